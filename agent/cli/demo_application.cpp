@@ -1,0 +1,88 @@
+#include "agent/cli/demo_application.hpp"
+
+#include <idletune/opencl.hpp>
+
+#include "models/core/random.hpp"
+#include "platform/opencl/loader.hpp"
+
+namespace idletune::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A square product, a wide and a tall one, as layers of a small network have them.
+const Shape kProblems[] = {Shape{256, 256, 256}, Shape{64, 512, 256}, Shape{384, 96, 192}};
+
+std::vector<std::uint8_t> random_floats(std::size_t count, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::uint8_t> bytes(count * sizeof(float));
+  for (std::size_t i = 0; i < count; ++i) {
+    const float value = static_cast<float>(random.uniform() * 2 - 1);
+    std::memcpy(bytes.data() + i * sizeof(float), &value, sizeof value);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+struct DemoApplication::Problem {
+  Shape shape;
+  std::unique_ptr<Buffer> a, b, c;
+};
+
+DemoApplication::DemoApplication(Device& device) : device_(device) {}
+
+DemoApplication::~DemoApplication() { (void)finish(); }
+
+Result<std::unique_ptr<DemoApplication>> DemoApplication::create(Device& device) {
+  std::unique_ptr<DemoApplication> application(new DemoApplication(device));
+  for (const Shape& shape : kProblems) {
+    if (Status status = application->add_problem(shape); !status.ok()) return status;
+  }
+  return application;
+}
+
+Status DemoApplication::add_problem(const Shape& shape) {
+  auto problem = std::make_unique<Problem>();
+  problem->shape = shape;
+  const auto m = static_cast<std::size_t>(shape[0]);
+  const auto n = static_cast<std::size_t>(shape[1]);
+  const auto k = static_cast<std::size_t>(shape[2]);
+  const std::pair<std::unique_ptr<Buffer>*, std::size_t> parts[] = {
+      {&problem->a, m * k}, {&problem->b, k * n}, {&problem->c, m * n}};
+  std::uint64_t seed = 1;
+  for (const auto& [buffer, elements] : parts) {
+    Result<std::unique_ptr<Buffer>> allocated = device_.allocate(elements * sizeof(float));
+    if (!allocated.ok()) return allocated.status();
+    *buffer = std::move(*allocated);
+    const std::vector<std::uint8_t> data = random_floats(elements, seed++);
+    if (Status status = device_.write(**buffer, 0, data); !status.ok()) return status;
+  }
+  shapes_.push_back(shape);
+  problems_.push_back(std::move(problem));
+  return {};
+}
+
+Status DemoApplication::finish() const {
+  Result<std::shared_ptr<const opencl::Api>> api = opencl::load(environment_opencl_library());
+  if (!api.ok()) return api.status();
+  auto* queue = static_cast<cl_command_queue>(opencl::handles(device_).queue);
+  return opencl::to_status((*api)->Finish(queue), "clFinish");
+}
+
+Result<FrameTimes> DemoApplication::frame(TunedKernel& kernel) {
+  FrameTimes times;
+  const Clock::time_point start = Clock::now();
+  for (const std::unique_ptr<Problem>& problem : problems_) {
+    const Clock::time_point before = Clock::now();
+    Status status = kernel.launch(problem->shape, {problem->a->argument(), problem->b->argument(),
+                                                   problem->c->argument(), 1.0f, 0.0f});
+    times.launches.push_back(Clock::now() - before);
+    if (!status.ok()) return status;
+  }
+  if (Status status = finish(); !status.ok()) return status;
+  times.busy = Clock::now() - start;
+  return times;
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,41 @@
+// The application that `idletune demo` plays: frames of several matrix multiplications.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include <idletune/agent.hpp>
+#include <idletune/device.hpp>
+
+namespace idletune::cli {
+
+// What one frame took, as the application sees it.
+struct FrameTimes {
+  Nanoseconds busy{0};                 // from the first launch until every result is there
+  std::vector<Nanoseconds> launches;   // CPU time of each launch() call
+};
+
+// Owns the problems' buffers on one OpenCL device. One thread.
+class DemoApplication {
+ public:
+  // Errors: those of allocating and filling buffers.
+  static Result<std::unique_ptr<DemoApplication>> create(Device& device);
+  ~DemoApplication();
+
+  const std::vector<Shape>& shapes() const { return shapes_; }
+  // Launches every problem once through `kernel` and waits for all of them.
+  Result<FrameTimes> frame(TunedKernel& kernel);
+
+ private:
+  struct Problem;
+  explicit DemoApplication(Device& device);
+  Status add_problem(const Shape& shape);
+  Status finish() const;
+
+  Device& device_;
+  std::vector<Shape> shapes_;
+  std::vector<std::unique_ptr<Problem>> problems_;
+};
+
+}  // namespace idletune::cli

@@ -1,0 +1,71 @@
+#include "agent/cli/explanation_output.hpp"
+
+#include <cmath>
+#include <cstdio>
+
+namespace idletune::cli {
+
+std::string format_number(double value, int digits) {
+  if (!std::isfinite(value)) return "-";
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
+  return buffer;
+}
+
+std::string format_milliseconds(double milliseconds) {
+  if (!(milliseconds > 0)) return "-";
+  return format_number(milliseconds, milliseconds < 1 ? 3 : milliseconds < 100 ? 2 : 0);
+}
+
+std::string format_shape(const Shape& shape) {
+  std::string text;
+  for (std::int64_t dimension : shape.values()) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(dimension);
+  }
+  return text;
+}
+
+nlohmann::json explanation_object(const Explanation& e) {
+  nlohmann::json shape = nlohmann::json::array();
+  for (std::int64_t dimension : e.shape.values()) shape.push_back(dimension);
+  const auto finite = [](double value) {
+    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+  };
+  return {{"kernel", e.kernel},
+          {"shape", shape},
+          {"selection", selection_name(e.selection)},
+          {"running", e.running_text},
+          {"verdict", verdict_name(e.verdict)},
+          {"reason", e.reason},
+          {"default_ms", e.default_ms},
+          {"first_pick_ms", e.first_pick_ms},
+          {"running_ms", e.running_ms},
+          {"speed_up", e.speed_up},
+          {"expected_launches", finite(e.expected_launches)},
+          {"expected_steps", finite(e.expected_steps)},
+          {"cost_ms", finite(e.cost_ms)},
+          {"gain_ms", finite(e.gain_ms)},
+          {"break_even_launches", finite(e.break_even_launches)},
+          {"tuning_ms", e.tuning_ms},
+          {"charged_ms", e.charged_ms},
+          {"launches", e.launches},
+          {"evaluated", e.evaluated},
+          {"rejected", e.rejected},
+          {"quarantined", e.quarantined},
+          {"production_watch", e.production_watch}};
+}
+
+std::string explanation_text(const Explanation& e) {
+  std::string text = e.kernel + " " + format_shape(e.shape) + "\n";
+  text += "  runs      " + e.running_text + " (" + selection_name(e.selection) + ")\n";
+  text += "  time      default " + format_milliseconds(e.default_ms) + " ms, now " +
+          format_milliseconds(e.running_ms) + " ms: " + format_number(e.speed_up, 2) + "x\n";
+  text += "  tried     " + std::to_string(e.evaluated) + " configurations, " +
+          std::to_string(e.rejected) + " failed, " + std::to_string(e.quarantined) +
+          " quarantined, in " + format_number(e.tuning_ms / 1000, 1) + " s\n";
+  text += std::string("  decision  ") + verdict_name(e.verdict) + ": " + e.reason + "\n";
+  return text;
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,22 @@
+// What the verbs that read histories share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <idletune/result.hpp>
+
+#include "models/history/history.hpp"
+
+namespace idletune::cli {
+
+// The histories in a file: our own format, or whatever import_histories knows.
+Result<std::vector<History>> load_histories(const std::string& path);
+
+// All of them, in the order of the paths; the first failure ends it.
+Result<std::vector<History>> load_histories(const std::vector<std::string>& paths);
+
+// "4096x4096", or "-" for none.
+std::string to_text(const Shape& shape);
+
+}  // namespace idletune::cli

@@ -1,0 +1,74 @@
+// The `idletune` command: reads the command line and runs one verb.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "agent/cli/context.hpp"
+#include "agent/cli/verbs.hpp"
+
+namespace {
+
+using idletune::cli::CliContext;
+
+void add_verbs([[maybe_unused]] CLI::App& app, [[maybe_unused]] CliContext& context) {
+  using namespace idletune::cli;
+#ifdef IDLETUNE_VERB_DEVICES
+  add_devices_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_SPACE
+  add_space_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_PACK
+  add_pack_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_IMPORT
+  add_import_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_LEARN
+  add_learn_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_SIMULATE
+  add_simulate_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_INSPECT
+  add_inspect_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_FRACTIONS
+  add_fractions_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_TUNE
+  add_tune_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_EXPLAIN
+  add_explain_verb(app, context);
+#endif
+#ifdef IDLETUNE_VERB_DEMO
+  add_demo_verb(app, context);
+#endif
+}
+
+// Prints what the parser has to say: help and version are answers (0), the rest is misuse (2).
+int answer_parser(const CLI::App& app, const CLI::ParseError& error) {
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
+  std::fprintf(stderr, "idletune: %s (try 'idletune --help')\n", error.what());
+  return 2;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"idletune: makes GPU kernels faster while the board is idle", "idletune"};
+  CliContext context;
+  try {
+    app.require_subcommand(1);
+    app.set_version_flag("--version", IDLETUNE_VERSION);
+    add_verbs(app, context);
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return answer_parser(app, error);
+  } catch (const std::exception& error) {
+    context.fail(std::string(error.what()));
+  }
+  if (std::fflush(stdout) != 0) context.fail("standard output could not be written");
+  return context.exit_status();
+}

@@ -1,0 +1,219 @@
+// `idletune devices`: what can compute here, and what the board says about itself.
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <idletune/device.hpp>
+#ifdef IDLETUNE_WITH_OPENCL
+#include <idletune/opencl.hpp>
+#endif
+
+#include "agent/cli/context.hpp"
+#include "agent/cli/verbs.hpp"
+#include "platform/board/board.hpp"
+
+namespace idletune::cli {
+namespace {
+
+using nlohmann::json;
+
+struct DevicesOptions {
+  std::string opencl_library;
+  std::string sysfs_root = "/sys";
+};
+
+// What one back end found, or why it found nothing.
+struct BackEnd {
+  std::string name;
+  std::vector<DeviceInfo> devices;
+  Status status;
+};
+
+BackEnd list_opencl([[maybe_unused]] const DevicesOptions& options) {
+  BackEnd back_end;
+  back_end.name = "opencl";
+#ifdef IDLETUNE_WITH_OPENCL
+  opencl::OpenOptions open_options;
+  open_options.library = options.opencl_library;
+  auto devices = opencl::list(open_options);
+  back_end.status = devices.status();
+  if (devices.ok()) back_end.devices = std::move(*devices);
+#else
+  back_end.status = {StatusCode::unsupported, "this build has no OpenCL back end"};
+#endif
+  return back_end;
+}
+
+std::string in_units(double value, const char* format, const char* unit) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return std::string(text) + unit;
+}
+
+std::string mebibytes(std::uint64_t bytes) {
+  return in_units(static_cast<double>(bytes) / (1024.0 * 1024.0), "%.0f", " MiB");
+}
+
+std::string kibibytes(std::uint64_t bytes) {
+  return in_units(static_cast<double>(bytes) / 1024.0, "%.0f", " KiB");
+}
+
+// Drivers describe themselves at length; the whole text is in the JSON.
+std::string shortened(const std::string& text, std::size_t limit) {
+  return text.size() <= limit ? text : text.substr(0, limit - 3) + "...";
+}
+
+json device_json(const DeviceInfo& info) {
+  char key[17];
+  std::snprintf(key, sizeof key, "%016llx", static_cast<unsigned long long>(info.driver_key()));
+  return {{"index", info.index},
+          {"backend", info.backend},
+          {"platform", info.platform},
+          {"name", info.name},
+          {"vendor", info.vendor},
+          {"driver", info.driver},
+          {"key", key},
+          {"compute_units", info.compute_units},
+          {"local_memory_bytes", info.local_memory_bytes},
+          {"global_memory_bytes", info.global_memory_bytes},
+          {"max_allocation_bytes", info.max_allocation_bytes},
+          {"max_work_group_size", info.max_work_group_size},
+          {"max_work_item_sizes", info.max_work_item_sizes},
+          {"has_compiler", info.has_compiler},
+          {"is_cpu", info.is_cpu},
+          {"unified_memory", info.unified_memory}};
+}
+
+template <class T>
+json value_or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+
+json board_json(const Board& board, const BoardState& state) {
+  json zones = json::array();
+  for (const ThermalZone& zone : board.thermal_zones()) {
+    zones.push_back({{"type", zone.type},
+                     {"temperature_c", value_or_null(zone.temperature_c)},
+                     {"trip_c", value_or_null(zone.trip_c)}});
+  }
+  json rails = json::array();
+  for (const PowerRail& rail : board.power_rails()) {
+    rails.push_back({{"name", rail.name}, {"power_w", value_or_null(rail.power_w)}});
+  }
+  return {{"temperature_c", value_or_null(state.temperature_c)},
+          {"thermal_margin_c", value_or_null(state.thermal_margin_c)},
+          {"on_mains", value_or_null(state.on_mains)},
+          {"battery", value_or_null(state.battery)},
+          {"gpu_load", value_or_null(state.gpu_load)},
+          {"gpu_clock_hz", value_or_null(state.gpu_clock_hz)},
+          {"gpu_max_clock_hz", value_or_null(state.gpu_max_clock_hz)},
+          {"cpu_clock_hz", value_or_null(state.cpu_clock_hz)},
+          {"cpu_max_clock_hz", value_or_null(state.cpu_max_clock_hz)},
+          {"power_w", value_or_null(state.power_w)},
+          {"thermal_zones", std::move(zones)},
+          {"power_rails", std::move(rails)}};
+}
+
+void print_devices(const CliContext& context, const BackEnd& back_end) {
+  if (!back_end.status.ok()) {
+    context.print(back_end.name + ": no devices: " + back_end.status.message() + "\n");
+    return;
+  }
+  if (back_end.devices.empty()) {
+    context.print(back_end.name + ": no devices\n");
+    return;
+  }
+  TextTable table({{"index", Align::right},
+                   {"platform"},
+                   {"device"},
+                   {"driver"},
+                   {"units", Align::right},
+                   {"local memory", Align::right},
+                   {"memory", Align::right}});
+  for (const DeviceInfo& info : back_end.devices) {
+    table.add_row({std::to_string(info.index), info.platform, info.name,
+                   shortened(info.driver, 40), std::to_string(info.compute_units),
+                   kibibytes(info.local_memory_bytes), mebibytes(info.global_memory_bytes)});
+  }
+  context.print(table);
+}
+
+std::string clock_text(std::uint64_t hertz, std::optional<std::uint64_t> maximum) {
+  std::string text = in_units(static_cast<double>(hertz) / 1e6, "%.0f", " MHz");
+  if (maximum) text += " of " + in_units(static_cast<double>(*maximum) / 1e6, "%.0f", " MHz");
+  return text;
+}
+
+void print_board(const CliContext& context, const Board& board, const BoardState& state) {
+  TextTable table({{"board sensor"}, {"value"}});
+  bool any = false;
+  auto add = [&](const std::string& sensor, const std::string& value) {
+    table.add_row({sensor, value});
+    any = true;
+  };
+  for (const ThermalZone& zone : board.thermal_zones()) {
+    if (!zone.temperature_c) continue;
+    std::string value = in_units(*zone.temperature_c, "%.1f", " °C");
+    if (zone.trip_c) value += ", trips at " + in_units(*zone.trip_c, "%.1f", " °C");
+    add("heat " + zone.type, value);
+  }
+  if (state.on_mains) add("mains", *state.on_mains ? "yes" : "no");
+  if (state.battery) add("battery", in_units(*state.battery * 100, "%.0f", " %"));
+  if (state.gpu_load) add("GPU load", in_units(*state.gpu_load * 100, "%.1f", " %"));
+  if (state.gpu_clock_hz) add("GPU clock", clock_text(*state.gpu_clock_hz, state.gpu_max_clock_hz));
+  if (state.cpu_clock_hz) add("CPU clock", clock_text(*state.cpu_clock_hz, state.cpu_max_clock_hz));
+  for (const PowerRail& rail : board.power_rails()) {
+    if (rail.power_w) add("rail " + rail.name, in_units(*rail.power_w, "%.2f", " W"));
+  }
+  if (state.power_w) add("board power", in_units(*state.power_w, "%.2f", " W"));
+  context.print("\n");
+  if (any) {
+    context.print(table);
+  } else {
+    context.print("board: no sensors\n");
+  }
+}
+
+// A machine without any OpenCL is an answer, not a failure; a library that was named must open.
+void list_devices(CliContext& context, const DevicesOptions& options) {
+  const BackEnd opencl = list_opencl(options);
+  if (!opencl.status.ok() && !options.opencl_library.empty()) {
+    context.fail(opencl.status);
+    return;
+  }
+  Board board = Board::open(options.sysfs_root);
+  const BoardState state = board.read();
+  if (!context.json()) {
+    print_devices(context, opencl);
+    print_board(context, board, state);
+    return;
+  }
+  json devices = json::array();
+  for (const DeviceInfo& info : opencl.devices) devices.push_back(device_json(info));
+  json backends = json::array();
+  backends.push_back({{"name", opencl.name},
+                      {"available", opencl.status.ok()},
+                      {"message", opencl.status.message()}});
+  context.print_json({{"devices", std::move(devices)},
+                      {"backends", std::move(backends)},
+                      {"board", board_json(board, state)}});
+}
+
+}  // namespace
+
+void add_devices_verb(CLI::App& app, CliContext& context) {
+  auto options = std::make_shared<DevicesOptions>();
+  CLI::App* verb = app.add_subcommand("devices", "List devices and the board's sensors");
+  verb->add_option("--opencl-library", options->opencl_library,
+                   "OpenCL library to open instead of the usual ones")
+      ->envname("IDLETUNE_OPENCL_LIBRARY");
+  verb->add_option("--sysfs", options->sysfs_root, "Folder that stands in for /sys")
+      ->capture_default_str();
+  context.add_json_flag(*verb);
+  verb->callback([&context, options] { list_devices(context, *options); });
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,158 @@
+// `idletune explain`: what the agent of a state folder decided and why; it may be running.
+#include <memory>
+
+#include "agent/cli/explanation_output.hpp"
+#include "agent/cli/verbs.hpp"
+#include "agent/journal/journal.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+constexpr std::size_t kMaxExplanationBytes = std::size_t{16} << 20;
+
+double milliseconds(std::chrono::nanoseconds time) {
+  return static_cast<double>(time.count()) * 1e-6;
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char buffer[20];
+  std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(value));
+  return buffer;
+}
+
+std::string values_text(const Configuration& configuration) {
+  std::string text;
+  for (std::int64_t value : configuration.values()) {
+    text += (text.empty() ? "" : ",") + std::to_string(value);
+  }
+  return text;
+}
+
+nlohmann::json adoption_object(const journal::Adoption& adoption, std::size_t measured) {
+  return {{"kernel", hexadecimal(adoption.trial.kernel)},
+          {"shape", format_shape(adoption.trial.shape)},
+          {"configuration", values_text(adoption.trial.configuration)},
+          {"default_ms", milliseconds(adoption.default_time)},
+          {"running_ms", milliseconds(adoption.expected)},
+          {"measured", measured}};
+}
+
+// The last explanation the agent wrote (at its end or a flush); null if there is none to be had.
+nlohmann::json last_explanation(const std::string& folder) {
+  Result<std::vector<std::uint8_t>> bytes =
+      read_file(folder + "/explain.json", kMaxExplanationBytes);
+  if (!bytes.ok()) return nullptr;
+  nlohmann::json parsed = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  return parsed.is_discarded() ? nlohmann::json(nullptr) : parsed;
+}
+
+nlohmann::json describe(const journal::Journal& journal) {
+  const journal::State& state = journal.state();
+  nlohmann::json adoptions = nlohmann::json::array();
+  state.for_each_adoption([&](const journal::Adoption& adoption) {
+    adoptions.push_back(
+        adoption_object(adoption, state.measurement_count(adoption.trial.shape_key())));
+  });
+  nlohmann::json quarantines = nlohmann::json::array();
+  state.for_each_quarantine([&](const journal::Quarantine& quarantine) {
+    quarantines.push_back({{"kernel", hexadecimal(quarantine.key.kernel)},
+                           {"configuration", values_text(quarantine.trial.configuration)},
+                           {"reason", journal::quarantine_reason_name(quarantine.reason)},
+                           {"detail", quarantine.detail}});
+  });
+  return {{"adopted", adoptions},
+          {"quarantined", quarantines},
+          {"suspects", state.suspect_count()},
+          {"measurements", state.measurement_count()},
+          {"ledger",
+           {{"charged_ms", milliseconds(state.ledger().charged)},
+            {"kernel_ms", milliseconds(state.ledger().kernel_time)},
+            {"saved_ms", milliseconds(state.ledger().savings)}}}};
+}
+
+// `get` with a default where the file of another version lacks the key or has another type.
+template <class T>
+T member(const nlohmann::json& object, const char* key, T otherwise) {
+  const auto found = object.find(key);
+  if (found == object.end()) return otherwise;
+  if constexpr (std::is_same_v<T, std::string>) {
+    return found->is_string() ? found->get<T>() : otherwise;
+  } else {
+    return found->is_number() ? found->get<T>() : otherwise;
+  }
+}
+
+void print_decisions(const nlohmann::json& last, CliContext& context) {
+  if (!last.is_object() || !last.contains("kernels") || !last["kernels"].is_array()) return;
+  for (const nlohmann::json& entry : last["kernels"]) {
+    if (!entry.is_object()) continue;
+    std::string shape;
+    for (const nlohmann::json& d : entry.value("shape", nlohmann::json::array())) {
+      if (d.is_number()) shape += (shape.empty() ? "" : "x") + std::to_string(d.get<std::int64_t>());
+    }
+    context.print("\n" + member<std::string>(entry, "kernel", "?") + " " + shape + "  " +
+                  format_number(member(entry, "speed_up", 1.0), 2) + "x  " +
+                  member<std::string>(entry, "verdict", "?") + "\n  runs " +
+                  member<std::string>(entry, "running", "?") + "\n  " +
+                  member<std::string>(entry, "reason", "") + "\n");
+  }
+}
+
+void print_text(const nlohmann::json& facts, CliContext& context) {
+  TextTable table({{"kernel"}, {"shape"}, {"default ms", Align::right}, {"now ms", Align::right},
+                   {"measured", Align::right}, {"configuration"}});
+  for (const nlohmann::json& a : facts["adopted"]) {
+    table.add_row({a["kernel"], a["shape"], format_milliseconds(a["default_ms"]),
+                   format_milliseconds(a["running_ms"]),
+                   std::to_string(a["measured"].get<std::size_t>()), a["configuration"]});
+  }
+  context.print(table);
+  const nlohmann::json& ledger = facts["ledger"];
+  context.print("\n" + std::to_string(facts["measurements"].get<std::size_t>()) +
+                " measurements, " + std::to_string(facts["quarantined"].size()) +
+                " quarantined, " + std::to_string(facts["suspects"].get<std::size_t>()) +
+                " suspects\nledger: " + format_number(ledger["charged_ms"], 1) +
+                " ms charged to " + format_number(ledger["kernel_ms"], 1) +
+                " ms of kernel time, at least " + format_number(ledger["saved_ms"], 1) +
+                " ms saved\n");
+  for (const nlohmann::json& q : facts["quarantined"]) {
+    context.print("quarantined: " + q["configuration"].get<std::string>() + " (" +
+                  q["reason"].get<std::string>() + ") " + q["detail"].get<std::string>() + "\n");
+  }
+}
+
+Status explain(const std::string& folder, CliContext& context) {
+  // Reading makes no folder: one that is not there is the user's mistake.
+  Result<std::vector<std::uint8_t>> bytes =
+      read_file(folder + "/" + journal::kJournalName, std::size_t{16} << 20);
+  if (!bytes.ok()) return bytes.status();
+  journal::JournalOptions options;
+  options.read_only = true;
+  const std::unique_ptr<journal::Journal> journal =
+      journal::Journal::open(open_posix_storage(folder), options);
+  nlohmann::json facts = describe(*journal);
+  const nlohmann::json last = last_explanation(folder);
+  if (context.json()) {
+    facts["last_explanation"] = last;
+    context.print_json(facts);
+    return {};
+  }
+  print_text(facts, context);
+  print_decisions(last, context);
+  return {};
+}
+
+}  // namespace
+
+void add_explain_verb(CLI::App& app, CliContext& context) {
+  CLI::App* verb = app.add_subcommand("explain", "Decision and state of a running or stored agent");
+  auto folder = std::make_shared<std::string>();
+  verb->add_option("state", *folder, "The agent's state folder")->required();
+  context.add_json_flag(*verb);
+  verb->callback([folder, &context] {
+    if (Status status = explain(*folder, context); !status.ok()) context.fail(status);
+  });
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,189 @@
+// idletune inspect F: what is in any of our files.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/cli/histories.hpp"
+#include "agent/cli/verbs.hpp"
+#include "agent/journal/summary.hpp"
+#include "models/insight/fractions.hpp"
+#include "models/predict/model.hpp"
+#include "models/space/kernel_package.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+
+std::vector<std::int64_t> list_of(const Shape& shape) { return {shape.values().begin(), shape.values().end()}; }
+
+std::string hexadecimal(std::uint64_t value) {
+  char buffer[20];
+  std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(value));
+  return buffer;
+}
+
+json describe_space(const Space& space) {
+  json parameters = json::array();
+  for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+    const auto values = space.parameter_values(p);
+    parameters.push_back({{"name", std::string(space.parameter_name(p))},
+                          {"kind", parameter_kind_name(space.parameter_kind(p))},
+                          {"values", std::vector<std::int64_t>(values.begin(), values.end())}});
+  }
+  json valid = space.indexed() ? json(space.valid_count()) : json(nullptr);
+  return {{"parameters", parameters}, {"combinations", space.combinations()}, {"valid", valid}};
+}
+
+Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string& path) {
+  const auto package = KernelPackage::open(std::move(bytes), path);
+  if (!package.ok()) return package.status();
+  const KernelPackage& kernel = **package;
+  json dimensions = json::array();
+  for (std::size_t d = 0; d < kernel.dimension_count(); ++d) dimensions.push_back(std::string(kernel.dimension_name(d)));
+  const auto values = kernel.default_configuration().values();
+  return json{{"format", "kernel package"}, {"kernel", std::string(kernel.name())},
+              {"entry", std::string(kernel.entry())}, {"digest", hexadecimal(kernel.digest())},
+              {"source_bytes", kernel.source().size()}, {"dimensions", dimensions},
+              {"arguments", kernel.argument_count()}, {"prebuilt_binaries", kernel.prebuilt_count()},
+              {"default", std::vector<std::int64_t>(values.begin(), values.end())},
+              {"space", describe_space(kernel.space())}};
+}
+
+json describe_parameters(const History& history) {
+  json parameters = json::array();
+  for (const CellColumn& column : history.parameters) {
+    std::vector<std::string> seen;
+    for (std::size_t row = 0; row < column.size() && seen.size() < 1000; ++row) {
+      const std::string value = column.to_string(row);
+      if (std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(value);
+    }
+    parameters.push_back({{"name", column.name()}, {"values", seen}});
+  }
+  return parameters;
+}
+
+Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std::string& path) {
+  const auto read = read_history(bytes, path);
+  if (!read.ok()) return read.status();
+  const History& history = *read;
+  json statuses = json::object();
+  for (std::size_t s = 0; s < kTrialStatusCount; ++s) {
+    const auto status = static_cast<TrialStatus>(s);
+    if (history.count(status) > 0) statuses[trial_status_name(status)] = history.count(status);
+  }
+  std::vector<std::string> extras;
+  for (const CellColumn& column : history.extras) extras.push_back(column.name());
+  const PerformanceDistribution d = distribution_of(history);
+  return json{{"format", "history"}, {"kernel", history.kernel}, {"device", history.device},
+              {"driver", history.driver}, {"shape", list_of(history.shape)},
+              {"configurations", history.rows()}, {"statuses", statuses},
+              {"samples", history.samples.size()}, {"best_ns", d.best_ns}, {"median_run_ns", d.median_run_ns},
+              {"median_compile_ns", d.median_compile_ns}, {"well_performing_fraction", d.fraction(0.9)},
+              {"parameters", describe_parameters(history)}, {"extras", extras}, {"warnings", history.warnings}};
+}
+
+json describe_source(const HistoricalSource& source) {
+  return {{"device", std::string(source.device)}, {"shape", list_of(source.shape)},
+          {"well_performing_fraction", source.well_performing_fraction}, {"valid", source.valid_count},
+          {"measured", source.measured_count}, {"best_ns", source.best_time_ns},
+          {"median_run_ns", source.median_run_ns}, {"median_compile_ns", source.median_compile_ns}};
+}
+
+json describe_knowledge(const KernelKnowledge& kernel) {
+  json sources = json::array();
+  for (std::size_t i = 0; i < kernel.source_count(); ++i) sources.push_back(describe_source(kernel.source(i)));
+  std::vector<std::string> parameters;
+  for (std::size_t i = 0; i < kernel.parameter_count(); ++i) parameters.emplace_back(kernel.parameter(i));
+  json held_out = json::array();
+  for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
+    const auto result = kernel.held_out(i);
+    json evaluations = result.evaluations > 0 ? json(result.evaluations) : json(nullptr);
+    held_out.push_back({{"device", std::string(result.device)}, {"shape", list_of(result.shape)},
+                        {"first_pick", result.first_pick}, {"evaluations_to_95_percent", evaluations}});
+  }
+  return {{"kernel", std::string(kernel.name())}, {"parameters", parameters}, {"sources", sources},
+          {"portfolio", kernel.portfolio_size()}, {"first_picks", kernel.first_pick_count()},
+          {"well_performing_fraction", kernel.well_performing_fraction(0.9)}, {"held_out", held_out}};
+}
+
+Result<json> describe_model(std::vector<std::uint8_t> bytes, const std::string& path) {
+  const auto opened = Model::open(std::move(bytes), path);
+  if (!opened.ok()) return opened.status();
+  const Model& model = **opened;
+  json kernels = json::array();
+  for (const KernelKnowledge& kernel : model.kernels()) kernels.push_back(describe_knowledge(kernel));
+  std::vector<std::string> provenance;
+  for (std::size_t i = 0; i < model.provenance_count(); ++i) provenance.emplace_back(model.provenance(i));
+  return json{{"format", "model"}, {"digest", hexadecimal(model.content_digest())},
+              {"generation", model.generation()}, {"bytes", model.size_bytes()},
+              {"kernels", kernels}, {"provenance", provenance}};
+}
+
+Result<json> describe_journal(const std::vector<std::uint8_t>& bytes, const std::string& path) {
+  const auto read = journal::read_journal(bytes);
+  if (!read.ok()) return Status(read.code(), path + ": " + read.status().message());
+  json records = json::object();
+  for (std::uint8_t type = 0; type < journal::kRecordTypeLimit; ++type) {
+    if (read->records_by_type[type] > 0) records[journal::record_type_name(type)] = read->records_by_type[type];
+  }
+  return json{{"format", "journal"}, {"version", read->header.version}, {"generation", read->header.generation},
+              {"bytes", read->file_bytes}, {"dropped_bytes", read->dropped_bytes()},
+              {"records", read->records}, {"records_by_type", records},
+              {"unknown_records", read->unknown_records}, {"malformed_records", read->malformed_records}};
+}
+
+Result<json> describe(std::vector<std::uint8_t> bytes, const std::string& path) {
+  const std::string identifier =
+      bytes.size() >= 8 ? std::string(bytes.begin() + 4, bytes.begin() + 8) : std::string();
+  if (identifier == "ITK1") return describe_package(std::move(bytes), path);
+  if (identifier == "ITH1") return describe_history(bytes, path);
+  if (identifier == "ITM1") return describe_model(std::move(bytes), path);
+  auto described = describe_journal(bytes, path);
+  if (described.ok() || described.code() == StatusCode::version_mismatch) return described;
+  return Status(StatusCode::unsupported, path + ": none of our files (expected a kernel package, a history, "
+                "a model or a journal); " + described.status().message());
+}
+
+// Indented "key: value" lines; lists of plain values on one line.
+void print_lines(const json& value, const std::string& indent, std::string& out) {
+  for (const auto& [key, item] : value.items()) {
+    const bool nested = item.is_object() || (item.is_array() && !item.empty() && item.front().is_object());
+    const std::string name = value.is_array() ? "-" : key + ":";
+    if (!nested) {
+      out += indent + name + " " + (item.is_string() ? item.get<std::string>() : item.dump()) + "\n";
+    } else {
+      out += indent + name + "\n";
+      print_lines(item, indent + "  ", out);
+    }
+  }
+}
+
+void run_inspect(const std::string& path, CliContext& context) {
+  auto bytes = read_file(path, kMaxFileBytes);
+  if (!bytes.ok()) return context.fail(bytes.status());
+  const auto described = describe(std::move(*bytes), path);
+  if (!described.ok()) return context.fail(described.status());
+  if (context.json()) return context.print_json(*described);
+  std::string text;
+  print_lines(*described, "", text);
+  context.print(text);
+}
+
+}  // namespace
+
+void add_inspect_verb(CLI::App& app, CliContext& context) {
+  auto path = std::make_shared<std::string>();
+  CLI::App* verb = app.add_subcommand("inspect", "Says what is in any of our files");
+  verb->add_option("file", *path, "A kernel package, history, model or journal")->required();
+  context.add_json_flag(*verb);
+  verb->callback([path, &context] { run_inspect(*path, context); });
+}
+
+}  // namespace idletune::cli

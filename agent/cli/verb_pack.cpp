@@ -1,0 +1,86 @@
+// idletune pack X.xml -o Y: compiles a kernel description into a package.
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/cli/verbs.hpp"
+#include "models/space/kernel_package.hpp"
+#include "models/space/pack.hpp"
+#include "models/space/xml.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+struct PackArguments {
+  std::string description;
+  std::string output;
+  PackOptions options;
+};
+
+// "gemm.xml" gives "gemm.itkernel", in the current folder.
+std::string default_output(const std::string& description) {
+  const std::size_t slash = description.rfind('/');
+  std::string name = slash == std::string::npos ? description : description.substr(slash + 1);
+  const std::size_t dot = name.rfind('.');
+  if (dot != std::string::npos && dot > 0) name.resize(dot);
+  return name + ".itkernel";
+}
+
+void report(const PackArguments& arguments, const KernelPackage& package,
+            std::chrono::duration<double, std::milli> taken, const CliContext& context) {
+  const Space& space = package.space();
+  if (context.json()) {
+    context.print_json(
+        {{"kernel", std::string(package.name())},
+         {"file", arguments.output},
+         {"bytes", package.size_bytes()},
+         {"combinations", space.combinations()},
+         {"valid", space.indexed() ? nlohmann::json(space.valid_count()) : nlohmann::json()},
+         {"pack_ms", taken.count()}});
+    return;
+  }
+  context.print(arguments.output + ": " + std::string(package.name()) + ", " +
+                std::to_string(package.size_bytes()) + " bytes, " +
+                (space.indexed() ? std::to_string(space.valid_count()) + " valid configurations"
+                                 : "valid configurations not counted"));
+}
+
+void run(PackArguments& arguments, CliContext& context) {
+  const auto start = std::chrono::steady_clock::now();
+  Result<KernelDescription> description = read_kernel_xml(arguments.description);
+  if (!description.ok()) return context.fail(description.status());
+  Result<std::vector<std::uint8_t>> bytes = pack(*description, arguments.options);
+  if (!bytes.ok()) return context.fail(bytes.status());
+  const auto taken = std::chrono::steady_clock::now() - start;
+  if (arguments.output.empty()) arguments.output = default_output(arguments.description);
+  Status written = write_file_atomically(arguments.output, Bytes(bytes->data(), bytes->size()));
+  if (!written.ok()) return context.fail(written);
+  auto package = KernelPackage::open(std::move(*bytes), arguments.output);
+  if (!package.ok()) return context.fail(package.status());
+  if (!(*package)->space().indexed()) {
+    context.warn("the decision diagram exceeds --max-edges or its building limit; the package stores "
+                 "constraints only (models/space/README.md says what that costs)");
+  }
+  report(arguments, **package, taken, context);
+}
+
+}  // namespace
+
+void add_pack_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<PackArguments>();
+  CLI::App* verb =
+      app.add_subcommand("pack", "Compiles a kernel description (XML) into a package for boards");
+  verb->add_option("description", arguments->description, "the XML file")->required();
+  verb->add_option("-o,--output", arguments->output,
+                   "the package; default: the description's name with .itkernel");
+  verb->add_option("--max-edges", arguments->options.max_edges,
+                   "largest decision diagram to store, in edges of 14 bytes")
+      ->capture_default_str();
+  context.add_json_flag(*verb);
+  verb->callback([arguments, &context] { run(*arguments, context); });
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,301 @@
+// idletune simulate T...: plays searchers on recorded histories.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "agent/cli/histories.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/verbs.hpp"
+#include "agent/search/simulation.hpp"
+#include "models/learn/learn.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+constexpr unsigned kThreads = 2;
+
+struct SimulateArguments {
+  std::vector<std::string> targets;
+  std::string model;
+  std::vector<std::string> searchers{"product", "random"};
+  std::vector<std::string> training;
+  bool leave_one_out = false;
+  SimulationOptions options;
+  std::size_t repeats = 20;
+  std::uint64_t seed = 1;
+};
+
+struct Target {
+  const History* history = nullptr;
+  std::string name;
+  std::unique_ptr<Simulation> simulation;
+  std::shared_ptr<const Model> model;
+  const KernelKnowledge* kernel = nullptr;
+};
+
+// One target with one searcher, all its repeats.
+struct Series {
+  const Target* target = nullptr;
+  std::string searcher;
+  std::vector<SimulatedSearch> searches;  // finished ones
+};
+
+std::vector<std::string> names_of(const std::vector<std::string>& paths, std::size_t histories) {
+  // One history per file as things are; more would share the file's name.
+  std::vector<std::string> names = paths;
+  names.resize(histories, paths.empty() ? "" : paths.back());
+  return names;
+}
+
+// A model of everything that is not of the target's device, whatever its name there.
+Result<std::shared_ptr<const Model>> learn_without(const History& target,
+                                                   const std::vector<const History*>& training) {
+  std::vector<const History*> others;
+  for (const History* history : training) {
+    if (history->kernel == target.kernel && !same_device_model(history->device, target.device)) {
+      others.push_back(history);
+    }
+  }
+  LearnOptions options;
+  options.cross_validate = false;
+  auto learned = learn(others, options);
+  if (!learned.ok()) return learned.status();
+  return Model::open(std::move(learned->bytes), "without " + target.device);
+}
+
+class Runner {
+ public:
+  Runner(std::vector<Series>& series, const SimulateArguments& arguments, bool quiet)
+      : series_(series), arguments_(arguments), quiet_(quiet) {}
+
+  // False if interrupted: then every series holds the searches that were finished.
+  bool run() {
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([this] { work(); });
+    Progress progress("simulate", total(), quiet_);
+    while (running_.load() > 0) {
+      progress.update(std::min(done_.load(), total()));
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    for (std::thread& thread : threads) thread.join();
+    return done_.load() >= total();
+  }
+  const Status& failure() const { return failure_; }
+
+ private:
+  std::size_t total() const { return series_.size() * arguments_.repeats; }
+  // Repeats of all series alternate, so that an interrupted run has something of each.
+  void work() {
+    for (;;) {
+      const std::size_t job = next_++;
+      if (job >= total() || interrupted()) break;
+      Series& series = series_[job % series_.size()];
+      const std::uint64_t seed = arguments_.seed + job / series_.size();
+      auto search = series.target->simulation->run(series.searcher, series.target->kernel, seed,
+                                                   arguments_.options);
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (search.ok()) {
+        series.searches.push_back(*search);
+      } else if (failure_.ok()) {
+        failure_ = search.status();
+      }
+      ++done_;
+    }
+    --running_;
+  }
+
+  std::vector<Series>& series_;
+  const SimulateArguments& arguments_;
+  bool quiet_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> done_{0};
+  std::atomic<unsigned> running_{kThreads};
+  std::mutex mutex_;
+  Status failure_;
+};
+
+std::vector<double> evaluations_of(const Series& series) {
+  std::vector<double> values;
+  for (const SimulatedSearch& s : series.searches) values.push_back(static_cast<double>(s.evaluations));
+  return values;
+}
+
+nlohmann::json result_of(const Series& series) {
+  std::vector<double> tuning_ms;
+  std::vector<double> firsts;
+  std::size_t reached = 0;
+  for (const SimulatedSearch& search : series.searches) {
+    tuning_ms.push_back(search.tuning_ms);
+    firsts.push_back(search.first_relative);
+    if (search.reached) ++reached;
+  }
+  const Summary evaluations = summarize(evaluations_of(series));
+  const Summary time = summarize(tuning_ms);
+  const Target& target = *series.target;
+  return {{"target", target.name}, {"kernel", target.history->kernel}, {"device", target.history->device},
+          {"searcher", series.searcher}, {"model", target.kernel != nullptr},
+          {"repeats", series.searches.size()},
+          {"reached", static_cast<double>(reached) / static_cast<double>(series.searches.size())},
+          {"evaluations", {{"median", evaluations.median}, {"p90", evaluations.p90}, {"max", evaluations.max}}},
+          {"tuning_ms", {{"median", time.median}, {"p90", time.p90}}},
+          {"first_pick", summarize(firsts).median}};
+}
+
+// Over all targets and seeds, per searcher; every target weighs the same.
+nlohmann::json summary_of(const std::vector<Series>& series, const std::vector<std::string>& searchers) {
+  nlohmann::json summaries = nlohmann::json::array();
+  for (const std::string& searcher : searchers) {
+    std::vector<double> all;
+    std::vector<double> firsts;
+    for (const Series& one : series) {
+      if (one.searcher != searcher) continue;
+      const std::vector<double> values = evaluations_of(one);
+      all.insert(all.end(), values.begin(), values.end());
+      for (const SimulatedSearch& search : one.searches) firsts.push_back(search.first_relative);
+    }
+    if (all.empty()) continue;
+    const Summary evaluations = summarize(all);
+    summaries.push_back({{"searcher", searcher}, {"searches", all.size()},
+                         {"evaluations", {{"median", evaluations.median}, {"p90", evaluations.p90},
+                                          {"max", evaluations.max}}},
+                         {"first_pick", summarize(firsts).median}});
+  }
+  return summaries;
+}
+
+std::string number(double value, int digits) {
+  char buffer[48];
+  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
+  return buffer;
+}
+
+void print_readable(const nlohmann::json& report, const CliContext& context) {
+  TextTable table({{"kernel"}, {"device"}, {"searcher"}, {"reached", Align::right},
+                   {"evaluations median", Align::right}, {"p90", Align::right}, {"max", Align::right},
+                   {"tuning s median", Align::right}, {"first pick", Align::right}});
+  for (const auto& r : report["results"]) {
+    const auto& e = r["evaluations"];
+    table.add_row({r["kernel"], r["device"], r["searcher"], number(100 * r["reached"].get<double>(), 0) + " %",
+                   number(e["median"], 1), number(e["p90"], 0), number(e["max"], 0),
+                   number(r["tuning_ms"]["median"].get<double>() / 1000, 2),
+                   number(100 * r["first_pick"].get<double>(), 1) + " %"});
+  }
+  for (const auto& s : report["summary"]) {
+    const auto& e = s["evaluations"];
+    table.add_row({"(all)", "", s["searcher"], "", number(e["median"], 1), number(e["p90"], 0),
+                   number(e["max"], 0), "", number(100 * s["first_pick"].get<double>(), 1) + " %"});
+  }
+  context.print(table);
+}
+
+Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arguments,
+                      const std::vector<const History*>& training, CliContext& context) {
+  std::shared_ptr<const Model> given;
+  if (!arguments.model.empty()) {
+    auto bytes = read_file(arguments.model, kMaxModelBytes);
+    if (!bytes.ok()) return bytes.status();
+    auto model = Model::open(std::move(*bytes), arguments.model);
+    if (!model.ok()) return model.status();
+    given = *model;
+  }
+  Progress progress("learn", targets.size(), context.json() || !arguments.leave_one_out);
+  std::size_t done = 0;
+  for (Target& target : targets) {
+    if (arguments.leave_one_out) {
+      progress.update(done++, "without " + target.history->device);
+      auto model = learn_without(*target.history, training);
+      if (model.ok()) target.model = *model;
+    } else {
+      target.model = given;
+    }
+    if (target.model) {
+      target.kernel = target.model->kernel(target.history->kernel, target.simulation->space());
+    }
+    if (target.kernel == nullptr && (given || arguments.leave_one_out)) {
+      progress.clear();
+      context.warn(target.name + ": no model knows kernel " + target.history->kernel +
+                   " with these parameters: every searcher draws at random");
+    }
+  }
+  return Status();
+}
+
+void run_simulate(const SimulateArguments& arguments, CliContext& context) {
+  const auto histories = load_histories(arguments.targets);
+  if (!histories.ok()) return context.fail(histories.status());
+  const auto more = load_histories(arguments.training);
+  if (!more.ok()) return context.fail(more.status());
+  const std::vector<std::string> names = names_of(arguments.targets, histories->size());
+  std::vector<Target> targets;
+  for (std::size_t i = 0; i < histories->size(); ++i) {
+    auto simulation = Simulation::of((*histories)[i]);
+    if (!simulation.ok()) return context.fail(simulation.status());
+    Target target;
+    target.history = &(*histories)[i];
+    target.name = names[i];
+    target.simulation = std::make_unique<Simulation>(std::move(*simulation));
+    targets.push_back(std::move(target));
+  }
+  std::vector<const History*> training;
+  for (const History& history : arguments.training.empty() ? *histories : *more) training.push_back(&history);
+  if (Status status = prepare_models(targets, arguments, training, context); !status.ok()) {
+    return context.fail(status);
+  }
+  std::vector<Series> series;
+  for (const Target& target : targets) {
+    for (const std::string& searcher : arguments.searchers) series.push_back({&target, searcher, {}});
+  }
+  Runner runner(series, arguments, context.json());
+  const bool complete = runner.run();
+  if (!runner.failure().ok()) return context.fail(runner.failure());
+  series.erase(std::remove_if(series.begin(), series.end(), [](const Series& s) { return s.searches.empty(); }),
+               series.end());
+  if (!complete) context.warn("stopped early: the figures are of the searches that were finished");
+  nlohmann::json results = nlohmann::json::array();
+  for (const Series& one : series) results.push_back(result_of(one));
+  const nlohmann::json report = {{"results", results}, {"summary", summary_of(series, arguments.searchers)},
+                                 {"until", arguments.options.until}, {"complete", complete}};
+  if (context.json()) return context.print_json(report);
+  print_readable(report, context);
+}
+
+}  // namespace
+
+void add_simulate_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<SimulateArguments>();
+  CLI::App* verb = app.add_subcommand("simulate", "Plays searchers on recorded histories");
+  verb->add_option("targets", arguments->targets, "Histories to search (.ithistory, or what import reads)")
+      ->required();
+  verb->add_option("--model", arguments->model, "Model for the searchers that use one");
+  verb->add_option("--searcher", arguments->searchers, "random, product, portfolio; separated by commas")
+      ->delimiter(',')->capture_default_str();
+  verb->add_option("--until", arguments->options.until, "Relative performance that ends a search")
+      ->check(CLI::Range(0.0, 1.0))->capture_default_str();
+  verb->add_option("--repeat", arguments->repeats, "Searches per target and searcher, each with its own seed")
+      ->check(CLI::Range(1, 1000000))->capture_default_str();
+  verb->add_option("--seed", arguments->seed, "Seed of the first repeat")->capture_default_str();
+  verb->add_option("--max-evaluations", arguments->options.max_evaluations,
+                   "Give a search up after so many; 0: when the space is exhausted")->capture_default_str();
+  CLI::Option* leave = verb->add_flag(
+      "--leave-one-out", arguments->leave_one_out,
+      "For each target, learn a model from the other devices' histories instead of --model");
+  verb->add_option("--training", arguments->training,
+                   "Histories to learn from with --leave-one-out (default: the targets)")->needs(leave);
+  leave->excludes("--model");
+  context.add_json_flag(*verb);
+  verb->callback([arguments, &context] {
+    catch_interrupts();
+    if (arguments->searchers.empty()) return context.used_wrongly("simulate: --searcher names none");
+    run_simulate(*arguments, context);
+  });
+}
+
+}  // namespace idletune::cli

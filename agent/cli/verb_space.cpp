@@ -1,0 +1,262 @@
+// idletune space X: what a tuning space contains; lists or samples its valid configurations.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/cli/kernel_file.hpp"
+#include "agent/cli/verbs.hpp"
+#include "models/core/random.hpp"
+#include "models/history/history.hpp"
+#include "models/space/kernel_package.hpp"
+#include "models/space/space.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+constexpr std::size_t kMaxHistoryBytes = std::size_t{1} << 30;
+
+struct SpaceOptions {
+  std::string file;
+  bool list = false;
+  std::uint64_t sample = 0;
+  std::uint64_t seed = 1;
+};
+
+// A space with what its file says about it.
+struct NamedSpace {
+  std::string kernel;
+  Space space;
+  std::shared_ptr<const KernelPackage> package;  // null for a history
+  std::shared_ptr<const History> history;        // null otherwise
+};
+
+bool ends_with(const std::string& text, const std::string& ending) {
+  return text.size() >= ending.size() &&
+         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
+}
+
+Result<NamedSpace> read_history_space(const std::string& path) {
+  Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxHistoryBytes);
+  if (!bytes.ok()) return bytes.status();
+  Result<History> history = read_history(Bytes(bytes->data(), bytes->size()), path);
+  if (!history.ok()) return history.status();
+  Result<Space> space = space_of(*history);
+  if (!space.ok()) return space.status();
+  NamedSpace named;
+  named.history = std::make_shared<const History>(std::move(*history));
+  named.kernel = named.history->kernel;
+  named.space = std::move(*space);
+  return named;
+}
+
+Result<NamedSpace> read_space(const std::string& path) {
+  if (ends_with(path, ".ithistory")) return read_history_space(path);
+  Result<std::vector<std::uint8_t>> bytes = read_kernel(path);
+  if (!bytes.ok()) return bytes.status();
+  auto package = KernelPackage::open(std::move(*bytes), path);
+  if (!package.ok()) return package.status();
+  NamedSpace named;
+  named.kernel = std::string((*package)->name());
+  named.space = (*package)->space();
+  named.package = *package;
+  return named;
+}
+
+// A history's values may stand for texts: they are shown as the source had them. `row` is the number
+// of a configuration that has the value.
+std::string value_text(const NamedSpace& named, std::size_t parameter, std::uint64_t row,
+                       std::int64_t value) {
+  if (!named.history) return std::to_string(value);
+  return named.history->parameters[parameter].to_string(static_cast<std::size_t>(row));
+}
+
+std::string configuration_text(const NamedSpace& named, const Configuration& configuration) {
+  if (!named.history) return to_text(named.space, configuration);
+  const std::uint64_t row = named.space.index_of(configuration).value_or(0);
+  std::string text;
+  for (std::size_t i = 0; i < configuration.size(); ++i) {
+    if (i > 0) text += ' ';
+    text += std::string(named.space.parameter_name(i)) + '=' +
+            value_text(named, i, row, configuration[i]);
+  }
+  return text;
+}
+
+nlohmann::json configuration_object(const NamedSpace& named, const Configuration& configuration) {
+  nlohmann::json object = nlohmann::json::object();
+  const std::uint64_t row =
+      named.history ? named.space.index_of(configuration).value_or(0) : std::uint64_t{0};
+  for (std::size_t i = 0; i < configuration.size(); ++i) {
+    const std::string name(named.space.parameter_name(i));
+    const bool is_number =
+        !named.history || named.history->parameters[i].kind(static_cast<std::size_t>(row)) ==
+                              CellKind::integer;
+    if (is_number) {
+      object[name] = configuration[i];
+    } else {
+      object[name] = value_text(named, i, row, configuration[i]);
+    }
+  }
+  return object;
+}
+
+// The distinct values of a parameter, as texts in their order.
+std::vector<std::string> value_texts(const NamedSpace& named, std::size_t parameter) {
+  const Span<const std::int64_t> values = named.space.parameter_values(parameter);
+  std::vector<std::string> texts(values.size());
+  if (!named.history) {
+    for (std::size_t i = 0; i < values.size(); ++i) texts[i] = std::to_string(values[i]);
+    return texts;
+  }
+  const CellColumn& column = named.history->parameters[parameter];
+  for (std::size_t row = 0; row < column.size(); ++row) {
+    const auto position = named.space.value_position(parameter, column.code(row));
+    if (position) texts[*position] = column.to_string(row);
+  }
+  return texts;
+}
+
+template <class Visit>
+void for_each_wanted(const NamedSpace& named, const SpaceOptions& options, Visit visit) {
+  Configuration configuration;
+  if (options.list) {
+    for (Space::Cursor cursor = named.space.cursor(); cursor.next(configuration);) {
+      visit(configuration);
+    }
+  }
+  Random random(options.seed);
+  for (std::uint64_t i = 0; i < options.sample; ++i) {
+    configuration = named.space.sample(random);
+    if (configuration.empty()) return;
+    visit(configuration);
+  }
+}
+
+std::string hexadecimal(std::uint64_t digest) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; digest >>= 4) text[i] = kDigits[digest & 15u];
+  return text;
+}
+
+const char* backing_name(SpaceBacking backing) {
+  switch (backing) {
+    case SpaceBacking::diagram: return "diagram";
+    case SpaceBacking::rows: return "rows";
+    case SpaceBacking::constraints: return "constraints";
+  }
+  return "unknown";
+}
+
+nlohmann::json parameter_object(const NamedSpace& named, std::size_t i) {
+  nlohmann::json object = {{"name", std::string(named.space.parameter_name(i))},
+                           {"kind", parameter_kind_name(named.space.parameter_kind(i))}};
+  if (named.history) {
+    object["values"] = value_texts(named, i);
+    return object;
+  }
+  const Span<const std::int64_t> values = named.space.parameter_values(i);
+  object["values"] = std::vector<std::int64_t>(values.begin(), values.end());
+  object["default"] = named.package->default_configuration()[i];
+  return object;
+}
+
+nlohmann::json space_object(const NamedSpace& named, const SpaceOptions& options) {
+  const Space& space = named.space;
+  nlohmann::json object = {{"kernel", named.kernel},
+                           {"combinations", space.combinations()},
+                           {"combinations_saturated", space.combinations_saturated()},
+                           {"backing", backing_name(space.backing())},
+                           {"digest", hexadecimal(space.digest())}};
+  object["valid"] = space.indexed() ? nlohmann::json(space.valid_count()) : nlohmann::json();
+  object["parameters"] = nlohmann::json::array();
+  for (std::size_t i = 0; i < space.parameter_count(); ++i) {
+    object["parameters"].push_back(parameter_object(named, i));
+  }
+  object["constraints"] = nlohmann::json::array();
+  for (const Expression& c : space.constraints()) object["constraints"].push_back(c.text());
+  if (named.package) {
+    object["shape_constraints"] = nlohmann::json::array();
+    for (const Expression& c : named.package->shape_constraints()) {
+      object["shape_constraints"].push_back(c.text());
+    }
+    object["package_bytes"] = named.package->size_bytes();
+  }
+  if (options.list || options.sample > 0) {
+    object["configurations"] = nlohmann::json::array();
+    for_each_wanted(named, options, [&](const Configuration& configuration) {
+      object["configurations"].push_back(configuration_object(named, configuration));
+    });
+  }
+  return object;
+}
+
+std::string summary(const NamedSpace& named) {
+  const Space& space = named.space;
+  std::string text = named.kernel + ": " + std::to_string(space.parameter_count()) +
+                     " parameters, " + (space.combinations_saturated() ? "more than " : "") +
+                     std::to_string(space.combinations()) + " combinations, ";
+  if (space.backing() == SpaceBacking::rows) {
+    return text + std::to_string(space.valid_count()) + " measured";
+  }
+  if (!space.indexed()) return text + "the number of valid ones is not stored (no diagram)";
+  return text + std::to_string(space.valid_count()) + " valid";
+}
+
+void print_text(const NamedSpace& named, const SpaceOptions& options, const CliContext& context) {
+  if (options.list || options.sample > 0) {
+    for_each_wanted(named, options, [&](const Configuration& configuration) {
+      context.print(configuration_text(named, configuration));
+    });
+    return;
+  }
+  context.print(summary(named));
+  TextTable table({{"parameter"}, {"kind"}, {"default", Align::right}, {"values"}});
+  for (std::size_t i = 0; i < named.space.parameter_count(); ++i) {
+    std::string values;
+    for (const std::string& text : value_texts(named, i)) values += (values.empty() ? "" : " ") + text;
+    const std::string fallback =
+        named.package ? std::to_string(named.package->default_configuration()[i]) : "";
+    table.add_row({std::string(named.space.parameter_name(i)),
+                   parameter_kind_name(named.space.parameter_kind(i)), fallback, values});
+  }
+  context.print(table);
+  for (const Expression& c : named.space.constraints()) context.print("constraint  " + c.text());
+  if (!named.package) return;
+  for (const Expression& c : named.package->shape_constraints()) {
+    context.print("per shape   " + c.text());
+  }
+}
+
+void run(const SpaceOptions& options, CliContext& context) {
+  if (options.list && options.sample > 0) {
+    return context.used_wrongly("--list and --sample exclude each other");
+  }
+  Result<NamedSpace> named = read_space(options.file);
+  if (!named.ok()) return context.fail(named.status());
+  if (context.json()) {
+    context.print_json(space_object(*named, options));
+  } else {
+    print_text(*named, options, context);
+  }
+}
+
+}  // namespace
+
+void add_space_verb(CLI::App& app, CliContext& context) {
+  auto options = std::make_shared<SpaceOptions>();
+  CLI::App* verb = app.add_subcommand(
+      "space", "Counts, lists or samples a tuning space (.xml, .itkernel or .ithistory)");
+  verb->add_option("file", options->file, "description, package or history")->required();
+  verb->add_flag("--list", options->list, "print every valid configuration");
+  verb->add_option("--sample", options->sample,
+                   "print that many valid configurations, drawn uniformly (with repetition)");
+  verb->add_option("--seed", options->seed, "seed of the sample")->capture_default_str();
+  context.add_json_flag(*verb);
+  verb->callback([options, &context] { run(*options, context); });
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,119 @@
+// `idletune tune`: tunes a kernel for one shape now, in the foreground, within a budget.
+#include <algorithm>
+#include <memory>
+
+#include <idletune/agent.hpp>
+#include <idletune/opencl.hpp>
+
+#include "agent/cli/explanation_output.hpp"
+#include "agent/cli/kernel_file.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/verbs.hpp"
+
+namespace idletune::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct TuneOptions {
+  std::string kernel;
+  std::string shape;
+  std::string model;
+  std::string state;
+  double budget_seconds = 30;
+  double launches = 100000;
+  std::uint32_t device = 0;
+  std::uint64_t seed = 1;
+  bool in_process = false;
+};
+
+Status tune(const TuneOptions& given, CliContext& context) {
+  Result<std::vector<std::int64_t>> dimensions = parse_shape(given.shape);
+  if (!dimensions.ok()) return dimensions.status();
+  const Shape shape{Span<const std::int64_t>(*dimensions)};
+  Result<std::vector<std::uint8_t>> package = read_kernel(given.kernel);
+  if (!package.ok()) return package.status();
+
+  opencl::OpenOptions open;
+  open.library = environment_opencl_library();
+  if (!given.state.empty()) open.cache_folder = given.state + "/programs";
+  Result<std::unique_ptr<Device>> device = opencl::open(given.device, open);
+  if (!device.ok()) return device.status();
+
+  AgentOptions options;
+  options.model = given.model;
+  options.state = given.state;
+  options.seed = given.seed;
+  if (given.in_process) options.isolation = Isolation::in_process;
+  Result<Agent> agent = Agent::open(options);
+  if (!agent.ok()) return agent.status();
+  Result<TunedKernel> kernel = agent->kernel(**device, std::move(*package));
+  if (!kernel.ok()) return kernel.status();
+  kernel->expect_launches(shape, given.launches);
+  if (Status status = kernel->prepare(shape); !status.ok()) return status;
+
+  catch_interrupts();
+  const auto budget = std::chrono::duration_cast<Nanoseconds>(
+      std::chrono::duration<double>(given.budget_seconds));
+  const Clock::time_point start = Clock::now();
+  std::uint64_t steps = 0;
+  Progress progress("tuning " + kernel->name(), static_cast<std::size_t>(budget.count() / 1000000),
+                    context.json());
+  for (;;) {
+    const Nanoseconds used = Clock::now() - start;
+    if (used >= budget || interrupted()) break;
+    const IdleReport report =
+        agent->tune_now(std::min<Nanoseconds>(budget - used, std::chrono::milliseconds(250)));
+    steps += report.steps;
+    Result<Explanation> state = kernel->explain(shape);
+    const std::string note = state.ok() ? std::to_string(steps) + " configurations, " +
+                                              format_number(state->speed_up, 2) + "x"
+                                        : std::string();
+    progress.update(static_cast<std::size_t>((Clock::now() - start).count() / 1000000), note);
+    // Stages of the foreground may be as long as they like: what does not fit a slice gets the rest.
+    if (report.needs.count() > 0) {
+      const IdleReport longer = agent->tune_now(budget - (Clock::now() - start));
+      steps += longer.steps;
+      if (longer.stages == 0 && !longer.waiting) break;
+    } else if (report.stages == 0 && !report.waiting) {
+      break;
+    }
+  }
+  progress.clear();
+  const AgentStatus status = agent->status();
+  if (!status.trials.ok()) return status.trials;
+  if (!status.storage.ok()) context.warn("results are not kept: " + status.storage.message());
+  if (!status.model.ok()) context.warn("model not used: " + status.model.message());
+  Result<Explanation> result = kernel->explain(shape);
+  if (!result.ok()) return result.status();
+  if (context.json()) {
+    context.print_json(explanation_object(*result));
+  } else {
+    context.print(explanation_text(*result));
+  }
+  return {};
+}
+
+}  // namespace
+
+void add_tune_verb(CLI::App& app, CliContext& context) {
+  CLI::App* verb = app.add_subcommand("tune", "Tune a kernel for one shape now, within a budget");
+  auto options = std::make_shared<TuneOptions>();
+  verb->add_option("kernel", options->kernel, "Kernel package or XML description")->required();
+  verb->add_option("--shape", options->shape, "Problem size, such as 256,256,256")->required();
+  verb->add_option("--budget", options->budget_seconds, "Seconds (30)")->check(CLI::PositiveNumber);
+  verb->add_option("--launches", options->launches, "Launches that the decision reckons with (100000)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--state", options->state, "Folder that keeps what was measured");
+  verb->add_option("--model", options->model, "Model file");
+  verb->add_option("--device", options->device, "Index, see 'idletune devices' (0)");
+  verb->add_option("--seed", options->seed, "Of the search (1)");
+  verb->add_flag("--in-process", options->in_process,
+                 "Try configurations in this process instead of idletune-helper");
+  context.add_json_flag(*verb);
+  verb->callback([options, &context] {
+    if (Status status = tune(*options, context); !status.ok()) context.fail(status);
+  });
+}
+
+}  // namespace idletune::cli

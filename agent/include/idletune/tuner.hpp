@@ -1,0 +1,67 @@
+// Ask/tell: for applications that launch kernels themselves, or tune what is no GPU kernel at all.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+namespace idletune {
+
+struct TunerParameter {
+  std::string name;
+  std::vector<std::int64_t> values;  // at least one; the first is the default
+};
+
+struct TunerOptions {
+  std::string name = "tuner";
+  std::string package;                     // a kernel package's space; or
+  std::vector<TunerParameter> parameters;  // a space without constraints
+  std::string model;                       // optional .itmodel that knows `name` (or the package's kernel)
+  std::uint64_t seed = 1;
+  double wanted_ratio = 0.9;               // r: satisfied at this share of the estimated optimum
+  double wanted_probability = 0.9;         // p_s
+};
+
+// What came of a configuration. `run_time` matters only for `correct`.
+struct Measurement {
+  TrialStatus status = TrialStatus::correct;
+  Nanoseconds run_time{0};
+};
+
+// Used by one thread at a time.
+class Tuner {
+ public:
+  // Errors: invalid_argument, and those of reading a package or model.
+  static Result<Tuner> open(const TunerOptions& options);
+  Tuner(Tuner&&) noexcept;
+  Tuner& operator=(Tuner&&) noexcept;
+  ~Tuner();
+
+  // The next configuration worth a measurement; nothing when the space is exhausted. Never the same
+  // twice.
+  std::optional<Configuration> ask();
+  void tell(const Configuration& configuration, const Measurement& measurement);
+  // The best correct one told so far, or the default (first values) before any.
+  Configuration best() const;
+  Nanoseconds best_time() const;  // 0 before any
+  // Formula 2 on what was told: whether `launches` further uses pay for more steps of `step_cost`.
+  bool pays(double launches, Nanoseconds step_cost, std::string* reason = nullptr) const;
+  std::size_t told() const;
+  // "NAME=value NAME=value".
+  std::string text(const Configuration& configuration) const;
+  std::size_t parameter_count() const;
+  const std::string& parameter_name(std::size_t index) const;
+
+ private:
+  class State;
+  explicit Tuner(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace idletune

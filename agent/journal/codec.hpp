@@ -1,0 +1,42 @@
+// Payloads of the journal's records: values to bytes and back. README.md has the layout.
+#pragma once
+
+#include <cstdint>
+
+#include <idletune/span.hpp>
+
+#include "agent/journal/entries.hpp"
+#include "agent/journal/record.hpp"
+
+namespace idletune::journal {
+
+struct Session {
+  std::uint64_t boot = 0;
+  std::uint64_t number = 0;  // counts up from 1
+};
+
+Payload encode(const Session& session);
+Payload encode(const Intent& intent);
+Payload encode(const TrialKey& key);  // parked and closed
+Payload encode(const Quarantine& quarantine);
+Payload encode(const Suspect& suspect);
+Payload encode(const Measurement& measurement);
+Payload encode(const Adoption& adoption);
+Payload encode(const ShapeKey& key);  // demotion
+Payload encode(const Ledger& ledger);
+Payload encode(const ShapeStatistics& statistics);
+
+// True if the bytes hold a possible value; false leaves `out` unspecified. Bytes after the last known
+// field are ignored: later versions of a record only append fields.
+bool decode(Bytes payload, Session& out);
+bool decode(Bytes payload, Intent& out);
+bool decode(Bytes payload, TrialKey& out);
+bool decode(Bytes payload, Quarantine& out);
+bool decode(Bytes payload, Suspect& out);
+bool decode(Bytes payload, Measurement& out);
+bool decode(Bytes payload, Adoption& out);
+bool decode(Bytes payload, ShapeKey& out);
+bool decode(Bytes payload, Ledger& out);
+bool decode(Bytes payload, ShapeStatistics& out);
+
+}  // namespace idletune::journal

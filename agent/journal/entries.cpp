@@ -1,0 +1,45 @@
+#include "agent/journal/entries.hpp"
+
+#include <tuple>
+
+#include "models/core/digest.hpp"
+
+namespace idletune::journal {
+namespace {
+
+// Driver after shape: the entries of other drivers lie side by side with those of this one.
+auto fields(const TrialKey& k) {
+  return std::tie(k.kernel, k.device, k.shape, k.driver, k.configuration);
+}
+auto fields(const ShapeKey& k) { return std::tie(k.kernel, k.device, k.shape, k.driver); }
+
+}  // namespace
+
+bool operator==(const ShapeKey& a, const ShapeKey& b) { return fields(a) == fields(b); }
+bool operator==(const TrialKey& a, const TrialKey& b) { return fields(a) == fields(b); }
+bool operator<(const ShapeKey& a, const ShapeKey& b) { return fields(a) < fields(b); }
+bool operator<(const TrialKey& a, const TrialKey& b) { return fields(a) < fields(b); }
+
+bool operator==(const Ledger& a, const Ledger& b) {
+  return a.charged == b.charged && a.kernel_time == b.kernel_time && a.savings == b.savings;
+}
+
+ShapeKey Trial::shape_key() const { return {kernel, device, driver, digest_of(shape)}; }
+
+TrialKey Trial::key() const {
+  return {kernel, device, driver, digest_of(shape), digest_of(configuration)};
+}
+
+const char* quarantine_reason_name(QuarantineReason reason) {
+  switch (reason) {
+    case QuarantineReason::crash: return "crash";
+    case QuarantineReason::hang: return "hang";
+    case QuarantineReason::in_process_death: return "in_process_death";
+    case QuarantineReason::repeated_death: return "repeated_death";
+    case QuarantineReason::wrong_output: return "wrong_output";
+    case QuarantineReason::user: return "user";
+  }
+  return "unknown";
+}
+
+}  // namespace idletune::journal

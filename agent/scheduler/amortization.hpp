@@ -1,0 +1,99 @@
+// Does tuning pay? Expected gain over the launches still to come against the expected cost of
+// finding something better, with a reason that can be read.
+//
+// Sources: number of steps, paper 002 (Olha et al. 2020) section 3, formulas 1 and 2; everything
+// else is ours and explained in agent/scheduler/README.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include <idletune/device.hpp>
+#include <idletune/span.hpp>
+#include <idletune/verdict.hpp>
+
+#include "agent/scheduler/uniform_draws.hpp"
+
+namespace idletune {
+
+// Where the well-performing fraction came from.
+enum class FractionOrigin : std::uint8_t { prior = 0, model = 1, measured = 2 };
+const char* fraction_origin_name(FractionOrigin origin);
+
+struct DecisionInput {
+  // --- the application ---
+  Nanoseconds current{0};        // t_now: device time of a launch as it runs now; 0: not timed yet
+  double expected_launches = 0;  // N: launches still to come
+  double launches_per_step = 0;  // launches that pass while one step is made (they gain nothing)
+
+  // --- cost ---
+  Nanoseconds step_cost{0};  // compile + check + warm-up + repeats of a *typical* configuration
+  double kappa = 1;          // what a millisecond spent on steps is worth against a busy one
+  std::optional<Nanoseconds> allowance;  // what the ledger allows to be charged now; none: no limit
+  Nanoseconds gap_needed{0};     // the longest stage that must fit one gap; 0: everything fits
+  Nanoseconds longest_gap{0};    // the longest gap to be expected; 0: unknown, not a reason to wait
+
+  // --- what is known from history (a model) ---
+  // Quantiles of relative performance q = t_best / t of uniform draws from the space, ascending, in
+  // [0, 1], failures counting as 0. May be empty.
+  Span<const float> quantiles;
+  // P(q <= quantiles[i]), ascending, same size. Empty: equally spaced, i / (size - 1).
+  Span<const float> quantile_levels;
+  // p_b(target_ratio), the share of the space with q >= target_ratio; from a sampled history the
+  // pessimistic end of its interval. None: taken from the quantiles, else from the prior.
+  std::optional<double> fraction;
+  FractionOrigin fraction_origin = FractionOrigin::model;
+  std::optional<double> current_relative;     // predicted q of what runs now
+  std::optional<double> first_pick_relative;  // predicted q of the model's first pick
+  bool first_pick_running = false;            // what runs now *is* the model's first pick
+
+  // --- what was measured here ---
+  const UniformDraws* draws = nullptr;  // not owned; may be null
+  Nanoseconds best_here{0};             // fastest correct time seen here by any means; 0: none
+  std::uint64_t remaining_configurations = 0;  // not tried yet; 0: unknown
+
+  // --- what is wanted ---
+  double target_ratio = 0.9;        // r: "well-performing" means q >= r
+  double wanted_probability = 0.9;  // p_s: chance to have found one after `expected_steps`
+  double adoption_margin = 0.03;    // improvements smaller than this are not adopted: no gain
+  double pessimism = 0.25;          // the quantile of net gain that must not be a loss either
+};
+
+struct Decision {
+  Verdict verdict = Verdict::wait;
+  // Formula 2: random draws for chance p_s of a well-performing configuration, rounded up; infinity
+  // if the fraction is 0.
+  double expected_steps = 0;
+  double fraction = 0;  // p_b used for it, after what was measured here
+  FractionOrigin fraction_origin = FractionOrigin::prior;
+  // The look-ahead: the number of further steps k whose expected net gain is largest (for `stop`, the
+  // least loss), what they cost (already times kappa) and what they are expected to gain.
+  double steps = 0;
+  double cost_ns = 0;
+  double gain_ns = 0;
+  // max over k of the `pessimism` quantile of the net gain. Negative: likely a loss at any k.
+  double pessimistic_net_ns = 0;
+  // Launches from which on tuning pays (in expectation and at the pessimistic quantile); infinity if
+  // it never does.
+  double break_even_launches = 0;
+  double best_estimate_ns = 0;  // estimate of t_best on this device
+  double target_ns = 0;         // t_target = t_best / r
+  // One complete sentence with the figures, zero-terminated.
+  char reason_text[256] = {};
+  std::string_view reason() const { return reason_text; }
+};
+
+// Formula 2 of paper 002, n = ln(1 - p_s) / ln(1 - p_b), not rounded. 0 if p_s <= 0, infinity if
+// p_b <= 0 or p_s >= 1, 1 if p_b >= 1.
+double steps_for_probability(double fraction, double wanted_probability);
+// Formula 1: the chance that n uniform draws contain a well-performing one, 1 - (1 - p_b)^n.
+double probability_after_steps(double fraction, double steps);
+
+// The decision. Pure: depends on its argument only; no allocation; a few microseconds. Made anew
+// after each measurement. Values out of range (NaN, negative times, quantiles that are not sorted)
+// are clamped or ignored, never an error.
+Decision decide(const DecisionInput& input);
+
+}  // namespace idletune

@@ -1,0 +1,88 @@
+#include "agent/scheduler/ledger.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace idletune {
+namespace {
+
+constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
+
+std::int64_t saturating_add(std::int64_t a, std::int64_t b) {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) return b > 0 ? kMax : -kMax;
+  return sum;
+}
+
+std::int64_t not_negative(Nanoseconds duration) {
+  return std::max<std::int64_t>(0, duration.count());
+}
+
+std::int64_t to_integer(double value) {
+  if (!(value > 0)) return 0;
+  return value >= 9.2e18 ? kMax : static_cast<std::int64_t>(value);
+}
+
+double clamped(double value, double low, double high, double fallback) {
+  return std::isfinite(value) ? std::clamp(value, low, high) : fallback;
+}
+
+Nanoseconds weighted(double kappa, Nanoseconds duration) {
+  return Nanoseconds(to_integer(std::ceil(kappa * static_cast<double>(not_negative(duration)))));
+}
+
+}  // namespace
+
+Ledger::Ledger(const LedgerOptions& options, const LedgerState& state)
+    : options_(options), state_(state) {
+  const LedgerOptions defaults;
+  options_.share = clamped(options_.share, 0.0, 1.0, defaults.share);
+  options_.kappa_idle = clamped(options_.kappa_idle, 0.0, 1e6, defaults.kappa_idle);
+  options_.kappa_cpu = clamped(options_.kappa_cpu, 0.0, 1e6, defaults.kappa_cpu);
+  for (std::int64_t* figure : {&state_.kernel_ns, &state_.charged_ns, &state_.idle_ns,
+                               &state_.busy_ns, &state_.cpu_ns}) {
+    *figure = std::max<std::int64_t>(0, *figure);
+  }
+}
+
+std::int64_t Ledger::bound_ns() const {
+  const std::int64_t share =
+      to_integer(std::floor(options_.share * static_cast<double>(state_.kernel_ns)));
+  return std::max<std::int64_t>(0, saturating_add(share, state_.savings_ns));
+}
+
+Nanoseconds Ledger::allowance() const {
+  return Nanoseconds(std::max<std::int64_t>(0, bound_ns() - state_.charged_ns));
+}
+
+Nanoseconds Ledger::idle_charge(Nanoseconds duration) const {
+  return weighted(options_.kappa_idle, duration);
+}
+
+Nanoseconds Ledger::cpu_charge(Nanoseconds duration) const {
+  return weighted(options_.kappa_cpu, duration);
+}
+
+void Ledger::charge_idle(Nanoseconds duration, Nanoseconds interference) {
+  state_.idle_ns = saturating_add(state_.idle_ns, not_negative(duration));
+  state_.charged_ns = saturating_add(state_.charged_ns, idle_charge(duration).count());
+  state_.charged_ns = saturating_add(state_.charged_ns, not_negative(interference));
+}
+
+void Ledger::charge_busy(Nanoseconds duration) {
+  state_.busy_ns = saturating_add(state_.busy_ns, not_negative(duration));
+  state_.charged_ns = saturating_add(state_.charged_ns, not_negative(duration));
+}
+
+void Ledger::charge_cpu(Nanoseconds duration) {
+  state_.cpu_ns = saturating_add(state_.cpu_ns, not_negative(duration));
+  state_.charged_ns = saturating_add(state_.charged_ns, cpu_charge(duration).count());
+}
+
+void Ledger::credit(Nanoseconds kernel_time, Nanoseconds savings_lower_bound) {
+  state_.kernel_ns = saturating_add(state_.kernel_ns, not_negative(kernel_time));
+  state_.savings_ns = saturating_add(state_.savings_ns, savings_lower_bound.count());
+}
+
+}  // namespace idletune

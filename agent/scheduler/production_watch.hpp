@@ -1,0 +1,61 @@
+// Watches an adopted configuration in production and says when it no longer wins.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <idletune/device.hpp>
+
+namespace idletune {
+
+enum class WatchStatus : std::uint8_t {
+  unavailable = 0,  // the application's queue has no profiling: nothing can be said
+  learning = 1,     // fewer samples than the window
+  fine = 2,
+  recheck = 3,      // clearly slower than expected, but not slower than the default: measure again
+  demote = 4        // slower than the default was: go back to the default
+};
+// "unavailable", ... Never null.
+const char* watch_status_name(WatchStatus status);
+
+struct WatchOptions {
+  std::uint32_t window = 15;     // samples per verdict, at most ProductionWatch::kCapacity
+  double demote_factor = 1.05;   // median above this times the default's time: demote
+  double recheck_factor = 1.25;  // median above this times the expected time: recheck
+};
+
+// One per adopted (kernel, shape). Fed with sampled device times of production launches; decides on
+// medians, so that single disturbed launches do not matter. A plain value; one thread at a time.
+class ProductionWatch {
+ public:
+  static constexpr std::size_t kCapacity = 31;
+
+  ProductionWatch() = default;
+  // `default_time`: of the default configuration here; `expected`: of the adopted one. 0: unknown,
+  // then the verdicts that need it are not given.
+  ProductionWatch(Nanoseconds default_time, Nanoseconds expected, const WatchOptions& options = {});
+
+  void sample(Nanoseconds time);  // times that are not positive are ignored
+  // The queue has no profiling; a later sample ends this state.
+  void profiling_unavailable() { profiling_ = false; }
+
+  WatchStatus status() const;
+  Nanoseconds median() const;  // of the window; 0 while learning
+  // A careful figure of what each launch saves against the default: default_time minus the upper
+  // quartile of the window, negative if that is a loss; 0 while learning. Feeds Ledger::credit.
+  Nanoseconds saving_per_launch() const;
+  std::uint64_t samples() const { return samples_; }
+
+ private:
+  Nanoseconds order_statistic(std::size_t numerator, std::size_t denominator) const;
+
+  WatchOptions options_;
+  Nanoseconds default_time_{0};
+  Nanoseconds expected_{0};
+  std::array<Nanoseconds, kCapacity> ring_{};
+  std::uint64_t samples_ = 0;
+  bool profiling_ = true;
+};
+
+}  // namespace idletune

@@ -1,0 +1,167 @@
+#include "agent/scheduler/stage_estimates.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace idletune {
+namespace {
+
+double in_ns(Nanoseconds duration) { return static_cast<double>(duration.count()); }
+
+Nanoseconds from_ns(double ns) {
+  if (!(ns > 0)) return Nanoseconds{0};
+  return Nanoseconds(static_cast<std::int64_t>(std::min(ns, 9.0e18)));
+}
+
+Nanoseconds host_part(const TrialOutcome& outcome) {
+  return std::max(Nanoseconds{0}, outcome.wall - outcome.device);
+}
+
+// A configuration that was timed may still run a little slower the next time.
+constexpr double kOwnRunSlack = 1.2;
+// Beyond compile, one check and screening: the share of candidates that go on to the finals.
+constexpr double kFinalsShare = 1.25;
+
+}  // namespace
+
+void HighPercentile::observe(double value) {
+  if (!(value >= 0) || std::isinf(value)) return;
+  ring_[next_] = value;
+  next_ = (next_ + 1) % kCapacity;
+  size_ = std::min(size_ + 1, kCapacity);
+}
+
+double HighPercentile::predict() const {
+  if (size_ == 0) return prior_;
+  std::array<double, kCapacity> sorted = ring_;
+  const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(size_);
+  if (size_ < 9) return *std::max_element(sorted.begin(), end) * (1.0 + 1.0 / static_cast<double>(size_));
+  const std::size_t rank = (9 * (size_ + 1) + 9) / 10;  // ceil(0.9 (n + 1)), counted from 1
+  const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(rank, size_) - 1);
+  std::nth_element(sorted.begin(), nth, end);
+  return *nth;
+}
+
+void StageEstimates::Mean::observe(Nanoseconds value) {
+  sum_ns += in_ns(value);
+  ++count;
+}
+
+double StageEstimates::Mean::or_prior(double prior_ns) const {
+  return count == 0 ? prior_ns : sum_ns / static_cast<double>(count);
+}
+
+StageEstimates::StageEstimates(const StagePriors& priors)
+    : priors_(priors), compile_(in_ns(priors.compile)), slowdown_(priors.slowdown) {}
+
+void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& outcome,
+                             const StageContext& context) {
+  if (request.stage != outcome.stage || outcome.wall.count() < 0) return;
+  switch (request.stage) {
+    case TrialStage::compile:
+      compile_.observe(in_ns(outcome.wall));
+      compile_mean_.observe(outcome.wall);
+      return;
+    case TrialStage::prepare:
+      if (outcome.status == TrialStatus::correct) prepare_overhead_.observe(in_ns(host_part(outcome)));
+      return;
+    case TrialStage::check:
+      check_overhead_.observe(in_ns(host_part(outcome)));
+      check_mean_.observe(outcome.wall);
+      break;
+    case TrialStage::measure:
+      measure_mean_.observe(outcome.wall);
+      if (!outcome.samples.empty()) {
+        measure_overhead_.observe(in_ns(host_part(outcome)) /
+                                  static_cast<double>(outcome.samples.size()));
+      }
+      break;
+  }
+  const bool candidate = context.own_run.count() <= 0 && context.incumbent_run.count() > 0;
+  if (candidate && outcome.device.count() > 0) {
+    const std::size_t runs = std::max<std::size_t>(1, outcome.samples.size());
+    slowdown_.observe(in_ns(outcome.device) / static_cast<double>(runs) /
+                      in_ns(context.incumbent_run));
+  }
+}
+
+double StageEstimates::run_bound_ns(const StageContext& context) const {
+  if (context.own_run.count() > 0) return in_ns(context.own_run) * kOwnRunSlack;
+  const double slowdown = std::max(1.0, slowdown_.predict());
+  if (context.incumbent_run.count() > 0) return in_ns(context.incumbent_run) * slowdown;
+  if (context.reference_run.count() > 0) return in_ns(context.reference_run) * slowdown;
+  return in_ns(priors_.run);
+}
+
+double StageEstimates::runs_bound_ns(const TrialRequest& request,
+                                     const StageContext& context) const {
+  double run = run_bound_ns(context);
+  if (request.deadline.count() > 0) run = std::min(run, in_ns(request.deadline));
+  if (request.stage != TrialStage::measure) return run;
+  const double runs = std::max<double>(1, request.repeats);
+  const double stop = in_ns(request.stop_above);
+  // All runs but the one that stops the stage are faster than stop_above.
+  if (stop > 0 && stop < run) return (runs - 1) * stop + run;
+  return runs * run;
+}
+
+double StageEstimates::overhead_ns(const HighPercentile& overhead,
+                                   const StageContext& context) const {
+  if (overhead.count() > 0) return overhead.predict();
+  const double fill = priors_.fill_bytes_per_ns > 0
+                          ? static_cast<double>(context.scratch_bytes) / priors_.fill_bytes_per_ns
+                          : 0;
+  return in_ns(priors_.overhead) + in_ns(priors_.first_launch) + fill;
+}
+
+Nanoseconds StageEstimates::predict(const TrialRequest& request,
+                                    const StageContext& context) const {
+  switch (request.stage) {
+    case TrialStage::compile:
+      return from_ns(compile_.predict());
+    case TrialStage::prepare: {
+      const Nanoseconds reference =
+          context.reference_run.count() > 0 ? context.reference_run : context.incumbent_run;
+      const double run = reference.count() > 0 ? in_ns(reference) * kOwnRunSlack : in_ns(priors_.run);
+      return from_ns(overhead_ns(prepare_overhead_, context) + run);
+    }
+    case TrialStage::check:
+      return from_ns(overhead_ns(check_overhead_, context) + runs_bound_ns(request, context));
+    case TrialStage::measure: {
+      const double runs = std::max<double>(1, request.repeats);
+      const double overhead =
+          measure_overhead_.count() > 0 ? measure_overhead_.predict() * runs : in_ns(priors_.overhead);
+      return from_ns(overhead + runs_bound_ns(request, context));
+    }
+  }
+  return Nanoseconds::max();
+}
+
+StageEstimates::StepCost StageEstimates::typical_step(const StageContext& context) const {
+  const double run = context.incumbent_run.count() > 0 ? in_ns(context.incumbent_run) * 2
+                                                       : in_ns(priors_.run);
+  const double check = check_mean_.or_prior(overhead_ns(check_overhead_, context) + run);
+  const double measure = measure_mean_.or_prior(in_ns(priors_.overhead) + run);
+  StepCost cost;
+  cost.cpu = from_ns(compile_mean_.or_prior(in_ns(priors_.compile)));
+  cost.device = from_ns((check + measure) * kFinalsShare);
+  return cost;
+}
+
+Nanoseconds StageEstimates::longest_device_stage(const StageContext& context) const {
+  TrialRequest request;
+  request.stage = TrialStage::prepare;
+  Nanoseconds longest = predict(request, context);
+  request.stage = TrialStage::check;
+  longest = std::max(longest, predict(request, context));
+  request.stage = TrialStage::measure;
+  return std::max(longest, predict(request, context));
+}
+
+void StageEstimates::adopt_compile(const StageEstimates& other) {
+  if (other.compile_.count() <= compile_.count()) return;
+  compile_ = other.compile_;
+  compile_mean_ = other.compile_mean_;
+}
+
+}  // namespace idletune

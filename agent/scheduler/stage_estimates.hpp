@@ -1,0 +1,101 @@
+// How long the next stage of a trial will take at most, so that it starts only where it fits.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include <idletune/device.hpp>
+
+#include "agent/safety/trial.hpp"
+
+namespace idletune {
+
+// The last observations of one quantity and a high percentile of the next one.
+// With n observations: none, the prior; fewer than 9, the largest times (1 + 1/n) (there is no 90th
+// percentile yet); else the order statistic of rank ceil(0.9 (n + 1)) of the last kCapacity, which
+// the next observation of an unchanged quantity exceeds with a chance of at most 10 %.
+class HighPercentile {
+ public:
+  static constexpr std::size_t kCapacity = 24;
+
+  explicit HighPercentile(double prior = 0) : prior_(prior) {}
+  void observe(double value);  // negative or NaN: ignored
+  double predict() const;
+  std::size_t count() const { return size_; }
+
+ private:
+  std::array<double, kCapacity> ring_{};
+  std::size_t size_ = 0;
+  std::size_t next_ = 0;
+  double prior_;
+};
+
+// What is assumed before anything was observed. Generous on purpose: an estimate that is too high
+// only delays the first step, one that is too low disturbs the application. Once a gap was long
+// enough for a stage, observation replaces the prior.
+struct StagePriors {
+  Nanoseconds compile{std::chrono::milliseconds(600)};
+  Nanoseconds overhead{std::chrono::milliseconds(2)};  // of prepare, check and measure besides runs
+  Nanoseconds first_launch{std::chrono::milliseconds(50)};  // code generation at the first launch
+  double fill_bytes_per_ns = 0.5;  // filling and comparing scratch buffers
+  double slowdown = 5.0;           // a slow candidate's run time over the incumbent's
+  Nanoseconds run{std::chrono::milliseconds(20)};  // one run, where nothing has been timed yet
+};
+
+// What the duration of a stage depends on.
+struct StageContext {
+  Nanoseconds incumbent_run{0};  // device time of what runs now; 0: unknown
+  Nanoseconds reference_run{0};  // of the reference, for prepare; 0: as the incumbent
+  Nanoseconds own_run{0};        // of the configuration itself if it was measured; 0: unknown
+  std::uint64_t scratch_bytes = 0;  // of the shape: filled by prepare, compared by check
+};
+
+// One per (kernel, shape). Compile times do not depend on the shape: `adopt_compile` hands on what
+// another shape of the kernel has seen. One thread at a time.
+class StageEstimates {
+ public:
+  explicit StageEstimates(const StagePriors& priors = {});
+
+  // A stage of `request` has ended as `outcome`; `context` as given to predict.
+  void observe(const TrialRequest& request, const TrialOutcome& outcome,
+               const StageContext& context);
+  // The 90th percentile of how long `request` will take in all (wall-clock).
+  Nanoseconds predict(const TrialRequest& request, const StageContext& context) const;
+  bool fits(const TrialRequest& request, const StageContext& context, Nanoseconds remaining) const {
+    return predict(request, context) <= remaining;
+  }
+  // What a whole step with a typical configuration is expected to cost (means, not percentiles):
+  // compile, two checks, screening. `compile` and device part apart, since they are charged apart.
+  struct StepCost {
+    Nanoseconds cpu{0};
+    Nanoseconds device{0};
+  };
+  StepCost typical_step(const StageContext& context) const;
+  // The longest single stage of a step that needs the device: what a gap must offer.
+  Nanoseconds longest_device_stage(const StageContext& context) const;
+  void adopt_compile(const StageEstimates& other);
+
+ private:
+  struct Mean {
+    double sum_ns = 0;
+    std::uint32_t count = 0;
+    void observe(Nanoseconds value);
+    double or_prior(double prior_ns) const;
+  };
+  double run_bound_ns(const StageContext& context) const;
+  double runs_bound_ns(const TrialRequest& request, const StageContext& context) const;
+  double overhead_ns(const HighPercentile& overhead, const StageContext& context) const;
+
+  StagePriors priors_;
+  HighPercentile compile_;
+  HighPercentile prepare_overhead_;  // what the stage takes besides time on the device
+  HighPercentile check_overhead_;
+  HighPercentile measure_overhead_;  // per run
+  HighPercentile slowdown_;
+  Mean compile_mean_;
+  Mean check_mean_;
+  Mean measure_mean_;
+};
+
+}  // namespace idletune

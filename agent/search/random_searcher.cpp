@@ -1,0 +1,52 @@
+#include "agent/search/random_searcher.hpp"
+
+#include <algorithm>
+
+namespace idletune {
+
+namespace {
+
+// Consecutive repeats after which drawing gives way to walking: the space is nearly exhausted.
+constexpr int kMaxRepeats = 64;
+
+}  // namespace
+
+RandomDraws::RandomDraws(const Space& space, ProposedSet& taken, std::uint64_t seed,
+                         std::uint64_t position)
+    : space_(space), taken_(taken), order_(std::max<std::uint64_t>(space.valid_count(), 1), seed),
+      random_(seed), position_(position) {}
+
+std::optional<Configuration> RandomDraws::next() {
+  if (!space_.indexed()) return next_unnumbered();
+  while (position_ < space_.valid_count()) {
+    const std::uint64_t number = order_(position_++);
+    if (!taken_.has_number(number)) return space_.at(number);
+  }
+  return std::nullopt;
+}
+
+std::optional<Configuration> RandomDraws::next_unnumbered() {
+  if (taken_.size() >= kMaxRemembered) return std::nullopt;
+  for (int repeats = 0; repeats < kMaxRepeats; ++repeats) {
+    const Configuration drawn = space_.sample(random_);
+    if (!space_.contains(drawn)) break;  // an empty space
+    if (taken_.add(drawn)) return drawn;
+  }
+  Space::Cursor cursor = space_.cursor();
+  Configuration walked;
+  while (cursor.next(walked)) {
+    if (taken_.add(walked)) return walked;
+  }
+  return std::nullopt;
+}
+
+RandomSearcher::RandomSearcher(const Space& space, const SearcherOptions& options)
+    : taken_(space), draws_(space, taken_, options.seed, options.random_position) {}
+
+std::optional<Proposal> RandomSearcher::ask() {
+  const std::optional<Configuration> drawn = draws_.next();
+  if (!drawn) return std::nullopt;
+  return Proposal{*drawn, ProposalOrigin::random};
+}
+
+}  // namespace idletune

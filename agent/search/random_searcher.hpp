@@ -1,0 +1,50 @@
+// Uniform random search without repetition.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "agent/search/proposed_set.hpp"
+#include "agent/search/searchers.hpp"
+#include "models/core/random.hpp"
+
+namespace idletune {
+
+// Where the space numbers its configurations, draws follow a seeded permutation of the numbers: no
+// memory per draw, and (seed, position) is all that a later searcher needs to continue. Without
+// numbers, draws are remembered, at most kMaxRemembered of them: then the searcher ends.
+class RandomDraws {
+ public:
+  static constexpr std::size_t kMaxRemembered = 100000;
+
+  // `space` and `taken` must outlive this.
+  RandomDraws(const Space& space, ProposedSet& taken, std::uint64_t seed, std::uint64_t position);
+  // A configuration that is not in `taken`, which is not changed where the space has numbers; nothing
+  // when all have been drawn.
+  std::optional<Configuration> next();
+  std::uint64_t position() const { return position_; }
+
+ private:
+  std::optional<Configuration> next_unnumbered();
+  const Space& space_;
+  ProposedSet& taken_;
+  Permutation order_;
+  Random random_;
+  std::uint64_t position_;
+};
+
+class RandomSearcher final : public Searcher {
+ public:
+  RandomSearcher(const Space& space, const SearcherOptions& options);
+  std::optional<Proposal> ask() override;
+  void tell(const Configuration&, const Observation&) override {}
+  void exclude(const Configuration& configuration) override { taken_.add(configuration); }
+  // To be given to SearcherOptions::random_position to go on from here.
+  std::uint64_t position() const { return draws_.position(); }
+
+ private:
+  ProposedSet taken_;
+  RandomDraws draws_;
+};
+
+}  // namespace idletune

@@ -1,0 +1,336 @@
+#include "agent/src/agent_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "agent/src/explain_json.hpp"
+#include "platform/os/boot.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr char kExplanationName[] = "explain.json";  // in the state folder
+constexpr Nanoseconds kBoardInterval = std::chrono::seconds(1);
+constexpr Nanoseconds kNothingPays = std::chrono::milliseconds(200);
+constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);
+constexpr Nanoseconds kStageRuns = std::chrono::milliseconds(5);
+
+Status out_of_range(const char* field, const char* expected) {
+  return Status(StatusCode::invalid_argument,
+                std::string("agent option ") + field + ": expected " + expected);
+}
+
+// Written so that NaN fails.
+bool within(double value, double low, double high) { return value >= low && value <= high; }
+
+Status check(const AgentOptions& options) {
+  if (!within(options.idle_cost, 0, 1000)) return out_of_range("idle_cost", "0 to 1000");
+  if (!within(options.overhead_limit, 0, 1)) return out_of_range("overhead_limit", "0 to 1");
+  if (!within(options.adoption_margin, 0, 0.9)) return out_of_range("adoption_margin", "0 to 0.9");
+  if (!within(options.well_performing_ratio, 0.01, 1)) {
+    return out_of_range("well_performing_ratio", "0.01 to 1");
+  }
+  if (!within(options.wanted_probability, 0.01, 0.9999)) {
+    return out_of_range("wanted_probability", "0.01 to 0.9999");
+  }
+  if (!within(options.unknown_horizon, 0, 1e9)) return out_of_range("unknown_horizon", "0 to 1e9");
+  if (options.max_shapes < 1 || options.max_shapes > 4096) {
+    return out_of_range("max_shapes", "1 to 4096");
+  }
+  if (options.run_deadline.count() <= 0) return out_of_range("run_deadline", "more than 0");
+  return {};
+}
+
+Nanoseconds steady_now() {
+  return std::chrono::duration_cast<Nanoseconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<AgentState>> AgentState::open(const AgentOptions& given) {
+  std::unique_ptr<AgentState> agent(new AgentState());
+  agent->options_ = given;
+  AgentOptions& options = agent->options_;
+  if (options.read_environment) {
+    if (Status status = apply_environment(options); !status.ok()) return status;
+  }
+  if (Status status = check(options); !status.ok()) return status;
+
+  if (!options.model.empty() && options.mode != Mode::off) {
+    Result<std::vector<std::uint8_t>> bytes = read_file(options.model, kMaxModelBytes);
+    if (bytes.ok()) {
+      Result<std::shared_ptr<const Model>> model = Model::open(std::move(*bytes), options.model);
+      if (model.ok()) agent->model_ = *model;
+      agent->model_status_ = model.status();
+    } else {
+      agent->model_status_ = bytes.status();
+    }
+    if (!agent->model_status_.ok() && options.log != nullptr && options.log_level >= 1) {
+      options.log(options.log_user, 1, agent->model_status_.message().c_str());
+    }
+  }
+
+  journal::JournalOptions journal_options;
+  journal_options.boot = boot_identity();
+  if (options.state.empty() || options.mode == Mode::off) {
+    agent->journal_ = journal::Journal::open(std::unique_ptr<Storage>(), journal_options);
+  } else {
+    agent->journal_ = journal::Journal::open(open_posix_storage(options.state), journal_options);
+  }
+  agent->engine_ = std::make_unique<TuningEngine>(options, *agent->journal_);
+  return agent;
+}
+
+AgentState::~AgentState() {
+  stop_background();
+  if (engine_ == nullptr) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  engine_->settle(std::chrono::hours(24));
+  engine_->note(false);
+  (void)write_explanation();
+  engine_.reset();
+  (void)journal_->shutdown();
+}
+
+Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t> bytes,
+                                        const std::string& file_name) {
+  Result<std::shared_ptr<const KernelPackage>> package =
+      KernelPackage::open(std::move(bytes), file_name);
+  if (!package.ok()) return package.status();
+  Result<std::unique_ptr<KernelState>> kernel =
+      KernelState::create(device, *package, options_.max_shapes);
+  if (!kernel.ok()) return kernel.status();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  engine_->settle(std::chrono::hours(24));  // a build may be using the device
+  KernelTask& task = engine_->add_kernel(std::move(*kernel), model_);
+  task.state->log_launches(background_thread_.joinable());
+  return task.state.get();
+}
+
+IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
+  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
+  if (!lock.owns_lock()) {
+    IdleReport report;
+    report.why = "another thread is tuning";
+    return report;
+  }
+  return engine_->run(budget, source);
+}
+
+AgentStatus AgentState::status() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  AgentStatus status = engine_->status();
+  status.model = model_status_;
+  return status;
+}
+
+Status AgentState::flush() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  engine_->note(true);
+  if (Status status = write_explanation(); !status.ok()) return status;
+  return journal_->storage_status();
+}
+
+Status AgentState::write_explanation() const {
+  if (options_.state.empty() || options_.mode == Mode::off || !journal_->storage_status().ok()) {
+    return {};
+  }
+  const std::string text = explain_locked();
+  return write_file_atomically(
+      options_.state + "/" + kExplanationName,
+      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+}
+
+// --- one kernel --------------------------------------------------------------------------------------
+
+Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
+  Result<ShapeSlot*> slot = kernel.slot_for(shape);
+  if (!slot.ok()) {
+    if (slot.code() != StatusCode::out_of_memory) return slot.status();
+    return Status(StatusCode::out_of_memory,
+                  "kernel '" + kernel.name() + "': more shapes than the option max_shapes allows");
+  }
+  const std::lock_guard<std::mutex> lock(mutex_);
+  KernelTask* task = engine_->task_of(kernel);
+  ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
+  if (shape_task == nullptr) return Status(StatusCode::internal, "prepare: the shape has no task");
+  if (options_.mode != Mode::tune || shape_task->variant) return {};
+  // Work that an earlier idle() began for another shape is finished first.
+  while (engine_->run(std::chrono::hours(1), TimeSource::start_up, shape_task).stages > 0) {
+  }
+  return {};
+}
+
+void AgentState::expect_launches(KernelState& kernel, const Shape& shape, double launches) {
+  Result<ShapeSlot*> slot = kernel.slot_for(shape);
+  if (!slot.ok()) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  KernelTask* task = engine_->task_of(kernel);
+  ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
+  if (shape_task == nullptr) return;
+  shape_task->said_launches = std::max(0.0, launches);
+  shape_task->said_at = shape_task->launches();
+}
+
+void AgentState::allow_in_place(KernelState& kernel, const InPlaceOptions& options) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (KernelTask* task = engine_->task_of(kernel)) task->in_place = options;
+}
+
+Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& shape) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::unique_ptr<KernelTask>& task : engine_->kernels()) {
+    if (task->state.get() != &kernel) continue;
+    for (const std::unique_ptr<ShapeTask>& shape_task : task->shapes) {
+      if (shape_task->slot.shape == shape) return engine_->explain(*shape_task);
+    }
+  }
+  return Status(StatusCode::not_found,
+                "kernel '" + kernel.name() + "': this shape was neither launched nor prepared");
+}
+
+std::vector<Shape> AgentState::shapes(KernelState& kernel) const {
+  std::vector<Shape> result;
+  LaunchTable& table = kernel.table();
+  for (std::size_t i = 0; i < table.count(); ++i) {
+    ShapeSlot* slot = table.at(i);
+    if (slot != nullptr && table.find(slot->shape, slot->hash) == slot) result.push_back(slot->shape);
+  }
+  return result;
+}
+
+std::string AgentState::explain_json() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return explain_locked();
+}
+
+std::string AgentState::explain_locked() const {
+  AgentStatus status = engine_->status();
+  status.model = model_status_;
+  std::vector<Explanation> all;
+  for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) all.push_back(engine_->explain(*task));
+  }
+  return to_json(status, all);
+}
+
+// --- background --------------------------------------------------------------------------------------
+
+Status AgentState::start_background(const BackgroundOptions& options) {
+  if (options_.mode != Mode::tune) {
+    return Status(StatusCode::unsupported, "background tuning: the mode is not 'tune'");
+  }
+  if (background_thread_.joinable()) {
+    return Status(StatusCode::busy, "background tuning runs already");
+  }
+  background_ = options;
+  stop_background_ = false;
+  board_ = std::make_unique<Board>(Board::open(options_.sysfs_root));
+  board_read_ = false;
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
+      kernel->state->log_launches(true);
+    }
+  }
+  Result<Thread> thread =
+      Thread::start("idletune", ThreadPriority::low, [this] { background_loop(); });
+  if (!thread.ok()) return thread.status();
+  background_thread_ = std::move(*thread);
+  return {};
+}
+
+void AgentState::stop_background() {
+  if (!background_thread_.joinable()) return;
+  {
+    const std::lock_guard<std::mutex> lock(background_mutex_);
+    stop_background_ = true;
+  }
+  background_changed_.notify_all();
+  background_thread_.join();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
+    kernel->state->log_launches(false);
+  }
+}
+
+void AgentState::background_loop() {
+  IdleGapPredictor gaps(steady_now());
+  DutyLimiter duty(background_.max_duty, steady_now());
+  std::vector<std::uint64_t> log_positions;
+  std::unique_lock<std::mutex> lock(background_mutex_);
+  while (!stop_background_) {
+    lock.unlock();
+    const Nanoseconds sleep = background_round(gaps, duty, log_positions);
+    lock.lock();
+    background_changed_.wait_until(lock, std::chrono::system_clock::now() + sleep,
+                                   [this] { return stop_background_; });
+  }
+}
+
+Nanoseconds AgentState::background_round(IdleGapPredictor& gaps, DutyLimiter& duty,
+                                         std::vector<std::uint64_t>& log_positions) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  feed_gaps(gaps, log_positions);
+  const Nanoseconds time = steady_now();
+  if (!board_allows(time)) return kBoardInterval;
+  bool in_place = false;
+  for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
+    in_place = in_place || kernel->in_place.allowed;
+  }
+  engine_->set_longest_gap(gaps.longest_usual_gap());
+  // Where launches may be used for measuring, checks need not wait for a gap either.
+  const Nanoseconds gap =
+      in_place ? background_.max_gap : std::min(gaps.remaining(time), background_.max_gap);
+  if (gap.count() <= 0) return std::max(kNoGap, gaps.busy_until() - time);
+  if (const Nanoseconds ready = duty.ready_in(time, gap); ready.count() > 0) {
+    return std::min<Nanoseconds>(ready, kNothingPays);
+  }
+  const IdleReport report = engine_->run(gap, TimeSource::idle);
+  duty.spend(steady_now(), report.used);
+  if (report.waiting) return kStageRuns;
+  if (report.needs.count() > 0) return std::max(kNoGap, report.needs / 4);
+  return report.stages > 0 ? kNoGap : kNothingPays;
+}
+
+void AgentState::feed_gaps(IdleGapPredictor& gaps, std::vector<std::uint64_t>& log_positions) {
+  const std::vector<std::unique_ptr<KernelTask>>& kernels = engine_->kernels();
+  log_positions.resize(kernels.size(), 0);
+  // The logs are merged by time: the predictor wants the launches in order.
+  struct Launch {
+    Nanoseconds at;
+    Nanoseconds run;
+  };
+  std::vector<Launch> launches;
+  bool lost = false;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    LaunchLog::Entry entry;
+    while (kernels[i]->state->launch_log().read(log_positions[i], entry, lost)) {
+      Nanoseconds run{0};
+      for (const std::unique_ptr<ShapeTask>& task : kernels[i]->shapes) {
+        if (&task->slot == entry.slot) run = task->running_time;
+      }
+      launches.push_back({entry.at, run});
+    }
+  }
+  std::sort(launches.begin(), launches.end(),
+            [](const Launch& a, const Launch& b) { return a.at < b.at; });
+  if (lost) gaps.on_lost_launches();
+  for (const Launch& launch : launches) gaps.on_launch(launch.at, launch.run);
+}
+
+bool AgentState::board_allows(Nanoseconds time) {
+  if (board_read_ && time - board_read_at_ < kBoardInterval) return !board_blocks_;
+  board_read_ = true;
+  board_read_at_ = time;
+  BoardLimits limits;
+  limits.min_battery = background_.min_battery;
+  limits.max_gpu_load = background_.max_load;
+  limits.min_thermal_margin_c = background_.thermal_margin_c;
+  board_blocks_ = blocks_tuning(board_->read(), limits).has_value();
+  return !board_blocks_;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,256 @@
+#include <idletune/idletune.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <idletune/agent.hpp>
+#include <idletune/tuner.hpp>
+
+#if IDLETUNE_WITH_OPENCL
+#include <idletune/opencl.hpp>
+#endif
+
+struct idletune_device {
+  std::unique_ptr<idletune::Device> device;
+};
+struct idletune_kernel {
+  idletune::TunedKernel kernel;
+};
+struct idletune_agent {
+  explicit idletune_agent(idletune::Agent opened) : agent(std::move(opened)) {}
+  std::vector<std::unique_ptr<idletune_kernel>> kernels;
+  idletune::Agent agent;
+};
+struct idletune_tuner {
+  explicit idletune_tuner(idletune::Tuner opened) : tuner(std::move(opened)) {}
+  idletune::Tuner tuner;
+};
+
+namespace {
+
+using idletune::Status;
+using idletune::StatusCode;
+
+static_assert(IDLETUNE_INTERNAL == static_cast<int>(StatusCode::internal),
+              "the C codes follow StatusCode");
+
+thread_local std::string last_message;
+
+idletune_status report(const Status& status) {
+  if (!status.ok()) last_message = status.message();
+  return static_cast<idletune_status>(status.code());
+}
+
+idletune_status missing(const char* what) {
+  return report(Status(StatusCode::invalid_argument, std::string(what) + " is NULL"));
+}
+
+idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
+  return idletune::Shape(idletune::Span<const std::int64_t>(shape, dimensions));
+}
+
+idletune::Argument make_argument(const idletune_argument& argument) {
+  switch (argument.kind) {
+    case IDLETUNE_BUFFER: return {argument.value.buffer};
+    case IDLETUNE_I32: return {argument.value.i32};
+    case IDLETUNE_U32: return {argument.value.u32};
+    case IDLETUNE_I64: return {argument.value.i64};
+    case IDLETUNE_U64: return {argument.value.u64};
+    case IDLETUNE_F32: return {argument.value.f32};
+    case IDLETUNE_F64: return {argument.value.f64};
+  }
+  return {};
+}
+
+idletune::Configuration make_configuration(const idletune::Tuner& tuner, const int64_t* values) {
+  return idletune::Configuration(
+      idletune::Span<const std::int64_t>(values, tuner.parameter_count()));
+}
+
+constexpr size_t kMaxArguments = 64;
+
+#if IDLETUNE_WITH_OPENCL
+idletune::opencl::OpenOptions opencl_options() {
+  idletune::opencl::OpenOptions options;
+  options.library = idletune::environment_opencl_library();
+  return options;
+}
+
+idletune_status hand_out(idletune::Result<std::unique_ptr<idletune::Device>> opened,
+                         idletune_device** device) {
+  if (!opened.ok()) return report(opened.status());
+  *device = new idletune_device{std::move(*opened)};
+  return IDLETUNE_OK;
+}
+#endif
+
+}  // namespace
+
+extern "C" {
+
+const char* idletune_status_name(idletune_status status) {
+  return idletune::status_code_name(static_cast<StatusCode>(status));
+}
+
+const char* idletune_last_message(void) { return last_message.c_str(); }
+
+#if IDLETUNE_WITH_OPENCL
+idletune_status idletune_opencl_adopt(void* context, void* device_id, void* queue,
+                                      idletune_device** device) {
+  if (device == nullptr) return missing("device");
+  return hand_out(idletune::opencl::adopt(context, device_id, queue, opencl_options()), device);
+}
+
+idletune_status idletune_opencl_open(uint32_t index, idletune_device** device) {
+  if (device == nullptr) return missing("device");
+  return hand_out(idletune::opencl::open(index, opencl_options()), device);
+}
+
+void idletune_opencl_handles(idletune_device* device, void** context, void** device_id,
+                             void** queue) {
+  const idletune::opencl::Handles handles = idletune::opencl::handles(*device->device);
+  if (context != nullptr) *context = handles.context;
+  if (device_id != nullptr) *device_id = handles.device;
+  if (queue != nullptr) *queue = handles.queue;
+}
+#endif
+
+void idletune_device_close(idletune_device* device) { delete device; }
+
+idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent) {
+  if (agent == nullptr) return missing("agent");
+  idletune::AgentOptions options;
+  if (model != nullptr) options.model = model;
+  if (state != nullptr) options.state = state;
+  idletune::Result<idletune::Agent> opened = idletune::Agent::open(options);
+  if (!opened.ok()) return report(opened.status());
+  *agent = new idletune_agent(std::move(*opened));
+  return IDLETUNE_OK;
+}
+
+void idletune_close(idletune_agent* agent) { delete agent; }
+
+idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* device,
+                                     const char* package_path, idletune_kernel** kernel) {
+  if (agent == nullptr) return missing("agent");
+  if (device == nullptr) return missing("device");
+  if (package_path == nullptr) return missing("package_path");
+  if (kernel == nullptr) return missing("kernel");
+  idletune::Result<idletune::TunedKernel> loaded =
+      agent->agent.kernel(*device->device, std::string(package_path));
+  if (!loaded.ok()) return report(loaded.status());
+  agent->kernels.push_back(std::make_unique<idletune_kernel>(idletune_kernel{*loaded}));
+  *kernel = agent->kernels.back().get();
+  return IDLETUNE_OK;
+}
+
+idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
+                                const idletune_argument* arguments, size_t argument_count,
+                                void* queue, const void* const* wait_list, uint32_t wait_count,
+                                void* event) {
+  if (kernel == nullptr) return missing("kernel");
+  if (shape == nullptr) return missing("shape");
+  if (arguments == nullptr && argument_count > 0) return missing("arguments");
+  if (argument_count > kMaxArguments) {
+    return report(Status(StatusCode::invalid_argument, "launch: more than 64 arguments"));
+  }
+  idletune::Argument list[kMaxArguments];
+  for (size_t i = 0; i < argument_count; ++i) list[i] = make_argument(arguments[i]);
+  idletune::LaunchOptions options;
+  options.queue = queue;
+  options.wait_list = wait_list;
+  options.wait_count = wait_count;
+  options.event = event;
+  return report(kernel->kernel.launch(
+      options, make_shape(shape, dimensions),
+      idletune::Span<const idletune::Argument>(list, argument_count)));
+}
+
+idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions) {
+  if (kernel == nullptr) return missing("kernel");
+  if (shape == nullptr) return missing("shape");
+  return report(kernel->kernel.prepare(make_shape(shape, dimensions)));
+}
+
+int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns) {
+  if (agent == nullptr) return 0;
+  return agent->agent.idle(std::chrono::nanoseconds(budget_ns)).used.count();
+}
+
+idletune_status idletune_start_background(idletune_agent* agent, double max_duty,
+                                          double min_battery) {
+  if (agent == nullptr) return missing("agent");
+  idletune::BackgroundOptions options;
+  options.max_duty = max_duty;
+  options.min_battery = min_battery;
+  return report(agent->agent.start_background(options));
+}
+
+void idletune_stop_background(idletune_agent* agent) {
+  if (agent != nullptr) agent->agent.stop_background();
+}
+
+char* idletune_explain(idletune_agent* agent) {
+  if (agent == nullptr) return nullptr;
+  const std::string text = agent->agent.explain();
+  char* copy = static_cast<char*>(std::malloc(text.size() + 1));
+  if (copy != nullptr) std::memcpy(copy, text.c_str(), text.size() + 1);
+  return copy;
+}
+
+void idletune_free(void* text) { std::free(text); }
+
+idletune_status idletune_tuner_open(const char* name, const char* const* names,
+                                    const size_t* value_counts, const int64_t* values,
+                                    size_t parameter_count, uint64_t seed,
+                                    idletune_tuner** tuner) {
+  if (tuner == nullptr) return missing("tuner");
+  if (names == nullptr || value_counts == nullptr || values == nullptr) return missing("an array");
+  idletune::TunerOptions options;
+  if (name != nullptr) options.name = name;
+  options.seed = seed;
+  for (size_t i = 0; i < parameter_count; ++i) {
+    if (names[i] == nullptr) return missing("a parameter's name");
+    options.parameters.push_back({names[i], {values, values + value_counts[i]}});
+    values += value_counts[i];
+  }
+  idletune::Result<idletune::Tuner> opened = idletune::Tuner::open(options);
+  if (!opened.ok()) return report(opened.status());
+  *tuner = new idletune_tuner(std::move(*opened));
+  return IDLETUNE_OK;
+}
+
+void idletune_tuner_close(idletune_tuner* tuner) { delete tuner; }
+
+idletune_status idletune_tuner_ask(idletune_tuner* tuner, int64_t* configuration) {
+  if (tuner == nullptr) return missing("tuner");
+  if (configuration == nullptr) return missing("configuration");
+  const std::optional<idletune::Configuration> asked = tuner->tuner.ask();
+  if (!asked) {
+    return report(Status(StatusCode::not_found, "every configuration has been asked for"));
+  }
+  for (size_t i = 0; i < asked->size(); ++i) configuration[i] = (*asked)[i];
+  return IDLETUNE_OK;
+}
+
+void idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration, int64_t run_time_ns) {
+  if (tuner == nullptr || configuration == nullptr) return;
+  idletune::Measurement measurement;
+  measurement.status = run_time_ns > 0 ? idletune::TrialStatus::correct : idletune::TrialStatus::runtime;
+  measurement.run_time = std::chrono::nanoseconds(run_time_ns > 0 ? run_time_ns : 0);
+  tuner->tuner.tell(make_configuration(tuner->tuner, configuration), measurement);
+}
+
+int64_t idletune_tuner_best(const idletune_tuner* tuner, int64_t* configuration) {
+  if (tuner == nullptr) return 0;
+  const idletune::Configuration best = tuner->tuner.best();
+  if (configuration != nullptr) {
+    for (size_t i = 0; i < best.size(); ++i) configuration[i] = best[i];
+  }
+  return tuner->tuner.best_time().count();
+}
+
+}  // extern "C"

@@ -1,0 +1,219 @@
+// The engine's choices: which shape is worth work, and what is tried next for it.
+#include <algorithm>
+#include <cmath>
+
+#include "agent/src/tuning_engine.hpp"
+
+namespace idletune::detail {
+namespace {
+
+// Launches whose time nobody could measure (a queue without profiling) before the default is timed.
+constexpr std::uint64_t kBlindLaunches = 100;
+
+double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
+}  // namespace
+
+double TuningEngine::expected_launches(const ShapeTask& task) const {
+  const double launches = static_cast<double>(task.launches());
+  if (task.said_launches >= 0) {
+    return std::max(0.0, task.said_launches - (launches - static_cast<double>(task.said_at)));
+  }
+  return options_.unknown_horizon * (launches + static_cast<double>(task.past_launches));
+}
+
+StepOptions TuningEngine::step_options() const {
+  StepOptions step;
+  step.margin = options_.adoption_margin;
+  step.shortest_deadline = options_.run_deadline;
+  return step;
+}
+
+Nanoseconds TuningEngine::step_charge(const ShapeTask& task) const {
+  const StageEstimates::StepCost cost = task.estimates.typical_step(stage_context(task));
+  return ledger_.cpu_charge(cost.cpu) + ledger_.idle_charge(cost.device);
+}
+
+bool TuningEngine::may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const {
+  if (ended_) return false;
+  if (options_.max_tuning.count() > 0 && device_time_ >= options_.max_tuning) return false;
+  if (source != TimeSource::idle) return true;
+  if (task.default_time.count() == 0 && !task.kernel.state->profiling_available()) {
+    // Nothing has been timed, so nothing was credited either: timing the default is what starts the
+    // account, once the application has shown that it means it.
+    return task.launches() >= kBlindLaunches;
+  }
+  return ledger_.allows(charge);
+}
+
+void TuningEngine::update_decision(ShapeTask& task) {
+  DecisionInput input;
+  input.current = task.running_time;
+  input.expected_launches = expected_launches(task);
+  const StageEstimates::StepCost cost = task.estimates.typical_step(stage_context(task));
+  const Nanoseconds since = now(task.kernel) - task.first_seen;
+  if (since.count() > 0 && task.launches() > 1) {
+    const double rate = static_cast<double>(task.launches()) / seconds(since);
+    input.launches_per_step = rate * seconds(cost.cpu + cost.device);
+  }
+  // Both parts as they would be charged: the weights are in it already.
+  input.step_cost = step_charge(task);
+  input.kappa = 1;
+  input.allowance = ledger_.allowance();
+  const Nanoseconds longest_stage = task.estimates.longest_device_stage(stage_context(task));
+  input.gap_needed = longest_stage;
+  input.longest_gap = longest_gap_;
+  if (task.kernel.knowledge != nullptr) {
+    input.quantiles = task.kernel.quantiles;
+    input.quantile_levels = task.kernel.levels;
+    input.fraction = task.kernel.knowledge->well_performing_fraction(options_.well_performing_ratio);
+    if (task.first_pick) {
+      input.first_pick_relative = task.first_pick->expected_relative_performance;
+      input.first_pick_running = task.running() == task.first_pick->configuration;
+      if (input.first_pick_running) input.current_relative = input.first_pick_relative;
+    }
+  }
+  input.draws = &task.draws;
+  input.best_here = task.best_here;
+  const std::uint64_t valid = task.kernel.state->package().space().valid_count();
+  input.remaining_configurations = valid > task.evaluated ? valid - task.evaluated : 0;
+  input.target_ratio = options_.well_performing_ratio;
+  input.wanted_probability = options_.wanted_probability;
+  task.decision = decide(input);
+  task.decided = true;
+}
+
+bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
+  if (task.baseline_failed || task.exhausted || task.to_install) return false;
+  if (task.in_place && task.in_place->checked()) return false;  // launches do the rest
+  if (next_request(task)) return true;                          // what was begun is finished
+  if (task.default_time.count() == 0) {
+    // The default's own time per launch is unknown until the first sample or the baseline.
+    return may_spend(task, source, ledger_.idle_charge(task.estimates.longest_device_stage(
+                                       stage_context(task))));
+  }
+  if (source == TimeSource::start_up) return !task.first_pick_tried && task.first_pick;
+  update_decision(task);
+  if (source == TimeSource::foreground) return may_spend(task, source, Nanoseconds{0});
+  const bool first_pick_left = task.first_pick && !task.first_pick_tried;
+  const bool pays = task.decision.verdict == Verdict::tune ||
+                    (task.decision.verdict == Verdict::use_history && first_pick_left);
+  return pays && may_spend(task, source, step_charge(task));
+}
+
+ShapeTask* TuningEngine::choose(TimeSource source, ShapeTask* only) {
+  if (ended_ || options_.mode != Mode::tune) return nullptr;
+  if (current_ != nullptr && (only == nullptr || only == current_) && next_request(*current_)) {
+    return current_;
+  }
+  ShapeTask* best = nullptr;
+  double best_worth = -1;
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (!kernel->runner_status.ok()) continue;
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (only != nullptr && task.get() != only) continue;
+      if (!wants_work(*task, source)) continue;
+      // What has not been timed comes first; then the largest kernel time per step made so far, so
+      // that no shape starves.
+      const double weight = std::max(1.0, expected_launches(*task)) *
+                            std::max<double>(1.0, static_cast<double>(task->running_time.count()));
+      const double worth = task->default_time.count() == 0
+                               ? 1e30
+                               : weight / (1.0 + static_cast<double>(task->evaluated));
+      if (worth > best_worth) {
+        best_worth = worth;
+        best = task.get();
+      }
+    }
+  }
+  if (best == nullptr || next_request(*best)) return best;
+  if (begin_work(*best, source)) return best;
+  return best->exhausted ? choose(source, only) : nullptr;
+}
+
+bool TuningEngine::begin_work(ShapeTask& task, TimeSource source) {
+  if (task.default_time.count() == 0) {
+    task.baseline.emplace(task.slot.shape, task.slot.fallback.configuration, false, false,
+                          step_options());
+    return true;
+  }
+  return propose(task, source);
+}
+
+bool TuningEngine::refused_by_journal(const ShapeTask& task,
+                                      const Configuration& configuration) const {
+  journal::Trial trial = task.identity;
+  trial.configuration = configuration;
+  const journal::TrialKey key = trial.key();
+  const journal::State& state = journal_.state();
+  return state.is_quarantined(key) || state.is_suspect(key);
+}
+
+bool TuningEngine::take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source) {
+  if (source == TimeSource::start_up || (!task.first_pick_tried && task.first_pick)) {
+    // The model's first pick goes first, whatever the searcher's order.
+    if (task.first_pick_tried || !task.first_pick) return false;
+    task.first_pick_tried = true;
+    proposal = {task.first_pick->configuration, ProposalOrigin::first_pick};
+    task.searcher->exclude(proposal.configuration);
+    if (!refused_by_journal(task, proposal.configuration) &&
+        proposal.configuration != task.running()) {
+      return true;
+    }
+    if (source == TimeSource::start_up) return false;
+  }
+  while (!task.hints.empty()) {
+    proposal = {task.hints.back(), ProposalOrigin::portfolio};
+    task.hints.pop_back();
+    task.searcher->exclude(proposal.configuration);
+    if (!refused_by_journal(task, proposal.configuration)) return true;
+  }
+  while (std::optional<Proposal> asked = task.searcher->ask()) {
+    proposal = *asked;
+    if (refused_by_journal(task, proposal.configuration)) continue;
+    if (task.kernel.state->package().plan(task.slot.shape, proposal.configuration).ok()) return true;
+    // Not launchable at this shape: no cost, but a draw that found nothing.
+    if (proposal.origin == ProposalOrigin::random) task.draws.add_failure();
+    task.searcher->tell(proposal.configuration, {TrialStatus::constraints, {}, {}});
+  }
+  return false;
+}
+
+bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
+  Proposal proposal;
+  if (!take_proposal(task, proposal, source)) {
+    // Suspects come last, and only where their crash would not be ours.
+    std::optional<Configuration> suspect;
+    if (source != TimeSource::start_up && ensure_runner(task.kernel) &&
+        task.kernel.runner->isolated()) {
+      journal_.state().for_each_suspect([&](const journal::Suspect& entry) {
+        if (entry.trial.kernel == task.identity.kernel && entry.key.driver == task.identity.driver &&
+            entry.trial.shape == task.slot.shape) {
+          suspect = entry.trial.configuration;
+        }
+      });
+    }
+    if (!suspect) {
+      task.exhausted = source != TimeSource::start_up;
+      return false;
+    }
+    proposal = {*suspect, ProposalOrigin::portfolio};
+  }
+  task.proposal = proposal;
+  const KernelTask& kernel = task.kernel;
+  if (kernel.in_place.allowed && kernel.state->profiling_available() &&
+      source == TimeSource::idle) {
+    task.in_place.emplace(step_options(), task.slot.shape, proposal.configuration,
+                          kernel.in_place.max_slowdown);
+    return true;
+  }
+  CandidateContext context;
+  context.shape = task.slot.shape;
+  context.candidate = proposal.configuration;
+  context.incumbent = task.running();
+  context.incumbent_time = task.running_time;
+  task.trial.emplace(step_options(), context);
+  return true;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,127 @@
+// The hot path's data: which variant runs for which shape. Launching threads read it without locks;
+// the tuning thread alone changes it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <idletune/agent.hpp>
+#include <idletune/device.hpp>
+
+namespace idletune::detail {
+
+inline constexpr std::size_t kMaxArguments = 32;
+
+// A compiled configuration, ready to be launched for one shape. Immutable once published.
+struct Variant {
+  std::shared_ptr<Program> program;  // shared by the shapes that run the same configuration
+  Range range;
+  Configuration configuration;
+  Selection selection = Selection::fallback;
+};
+
+// One sampled production launch whose device time the tuner will ask for.
+struct WatchTicket {
+  void* profile = nullptr;
+  const Variant* variant = nullptr;
+};
+
+// One slot per shape that the application launches; claimed by the first launch, never given back.
+struct alignas(64) ShapeSlot {
+  enum State : std::uint32_t { empty = 0, claimed = 1, ready = 2 };
+  std::atomic<std::uint32_t> state{empty};
+  std::atomic<std::uint64_t> launches{0};
+  std::atomic<const Variant*> current{nullptr};    // never null once ready
+  std::atomic<const Variant*> in_place{nullptr};   // checked candidate to be timed by launches
+  std::atomic<std::uint32_t> in_place_period{0};   // every how many launches; 0: not now
+  // Launches still to be profiled one after another: a few after each change of `current`. Threads
+  // that race here take a sample too many, nothing else.
+  std::atomic<std::int32_t> eager_samples{16};
+  std::atomic<std::uint32_t> enqueue_failures{0};  // of variants other than the default
+  std::uint64_t hash = 0;
+  Shape shape;
+  Variant fallback;                                // the default configuration for this shape
+  std::array<Argument, kMaxArguments> arguments{};  // those derived from the shape are filled in
+  std::size_t index = 0;                           // order of appearance
+
+  // Tickets of sampled launches: 0 free, 1 being written, 2 ready for the tuner.
+  static constexpr std::size_t kTickets = 4;
+  std::array<std::atomic<std::uint32_t>, kTickets> ticket_states{};
+  std::array<WatchTicket, kTickets> tickets{};
+};
+
+// Fixed-capacity open-addressing table. Lookup and claim are lock-free and allocate nothing.
+class LaunchTable {
+ public:
+  explicit LaunchTable(std::size_t max_shapes);
+  static std::uint64_t hash(const Shape& shape) {
+    std::uint64_t h = 0x9e3779b97f4a7c15ull + shape.size();
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      h = (h ^ static_cast<std::uint64_t>(shape[i])) * 0xff51afd7ed558ccdull;
+      h ^= h >> 32;
+    }
+    return h;
+  }
+  // The ready slot of the shape, or null.
+  ShapeSlot* find(const Shape& shape, std::uint64_t hash) {
+    for (std::size_t i = hash & mask_, probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
+      ShapeSlot& slot = slots_[i];
+      const std::uint32_t state = slot.state.load(std::memory_order_acquire);
+      if (state == ShapeSlot::empty) return nullptr;
+      if (state == ShapeSlot::ready && slot.hash == hash && slot.shape == shape) return &slot;
+    }
+    return nullptr;
+  }
+  // A slot in state `claimed` that the caller fills and then publishes; null when the table is full
+  // or another thread is claiming right now. Two threads may claim two slots for the same shape;
+  // publish() settles which one counts.
+  ShapeSlot* claim(std::uint64_t hash);
+  // Makes a claimed slot visible. The lowest probe position of equal shapes wins lookups.
+  void publish(ShapeSlot& slot);
+  // Published slots in order of appearance; the tuner's view. [0, count()).
+  std::size_t count() const { return count_.load(std::memory_order_acquire); }
+  ShapeSlot* at(std::size_t i) const { return order_[i].load(std::memory_order_acquire); }
+
+ private:
+  std::unique_ptr<ShapeSlot[]> slots_;
+  std::unique_ptr<std::atomic<ShapeSlot*>[]> order_;
+  std::size_t mask_;
+  std::size_t max_shapes_;
+  std::atomic<std::size_t> claimed_{0};
+  std::atomic<std::size_t> count_{0};
+};
+
+// Which of a program's kernel objects a launching thread uses (their arguments are not shared), and
+// at the same time the tuner's means to know that no launch still uses an unpublished variant.
+class Lanes {
+ public:
+  explicit Lanes(std::uint32_t count) : lanes_(new Lane[count]), count_(count) {}
+  // Takes a free lane, beginning at this thread's usual one; spins only while more threads than
+  // lanes are inside an enqueue.
+  std::uint32_t take();
+  void give(std::uint32_t lane) { lanes_[lane].taken.store(false, std::memory_order_release); }
+  std::uint32_t count() const { return count_; }
+  // Called after the tuner has replaced a published variant: true once every launch that may still
+  // have read the old one is over. A lane that was free in between counts as over.
+  class Quiescence {
+   public:
+    explicit Quiescence(const Lanes& lanes);
+    bool reached(const Lanes& lanes);
+
+   private:
+    std::vector<std::uint64_t> busy_since_;  // entry counts of the lanes that were taken; or done
+  };
+
+ private:
+  struct alignas(64) Lane {
+    std::atomic<bool> taken{false};
+    std::atomic<std::uint64_t> entries{0};
+  };
+  std::unique_ptr<Lane[]> lanes_;
+  std::uint32_t count_;
+};
+
+}  // namespace idletune::detail

@@ -1,0 +1,88 @@
+#include <idletune/options.hpp>
+
+#include <cerrno>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+
+namespace idletune {
+namespace {
+
+// The value of an environment variable; null when unset or empty.
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && value[0] != '\0' ? value : nullptr;
+}
+
+Status wrong(const char* name, const char* value, const char* expected) {
+  return Status(StatusCode::invalid_argument, std::string("environment variable ") + name + "='" +
+                                                  value + "': expected " + expected);
+}
+
+Status apply_mode(AgentOptions& options) {
+  const char* value = environment("IDLETUNE_MODE");
+  if (value == nullptr) return {};
+  if (std::strcmp(value, "off") == 0) {
+    options.mode = Mode::off;
+  } else if (std::strcmp(value, "cached") == 0) {
+    options.mode = Mode::cached;
+  } else if (std::strcmp(value, "tune") == 0) {
+    options.mode = Mode::tune;
+  } else {
+    return wrong("IDLETUNE_MODE", value, "off, cached or tune");
+  }
+  return {};
+}
+
+Status apply_verbosity(AgentOptions& options) {
+  const char* value = environment("IDLETUNE_VERBOSE");
+  if (value == nullptr) return {};
+  if (value[0] < '0' || value[0] > '3' || value[1] != '\0') {
+    return wrong("IDLETUNE_VERBOSE", value, "a number from 0 to 3");
+  }
+  options.log_level = value[0] - '0';
+  return {};
+}
+
+Status apply_max_tuning(AgentOptions& options) {
+  const char* value = environment("IDLETUNE_MAX_TUNING_MS");
+  if (value == nullptr) return {};
+  char* end = nullptr;
+  errno = 0;
+  const double milliseconds = std::strtod(value, &end);
+  if (end == value || *end != '\0' || errno != 0 || !(milliseconds >= 0) || milliseconds > 1e12) {
+    return wrong("IDLETUNE_MAX_TUNING_MS", value, "a number of milliseconds, 0 or more");
+  }
+  options.max_tuning = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6));
+  // Less than a nanosecond still means "nothing", not "unlimited".
+  if (options.max_tuning.count() == 0) options.mode = options.mode == Mode::tune ? Mode::cached : options.mode;
+  return {};
+}
+
+void apply_path(const char* name, std::string& field) {
+  if (const char* value = environment(name)) field = value;
+}
+
+}  // namespace
+
+Status apply_environment(AgentOptions& options) {
+  if (Status status = apply_mode(options); !status.ok()) return status;
+  if (Status status = apply_verbosity(options); !status.ok()) return status;
+  if (Status status = apply_max_tuning(options); !status.ok()) return status;
+  apply_path("IDLETUNE_STATE", options.state);
+  apply_path("IDLETUNE_MODEL", options.model);
+  apply_path("IDLETUNE_HELPER", options.helper);
+  return {};
+}
+
+std::string environment_opencl_library() {
+  const char* value = environment("IDLETUNE_OPENCL_LIBRARY");
+  return value != nullptr ? value : "";
+}
+
+std::string environment_cuda_library() {
+  const char* value = environment("IDLETUNE_CUDA_LIBRARY");
+  return value != nullptr ? value : "";
+}
+
+}  // namespace idletune

@@ -1,0 +1,38 @@
+// The median of the last few times of one thing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include <idletune/device.hpp>
+
+namespace idletune::detail {
+
+class RecentTimes {
+ public:
+  static constexpr std::size_t kCapacity = 15;
+  void add(Nanoseconds time) {
+    if (time.count() <= 0) return;
+    ring_[next_] = time;
+    next_ = (next_ + 1) % kCapacity;
+    size_ = std::min(size_ + 1, kCapacity);
+  }
+  void clear() { size_ = next_ = 0; }
+  std::size_t count() const { return size_; }
+  // 0 without any.
+  Nanoseconds median() const {
+    if (size_ == 0) return Nanoseconds{0};
+    std::array<Nanoseconds, kCapacity> sorted = ring_;
+    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>((size_ - 1) / 2);
+    std::nth_element(sorted.begin(), middle, sorted.begin() + static_cast<std::ptrdiff_t>(size_));
+    return *middle;
+  }
+
+ private:
+  std::array<Nanoseconds, kCapacity> ring_{};
+  std::size_t size_ = 0;
+  std::size_t next_ = 0;
+};
+
+}  // namespace idletune::detail

@@ -1,0 +1,186 @@
+#include <idletune/tuner.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "agent/scheduler/amortization.hpp"
+#include "agent/search/searchers.hpp"
+#include "models/predict/model.hpp"
+#include "models/space/kernel_package.hpp"
+#include "models/space/product_space.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune {
+
+class Tuner::State {
+ public:
+  static Result<std::unique_ptr<State>> open(const TunerOptions& options);
+
+  std::optional<Configuration> ask();
+  void tell(const Configuration& configuration, const Measurement& measurement);
+  bool pays(double launches, Nanoseconds step_cost, std::string* reason) const;
+
+  Space space;
+  std::vector<std::string> names;
+  Configuration best;
+  Nanoseconds best_time{0};
+  std::size_t told = 0;
+
+ private:
+  Status open_space(const TunerOptions& options);
+  Status open_model(const TunerOptions& options);
+
+  TunerOptions options_;
+  std::string name_;
+  std::shared_ptr<const KernelPackage> package_;
+  std::shared_ptr<const Model> model_;
+  const KernelKnowledge* knowledge_ = nullptr;
+  std::unique_ptr<Searcher> searcher_;
+  UniformDraws draws_;
+  std::optional<Proposal> asked_;  // the last one, so that uniform draws are known as such
+  std::array<float, kQuantileCount> quantiles_{};
+  std::array<float, kQuantileCount> levels_{};
+};
+
+Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& options) {
+  auto state = std::make_unique<State>();
+  state->options_ = options;
+  if (Status status = state->open_space(options); !status.ok()) return status;
+  if (Status status = state->open_model(options); !status.ok()) return status;
+  SearcherOptions search;
+  search.seed = options.seed;
+  search.fallback = state->best;
+  state->searcher_ = make_product_searcher(state->space, state->knowledge_, search);
+  return state;
+}
+
+Status Tuner::State::open_space(const TunerOptions& options) {
+  name_ = options.name;
+  if (!options.package.empty()) {
+    if (!options.parameters.empty()) {
+      return Status(StatusCode::invalid_argument,
+                    "tuner '" + name_ + "': give a package or parameters, not both");
+    }
+    Result<std::vector<std::uint8_t>> bytes = read_file(options.package, KernelPackage::kMaxBytes);
+    if (!bytes.ok()) return bytes.status();
+    Result<std::shared_ptr<const KernelPackage>> package =
+        KernelPackage::open(std::move(*bytes), options.package);
+    if (!package.ok()) return package.status();
+    package_ = *package;
+    name_ = std::string(package_->name());
+    space = package_->space();
+    best = package_->default_configuration();
+  } else {
+    std::vector<std::vector<std::int64_t>> values;
+    for (const TunerParameter& parameter : options.parameters) {
+      names.push_back(parameter.name);
+      values.push_back(parameter.values);
+    }
+    Result<Space> made = product_space(names, values);
+    if (!made.ok()) {
+      return Status(made.code(), "tuner '" + name_ + "': " + made.status().message());
+    }
+    space = *made;
+    for (const std::vector<std::int64_t>& all : values) best.push_back(all.front());
+  }
+  names.clear();
+  for (std::size_t i = 0; i < space.parameter_count(); ++i) {
+    names.emplace_back(space.parameter_name(i));
+  }
+  return {};
+}
+
+Status Tuner::State::open_model(const TunerOptions& options) {
+  if (options.model.empty()) return {};
+  Result<std::vector<std::uint8_t>> bytes = read_file(options.model, kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  Result<std::shared_ptr<const Model>> model = Model::open(std::move(*bytes), options.model);
+  if (!model.ok()) return model.status();
+  model_ = *model;
+  knowledge_ = model_->kernel(name_, space);
+  if (knowledge_ == nullptr) return {};
+  const std::array<double, kQuantileCount> levels = quantile_levels();
+  for (std::size_t i = 0; i < kQuantileCount; ++i) {
+    levels_[i] = static_cast<float>(levels[i]);
+    quantiles_[i] = static_cast<float>(knowledge_->relative_performance_quantile(levels[i]));
+  }
+  return {};
+}
+
+std::optional<Configuration> Tuner::State::ask() {
+  asked_ = searcher_->ask();
+  if (!asked_) return std::nullopt;
+  return asked_->configuration;
+}
+
+void Tuner::State::tell(const Configuration& configuration, const Measurement& measurement) {
+  const bool timed = measurement.status == TrialStatus::correct && measurement.run_time.count() > 0;
+  const TrialStatus status = measurement.status == TrialStatus::correct && !timed
+                                 ? TrialStatus::runtime  // a correct run takes some time
+                                 : measurement.status;
+  ++told;
+  const bool asked = asked_ && asked_->configuration == configuration;
+  if (!asked) searcher_->exclude(configuration);
+  searcher_->tell(configuration, {status, timed ? measurement.run_time : Nanoseconds{0}, {}});
+  if (asked && asked_->origin == ProposalOrigin::random) {
+    if (timed) {
+      draws_.add(measurement.run_time);
+    } else {
+      draws_.add_failure();
+    }
+  }
+  if (timed && (best_time.count() == 0 || measurement.run_time < best_time)) {
+    best_time = measurement.run_time;
+    best = configuration;
+  }
+}
+
+bool Tuner::State::pays(double launches, Nanoseconds step_cost, std::string* reason) const {
+  DecisionInput input;
+  input.current = best_time;
+  input.best_here = best_time;
+  input.expected_launches = launches;
+  input.step_cost = step_cost;
+  input.draws = &draws_;
+  if (knowledge_ != nullptr) {
+    input.quantiles = quantiles_;
+    input.quantile_levels = levels_;
+    input.fraction = knowledge_->well_performing_fraction(options_.wanted_ratio);
+  }
+  input.remaining_configurations = space.valid_count() > told ? space.valid_count() - told : 0;
+  input.target_ratio = options_.wanted_ratio;
+  input.wanted_probability = options_.wanted_probability;
+  const Decision decision = decide(input);
+  if (reason != nullptr) *reason = std::string(decision.reason());
+  // Before the first measurement there is nothing to decide on: that one has to be made.
+  return best_time.count() == 0 ? told == 0 : decision.verdict == Verdict::tune;
+}
+
+Tuner::Tuner(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Tuner::Tuner(Tuner&&) noexcept = default;
+Tuner& Tuner::operator=(Tuner&&) noexcept = default;
+Tuner::~Tuner() = default;
+
+Result<Tuner> Tuner::open(const TunerOptions& options) {
+  Result<std::unique_ptr<State>> state = State::open(options);
+  if (!state.ok()) return state.status();
+  return Tuner(std::move(*state));
+}
+
+std::optional<Configuration> Tuner::ask() { return state_->ask(); }
+void Tuner::tell(const Configuration& configuration, const Measurement& measurement) {
+  state_->tell(configuration, measurement);
+}
+Configuration Tuner::best() const { return state_->best; }
+Nanoseconds Tuner::best_time() const { return state_->best_time; }
+bool Tuner::pays(double launches, Nanoseconds step_cost, std::string* reason) const {
+  return state_->pays(launches, step_cost, reason);
+}
+std::size_t Tuner::told() const { return state_->told; }
+std::string Tuner::text(const Configuration& configuration) const {
+  return to_text(state_->space, configuration);
+}
+std::size_t Tuner::parameter_count() const { return state_->names.size(); }
+const std::string& Tuner::parameter_name(std::size_t index) const { return state_->names[index]; }
+
+}  // namespace idletune

@@ -1,0 +1,459 @@
+// The engine's loop: what happens in one call of run(), and how stages start and end.
+#include "agent/src/tuning_engine.hpp"
+
+#include <algorithm>
+
+#include "agent/safety/helper_trials.hpp"
+#include "agent/safety/in_process_trials.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr Nanoseconds kForever = std::chrono::hours(24);
+constexpr std::uint32_t kMaxDeviceFaults = 3;  // crashes and hangs before tuning ends here
+
+bool simulated(const KernelTask& kernel) { return kernel.state->device().info().backend == "replay"; }
+
+bool on_device(TrialStage stage) { return stage != TrialStage::compile; }
+
+LedgerOptions ledger_options(const AgentOptions& options) {
+  LedgerOptions result;
+  result.share = options.overhead_limit;
+  result.kappa_idle = options.idle_cost;
+  return result;
+}
+
+LedgerState ledger_state(const journal::Ledger& stored) {
+  LedgerState state;
+  state.charged_ns = stored.charged.count();
+  state.kernel_ns = stored.kernel_time.count();
+  state.savings_ns = stored.savings.count();
+  return state;
+}
+
+}  // namespace
+
+TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journal)
+    : options_(options),
+      journal_(journal),
+      ledger_(ledger_options(options), ledger_state(journal.state().ledger())),
+      quirks_(QuirkTable::builtin()) {
+  if (!options.quirks.empty()) quirks_status_ = quirks_.add_file(options.quirks);
+  if (!quirks_status_.ok()) log(1, quirks_status_.message());
+}
+
+TuningEngine::~TuningEngine() {
+  settle(kForever);
+  // A trial that is not finished rests: its intent must not look like a death.
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      drain_tickets(*task);
+      if (!task->intent_open) continue;
+      journal::Trial trial = task->identity;
+      trial.configuration = task->proposal.configuration;
+      journal_.closed(trial.key());
+    }
+    kernel->runner.reset();
+  }
+}
+
+bool TuningEngine::settle(Nanoseconds budget) {
+  if (building_ != nullptr) {
+    if (!worker_.wait(budget)) return false;
+    finish_install();
+  }
+  IdleReport ignored;
+  return !in_flight_ || finish_stage(budget, ignored);
+}
+
+IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* only) {
+  IdleReport report;
+  housekeeping();
+  if (kernels_.empty()) {
+    report.why = "no kernel is loaded";
+    return report;
+  }
+  gap_needed_ = Nanoseconds{0};
+  Device& clock = kernels_.front()->state->device();
+  const Nanoseconds start = clock.now();
+  for (;;) {
+    const Nanoseconds remaining = budget - (clock.now() - start);
+    if (remaining.count() <= 0) {
+      report.waiting = in_flight_.has_value() || building_ != nullptr;
+      report.why = "the budget is used up";
+      break;
+    }
+    if (in_flight_ && !finish_stage(remaining, report)) {
+      report.waiting = true;
+      report.why = "a stage is still running";
+      break;
+    }
+    if (building_ != nullptr) {
+      // The build uses the application's device object, so nothing else of ours may do so meanwhile.
+      if (!worker_.wait(budget - (clock.now() - start))) {
+        report.waiting = true;
+        report.why = "an adopted configuration is being built";
+        break;
+      }
+      finish_install();
+      continue;
+    }
+    ShapeTask* task = choose(source, only);
+    if (task == nullptr) {
+      report.why = ended_ ? "tuning has ended for this process" : "nothing pays at present";
+      break;
+    }
+    const Next next = start_stage(*task, source, budget - (clock.now() - start), report);
+    if (next == Next::does_not_fit) {
+      report.why = "the next stage does not fit";
+      break;
+    }
+  }
+  report.used = clock.now() - start;
+  housekeeping();
+  return report;
+}
+
+void TuningEngine::housekeeping() {
+  notice_new_shapes();
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (building_ != nullptr && &building_->kernel == kernel.get()) continue;
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      drain_tickets(*task);
+      credit_launches(*task);
+      watch_production(*task);
+      reclaim(*task);
+    }
+  }
+  note(false);
+}
+
+// --- one stage -------------------------------------------------------------------------------------
+
+bool TuningEngine::ensure_runner(KernelTask& kernel) {
+  if (kernel.runner != nullptr) return true;
+  if (!kernel.runner_status.ok()) return false;
+  Device& device = kernel.state->device();
+  TrialExecutorOptions executor;
+  executor.scratch_limit_bytes = options_.scratch_limit_bytes;
+  executor.simulated = simulated(kernel);
+  if (options_.isolation == Isolation::helper_process && !executor.simulated) {
+    HelperTrialsOptions helper;
+    helper.program = options_.helper;
+    helper.opencl_library = environment_opencl_library();
+    if (!options_.state.empty()) helper.program_cache = options_.state + "/programs";
+    helper.executor = executor;
+    helper.quirks = quirks_;
+    // One helper at a time: each holds a driver's worth of memory.
+    for (const std::unique_ptr<KernelTask>& other : kernels_) {
+      if (other.get() != &kernel) other->runner.reset();
+    }
+    kernel.runner = std::make_unique<HelperTrials>(device.info(), kernel.state->shared_package(), helper);
+    return true;
+  }
+  auto trials = InProcessTrials::create(
+      std::make_unique<TrialExecutor>(device, kernel.state->shared_package(), executor, quirks_),
+      executor.simulated ? TrialThread::caller : TrialThread::own);
+  if (!trials.ok()) {
+    kernel.runner_status = trials.status();
+    log(1, kernel.runner_status.message());
+    return false;
+  }
+  kernel.runner = std::move(*trials);
+  return true;
+}
+
+StageContext TuningEngine::stage_context(const ShapeTask& task) const {
+  StageContext context;
+  context.incumbent_run = task.running_time;
+  const KernelPackage& package = task.kernel.state->package();
+  for (std::size_t i = 0; i < package.argument_count(); ++i) {
+    if (package.argument(i).kind != ArgumentKind::buffer) continue;
+    Result<std::uint64_t> elements = package.buffer_elements(i, task.slot.shape, task.running());
+    if (elements.ok()) {
+      context.scratch_bytes += *elements * scalar_size_bytes(package.argument(i).type);
+    }
+  }
+  return context;
+}
+
+std::optional<TrialRequest> TuningEngine::next_request(const ShapeTask& task) const {
+  if (task.baseline) return task.baseline->next();
+  if (task.in_place) return task.in_place->next();
+  if (task.trial) return task.trial->next();
+  return std::nullopt;
+}
+
+bool TuningEngine::concerns_candidate(const ShapeTask& task) const {
+  if (task.baseline || task.rechecking) return false;
+  return task.in_place || (task.trial && !task.trial->next_is_incumbent());
+}
+
+// The intent of a candidate is on the medium before the candidate's first compile, and again before
+// its first run.
+bool TuningEngine::announce(ShapeTask& task, const TrialRequest& request) {
+  if (!concerns_candidate(task)) return true;
+  const bool runs = request.stage != TrialStage::compile && request.stage != TrialStage::prepare;
+  if (task.intent_open && (task.intent_to_run || !runs)) return true;
+  journal::Intent intent;
+  intent.trial = task.identity;
+  intent.trial.configuration = request.configuration;
+  intent.stage = runs ? journal::IntentStage::run : journal::IntentStage::compile;
+  intent.isolated = task.kernel.runner->isolated();
+  journal_.intent(intent);
+  task.intent_open = true;
+  task.intent_to_run = runs;
+  return true;
+}
+
+TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
+                                             Nanoseconds remaining, IdleReport& report) {
+  std::optional<TrialRequest> request = next_request(task);
+  if (!request) return Next::nothing;
+  if (!ensure_runner(task.kernel)) {
+    ended_ = true;
+    ended_why_ = task.kernel.runner_status.message();
+    return Next::nothing;
+  }
+  const Nanoseconds predicted = task.estimates.predict(*request, stage_context(task));
+  const bool may_outlive = !on_device(request->stage) && !simulated(task.kernel);
+  if (!may_outlive && predicted > remaining) {
+    report.needs = predicted;
+    gap_needed_ = predicted;
+    return Next::does_not_fit;
+  }
+  announce(task, *request);
+  in_flight_ = InFlight{&task, *request, source, all_launches(), now(task.kernel)};
+  current_ = &task;
+  const Status status = task.kernel.runner->start(*request);
+  if (!status.ok()) {
+    in_flight_.reset();
+    task.kernel.runner_status = status;
+    task.kernel.runner.reset();
+    ended_ = true;
+    ended_why_ = status.message();
+    log(1, "tuning ends: " + status.message());
+    return Next::nothing;
+  }
+  return Next::started;
+}
+
+bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
+  ShapeTask& task = *in_flight_->task;
+  TrialOutcome outcome;
+  if (!task.kernel.runner->poll(wait, outcome)) return false;
+  const InFlight flight = *in_flight_;
+  in_flight_.reset();
+  if (outcome.wall.count() == 0) outcome.wall = now(task.kernel) - flight.started;
+  task.estimates.observe(flight.request, outcome, stage_context(task));
+  if (flight.request.stage == TrialStage::compile) {
+    task.kernel.compile_estimates.adopt_compile(task.estimates);
+  }
+  charge(task, outcome, all_launches() != flight.launches_before, flight.source);
+  if (options_.log_level >= 3) {
+    log(3, task.kernel.state->name() + ": stage " + std::to_string(static_cast<int>(outcome.stage)) +
+               " " + trial_status_name(outcome.status) + " in " +
+               std::to_string(outcome.wall.count() / 1000) + " us " + outcome.message);
+  }
+  const std::uint64_t steps_before = steps_ended_;
+  on_outcome(task, outcome);
+  ++report.stages;
+  report.steps += static_cast<std::uint32_t>(steps_ended_ - steps_before);
+  return true;
+}
+
+void TuningEngine::charge(ShapeTask& task, const TrialOutcome& outcome, bool disturbed,
+                          TimeSource source) {
+  tuning_wall_ += outcome.wall;
+  device_time_ += outcome.device;
+  task.tuning_wall += outcome.wall;
+  if (source != TimeSource::idle) return;
+  const std::int64_t before = ledger_.state().charged_ns;
+  if (!on_device(outcome.stage)) {
+    ledger_.charge_cpu(outcome.wall);
+  } else {
+    // Launches that came meanwhile waited for the device at most as long as the stage held it.
+    ledger_.charge_idle(outcome.wall, disturbed ? outcome.device : Nanoseconds{0});
+  }
+  task.charged += Nanoseconds(ledger_.state().charged_ns - before);
+}
+
+void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
+  if (outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash) {
+    if (++task.kernel.device_faults >= kMaxDeviceFaults || task.kernel.runner->poisoned()) {
+      ended_ = true;
+      ended_why_ = "tuning ended: " + outcome.message;
+      log(1, ended_why_);
+    }
+  }
+  if (task.baseline) {
+    task.baseline->on_outcome(outcome);
+    if (task.baseline->done()) end_baseline(task);
+  } else if (task.in_place) {
+    task.in_place->on_outcome(outcome);
+    if (task.in_place->done()) {
+      end_in_place(task);
+    } else if (task.in_place->checked()) {
+      start_in_place_timing(task);
+    }
+  } else if (task.trial) {
+    task.trial->on_outcome(outcome);
+    if (!task.trial->done()) return;
+    if (task.rechecking) {
+      end_recheck(task);
+    } else {
+      end_trial(task);
+    }
+  }
+}
+
+// --- what a step ends with -------------------------------------------------------------------------
+
+void TuningEngine::end_baseline(ShapeTask& task) {
+  const ReferenceBaseline& baseline = *task.baseline;
+  if (baseline.status() == TrialStatus::correct) {
+    task.default_time = baseline.time();
+    if (!task.variant) task.running_time = baseline.time();
+    task.best_here = baseline.time();
+    record(task, task.slot.fallback.configuration, TrialStatus::correct, baseline.time(),
+           baseline.compile_time(), 1, std::string());
+  } else {
+    task.baseline_failed = true;
+    log(1, task.kernel.state->name() + ": the default configuration failed (" +
+               trial_status_name(baseline.status()) + "): " + baseline.message());
+  }
+  task.baseline.reset();
+  current_ = nullptr;
+}
+
+void TuningEngine::record(ShapeTask& task, const Configuration& configuration, TrialStatus status,
+                          Nanoseconds time, Nanoseconds compile, std::uint32_t seeds,
+                          const std::string& message) {
+  journal::Trial trial = task.identity;
+  trial.configuration = configuration;
+  if (status == TrialStatus::crash || status == TrialStatus::timeout) {
+    journal_.quarantine(trial,
+                        status == TrialStatus::crash ? journal::QuarantineReason::crash
+                                                     : journal::QuarantineReason::hang,
+                        message);
+  }
+  journal::Measurement measurement;
+  measurement.trial = trial;
+  measurement.status = status;
+  if (status == TrialStatus::correct) {
+    measurement.median = time;
+    measurement.minimum = time;
+    measurement.samples = 1;
+  }
+  measurement.compile = compile;
+  measurement.checked_seeds = seeds;
+  measurement.unix_seconds = std::chrono::duration_cast<std::chrono::seconds>(
+                                 std::chrono::system_clock::now().time_since_epoch())
+                                 .count();
+  journal_.measured(measurement);
+  if (status != TrialStatus::crash && status != TrialStatus::timeout) journal_.closed(trial.key());
+}
+
+void TuningEngine::conclude(ShapeTask& task, const StepEnd& end) {
+  const Configuration& configuration = task.proposal.configuration;
+  task.intent_open = task.intent_to_run = false;
+  if (current_ == &task) current_ = nullptr;
+  ++steps_ended_;
+  ++task.evaluated;
+  if (end.status != TrialStatus::correct) ++task.rejected;
+  const bool timed = end.status == TrialStatus::correct && end.time.count() > 0;
+  record(task, configuration, end.status, end.time, end.compile, end.seeds, end.message);
+  Observation observation;
+  observation.status = end.status;
+  observation.run_time = end.time;
+  observation.compile_time = end.compile;
+  task.searcher->tell(configuration, observation);
+  if (task.proposal.origin == ProposalOrigin::random) {
+    if (timed) {
+      task.draws.add(end.time);
+    } else {
+      task.draws.add_failure();
+    }
+  }
+  if (timed && (task.best_here.count() == 0 || end.time < task.best_here)) task.best_here = end.time;
+  const bool is_first_pick = task.proposal.origin == ProposalOrigin::first_pick;
+  if (is_first_pick) task.first_pick_time = end.time;
+  if (options_.log_level >= 2) {
+    log(2, task.kernel.state->name() + ": " +
+               to_text(task.kernel.state->package().space(), configuration) + ": " +
+               trial_verdict_name(end.verdict) + " (" + trial_status_name(end.status) + ", " +
+               std::to_string(end.time.count() / 1000) + " us, running " +
+               std::to_string(task.running_time.count() / 1000) + " us) " + end.message);
+  }
+  if (end.verdict == TrialVerdict::adopt) {
+    install(task, configuration, is_first_pick ? Selection::first_pick : Selection::tuned, end.time);
+  }
+}
+
+void TuningEngine::end_trial(ShapeTask& task) {
+  const CandidateTrial trial = *task.trial;
+  task.trial.reset();
+  if (trial.verdict() == TrialVerdict::inconclusive) {
+    // The incumbent failed in the runner: nothing is known about the candidate.
+    journal::Trial identity = task.identity;
+    identity.configuration = task.proposal.configuration;
+    journal_.closed(identity.key());
+    task.intent_open = task.intent_to_run = false;
+    current_ = nullptr;
+    log(1, task.kernel.state->name() + ": the running configuration failed: " + trial.message());
+    return;
+  }
+  StepEnd end;
+  end.verdict = trial.verdict();
+  end.status = trial.status();
+  end.time = trial.candidate_time();
+  end.compile = trial.compile_time();
+  end.seeds = trial.checked_all_seeds() ? 2 : (end.time.count() > 0 ? 1 : 0);
+  end.message = trial.message();
+  conclude(task, end);
+}
+
+void TuningEngine::end_recheck(ShapeTask& task) {
+  const CandidateTrial trial = *task.trial;
+  task.trial.reset();
+  task.rechecking = false;
+  current_ = nullptr;
+  if (trial.verdict() == TrialVerdict::reject_slow || trial.verdict() == TrialVerdict::reject_failed) {
+    demote(task, "no longer faster than the default");
+    return;
+  }
+  if (trial.verdict() != TrialVerdict::adopt) return;
+  if (trial.raw_incumbent_median().count() > 0) task.default_time = trial.raw_incumbent_median();
+  if (trial.raw_candidate_median().count() > 0) task.running_time = trial.raw_candidate_median();
+  task.watch = ProductionWatch(task.default_time, task.running_time);
+}
+
+void TuningEngine::end_in_place(ShapeTask& task) {
+  const InPlaceTrial trial = *task.in_place;
+  stop_in_place_timing(task);
+  task.in_place.reset();
+  if (trial.incumbent_time().count() > 0) task.running_time = trial.incumbent_time();
+  StepEnd end;
+  end.verdict = trial.verdict();
+  end.status = trial.status();
+  end.time = trial.candidate_time();
+  end.compile = trial.compile_time();
+  end.seeds = end.status == TrialStatus::correct ? 2 : 0;
+  conclude(task, end);
+}
+
+std::uint64_t TuningEngine::all_launches() const {
+  std::uint64_t sum = 0;
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) sum += task->launches();
+  }
+  return sum;
+}
+
+void TuningEngine::log(int level, const std::string& message) const {
+  if (options_.log != nullptr && level <= options_.log_level) {
+    options_.log(options_.log_user, level, message.c_str());
+  }
+}
+
+}  // namespace idletune::detail

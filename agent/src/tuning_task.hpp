@@ -1,0 +1,109 @@
+// What the tuner knows about each kernel and shape. Plain state; the engine (tuning_engine.hpp) is the
+// only one to change it, under its lock.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <idletune/agent.hpp>
+
+#include "agent/journal/entries.hpp"
+#include "agent/safety/trial.hpp"
+#include "agent/scheduler/amortization.hpp"
+#include "agent/scheduler/production_watch.hpp"
+#include "agent/scheduler/stage_estimates.hpp"
+#include "agent/scheduler/step_plan.hpp"
+#include "agent/scheduler/uniform_draws.hpp"
+#include "agent/search/searcher.hpp"
+#include "agent/src/in_place_trial.hpp"
+#include "agent/src/kernel_state.hpp"
+#include "agent/src/recent_times.hpp"
+#include "models/predict/model.hpp"
+
+namespace idletune::detail {
+
+struct KernelTask;
+
+struct ShapeTask {
+  ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot) : kernel(kernel_task), slot(shape_slot) {}
+
+  KernelTask& kernel;
+  ShapeSlot& slot;
+  journal::Trial identity;  // without a configuration
+
+  // --- what runs now ---
+  std::unique_ptr<Variant> variant;              // null: the slot's fallback
+  std::vector<std::unique_ptr<Variant>> retired;  // no longer published, maybe still being launched
+  std::optional<Lanes::Quiescence> quiescence;   // of the retired ones
+  Nanoseconds running_time{0};                   // per launch, as last measured; 0: unknown
+  Nanoseconds default_time{0};
+  Nanoseconds first_pick_time{0};
+  RecentTimes production;                        // sampled launches of what runs now
+  ProductionWatch watch;
+
+  // --- work in progress: at most one of them ---
+  std::optional<ReferenceBaseline> baseline;
+  std::optional<CandidateTrial> trial;
+  std::optional<InPlaceTrial> in_place;
+  Proposal proposal;                // of `trial` or `in_place`
+  bool rechecking = false;          // `trial` compares what runs now with the default
+  bool intent_open = false;         // the journal holds an intent of the proposal
+  bool intent_to_run = false;       // ... for its run
+  std::unique_ptr<Variant> candidate;  // in-place: built, being timed by launches
+  std::optional<Configuration> to_install;  // accepted; to be built and published
+  Selection install_as = Selection::tuned;
+  Nanoseconds install_time{0};      // expected per launch
+
+  // --- what was learned here ---
+  std::unique_ptr<Searcher> searcher;
+  std::vector<Configuration> hints;  // adopted under another driver: tried first
+  UniformDraws draws;
+  StageEstimates estimates;
+  Nanoseconds best_here{0};
+  bool baseline_failed = false;
+  bool first_pick_tried = false;
+  bool exhausted = false;
+  std::optional<FirstPick> first_pick;
+  Decision decision;
+  bool decided = false;
+  std::uint64_t evaluated = 0;
+  std::uint64_t rejected = 0;
+
+  // --- accounts ---
+  double said_launches = -1;         // by the application; negative: it did not say
+  std::uint64_t said_at = 0;         // launches when it said so
+  std::uint64_t past_launches = 0;   // of earlier sessions
+  std::uint32_t past_sessions = 0;
+  std::uint64_t past_active_seconds = 0;
+  std::uint64_t credited_launches = 0;
+  Nanoseconds first_seen{0};
+  Nanoseconds tuning_wall{0};
+  Nanoseconds charged{0};
+
+  const Configuration& running() const {
+    return variant ? variant->configuration : slot.fallback.configuration;
+  }
+  Selection selection() const { return variant ? variant->selection : Selection::fallback; }
+  std::uint64_t launches() const { return slot.launches.load(std::memory_order_relaxed); }
+};
+
+struct KernelTask {
+  std::unique_ptr<KernelState> state;
+  std::shared_ptr<const Model> model;            // keeps `knowledge` alive
+  const KernelKnowledge* knowledge = nullptr;
+  std::array<float, kQuantileCount> quantiles{};  // of relative performance, mixture of all sources
+  std::array<float, kQuantileCount> levels{};
+  std::unique_ptr<TrialRunner> runner;           // made when first needed
+  Status runner_status;
+  std::uint32_t device_faults = 0;               // crashes and hangs in this process
+  InPlaceOptions in_place;
+  std::vector<std::unique_ptr<ShapeTask>> shapes;
+  std::size_t slots_seen = 0;
+  StageEstimates compile_estimates;              // handed on to new shapes
+};
+
+}  // namespace idletune::detail

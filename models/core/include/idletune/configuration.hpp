@@ -1,0 +1,103 @@
+// The small values that everything speaks of: shapes, configurations, measurement statuses.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include <idletune/span.hpp>
+
+namespace idletune {
+
+inline constexpr std::size_t kMaxDimensions = 8;   // of a problem size
+inline constexpr std::size_t kMaxParameters = 32;  // of a tuning space
+
+// A problem size: the values of a kernel's dimensions, in the order its description names them
+// (M, N, K for a GEMM). At most kMaxDimensions; further ones are dropped and `overflow()` says so.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<std::int64_t> dimensions) {
+    for (std::int64_t d : dimensions) push_back(d);
+  }
+  explicit Shape(Span<const std::int64_t> dimensions) {
+    for (std::int64_t d : dimensions) push_back(d);
+  }
+  void push_back(std::int64_t dimension) {
+    if (size_ < kMaxDimensions) {
+      values_[size_++] = dimension;
+    } else {
+      overflow_ = true;
+    }
+  }
+  std::size_t size() const { return size_; }
+  bool overflow() const { return overflow_; }
+  std::int64_t operator[](std::size_t i) const { return values_[i]; }
+  const std::int64_t* data() const { return values_.data(); }
+  Span<const std::int64_t> values() const { return {values_.data(), size_}; }
+  friend bool operator==(const Shape& a, const Shape& b) {
+    if (a.size_ != b.size_ || a.overflow_ != b.overflow_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i) {
+      if (a.values_[i] != b.values_[i]) return false;
+    }
+    return true;
+  }
+  friend bool operator!=(const Shape& a, const Shape& b) { return !(a == b); }
+
+ private:
+  std::array<std::int64_t, kMaxDimensions> values_{};
+  std::uint8_t size_ = 0;
+  bool overflow_ = false;
+};
+
+// One value per tuning parameter, in the space's parameter order. A plain value; 264 bytes.
+class Configuration {
+ public:
+  Configuration() = default;
+  Configuration(std::initializer_list<std::int64_t> values) {
+    for (std::int64_t v : values) push_back(v);
+  }
+  explicit Configuration(Span<const std::int64_t> values) {
+    for (std::int64_t v : values) push_back(v);
+  }
+  // Values past kMaxParameters are dropped; spaces with more parameters are refused when opened.
+  void push_back(std::int64_t value) {
+    if (size_ < kMaxParameters) values_[size_++] = value;
+  }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  std::int64_t operator[](std::size_t i) const { return values_[i]; }
+  std::int64_t& operator[](std::size_t i) { return values_[i]; }
+  Span<const std::int64_t> values() const { return {values_.data(), size_}; }
+  friend bool operator==(const Configuration& a, const Configuration& b) {
+    if (a.size_ != b.size_) return false;
+    for (std::size_t i = 0; i < a.size_; ++i) {
+      if (a.values_[i] != b.values_[i]) return false;
+    }
+    return true;
+  }
+  friend bool operator!=(const Configuration& a, const Configuration& b) { return !(a == b); }
+
+ private:
+  std::array<std::int64_t, kMaxParameters> values_{};
+  std::uint8_t size_ = 0;
+};
+
+// How a measurement ended: the statuses of the T4 format, plus `crash`. The numbers are stored in
+// files and never change.
+enum class TrialStatus : std::uint8_t {
+  correct = 0,
+  compile = 1,      // did not compile
+  runtime = 2,      // failed to launch or run
+  correctness = 3,  // ran, but its output differs from the reference
+  timeout = 4,      // outlived its deadline
+  constraints = 5,  // violates a constraint of the space or a limit of the device
+  crash = 6         // took its process (or the board) down
+};
+inline constexpr std::size_t kTrialStatusCount = 7;
+
+// "correct", "compile", ...; "unknown" for a number that is none. Never null.
+const char* trial_status_name(TrialStatus status);
+
+}  // namespace idletune

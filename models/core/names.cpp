@@ -1,0 +1,45 @@
+#include <idletune/configuration.hpp>
+#include <idletune/result.hpp>
+
+namespace idletune {
+
+const char* status_code_name(StatusCode code) {
+  switch (code) {
+    case StatusCode::ok: return "ok";
+    case StatusCode::invalid_argument: return "invalid_argument";
+    case StatusCode::not_found: return "not_found";
+    case StatusCode::corrupt: return "corrupt";
+    case StatusCode::version_mismatch: return "version_mismatch";
+    case StatusCode::unsupported: return "unsupported";
+    case StatusCode::io_error: return "io_error";
+    case StatusCode::no_space: return "no_space";
+    case StatusCode::read_only: return "read_only";
+    case StatusCode::out_of_memory: return "out_of_memory";
+    case StatusCode::busy: return "busy";
+    case StatusCode::timeout: return "timeout";
+    case StatusCode::device_error: return "device_error";
+    case StatusCode::compile_error: return "compile_error";
+    case StatusCode::internal: return "internal";
+  }
+  return "unknown";
+}
+
+std::string Status::to_string() const {
+  if (ok()) return "ok";
+  return std::string(status_code_name(code_)) + ": " + message_;
+}
+
+const char* trial_status_name(TrialStatus status) {
+  switch (status) {
+    case TrialStatus::correct: return "correct";
+    case TrialStatus::compile: return "compile";
+    case TrialStatus::runtime: return "runtime";
+    case TrialStatus::correctness: return "correctness";
+    case TrialStatus::timeout: return "timeout";
+    case TrialStatus::constraints: return "constraints";
+    case TrialStatus::crash: return "crash";
+  }
+  return "unknown";
+}
+
+}  // namespace idletune

@@ -1,0 +1,62 @@
+// A history: the measurements of one kernel on one device at one problem size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "models/history/cells.hpp"
+#include "models/space/space.hpp"
+
+namespace idletune {
+
+// Columns of equal length, one row per measured configuration. Times are kept in the unit of their
+// source (`nanoseconds_per_unit`), so that nothing is lost by converting; the functions give ns.
+struct History {
+  std::string kernel;
+  std::string device;
+  std::string driver;
+  Shape shape;                        // empty: the source did not say
+  double nanoseconds_per_unit = 1;
+  std::uint64_t valid_count = 0;      // valid configurations of the space; 0: the rows are all of them
+  std::vector<CellColumn> parameters; // at most kMaxParameters, none `absent`
+  std::vector<TrialStatus> status;
+  std::vector<double> run_time;       // the source's figure for the row; NaN unless correct
+  std::vector<double> compile_time;   // NaN: not known
+  std::vector<std::uint32_t> sample_count;
+  std::vector<double> samples;        // single runs, row after row
+  std::vector<CellColumn> extras;     // whatever else the source recorded per row
+  std::vector<std::pair<std::string, std::string>> notes;  // and about the whole (JSON text)
+  std::vector<std::string> warnings;  // what the importer met and did, one line each
+
+  std::size_t rows() const { return status.size(); }
+  bool correct(std::size_t row) const { return status[row] == TrialStatus::correct; }
+  Configuration configuration(std::size_t row) const;  // CellColumn::code per parameter
+  double run_time_ns(std::size_t row) const { return run_time[row] * nanoseconds_per_unit; }
+  double compile_time_ns(std::size_t row) const { return compile_time[row] * nanoseconds_per_unit; }
+  std::vector<std::string> parameter_names() const;
+  // Index into `samples` of each row's first one; rows() + 1 elements.
+  std::vector<std::size_t> sample_offsets() const;
+  std::size_t count(TrialStatus wanted) const;
+  // Smallest run time of a correct row in ns; NaN if there is none.
+  double best_time_ns() const;
+};
+
+// The measured configurations as an explicit space; row i is configuration i. Errors: those of
+// Space::from_rows (a configuration measured twice, ...), naming the kernel and device.
+Result<Space> space_of(const History& history);
+
+// The bytes of an .ithistory file. The history must be consistent (equal column lengths).
+std::vector<std::uint8_t> write_history(const History& history);
+
+// Reads them back; equal to what was written. Trusts nothing: `corrupt` names the file and what is
+// wrong, `version_mismatch` a newer format, `out_of_memory` columns beyond 1 GiB.
+Result<History> read_history(Bytes bytes, const std::string& name);
+
+}  // namespace idletune

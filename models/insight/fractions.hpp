@@ -1,0 +1,39 @@
+// Relative performance over a history, and well-performing fractions (DESIGN 2 and 16). Host side.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/history/history.hpp"
+
+namespace idletune {
+
+// The distribution of q = t_best / t over the valid configurations of a history: all rows but those
+// of status `constraints`; failures count as 0. Configurations that the history does not have but
+// `assumed_failed` others (see dropped_failures) count as 0 too.
+struct PerformanceDistribution {
+  std::vector<double> sorted;         // q, ascending; one per configuration in the denominator
+  std::uint64_t valid = 0;            // the denominator: sorted.size()
+  std::uint64_t measured = 0;         // rows in it
+  std::uint64_t space = 0;            // valid configurations of the space, measured or not
+  double best_ns = 0;                 // 0 if nothing ran
+  double median_run_ns = 0;           // of the correct rows
+  double median_compile_ns = 0;       // of the rows that have one; 0: none has
+
+  bool is_sample() const { return space > valid; }
+  std::uint64_t count_at_least(double q) const;
+  // p_b(q), in [0, 1]; 0 for an empty history. From a sample it is relative to the best one seen,
+  // which overstates it.
+  double fraction(double q) const;
+  // 95 % Wilson interval of the fraction of a sample; of a whole space, both ends are the fraction.
+  std::array<double, 2> interval(double q) const;
+};
+PerformanceDistribution distribution_of(const History& history, std::uint64_t assumed_failed = 0);
+
+// How many configurations history `i` lacks that others of the same kernel, parameters and shape
+// have: results whose writer dropped its failures. Only histories that overlap by at least 80 % of
+// their union are compared; samples and other value lists are no such thing.
+std::vector<std::uint64_t> dropped_failures(const std::vector<const History*>& histories);
+
+}  // namespace idletune

@@ -1,0 +1,47 @@
+// What all histories of one kernel say, side by side: configurations x sources. Host side.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+
+#include "models/history/history.hpp"
+#include "models/insight/fractions.hpp"
+
+namespace idletune {
+
+// A source is a device at a shape; its column holds q = t_best / t per configuration: 0 if it failed,
+// negative if it was not measured.
+class PerformanceTable {
+ public:
+  struct Source {
+    std::string device;
+    Shape shape;
+    std::vector<float> relative;  // per configuration
+    PerformanceDistribution distribution;
+  };
+
+  // Histories of one kernel with the same parameter names; those without any correct row, and rows
+  // that violate constraints, are left out.
+  explicit PerformanceTable(const std::vector<const History*>& histories);
+
+  const std::string& kernel() const { return kernel_; }
+  const std::vector<std::string>& parameters() const { return parameters_; }
+  const std::vector<Configuration>& configurations() const { return configurations_; }
+  const std::vector<Source>& sources() const { return sources_; }
+
+ private:
+  std::size_t number_of(const Configuration& configuration);
+  void add_source(const History& history, std::uint64_t dropped);
+  void mark_dropped_failures();
+  std::string kernel_;
+  std::vector<std::string> parameters_;
+  std::vector<Configuration> configurations_;
+  std::unordered_multimap<std::uint64_t, std::size_t> index_;
+  std::vector<Source> sources_;
+};
+
+}  // namespace idletune

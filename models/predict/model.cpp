@@ -1,0 +1,252 @@
+#include "models/predict/model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "models/core/digest.hpp"
+#include "models/predict/model_format.hpp"
+#include "models/schema/model_generated.h"
+
+namespace idletune {
+
+static_assert(FLATBUFFERS_LITTLEENDIAN == 1, "models are read in place as little-endian values");
+
+namespace {
+
+using model_schema::FirstPicksSection;
+using model_schema::KernelEntry;
+using model_schema::PortfolioSection;
+using model_schema::QualitySection;
+using model_schema::SourcesSection;
+
+std::string_view text(const flatbuffers::String* s) {
+  return s == nullptr ? std::string_view() : std::string_view(s->c_str(), s->size());
+}
+
+template <class T>
+Span<const T> elements(const flatbuffers::Vector<T>* v) {
+  return v == nullptr ? Span<const T>() : Span<const T>(v->data(), v->size());
+}
+
+Shape shape_of(const flatbuffers::Vector<std::int64_t>* v) { return Shape(elements(v)); }
+
+const KernelEntry& entry_of(const void* p) { return *static_cast<const KernelEntry*>(p); }
+
+}  // namespace
+
+const char* pick_quality_name(PickQuality quality) {
+  switch (quality) {
+    case PickQuality::exact: return "exact";
+    case PickQuality::nearest_shape: return "nearest_shape";
+    case PickQuality::other_device: return "other_device";
+    case PickQuality::none: return "default";
+  }
+  return "default";
+}
+
+std::string_view KernelKnowledge::name() const { return text(entry_of(entry_).name()); }
+
+std::size_t KernelKnowledge::parameter_count() const { return entry_of(entry_).parameters()->size(); }
+
+std::string_view KernelKnowledge::parameter(std::size_t i) const {
+  return text(entry_of(entry_).parameters()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+}
+
+std::size_t KernelKnowledge::source_count() const {
+  return static_cast<const SourcesSection*>(sources_)->sources()->size();
+}
+
+HistoricalSource KernelKnowledge::source(std::size_t i) const {
+  const auto* source = static_cast<const SourcesSection*>(sources_)->sources()->Get(
+      static_cast<flatbuffers::uoffset_t>(i));
+  HistoricalSource view;
+  view.device = text(source->device());
+  view.shape = shape_of(source->shape());
+  view.relative_performance = QuantileView(elements(source->quantiles()));
+  view.well_performing_fraction = static_cast<double>(source->well_performing());
+  view.valid_count = source->valid_count();
+  view.measured_count = source->measured_count();
+  view.best_time_ns = source->best_time_ns();
+  view.median_run_ns = source->median_run_ns();
+  view.median_compile_ns = source->median_compile_ns();
+  return view;
+}
+
+std::size_t KernelKnowledge::portfolio_size() const {
+  if (portfolio_ == nullptr) return 0;
+  return static_cast<const PortfolioSection*>(portfolio_)->score()->size();
+}
+
+Span<const std::int64_t> KernelKnowledge::portfolio_values(std::size_t entry) const {
+  return elements(static_cast<const PortfolioSection*>(portfolio_)->values())
+      .subspan(entry * parameter_count(), parameter_count());
+}
+
+double KernelKnowledge::portfolio_score(std::size_t entry) const {
+  return static_cast<double>(elements(static_cast<const PortfolioSection*>(portfolio_)->score())[entry]);
+}
+
+double KernelKnowledge::portfolio_relative(std::size_t entry, std::size_t source) const {
+  return static_cast<double>(elements(
+      static_cast<const PortfolioSection*>(portfolio_)->relative())[entry * source_count() + source]);
+}
+
+std::size_t KernelKnowledge::first_pick_count() const {
+  if (first_picks_ == nullptr) return 0;
+  return static_cast<const FirstPicksSection*>(first_picks_)->picks()->size();
+}
+
+KernelKnowledge::Pick KernelKnowledge::first_pick(std::size_t i) const {
+  const auto* pick = static_cast<const FirstPicksSection*>(first_picks_)
+                         ->picks()->Get(static_cast<flatbuffers::uoffset_t>(i));
+  return {pick->source(), shape_of(pick->shape()), elements(pick->values()),
+          static_cast<double>(pick->expected())};
+}
+
+std::size_t KernelKnowledge::held_out_count() const {
+  if (quality_ == nullptr) return 0;
+  return static_cast<const QualitySection*>(quality_)->held_out()->size();
+}
+
+KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
+  const auto* result = static_cast<const QualitySection*>(quality_)
+                           ->held_out()->Get(static_cast<flatbuffers::uoffset_t>(i));
+  return {text(result->device()), shape_of(result->shape()),
+          static_cast<double>(result->first_pick()), result->evaluations()};
+}
+
+double KernelKnowledge::well_performing_fraction(double r) const {
+  const bool stored = std::abs(r - 0.9) < 1e-9;
+  double sum = 0;
+  for (std::size_t i = 0; i < source_count(); ++i) {
+    const HistoricalSource view = source(i);
+    sum += stored ? view.well_performing_fraction : view.relative_performance.share_at_least(r);
+  }
+  return sum / static_cast<double>(source_count());
+}
+
+double KernelKnowledge::relative_performance_quantile(double u) const {
+  const auto& sources = *static_cast<const SourcesSection*>(sources_)->sources();
+  double low = 0;
+  double high = 1;
+  for (int step = 0; step < 40; ++step) {  // bisection down to 10^-12
+    const double middle = (low + high) / 2;
+    double below = 0;
+    for (const auto* source : sources) {
+      below += 1 - QuantileView(elements(source->quantiles())).share_at_least(middle);
+    }
+    (below / static_cast<double>(sources.size()) < u ? low : high) = middle;
+  }
+  return (low + high) / 2;
+}
+
+const KernelKnowledge* Model::kernel(std::string_view name, const Space& space) const {
+  const KernelKnowledge* best = nullptr;
+  std::size_t best_matches = 0;
+  for (const KernelKnowledge& candidate : kernels_) {
+    if (candidate.name() != name || !SpaceMapping(candidate, space).possible()) continue;
+    std::size_t matches = 0;
+    for (std::size_t i = 0; i < candidate.parameter_count(); ++i) {
+      if (space.parameter_index(candidate.parameter(i))) ++matches;
+    }
+    // Of two that fit, the one with more in common; then the one with fewer foreign parameters.
+    if (best == nullptr || matches > best_matches ||
+        (matches == best_matches && candidate.parameter_count() < best->parameter_count())) {
+      best = &candidate;
+      best_matches = matches;
+    }
+  }
+  return best;
+}
+
+std::size_t Model::provenance_count() const {
+  const auto* lines = model_schema::GetModelFile(bytes_.data())->provenance();
+  return lines == nullptr ? 0 : lines->size();
+}
+
+std::string_view Model::provenance(std::size_t i) const {
+  return text(model_schema::GetModelFile(bytes_.data())->provenance()->Get(
+      static_cast<flatbuffers::uoffset_t>(i)));
+}
+
+SpaceMapping::SpaceMapping(const KernelKnowledge& kernel, const Space& space,
+                           const Configuration& fallback)
+    : space_(space) {
+  for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+    std::int32_t column = -1;
+    for (std::size_t i = 0; i < kernel.parameter_count(); ++i) {
+      if (kernel.parameter(i) == space.parameter_name(p)) column = static_cast<std::int32_t>(i);
+    }
+    const bool single = space.parameter_values(p).size() == 1;
+    const bool known = fallback.size() == space.parameter_count();
+    if (column < 0 && !single && !known) possible_ = false;
+    column_.push_back(column);
+    constant_.push_back(single ? space.parameter_values(p)[0] : known ? fallback[p] : 0);
+  }
+}
+
+std::optional<Configuration> SpaceMapping::map(Span<const std::int64_t> values) const {
+  if (!possible_) return std::nullopt;
+  Configuration mapped;
+  for (std::size_t p = 0; p < column_.size(); ++p) {
+    const std::int32_t column = column_[p];
+    if (column >= 0 && static_cast<std::size_t>(column) >= values.size()) return std::nullopt;
+    mapped.push_back(column < 0 ? constant_[p] : values[static_cast<std::size_t>(column)]);
+  }
+  if (!space_.contains(mapped)) return std::nullopt;
+  return mapped;
+}
+
+namespace {
+
+// Squared distance of two problem sizes in the logarithm; infinite if they cannot be compared.
+double shape_distance(const Shape& a, const Shape& b) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (a.size() != b.size()) return kInfinity;
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] <= 0 || b[i] <= 0) {
+      if (a[i] != b[i]) return kInfinity;
+      continue;
+    }
+    const double d = std::log(static_cast<double>(a[i])) - std::log(static_cast<double>(b[i]));
+    sum += d * d;
+  }
+  return sum;
+}
+
+// A pick that was made for no shape in particular counts like one for a shape a factor e away.
+constexpr double kAnyShapeDistance = 1.0;
+
+}  // namespace
+
+std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& space,
+                                    const Shape& shape, std::string_view device,
+                                    const Configuration& fallback) {
+  const SpaceMapping mapping(kernel, space, fallback);
+  if (!mapping.possible()) return std::nullopt;
+  std::optional<FirstPick> best;
+  double best_distance = 0;
+  for (std::size_t i = 0; i < kernel.first_pick_count(); ++i) {
+    const KernelKnowledge::Pick pick = kernel.first_pick(i);
+    const bool here = pick.source >= 0 &&
+        same_device_model(kernel.source(static_cast<std::size_t>(pick.source)).device, device);
+    if (pick.source >= 0 && !here) continue;  // what others do is in the picks over all sources
+    const bool same_shape = shape.size() > 0 && pick.shape == shape;
+    const double distance =
+        pick.shape.size() == 0 || shape.size() == 0 ? kAnyShapeDistance : shape_distance(pick.shape, shape);
+    const PickQuality quality = !here ? PickQuality::other_device
+                                : same_shape ? PickQuality::exact : PickQuality::nearest_shape;
+    if (best && (quality > best->quality || (quality == best->quality && distance >= best_distance))) {
+      continue;
+    }
+    const std::optional<Configuration> mapped = mapping.map(pick.values);
+    if (!mapped) continue;
+    best = FirstPick{*mapped, pick.expected, quality};
+    best_distance = distance;
+  }
+  return best;
+}
+
+}  // namespace idletune

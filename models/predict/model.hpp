@@ -1,0 +1,163 @@
+// Reading an .itmodel: what histories on other devices say about a kernel, before (and while) it is
+// measured here. The file is read in place from memory that the Model owns.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "models/predict/quantiles.hpp"
+#include "models/space/space.hpp"
+
+namespace idletune {
+
+// The model-reader version of this build: models that ask for a higher one are refused.
+inline constexpr std::uint32_t kModelReaderVersion = 1;
+inline constexpr std::size_t kMaxModelBytes = std::size_t{64} << 20;
+
+// One historical device at one problem size. Views into the model; valid as long as it lives.
+struct HistoricalSource {
+  std::string_view device;
+  Shape shape;                          // empty: the history did not say
+  QuantileView relative_performance;    // distribution of q over the valid configurations
+  double well_performing_fraction = 0;  // p_b(0.9)
+  std::uint64_t valid_count = 0;        // valid configurations of the space
+  std::uint64_t measured_count = 0;     // of them measured; fewer than valid_count: a sample
+  double best_time_ns = 0;
+  double median_run_ns = 0;
+  double median_compile_ns = 0;  // 0: unknown
+};
+
+// How near the evidence behind an answer is to the question (best first).
+enum class PickQuality : std::uint8_t {
+  exact = 0,          // this device, this shape
+  nearest_shape = 1,  // this device, another shape
+  other_device = 2,   // other devices
+  none = 3            // nothing known: the kernel's default
+};
+const char* pick_quality_name(PickQuality quality);  // "exact", "nearest_shape", "other_device", "default"
+
+// What is known about one kernel. Cheap to copy (a few pointers); valid as long as its Model lives.
+// Every function may be called from any thread.
+class KernelKnowledge {
+ public:
+  std::string_view name() const;
+  std::size_t parameter_count() const;
+  std::string_view parameter(std::size_t i) const;
+
+  std::size_t source_count() const;  // at least 1
+  HistoricalSource source(std::size_t i) const;
+
+  // Configurations that were good somewhere, the most useful first.
+  std::size_t portfolio_size() const;
+  Span<const std::int64_t> portfolio_values(std::size_t entry) const;  // parameter_count() values
+  double portfolio_score(std::size_t entry) const;                     // expected q, in [0, 1]
+  // q of the entry on that source, in [0, 1] (0: failed there); negative where not measured.
+  double portfolio_relative(std::size_t entry, std::size_t source) const;
+
+  std::size_t first_pick_count() const;
+  struct Pick {
+    std::int32_t source = -1;  // -1: best over all sources
+    Shape shape;               // empty: any
+    Span<const std::int64_t> values;
+    double expected = 0;  // q
+  };
+  Pick first_pick(std::size_t i) const;
+
+  // Leave-one-device-out results recorded by `learn`.
+  struct HeldOut {
+    std::string_view device;
+    Shape shape;
+    double first_pick = 0;          // q there
+    std::uint32_t evaluations = 0;  // to 95 % of the best; 0: not within the portfolio
+  };
+  std::size_t held_out_count() const;
+  HeldOut held_out(std::size_t i) const;
+
+  // Average over sources of the share of the space with q >= r; 0 < r <= 1. Exact at r = 0.9,
+  // interpolated between stored quantiles elsewhere.
+  double well_performing_fraction(double r) const;
+  // The q that a uniform draw from the space stays below with probability u, under the equal mixture
+  // of all sources. u in [0, 1].
+  double relative_performance_quantile(double u) const;
+
+ private:
+  friend class Model;
+  const void* entry_ = nullptr;        // model_schema::KernelEntry
+  const void* sources_ = nullptr;      // model_schema::SourcesSection
+  const void* portfolio_ = nullptr;    // model_schema::PortfolioSection, may be null
+  const void* first_picks_ = nullptr;  // model_schema::FirstPicksSection, may be null
+  const void* quality_ = nullptr;      // model_schema::QualitySection, may be null
+};
+
+// A verified model in memory. Immutable.
+class Model {
+ public:
+  // Takes the file's bytes; `name` is for messages. Verifies structure and meaning of everything it
+  // will ever read. Errors: corrupt (structure, digest, values), version_mismatch (a newer format,
+  // or a higher minimum agent), out_of_memory (too large).
+  static Result<std::shared_ptr<const Model>> open(std::vector<std::uint8_t> bytes,
+                                                   const std::string& name);
+  std::uint64_t content_digest() const { return content_digest_; }
+  std::uint64_t generation() const { return generation_; }
+  std::size_t size_bytes() const { return bytes_.size(); }
+
+  const std::vector<KernelKnowledge>& kernels() const { return kernels_; }
+  // The entry for a kernel of this name whose parameters fit the space (several kernels may share a
+  // name); null if none does.
+  const KernelKnowledge* kernel(std::string_view name, const Space& space) const;
+
+  std::size_t provenance_count() const;
+  std::string_view provenance(std::size_t i) const;
+
+ private:
+  Model() = default;
+  std::vector<std::uint8_t> bytes_;
+  std::vector<KernelKnowledge> kernels_;
+  std::uint64_t content_digest_ = 0;
+  std::uint64_t generation_ = 0;
+};
+
+// Translates a model's parameter order to a space's, by name. A parameter of the space that the
+// model does not know takes its only value, or else the value in `fallback` (the kernel's default
+// configuration; may be empty). Parameters that only the model has are ignored.
+class SpaceMapping {
+ public:
+  SpaceMapping(const KernelKnowledge& kernel, const Space& space, const Configuration& fallback = {});
+  // False if a parameter of the space has no value to take: then map() always fails.
+  bool possible() const { return possible_; }
+  // Nothing if the values are not a valid configuration of the space.
+  std::optional<Configuration> map(Span<const std::int64_t> values) const;
+
+ private:
+  Space space_;
+  std::vector<std::int32_t> column_;  // per space parameter: model column, or -1
+  Configuration constant_;            // the value taken where column is -1
+  bool possible_ = true;
+};
+
+struct FirstPick {
+  Configuration configuration;
+  double expected_relative_performance = 0;
+  PickQuality quality = PickQuality::none;
+};
+
+// The configuration to start with for `shape` on the device of this name (DeviceInfo::name; may be
+// empty). Nothing if the model names none that the space holds: run the kernel's default.
+std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& space,
+                                    const Shape& shape, std::string_view device,
+                                    const Configuration& fallback = {});
+
+// Whether two device names speak of the same hardware, whatever vendors and marketing put around
+// the model's name ("NVIDIA A100-PCIE-40GB" and "A100-SXM4-40GB" do; "GTX TITAN X" and "TITAN RTX" do not).
+bool same_device_model(std::string_view a, std::string_view b);
+
+}  // namespace idletune

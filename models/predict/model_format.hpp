@@ -1,0 +1,27 @@
+// What writer and readers of .itmodel files must agree on besides the schema. See README.md.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "models/core/digest.hpp"
+
+namespace idletune::model_schema {
+
+struct ModelFile;
+
+// Kinds of sections. Numbers are stored in files and never change.
+enum class SectionKind : std::uint32_t { sources = 1, portfolio = 2, first_picks = 3, quality = 4 };
+inline constexpr std::uint32_t kSectionVersion = 1;
+
+inline constexpr std::size_t kMaxKernels = 4096;
+inline constexpr std::size_t kMaxSections = 256;
+inline constexpr std::size_t kMaxSources = 1024;
+inline constexpr std::size_t kMaxPortfolio = 65536;
+inline constexpr std::size_t kMaxPicks = 65536;
+inline constexpr std::size_t kMaxNameBytes = 256;
+
+// Of everything but the digest and the signature, in file order. The structure must be verified.
+std::uint64_t content_digest(const ModelFile& model);
+
+}  // namespace idletune::model_schema

@@ -1,0 +1,60 @@
+#include "models/predict/quantiles.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace idletune {
+
+namespace {
+
+// The level of quantile `i` without building the whole table.
+double level(std::size_t i) {
+  if (i < 16) return static_cast<double>(i) / 16.0;
+  if (i + 1 == kQuantileCount) return 1.0;
+  return 1.0 - std::ldexp(1.0, -static_cast<int>(i - 16 + 5));
+}
+
+}  // namespace
+
+std::array<double, kQuantileCount> quantile_levels() {
+  std::array<double, kQuantileCount> levels{};
+  for (std::size_t i = 0; i < kQuantileCount; ++i) levels[i] = level(i);
+  return levels;
+}
+
+std::array<float, kQuantileCount> quantiles_of(Span<const double> sorted) {
+  std::array<float, kQuantileCount> quantiles{};
+  const double count = static_cast<double>(sorted.size());
+  for (std::size_t i = 0; i < kQuantileCount; ++i) {
+    const double rank = std::ceil(level(i) * count);  // 1-based; exact: levels are dyadic
+    const std::size_t index = rank < 1 ? 0 : static_cast<std::size_t>(rank) - 1;
+    quantiles[i] = static_cast<float>(sorted[std::min(index, sorted.size() - 1)]);
+  }
+  return quantiles;
+}
+
+double QuantileView::value(double u) const {
+  if (values_.size() != kQuantileCount) return 0;
+  if (!(u > 0)) return static_cast<double>(values_[0]);
+  for (std::size_t i = 1; i < kQuantileCount; ++i) {
+    if (u > level(i)) continue;
+    const double low = static_cast<double>(values_[i - 1]);
+    const double high = static_cast<double>(values_[i]);
+    return low + (high - low) * (u - level(i - 1)) / (level(i) - level(i - 1));
+  }
+  return static_cast<double>(values_[kQuantileCount - 1]);
+}
+
+double QuantileView::share_at_least(double q) const {
+  if (values_.size() != kQuantileCount) return 0;
+  if (q <= static_cast<double>(values_[0])) return 1;
+  for (std::size_t i = 1; i < kQuantileCount; ++i) {
+    const double high = static_cast<double>(values_[i]);
+    if (high < q) continue;
+    const double low = static_cast<double>(values_[i - 1]);
+    return 1 - (level(i - 1) + (level(i) - level(i - 1)) * (q - low) / (high - low));
+  }
+  return 0;
+}
+
+}  // namespace idletune

@@ -1,0 +1,258 @@
+// Opening a model: nothing is read from it later that was not checked here.
+#include <cmath>
+#include <string>
+
+#include "models/predict/model.hpp"
+#include "models/predict/model_format.hpp"
+#include "models/schema/model_generated.h"
+
+namespace idletune {
+
+namespace model_schema {
+
+std::uint64_t content_digest(const ModelFile& model) {
+  Digest digest;
+  digest.add(std::uint64_t{model.format_version()}).add(model.generation());
+  digest.add(std::uint64_t{model.minimum_agent()});
+  if (model.provenance() != nullptr) {
+    for (const auto* line : *model.provenance()) digest.add(std::string_view(line->c_str(), line->size()));
+  }
+  digest.add(std::uint64_t{model.kernels()->size()});
+  for (const KernelEntry* kernel : *model.kernels()) {
+    digest.add(std::string_view(kernel->name()->c_str(), kernel->name()->size()));
+    digest.add(std::uint64_t{kernel->parameters()->size()});
+    for (const auto* name : *kernel->parameters()) digest.add(std::string_view(name->c_str(), name->size()));
+    digest.add(std::uint64_t{kernel->sections()->size()});
+    for (const Section* section : *kernel->sections()) {
+      digest.add(std::uint64_t{section->kind()}).add(std::uint64_t{section->version()});
+      digest.add(Bytes(section->bytes()->data(), section->bytes()->size()));
+    }
+  }
+  return digest.value();
+}
+
+}  // namespace model_schema
+
+namespace {
+
+using namespace model_schema;  // NOLINT: the names of the schema, in this file only
+
+// Limits for FlatBuffers' verifier: hostile files must not cost it more than a fraction of a second.
+constexpr flatbuffers::uoffset_t kMaxDepth = 8;
+constexpr flatbuffers::uoffset_t kMaxTables = 200000;
+
+bool is_name(const flatbuffers::String* s) {
+  if (s == nullptr || s->size() == 0 || s->size() > kMaxNameBytes) return false;
+  for (const char c : *s) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  return true;
+}
+
+template <class T>
+bool is_share(T x) {
+  return x >= 0 && x <= 1;  // false for NaN
+}
+
+bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
+
+template <class T>
+bool fits(const flatbuffers::Vector<T>* v, std::size_t limit) {
+  return v == nullptr || v->size() <= limit;
+}
+
+bool ascending_shares(const flatbuffers::Vector<float>& values) {
+  for (flatbuffers::uoffset_t i = 0; i < values.size(); ++i) {
+    if (!is_share(values[i]) || (i > 0 && values[i] < values[i - 1])) return false;
+  }
+  return true;
+}
+
+// Each returns what is wrong, or null.
+const char* problem_in(const SourcesSection& section) {
+  const auto& sources = *section.sources();
+  if (sources.size() == 0 || sources.size() > kMaxSources) return "the number of sources";
+  for (const ModelSource* s : sources) {
+    if (!is_name(s->device())) return "a source's device name";
+    if (!fits(s->shape(), kMaxDimensions)) return "a source's shape";
+    if (s->quantiles()->size() != kQuantileCount) return "the number of quantiles";
+    if (!ascending_shares(*s->quantiles())) return "quantiles that do not ascend within [0, 1]";
+    if (!is_share(s->well_performing())) return "a well-performing fraction";
+    if (s->valid_count() == 0 || s->measured_count() > s->valid_count()) return "a source's counts";
+    if (!is_time(s->best_time_ns()) || !is_time(s->median_run_ns()) || !is_time(s->median_compile_ns())) {
+      return "a source's times";
+    }
+  }
+  return nullptr;
+}
+
+const char* problem_in(const PortfolioSection& section, std::size_t parameters, std::size_t sources) {
+  const std::size_t entries = section.score()->size();
+  if (entries > kMaxPortfolio) return "the portfolio's size";
+  if (section.values()->size() != entries * parameters) return "the portfolio's values";
+  if (section.relative()->size() != entries * sources) return "the portfolio's relative performances";
+  for (const float score : *section.score()) {
+    if (!is_share(score)) return "a portfolio score";
+  }
+  for (const float q : *section.relative()) {
+    if (!is_share(q) && q != -1.0f) return "a portfolio entry's relative performance";
+  }
+  return nullptr;
+}
+
+const char* problem_in(const FirstPicksSection& section, std::size_t parameters, std::size_t sources) {
+  if (section.picks()->size() > kMaxPicks) return "the number of first picks";
+  for (const PickEntry* pick : *section.picks()) {
+    if (pick->source() < -1 || pick->source() >= static_cast<std::int64_t>(sources)) {
+      return "a first pick's source";
+    }
+    if (!fits(pick->shape(), kMaxDimensions)) return "a first pick's shape";
+    if (pick->values()->size() != parameters) return "a first pick's values";
+    if (!is_share(pick->expected())) return "a first pick's expectation";
+  }
+  return nullptr;
+}
+
+const char* problem_in(const QualitySection& section) {
+  if (section.held_out()->size() > kMaxSources) return "the number of held-out results";
+  for (const HeldOut* result : *section.held_out()) {
+    if (!is_name(result->device())) return "a held-out device's name";
+    if (!fits(result->shape(), kMaxDimensions)) return "a held-out shape";
+    if (!is_share(result->first_pick())) return "a held-out first pick";
+  }
+  return nullptr;
+}
+
+// The section as a verified table of its own, or null.
+template <class T>
+const T* open_section(const Section& section) {
+  const std::uint8_t* data = section.bytes()->data();
+  // Values are read in place; the writer aligns sections to 8 bytes.
+  if (reinterpret_cast<std::uintptr_t>(data) % 8 != 0) return nullptr;
+  flatbuffers::Verifier verifier(data, section.bytes()->size(), kMaxDepth, kMaxTables);
+  if (!verifier.VerifyBuffer<T>(nullptr)) return nullptr;
+  return flatbuffers::GetRoot<T>(data);
+}
+
+struct Sections {
+  const SourcesSection* sources = nullptr;
+  const PortfolioSection* portfolio = nullptr;
+  const FirstPicksSection* first_picks = nullptr;
+  const QualitySection* quality = nullptr;
+};
+
+template <class T>
+const char* take(const Section& section, const T*& slot) {
+  if (slot != nullptr) return "two sections of the same kind";
+  slot = open_section<T>(section);
+  return slot == nullptr ? "a damaged section" : nullptr;
+}
+
+const char* collect(const KernelEntry& kernel, Sections& found) {
+  if (kernel.sections()->size() > kMaxSections) return "the number of sections";
+  for (const Section* section : *kernel.sections()) {
+    if (section->version() != kSectionVersion) continue;  // of a later version: like an unknown kind
+    const char* problem = nullptr;
+    switch (static_cast<SectionKind>(section->kind())) {
+      case SectionKind::sources: problem = take(*section, found.sources); break;
+      case SectionKind::portfolio: problem = take(*section, found.portfolio); break;
+      case SectionKind::first_picks: problem = take(*section, found.first_picks); break;
+      case SectionKind::quality: problem = take(*section, found.quality); break;
+      default: break;
+    }
+    if (problem != nullptr) return problem;
+  }
+  return nullptr;
+}
+
+const char* check_names(const KernelEntry& kernel) {
+  if (!is_name(kernel.name())) return "a kernel's name";
+  const auto& names = *kernel.parameters();
+  if (names.size() == 0 || names.size() > kMaxParameters) return "the number of parameters";
+  for (flatbuffers::uoffset_t i = 0; i < names.size(); ++i) {
+    if (!is_name(names[i])) return "a parameter's name";
+    for (flatbuffers::uoffset_t j = 0; j < i; ++j) {
+      if (names[i]->size() == names[j]->size() && names[i]->str() == names[j]->str()) {
+        return "two parameters of the same name";
+      }
+    }
+  }
+  return nullptr;
+}
+
+const char* check_kernel(const KernelEntry& kernel, Sections& found) {
+  if (const char* problem = check_names(kernel)) return problem;
+  if (const char* problem = collect(kernel, found)) return problem;
+  if (found.sources == nullptr) return nullptr;  // nothing that this version can use
+  if (const char* problem = problem_in(*found.sources)) return problem;
+  const std::size_t parameters = kernel.parameters()->size();
+  const std::size_t sources = found.sources->sources()->size();
+  if (found.portfolio != nullptr) {
+    if (const char* problem = problem_in(*found.portfolio, parameters, sources)) return problem;
+  }
+  if (found.first_picks != nullptr) {
+    if (const char* problem = problem_in(*found.first_picks, parameters, sources)) return problem;
+  }
+  return found.quality != nullptr ? problem_in(*found.quality) : nullptr;
+}
+
+Status corrupt(const std::string& name, const std::string& what) {
+  return Status(StatusCode::corrupt, "model '" + name + "': " + what);
+}
+
+Status check_header(const model_schema::ModelFile& model, const std::string& name) {
+  if (model.format_version() != 1) {
+    return Status(StatusCode::version_mismatch, "model '" + name + "': format version " +
+                  std::to_string(model.format_version()) + ", expected 1");
+  }
+  if (model.minimum_agent() > kModelReaderVersion) {
+    return Status(StatusCode::version_mismatch, "model '" + name + "': asks for model reader " +
+                  std::to_string(model.minimum_agent()) + ", this one is " +
+                  std::to_string(kModelReaderVersion));
+  }
+  if (model.kernels()->size() > kMaxKernels) return corrupt(name, "too many kernels");
+  if (content_digest(model) != model.content_digest()) {
+    return corrupt(name, "its content does not match its digest (damaged or edited)");
+  }
+  return Status();
+}
+
+}  // namespace
+
+Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes,
+                                                 const std::string& name) {
+  if (bytes.size() > kMaxModelBytes) {
+    return Status(StatusCode::out_of_memory, "model '" + name + "': " + std::to_string(bytes.size()) +
+                  " bytes, expected at most " + std::to_string(kMaxModelBytes));
+  }
+  if (bytes.size() < 16 || !model_schema::ModelFileBufferHasIdentifier(bytes.data())) {
+    return corrupt(name, "is not a model file (expected identifier ITM1 at byte 4)");
+  }
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
+  if (!model_schema::VerifyModelFileBuffer(verifier)) return corrupt(name, "its structure is damaged");
+
+  std::shared_ptr<Model> model(new Model);
+  model->bytes_ = std::move(bytes);
+  const auto& root = *model_schema::GetModelFile(model->bytes_.data());
+  if (Status status = check_header(root, name); !status.ok()) return status;
+  for (flatbuffers::uoffset_t i = 0; i < root.kernels()->size(); ++i) {
+    const KernelEntry& kernel = *root.kernels()->Get(i);
+    Sections found;
+    if (const char* problem = check_kernel(kernel, found)) {
+      return corrupt(name, "kernel " + std::to_string(i) + ": " + problem + " is not acceptable");
+    }
+    if (found.sources == nullptr) continue;
+    KernelKnowledge knowledge;
+    knowledge.entry_ = &kernel;
+    knowledge.sources_ = found.sources;
+    knowledge.portfolio_ = found.portfolio;
+    knowledge.first_picks_ = found.first_picks;
+    knowledge.quality_ = found.quality;
+    model->kernels_.push_back(knowledge);
+  }
+  model->content_digest_ = root.content_digest();
+  model->generation_ = root.generation();
+  return std::shared_ptr<const Model>(std::move(model));
+}
+
+}  // namespace idletune

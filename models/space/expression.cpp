@@ -1,0 +1,254 @@
+#include "models/space/expression.hpp"
+
+#include <algorithm>
+
+#include "models/core/digest.hpp"
+
+namespace idletune {
+namespace {
+
+constexpr std::uint32_t operand_of(std::uint32_t instruction) { return instruction >> 8; }
+constexpr std::uint8_t op_of(std::uint32_t instruction) {
+  return static_cast<std::uint8_t>(instruction & 0xffu);
+}
+
+bool is_binary(ExpressionOp op) { return op >= ExpressionOp::add && op <= ExpressionOp::round_up; }
+bool is_unary(ExpressionOp op) {
+  return op == ExpressionOp::negate || op == ExpressionOp::logical_not ||
+         op == ExpressionOp::to_bool;
+}
+bool is_jump(ExpressionOp op) {
+  return op == ExpressionOp::jump || op == ExpressionOp::jump_if_zero;
+}
+
+Evaluation value_of(std::int64_t value) { return {value, ExpressionError::none}; }
+Evaluation failure(ExpressionError error) { return {0, error}; }
+
+Evaluation divide(std::int64_t a, std::int64_t b) {
+  if (b == 0) return failure(ExpressionError::division_by_zero);
+  if (b == -1) {
+    std::int64_t negated = 0;
+    if (__builtin_sub_overflow(std::int64_t{0}, a, &negated)) {
+      return failure(ExpressionError::overflow);
+    }
+    return value_of(negated);
+  }
+  return value_of(a / b);
+}
+
+Evaluation remainder(std::int64_t a, std::int64_t b) {
+  if (b == 0) return failure(ExpressionError::division_by_zero);
+  return value_of(b == -1 ? 0 : a % b);
+}
+
+Evaluation ceil_div(std::int64_t a, std::int64_t b) {
+  const Evaluation quotient = divide(a, b);
+  if (!quotient.ok() || b == -1) return quotient;
+  const std::int64_t rest = a % b;
+  const bool truncated_down = rest != 0 && (rest > 0) == (b > 0);
+  return value_of(quotient.value + (truncated_down ? 1 : 0));
+}
+
+Evaluation multiply(std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (__builtin_mul_overflow(a, b, &result)) return failure(ExpressionError::overflow);
+  return value_of(result);
+}
+
+Evaluation round_up(std::int64_t a, std::int64_t b) {
+  const Evaluation count = ceil_div(a, b);
+  return count.ok() ? multiply(count.value, b) : count;
+}
+
+Evaluation apply(ExpressionOp op, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  switch (op) {
+    case ExpressionOp::add:
+      if (__builtin_add_overflow(a, b, &result)) return failure(ExpressionError::overflow);
+      return value_of(result);
+    case ExpressionOp::subtract:
+      if (__builtin_sub_overflow(a, b, &result)) return failure(ExpressionError::overflow);
+      return value_of(result);
+    case ExpressionOp::multiply: return multiply(a, b);
+    case ExpressionOp::divide: return divide(a, b);
+    case ExpressionOp::remainder: return remainder(a, b);
+    case ExpressionOp::less: return value_of(a < b);
+    case ExpressionOp::less_equal: return value_of(a <= b);
+    case ExpressionOp::greater: return value_of(a > b);
+    case ExpressionOp::greater_equal: return value_of(a >= b);
+    case ExpressionOp::equal: return value_of(a == b);
+    case ExpressionOp::not_equal: return value_of(a != b);
+    case ExpressionOp::minimum: return value_of(a < b ? a : b);
+    case ExpressionOp::maximum: return value_of(a > b ? a : b);
+    case ExpressionOp::ceil_div: return ceil_div(a, b);
+    case ExpressionOp::round_up: return round_up(a, b);
+    default: return failure(ExpressionError::missing_variable);  // load() lets no other op get here
+  }
+}
+
+// Walks the code once. Jumps go forward only, so every path into an instruction is known when the walk
+// reaches it.
+class CodeChecker {
+ public:
+  CodeChecker(Span<const std::uint32_t> code, std::size_t constants, std::size_t dimensions,
+              std::size_t parameters)
+      : code_(code), limits_{constants, dimensions, parameters}, depth_at_(code.size() + 1, -1) {}
+
+  // The first offending instruction, or code.size() with a reason, or nullptr if all is well.
+  const char* check(std::size_t& where) {
+    if (code_.empty()) return "no instructions";
+    if (code_.size() > Expression::kMaxInstructions) return "too many instructions";
+    depth_at_[0] = 0;
+    for (where = 0; where < code_.size(); ++where) {
+      if (const char* problem = check_instruction(where)) return problem;
+    }
+    return depth_at_[code_.size()] == 1 ? nullptr : "it must leave exactly one value";
+  }
+  std::uint32_t dimension_mask() const { return dimension_mask_; }
+  std::uint32_t parameter_mask() const { return parameter_mask_; }
+
+ private:
+  const char* check_instruction(std::size_t i) {
+    const int depth = depth_at_[i];
+    if (depth < 0) return "it cannot be reached";
+    if (op_of(code_[i]) >= kExpressionOpCount) return "the operation is unknown";
+    const ExpressionOp op = static_cast<ExpressionOp>(op_of(code_[i]));
+    const std::uint32_t operand = operand_of(code_[i]);
+    if (is_jump(op)) return check_jump(i, op, operand, depth);
+    if (is_unary(op)) return depth < 1 ? "the stack is empty" : reach(i + 1, depth);
+    if (is_binary(op)) return depth < 2 ? "the stack is empty" : reach(i + 1, depth - 1);
+    return check_push(i, op, operand, depth);
+  }
+
+  const char* check_jump(std::size_t i, ExpressionOp op, std::uint32_t target, int depth) {
+    if (target <= i || target > code_.size()) return "the jump does not go forward";
+    if (op == ExpressionOp::jump) return reach(target, depth);
+    if (depth < 1) return "the stack is empty";
+    if (const char* problem = reach(target, depth - 1)) return problem;
+    return reach(i + 1, depth - 1);
+  }
+
+  const char* check_push(std::size_t i, ExpressionOp op, std::uint32_t operand, int depth) {
+    if (depth >= static_cast<int>(Expression::kMaxDepth)) return "the stack overflows";
+    if (op == ExpressionOp::constant && operand >= limits_[0]) return "the constant is not there";
+    if (op == ExpressionOp::dimension) {
+      if (operand >= limits_[1]) return "the dimension is not there";
+      dimension_mask_ |= std::uint32_t{1} << operand;
+    }
+    if (op == ExpressionOp::parameter) {
+      if (operand >= limits_[2]) return "the parameter is not there";
+      parameter_mask_ |= std::uint32_t{1} << operand;
+    }
+    return reach(i + 1, depth + 1);
+  }
+
+  const char* reach(std::size_t target, int depth) {
+    if (depth_at_[target] >= 0 && depth_at_[target] != depth) {
+      return "the stack depth depends on the path";
+    }
+    depth_at_[target] = depth;
+    return nullptr;
+  }
+
+  Span<const std::uint32_t> code_;
+  std::size_t limits_[3];
+  std::vector<int> depth_at_;
+  std::uint32_t dimension_mask_ = 0;
+  std::uint32_t parameter_mask_ = 0;
+};
+
+}  // namespace
+
+const char* expression_error_name(ExpressionError error) {
+  switch (error) {
+    case ExpressionError::none: return "none";
+    case ExpressionError::division_by_zero: return "division by zero";
+    case ExpressionError::overflow: return "overflow of 64 bits";
+    case ExpressionError::missing_variable: return "missing dimension or parameter";
+  }
+  return "unknown";
+}
+
+Expression Expression::constant(std::int64_t value) {
+  Expression expression;
+  expression.code_.push_back(static_cast<std::uint32_t>(ExpressionOp::constant));
+  expression.constants_.push_back(value);
+  expression.text_ = std::to_string(value);
+  return expression;
+}
+
+Result<Expression> Expression::load(Span<const std::uint32_t> code,
+                                    Span<const std::int64_t> constants, std::string_view text,
+                                    std::size_t dimension_count, std::size_t parameter_count) {
+  if (text.size() > kMaxText || constants.size() > kMaxInstructions) {
+    return Status(StatusCode::corrupt, "expression '" + std::string(text.substr(0, 200)) +
+                                           "...': the text or the list of constants is too long");
+  }
+  CodeChecker checker(code, constants.size(), std::min<std::size_t>(dimension_count, 32),
+                      std::min<std::size_t>(parameter_count, 32));
+  std::size_t where = 0;
+  if (const char* problem = checker.check(where)) {
+    return Status(StatusCode::corrupt, "expression '" + std::string(text.substr(0, 200)) +
+                                           "', instruction " + std::to_string(where) + ": " +
+                                           problem);
+  }
+  Expression expression;
+  expression.code_.assign(code.begin(), code.end());
+  expression.constants_.assign(constants.begin(), constants.end());
+  expression.text_ = std::string(text);
+  expression.dimension_mask_ = checker.dimension_mask();
+  expression.parameter_mask_ = checker.parameter_mask();
+  return expression;
+}
+
+Evaluation Expression::evaluate(Span<const std::int64_t> dimensions,
+                                Span<const std::int64_t> parameters) const {
+  if (dimensions.size() < 32 && (dimension_mask_ >> dimensions.size()) != 0) {
+    return failure(ExpressionError::missing_variable);
+  }
+  if (parameters.size() < 32 && (parameter_mask_ >> parameters.size()) != 0) {
+    return failure(ExpressionError::missing_variable);
+  }
+  std::int64_t stack[kMaxDepth + 1];
+  std::size_t depth = 0;
+  stack[0] = 0;
+  for (std::size_t i = 0; i < code_.size(); ++i) {
+    const ExpressionOp op = static_cast<ExpressionOp>(op_of(code_[i]));
+    const std::uint32_t operand = operand_of(code_[i]);
+    switch (op) {
+      case ExpressionOp::small: stack[depth++] = operand; break;
+      case ExpressionOp::constant: stack[depth++] = constants_[operand]; break;
+      case ExpressionOp::dimension: stack[depth++] = dimensions[operand]; break;
+      case ExpressionOp::parameter: stack[depth++] = parameters[operand]; break;
+      case ExpressionOp::negate: {
+        const Evaluation negated = apply(ExpressionOp::subtract, 0, stack[depth - 1]);
+        if (!negated.ok()) return negated;
+        stack[depth - 1] = negated.value;
+        break;
+      }
+      case ExpressionOp::logical_not: stack[depth - 1] = stack[depth - 1] == 0; break;
+      case ExpressionOp::to_bool: stack[depth - 1] = stack[depth - 1] != 0; break;
+      case ExpressionOp::jump: i = operand - 1; break;
+      case ExpressionOp::jump_if_zero:
+        if (stack[--depth] == 0) i = operand - 1;
+        break;
+      default: {
+        const Evaluation result = apply(op, stack[depth - 2], stack[depth - 1]);
+        if (!result.ok()) return result;
+        stack[--depth - 1] = result.value;
+      }
+    }
+  }
+  return value_of(stack[0]);
+}
+
+std::uint64_t Expression::digest() const {
+  Digest digest;
+  digest.add(code_.size());
+  for (std::uint32_t instruction : code_) digest.add(std::uint64_t{instruction});
+  digest.add(constants_.size());
+  for (std::int64_t constant : constants_) digest.add_signed(constant);
+  return digest.value();
+}
+
+}  // namespace idletune

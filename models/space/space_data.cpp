@@ -1,0 +1,149 @@
+#include "models/space/space_data.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "models/core/digest.hpp"
+
+namespace idletune::space {
+namespace {
+
+Status invalid(const std::string& what) { return Status(StatusCode::invalid_argument, what); }
+
+Status check_values(ParameterData& parameter) {
+  const Span<const std::int64_t> values = parameter.values;
+  if (values.empty() || values.size() > kMaxParameterValues) {
+    return invalid("parameter '" + parameter.name + "': expected 1 to " +
+                   std::to_string(kMaxParameterValues) + " values, got " +
+                   std::to_string(values.size()));
+  }
+  bool ascending = true;
+  for (std::size_t i = 1; i < values.size(); ++i) ascending &= values[i - 1] < values[i];
+  if (ascending) return Status();
+  std::vector<std::uint16_t>& order = parameter.by_value;
+  order.resize(values.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint16_t>(i);
+  std::sort(order.begin(), order.end(),
+            [&](std::uint16_t a, std::uint16_t b) { return values[a] < values[b]; });
+  for (std::size_t i = 1; i < order.size(); ++i) {
+    if (values[order[i - 1]] != values[order[i]]) continue;
+    return invalid("parameter '" + parameter.name + "': the value " +
+                   std::to_string(values[order[i]]) + " occurs twice");
+  }
+  return Status();
+}
+
+Status check_parameters(std::vector<ParameterData>& parameters) {
+  if (parameters.empty() || parameters.size() > kMaxParameters) {
+    return invalid("expected 1 to " + std::to_string(kMaxParameters) + " parameters, got " +
+                   std::to_string(parameters.size()));
+  }
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].name.empty()) return invalid("a parameter has no name");
+    for (std::size_t j = 0; j < i; ++j) {
+      if (parameters[j].name == parameters[i].name) {
+        return invalid("parameter '" + parameters[i].name + "' occurs twice");
+      }
+    }
+    if (Status status = check_values(parameters[i]); !status.ok()) return status;
+  }
+  return Status();
+}
+
+std::size_t deciding_level(const Expression& constraint) {
+  std::size_t level = 0;
+  for (std::size_t i = 0; i < kMaxParameters; ++i) {
+    if ((constraint.parameter_mask() >> i) & 1u) level = i;
+  }
+  return level;
+}
+
+void count_combinations(Data& data) {
+  data.combinations = 1;
+  for (const ParameterData& parameter : data.parameters) {
+    if (!__builtin_mul_overflow(data.combinations, std::uint64_t{parameter.values.size()},
+                                &data.combinations)) {
+      continue;
+    }
+    data.combinations = UINT64_MAX;
+    data.saturated = true;
+    return;
+  }
+}
+
+void compute_digests(Data& data) {
+  Digest names, all;
+  for (const ParameterData& parameter : data.parameters) {
+    names.add(parameter.name);
+    all.add(parameter.name).add(parameter.values.size());
+    for (std::int64_t value : parameter.values) all.add_signed(value);
+  }
+  std::vector<std::uint64_t> constraints;
+  for (const Expression& constraint : data.constraints) constraints.push_back(constraint.digest());
+  std::sort(constraints.begin(), constraints.end());
+  all.add(constraints.size());
+  for (std::uint64_t constraint : constraints) all.add(constraint);
+  data.names_digest = names.value();
+  data.digest = all.value();
+}
+
+}  // namespace
+
+bool Data::satisfied_at(std::size_t level, const std::int64_t* values) const {
+  for (std::uint16_t constraint : decidable_at[level]) {
+    const Evaluation result = constraints[constraint].evaluate({}, {values, levels()});
+    if (!result.ok() || result.value == 0) return false;
+  }
+  return true;
+}
+
+Result<std::shared_ptr<Data>> make_data(std::vector<ParameterData> parameters,
+                                        std::vector<Expression> constraints,
+                                        std::shared_ptr<const void> owner) {
+  if (Status status = check_parameters(parameters); !status.ok()) return status;
+  auto data = std::make_shared<Data>();
+  data->owner = std::move(owner);
+  data->parameters = std::move(parameters);
+  data->constraints = std::move(constraints);
+  data->decidable_at.resize(data->levels());
+  for (std::size_t i = 0; i < data->constraints.size(); ++i) {
+    const Expression& constraint = data->constraints[i];
+    const std::size_t level = deciding_level(constraint);
+    if (constraint.dimension_mask() != 0 || level >= data->levels() || i > UINT16_MAX) {
+      return invalid("constraint '" + constraint.text() + "' is not one over the parameters alone");
+    }
+    data->decidable_at[level].push_back(static_cast<std::uint16_t>(i));
+  }
+  count_combinations(*data);
+  compute_digests(*data);
+  return data;
+}
+
+Status adopt_diagram(Data& data, const Diagram& diagram) {
+  std::vector<std::uint32_t> value_counts;
+  for (const ParameterData& parameter : data.parameters) {
+    value_counts.push_back(static_cast<std::uint32_t>(parameter.values.size()));
+  }
+  Result<std::uint64_t> count = verify(diagram, {value_counts.data(), value_counts.size()});
+  if (!count.ok()) return count.status();
+  data.diagram = diagram;
+  data.valid_count = *count;
+  data.backing = SpaceBacking::diagram;
+  return Status();
+}
+
+std::uint32_t position_of(const ParameterData& parameter, std::int64_t value) {
+  const Span<const std::int64_t> values = parameter.values;
+  if (parameter.by_value.empty()) {
+    const std::int64_t* found = std::lower_bound(values.begin(), values.end(), value);
+    if (found == values.end() || *found != value) return UINT32_MAX;
+    return static_cast<std::uint32_t>(found - values.begin());
+  }
+  const auto less = [&](std::uint16_t position, std::int64_t v) { return values[position] < v; };
+  const auto found =
+      std::lower_bound(parameter.by_value.begin(), parameter.by_value.end(), value, less);
+  if (found == parameter.by_value.end() || values[*found] != value) return UINT32_MAX;
+  return *found;
+}
+
+}  // namespace idletune::space

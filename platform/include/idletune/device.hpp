@@ -1,0 +1,157 @@
+// A device that compiles and runs kernels: OpenCL, CUDA, or a replayed history. One interface.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <type_traits>
+
+#include <idletune/configuration.hpp>
+#include <idletune/range.hpp>
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+namespace idletune {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+struct DeviceInfo {
+  std::string backend;   // "opencl", "cuda", "replay"
+  std::string platform;  // the driver's platform name
+  std::string name;
+  std::string vendor;
+  std::string driver;    // driver (and compiler) version: part of every key
+  std::uint32_t index = 0;  // position among the backend's devices
+  std::uint32_t compute_units = 0;
+  std::uint64_t local_memory_bytes = 0;
+  std::uint64_t global_memory_bytes = 0;
+  std::uint64_t max_allocation_bytes = 0;
+  std::uint64_t max_work_group_size = 0;
+  std::array<std::uint64_t, 3> max_work_item_sizes{};
+  bool has_compiler = true;
+  bool is_cpu = false;
+  bool unified_memory = false;
+  bool low_priority_queue = false;  // the tuning queue really has a lower priority
+
+  // Identity of the hardware (backend, platform, name, vendor, compute units).
+  std::uint64_t device_key() const;
+  // Identity of hardware and driver: results under another value are hints only.
+  std::uint64_t driver_key() const;
+};
+
+// A kernel argument: a device handle (cl_mem, CUdeviceptr) or a scalar. A plain 16-byte value; the
+// handle stays the caller's.
+class Argument {
+ public:
+  Argument() = default;
+  // A scalar; its size must be that of the kernel's parameter (write 1.0f for a float).
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+  Argument(T value) {  // NOLINT: implicit on purpose, launch(shape, a, b, 1.0f)
+    set(value);
+  }
+  // An OpenCL memory object (cl_mem) or a device pointer.
+  template <class T>
+  Argument(T* handle) : is_buffer_(true) {  // NOLINT
+    set(handle);
+  }
+  const void* data() const { return bytes_; }
+  std::size_t size() const { return size_; }
+  bool is_buffer() const { return is_buffer_; }
+
+ private:
+  template <class T>
+  void set(const T& v) {
+    static_assert(sizeof(T) <= sizeof(bytes_));
+    std::memcpy(bytes_, &v, sizeof(T));
+    size_ = sizeof(T);
+  }
+  alignas(8) unsigned char bytes_[8] = {};
+  std::uint8_t size_ = 0;
+  bool is_buffer_ = false;
+};
+
+// Where and how the application wants a launch to happen. All handles stay the caller's.
+struct LaunchOptions {
+  void* queue = nullptr;           // cl_command_queue or CUstream; null: the adopted one
+  const void* const* wait_list = nullptr;  // cl_event[wait_count]
+  std::uint32_t wait_count = 0;
+  void* event = nullptr;           // cl_event*: receives an event the caller releases; may be null
+};
+
+// Device memory; freed by the destructor. Not copyable.
+class Buffer {
+ public:
+  virtual ~Buffer() = default;
+  virtual std::size_t size_bytes() const = 0;
+  virtual Argument argument() const = 0;
+};
+
+// A compiled kernel. It holds `lanes` independent kernel objects, because setting arguments on a
+// shared one races: two threads may enqueue at the same time iff they use different lanes.
+class Program {
+ public:
+  virtual ~Program() = default;
+  // The application's launch: sets the arguments and enqueues on `options.queue` (or the adopted
+  // queue). No allocation of ours, no wait, no file. `profile`, if not null, asks for a ticket to be
+  // given to Device::elapsed later (the production watch); set to null where profiling is off.
+  virtual Status enqueue(std::uint32_t lane, const Range& range, Span<const Argument> arguments,
+                         const LaunchOptions& options, void** profile) = 0;
+  virtual std::uint32_t lanes() const = 0;
+  virtual std::uint64_t max_work_group_size() const = 0;  // for this kernel on this device
+  virtual std::uint64_t local_memory_bytes() const = 0;   // static use, as the driver reports it
+};
+
+struct CompileRequest {
+  std::string_view source;
+  std::string_view entry;    // kernel function
+  std::string_view options;  // "-DMWG=64 ..." and the package's own
+  std::uint32_t lanes = 1;
+};
+
+struct RunTimes {
+  Nanoseconds device{0};  // START to END as the device's own clock saw it; 0 if it has none
+  Nanoseconds wall{0};    // enqueue to completion as the host's clock saw it
+};
+
+// All functions may be called from any one thread at a time; Program::enqueue additionally from any
+// thread per its lanes rule.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual const DeviceInfo& info() const = 0;
+  // Compiles (or takes from the binary cache). Blocks; CPU work only. Error: compile_error with the
+  // first lines of the build log.
+  virtual Result<std::unique_ptr<Program>> compile(const CompileRequest& request) = 0;
+  virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
+  // Blocking copies on the tuning queue; [offset, offset + size) must lie inside the buffer.
+  virtual Status write(Buffer& buffer, std::size_t offset, Bytes data) = 0;
+  virtual Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) = 0;
+  // A window of `bytes` bytes into `parent`, at `offset`, that kernels see as a buffer of its own (an
+  // OpenCL sub-buffer, a shifted device pointer): guard zones can then lie in front of it as well.
+  // `offset` is a multiple of window_alignment_bytes(). The window must be destroyed before its
+  // parent; copies go through the parent. Error: unsupported, device_error.
+  virtual Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
+                                                 std::size_t bytes) {
+    (void)parent, (void)offset, (void)bytes;
+    return Status(StatusCode::unsupported, "this device has no windows into buffers");
+  }
+  virtual std::size_t window_alignment_bytes() const { return 0; }  // 0: the device has no windows
+  // Runs once on the tuner's own (low-priority) queue and waits at most `deadline`. Errors:
+  // timeout (the run is still on the device: the caller must stop using it), device_error.
+  virtual Result<RunTimes> run(Program& program, const Range& range,
+                               Span<const Argument> arguments, Nanoseconds deadline) = 0;
+  // Device time of a profiled application launch; releases the ticket unless the answer is `busy`
+  // (not finished yet, ask again). `unsupported` where the queue has no profiling.
+  virtual Result<Nanoseconds> elapsed(void* profile) = 0;
+  // Drops a ticket unread. May be called from any thread; allocates nothing of ours.
+  virtual void discard(void* profile) { (void)profile; }
+  // The clock that budgets on this device are measured by: steady_clock, or a virtual one (replay).
+  virtual Nanoseconds now() const = 0;
+};
+
+}  // namespace idletune

@@ -1,0 +1,164 @@
+#include "platform/opencl/binary_cache.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <string_view>
+
+#include "models/core/digest.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::opencl {
+namespace {
+
+constexpr char kMagic[8] = {'I', 'T', 'C', 'L', 'B', 'I', 'N', '\0'};
+constexpr std::uint32_t kVersion = 1;
+constexpr std::size_t kHeaderBytes = 56;
+constexpr std::size_t kHeaderChecksumAt = 52;
+constexpr std::string_view kSuffix = ".clbin";
+constexpr std::time_t kRenewAfterSeconds = 24 * 3600;  // spares the flash a write per start
+constexpr std::time_t kAbandonedAfterSeconds = 3600;   // temporaries of writers that died
+
+void put(std::uint8_t* at, std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) at[i] = static_cast<std::uint8_t>(value >> (8 * i));
+}
+
+std::uint64_t get(const std::uint8_t* at, std::size_t bytes) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < bytes; ++i) value |= std::uint64_t{at[i]} << (8 * i);
+  return value;
+}
+
+void fill_header(std::uint8_t* header, const BinaryKey& key, Bytes binary) {
+  std::memcpy(header, kMagic, sizeof kMagic);
+  put(header + 8, kVersion, 4);
+  put(header + 12, kHeaderBytes, 4);
+  put(header + 16, key.driver, 8);
+  put(header + 24, key.source, 8);
+  put(header + 32, key.build, 8);
+  put(header + 40, binary.size(), 8);
+  put(header + 48, crc32c(binary), 4);
+  put(header + kHeaderChecksumAt, crc32c({header, kHeaderChecksumAt}), 4);
+}
+
+bool is_intact(Bytes file, const BinaryKey& key) {
+  if (file.size() <= kHeaderBytes) return false;
+  // The payload's own size and checksum are part of the header, so one comparison settles all.
+  std::uint8_t expected[kHeaderBytes];
+  fill_header(expected, key, file.subspan(kHeaderBytes));
+  return std::memcmp(file.data(), expected, kHeaderBytes) == 0 &&
+         get(file.data() + 40, 8) == file.size() - kHeaderBytes;
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+struct CachedFile {
+  std::string path;
+  std::uint64_t size_bytes;
+  std::time_t used;
+};
+
+// The binaries in `folder`; deletes what dead writers left behind. Other files are not touched.
+std::vector<CachedFile> scan(const std::string& folder) {
+  std::vector<CachedFile> files;
+  DIR* listing = ::opendir(folder.c_str());
+  if (listing == nullptr) return files;
+  const std::time_t now = std::time(nullptr);
+  while (const dirent* entry = ::readdir(listing)) {
+    const std::string_view name = entry->d_name;
+    if (name.find(kSuffix) == std::string_view::npos) continue;
+    std::string path = folder + "/" + entry->d_name;
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
+    if (!ends_with(name, kSuffix)) {
+      if (now - status.st_mtime > kAbandonedAfterSeconds) ::unlink(path.c_str());
+      continue;
+    }
+    files.push_back({std::move(path), static_cast<std::uint64_t>(status.st_size), status.st_mtime});
+  }
+  ::closedir(listing);
+  return files;
+}
+
+void renew(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return;
+  if (std::time(nullptr) - status.st_mtime > kRenewAfterSeconds) {
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);
+  }
+}
+
+}  // namespace
+
+BinaryCache::BinaryCache(std::string folder, std::uint64_t limit_bytes)
+    : folder_(std::move(folder)), limit_bytes_(limit_bytes) {}
+
+BinaryCache::Lookup BinaryCache::find(const BinaryKey& key, std::vector<std::uint8_t>& binary) {
+  if (!enabled()) return Lookup::absent;
+  const std::string path = path_of(key);
+  const std::uint64_t limit = std::min<std::uint64_t>(limit_bytes_ + kHeaderBytes, SIZE_MAX);
+  auto file = read_file(path, static_cast<std::size_t>(limit));
+  if (!file.ok()) {
+    if (file.code() == StatusCode::not_found) return Lookup::absent;
+    drop(key);
+    return Lookup::damaged;
+  }
+  if (!is_intact(*file, key)) {
+    drop(key);
+    return Lookup::damaged;
+  }
+  renew(path);
+  binary.assign(file->begin() + kHeaderBytes, file->end());
+  return Lookup::hit;
+}
+
+Status BinaryCache::store(const BinaryKey& key, Bytes binary) {
+  if (!enabled() || binary.empty() || binary.size() > limit_bytes_ / 4) return {};
+  if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) {
+    return {StatusCode::io_error,
+            "program cache '" + folder_ + "' cannot be created: " + std::strerror(errno)};
+  }
+  std::vector<std::uint8_t> file(kHeaderBytes + binary.size());
+  fill_header(file.data(), key, binary);
+  std::memcpy(file.data() + kHeaderBytes, binary.data(), binary.size());
+  if (Status written = write_file_atomically(path_of(key), file); !written.ok()) return written;
+  evict();
+  return {};
+}
+
+void BinaryCache::drop(const BinaryKey& key) {
+  if (enabled()) ::unlink(path_of(key).c_str());
+}
+
+std::string BinaryCache::path_of(const BinaryKey& key) const {
+  constexpr char kDigits[] = "0123456789abcdef";
+  const std::uint64_t value =
+      Digest().add(key.driver).add(key.source).add(key.build).value();
+  std::string path = folder_ + "/";
+  for (int shift = 60; shift >= 0; shift -= 4) path += kDigits[(value >> shift) & 15];
+  return path.append(kSuffix);
+}
+
+void BinaryCache::evict() {
+  std::vector<CachedFile> files = scan(folder_);
+  std::uint64_t total_bytes = 0;
+  for (const CachedFile& file : files) total_bytes += file.size_bytes;
+  if (total_bytes <= limit_bytes_) return;
+  std::sort(files.begin(), files.end(), [](const CachedFile& a, const CachedFile& b) {
+    return a.used != b.used ? a.used < b.used : a.path < b.path;
+  });
+  for (const CachedFile& file : files) {
+    if (total_bytes <= limit_bytes_) break;
+    if (::unlink(file.path.c_str()) == 0) total_bytes -= file.size_bytes;
+  }
+}
+
+}  // namespace idletune::opencl

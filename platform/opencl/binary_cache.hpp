@@ -1,0 +1,51 @@
+// Compiled programs on the flash, so that the second start and the second process do not compile.
+// The bytes are described in platform/opencl/README.md.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+namespace idletune::opencl {
+
+// What a compiled program depends on.
+struct BinaryKey {
+  std::uint64_t driver = 0;  // DeviceInfo::driver_key
+  std::uint64_t source = 0;  // digest of the source text
+  std::uint64_t build = 0;   // digest of entry point and options
+};
+
+// A folder of binaries, one file per key. Files are written atomically and checked completely before
+// their content is handed out: drivers are known to abort the process on damaged binaries. Several
+// processes may use one folder; used by one thread at a time.
+class BinaryCache {
+ public:
+  enum class Lookup : std::uint8_t { hit, absent, damaged };
+
+  // A cache that never holds anything.
+  BinaryCache() = default;
+  // `folder` is created (one level) when the first binary is stored.
+  BinaryCache(std::string folder, std::uint64_t limit_bytes);
+
+  bool enabled() const { return !folder_.empty(); }
+  // `hit` fills `binary` and renews the file's claim to stay. A damaged file is deleted.
+  Lookup find(const BinaryKey& key, std::vector<std::uint8_t>& binary);
+  // Stores the binary, then deletes the files unused for longest until the folder is within its
+  // limit. Binaries larger than a quarter of the limit are not stored (ok). Errors: of
+  // write_file_atomically, io_error where the folder cannot be created.
+  Status store(const BinaryKey& key, Bytes binary);
+  // Deletes the file of `key`, if there is one.
+  void drop(const BinaryKey& key);
+
+ private:
+  std::string path_of(const BinaryKey& key) const;
+  void evict();
+
+  std::string folder_;
+  std::uint64_t limit_bytes_ = 0;
+};
+
+}  // namespace idletune::opencl

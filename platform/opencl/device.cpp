@@ -1,0 +1,502 @@
+#include <idletune/opencl.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "models/core/digest.hpp"
+#include "platform/opencl/binary_cache.hpp"
+#include "platform/opencl/program.hpp"
+#include "platform/opencl/session.hpp"
+
+namespace idletune::opencl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Polling starts without sleeping, so that short runs are timed well, and sleeps longer and longer.
+constexpr Nanoseconds kSpin = std::chrono::microseconds(50);
+constexpr Nanoseconds kFirstSleep = std::chrono::microseconds(20);
+constexpr Nanoseconds kLongestSleep = std::chrono::milliseconds(1);
+constexpr std::uint32_t kMaxLanes = 256;
+
+cl_mem memory_of(const Buffer& buffer) {
+  const Argument argument = buffer.argument();
+  cl_mem memory = nullptr;
+  std::memcpy(&memory, argument.data(), sizeof memory);
+  return memory;
+}
+
+class OpenclBuffer final : public Buffer {
+ public:
+  OpenclBuffer(std::shared_ptr<Session> session, cl_mem memory, std::size_t size_bytes)
+      : session_(std::move(session)), memory_(memory), size_bytes_(size_bytes) {}
+  ~OpenclBuffer() override {
+    if (!session_->poisoned.load()) session_->api->ReleaseMemObject(memory_);
+  }
+  OpenclBuffer(const OpenclBuffer&) = delete;
+  OpenclBuffer& operator=(const OpenclBuffer&) = delete;
+  std::size_t size_bytes() const override { return size_bytes_; }
+  Argument argument() const override { return memory_; }
+
+ private:
+  std::shared_ptr<Session> session_;
+  cl_mem memory_;
+  std::size_t size_bytes_;
+};
+
+// START to END of a completed command. device_error where the driver's figures cannot be true.
+Result<Nanoseconds> device_time(const Api& api, cl_event event) {
+  cl_ulong start = 0;
+  cl_ulong end = 0;
+  cl_int error = api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start,
+                                           nullptr);
+  if (error == CL_SUCCESS) {
+    error =
+        api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
+  }
+  if (error != CL_SUCCESS) return to_status(error, "clGetEventProfilingInfo");
+  if (end <= start || end - start > static_cast<cl_ulong>(Nanoseconds::max().count())) {
+    return {StatusCode::device_error, "clGetEventProfilingInfo: run from " + std::to_string(start) +
+                                          " to " + std::to_string(end) +
+                                          " ns; expected an end after the start"};
+  }
+  return Nanoseconds(static_cast<Nanoseconds::rep>(end - start));
+}
+
+// Of a clCreate... call that gave no object: also for drivers that forget to say why.
+Status creation_failure(cl_int error, const char* call) {
+  return to_status(error != CL_SUCCESS ? error : CL_OUT_OF_RESOURCES, call);
+}
+
+Status failed_run(cl_int status) {
+  return {StatusCode::device_error, std::string("kernel run failed: ") + error_name(status) + " (" +
+                                        std::to_string(status) + ")"};
+}
+
+// Where sub-buffers may start; 0 where there are none.
+std::size_t sub_buffer_alignment_bytes(const Session& session) {
+  cl_uint bits = 0;
+  if (session.api->CreateSubBuffer == nullptr) return 0;
+  const cl_int error = session.api->GetDeviceInfo(session.device, CL_DEVICE_MEM_BASE_ADDR_ALIGN,
+                                                  sizeof bits, &bits, nullptr);
+  return error == CL_SUCCESS ? bits / 8 : 0;
+}
+
+class OpenclDevice final : public Device {
+ public:
+  OpenclDevice(std::shared_ptr<Session> session, const OpenOptions& options)
+      : session_(std::move(session)),
+        cache_(options.cache_folder, options.cache_limit_bytes),
+        launch_lanes_(options.launch_lanes),
+        window_alignment_bytes_(sub_buffer_alignment_bytes(*session_)) {}
+
+  const DeviceInfo& info() const override { return session_->info; }
+  Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override;
+  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
+  Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
+                                         std::size_t bytes) override;
+  std::size_t window_alignment_bytes() const override { return window_alignment_bytes_; }
+  Status write(Buffer& buffer, std::size_t offset, Bytes data) override;
+  Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override;
+  Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
+                       Nanoseconds deadline) override;
+  Result<Nanoseconds> elapsed(void* profile) override;
+  void discard(void* profile) override;
+  Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
+
+  Session& session() { return *session_; }
+  const CacheCounters& counters() const { return counters_; }
+
+ private:
+  Status usable() const;
+  Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const;
+  std::unique_ptr<OpenclProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
+                                            std::uint32_t lanes);
+  Result<std::unique_ptr<OpenclProgram>> from_source(const CompileRequest& request,
+                                                     std::uint32_t lanes);
+  void keep(const BinaryKey& key, const OpenclProgram& program);
+  Status wait_for(cl_event event, Clock::time_point start, Nanoseconds deadline);
+
+  std::shared_ptr<Session> session_;
+  BinaryCache cache_;
+  CacheCounters counters_;
+  std::uint32_t launch_lanes_;
+  std::size_t window_alignment_bytes_;
+};
+
+Status OpenclDevice::usable() const {
+  if (!session_->poisoned.load()) return {};
+  return {StatusCode::device_error,
+          "device '" + session_->info.name +
+              "' is still busy with a run that outlived its deadline; expected no further tuning "
+              "in this process"};
+}
+
+Result<std::unique_ptr<Program>> OpenclDevice::compile(const CompileRequest& request) {
+  if (Status fit = usable(); !fit.ok()) return fit;
+  const std::uint32_t lanes = request.lanes != 0 ? request.lanes : launch_lanes_;
+  if (lanes == 0 || lanes > kMaxLanes || request.entry.empty()) {
+    return {StatusCode::invalid_argument,
+            "compile: expected an entry point and 1.." + std::to_string(kMaxLanes) +
+                " lanes, got '" + std::string(request.entry) + "' and " + std::to_string(lanes)};
+  }
+  const BinaryKey key{session_->info.driver_key(), digest_of(request.source),
+                      Digest().add(request.entry).add(request.options).value()};
+  if (auto cached = from_cache(key, request, lanes)) {
+    return std::unique_ptr<Program>(std::move(cached));
+  }
+  auto built = from_source(request, lanes);
+  if (!built.ok()) return built.status();
+  keep(key, **built);
+  return std::unique_ptr<Program>(std::move(*built));
+}
+
+std::unique_ptr<OpenclProgram> OpenclDevice::from_cache(const BinaryKey& key,
+                                                        const CompileRequest& request,
+                                                        std::uint32_t lanes) {
+  std::vector<std::uint8_t> binary;
+  const BinaryCache::Lookup found = cache_.find(key, binary);
+  if (found == BinaryCache::Lookup::absent) {
+    if (cache_.enabled()) ++counters_.misses;
+    return nullptr;
+  }
+  if (found == BinaryCache::Lookup::damaged) {
+    ++counters_.rejected;
+    return nullptr;
+  }
+  const unsigned char* bytes = binary.data();
+  const std::size_t size = binary.size();
+  cl_int device_status = CL_SUCCESS;
+  cl_int error = CL_SUCCESS;
+  cl_program program = session_->api->CreateProgramWithBinary(
+      session_->context, 1, &session_->device, &size, &bytes, &device_status, &error);
+  if (program != nullptr && error == CL_SUCCESS) {
+    auto built = OpenclProgram::build(session_, program, request, lanes);
+    if (built.ok()) {
+      ++counters_.hits;
+      return std::move(*built);
+    }
+  }
+  ++counters_.rejected;  // intact, but the driver does not want it: compile afresh
+  cache_.drop(key);
+  return nullptr;
+}
+
+Result<std::unique_ptr<OpenclProgram>> OpenclDevice::from_source(const CompileRequest& request,
+                                                                 std::uint32_t lanes) {
+  const char* text = request.source.data();
+  const std::size_t length = request.source.size();
+  cl_int error = CL_SUCCESS;
+  cl_program program =
+      session_->api->CreateProgramWithSource(session_->context, 1, &text, &length, &error);
+  if (program == nullptr || error != CL_SUCCESS) {
+    return creation_failure(error, "clCreateProgramWithSource");
+  }
+  return OpenclProgram::build(session_, program, request, lanes);
+}
+
+void OpenclDevice::keep(const BinaryKey& key, const OpenclProgram& program) {
+  if (!cache_.enabled()) return;
+  const std::vector<std::uint8_t> binary = program.binary();
+  if (!binary.empty() && cache_.store(key, binary).ok()) {
+    ++counters_.stored;
+  } else {
+    ++counters_.store_errors;
+  }
+}
+
+Result<std::unique_ptr<Buffer>> OpenclDevice::allocate(std::size_t bytes) {
+  if (Status fit = usable(); !fit.ok()) return fit;
+  if (bytes == 0) return {StatusCode::invalid_argument, "allocate: expected at least one byte"};
+  const std::uint64_t limit = session_->info.max_allocation_bytes;
+  if (limit != 0 && bytes > limit) {
+    return {StatusCode::out_of_memory, "allocate: " + std::to_string(bytes) +
+                                           " bytes; the device allows at most " +
+                                           std::to_string(limit) + " at once"};
+  }
+  cl_int error = CL_SUCCESS;
+  cl_mem memory = session_->api->CreateBuffer(session_->context, CL_MEM_READ_WRITE, bytes, nullptr,
+                                              &error);
+  if (memory == nullptr || error != CL_SUCCESS) {
+    return {StatusCode::out_of_memory, "allocate: " + std::to_string(bytes) + " bytes: " +
+                                           creation_failure(error, "clCreateBuffer").message()};
+  }
+  return std::unique_ptr<Buffer>(new OpenclBuffer(session_, memory, bytes));
+}
+
+Result<std::unique_ptr<Buffer>> OpenclDevice::window(Buffer& parent, std::size_t offset,
+                                                     std::size_t bytes) {
+  if (Status fit = check_range(parent, offset, bytes); !fit.ok()) return fit;
+  if (window_alignment_bytes_ == 0) {
+    return {StatusCode::unsupported, "window: this OpenCL library has no sub-buffers"};
+  }
+  const cl_buffer_region region = {offset, bytes};
+  cl_int error = CL_SUCCESS;
+  cl_mem memory = session_->api->CreateSubBuffer(memory_of(parent), CL_MEM_READ_WRITE,
+                                                 CL_BUFFER_CREATE_TYPE_REGION, &region, &error);
+  if (memory == nullptr || error != CL_SUCCESS) {
+    return creation_failure(error, "clCreateSubBuffer");
+  }
+  return std::unique_ptr<Buffer>(new OpenclBuffer(session_, memory, bytes));
+}
+
+Status OpenclDevice::check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const {
+  if (Status fit = usable(); !fit.ok()) return fit;
+  if (offset <= buffer.size_bytes() && size <= buffer.size_bytes() - offset) return {};
+  return {StatusCode::invalid_argument,
+          "copy of " + std::to_string(size) + " bytes at " + std::to_string(offset) +
+              " of a buffer of " + std::to_string(buffer.size_bytes()) + ": expected it inside"};
+}
+
+Status OpenclDevice::write(Buffer& buffer, std::size_t offset, Bytes data) {
+  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (data.empty()) return {};
+  return to_status(
+      session_->api->EnqueueWriteBuffer(session_->tuning, memory_of(buffer), CL_TRUE, offset,
+                                        data.size(), data.data(), 0, nullptr, nullptr),
+      "clEnqueueWriteBuffer");
+}
+
+Status OpenclDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes data) {
+  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (data.empty()) return {};
+  return to_status(
+      session_->api->EnqueueReadBuffer(session_->tuning, memory_of(buffer), CL_TRUE, offset,
+                                       data.size(), data.data(), 0, nullptr, nullptr),
+      "clEnqueueReadBuffer");
+}
+
+// Polls: a blocking wait could not be given up. Sets `poisoned` on timeout.
+Status OpenclDevice::wait_for(cl_event event, Clock::time_point start, Nanoseconds deadline) {
+  Nanoseconds sleep = kFirstSleep;
+  for (;;) {
+    cl_int status = CL_QUEUED;
+    const cl_int error = session_->api->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                     sizeof status, &status, nullptr);
+    if (error != CL_SUCCESS) return to_status(error, "clGetEventInfo");
+    if (status < 0) return failed_run(status);
+    if (status == CL_COMPLETE) return {};
+    const Nanoseconds waited = Clock::now() - start;
+    if (deadline > Nanoseconds::zero() && waited >= deadline) {
+      session_->poisoned.store(true);
+      return {StatusCode::timeout,
+              "kernel run outlived its deadline of " + std::to_string(deadline.count()) + " ns"};
+    }
+    if (waited < kSpin) continue;
+    std::this_thread::sleep_for(deadline > Nanoseconds::zero() ? std::min(sleep, deadline - waited)
+                                                               : sleep);
+    sleep = std::min(sleep * 5 / 4, kLongestSleep);
+  }
+}
+
+Result<RunTimes> OpenclDevice::run(Program& program, const Range& range,
+                                   Span<const Argument> arguments, Nanoseconds deadline) {
+  if (Status fit = usable(); !fit.ok()) return fit;
+  cl_event event = nullptr;
+  const Clock::time_point start = Clock::now();
+  auto& own = static_cast<OpenclProgram&>(program);
+  if (Status enqueued = own.enqueue_tuning(range, arguments, &event); !enqueued.ok()) {
+    return enqueued;
+  }
+  Status ended = to_status(session_->api->Flush(session_->tuning), "clFlush");
+  if (ended.ok()) ended = wait_for(event, start, deadline);
+  RunTimes times;
+  times.wall = Clock::now() - start;
+  if (ended.code() == StatusCode::timeout) return ended;  // the event is leaked with the queue
+  if (ended.ok() && session_->tuning_profiled) {
+    auto measured = device_time(*session_->api, event);
+    if (measured.ok()) times.device = *measured;
+    ended = measured.status();
+  }
+  session_->api->ReleaseEvent(event);
+  if (!ended.ok()) return ended;
+  return times;
+}
+
+Result<Nanoseconds> OpenclDevice::elapsed(void* profile) {
+  if (profile == nullptr) {
+    return {StatusCode::unsupported, "elapsed: the queue of that launch has no profiling"};
+  }
+  auto event = static_cast<cl_event>(profile);
+  cl_int status = CL_QUEUED;
+  const cl_int error = session_->api->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
+                                                   sizeof status, &status, nullptr);
+  if (error == CL_SUCCESS && status > CL_COMPLETE) {
+    return {StatusCode::busy, "elapsed: the launch has not finished yet"};
+  }
+  Result<Nanoseconds> time = error != CL_SUCCESS ? Result<Nanoseconds>(to_status(error, "clGetEventInfo"))
+                             : status < 0        ? Result<Nanoseconds>(failed_run(status))
+                                                 : device_time(*session_->api, event);
+  session_->api->ReleaseEvent(event);
+  return time;
+}
+
+void OpenclDevice::discard(void* profile) {
+  if (profile != nullptr) session_->api->ReleaseEvent(static_cast<cl_event>(profile));
+}
+
+Status check_handles(const Api& api, cl_context context, cl_device_id device,
+                     cl_command_queue queue) {
+  std::size_t size = 0;
+  cl_int error = api.GetContextInfo(context, CL_CONTEXT_DEVICES, 0, nullptr, &size);
+  if (error != CL_SUCCESS) return to_status(error, "adopt: clGetContextInfo");
+  std::vector<cl_device_id> devices(size / sizeof(cl_device_id));
+  error = api.GetContextInfo(context, CL_CONTEXT_DEVICES, devices.size() * sizeof(cl_device_id),
+                             devices.data(), nullptr);
+  if (error != CL_SUCCESS) return to_status(error, "adopt: clGetContextInfo");
+  if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
+    return {StatusCode::invalid_argument, "adopt: expected a device of the context"};
+  }
+  if (queue == nullptr) return {};
+  cl_context queue_context = nullptr;
+  cl_device_id queue_device = nullptr;
+  error = api.GetCommandQueueInfo(queue, CL_QUEUE_CONTEXT, sizeof queue_context, &queue_context,
+                                  nullptr);
+  if (error == CL_SUCCESS) {
+    error = api.GetCommandQueueInfo(queue, CL_QUEUE_DEVICE, sizeof queue_device, &queue_device,
+                                    nullptr);
+  }
+  if (error != CL_SUCCESS) return to_status(error, "adopt: clGetCommandQueueInfo");
+  if (queue_context == context && queue_device == device) return {};
+  return {StatusCode::invalid_argument,
+          "adopt: expected a queue of the given context and device"};
+}
+
+// Completes a session that has its library, context, device and info: the queues. `queue` is
+// retained; null makes one.
+Result<std::unique_ptr<Device>> complete(std::shared_ptr<Session> session, cl_command_queue queue,
+                                         const OpenOptions& options) {
+  cl_int error = CL_SUCCESS;
+  if (queue != nullptr) {
+    error = session->api->RetainCommandQueue(queue);
+    if (error != CL_SUCCESS) return to_status(error, "clRetainCommandQueue");
+  } else {
+    queue = session->api->CreateCommandQueue(session->context, session->device,
+                                             CL_QUEUE_PROFILING_ENABLE, &error);
+    if (queue == nullptr || error != CL_SUCCESS) {
+      return creation_failure(error, "clCreateCommandQueue");
+    }
+  }
+  session->application = queue;
+  session->application_profiled = is_profiled(*session->api, queue);
+  if (Status made = create_tuning_queue(*session); !made.ok()) return made;
+  return std::unique_ptr<Device>(new OpenclDevice(std::move(session), options));
+}
+
+Result<std::unique_ptr<Device>> open_handle(std::shared_ptr<const Api> api,
+                                            const DeviceHandle& handle, DeviceInfo info,
+                                            const OpenOptions& options) {
+  auto session = std::make_shared<Session>();
+  const cl_context_properties properties[] = {
+      CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(handle.platform), 0};
+  cl_int error = CL_SUCCESS;
+  cl_context context = api->CreateContext(properties, 1, &handle.device, nullptr, nullptr, &error);
+  if (context == nullptr || error != CL_SUCCESS) return creation_failure(error, "clCreateContext");
+  session->api = std::move(api);
+  session->context = context;
+  session->device = handle.device;
+  session->info = std::move(info);
+  return complete(std::move(session), nullptr, options);
+}
+
+std::uint32_t index_of(const Api& api, cl_device_id device) {
+  auto all = enumerate_devices(api);
+  if (!all.ok()) return 0;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    if ((*all)[i].device == device) return static_cast<std::uint32_t>(i);
+  }
+  return 0;
+}
+
+bool is_opencl(const Device& device) { return device.info().backend == "opencl"; }
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> adopt(void* context, void* device_id, void* queue,
+                                      const OpenOptions& options) {
+  if (context == nullptr || device_id == nullptr) {
+    return {StatusCode::invalid_argument, "adopt: expected a context and a device, got null"};
+  }
+  auto api = load(options.library);
+  if (!api.ok()) return api.status();
+  auto* own_context = static_cast<cl_context>(context);
+  auto* own_device = static_cast<cl_device_id>(device_id);
+  auto* own_queue = static_cast<cl_command_queue>(queue);
+  if (Status fit = check_handles(**api, own_context, own_device, own_queue); !fit.ok()) return fit;
+  auto session = std::make_shared<Session>();
+  const cl_int error = (*api)->RetainContext(own_context);
+  if (error != CL_SUCCESS) return to_status(error, "clRetainContext");
+  session->api = *api;
+  session->context = own_context;
+  session->device = own_device;
+  session->info = describe(**api, own_device, index_of(**api, own_device));
+  return complete(std::move(session), own_queue, options);
+}
+
+Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& options) {
+  auto api = load(options.library);
+  if (!api.ok()) return api.status();
+  auto handles = enumerate_devices(**api);
+  if (!handles.ok()) return handles.status();
+  if (index >= handles->size()) {
+    return {StatusCode::not_found, "OpenCL device " + std::to_string(index) + ": there are " +
+                                       std::to_string(handles->size())};
+  }
+  const DeviceHandle& handle = (*handles)[index];
+  return open_handle(*api, handle, describe(**api, handle.device, index), options);
+}
+
+Result<std::unique_ptr<Device>> open_matching(const DeviceInfo& wanted,
+                                              const OpenOptions& options) {
+  auto api = load(options.library);
+  if (!api.ok()) return api.status();
+  auto handles = enumerate_devices(**api);
+  if (!handles.ok()) return handles.status();
+  const DeviceHandle* match = nullptr;
+  DeviceInfo match_info;
+  for (std::uint32_t i = 0; i < handles->size(); ++i) {
+    DeviceInfo info = describe(**api, (*handles)[i].device, i);
+    if (info.platform != wanted.platform || info.name != wanted.name ||
+        info.driver != wanted.driver) {
+      continue;
+    }
+    if (match != nullptr && i != wanted.index) continue;
+    match = &(*handles)[i];
+    match_info = std::move(info);
+  }
+  if (match == nullptr) {
+    return {StatusCode::not_found, "OpenCL device '" + wanted.name + "' of platform '" +
+                                       wanted.platform + "' with driver '" + wanted.driver +
+                                       "': none of " + std::to_string(handles->size()) +
+                                       " devices matches"};
+  }
+  return open_handle(*api, *match, std::move(match_info), options);
+}
+
+Result<std::vector<DeviceInfo>> list(const OpenOptions& options) {
+  auto api = load(options.library);
+  if (!api.ok()) return api.status();
+  auto handles = enumerate_devices(**api);
+  if (!handles.ok()) return handles.status();
+  std::vector<DeviceInfo> devices;
+  for (std::uint32_t i = 0; i < handles->size(); ++i) {
+    devices.push_back(describe(**api, (*handles)[i].device, i));
+  }
+  return devices;
+}
+
+Handles handles(Device& device) {
+  if (!is_opencl(device)) return {};
+  const Session& session = static_cast<OpenclDevice&>(device).session();
+  return {session.context, session.device, session.application};
+}
+
+CacheCounters cache_counters(const Device& device) {
+  if (!is_opencl(device)) return {};
+  return static_cast<const OpenclDevice&>(device).counters();
+}
+
+}  // namespace idletune::opencl

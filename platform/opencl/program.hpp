@@ -1,0 +1,53 @@
+// A compiled OpenCL kernel: one kernel object per lane, and one more for the tuner.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <idletune/device.hpp>
+
+#include "platform/opencl/session.hpp"
+
+namespace idletune::opencl {
+
+class OpenclProgram final : public Program {
+ public:
+  // Builds `program` (whose reference it takes, also on failure) for the session's device and makes
+  // the kernels. Errors: compile_error (with the first lines of the build log), unsupported (no
+  // compiler), out_of_memory.
+  static Result<std::unique_ptr<OpenclProgram>> build(std::shared_ptr<Session> session,
+                                                      cl_program program,
+                                                      const CompileRequest& request,
+                                                      std::uint32_t lanes);
+  ~OpenclProgram() override;
+  OpenclProgram(const OpenclProgram&) = delete;
+  OpenclProgram& operator=(const OpenclProgram&) = delete;
+
+  Status enqueue(std::uint32_t lane, const Range& range, Span<const Argument> arguments,
+                 const LaunchOptions& options, void** profile) override;
+  std::uint32_t lanes() const override { return lanes_; }
+  std::uint64_t max_work_group_size() const override { return max_work_group_size_; }
+  std::uint64_t local_memory_bytes() const override { return local_memory_bytes_; }
+
+  // The tuner's launch on the tuning queue, with a kernel of its own: no lane is touched. The caller
+  // releases `event`.
+  Status enqueue_tuning(const Range& range, Span<const Argument> arguments, cl_event* event);
+  // The driver's binary for the session's device; empty where it gives none.
+  std::vector<std::uint8_t> binary() const;
+
+ private:
+  OpenclProgram(std::shared_ptr<Session> session, cl_program program)
+      : session_(std::move(session)), program_(program) {}
+  Status create_kernels(const std::string& entry, std::uint32_t lanes);
+  Status launch(cl_kernel kernel, cl_command_queue queue, const Range& range,
+                Span<const Argument> arguments, const LaunchOptions& options, cl_event* event);
+
+  std::shared_ptr<Session> session_;
+  cl_program program_;
+  std::vector<cl_kernel> kernels_;  // one per lane, then the tuner's
+  std::uint32_t lanes_ = 0;
+  std::uint64_t max_work_group_size_ = 0;
+  std::uint64_t local_memory_bytes_ = 0;
+};
+
+}  // namespace idletune::opencl

@@ -1,0 +1,414 @@
+#include "platform/os/process.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "platform/os/error.hpp"
+
+extern char** environ;  // NOLINT: POSIX
+
+namespace idletune {
+namespace {
+
+using std::chrono::nanoseconds;
+using Clock = std::chrono::steady_clock;
+
+// A point in time to wait until; kNoTimeout is never reached.
+class Deadline {
+ public:
+  explicit Deadline(nanoseconds wait)
+      : never_(wait == kNoTimeout), end_(never_ ? Clock::time_point() : Clock::now() + wait) {}
+  nanoseconds left() const {
+    if (never_) return kNoTimeout;
+    return std::max<nanoseconds>(end_ - Clock::now(), nanoseconds(0));
+  }
+
+ private:
+  bool never_;
+  Clock::time_point end_;
+};
+
+int poll_milliseconds(nanoseconds wait) {
+  const std::int64_t rounded_up = wait.count() / 1000000 + (wait.count() % 1000000 != 0 ? 1 : 0);
+  return static_cast<int>(std::min<std::int64_t>(rounded_up, 60000));
+}
+
+// True when `events` (or an error, or the peer's end) are there; false when the deadline passed.
+bool wait_for(int descriptor, short events, const Deadline& deadline) {
+  for (;;) {
+    pollfd entry{descriptor, events, 0};
+    const nanoseconds left = deadline.left();
+    const int ready = ::poll(&entry, 1, poll_milliseconds(left));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return true;  // the operation itself will say what is wrong
+    if (deadline.left().count() == 0 && (ready == 0 || left.count() == 0)) return false;
+  }
+}
+
+Status peer_gone() { return {StatusCode::not_found, "channel: the other process is gone"}; }
+Status closed_channel() { return {StatusCode::not_found, "channel: closed"}; }
+Status too_late(const char* doing) {
+  return {StatusCode::timeout, std::string("channel: ") + doing + " took longer than allowed"};
+}
+
+bool means_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; }
+
+}  // namespace
+
+// --- Channel ----------------------------------------------------------------------------------------
+
+Channel::Channel(int descriptor) : descriptor_(descriptor) {}
+Channel::Channel(Channel&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Channel& Channel::operator=(Channel&& other) noexcept {
+  if (this != &other) {
+    close();
+    descriptor_ = std::exchange(other.descriptor_, -1);
+  }
+  return *this;
+}
+
+Channel::~Channel() { close(); }
+
+void Channel::close() {
+  if (descriptor_ >= 0) ::close(std::exchange(descriptor_, -1));
+}
+
+Status Channel::send(Bytes data, nanoseconds wait) {
+  if (!is_open()) return closed_channel();
+  const Deadline deadline(wait);
+  while (!data.empty()) {
+    const ssize_t sent = ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) {
+      data = data.subspan(static_cast<std::size_t>(sent));
+    } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!wait_for(descriptor_, POLLOUT, deadline)) return too_late("sending");
+    } else if (means_peer_gone(errno)) {
+      return peer_gone();
+    } else if (errno != EINTR) {
+      return {StatusCode::io_error, "channel: sending: " + error_text(errno)};
+    }
+  }
+  return Status();
+}
+
+Result<std::size_t> Channel::receive(MutableBytes buffer, nanoseconds wait) {
+  if (!is_open()) return closed_channel();
+  if (buffer.empty()) return {StatusCode::invalid_argument, "channel: receiving into no space"};
+  const Deadline deadline(wait);
+  for (;;) {
+    const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (got > 0) return static_cast<std::size_t>(got);
+    if (got == 0 || means_peer_gone(errno)) return peer_gone();
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+      if (!wait_for(descriptor_, POLLIN, deadline)) return too_late("receiving");
+    } else if (errno != EINTR) {
+      return {StatusCode::io_error, "channel: receiving: " + error_text(errno)};
+    }
+  }
+}
+
+Status Channel::receive_all(MutableBytes buffer, nanoseconds wait, bool* received_any) {
+  const Deadline deadline(wait);
+  std::size_t filled = 0;
+  if (received_any != nullptr) *received_any = false;
+  while (filled < buffer.size()) {
+    const Result<std::size_t> got = receive(buffer.subspan(filled), deadline.left());
+    if (!got.ok()) return got.status();
+    filled += *got;
+    if (received_any != nullptr) *received_any = true;
+  }
+  return Status();
+}
+
+// --- ExitStatus -------------------------------------------------------------------------------------
+
+std::string ExitStatus::to_string() const {
+  switch (kind) {
+    case Kind::exited: return "exited with " + std::to_string(value);
+    case Kind::signaled: {
+      const char* name = "";
+      switch (value) {
+        case SIGABRT: name = " (SIGABRT)"; break;
+        case SIGBUS: name = " (SIGBUS)"; break;
+        case SIGFPE: name = " (SIGFPE)"; break;
+        case SIGILL: name = " (SIGILL)"; break;
+        case SIGKILL: name = " (SIGKILL)"; break;
+        case SIGSEGV: name = " (SIGSEGV)"; break;
+        case SIGTERM: name = " (SIGTERM)"; break;
+        default: break;
+      }
+      return "killed by signal " + std::to_string(value) + name;
+    }
+    case Kind::unknown: break;
+  }
+  return "ended in an unknown way";
+}
+
+// --- Starting ---------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr int kAboveChannel = 10;  // where descriptors are parked before they take their places
+
+// The environment of this process with `additions` in place of its own values.
+std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
+  const auto name_length = [](const std::string& entry) { return entry.find('=') + 1; };
+  std::vector<std::string> merged;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string inherited(*entry);
+    const bool replaced =
+        std::any_of(additions.begin(), additions.end(), [&](const std::string& addition) {
+          return name_length(addition) > 0 &&
+                 inherited.compare(0, name_length(addition), addition, 0, name_length(addition)) == 0;
+        });
+    if (!replaced) merged.push_back(inherited);
+  }
+  merged.insert(merged.end(), additions.begin(), additions.end());
+  return merged;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(&text[0]);
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// posix_spawn's two argument objects, destroyed with it.
+class SpawnPlan {
+ public:
+  SpawnPlan() {
+    ::posix_spawn_file_actions_init(&actions_);
+    ::posix_spawnattr_init(&attributes_);
+  }
+  SpawnPlan(const SpawnPlan&) = delete;
+  SpawnPlan& operator=(const SpawnPlan&) = delete;
+  ~SpawnPlan() {
+    ::posix_spawn_file_actions_destroy(&actions_);
+    ::posix_spawnattr_destroy(&attributes_);
+  }
+
+  void use_descriptors(int channel, bool inherit_output) {
+    ::posix_spawn_file_actions_addopen(&actions_, 0, "/dev/null", O_RDONLY, 0);
+    if (!inherit_output) {
+      ::posix_spawn_file_actions_addopen(&actions_, 1, "/dev/null", O_WRONLY, 0);
+      ::posix_spawn_file_actions_addopen(&actions_, 2, "/dev/null", O_WRONLY, 0);
+    }
+    ::posix_spawn_file_actions_adddup2(&actions_, channel, kChannelDescriptor);
+  }
+
+  void lead_a_group_with_default_signals() {
+    sigset_t none;
+    sigset_t all;
+    ::sigemptyset(&none);
+    ::sigfillset(&all);
+    ::sigdelset(&all, SIGKILL);
+    ::sigdelset(&all, SIGSTOP);
+    ::posix_spawnattr_setpgroup(&attributes_, 0);
+    ::posix_spawnattr_setsigmask(&attributes_, &none);
+    ::posix_spawnattr_setsigdefault(&attributes_, &all);
+    ::posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETPGROUP |
+                                                                POSIX_SPAWN_SETSIGMASK |
+                                                                POSIX_SPAWN_SETSIGDEF));
+  }
+
+  int spawn(pid_t* pid, const std::string& program, char** arguments, char** environment) {
+    return ::posix_spawn(pid, program.c_str(), &actions_, &attributes_, arguments, environment);
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& options) {
+  // posix_spawn tells too, but not on every system.
+  if (::access(options.program.c_str(), X_OK) != 0) {
+    return {StatusCode::not_found, "starting '" + options.program + "': " + error_text(errno)};
+  }
+  int ends[2];
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+    return {StatusCode::io_error, "starting '" + options.program + "': " + error_text(errno)};
+  }
+  Channel ours(ends[0]);
+  const Channel low_end(ends[1]);
+  // Away from the descriptors of the child's plan, so that taking its place really duplicates it.
+  const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kAboveChannel);
+  if (theirs < 0) {
+    return {StatusCode::io_error, "starting '" + options.program + "': " + error_text(errno)};
+  }
+  const Channel their_end(theirs);
+
+  std::vector<std::string> arguments{options.program};
+  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  std::vector<std::string> environment = merged_environment(options.environment);
+  SpawnPlan plan;
+  plan.use_descriptors(theirs, options.inherit_output);
+  plan.lead_a_group_with_default_signals();
+  pid_t pid = -1;
+  const int error = plan.spawn(&pid, options.program, pointers_to(arguments).data(),
+                               pointers_to(environment).data());
+  if (error != 0) {
+    return {error == ENOENT || error == ENOTDIR ? StatusCode::not_found : StatusCode::io_error,
+            "starting '" + options.program + "': " + error_text(error)};
+  }
+  return std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(ours)));
+}
+
+ChildProcess::~ChildProcess() {
+  channel_.close();
+  kill();
+  (void)ended(std::chrono::seconds(2));
+}
+
+void ChildProcess::kill() {
+  // Until it is reaped its id, and so its group's, cannot be somebody else's.
+  if (!ended_) (void)::kill(-pid_, SIGKILL);
+}
+
+bool ChildProcess::reap_if_ended() {
+  if (ended_) return true;
+  siginfo_t info{};
+  int failed;
+  do {
+    failed = ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT);
+  } while (failed != 0 && errno == EINTR);
+  if (failed == 0 && info.si_pid == 0) return false;
+  if (failed == 0) (void)::kill(-pid_, SIGKILL);  // what it started itself ends with it
+  int status = 0;
+  pid_t reaped;
+  do {
+    reaped = ::waitpid(pid_, &status, WNOHANG);
+  } while (reaped < 0 && errno == EINTR);
+  if (reaped == 0) return false;
+  ended_ = true;
+  if (reaped == pid_ && WIFEXITED(status)) {
+    exit_status_ = {ExitStatus::Kind::exited, WEXITSTATUS(status)};
+  } else if (reaped == pid_ && WIFSIGNALED(status)) {
+    exit_status_ = {ExitStatus::Kind::signaled, WTERMSIG(status)};
+  }
+  return true;
+}
+
+bool ChildProcess::ended(nanoseconds wait) {
+  const Deadline deadline(wait);
+  nanoseconds pause = std::chrono::microseconds(50);
+  while (!reap_if_ended()) {
+    const nanoseconds left = deadline.left();
+    if (left.count() == 0) return false;
+    pause = std::min<nanoseconds>({pause * 2, left, std::chrono::milliseconds(2)});
+    timespec sleep{};
+    sleep.tv_nsec = static_cast<long>(pause.count());
+    (void)::nanosleep(&sleep, nullptr);
+  }
+  return true;
+}
+
+// --- The child's side -------------------------------------------------------------------------------
+
+namespace {
+
+pid_t parent_of_child = -1;
+
+extern "C" void leave_if_parent_is_gone(int) {
+  if (::getppid() != parent_of_child) ::_exit(kParentGoneExitCode);
+}
+
+void die_with_parent(int channel) {
+  parent_of_child = ::getppid();
+  struct sigaction action {};
+  action.sa_handler = leave_if_parent_is_gone;
+  action.sa_flags = SA_RESTART;
+  const int death_signal = SIGRTMAX - 1;
+  (void)::sigaction(death_signal, &action, nullptr);
+#ifdef PR_SET_PDEATHSIG
+  (void)::prctl(PR_SET_PDEATHSIG, static_cast<unsigned long>(death_signal), 0UL, 0UL, 0UL);
+#endif
+  // The watcher lives as long as the process and is never joined. It has a descriptor of its own, which
+  // nobody closes under it.
+  const int watched = ::fcntl(channel, F_DUPFD_CLOEXEC, kAboveChannel);
+  if (watched < 0) return;
+  static Result<Thread>* watcher = nullptr;
+  watcher = new Result<Thread>(Thread::start("idletune-parent", ThreadPriority::normal, [watched]() {
+    for (;;) {
+      pollfd entry{watched, 0, 0};  // a closed other end shows whatever is asked for
+      if (::poll(&entry, 1, -1) > 0 && (entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
+        ::_exit(kParentGoneExitCode);
+      }
+    }
+  }));
+  (void)watcher;
+}
+
+void close_descriptors_from(int first) {
+#ifdef SYS_close_range
+  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0u, 0u) == 0) return;
+#endif
+  DIR* open_descriptors = ::opendir("/proc/self/fd");
+  if (open_descriptors == nullptr) return;
+  std::vector<int> found;
+  while (const dirent* entry = ::readdir(open_descriptors)) {
+    const int descriptor = std::atoi(entry->d_name);
+    if (descriptor >= first && descriptor != ::dirfd(open_descriptors)) found.push_back(descriptor);
+  }
+  ::closedir(open_descriptors);
+  for (int descriptor : found) ::close(descriptor);
+}
+
+// One byte, not none: that also stops dumps that are piped to a program (core(5)).
+void forbid_core_dumps() {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
+  limit.rlim_cur = std::min<rlim_t>(1, limit.rlim_max);
+  (void)::setrlimit(RLIMIT_CORE, &limit);
+}
+
+}  // namespace
+
+Result<Channel> join_parent(ThreadPriority priority) {
+  struct stat info {};
+  if (::fstat(kChannelDescriptor, &info) != 0 || !S_ISSOCK(info.st_mode)) {
+    return {StatusCode::unsupported, "this program is started by the agent, not by hand"};
+  }
+  (void)::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);
+  close_descriptors_from(kChannelDescriptor + 1);
+  forbid_core_dumps();
+  (void)lower_thread_priority(priority);
+  die_with_parent(kChannelDescriptor);
+  return Channel(kChannelDescriptor);
+}
+
+Result<std::string> self_executable_folder(const std::string& root) {
+  const std::string link = root + "/proc/self/exe";
+  std::vector<char> target(4096);
+  const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
+  if (length <= 0 || static_cast<std::size_t>(length) >= target.size()) {
+    return {StatusCode::io_error, "reading '" + link + "': " + error_text(errno)};
+  }
+  const std::string path(target.data(), static_cast<std::size_t>(length));
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) {
+    return {StatusCode::io_error, "reading '" + link + "': '" + path + "' is not an absolute path"};
+  }
+  return slash == 0 ? std::string("/") : path.substr(0, slash);
+}
+
+}  // namespace idletune

@@ -1,0 +1,269 @@
+#include "platform/os/storage.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utility>
+
+#include "platform/os/error.hpp"
+
+namespace idletune {
+namespace {
+
+// An open descriptor, closed when it goes.
+class Descriptor {
+ public:
+  explicit Descriptor(int value) : value_(value) {}
+  Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
+  Descriptor& operator=(Descriptor&&) = delete;
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() {
+    if (value_ >= 0) ::close(value_);
+  }
+  int get() const { return value_; }
+  bool ok() const { return value_ >= 0; }
+
+ private:
+  int value_;
+};
+
+int open_retrying(int folder, const char* name, int flags) {
+  int descriptor;
+  do {
+    descriptor = ::openat(folder, name, flags | O_CLOEXEC, 0644);
+  } while (descriptor < 0 && errno == EINTR);
+  return descriptor;
+}
+
+Status write_all(int descriptor, Bytes data, const std::string& path) {
+  while (!data.empty()) {
+    const ssize_t written = ::write(descriptor, data.data(), data.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return system_error("writing", path, errno);
+    data = data.subspan(static_cast<std::size_t>(written));
+  }
+  return Status();
+}
+
+// `whole`: metadata too (a file cut short), not only what reading the data back needs.
+Status sync_descriptor(int descriptor, bool whole, const std::string& path) {
+  int failed;
+  do {
+    failed = whole ? ::fsync(descriptor) : ::fdatasync(descriptor);
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0 ? Status() : system_error("syncing", path, errno);
+}
+
+Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const std::string& path,
+                                                 std::size_t limit_bytes) {
+  struct stat info {};
+  if (::fstat(file.get(), &info) != 0) return system_error("reading", path, errno);
+  if (!S_ISREG(info.st_mode)) {
+    return {StatusCode::invalid_argument, "reading '" + path + "': not a plain file"};
+  }
+  const auto too_long = [&]() {
+    return Status(StatusCode::out_of_memory, "reading '" + path + "': longer than the " +
+                                                 std::to_string(limit_bytes) + " bytes allowed");
+  };
+  const std::uint64_t size = static_cast<std::uint64_t>(info.st_size);
+  if (size > limit_bytes) return too_long();
+  // The size may change while we read (or be 0, as in /proc): read to the end whatever it says.
+  std::vector<std::uint8_t> bytes;
+  bytes.resize(static_cast<std::size_t>(size));
+  std::size_t filled = 0;
+  for (;;) {
+    if (filled == bytes.size()) {
+      std::uint8_t more[256];
+      const ssize_t got = ::read(file.get(), more, sizeof(more));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return system_error("reading", path, errno);
+      if (got == 0) return bytes;
+      bytes.insert(bytes.end(), more, more + got);
+      filled = bytes.size();
+      if (filled > limit_bytes) return too_long();
+      continue;
+    }
+    const ssize_t got = ::read(file.get(), bytes.data() + filled, bytes.size() - filled);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return system_error("reading", path, errno);
+    if (got == 0) {
+      bytes.resize(filled);
+      return bytes;
+    }
+    filled += static_cast<std::size_t>(got);
+  }
+}
+
+class PosixAppendFile final : public AppendFile {
+ public:
+  PosixAppendFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  Status append(Bytes data) override { return write_all(file_.get(), data, path_); }
+  Status sync() override { return sync_descriptor(file_.get(), false, path_); }
+
+ private:
+  Descriptor file_;
+  std::string path_;
+};
+
+// Works relative to a descriptor of the folder, so that renaming the folder does not lose us.
+class PosixStorage final : public Storage {
+ public:
+  PosixStorage(Descriptor folder, std::string path)
+      : folder_(std::move(folder)), path_(std::move(path)) {}
+
+  Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit_bytes) override {
+    if (Status plain = check_name(name); !plain.ok()) return plain;
+    const Descriptor file(open_retrying(folder_.get(), std::string(name).c_str(), O_RDONLY | O_NONBLOCK));
+    if (!file.ok()) return system_error("opening", path_of(name), errno);
+    return read_open_file(file, path_of(name), limit_bytes);
+  }
+
+  Result<std::unique_ptr<AppendFile>> open_append(std::string_view name) override {
+    return open_for_writing(name, 0);
+  }
+  Result<std::unique_ptr<AppendFile>> create(std::string_view name) override {
+    return open_for_writing(name, O_TRUNC);
+  }
+
+  Status rename(std::string_view from, std::string_view to) override {
+    if (Status plain = check_name(from); !plain.ok()) return plain;
+    if (Status plain = check_name(to); !plain.ok()) return plain;
+    const std::string source(from);
+    const std::string target(to);
+    if (::renameat(folder_.get(), source.c_str(), folder_.get(), target.c_str()) == 0) return Status();
+    return system_error("renaming to '" + target + "'", path_of(from), errno);
+  }
+
+  Status remove(std::string_view name) override {
+    if (Status plain = check_name(name); !plain.ok()) return plain;
+    if (::unlinkat(folder_.get(), std::string(name).c_str(), 0) == 0) return Status();
+    return system_error("removing", path_of(name), errno);
+  }
+
+  Status truncate(std::string_view name, std::uint64_t size_bytes) override {
+    if (Status plain = check_name(name); !plain.ok()) return plain;
+    const Descriptor file(open_retrying(folder_.get(), std::string(name).c_str(), O_WRONLY));
+    if (!file.ok()) return system_error("opening", path_of(name), errno);
+    if (::ftruncate(file.get(), static_cast<off_t>(size_bytes)) != 0) {
+      return system_error("truncating", path_of(name), errno);
+    }
+    return sync_descriptor(file.get(), true, path_of(name));
+  }
+
+  Status sync_folder() override { return sync_descriptor(folder_.get(), true, path_); }
+
+  Result<std::vector<std::string>> list() override {
+    // A descriptor of its own: reading a folder moves a position that duplicates share.
+    const int descriptor = open_retrying(folder_.get(), ".", O_RDONLY | O_DIRECTORY);
+    if (descriptor < 0) return system_error("listing", path_, errno);
+    DIR* entries = ::fdopendir(descriptor);
+    if (entries == nullptr) {
+      const int error = errno;
+      ::close(descriptor);
+      return system_error("listing", path_, error);
+    }
+    std::vector<std::string> names;
+    while (const dirent* entry = ::readdir(entries)) {
+      struct stat info {};
+      if (::fstatat(descriptor, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+          S_ISREG(info.st_mode)) {
+        names.emplace_back(entry->d_name);
+      }
+    }
+    ::closedir(entries);
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  Status lock() override {
+    int failed;
+    do {
+      failed = ::flock(folder_.get(), LOCK_EX | LOCK_NB);
+    } while (failed != 0 && errno == EINTR);
+    if (failed == 0) return Status();
+    if (errno == EWOULDBLOCK) {
+      return {StatusCode::busy, "locking '" + path_ + "': in use by another agent"};
+    }
+    return {StatusCode::unsupported, "locking '" + path_ + "': " + error_text(errno)};
+  }
+
+ private:
+  std::string path_of(std::string_view name) const { return path_ + "/" + std::string(name); }
+
+  Status check_name(std::string_view name) const {
+    if (!name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
+        name.find('\0') == std::string_view::npos) {
+      return Status();
+    }
+    return {StatusCode::invalid_argument,
+            "'" + std::string(name) + "' in '" + path_ + "': expected a plain file name"};
+  }
+
+  Result<std::unique_ptr<AppendFile>> open_for_writing(std::string_view name, int flags) {
+    if (Status plain = check_name(name); !plain.ok()) return plain;
+    Descriptor file(open_retrying(folder_.get(), std::string(name).c_str(),
+                                  O_WRONLY | O_CREAT | O_APPEND | flags));
+    if (!file.ok()) return system_error("opening for writing", path_of(name), errno);
+    return std::unique_ptr<AppendFile>(new PosixAppendFile(std::move(file), path_of(name)));
+  }
+
+  Descriptor folder_;
+  std::string path_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+    const int error = errno;
+    struct stat info {};
+    // Some systems answer EROFS or EACCES for folders that exist.
+    if (::stat(folder.c_str(), &info) != 0) return system_error("making the folder", folder, error);
+  }
+  Descriptor descriptor(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
+  if (!descriptor.ok() && errno == ENOTDIR) {
+    return {StatusCode::invalid_argument, "opening '" + folder + "': expected a folder"};
+  }
+  if (!descriptor.ok()) return system_error("opening the folder", folder, errno);
+  return std::unique_ptr<Storage>(new PosixStorage(std::move(descriptor), folder));
+}
+
+Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t limit_bytes) {
+  // O_NONBLOCK: opening a FIFO must not wait for a writer.
+  const Descriptor file(open_retrying(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK));
+  if (!file.ok()) return system_error("opening", path, errno);
+  return read_open_file(file, path, limit_bytes);
+}
+
+Status write_file_atomically(const std::string& path, Bytes data) {
+  const std::size_t slash = path.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
+  {
+    const Descriptor file(
+        open_retrying(AT_FDCWD, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
+    if (!file.ok()) return system_error("opening for writing", temporary, errno);
+    Status status = write_all(file.get(), data, temporary);
+    if (status.ok()) status = sync_descriptor(file.get(), false, temporary);
+    if (!status.ok()) {
+      ::unlink(temporary.c_str());
+      return status;
+    }
+  }
+  if (::rename(temporary.c_str(), path.c_str()) != 0) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    return system_error("renaming '" + temporary + "' to", path, error);
+  }
+  const Descriptor opened(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
+  if (!opened.ok()) return system_error("opening the folder", folder, errno);
+  return sync_descriptor(opened.get(), true, folder);
+}
+
+}  // namespace idletune

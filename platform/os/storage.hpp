@@ -1,0 +1,61 @@
+// The file system as the agent needs it, behind an interface so that tests can cut the power.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+namespace idletune {
+
+// A file open for appending. Closed by the destructor (which syncs nothing).
+class AppendFile {
+ public:
+  virtual ~AppendFile() = default;
+  // Appends all of it, in one write where the system allows. no_space, read_only, io_error; a failed
+  // append may have torn the tail.
+  virtual Status append(Bytes data) = 0;
+  // Returns after everything appended is on the medium. After an error nobody knows what the medium
+  // holds of it, and a later success says nothing about it: write the data anew elsewhere. io_error.
+  virtual Status sync() = 0;
+};
+
+// One folder. Names are plain file names without separators (else invalid_argument). Error codes:
+// not_found, read_only (also: not permitted), no_space, io_error; messages name the path. Used by one
+// thread at a time.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+  // The whole file. out_of_memory if it is longer than `limit_bytes`.
+  virtual Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit_bytes) = 0;
+  virtual Result<std::unique_ptr<AppendFile>> open_append(std::string_view name) = 0;  // creates it
+  virtual Result<std::unique_ptr<AppendFile>> create(std::string_view name) = 0;       // truncates
+  virtual Status rename(std::string_view from, std::string_view to) = 0;               // replaces
+  virtual Status remove(std::string_view name) = 0;
+  // Cuts the file to `size_bytes` and returns after that is on the medium.
+  virtual Status truncate(std::string_view name, std::uint64_t size_bytes) = 0;
+  // Returns after creations, renames and removals are on the medium.
+  virtual Status sync_folder() = 0;
+  virtual Result<std::vector<std::string>> list() = 0;  // plain files, sorted
+  // Takes the folder for this Storage (advisory; released by the destructor or the process's death; it
+  // works on read-only storage). `busy` if another Storage, here or in another process, has it;
+  // unsupported where the file system has no locks.
+  virtual Status lock() = 0;
+};
+
+// The real thing. Creates the folder (one level) if it is missing. not_found (no parent folder),
+// read_only, no_space, io_error, invalid_argument (not a folder).
+Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder);
+
+// Whole-file functions outside a Storage, for model and package files. Errors name the path. Any thread.
+// out_of_memory if the file is longer than `limit_bytes`; invalid_argument if it is not a plain file.
+Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t limit_bytes);
+// Writes `path` atomically: temporary beside it, fsync, rename, fsync of the folder. After an error the
+// old file is untouched, unless only the folder's fsync failed.
+Status write_file_atomically(const std::string& path, Bytes data);
+
+}  // namespace idletune

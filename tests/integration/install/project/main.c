@@ -1,0 +1,61 @@
+/* The same in C: a tuner for something that is no GPU kernel, and an agent that keeps nothing. */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <idletune/idletune.h>
+
+static int fail(const char *what) {
+  fprintf(stderr, "%s: %s\n", what, idletune_last_message());
+  return EXIT_FAILURE;
+}
+
+/* Pretends that a block of 32 with 4 threads is best. */
+static int64_t pretend_run_ns(int64_t block, int64_t threads) {
+  return 100000 + 1000 * llabs(block - 32) + 10000 * llabs(threads - 4);
+}
+
+static int tune_something(void) {
+  const char *const names[] = {"BLOCK", "THREADS"};
+  const size_t value_counts[] = {4, 4};
+  const int64_t values[] = {8, 16, 32, 64, 1, 2, 4, 8};
+  int64_t configuration[2];
+  int asked = 0;
+  idletune_tuner *tuner = NULL;
+  if (idletune_tuner_open("outside", names, value_counts, values, 2, 1, &tuner) != IDLETUNE_OK) {
+    return fail("idletune_tuner_open");
+  }
+  while (idletune_tuner_ask(tuner, configuration) == IDLETUNE_OK) {
+    ++asked;
+    idletune_tuner_tell(tuner, configuration, pretend_run_ns(configuration[0], configuration[1]));
+  }
+  const int64_t best_ns = idletune_tuner_best(tuner, configuration);
+  idletune_tuner_close(tuner);
+  printf("%d configurations, best %d x %d\n", asked, (int)configuration[0], (int)configuration[1]);
+  return asked == 16 && best_ns == 100000 && configuration[0] == 32 && configuration[1] == 4
+             ? EXIT_SUCCESS
+             : EXIT_FAILURE;
+}
+
+static int run_an_agent(void) {
+  idletune_agent *agent = NULL;
+  if (idletune_open(NULL, NULL, &agent) != IDLETUNE_OK) return fail("idletune_open");
+  const int64_t used_ns = idletune_idle(agent, 1000000);
+  char *explanation = idletune_explain(agent);
+  const int explained = explanation != NULL && explanation[0] == '{';
+  idletune_free(explanation);
+  idletune_close(agent);
+  return used_ns >= 0 && explained ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static int misuse_is_told(void) {
+  idletune_device *device = NULL;
+  if (idletune_opencl_open(1000, &device) == IDLETUNE_OK) return EXIT_FAILURE;
+  return idletune_last_message()[0] != '\0' ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+int main(void) {
+  if (tune_something() != EXIT_SUCCESS) return EXIT_FAILURE;
+  if (run_an_agent() != EXIT_SUCCESS) return EXIT_FAILURE;
+  return misuse_is_told();
+}

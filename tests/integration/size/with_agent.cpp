@@ -1,0 +1,28 @@
+// A program that uses what an application uses of the agent: its size is what the agent costs.
+#include <string>
+#include <vector>
+
+#include <idletune/agent.hpp>
+#include <idletune/opencl.hpp>
+
+int main(int argc, char** argv) {
+  std::vector<std::string> arguments(argv, argv + argc);
+  if (arguments.size() < 3) return 1;
+  auto device = idletune::opencl::open(0);
+  if (!device) return 1;
+  idletune::AgentOptions options;
+  options.model = arguments[1];
+  auto agent = idletune::Agent::open(options);
+  if (!agent) return 1;
+  auto kernel = agent->kernel(**device, arguments[2]);
+  if (!kernel) return 1;
+  auto buffer = (*device)->allocate(1 << 20);
+  if (!buffer) return 1;
+  const idletune::Argument memory = (*buffer)->argument();
+  if (!agent->start_background().ok()) return 1;
+  const auto launched = kernel->launch({64, 64, 64}, {memory, memory, memory, 1.0f, 0.0f});
+  const auto report = agent->idle(std::chrono::milliseconds(8));
+  agent->stop_background();
+  const std::string why = agent->explain();
+  return launched.ok() && report.stages > 0 && !why.empty() ? 0 : 1;
+}

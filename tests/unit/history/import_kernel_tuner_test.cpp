@@ -1,0 +1,183 @@
+#include <cmath>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/history/import.hpp"
+#include "tests/unit/history/recorded_data.hpp"
+
+using namespace idletune;
+using idletune::test::read_bytes;
+using idletune::test::recorded_caches;
+using idletune::test::test_data;
+
+namespace {
+
+History import_ours(const std::string& name) {
+  const std::string path = test_data("kernel_tuner/" + name);
+  auto histories = import_histories(read_bytes(path), path);
+  REQUIRE_MESSAGE(histories.ok(), histories.status().message());
+  REQUIRE(histories->size() == 1);
+  return std::move(histories->front());
+}
+
+const CellColumn& extra(const History& history, const std::string& name) {
+  for (const CellColumn& column : history.extras) {
+    if (column.name() == name) return column;
+  }
+  FAIL("no extra column " << name);
+  return history.extras.front();
+}
+
+Status error_of(const std::string& json) {
+  const auto imported = import_kernel_tuner(json, "some.json");
+  REQUIRE_FALSE(imported.ok());
+  CHECK(imported.status().message().find("some.json") != std::string::npos);
+  return imported.status();
+}
+
+}  // namespace
+
+TEST_CASE("a cache with words for failures keeps every field") {
+  const History h = import_ours("words.json");
+  CHECK(h.kernel == "blur");
+  CHECK(h.device == "Board One");
+  CHECK(h.shape == Shape{640, 480});
+  REQUIRE(h.rows() == 8);
+  using S = TrialStatus;
+  CHECK(h.status == std::vector<S>{S::correct, S::correct, S::compile, S::runtime, S::constraints,
+                                   S::correct, S::runtime, S::runtime});
+  CHECK(h.run_time_ns(0) == 4e6);
+  CHECK(h.best_time_ns() == 2e6);
+  CHECK(h.compile_time_ns(0) == 100.25e6);
+  CHECK(std::isnan(h.compile_time[4]));
+  CHECK(h.sample_count == std::vector<std::uint32_t>{2, 2, 0, 0, 0, 1, 0, 0});
+  CHECK(h.samples == std::vector<double>{4.5, 3.5, 2.0, 2.0, 2.1});
+  REQUIRE(h.parameters.size() == 4);
+  CHECK(h.parameters[1].kind(0) == CellKind::text);
+  CHECK(h.parameters[1].text(5) == "tile");
+  CHECK(h.parameters[2].kind(0) == CellKind::real);
+  CHECK(h.parameters[2].code(5) == 2);
+  CHECK(h.parameters[3].kind(0) == CellKind::boolean);
+  CHECK(extra(h, "verification_time").kind(0) == CellKind::integer);
+  CHECK(extra(h, "verification_time").real(1) == 0.25);
+  CHECK(extra(h, "time").text(6) == "ExplodedConfig");
+  CHECK(extra(h, "time").kind(0) == CellKind::absent);
+  CHECK(extra(h, "nested").kind(5) == CellKind::json);
+  CHECK(extra(h, "nested").text(5) == "{\"a\":[1,2]}");
+  CHECK(extra(h, "timestamp").text(0) == "2023-01-24 04:46:16.858251+00:00");
+  CHECK(h.warnings ==
+        std::vector<std::string>{
+            "1 configurations without a time count as failed (runtime)",
+            "1 configurations with an unknown word for a time count as failed (runtime)",
+            "3 configurations have no compile time"});
+}
+
+TEST_CASE("a cache that was never closed keeps its complete configurations") {
+  const History h = import_ours("open.json");
+  CHECK(h.rows() == 2);
+  CHECK(h.shape == Shape{640});
+  REQUIRE(h.warnings.size() == 1);
+  CHECK(h.warnings[0].find("kept the 2 complete configurations") != std::string::npos);
+}
+
+TEST_CASE("an older cache has its values in the keys and huge times for failures") {
+  const History h = import_ours("blur-Board_Three-run1.json");
+  CHECK(h.device == "Board Three");
+  REQUIRE(h.rows() == 4);
+  using S = TrialStatus;
+  CHECK(h.status == std::vector<S>{S::correct, S::runtime, S::correct, S::runtime});
+  CHECK(h.parameters[0].kind(0) == CellKind::integer);
+  CHECK(h.parameters[0].integer(2) == 32);
+  CHECK(h.parameters[1].text(3) == "tile");
+  CHECK(h.shape.size() == 0);
+  CHECK(h.warnings.size() == 3);  // the device, the huge times, no compile times
+}
+
+TEST_CASE("a cache cut at any byte imports what is complete or says where it broke") {
+  const std::vector<std::uint8_t> bytes = read_bytes(test_data("kernel_tuner/words.json"));
+  const std::string text(bytes.begin(), bytes.end());
+  std::size_t most = 0;
+  for (std::size_t size = 0; size < text.size(); ++size) {
+    const auto imported = import_kernel_tuner(text.substr(0, size), "cut.json");
+    if (imported.ok()) {
+      CHECK(imported->rows() >= most);
+      most = imported->rows();
+    } else {
+      CHECK(most == 0);
+      CHECK(imported.status().message().find("cut.json") != std::string::npos);
+    }
+  }
+  CHECK(most == 8);
+}
+
+TEST_CASE("the name given by the caller wins over the file's") {
+  const std::string path = test_data("kernel_tuner/open.json");
+  ImportOptions options;
+  options.kernel = "gauss";
+  options.device = "Other";
+  const auto histories = import_histories(read_bytes(path), path, options);
+  REQUIRE(histories.ok());
+  CHECK(histories->front().kernel == "gauss");
+  CHECK(histories->front().device == "Other");
+}
+
+TEST_CASE("broken caches are refused with file and place") {
+  CHECK(error_of("{\"kernel_name\": \"k\",\n \"cache\": [}").message().find("line 2") != std::string::npos);
+  CHECK(error_of("[1, 2]").message().find("top level") != std::string::npos);
+  CHECK(error_of("{\"device_name\": \"d\", \"tune_params_keys\": [\"a\"]}").message().find("kernel_name") !=
+        std::string::npos);
+  CHECK(error_of("{\"device_name\": \"d\", \"kernel_name\": \"k\"}").message().find("tune_params_keys") !=
+        std::string::npos);
+  const std::string head = "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], ";
+  CHECK(error_of(head + "\"cache\": {}}").message().find("no measurement") != std::string::npos);
+  CHECK(error_of(head + "\"cache\": {\"1\": {\"time\": 1}}}").message().find("\"1\" has 1 values, expected 2") !=
+        std::string::npos);
+  CHECK(error_of(head + "\"cache\": {\"1,2\": 3}}").message().find("no object") != std::string::npos);
+  std::string deep = "{\"x\": ";
+  deep.append(1000, '[');
+  CHECK(error_of(deep).message().find("32 levels") != std::string::npos);
+}
+
+TEST_CASE("files of no known format are unsupported") {
+  const std::string text = "hello";
+  const auto imported = import_histories(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "a.txt");
+  REQUIRE_FALSE(imported.ok());
+  CHECK(imported.code() == StatusCode::unsupported);
+}
+
+TEST_CASE("a packed file larger than the limit is refused before it is unpacked") {
+  const std::string path = test_data("kernel_tuner/words.json");
+  ImportOptions options;
+  options.limit_bytes = 100;
+  const auto imported = import_histories(read_bytes(path), path, options);
+  REQUIRE_FALSE(imported.ok());
+  CHECK(imported.code() == StatusCode::out_of_memory);
+}
+
+TEST_CASE("every recorded cache imports and survives the round trip") {
+  std::size_t files = 0;
+  for (const char* folder : {"kernel_tuner", "kernel_tuner_repeats"}) {
+    for (const std::string& path : recorded_caches(folder)) {
+      CAPTURE(path);
+      const auto imported = import_histories(read_bytes(path), path);
+      REQUIRE_MESSAGE(imported.ok(), imported.status().message());
+      const History& history = imported->front();
+      CHECK(history.rows() > 4000);
+      CHECK(space_of(history).ok());
+      const std::vector<std::uint8_t> bytes = write_history(history);
+      const auto read = read_history(bytes, path);
+      REQUIRE(read.ok());
+      CHECK(write_history(*read) == bytes);
+      CHECK(read->samples == history.samples);
+      CHECK(read->parameters == history.parameters);
+      CHECK(read->extras == history.extras);
+      ++files;
+    }
+  }
+  if (files == 0) {
+    MESSAGE("skipped: no recorded data (IDLETUNE_SHARED)");
+  } else {
+    CHECK(files == 62);
+  }
+}

@@ -1,0 +1,115 @@
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "models/history/import.hpp"
+#include "models/insight/fractions.hpp"
+#include "models/insight/steps.hpp"
+#include "models/predict/quantiles.hpp"
+#include "tests/unit/history/recorded_data.hpp"
+
+using namespace idletune;
+
+namespace {
+
+History history_of(const std::vector<double>& times_ms, const std::vector<std::int64_t>& values) {
+  History history;
+  history.kernel = "k";
+  history.device = "d";
+  history.nanoseconds_per_unit = 1e6;
+  history.parameters.emplace_back("p");
+  for (std::size_t i = 0; i < times_ms.size(); ++i) {
+    history.parameters[0].push_integer(values[i]);
+    const bool correct = times_ms[i] > 0;
+    history.status.push_back(correct                ? TrialStatus::correct
+                             : times_ms[i] == -1.0 ? TrialStatus::constraints
+                                                    : TrialStatus::runtime);
+    history.run_time.push_back(times_ms[i]);
+    history.compile_time.push_back(10.0 * static_cast<double>(i));
+    history.sample_count.push_back(0);
+  }
+  return history;
+}
+
+}  // namespace
+
+TEST_CASE("failures count as zero and constraint violations do not count") {
+  const History h = history_of({1.0, 1.1, 2.0, 0.0, -1.0}, {1, 2, 3, 4, 5});
+  const PerformanceDistribution d = distribution_of(h);
+  CHECK(d.valid == 4);
+  CHECK(d.measured == 4);
+  CHECK(d.fraction(0.9) == 0.5);
+  CHECK(d.fraction(0.5) == 0.75);
+  CHECK(d.sorted.front() == 0);
+  CHECK(d.best_ns == 1e6);
+  CHECK(d.median_run_ns == 1.1e6);
+  CHECK(d.median_compile_ns == 15e6);
+  CHECK(d.interval(0.9)[0] == 0.5);
+  CHECK(d.interval(0.9)[1] == 0.5);
+}
+
+TEST_CASE("a history in which nothing ran has no good configuration") {
+  const PerformanceDistribution d = distribution_of(history_of({0.0, 0.0}, {1, 2}));
+  CHECK(d.valid == 2);
+  CHECK(d.fraction(0.9) == 0);
+  CHECK_FALSE(random_search_steps(d.fraction(0.9), 0.95).has_value());
+}
+
+TEST_CASE("a sample has an interval around its fraction") {
+  History h = history_of({1.0, 1.05, 2.0, 4.0}, {1, 2, 3, 4});
+  h.valid_count = 1000;
+  const PerformanceDistribution d = distribution_of(h);
+  CHECK(d.is_sample());
+  CHECK(d.space == 1000);
+  // Wilson's interval of 2 out of 4.
+  CHECK(d.interval(0.9)[0] == doctest::Approx(0.15003899));
+  CHECK(d.interval(0.9)[1] == doctest::Approx(0.84996101));
+}
+
+TEST_CASE("dropped failures are found by comparing devices") {
+  const History whole = history_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  const History part = history_of({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const History sample = history_of({1, 2}, {1, 2});
+  CHECK(dropped_failures({&whole, &part, &sample}) == std::vector<std::uint64_t>{0, 1, 0});
+  CHECK(distribution_of(part, 1).valid == 10);
+  CHECK(distribution_of(part, 1).sorted.front() == 0);
+}
+
+TEST_CASE("fractions, steps and quantiles of recorded caches equal an independent computation") {
+  const auto paths = test::recorded_caches("kernel_tuner");
+  if (paths.empty()) {
+    MESSAGE("skipped: no recorded data (IDLETUNE_SHARED)");
+    return;
+  }
+  // By tests/data/kernel_tuner/reference_fractions.py (NumPy).
+  std::ifstream file(test::test_data("kernel_tuner/fractions.json"));
+  const nlohmann::json expected = nlohmann::json::parse(file);
+  REQUIRE(expected.size() == paths.size());
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    CAPTURE(paths[i]);
+    const auto imported = import_histories(test::read_bytes(paths[i]), paths[i]);
+    REQUIRE(imported.ok());
+    const PerformanceDistribution d = distribution_of(imported->front());
+    const nlohmann::json& reference = expected[i];
+    REQUIRE(paths[i].find(reference["file"].get<std::string>()) != std::string::npos);
+    CHECK(d.valid == reference["valid"]);
+    for (const nlohmann::json& f : reference["fractions"]) {
+      const double r = f["threshold"];
+      CHECK(d.fraction(r) == f["fraction"].get<double>());
+      const auto steps = random_search_steps(d.fraction(r), 0.95);
+      const auto without = random_search_steps_without_repetition(d.valid, d.count_at_least(r), 0.95);
+      REQUIRE(steps.has_value() == !f["steps"].is_null());
+      if (steps) CHECK(*steps == f["steps"].get<std::uint64_t>());
+      REQUIRE(without.has_value() == !f["without_repetition"].is_null());
+      if (without) CHECK(*without == f["without_repetition"].get<std::uint64_t>());
+    }
+    const auto quantiles = quantiles_of(d.sorted);
+    const QuantileView view{Span<const float>(quantiles.data(), quantiles.size())};
+    for (const auto& [level, value] : reference["quantiles"].items()) {
+      CHECK(view.value(std::stod(level)) == doctest::Approx(value.get<double>()).epsilon(1e-6));
+    }
+  }
+}

@@ -1,0 +1,222 @@
+// kernels/gemm on this machine's OpenCL device against double precision on the host.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/core/random.hpp"
+#include "tests/unit/kernels/kernel_run.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+constexpr std::uint64_t kSeed = 20261121;
+constexpr std::size_t kGuardElements = 64;
+constexpr float kGuard = -12345.0f;
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+std::shared_ptr<const KernelPackage> open_gemm() {
+  return open_package(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml");
+}
+
+// Valid configurations such that every value of every parameter occurs in one of them, and further
+// random ones up to `count`. The same list on every machine.
+std::vector<Configuration> covering_configurations(const Space& space, std::size_t count) {
+  Random random(kSeed);
+  std::set<std::pair<std::size_t, std::int64_t>> missing;
+  for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+    for (std::int64_t value : space.parameter_values(p)) missing.emplace(p, value);
+  }
+  std::vector<Configuration> chosen;
+  while (!missing.empty() || chosen.size() < count) {
+    const Configuration drawn = space.sample(random);
+    std::size_t news = 0;
+    for (std::size_t p = 0; p < drawn.size(); ++p) news += missing.erase({p, drawn[p]});
+    if (news > 0 || missing.empty()) chosen.push_back(drawn);
+  }
+  return chosen;
+}
+
+struct Problem {
+  std::int64_t m, n, k;
+  float alpha, beta;
+};
+
+// Inputs of a problem, and what the result must be.
+struct Data {
+  Data(const Problem& problem, std::uint64_t seed) {
+    Random random(seed);
+    const auto m = static_cast<std::size_t>(problem.m);
+    const auto n = static_cast<std::size_t>(problem.n);
+    const auto k = static_cast<std::size_t>(problem.k);
+    const auto fill = [&](std::vector<float>& v, std::size_t size) {
+      v.resize(size);
+      for (float& x : v) x = static_cast<float>(2 * random.uniform() - 1);
+    };
+    fill(a, m * k);
+    fill(b, k * n);
+    fill(c, m * n);
+    expected.resize(m * n);
+    magnitude.resize(m * n);
+    for (std::size_t i = 0; i < m; ++i) {
+      for (std::size_t j = 0; j < n; ++j) {
+        double sum = 0;
+        double size = 0;
+        for (std::size_t d = 0; d < k; ++d) {
+          const double term = static_cast<double>(a[i * k + d]) * static_cast<double>(b[d * n + j]);
+          sum += term;
+          size += std::fabs(term);
+        }
+        const double alpha = static_cast<double>(problem.alpha);
+        const double old = static_cast<double>(problem.beta) * static_cast<double>(c[i * n + j]);
+        expected[i * n + j] = alpha * sum + old;
+        magnitude[i * n + j] = std::fabs(alpha) * size + std::fabs(old);
+      }
+    }
+    // BLAS: what is multiplied by zero is not read.
+    if (problem.beta == 0.0f) std::fill(c.begin(), c.end(), kNan);
+    if (problem.alpha == 0.0f) std::fill(a.begin(), a.end(), kNan);
+    c.insert(c.end(), kGuardElements, kGuard);
+  }
+  std::vector<float> a, b, c;
+  std::vector<double> expected;
+  std::vector<double> magnitude;  // sum of the absolute values of what is added up
+};
+
+// The number of elements that differ from what is expected by more than the rounding errors of a
+// sum of K terms (2^-23 of its magnitude, times sqrt(K) + 2), guard zone included.
+std::size_t wrong_elements(const Data& data, const std::vector<float>& result, std::int64_t k) {
+  const double slack = (std::sqrt(static_cast<double>(k)) + 2) / (1 << 23);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < data.expected.size(); ++i) {
+    const double error = std::fabs(static_cast<double>(result[i]) - data.expected[i]);
+    if (!(error <= slack * data.magnitude[i])) ++wrong;
+  }
+  for (std::size_t i = data.expected.size(); i < result.size(); ++i) {
+    if (!(result[i] == kGuard)) ++wrong;
+  }
+  return wrong;
+}
+
+std::size_t run_and_count_wrong(Device& device, Program& program, const Range& range,
+                                const Problem& problem) {
+  const Data data(problem, kSeed);
+  const auto a = upload(device, data.a);
+  const auto b = upload(device, data.b);
+  const auto c = upload(device, data.c);
+  const std::array<Argument, 8> arguments{Argument(static_cast<std::int32_t>(problem.m)),
+                                          Argument(static_cast<std::int32_t>(problem.n)),
+                                          Argument(static_cast<std::int32_t>(problem.k)),
+                                          a->argument(),
+                                          b->argument(),
+                                          c->argument(),
+                                          Argument(problem.alpha),
+                                          Argument(problem.beta)};
+  run(device, program, range, arguments);
+  const std::vector<float> result = download(device, *c, data.c.size());
+  return wrong_elements(data, result, problem.k);
+}
+
+bool fits(const Device& device, const LaunchPlan& plan) {
+  return plan.local_memory_bytes <= device.info().local_memory_bytes &&
+         plan.range.local[0] * plan.range.local[1] <= device.info().max_work_group_size;
+}
+
+void check_configuration(Device& device, const KernelPackage& package,
+                         const Configuration& configuration, const std::vector<Problem>& problems) {
+  auto first_plan = package.plan({1, 1, 1}, configuration);
+  REQUIRE_MESSAGE(first_plan.ok(), first_plan.status().to_string());
+  if (!fits(device, *first_plan)) return;
+  const auto program =
+      compile(device, package, package.entry(), package.compile_options(configuration));
+  for (const Problem& p : problems) {
+    auto plan = package.plan({p.m, p.n, p.k}, configuration);
+    REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+    CAPTURE(to_text(package.space(), configuration));
+    CAPTURE(p.m);
+    CAPTURE(p.n);
+    CAPTURE(p.k);
+    CAPTURE(p.alpha);
+    CAPTURE(p.beta);
+    CHECK(run_and_count_wrong(device, *program, plan->range, p) == 0);
+  }
+}
+
+// Ones, primes, multiples of every tile and one beside them, long and thin ones, depths on both
+// sides of the unrolling and the tile.
+const std::vector<Problem> kProblems{
+    {1, 1, 1, 1.0f, 0.0f},       {1, 40, 1, -0.5f, 0.0f},    {40, 1, 40, 1.0f, 1.0f},
+    {17, 31, 37, 1.0f, 0.0f},    {17, 31, 37, 2.5f, -0.5f},  {32, 64, 32, 1.0f, 0.0f},
+    {128, 128, 32, -0.5f, 1.0f}, {129, 127, 33, 1.0f, 0.0f}, {7, 3, 65, 0.0f, 0.75f},
+    {3, 7, 5, 0.0f, 0.0f},       {1, 300, 19, 1.0f, 0.75f},  {300, 1, 70, 1.0f, 0.0f},
+    {5, 133, 16, 1.0f, 1.0f},    {64, 64, 1, 1.0f, 0.0f},    {63, 65, 31, -1.0f, -0.5f}};
+
+}  // namespace
+
+TEST_CASE("the space of gemm holds as many configurations as its constraints allow") {
+  const auto package = open_gemm();
+  CHECK(package->space().combinations() == 6553600);
+  CHECK(package->space().valid_count() == 893632);
+  CHECK(package->space().contains(package->default_configuration()));
+}
+
+TEST_CASE("the default configuration of gemm asks for 64 work items and no local memory") {
+  const auto package = open_gemm();
+  auto plan = package->plan({100, 200, 300}, package->default_configuration());
+  REQUIRE(plan.ok());
+  CHECK(plan->range.local[0] * plan->range.local[1] == 64);
+  CHECK(plan->range.global[0] == 7 * 8);
+  CHECK(plan->range.global[1] == 4 * 8);
+  CHECK(plan->local_memory_bytes == 0);
+}
+
+TEST_CASE("the reference of gemm agrees with double precision") {
+  const auto package = open_gemm();
+  const auto device = open_first_device();
+  const auto program =
+      compile(*device, *package, package->reference_entry(), package->reference_options());
+  for (const Problem& p : kProblems) {
+    auto plan = package->reference_plan({p.m, p.n, p.k});
+    REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+    CAPTURE(p.m);
+    CAPTURE(p.n);
+    CAPTURE(p.k);
+    CHECK(run_and_count_wrong(*device, *program, plan->range, p) == 0);
+  }
+}
+
+TEST_CASE("the default configuration of gemm is right for every shape") {
+  const auto package = open_gemm();
+  const auto device = open_first_device();
+  check_configuration(*device, *package, package->default_configuration(), kProblems);
+}
+
+TEST_CASE("forty configurations of gemm with every parameter value are right for every shape") {
+  const auto package = open_gemm();
+  const auto device = open_first_device();
+  for (const Configuration& configuration : covering_configurations(package->space(), 40)) {
+    check_configuration(*device, *package, configuration, kProblems);
+  }
+}
+
+// Also run under a checker of races and invalid accesses: tests/integration/gemm. The shape has
+// both edges, more than one tile of depth, and a rest that KWI does not divide.
+TEST_CASE("every parameter value of gemm is right for a tiny shape") {
+  const auto package = open_gemm();
+  const auto device = open_first_device();
+  const std::vector<Problem> problems{{9, 21, 35, 1.0f, 1.0f}};
+  check_configuration(*device, *package, package->default_configuration(), problems);
+  for (const Configuration& configuration : covering_configurations(package->space(), 1)) {
+    check_configuration(*device, *package, configuration, problems);
+  }
+}

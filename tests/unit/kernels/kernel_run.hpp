@@ -1,0 +1,74 @@
+// What the tests of kernels share: opening a described kernel and running it on a device.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <idletune/opencl.hpp>
+
+#include "models/space/kernel_package.hpp"
+#include "models/space/pack.hpp"
+#include "models/space/xml.hpp"
+
+namespace idletune::kernel_tests {
+
+inline std::shared_ptr<const KernelPackage> open_package(const std::string& xml) {
+  auto description = read_kernel_xml(xml);
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  auto package = KernelPackage::open(std::move(*bytes), xml);
+  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
+  return *package;
+}
+
+inline std::unique_ptr<Device> open_first_device() {
+  auto device = opencl::open(0);
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  MESSAGE("device: " << (*device)->info().name);
+  return std::move(*device);
+}
+
+inline std::unique_ptr<Program> compile(Device& device, const KernelPackage& package,
+                                        std::string_view entry, const std::string& options) {
+  CompileRequest request;
+  request.source = package.source();
+  request.entry = entry;
+  request.options = options;
+  auto program = device.compile(request);
+  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
+  return std::move(*program);
+}
+
+inline std::unique_ptr<Buffer> upload(Device& device, const std::vector<float>& values) {
+  auto buffer = device.allocate(values.size() * sizeof(float));
+  REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
+  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()),
+                    values.size() * sizeof(float));
+  REQUIRE(device.write(**buffer, 0, bytes).ok());
+  return std::move(*buffer);
+}
+
+// The first `size` elements.
+inline std::vector<float> download(Device& device, const Buffer& buffer, std::size_t size) {
+  std::vector<float> values(size);
+  const MutableBytes bytes(reinterpret_cast<std::uint8_t*>(values.data()), size * sizeof(float));
+  REQUIRE(device.read(buffer, 0, bytes).ok());
+  return values;
+}
+
+// Runs once and waits; generous, since simulators run this too.
+inline void run(Device& device, Program& program, const Range& range,
+                Span<const Argument> arguments) {
+  auto times = device.run(program, range, arguments, std::chrono::minutes(5));
+  REQUIRE_MESSAGE(times.ok(), times.status().to_string());
+}
+
+}  // namespace idletune::kernel_tests

@@ -1,0 +1,260 @@
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <unistd.h>
+
+#include "platform/os/process.hpp"
+
+namespace idletune {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+constexpr seconds kLong{60};  // a limit that only a failure reaches
+
+Bytes bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+std::string receive_text(Channel& channel, std::size_t size) {
+  std::string text(size, '\0');
+  const Status status = channel.receive_all(
+      MutableBytes(reinterpret_cast<std::uint8_t*>(&text[0]), size), kLong);
+  CHECK_MESSAGE(status.ok(), status.to_string());
+  return text;
+}
+
+std::string receive_once(Channel& channel) {
+  std::uint8_t buffer[256];
+  const auto got = channel.receive(MutableBytes(buffer), kLong);
+  REQUIRE_MESSAGE(got.ok(), got.status().to_string());
+  return std::string(reinterpret_cast<const char*>(buffer), *got);
+}
+
+std::unique_ptr<ChildProcess> start(const std::string& program,
+                                    const std::vector<std::string>& arguments) {
+  ProcessOptions options;
+  options.program = program;
+  options.arguments = arguments;
+  auto child = ChildProcess::start(options);
+  REQUIRE_MESSAGE(child.ok(), child.status().to_string());
+  return std::move(*child);
+}
+
+std::unique_ptr<ChildProcess> shell(const std::string& script) {
+  return start("/bin/sh", {"-c", script});
+}
+
+std::string child_program() {
+  const auto folder = self_executable_folder();
+  REQUIRE(folder.ok());
+  return *folder + "/idletune_os_child";
+}
+
+// The child program, where this system can start it at all (an emulated processor's program cannot be
+// without the kernel's help).
+std::unique_ptr<ChildProcess> own_child(const std::vector<std::string>& arguments) {
+  static const bool can_start = [] {
+    auto child = start(child_program(), {"hang"});
+    std::uint8_t byte = 0;
+    return child->channel().receive(MutableBytes(&byte, 1), kLong).ok();
+  }();
+  if (!can_start) {
+    MESSAGE("skipped: " << child_program() << " cannot be started here");
+    return nullptr;
+  }
+  return start(child_program(), arguments);
+}
+
+// Gone or a zombie that nobody reaped yet.
+bool is_dead(const std::string& pid) {
+  std::ifstream stat("/proc/" + pid + "/stat");
+  std::string line;
+  if (!std::getline(stat, line)) return true;
+  return line[line.rfind(')') + 2] == 'Z';
+}
+
+TEST_CASE("bytes go to a child and come back on its channel") {
+  auto child = shell("exec cat <&3 >&3");
+  REQUIRE(child->channel().send(bytes_of("hello"), kLong).ok());
+  CHECK(receive_text(child->channel(), 5) == "hello");
+  CHECK_FALSE(child->ended(nanoseconds(0)));
+}
+
+TEST_CASE("more than a socket holds goes through while both sides work") {
+  auto child = shell("exec cat <&3 >&3");
+  const std::string block(1 << 20, 'x');
+  std::thread writer([&] { CHECK(child->channel().send(bytes_of(block), kLong).ok()); });
+  CHECK(receive_text(child->channel(), block.size()) == block);
+  writer.join();
+}
+
+TEST_CASE("receiving from a silent child ends with a timeout and nothing is lost") {
+  auto child = shell("read line <&3; echo \"got $line\" >&3");
+  std::uint8_t byte = 0;
+  CHECK(child->channel().receive(MutableBytes(&byte, 1), nanoseconds(0)).code() == StatusCode::timeout);
+  CHECK(child->channel().receive(MutableBytes(&byte, 1), milliseconds(20)).code() ==
+        StatusCode::timeout);
+  REQUIRE(child->channel().send(bytes_of("it\n"), kLong).ok());
+  CHECK(receive_text(child->channel(), 7) == "got it\n");
+}
+
+TEST_CASE("sending to a child that does not read ends with a timeout") {
+  auto child = shell("sleep 1000");
+  const std::string block(16 << 20, 'x');
+  CHECK(child->channel().send(bytes_of(block), milliseconds(50)).code() == StatusCode::timeout);
+}
+
+TEST_CASE("an exit code is reported and the channel ends") {
+  auto child = shell("exit 41");
+  REQUIRE(child->ended(kLong));
+  CHECK(child->exit_status().kind == ExitStatus::Kind::exited);
+  CHECK(child->exit_status().value == 41);
+  CHECK_FALSE(child->exit_status().clean());
+  CHECK(child->exit_status().to_string() == "exited with 41");
+  std::uint8_t byte = 0;
+  CHECK(child->channel().receive(MutableBytes(&byte, 1), kLong).code() == StatusCode::not_found);
+}
+
+TEST_CASE("writing to a dead child is an error and no signal") {
+  auto child = shell("exit 0");
+  REQUIRE(child->ended(kLong));
+  CHECK(child->exit_status().clean());
+  CHECK(child->channel().send(bytes_of("x"), kLong).code() == StatusCode::not_found);
+}
+
+TEST_CASE("what a child sent before it died is still received") {
+  auto child = shell("printf last >&3");
+  REQUIRE(child->ended(kLong));
+  CHECK(receive_text(child->channel(), 4) == "last");
+}
+
+TEST_CASE("a signal that killed the child is reported") {
+  auto child = shell("kill -SEGV $$");
+  REQUIRE(child->ended(kLong));
+  CHECK(child->exit_status().kind == ExitStatus::Kind::signaled);
+  CHECK(child->exit_status().value == SIGSEGV);
+  CHECK(child->exit_status().to_string() == "killed by signal 11 (SIGSEGV)");
+}
+
+TEST_CASE("killing ends the child and what it started") {
+  auto child = shell("sleep 1000 & echo $! >&3; wait");
+  std::string grandchild = receive_once(child->channel());
+  grandchild.pop_back();
+  CHECK_FALSE(child->ended(milliseconds(10)));
+  child->kill();
+  REQUIRE(child->ended(kLong));
+  CHECK(child->exit_status().value == SIGKILL);
+  for (int i = 0; i < 1000 && !is_dead(grandchild); ++i) std::this_thread::sleep_for(milliseconds(5));
+  CHECK(is_dead(grandchild));
+}
+
+TEST_CASE("a program that is not there is not found") {
+  ProcessOptions options;
+  options.program = "/nonexistent/idletune-helper";
+  const auto child = ChildProcess::start(options);
+  CHECK(child.code() == StatusCode::not_found);
+  CHECK(child.status().message().find("/nonexistent/idletune-helper") != std::string::npos);
+}
+
+TEST_CASE("a child whose end somebody else collected counts as ended in an unknown way") {
+  ::signal(SIGCHLD, SIG_IGN);
+  {
+    auto child = shell("exit 5");
+    CHECK(child->ended(kLong));
+    CHECK(child->exit_status().kind == ExitStatus::Kind::unknown);
+  }
+  ::signal(SIGCHLD, SIG_DFL);
+}
+
+TEST_CASE("a child that joined its parent echoes") {
+  auto child = own_child({"echo"});
+  if (!child) return;
+  REQUIRE(child->channel().send(bytes_of("ping"), kLong).ok());
+  CHECK(receive_text(child->channel(), 4) == "ping");
+  child->channel().close();
+  REQUIRE(child->ended(kLong));
+  // Its own look at the stream and its watching thread race; either way it left by itself.
+  CHECK(child->exit_status().kind == ExitStatus::Kind::exited);
+}
+
+TEST_CASE("a joined child has no stray descriptors, dumps no core and is nice") {
+  const int stray = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as applications do
+  auto child = own_child({"describe"});
+  if (child) {
+    const std::string text = receive_once(child->channel());
+    CHECK(text.substr(0, 2) == "0 ");
+    CHECK((text[2] == '0' || text[2] == '1'));
+    const int nice = std::atoi(text.c_str() + 4);
+    CHECK(nice >= 10);
+  }
+  ::close(stray);
+}
+
+TEST_CASE("environment entries are added and replaced") {
+  ::setenv("IDLETUNE_OS_TEST", "inherited", 1);
+  if (!own_child({"echo"})) return;
+  CHECK(receive_once(own_child({"environment"})->channel()) == "inherited");
+  ProcessOptions options;
+  options.program = child_program();
+  options.arguments = {"environment"};
+  options.environment = {"IDLETUNE_OS_TEST=replaced"};
+  auto child = ChildProcess::start(options);
+  REQUIRE(child.ok());
+  CHECK(receive_once((*child)->channel()) == "replaced");
+  ::unsetenv("IDLETUNE_OS_TEST");
+}
+
+TEST_CASE("an aborting child is told from one that exits") {
+  auto child = own_child({"abort"});
+  if (!child) return;
+  REQUIRE(child->ended(kLong));
+  CHECK(child->exit_status().kind == ExitStatus::Kind::signaled);
+  CHECK(child->exit_status().value == SIGABRT);
+}
+
+TEST_CASE("a hanging child dies when its parent is killed") {
+  auto parent = own_child({"parent"});
+  if (!parent) return;
+  const std::string grandchild = receive_once(parent->channel());
+  REQUIRE_FALSE(is_dead(grandchild));
+  REQUIRE(::kill(parent->pid(), SIGKILL) == 0);
+  for (int i = 0; i < 4000 && !is_dead(grandchild); ++i) std::this_thread::sleep_for(milliseconds(5));
+  CHECK(is_dead(grandchild));
+}
+
+TEST_CASE("a child survives the end of the thread that started it") {
+  std::unique_ptr<ChildProcess> child;
+  std::thread([&] { child = own_child({"echo"}); }).join();
+  if (!child) return;
+  CHECK_FALSE(child->ended(milliseconds(100)));
+  REQUIRE(child->channel().send(bytes_of("alive"), kLong).ok());
+  CHECK(receive_text(child->channel(), 5) == "alive");
+}
+
+TEST_CASE("a program that nobody started as a child cannot join a parent") {
+  // Descriptor 3 of this process is whatever it is, but in a shell without one there is none.
+  auto outer = shell("exec 3<&-; exec " + child_program() + " echo");
+  REQUIRE(outer->ended(kLong));
+  CHECK(outer->exit_status().kind == ExitStatus::Kind::exited);
+  CHECK(outer->exit_status().value != 0);
+}
+
+TEST_CASE("the folder of the executable is found") {
+  const auto folder = self_executable_folder();
+  REQUIRE(folder.ok());
+  CHECK(folder->front() == '/');
+  CHECK(folder->back() != '/');
+  CHECK(self_executable_folder("/nonexistent").code() == StatusCode::io_error);
+}
+
+}  // namespace
+}  // namespace idletune

@@ -1,0 +1,79 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstring>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <vector>
+
+#include "platform/os/thread.hpp"
+
+namespace idletune {
+namespace {
+
+TEST_CASE("a thread runs its body and is joined by the destructor") {
+  std::atomic<int> runs{0};
+  {
+    auto thread = Thread::start("idletune-test", ThreadPriority::normal, [&] { ++runs; });
+    REQUIRE(thread.ok());
+    CHECK(thread->joinable());
+  }
+  CHECK(runs == 1);
+}
+
+TEST_CASE("joining twice and joining nothing do no harm") {
+  Thread nothing;
+  CHECK_FALSE(nothing.joinable());
+  nothing.join();
+  auto thread = Thread::start("idletune-test", ThreadPriority::low, [] {});
+  REQUIRE(thread.ok());
+  thread->join();
+  CHECK_FALSE(thread->joinable());
+  thread->join();
+}
+
+TEST_CASE("a thread moves, and assigning over a running one joins it") {
+  std::atomic<int> runs{0};
+  Thread first = std::move(*Thread::start("a", ThreadPriority::normal, [&] { ++runs; }));
+  Thread second = std::move(*Thread::start("b", ThreadPriority::normal, [&] { ++runs; }));
+  first = std::move(second);
+  CHECK(first.joinable());
+  CHECK_FALSE(second.joinable());
+  first.join();
+  CHECK(runs == 2);
+}
+
+TEST_CASE("priorities are lowered for the thread alone and names are cut") {
+  const int before = ::getpriority(PRIO_PROCESS, 0);
+  for (ThreadPriority priority : {ThreadPriority::low, ThreadPriority::idle}) {
+    int nice = 0;
+    char name[32] = "";
+    auto thread = Thread::start("idletune-a-very-long-name", priority, [&] {
+      nice = ::getpriority(PRIO_PROCESS, 0);
+      ::pthread_getname_np(::pthread_self(), name, sizeof(name));
+      CHECK(lower_thread_priority(priority));
+    });
+    REQUIRE(thread.ok());
+    thread->join();
+    CHECK(std::strcmp(name, "idletune-a-very") == 0);
+    CHECK(nice >= before);
+    if (priority == ThreadPriority::low) CHECK(nice >= 10);
+  }
+  CHECK(::getpriority(PRIO_PROCESS, 0) == before);
+}
+
+TEST_CASE("a thread blocks the application's signals, not faults") {
+  sigset_t mask;
+  ::sigemptyset(&mask);
+  auto thread = Thread::start("idletune-test", ThreadPriority::normal,
+                              [&] { ::pthread_sigmask(SIG_BLOCK, nullptr, &mask); });
+  REQUIRE(thread.ok());
+  thread->join();
+  CHECK(::sigismember(&mask, SIGTERM) == 1);
+  CHECK(::sigismember(&mask, SIGUSR1) == 1);
+  CHECK(::sigismember(&mask, SIGSEGV) == 0);
+}
+
+}  // namespace
+}  // namespace idletune

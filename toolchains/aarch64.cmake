@@ -1,0 +1,4 @@
+# cmake -C toolchains/aarch64.cmake: boards with a 64-bit Arm Linux; tests run under qemu.
+set(CMAKE_TOOLCHAIN_FILE ${CMAKE_CURRENT_LIST_DIR}/aarch64-linux-gnu.cmake CACHE FILEPATH "")
+set(CMAKE_BUILD_TYPE MinSizeRel CACHE STRING "")
+set(IDLETUNE_DEVELOPER ON CACHE BOOL "")
