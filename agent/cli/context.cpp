@@ -89,4 +89,6 @@ void CliContext::used_wrongly(const std::string& message) {
   exit_status_ = 2;
 }
 
+void log_to_standard_error(void*, int, const char* message) { say("", message); }
+
 }  // namespace idletune::cli

@@ -60,4 +60,7 @@ class CliContext {
   int exit_status_ = 0;
 };
 
+// An AgentOptions::log that writes to standard error.
+void log_to_standard_error(void* user, int level, const char* message);
+
 }  // namespace idletune::cli

@@ -10,8 +10,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A square product, a wide and a tall one, as layers of a small network have them.
-const Shape kProblems[] = {Shape{256, 256, 256}, Shape{64, 512, 256}, Shape{384, 96, 192}};
+// A square product, a convolution as a matrix product, and a fully connected layer for a small batch.
+const Shape kProblems[] = {Shape{256, 256, 256}, Shape{64, 3136, 147}, Shape{8, 1000, 512}};
+
+constexpr int kLaunchesPerFrame = 4;  // of each problem: layers of the same size
 
 std::vector<std::uint8_t> random_floats(std::size_t count, std::uint64_t seed) {
   Random random(seed);
@@ -73,7 +75,8 @@ Status DemoApplication::finish() const {
 Result<FrameTimes> DemoApplication::frame(TunedKernel& kernel) {
   FrameTimes times;
   const Clock::time_point start = Clock::now();
-  for (const std::unique_ptr<Problem>& problem : problems_) {
+  for (std::size_t i = 0; i < problems_.size() * kLaunchesPerFrame; ++i) {
+    const std::unique_ptr<Problem>& problem = problems_[i % problems_.size()];
     const Clock::time_point before = Clock::now();
     Status status = kernel.launch(problem->shape, {problem->a->argument(), problem->b->argument(),
                                                    problem->c->argument(), 1.0f, 0.0f});

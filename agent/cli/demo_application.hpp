@@ -24,7 +24,7 @@ class DemoApplication {
   ~DemoApplication();
 
   const std::vector<Shape>& shapes() const { return shapes_; }
-  // Launches every problem once through `kernel` and waits for all of them.
+  // Launches every problem some times through `kernel` and waits for all of them.
   Result<FrameTimes> frame(TunedKernel& kernel);
 
  private:

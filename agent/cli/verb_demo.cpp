@@ -34,8 +34,8 @@ struct DemoOptions {
 // Frames without tuning first, then with it, and in the end both in turn.
 constexpr double kUntunedShare = 0.15;
 constexpr double kComparedShare = 0.15;
-// Share of each frame that the application leaves idle.
-constexpr double kIdleShare = 0.5;
+// A frame begins this long after the last one has ended: what the application leaves idle.
+constexpr Nanoseconds kPause = std::chrono::milliseconds(120);
 
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
@@ -122,6 +122,7 @@ Status Demo::open() {
   if (!package.ok()) return package.status();
 
   AgentOptions tuning;
+  tuning.log = log_to_standard_error;
   tuning.model = options_.model;
   tuning.state = folder;
   Result<Agent> agent = Agent::open(tuning);
@@ -200,7 +201,7 @@ void Demo::live_line() {
 Status Demo::play_untuned() {
   while (!over(kUntunedShare) || untuned_.busy.size() < 5) {
     if (Status status = frame(*plain_kernel_, untuned_); !status.ok()) return status;
-    std::this_thread::sleep_for(untuned_.busy.back());
+    std::this_thread::sleep_for(kPause);
     live_line();
     if (interrupted()) break;
   }
@@ -208,14 +209,10 @@ Status Demo::play_untuned() {
 }
 
 Status Demo::play_tuned() {
-  // The frame rate stays what the untuned application could hold with its idle share.
-  const auto period = std::chrono::duration_cast<Nanoseconds>(untuned_.median() / (1 - kIdleShare));
   while (!over(1 - kComparedShare)) {
-    const Clock::time_point begin = Clock::now();
     if (Status status = frame(*tuned_kernel_, tuned_); !status.ok()) return status;
-    const Nanoseconds idle = period - (Clock::now() - begin);
-    if (idle.count() > 0) steps_ += tuning_->idle(idle).steps;
-    const Clock::time_point end = begin + period;
+    const Clock::time_point end = Clock::now() + kPause;
+    steps_ += tuning_->idle(kPause).steps;
     if (Clock::now() < end) std::this_thread::sleep_until(end);
     live_line();
   }
@@ -230,7 +227,7 @@ Status Demo::compare() {
     if (Status status = frame(*tuned_kernel_, compared_tuned_); !status.ok()) return status;
     ratios_.push_back(milliseconds(compared_plain_.busy.back()) /
                       milliseconds(compared_tuned_.busy.back()));
-    std::this_thread::sleep_for(compared_tuned_.busy.back());
+    std::this_thread::sleep_for(compared_tuned_.busy.back() / 2);
   }
   return {};
 }

@@ -276,7 +276,7 @@ void add_simulate_verb(CLI::App& app, CliContext& context) {
       ->required();
   verb->add_option("--model", arguments->model, "Model for the searchers that use one");
   verb->add_option("--searcher", arguments->searchers, "random, product, portfolio; separated by commas")
-      ->delimiter(',')->capture_default_str();
+      ->delimiter(',')->check(CLI::IsMember({"random", "product", "portfolio"}))->capture_default_str();
   verb->add_option("--until", arguments->options.until, "Relative performance that ends a search")
       ->check(CLI::Range(0.0, 1.0))->capture_default_str();
   verb->add_option("--repeat", arguments->repeats, "Searches per target and searcher, each with its own seed")

@@ -65,8 +65,8 @@ Result<NamedSpace> read_space(const std::string& path) {
   return named;
 }
 
-// A history's values may stand for texts: they are shown as the source had them. `row` is the number
-// of a configuration that has the value.
+// A history's values may stand for texts: they are shown as the source had them. `row` is a
+// configuration that has the value.
 std::string value_text(const NamedSpace& named, std::size_t parameter, std::uint64_t row,
                        std::int64_t value) {
   if (!named.history) return std::to_string(value);
@@ -217,7 +217,9 @@ void print_text(const NamedSpace& named, const SpaceOptions& options, const CliC
   TextTable table({{"parameter"}, {"kind"}, {"default", Align::right}, {"values"}});
   for (std::size_t i = 0; i < named.space.parameter_count(); ++i) {
     std::string values;
-    for (const std::string& text : value_texts(named, i)) values += (values.empty() ? "" : " ") + text;
+    for (const std::string& text : value_texts(named, i)) {
+      values += (values.empty() ? "" : " ") + text;
+    }
     const std::string fallback =
         named.package ? std::to_string(named.package->default_configuration()[i]) : "";
     table.add_row({std::string(named.space.parameter_name(i)),

@@ -41,6 +41,7 @@ Status tune(const TuneOptions& given, CliContext& context) {
   if (!device.ok()) return device.status();
 
   AgentOptions options;
+  options.log = log_to_standard_error;
   options.model = given.model;
   options.state = given.state;
   options.seed = given.seed;

@@ -26,8 +26,8 @@ Payload encode(const ShapeKey& key);  // demotion
 Payload encode(const Ledger& ledger);
 Payload encode(const ShapeStatistics& statistics);
 
-// True if the bytes hold a possible value; false leaves `out` unspecified. Bytes after the last known
-// field are ignored: later versions of a record only append fields.
+// True if the bytes hold a possible value; false leaves `out` unspecified. Bytes after the last
+// known field are ignored: later versions of a record only append fields.
 bool decode(Bytes payload, Session& out);
 bool decode(Bytes payload, Intent& out);
 bool decode(Bytes payload, TrialKey& out);

@@ -9,8 +9,8 @@
 
 namespace idletune::journal {
 
-// A kernel at a shape on a device under a driver. `kernel` is the digest of source and space, `device`
-// and `driver` are DeviceInfo's keys, `shape` is digest_of(Shape).
+// A kernel at a shape on a device under a driver. `kernel` is the digest of source and space,
+// `device` and `driver` are DeviceInfo's keys, `shape` is digest_of(Shape).
 struct ShapeKey {
   std::uint64_t kernel = 0;
   std::uint64_t device = 0;
@@ -58,12 +58,12 @@ struct Intent {
 
 // Why a configuration is not tried again. Stored; the numbers never change.
 enum class QuarantineReason : std::uint8_t {
-  crash = 0,            // took its helper process down
-  hang = 1,             // outlived its deadline
-  in_process_death = 2, // the application's process died while it ran in it
-  repeated_death = 3,   // two ambiguous deaths
-  wrong_output = 4,     // differs from the reference in a way that marks a broken compiler
-  user = 5              // said so by the application or a quirk table
+  crash = 0,             // took its helper process down
+  hang = 1,              // outlived its deadline
+  in_process_death = 2,  // the application's process died while it ran in it
+  repeated_death = 3,    // two ambiguous deaths
+  wrong_output = 4,      // differs from the reference in a way that marks a broken compiler
+  user = 5               // said so by the application or a quirk table
 };
 const char* quarantine_reason_name(QuarantineReason reason);  // "crash", ...; never null
 
@@ -97,8 +97,9 @@ struct Measurement {
 // The configuration in use for a shape.
 struct Adoption {
   Trial trial;
-  std::chrono::nanoseconds expected{0};      // its device time when adopted
-  std::chrono::nanoseconds default_time{0};  // the default's, measured alternating with it; 0: unknown
+  std::chrono::nanoseconds expected{0};  // its device time when adopted
+  std::chrono::nanoseconds default_time{
+      0};  // the default's, measured alternating with it; 0: unknown
   std::uint32_t checked_seeds = 0;
 };
 

@@ -15,7 +15,8 @@ JournalOptions within_limits(JournalOptions options) {
   const std::uint64_t least = 64u << 10;
   const std::uint64_t most = 8u << 20;
   options.max_file_bytes = std::min(std::max(options.max_file_bytes, least), most);
-  options.max_measurements_per_shape = std::max<std::uint32_t>(options.max_measurements_per_shape, 16);
+  options.max_measurements_per_shape =
+      std::max<std::uint32_t>(options.max_measurements_per_shape, 16);
   return options;
 }
 
@@ -44,7 +45,8 @@ Journal::Journal(std::unique_ptr<Storage> storage, const JournalOptions& options
 
 Journal::~Journal() = default;
 
-// --- Opening ----------------------------------------------------------------------------------------
+// --- Opening
+// ----------------------------------------------------------------------------------------
 
 void Journal::load() {
   if (storage_ == nullptr) {
@@ -104,9 +106,9 @@ bool Journal::replay_file() {
   return writable() || !storage_status_.ok();
 }
 
-// Before anything is appended, the file must really end where the good records end (or the bytes after
-// them might come to life again), and the folder must really name this file (the last session may have
-// been killed between a compaction's rename and the sync of the folder).
+// Before anything is appended, the file must really end where the good records end (or the bytes
+// after them might come to life again), and the folder must really name this file (the last session
+// may have been killed between a compaction's rename and the sync of the folder).
 void Journal::continue_file(std::uint64_t size_bytes) {
   Status status;
   if (recovery_.dropped_bytes > 0) status = storage_->truncate(kJournalName, size_bytes);
@@ -123,8 +125,8 @@ void Journal::continue_file(std::uint64_t size_bytes) {
   synced_ = false;  // what a killed session appended may still be in the page cache alone
 }
 
-// DESIGN section 16, "Quarantine". A death in this process while a trial ran in it is the trial's; every
-// other death is ambiguous: the first makes a suspect, the second a quarantine.
+// DESIGN section 16, "Quarantine". A death in this process while a trial ran in it is the trial's;
+// every other death is ambiguous: the first makes a suspect, the second a quarantine.
 void Journal::judge_open_trials() {
   const std::uint64_t boot_then = state_.session().boot;
   const bool same_boot = options_.boot == 0 || boot_then == 0 || options_.boot == boot_then;
@@ -149,7 +151,8 @@ void Journal::start_session() {
   record(RecordType::session, encode(Session{options_.boot, state_.session().number + 1}));
 }
 
-// --- Recording --------------------------------------------------------------------------------------
+// --- Recording
+// --------------------------------------------------------------------------------------
 
 bool Journal::intent(const Intent& intent) {
   const State::OpenTrial* open = state_.open_trial(intent.trial.key());
@@ -209,7 +212,8 @@ void Journal::note_ledger(const Ledger& ledger, std::chrono::nanoseconds now) {
 
 void Journal::note_shape(const ShapeStatistics& statistics, std::chrono::nanoseconds now) {
   const Payload payload = encode(statistics);
-  (void)state_.apply(static_cast<std::uint8_t>(RecordType::shape_statistics), kRecordVersion, payload);
+  (void)state_.apply(static_cast<std::uint8_t>(RecordType::shape_statistics), kRecordVersion,
+                     payload);
   const auto same = [&](const ShapeStatistics& other) {
     return other.kernel == statistics.kernel && other.shape == statistics.shape;
   };
@@ -259,14 +263,16 @@ void Journal::append(RecordType type, Bytes payload) {
   compact_if_large();
 }
 
-// --- Storage ----------------------------------------------------------------------------------------
+// --- Storage
+// ----------------------------------------------------------------------------------------
 
 Status Journal::sync() {
   if (!writable()) return storage_status_;
   if (synced_) return Status();
   ++file_syncs_;
   if (Status status = file_->sync(); !status.ok()) {
-    // What the file holds is not known any more: a later sync may succeed without having written it.
+    // What the file holds is not known any more: a later sync may succeed without having written
+    // it.
     change_file(std::move(status));
     return storage_status_;
   }
@@ -276,8 +282,8 @@ Status Journal::sync() {
 
 void Journal::compact_if_large() {
   const std::uint64_t live = state_.live_bytes();
-  const std::uint64_t large = std::min(std::max(kSmallFileBytes, kLiveFactor * live),
-                                       options_.max_file_bytes);
+  const std::uint64_t large =
+      std::min(std::max(kSmallFileBytes, kLiveFactor * live), options_.max_file_bytes);
   if (file_bytes_ <= std::max(large, compact_at_bytes_)) return;
   const Status status = write_fresh_file();
   if (status.ok() || !writable()) return;
@@ -293,16 +299,16 @@ Status Journal::compact() {
   return status;
 }
 
-// The log failed with `reason`: nothing may be appended to it any more. Everything that it should hold is
-// in memory and goes into a fresh file, now or when retry_storage() says so.
+// The log failed with `reason`: nothing may be appended to it any more. Everything that it should
+// hold is in memory and goes into a fresh file, now or when retry_storage() says so.
 void Journal::change_file(Status reason) {
   degrade(std::move(reason), false);
   if (Status fresh = write_fresh_file(); !fresh.ok()) degrade(std::move(fresh), false);
 }
 
-// The live state into kCompactionName, synced, then over kJournalName, then the folder synced. After an
-// error before the rename the old log is untouched and goes on; after a later one nobody knows which of
-// the two files the medium has, and the journal degrades.
+// The live state into kCompactionName, synced, then over kJournalName, then the folder synced.
+// After an error before the rename the old log is untouched and goes on; after a later one nobody
+// knows which of the two files the medium has, and the journal degrades.
 Status Journal::write_fresh_file() {
   Payload bytes;
   append_file_header({kFormatVersion, generation_ + 1}, bytes);

@@ -1,5 +1,5 @@
-// What this board measured, decided and quarantined, kept through power cuts (README.md: the bytes, the
-// syncs, what "acknowledged" means).
+// What this board measured, decided and quarantined, kept through power cuts (README.md: the bytes,
+// the syncs, what "acknowledged" means).
 #pragma once
 
 #include <chrono>
@@ -17,22 +17,26 @@
 
 namespace idletune::journal {
 
-inline constexpr char kJournalName[] = "journal";             // the log, in the state folder
-inline constexpr char kCompactionName[] = "journal.new";      // the next log while it is written
-inline constexpr char kSetAsideName[] = "journal.unreadable"; // one we could not read; kept for people
+inline constexpr char kJournalName[] = "journal";         // the log, in the state folder
+inline constexpr char kCompactionName[] = "journal.new";  // the next log while it is written
+inline constexpr char kSetAsideName[] =
+    "journal.unreadable";  // one we could not read; kept for people
 
 struct JournalOptions {
-  // Identity of this boot: boot_identity(). 0: unknown, every death then counts as the worst it can be.
+  // Identity of this boot: boot_identity(). 0: unknown, every death then counts as the worst it can
+  // be.
   std::uint64_t boot = 0;
-  // The file is compacted before it grows past this. Default 4 MiB; clipped to [64 KiB, 8 MiB]. A board
-  // with little flash takes less and remembers fewer measurements.
+  // The file is compacted before it grows past this. Default 4 MiB; clipped to [64 KiB, 8 MiB]. A
+  // board with little flash takes less and remembers fewer measurements.
   std::uint64_t max_file_bytes = 4u << 20;
-  // Measurements kept per (kernel, device, driver, shape). Default 4096, at least 16; the worst go first.
+  // Measurements kept per (kernel, device, driver, shape). Default 4096, at least 16; the worst go
+  // first.
   std::uint32_t max_measurements_per_shape = 4096;
-  // Ledger and launch statistics are written at most this often, to spare the flash. Default 60 s. A cut
-  // loses at most this much of the account (its charges and its earnings alike).
+  // Ledger and launch statistics are written at most this often, to spare the flash. Default 60 s.
+  // A cut loses at most this much of the account (its charges and its earnings alike).
   std::chrono::nanoseconds note_interval = std::chrono::seconds(60);
-  // After a failed write the journal lives in memory and tries the storage again at most this often.
+  // After a failed write the journal lives in memory and tries the storage again at most this
+  // often.
   std::chrono::nanoseconds retry_interval = std::chrono::seconds(60);
   // Only look: nothing is written, no lock is taken, deaths are judged in memory alone.
   bool read_only = false;
@@ -50,8 +54,8 @@ struct RecoveryReport {
 };
 
 // Single-threaded: one thread at a time. Recording never fails: where the storage is missing, full,
-// read-only, broken or another process's, what is recorded lives in memory, and storage_status() says
-// why. Memory is bounded by the options.
+// read-only, broken or another process's, what is recorded lives in memory, and storage_status()
+// says why. Memory is bounded by the options.
 class Journal {
  public:
   // Opens or creates the journal in `storage` (owned; null for memory only), replays it, judges the
@@ -74,18 +78,19 @@ class Journal {
   const Status& storage_status() const { return storage_status_; }
 
   // --- Before and after danger -------------------------------------------------------------------
-  // Call before the first compile, and again with `run` before the first run. Returns after the intent
-  // is on the medium (one sync; none if this trial is already open at this stage or a later one), true
-  // if it is, false if the journal lives in memory: then only this process will remember.
+  // Call before the first compile, and again with `run` before the first run. Returns after the
+  // intent is on the medium (one sync; none if this trial is already open at this stage or a later
+  // one), true if it is, false if the journal lives in memory: then only this process will
+  // remember.
   bool intent(const Intent& intent);
-  // The trial rests between stages and nothing of it runs: a death now is not its fault. Not synced.
-  // Costs the next intent() of the trial one more sync; worth it only for long rests.
+  // The trial rests between stages and nothing of it runs: a death now is not its fault. Not
+  // synced. Costs the next intent() of the trial one more sync; worth it only for long rests.
   void parked(const TrialKey& key);
   // The trial came to an outcome that the process survived: it is closed and no longer suspect. Not
   // synced (a lost one makes a suspect at worst).
   void closed(const TrialKey& key);
-  // Never try this configuration again under this driver, at any shape. Closes it. Synced. Shape and
-  // configuration may be left empty in `trial` only if an intent of `key` is open.
+  // Never try this configuration again under this driver, at any shape. Closes it. Synced. Shape
+  // and configuration may be left empty in `trial` only if an intent of `key` is open.
   void quarantine(const TrialKey& key, QuarantineReason reason, const std::string& detail);
   void quarantine(const Trial& trial, QuarantineReason reason, const std::string& detail);
 
@@ -104,12 +109,12 @@ class Journal {
   // --- Storage -----------------------------------------------------------------------------------
   // Success: all that was recorded before is on the medium ("acknowledged"). Else storage_status().
   Status sync();
-  // Tries a failed storage again if retry_interval has passed (a compaction into a fresh file). Cheap
-  // when there is nothing to do; the agent calls it now and then. A journal that another process had at
-  // our opening, or that could not be read, stays in memory for good.
+  // Tries a failed storage again if retry_interval has passed (a compaction into a fresh file).
+  // Cheap when there is nothing to do; the agent calls it now and then. A journal that another
+  // process had at our opening, or that could not be read, stays in memory for good.
   void retry_storage(std::chrono::nanoseconds now);
-  // Writes the live state alone into a fresh file and replaces the log with it. Happens by itself when
-  // the file passes max(64 KiB, 4 times its live size) or max_file_bytes.
+  // Writes the live state alone into a fresh file and replaces the log with it. Happens by itself
+  // when the file passes max(64 KiB, 4 times its live size) or max_file_bytes.
   Status compact();
   // Writes pending notes and the clean-shutdown mark, and syncs. Recording may go on afterwards.
   Status shutdown();
@@ -156,7 +161,7 @@ class Journal {
   std::chrono::nanoseconds retry_at_{0};
   bool notes_due_known_ = false;
   std::chrono::nanoseconds notes_due_{0};
-  bool ledger_noted_ = false;              // newer than the file's
+  bool ledger_noted_ = false;                  // newer than the file's
   std::vector<ShapeStatistics> shapes_noted_;  // likewise
 };
 

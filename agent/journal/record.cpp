@@ -22,8 +22,8 @@ std::uint64_t get(const std::uint8_t* from, unsigned bytes) {
   return value;
 }
 
-// Generation and place are part of the checksum, so that neither a record of an older file on a reused
-// block nor one at another place is taken for a record of this file.
+// Generation and place are part of the checksum, so that neither a record of an older file on a
+// reused block nor one at another place is taken for a record of this file.
 std::uint32_t record_checksum(Bytes head, Bytes payload, std::uint64_t generation,
                               std::uint64_t offset) {
   std::uint8_t place[16];
@@ -70,18 +70,20 @@ Result<FileHeader> read_file_header(Bytes file) {
                                      std::to_string(kFileHeaderBytes)};
   }
   if (std::memcmp(file.data(), kMagic, sizeof(kMagic)) != 0) {
-    return {StatusCode::corrupt, "journal: the file does not begin with the journal's magic number"};
+    return {StatusCode::corrupt,
+            "journal: the file does not begin with the journal's magic number"};
   }
-  if (crc32c(file.subspan(0, kHeaderChecksumOffset)) != get(file.data() + kHeaderChecksumOffset, 4)) {
+  if (crc32c(file.subspan(0, kHeaderChecksumOffset)) !=
+      get(file.data() + kHeaderChecksumOffset, 4)) {
     return {StatusCode::corrupt, "journal: the checksum of the file header (offset 20) is wrong"};
   }
   FileHeader header;
   header.version = static_cast<std::uint16_t>(get(file.data() + 8, 2));
   header.generation = get(file.data() + 12, 8);
   if (header.version == 0 || header.version > kFormatVersion) {
-    return {StatusCode::version_mismatch,
-            "journal: format version " + std::to_string(header.version) + ", expected 1 to " +
-                std::to_string(kFormatVersion)};
+    return {StatusCode::version_mismatch, "journal: format version " +
+                                              std::to_string(header.version) + ", expected 1 to " +
+                                              std::to_string(kFormatVersion)};
   }
   return header;
 }
@@ -103,7 +105,8 @@ bool RecordReader::next(RecordView& record) {
   const std::size_t length = static_cast<std::size_t>(get(head, 2));
   if (length > kMaxPayloadBytes || length > left - kRecordHeaderBytes || head[2] == 0) return false;
   const Bytes payload(head + kRecordHeaderBytes, length);
-  if (record_checksum(Bytes(head, 4), payload, generation_, offset_) != get(head + 4, 4)) return false;
+  if (record_checksum(Bytes(head, 4), payload, generation_, offset_) != get(head + 4, 4))
+    return false;
   record.offset = offset_;
   record.type = head[2];
   record.version = head[3];

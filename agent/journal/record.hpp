@@ -1,5 +1,5 @@
-// The log's framing: a file header, then records, each with length, type, version and checksum. What the
-// payloads mean is codec.hpp's; README.md has the bytes.
+// The log's framing: a file header, then records, each with length, type, version and checksum.
+// What the payloads mean is codec.hpp's; README.md has the bytes.
 #pragma once
 
 #include <cstddef>
@@ -59,8 +59,8 @@ struct RecordView {
   std::uint64_t end() const { return offset + kRecordHeaderBytes + payload.size(); }
 };
 
-// Walks the records of a file whose header was read. The first record that is cut short or fails its
-// checksum ends the log: nothing after it was acknowledged.
+// Walks the records of a file whose header was read. The first record that is cut short or fails
+// its checksum ends the log: nothing after it was acknowledged.
 class RecordReader {
  public:
   RecordReader(Bytes file, std::uint64_t generation) : file_(file), generation_(generation) {}

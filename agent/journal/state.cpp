@@ -39,7 +39,8 @@ void visit_range(const Table& table, const TrialKey& first, const Belongs& belon
 
 template <class Value, class Visit>
 void visit_all(const Table& table, const Visit& visit) {
-  visit_range<Value>(table, TrialKey(), [](const TrialKey&) { return true; }, visit);
+  visit_range<Value>(
+      table, TrialKey(), [](const TrialKey&) { return true; }, visit);
 }
 
 template <class Value>
@@ -96,7 +97,8 @@ std::vector<const Table::Entry*> Table::by_age() const {
   return sorted;
 }
 
-// --- Taking over records ----------------------------------------------------------------------------
+// --- Taking over records
+// ----------------------------------------------------------------------------
 
 Replayed State::apply(std::uint8_t type, std::uint8_t version, Bytes payload) {
   if (type == 0 || type >= kRecordTypeLimit) {
@@ -170,7 +172,8 @@ bool State::apply_known(RecordType type, std::uint8_t version, Bytes payload) {
     case RecordType::adoption: {
       Adoption adoption;
       if (!decode(payload, adoption)) return false;
-      adoptions_.put(adoption_key(adoption.trial.shape_key()), {copy(payload), version, next_serial_++, 0});
+      adoptions_.put(adoption_key(adoption.trial.shape_key()),
+                     {copy(payload), version, next_serial_++, 0});
       evict_oldest(adoptions_, limits_.adoption_bytes);
       return true;
     }
@@ -213,8 +216,7 @@ void State::close_trial(const TrialKey& key) {
       open_.end());
 }
 
-void State::apply_measurement(const Measurement& measurement, std::uint8_t version,
-                              Bytes payload) {
+void State::apply_measurement(const Measurement& measurement, std::uint8_t version, Bytes payload) {
   const TrialKey key = measurement.trial.key();
   const auto old = measurements_.entries().find(key);
   if (old != measurements_.entries().end()) remove_measurement(old);
@@ -237,17 +239,18 @@ void State::keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload)
   unknown_.erase(unknown_.begin(), unknown_.begin() + static_cast<std::ptrdiff_t>(drop));
 }
 
-// --- Staying small ----------------------------------------------------------------------------------
+// --- Staying small
+// ----------------------------------------------------------------------------------
 
 // Drops a tenth more than it must, so that the sorting is paid for rarely.
 void State::evict_oldest(Table& table, std::uint64_t limit_bytes) {
   if (table.bytes() <= limit_bytes) return;
   std::vector<Table::Map::iterator> oldest;
   for (auto it = table.entries().begin(); it != table.entries().end(); ++it) oldest.push_back(it);
-  std::sort(oldest.begin(), oldest.end(), [](const auto& a, const auto& b) {
-    return a->second.serial < b->second.serial;
-  });
-  for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i) table.erase(oldest[i]);
+  std::sort(oldest.begin(), oldest.end(),
+            [](const auto& a, const auto& b) { return a->second.serial < b->second.serial; });
+  for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i)
+    table.erase(oldest[i]);
 }
 
 void State::evict_worst_ranked(Table& table, std::uint64_t limit_bytes) {
@@ -258,14 +261,15 @@ void State::evict_worst_ranked(Table& table, std::uint64_t limit_bytes) {
     if (a->second.rank != b->second.rank) return a->second.rank > b->second.rank;
     return a->first < b->first;
   });
-  for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i) table.erase(worst[i]);
+  for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i)
+    table.erase(worst[i]);
 }
 
 // The fastest half stays; of the rest the oldest go first.
 void State::trim_shape(const ShapeKey& key, std::uint32_t keep) {
   std::vector<Table::Map::iterator> members;
-  for (auto it = measurements_.entries().lower_bound(
-           {key.kernel, key.device, key.driver, key.shape, 0});
+  for (auto it =
+           measurements_.entries().lower_bound({key.kernel, key.device, key.driver, key.shape, 0});
        it != measurements_.entries().end() && it->first.shape_key() == key; ++it) {
     members.push_back(it);
   }
@@ -275,9 +279,8 @@ void State::trim_shape(const ShapeKey& key, std::uint32_t keep) {
     return a->second.serial > b->second.serial;
   });
   const auto rest = members.begin() + keep / 2;
-  std::sort(rest, members.end(), [](const auto& a, const auto& b) {
-    return a->second.serial > b->second.serial;
-  });
+  std::sort(rest, members.end(),
+            [](const auto& a, const auto& b) { return a->second.serial > b->second.serial; });
   for (std::size_t i = keep; i < members.size(); ++i) remove_measurement(members[i]);
 }
 
@@ -300,7 +303,8 @@ void State::remove_measurement(Table::Map::iterator entry) {
   measurements_.erase(entry);
 }
 
-// --- Handing out records ----------------------------------------------------------------------------
+// --- Handing out records
+// ----------------------------------------------------------------------------
 
 void State::for_each_live_record(const RecordSink& sink) const {
   const auto emit = [&](RecordType type, Bytes payload) {
@@ -342,7 +346,8 @@ std::uint64_t State::digest() const {
   return digest.value();
 }
 
-// --- Queries ----------------------------------------------------------------------------------------
+// --- Queries
+// ----------------------------------------------------------------------------------------
 
 bool State::is_quarantined(const TrialKey& key) const {
   return quarantines_.find(variant_of(key)) != nullptr;

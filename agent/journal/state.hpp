@@ -1,5 +1,5 @@
-// What a replayed journal knows. Changed by records alone, so that the state after a replay is the state
-// before it.
+// What a replayed journal knows. Changed by records alone, so that the state after a replay is the
+// state before it.
 #pragma once
 
 #include <cstdint>
@@ -55,22 +55,25 @@ class Table {
 
 enum class Replayed : std::uint8_t { understood, unknown_type, malformed };
 
-// One thread at a time; const functions may run concurrently with each other. Visitors must not change
-// the state. Values handed to visitors live until the visitor returns.
+// One thread at a time; const functions may run concurrently with each other. Visitors must not
+// change the state. Values handed to visitors live until the visitor returns.
 class State {
  public:
   explicit State(const StateLimits& limits = StateLimits()) : limits_(limits) {}
 
-  // Takes over what a record says. Unknown types are kept verbatim (the newest unknown_bytes of them).
+  // Takes over what a record says. Unknown types are kept verbatim (the newest unknown_bytes of
+  // them).
   Replayed apply(std::uint8_t type, std::uint8_t version, Bytes payload);
-  // Hands out the records that make up this state, in an order that `apply` turns into the same state.
+  // Hands out the records that make up this state, in an order that `apply` turns into the same
+  // state.
   using RecordSink = std::function<void(std::uint8_t type, std::uint8_t version, Bytes payload)>;
   void for_each_live_record(const RecordSink& sink) const;
   std::uint64_t live_bytes() const;  // of those records
   // The same for equal states, whatever way led there.
   std::uint64_t digest() const;
 
-  // --- Danger. Shapes play no part: a configuration is dangerous under a driver or it is not. --------
+  // --- Danger. Shapes play no part: a configuration is dangerous under a driver or it is not.
+  // --------
   bool is_quarantined(const TrialKey& key) const;
   bool is_suspect(const TrialKey& key) const;  // to be tried last and only in the helper program
   std::optional<Quarantine> quarantine(const TrialKey& key) const;
@@ -88,7 +91,8 @@ class State {
   const std::vector<OpenTrial>& open_trials() const { return open_; }
   const OpenTrial* open_trial(const TrialKey& key) const;
 
-  // --- Knowledge -----------------------------------------------------------------------------------
+  // --- Knowledge
+  // -----------------------------------------------------------------------------------
   using MeasurementVisitor = std::function<void(const Measurement&)>;
   // Of exactly this kernel, device, driver and shape, ordered by the configuration's digest.
   void for_each_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const;
@@ -101,7 +105,8 @@ class State {
   std::size_t measurement_count() const { return measurements_.entries().size(); }
 
   std::optional<Adoption> adoption(const ShapeKey& key) const;
-  // A hint: what was adopted for the same kernel, device and shape under another driver (the newest).
+  // A hint: what was adopted for the same kernel, device and shape under another driver (the
+  // newest).
   std::optional<Adoption> stale_adoption(const ShapeKey& key) const;
   void for_each_adoption(const std::function<void(const Adoption&)>& visit) const;
   std::size_t adoption_count() const { return adoptions_.entries().size(); }
@@ -111,8 +116,8 @@ class State {
   void for_each_shape_statistics(const std::function<void(const ShapeStatistics&)>& visit) const;
   std::size_t shape_statistics_count() const { return statistics_.entries().size(); }
 
-  const Session& session() const { return session_; }       // the newest; number 0: none yet
-  bool ended_cleanly() const { return ended_cleanly_; }     // nothing was recorded after a shutdown
+  const Session& session() const { return session_; }    // the newest; number 0: none yet
+  bool ended_cleanly() const { return ended_cleanly_; }  // nothing was recorded after a shutdown
   std::size_t unknown_record_count() const { return unknown_.size(); }
 
  private:

@@ -1,4 +1,5 @@
-// Reading a journal's bytes without a Journal: for `idletune inspect` and for tests. Changes nothing.
+// Reading a journal's bytes without a Journal: for `idletune inspect` and for tests. Changes
+// nothing.
 #pragma once
 
 #include <array>

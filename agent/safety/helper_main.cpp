@@ -63,7 +63,8 @@ class Conversation {
   }
 
  private:
-  // The next message's payload, into payload_. Leaves when the application is gone or talks nonsense.
+  // The next message's payload, into payload_. Leaves when the application is gone or talks
+  // nonsense.
   void receive(MessageType& type) {
     std::uint8_t header[wire::kHeaderBytes];
     check(channel_.receive_all(MutableBytes(header), kNoTimeout));

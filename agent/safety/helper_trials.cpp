@@ -14,8 +14,8 @@
 #include "agent/safety/trial_wire.hpp"
 #include "platform/os/process.hpp"
 
-#ifndef IDLETUNE_LIBEXEC_FOLDER
-#define IDLETUNE_LIBEXEC_FOLDER "/usr/local/libexec/idletune"
+#ifndef IDLETUNE_INSTALLED_PROGRAMS
+#define IDLETUNE_INSTALLED_PROGRAMS "/usr/local/bin"
 #endif
 
 namespace idletune {
@@ -309,7 +309,9 @@ class HelperTrials::State {
     if (request.stage != TrialStage::prepare && !progress_.has_compiled(request)) {
       total += options_.compile_deadline;
     }
-    if (request.stage == TrialStage::compile) return std::max(total, options_.stage_deadline);
+    if (request.stage == TrialStage::compile) {  // with the first launch
+      return total + request.deadline + options_.executor.first_run_allowance;
+    }
     total += options_.stage_deadline;
     if (request.stage != TrialStage::measure && !progress_.has_prepared(request)) {
       total += options_.compile_deadline +
@@ -320,14 +322,16 @@ class HelperTrials::State {
       const Nanoseconds run = std::min(
           request.deadline.count() > 0 ? request.deadline : options_.stage_deadline, kLongestRun);
       std::uint32_t runs = 1;  // the check, or a warm-up
-      if (request.stage == TrialStage::measure) runs += std::min(request.repeats, kMaxCountedRepeats);
+      if (request.stage == TrialStage::measure) {
+        runs += std::min(request.repeats, kMaxCountedRepeats);
+      }
       total += options_.executor.first_run_allowance + run * runs;
     }
     return total;
   }
 
-  // The payload of the next message, which is to be of `type`. Errors: timeout, not_found (hung up),
-  // corrupt, io_error; busy when stop() wants the thread back.
+  // The payload of the next message, which is to be of `type`. Errors: timeout, not_found (hung
+  // up), corrupt, io_error; busy when stop() wants the thread back.
   Status receive(MessageType type, Nanoseconds deadline, std::vector<std::uint8_t>& payload) {
     std::uint8_t header[wire::kHeaderBytes];
     Status status = receive_header(header, deadline);
@@ -388,11 +392,8 @@ HelperTrials::Counters HelperTrials::counters() const { return state_->counters(
 Result<std::string> find_helper(const std::string& search_path) {
   std::vector<std::string> folders;
   const Result<std::string> own = self_executable_folder();
-  if (own) {
-    folders.push_back(*own);
-    folders.push_back(*own + "/../libexec/idletune");
-  }
-  folders.push_back(IDLETUNE_LIBEXEC_FOLDER);
+  if (own) folders.push_back(*own);
+  folders.push_back(IDLETUNE_INSTALLED_PROGRAMS);
   for (std::size_t start = 0; start < search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', start), search_path.size());
     if (end > start) folders.push_back(search_path.substr(start, end - start));

@@ -32,10 +32,10 @@ struct HelperTrialsOptions {
   bool inherit_output = false;  // helper's stdout and stderr: ours, or /dev/null
 };
 
-// The program is started by the first stage that needs it, and again after each death; a start is part
-// of the stage that needs it (some 50 ms, mostly the driver's). Configurations beyond the device's
-// limits, or in the quirk table, never reach it. After a stage that failed at run time it is started
-// anew as well, because an error may have spoilt its context for good.
+// The program is started by the first stage that needs it, and again after each death; a start is
+// part of the stage that needs it (tens of milliseconds, mostly the driver's). Configurations
+// beyond the device's limits, or in the quirk table, never reach it. After a stage that failed at
+// run time it is started anew as well, because an error may have spoilt its context for good.
 //
 // start() and poll() only exchange notes with a thread that supervises the program.
 class HelperTrials final : public TrialRunner {
@@ -46,8 +46,8 @@ class HelperTrials final : public TrialRunner {
                HelperTrialsOptions options = {});
   ~HelperTrials() override;  // ends a running stage; kills and reaps the helper
 
-  // Errors: busy; not_found (no such program) or device_error (starts keep failing, the message says
-  // why). A start that fails later is an outcome: `runtime` of the stage `prepare`.
+  // Errors: busy; not_found (no such program) or device_error (starts keep failing, the message
+  // says why). A start that fails later is an outcome: `runtime` of the stage `prepare`.
   Status start(const TrialRequest& request) override;
   bool poll(Nanoseconds wait, TrialOutcome& outcome) override;
   bool isolated() const override { return true; }
@@ -69,9 +69,8 @@ class HelperTrials final : public TrialRunner {
   std::unique_ptr<State> state_;
 };
 
-// The helper's path: beside the running executable, in ../libexec/idletune from there, in the libexec
-// folder of the installation, then in the folders of `search_path` (PATH's form). Error: not_found
-// naming the places.
+// The helper's path: beside the running executable, then in the program folder of the installation,
+// then in the folders of `search_path` (PATH's form). Error: not_found naming the places.
 Result<std::string> find_helper(const std::string& search_path);
 
 }  // namespace idletune

@@ -13,8 +13,8 @@ namespace idletune::trial {
 // Judges one output buffer, chunk by chunk in order of elements.
 //
 // An element is accepted if |out - ref| is within the tolerance (integers: computed without
-// overflow), or both are NaN, or both are the same infinity. An element that the reference left as it
-// was (`poison` as a bit pattern) must be left as it was.
+// overflow), or both are NaN, or both are the same infinity. An element that the reference left as
+// it was (`poison` as a bit pattern) must be left as it was.
 class OutputCheck {
  public:
   // `poison`: what the buffer was filled with before both runs; null for one that got inputs.

@@ -11,10 +11,10 @@ constexpr std::size_t kMaxWordBytes = 512;
 
 // Patterns whose source is public; others belong into a file of the user's.
 constexpr std::string_view kBuiltinText =
-    R"(# Apple's OpenCL on its CPUs dies of work-groups of more than one item in kernels with barriers,
-# which are the ones with local memory: CLTune issue 54, Kernel Tuner pull request 38.
-platform="Apple" name="CPU": local_memory_bytes > 0, work_group_size > 1: kernels with barriers run with one work-item only (github.com/CNugteren/CLTune/issues/54)
-)";
+    // Apple's OpenCL on its CPUs dies of work-groups of more than one item in kernels with
+    // barriers, which are the ones with local memory; see also Kernel Tuner's pull request 38.
+    "platform=\"Apple\" name=\"CPU\": local_memory_bytes > 0, work_group_size > 1: "
+    "kernels with barriers run with one work-item only (github.com/CNugteren/CLTune/issues/54)\n";
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
@@ -173,7 +173,8 @@ bool matches_device(const Quirk& quirk, const DeviceInfo& device) {
 
 bool holds(const Quirk::Comparison& comparison, const QuirkSubject& subject) {
   for (const QuirkSubject::Value& value : subject.values) {
-    if (value.name == comparison.name) return holds(value.value, comparison.relation, comparison.value);
+    if (value.name != comparison.name) continue;
+    return holds(value.value, comparison.relation, comparison.value);
   }
   return false;
 }

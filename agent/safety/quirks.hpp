@@ -18,7 +18,8 @@ struct QuirkSubject {
     std::int64_t value = 0;
   };
   std::string_view kernel;
-  std::vector<Value> values;  // "local_memory_bytes", "work_group_size", "local_0".."local_2", parameters
+  // "local_memory_bytes", "work_group_size", "local_0" to "local_2", and the parameters.
+  std::vector<Value> values;
 };
 
 // One pattern: applies to drivers whose DeviceInfo contains every given text, to the kernel (empty:
@@ -54,8 +55,8 @@ class QuirkTable {
   Status add_text(std::string_view text, std::string_view origin);
   // Adds the patterns of a file. Errors: those of reading it, and of add_text.
   Status add_file(const std::string& path);
-  // The first pattern that matches; null if none. A comparison with a name that the subject does not
-  // have does not hold. Valid until the table changes.
+  // The first pattern that matches; null if none. A comparison with a name that the subject does
+  // not have does not hold. Valid until the table changes.
   const Quirk* match(const DeviceInfo& device, const QuirkSubject& subject) const;
   std::size_t size() const { return quirks_.size(); }
   // In the text form; add_text() of it gives the same table.

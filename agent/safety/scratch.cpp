@@ -228,7 +228,8 @@ Status Scratch::check_guard(const Slot& slot, Zone zone, std::string& damage) {
     const std::size_t at = first_difference(Bytes(got), Bytes(expected));
     if (at < size) {
       const std::uint64_t position = done + at;
-      damage = "wrote outside buffer '" + std::string(package_.argument(slot.argument).name) + "': ";
+      const std::string name(package_.argument(slot.argument).name);
+      damage = "wrote outside buffer '" + name + "': ";
       damage += zone == Zone::front
                     ? std::to_string(bytes - position) + " bytes before its start"
                     : std::to_string(position) + " bytes behind its end";

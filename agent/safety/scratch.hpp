@@ -44,7 +44,8 @@ class Scratch {
   // Writes inputs (in, inout) of `seed` and poisons outputs. With `only_inout`, restores just those
   // whose content runs change.
   Status fill(std::uint32_t seed, bool only_inout = false);
-  // Reads inputs and guard zones back. `damage` is empty, or says what was changed, first find only.
+  // Reads inputs and guard zones back. `damage` is empty, or says what was changed, first find
+  // only.
   Status find_damage(std::uint32_t seed, std::string& damage);
   // Guard zones only.
   Status find_guard_damage(std::string& damage);

@@ -33,8 +33,8 @@ struct TrialRequest {
 
 struct TrialOutcome {
   // The stage that ended or failed. check and measure make up for a missing compile or prepare, and
-  // then it may be an earlier one than asked for. A failed `prepare` (no helper, no memory, a broken
-  // reference) says nothing about the configuration.
+  // then it may be an earlier one than asked for. A failed `prepare` (no helper, no memory, a
+  // broken reference) says nothing about the configuration.
   TrialStage stage = TrialStage::compile;
   TrialStatus status = TrialStatus::correct;
   std::string message;                // why not correct; empty otherwise
@@ -49,10 +49,11 @@ struct TrialOutcome {
 class TrialRunner {
  public:
   virtual ~TrialRunner() = default;
-  // Starts a stage and returns; it may run on after this returns. Error `busy` while one is running.
+  // Starts a stage and returns; it may run on after this returns. Error `busy` while one is
+  // running.
   virtual Status start(const TrialRequest& request) = 0;
-  // Waits at most `wait` (0: just looks). True and `outcome` filled when the stage has ended (a dead
-  // or killed helper is an outcome: crash or timeout); false while it still runs.
+  // Waits at most `wait` (0: just looks). True and `outcome` filled when the stage has ended (a
+  // dead or killed helper is an outcome: crash or timeout); false while it still runs.
   virtual bool poll(Nanoseconds wait, TrialOutcome& outcome) = 0;
   // Whether a crash of the configuration is survived by this process.
   virtual bool isolated() const = 0;

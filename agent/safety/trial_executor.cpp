@@ -95,7 +95,9 @@ class TrialExecutor::State {
 
   void run_stage(const TrialRequest& request, TrialOutcome& outcome) {
     switch (request.stage) {
-      case TrialStage::compile: (void)variant(request, outcome); return;
+      case TrialStage::compile:
+        if (variant(request, outcome) != nullptr && !reference_program_) (void)compile_reference();
+        return;
       case TrialStage::prepare: (void)reference(request, outcome); return;
       case TrialStage::check: return check(request, outcome);
       case TrialStage::measure: return measure(request, outcome);
@@ -140,12 +142,14 @@ class TrialExecutor::State {
   // compilation and must not wait for a gap.
   bool generate_code(const TrialRequest& request, Variant& variant, TrialOutcome& outcome) {
     if (options_.simulated) return true;
-    const Nanoseconds deadline =
-        (request.deadline.count() > 0 ? request.deadline : kNoDeadline) + options_.first_run_allowance;
-    const Status warm = warm_up(device_, *package_, *variant.program, variant.configuration, deadline);
+    Nanoseconds deadline = request.deadline.count() > 0 ? request.deadline : kNoDeadline;
+    deadline += options_.first_run_allowance;
+    const Status warm = warm_up(device_, *package_, *variant.program,
+                                package_->plan(smallest_shape(*package_), variant.configuration),
+                                variant.configuration, deadline);
     if (warm.ok()) return true;
-    if (warm.code() == StatusCode::timeout) poisoned_ = true;
-    return fail(outcome, warm.code() == StatusCode::timeout ? TrialStatus::timeout : TrialStatus::runtime,
+    poisoned_ = warm.code() == StatusCode::timeout;
+    return fail(outcome, poisoned_ ? TrialStatus::timeout : TrialStatus::runtime,
                 "first launch: " + warm.message());
   }
 
@@ -256,13 +260,10 @@ class TrialExecutor::State {
     const Result<LaunchPlan> plan = package_->reference_plan(request.shape);
     if (!plan) return fail_prepare(outcome, TrialStatus::constraints, plan.status().message());
     if (!reference_program_) {
-      Result<std::unique_ptr<Program>> program =
-          compile(package_->reference_entry(), package_->reference_options());
-      if (!program) {
-        return fail_prepare(outcome, status_of_compile(program.status()),
-                            "the reference: " + program.status().message());
+      const Status status = compile_reference();
+      if (!status.ok()) {
+        return fail_prepare(outcome, status_of_compile(status), "the reference: " + status.message());
       }
-      reference_program_ = std::move(*program);
     }
     if (!launch_reference(request, plan->range, outcome)) {
       outcome.stage = TrialStage::prepare;
@@ -273,6 +274,22 @@ class TrialExecutor::State {
     if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
     if (damage.empty()) return true;
     return fail_prepare(outcome, TrialStatus::correctness, "the reference " + damage);
+  }
+
+  // With its code generated. Done along with the first variant's compilation, so that `prepare` finds
+  // it ready; a failure there is reported by `prepare`, which tries again.
+  Status compile_reference() {
+    Result<std::unique_ptr<Program>> program =
+        compile(package_->reference_entry(), package_->reference_options());
+    if (!program) return program.status();
+    const Status warm =
+        options_.simulated
+            ? Status()
+            : warm_up(device_, *package_, **program,
+                      package_->reference_plan(smallest_shape(*package_)),
+                      package_->reference_configuration(), options_.reference_deadline);
+    if (warm.ok()) reference_program_ = std::move(*program);
+    return warm;
   }
 
   bool launch_reference(const TrialRequest& request, const Range& range, TrialOutcome& outcome) {
@@ -473,8 +490,10 @@ class TrialExecutor::State {
     if (status.code() != StatusCode::timeout) {
       // A replayed device says so in its own way (platform/replay/replay_device.hpp).
       TrialStatus ended = TrialStatus::runtime;
-      if (options_.simulated && status.message() == "crash") ended = TrialStatus::crash;
-      if (options_.simulated && status.code() == StatusCode::corrupt) ended = TrialStatus::correctness;
+      if (options_.simulated) {
+        if (status.message() == "crash") ended = TrialStatus::crash;
+        if (status.code() == StatusCode::corrupt) ended = TrialStatus::correctness;
+      }
       return fail(outcome, ended, status.message());
     }
     outcome.device += deadline;

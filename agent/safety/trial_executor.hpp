@@ -41,9 +41,9 @@ struct TrialExecutorOptions {
 //
 // What a check promises: the candidate ran on inputs that were freshly written, with every output
 // poisoned beforehand (a NaN pattern for floating point; `inout` buffers get their inputs); every
-// element of every output agrees with the reference within the package's tolerance, NaN and infinity
-// only with the same; elements that the reference leaves alone are left alone; inputs and the guard
-// zones before (where the device has windows) and behind every buffer are unchanged.
+// element of every output agrees with the reference within the package's tolerance, NaN and
+// infinity only with the same; elements that the reference leaves alone are left alone; inputs and
+// the guard zones before (where the device has windows) and behind every buffer are unchanged.
 class TrialExecutor {
  public:
   // `device` must outlive the executor.
@@ -57,8 +57,8 @@ class TrialExecutor {
   // prepare is made up for, and if that fails, outcome.stage names the stage that failed. A failed
   // `prepare` says nothing about the candidate.
   TrialOutcome run(const TrialRequest& request);
-  // True after a run outlived its deadline. From then on every outcome is `runtime`; what the run may
-  // still be using is never freed.
+  // True after a run outlived its deadline. From then on every outcome is `runtime`; what the run
+  // may still be using is never freed.
   bool poisoned() const;
   // Frees buffers and compiled variants; the next stage makes what it needs. No effect if poisoned.
   void release();

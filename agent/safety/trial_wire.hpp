@@ -1,5 +1,5 @@
-// What the application and idletune-helper say to each other. Both are the same version; a different
-// one is refused.
+// What the application and idletune-helper say to each other. Both are the same version; a
+// different one is refused.
 //
 // A message is a frame: 12 bytes of header and a payload, all integers little-endian.
 //   0  u8   0xd7
@@ -9,8 +9,8 @@
 //   4  u32  bytes of payload, at most kMaxPayloadBytes
 //   8  u32  CRC-32C of the first eight bytes and the payload
 // Strings and byte strings are a u32 length and the bytes; vectors a u32 count and the elements;
-// booleans a u8 of 0 or 1; times an i64 of nanoseconds; doubles the u64 of their bits. A payload that
-// is too short, too long or holds a number out of range is `corrupt` as a whole.
+// booleans a u8 of 0 or 1; times an i64 of nanoseconds; doubles the u64 of their bits. A payload
+// that is too short, too long or holds a number out of range is `corrupt` as a whole.
 #pragma once
 
 #include <cstddef>

@@ -12,8 +12,8 @@
 
 namespace idletune::trial {
 
-// The elements from number `first` on of argument number `argument`, as its fill specification says,
-// drawn from (seed, argument, element). out.size() is a multiple of the element's size.
+// The elements from number `first` on of argument number `argument`, as its fill specification
+// says, drawn from (seed, argument, element). out.size() is a multiple of the element's size.
 void fill_elements(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed,
                    std::uint64_t first, MutableBytes out);
 

@@ -55,12 +55,17 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
 
 }  // namespace
 
+Shape smallest_shape(const KernelPackage& package) {
+  Shape shape;
+  for (std::size_t i = 0; i < package.dimension_count(); ++i) shape.push_back(1);
+  return shape;
+}
+
 Status warm_up(Device& device, const KernelPackage& package, Program& program,
-               const Configuration& configuration, Nanoseconds deadline) {
-  Shape smallest;
-  for (std::size_t i = 0; i < package.dimension_count(); ++i) smallest.push_back(1);
-  Result<LaunchPlan> plan = package.plan(smallest, configuration);
+               const Result<LaunchPlan>& plan, const Configuration& configuration,
+               Nanoseconds deadline) {
   if (!plan.ok()) return {};
+  const Shape smallest = smallest_shape(package);
   ScratchArguments scratch;
   Result<bool> made = make_arguments(device, package, smallest, configuration, scratch);
   if (!made.ok()) return made.status();

@@ -22,9 +22,9 @@ constexpr double kMaxSteps = 1 << 20;
 constexpr double kModelHits = 2.0;
 constexpr double kPriorHits = 0.5;
 
-// Standard deviations of log t_best: from one predicted relative performance, from an unknown default
-// configuration, and the floor that no number of draws goes below (this device's distribution is not
-// exactly the historical one).
+// Standard deviations of log t_best: from one predicted relative performance, from an unknown
+// default configuration, and the floor that no number of draws goes below (this device's
+// distribution is not exactly the historical one).
 constexpr double kPredictedSpread = 0.25;
 constexpr double kDefaultSpread = 0.45;
 constexpr double kScaleFloor = 0.15;
@@ -73,8 +73,8 @@ Terms terms_of(const DecisionInput& input) {
   }
   terms.draws = input.draws ? input.draws->count() : 0;
   terms.has_quantiles = input.quantiles.size() >= 2;
-  const bool history = terms.has_quantiles ||
-                       (input.fraction && input.fraction_origin != FractionOrigin::prior);
+  const bool history =
+      terms.has_quantiles || (input.fraction && input.fraction_origin != FractionOrigin::prior);
   terms.hits_strength = history ? kModelHits : kPriorHits;
   return terms;
 }
@@ -95,12 +95,11 @@ struct Node {
   double weight;
 };
 // Three-point Gauss-Hermite quadrature over the scale.
-constexpr std::array<Node, 3> kNodes{{{-1.7320508075688772, 1.0 / 6},
-                                      {0.0, 2.0 / 3},
-                                      {1.7320508075688772, 1.0 / 6}}};
+constexpr std::array<Node, 3> kNodes{
+    {{-1.7320508075688772, 1.0 / 6}, {0.0, 2.0 / 3}, {1.7320508075688772, 1.0 / 6}}};
 
-// One estimate of log t_best per uniform draw: its rank among the correct ones says which quantile of
-// q it is, and log t_best = log t + log q. The median of them withstands disturbed runs.
+// One estimate of log t_best per uniform draw: its rank among the correct ones says which quantile
+// of q it is, and log t_best = log t + log q. The median of them withstands disturbed runs.
 double scale_from_draws(const UniformDraws& draws, const RelativePerformance& distribution) {
   std::array<double, UniformDraws::kCapacity> estimates{};
   const Span<const Nanoseconds> times = draws.times();
@@ -114,8 +113,9 @@ double scale_from_draws(const UniformDraws& draws, const RelativePerformance& di
   return *middle;
 }
 
-// The level of what runs now in the distribution, where nothing predicts it: with f of n draws faster,
-// 1 - (f + 1) / (n + 4). Without draws that is 0.75: developers choose defaults better than chance.
+// The level of what runs now in the distribution, where nothing predicts it: with f of n draws
+// faster, 1 - (f + 1) / (n + 4). Without draws that is 0.75: developers choose defaults better than
+// chance.
 double level_of_current(const Terms& terms, const UniformDraws* draws) {
   if (!draws) return 0.75;
   const double correct = draws->correct();
@@ -127,7 +127,8 @@ Scale estimate_scale(const DecisionInput& input, const Terms& terms,
   std::optional<double> predicted = input.current_relative;
   if (!predicted && input.first_pick_running) predicted = input.first_pick_relative;
   const bool usable = predicted && *predicted > 0.01 && *predicted <= 1.0;
-  const double q = usable ? *predicted : distribution.correct_quantile(level_of_current(terms, input.draws));
+  const double q =
+      usable ? *predicted : distribution.correct_quantile(level_of_current(terms, input.draws));
   Scale scale;
   scale.known_best = terms.known_best;
   scale.mean_log = std::log(terms.current) + std::log(q);
@@ -192,7 +193,8 @@ GainDistribution gains_at(double best, double current, const Terms& terms,
 
 // E[gain of the best of k draws] for k = k0, 2 k0, 4 k0, ...: with C_i the share gaining less than
 // bin i, the best of k gains less with probability C_i^k, so E = sum over i of
-// (g_i - g_(i-1)) (1 - C_i^k). Squaring the powers makes each doubling of k one multiplication a bin.
+// (g_i - g_(i-1)) (1 - C_i^k). Squaring the powers makes each doubling of k one multiplication a
+// bin.
 class BestOfDraws {
  public:
   BestOfDraws(const GainDistribution& gains, int first_count) : gains_(gains) {
@@ -231,8 +233,9 @@ struct LookAhead {
   double cost = 0;
   double gain = 0;
   double pessimistic_net = -kInfinity;
-  double break_even_expected = kInfinity;  // launches from which on the mean net gain of some k is > 0
-  double break_even_careful = kInfinity;   // and its pessimistic quantile
+  double break_even_expected =
+      kInfinity;  // launches from which on the mean net gain of some k is > 0
+  double break_even_careful = kInfinity;  // and its pessimistic quantile
 
   double net() const { return gain - cost; }
   double break_even() const { return std::max(break_even_expected, break_even_careful); }
@@ -320,7 +323,8 @@ struct DurationText {
       unit = larger;
     }
     std::snprintf(text, sizeof text, "%.3g %s", value, unit);
-    if (std::fabs(value) >= 999.5) std::snprintf(text, sizeof text, "%.0f %s", std::min(value, 1e12), unit);
+    if (std::fabs(value) >= 999.5)
+      std::snprintf(text, sizeof text, "%.0f %s", std::min(value, 1e12), unit);
   }
 };
 
@@ -346,7 +350,8 @@ __attribute__((format(printf, 2, 3))) void say(Decision& decision, const char* f
 struct StepsText {
   char text[40];
   explicit StepsText(double steps) {
-    std::snprintf(text, sizeof text, "%s more step%s", CountText(steps).text, steps == 1 ? "" : "s");
+    std::snprintf(text, sizeof text, "%s more step%s", CountText(steps).text,
+                  steps == 1 ? "" : "s");
   }
 };
 
@@ -373,7 +378,8 @@ void explain_stop(Decision& decision, const Terms& terms, const char* beginning)
       "%s: %s for %s would gain %s%s over %s launches%s; it would pay from %s launches on.",
       beginning, StepsText(decision.steps).text, DurationText(decision.cost_ns).text,
       on_average ? "" : "only ", DurationText(decision.gain_ns).text,
-      CountText(terms.launches).text, on_average ? " on average, but too likely less than that costs" : "",
+      CountText(terms.launches).text,
+      on_average ? " on average, but too likely less than that costs" : "",
       CountText(decision.break_even_launches).text);
 }
 
@@ -389,15 +395,17 @@ void take_over(Decision& decision, const LookAhead& look) {
 void admit(Decision& decision, const DecisionInput& input, const Terms& terms) {
   decision.verdict = Verdict::wait;
   if (input.longest_gap.count() > 0 && input.gap_needed > input.longest_gap) {
-    say(decision, "Tuning would pay (gain %s, cost %s), but a stage needs an idle gap of %s and the "
-        "usual longest is %s.", DurationText(decision.gain_ns).text,
-        DurationText(decision.cost_ns).text, DurationText(in_ns(input.gap_needed)).text,
-        DurationText(in_ns(input.longest_gap)).text);
+    say(decision,
+        "Tuning would pay (gain %s, cost %s), but a stage needs an idle gap of %s and the "
+        "usual longest is %s.",
+        DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
+        DurationText(in_ns(input.gap_needed)).text, DurationText(in_ns(input.longest_gap)).text);
   } else if (input.allowance && in_ns(*input.allowance) < terms.step_charge) {
-    say(decision, "Tuning would pay (gain %s, cost %s), but the next step is charged %s and the "
-        "overhead limit allows %s now.", DurationText(decision.gain_ns).text,
-        DurationText(decision.cost_ns).text, DurationText(terms.step_charge).text,
-        DurationText(in_ns(*input.allowance)).text);
+    say(decision,
+        "Tuning would pay (gain %s, cost %s), but the next step is charged %s and the "
+        "overhead limit allows %s now.",
+        DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
+        DurationText(terms.step_charge).text, DurationText(in_ns(*input.allowance)).text);
   } else {
     decision.verdict = Verdict::tune;
     explain_tune(decision, terms);
@@ -409,8 +417,8 @@ void report_fraction(Decision& decision, const DecisionInput& input, const Terms
   const double expected = distribution.share_at_least(terms.ratio);
   const double hits = draws_faster_than(input.draws, decision.target_ns);
   decision.fraction = updated_share(expected, terms.hits_strength, hits, terms.draws);
-  decision.fraction_origin = terms.hits_strength == kModelHits ? FractionOrigin::model
-                                                               : FractionOrigin::prior;
+  decision.fraction_origin =
+      terms.hits_strength == kModelHits ? FractionOrigin::model : FractionOrigin::prior;
   if (input.fraction) decision.fraction_origin = input.fraction_origin;
   // Past this many draws they outweigh what was believed before.
   if (terms.draws * expected > terms.hits_strength) {
@@ -472,7 +480,8 @@ Decision decide(const DecisionInput& input) {
   if (!(terms.current > 0)) {
     decision.break_even_launches = kInfinity;
     report_fraction(decision, input, terms, distribution);
-    say(decision, "What runs now has not been timed on this device yet, so nothing can be compared.");
+    say(decision,
+        "What runs now has not been timed on this device yet, so nothing can be compared.");
     return decision;
   }
   const Scale scale = estimate_scale(input, terms, distribution);
@@ -483,9 +492,8 @@ Decision decide(const DecisionInput& input) {
   const double pick_gain = first_pick_gain(input, terms, scale);
   const LookAhead now = look_ahead(input, terms, scale, distribution, terms.current);
   const LookAhead past_pick =
-      pick_gain > 0
-          ? look_ahead(input, terms, scale, distribution, terms.current - pick_gain)
-          : now;
+      pick_gain > 0 ? look_ahead(input, terms, scale, distribution, terms.current - pick_gain)
+                    : now;
   const double pick_launches = std::max(0.0, terms.launches - terms.launches_per_step);
   const bool pick_pays = pick_gain > 0 && pick_launches * pick_gain > terms.step_charge;
 
@@ -500,9 +508,11 @@ Decision decide(const DecisionInput& input) {
     decision.pessimistic_net_ns = past_pick.pessimistic_net;
     decision.break_even_launches =
         break_even(terms.step_charge, pick_gain, terms.launches_per_step);
-    say(decision, "The model's first pick is expected to gain %s over %s launches for %s of "
-        "checking; searching beyond it does not pay.", DurationText(decision.gain_ns).text,
-        CountText(terms.launches).text, DurationText(decision.cost_ns).text);
+    say(decision,
+        "The model's first pick is expected to gain %s over %s launches for %s of "
+        "checking; searching beyond it does not pay.",
+        DurationText(decision.gain_ns).text, CountText(terms.launches).text,
+        DurationText(decision.cost_ns).text);
   } else {
     take_over(decision, now);
     decision.verdict = input.first_pick_running ? Verdict::use_history : Verdict::stop;

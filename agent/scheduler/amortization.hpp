@@ -32,8 +32,8 @@ struct DecisionInput {
   Nanoseconds step_cost{0};  // compile + check + warm-up + repeats of a *typical* configuration
   double kappa = 1;          // what a millisecond spent on steps is worth against a busy one
   std::optional<Nanoseconds> allowance;  // what the ledger allows to be charged now; none: no limit
-  Nanoseconds gap_needed{0};     // the longest stage that must fit one gap; 0: everything fits
-  Nanoseconds longest_gap{0};    // the longest gap to be expected; 0: unknown, not a reason to wait
+  Nanoseconds gap_needed{0};   // the longest stage that must fit one gap; 0: everything fits
+  Nanoseconds longest_gap{0};  // the longest gap to be expected; 0: unknown, not a reason to wait
 
   // --- what is known from history (a model) ---
   // Quantiles of relative performance q = t_best / t of uniform draws from the space, ascending, in
@@ -68,15 +68,15 @@ struct Decision {
   double expected_steps = 0;
   double fraction = 0;  // p_b used for it, after what was measured here
   FractionOrigin fraction_origin = FractionOrigin::prior;
-  // The look-ahead: the number of further steps k whose expected net gain is largest (for `stop`, the
-  // least loss), what they cost (already times kappa) and what they are expected to gain.
+  // The look-ahead: the number of further steps k whose expected net gain is largest (for `stop`,
+  // the least loss), what they cost (already times kappa) and what they are expected to gain.
   double steps = 0;
   double cost_ns = 0;
   double gain_ns = 0;
   // max over k of the `pessimism` quantile of the net gain. Negative: likely a loss at any k.
   double pessimistic_net_ns = 0;
-  // Launches from which on tuning pays (in expectation and at the pessimistic quantile); infinity if
-  // it never does.
+  // Launches from which on tuning pays (in expectation and at the pessimistic quantile); infinity
+  // if it never does.
   double break_even_launches = 0;
   double best_estimate_ns = 0;  // estimate of t_best on this device
   double target_ns = 0;         // t_target = t_best / r

@@ -11,7 +11,8 @@ constexpr std::size_t kEnough = 8;
 // Counted on from here until the next long gap, positions match no remembered ones.
 constexpr std::uint32_t kUnknownPosition = 1u << 30;
 
-// P(gap > x) ~ 1 / x: of a pause that has lasted `elapsed`, a share q ends within elapsed q / (1 - q).
+// P(gap > x) ~ 1 / x: of a pause that has lasted `elapsed`, a share q ends within elapsed q / (1 -
+// q).
 Nanoseconds scale_free_rest(Nanoseconds elapsed, double quantile) {
   const double odds = quantile / (1.0 - quantile);
   return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(elapsed.count()) * odds));
@@ -82,7 +83,8 @@ Nanoseconds IdleGapPredictor::remaining(Nanoseconds now) const {
   std::size_t count = sorted_rests(elapsed, true, rests);
   if (count < kEnough) count = sorted_rests(elapsed, false, rests);
   if (count == 0) return fallback;
-  const auto rank = static_cast<std::size_t>(options_.low_quantile * static_cast<double>(count + 1));
+  const auto rank =
+      static_cast<std::size_t>(options_.low_quantile * static_cast<double>(count + 1));
   if (rank >= 1) return rests[rank - 1];
   // Too few for the quantile: part of the shortest, less with fewer of them.
   const double wanted = 1.0 / options_.low_quantile - 1.0;
@@ -121,7 +123,8 @@ double DutyLimiter::balance_at(Nanoseconds now) const {
 Nanoseconds DutyLimiter::ready_in(Nanoseconds now, Nanoseconds cost) const {
   if (max_duty_ >= 1.0) return Nanoseconds{0};
   if (max_duty_ <= 0.0) return Nanoseconds::max();
-  const double needed = std::min(burst_ns_, static_cast<double>(std::max<std::int64_t>(0, cost.count())));
+  const double needed =
+      std::min(burst_ns_, static_cast<double>(std::max<std::int64_t>(0, cost.count())));
   const double missing = needed - balance_at(now);
   if (missing <= 0) return Nanoseconds{0};
   const double wait = std::ceil(missing / max_duty_);

@@ -10,19 +10,19 @@
 namespace idletune {
 
 struct IdleGapOptions {
-  double low_quantile = 0.1;          // of the remaining length; smaller is more careful
+  double low_quantile = 0.1;  // of the remaining length; smaller is more careful
   Nanoseconds shortest{std::chrono::microseconds(50)};  // shorter pauses are not gaps
 };
 
 // Learns the pauses between an application's launches and predicts how much of the current one is
 // left. The device counts as busy from a launch until its expected run time has passed; launches
-// queue up behind each other. Prediction: the low quantile of (length - elapsed) over remembered gaps
-// longer than what has already elapsed, so that inside a frame (many short pauses, one long one) the
-// answer is small at first and grows once the short ones are ruled out; where the position in the
-// frame tells (the long gap always follows the n-th launch), that is used at once. Longer than
-// anything seen, or nothing seen yet: elapsed / 9, the 10 % quantile under a scale-free prior
-// (P(gap > x) ~ 1/x). Bounded memory, no allocation; fed and asked by one thread, times of one clock,
-// in order.
+// queue up behind each other. Prediction: the low quantile of (length - elapsed) over remembered
+// gaps longer than what has already elapsed, so that inside a frame (many short pauses, one long
+// one) the answer is small at first and grows once the short ones are ruled out; where the position
+// in the frame tells (the long gap always follows the n-th launch), that is used at once. Longer
+// than anything seen, or nothing seen yet: elapsed / 9, the 10 % quantile under a scale-free prior
+// (P(gap > x) ~ 1/x). Bounded memory, no allocation; fed and asked by one thread, times of one
+// clock, in order.
 class IdleGapPredictor {
  public:
   static constexpr std::size_t kCapacity = 128;
@@ -68,10 +68,10 @@ class IdleGapPredictor {
   bool lost_ = false;
 };
 
-// Keeps tuning below a share of wall-clock time (a token bucket): time earns allowance at `max_duty`,
-// at most `burst` of it is saved up. A stage may start when its cost, or a full bucket, is there; what
-// it used is then paid off. Over any stretch T the time used is at most max_duty * T + burst + one
-// stage. One thread at a time.
+// Keeps tuning below a share of wall-clock time (a token bucket): time earns allowance at
+// `max_duty`, at most `burst` of it is saved up. A stage may start when its cost, or a full bucket,
+// is there; what it used is then paid off. Over any stretch T the time used is at most max_duty * T
+// + burst + one stage. One thread at a time.
 class DutyLimiter {
  public:
   // `max_duty` in [0, 1], clamped. 1: never limits.

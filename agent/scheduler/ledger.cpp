@@ -40,8 +40,8 @@ Ledger::Ledger(const LedgerOptions& options, const LedgerState& state)
   options_.share = clamped(options_.share, 0.0, 1.0, defaults.share);
   options_.kappa_idle = clamped(options_.kappa_idle, 0.0, 1e6, defaults.kappa_idle);
   options_.kappa_cpu = clamped(options_.kappa_cpu, 0.0, 1e6, defaults.kappa_cpu);
-  for (std::int64_t* figure : {&state_.kernel_ns, &state_.charged_ns, &state_.idle_ns,
-                               &state_.busy_ns, &state_.cpu_ns}) {
+  for (std::int64_t* figure :
+       {&state_.kernel_ns, &state_.charged_ns, &state_.idle_ns, &state_.busy_ns, &state_.cpu_ns}) {
     *figure = std::max<std::int64_t>(0, *figure);
   }
 }

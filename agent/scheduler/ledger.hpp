@@ -9,7 +9,7 @@
 namespace idletune {
 
 struct LedgerOptions {
-  double share = 0.02;      // of the application's kernel time that tuning may cost; in [0, 1]
+  double share = 0.02;       // of the application's kernel time that tuning may cost; in [0, 1]
   double kappa_idle = 0.05;  // charge for one ns of idle device time used, besides interference
   double kappa_cpu = 0.02;   // charge for one ns of low-priority CPU time (compilation)
 };
@@ -17,18 +17,18 @@ struct LedgerOptions {
 // Plain data, kept in the journal. All figures in nanoseconds, never decreasing (except `savings`,
 // which a regression lowers).
 struct LedgerState {
-  std::int64_t kernel_ns = 0;        // the application's kernel time so far
-  std::int64_t savings_ns = 0;       // lower bound of what tuning saved; negative: it lost
-  std::int64_t charged_ns = 0;       // what tuning was charged, weights applied
-  std::int64_t idle_ns = 0;          // for the reader: idle device time used, unweighted
-  std::int64_t busy_ns = 0;          // for the reader: time taken from the application
-  std::int64_t cpu_ns = 0;           // for the reader: low-priority CPU time used
+  std::int64_t kernel_ns = 0;   // the application's kernel time so far
+  std::int64_t savings_ns = 0;  // lower bound of what tuning saved; negative: it lost
+  std::int64_t charged_ns = 0;  // what tuning was charged, weights applied
+  std::int64_t idle_ns = 0;     // for the reader: idle device time used, unweighted
+  std::int64_t busy_ns = 0;     // for the reader: time taken from the application
+  std::int64_t cpu_ns = 0;      // for the reader: low-priority CPU time used
 };
 
 // Invariant: if every charge is at most what `allows` admitted before it and savings do not fall,
 // then state().charged_ns <= bound_ns() at all times. A charge larger than predicted is booked in
-// full (the ledger never lies) and blocks further steps until kernel time or savings have covered it.
-// Arithmetic saturates; negative durations count as 0. One thread at a time.
+// full (the ledger never lies) and blocks further steps until kernel time or savings have covered
+// it. Arithmetic saturates; negative durations count as 0. One thread at a time.
 class Ledger {
  public:
   Ledger() = default;
@@ -52,8 +52,8 @@ class Ledger {
   // Time taken from the application itself (an in-place measurement slower than the incumbent).
   void charge_busy(Nanoseconds duration);
   void charge_cpu(Nanoseconds duration);
-  // The application ran `kernel_time` and is known to have saved at least `savings_lower_bound` of it
-  // against never tuning; negative: it lost that much.
+  // The application ran `kernel_time` and is known to have saved at least `savings_lower_bound` of
+  // it against never tuning; negative: it lost that much.
   void credit(Nanoseconds kernel_time, Nanoseconds savings_lower_bound = Nanoseconds{0});
 
   const LedgerState& state() const { return state_; }

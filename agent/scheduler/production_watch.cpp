@@ -56,14 +56,13 @@ Nanoseconds ProductionWatch::saving_per_launch() const {
   return default_time_ - order_statistic(3, 4);
 }
 
-Nanoseconds ProductionWatch::order_statistic(std::size_t numerator,
-                                             std::size_t denominator) const {
+Nanoseconds ProductionWatch::order_statistic(std::size_t numerator, std::size_t denominator) const {
   if (samples_ < options_.window) return Nanoseconds{0};
   std::array<Nanoseconds, kCapacity> sorted = ring_;
   const std::size_t rank = options_.window * numerator / denominator;
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(options_.window);
-  const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(
-                                        std::min<std::size_t>(rank, options_.window - 1u));
+  const auto nth = sorted.begin() +
+                   static_cast<std::ptrdiff_t>(std::min<std::size_t>(rank, options_.window - 1u));
   std::nth_element(sorted.begin(), nth, end);
   return *nth;
 }

@@ -13,8 +13,8 @@ enum class WatchStatus : std::uint8_t {
   unavailable = 0,  // the application's queue has no profiling: nothing can be said
   learning = 1,     // fewer samples than the window
   fine = 2,
-  recheck = 3,      // clearly slower than expected, but not slower than the default: measure again
-  demote = 4        // slower than the default was: go back to the default
+  recheck = 3,  // clearly slower than expected, but not slower than the default: measure again
+  demote = 4    // slower than the default was: go back to the default
 };
 // "unavailable", ... Never null.
 const char* watch_status_name(WatchStatus status);

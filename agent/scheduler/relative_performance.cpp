@@ -10,11 +10,10 @@ struct Knot {
   double level;
   double q;
 };
-constexpr Knot kPrior[] = {{0, 0.006},    {0.05, 0.08},   {0.1, 0.158},   {0.2, 0.22},
-                           {0.3, 0.285},  {0.4, 0.331},   {0.5, 0.402},   {0.6, 0.458},
-                           {0.7, 0.489},  {0.8, 0.535},   {0.9, 0.642},   {0.95, 0.719},
-                           {0.98, 0.821}, {0.99, 0.854},  {0.995, 0.895}, {0.998, 0.947},
-                           {0.999, 0.975}, {1, 1}};
+constexpr Knot kPrior[] = {
+    {0, 0.006},    {0.05, 0.08},  {0.1, 0.158},   {0.2, 0.22},    {0.3, 0.285},   {0.4, 0.331},
+    {0.5, 0.402},  {0.6, 0.458},  {0.7, 0.489},   {0.8, 0.535},   {0.9, 0.642},   {0.95, 0.719},
+    {0.98, 0.821}, {0.99, 0.854}, {0.995, 0.895}, {0.998, 0.947}, {0.999, 0.975}, {1, 1}};
 
 // Room for the end points and the knot of a known fraction.
 constexpr std::size_t kMaxGiven = RelativePerformance::kMaxKnots - 4;
@@ -142,9 +141,9 @@ void RelativePerformance::set_share_at_least(double ratio, double share) {
       result.add(new_level, ratio);
       inserted = true;
     }
-    const double level =
-        q_[i] < ratio ? (old_level > 0 ? levels_[i] * new_level / old_level : 0)
-                      : (old_share > 0 ? 1.0 - (1.0 - levels_[i]) * share / old_share : 1.0);
+    const double level = q_[i] < ratio
+                             ? (old_level > 0 ? levels_[i] * new_level / old_level : 0)
+                             : (old_share > 0 ? 1.0 - (1.0 - levels_[i]) * share / old_share : 1.0);
     result.add(level, q_[i]);
   }
   if (!inserted) {

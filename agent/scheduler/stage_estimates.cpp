@@ -35,7 +35,8 @@ double HighPercentile::predict() const {
   if (size_ == 0) return prior_;
   std::array<double, kCapacity> sorted = ring_;
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(size_);
-  if (size_ < 9) return *std::max_element(sorted.begin(), end) * (1.0 + 1.0 / static_cast<double>(size_));
+  if (size_ < 9)
+    return *std::max_element(sorted.begin(), end) * (1.0 + 1.0 / static_cast<double>(size_));
   const std::size_t rank = (9 * (size_ + 1) + 9) / 10;  // ceil(0.9 (n + 1)), counted from 1
   const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(rank, size_) - 1);
   std::nth_element(sorted.begin(), nth, end);
@@ -63,7 +64,8 @@ void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& ou
       compile_mean_.observe(outcome.wall);
       return;
     case TrialStage::prepare:
-      if (outcome.status == TrialStatus::correct) prepare_overhead_.observe(in_ns(host_part(outcome)));
+      if (outcome.status == TrialStatus::correct)
+        prepare_overhead_.observe(in_ns(host_part(outcome)));
       return;
     case TrialStage::check:
       check_overhead_.observe(in_ns(host_part(outcome)));
@@ -117,29 +119,39 @@ double StageEstimates::overhead_ns(const HighPercentile& overhead,
 Nanoseconds StageEstimates::predict(const TrialRequest& request,
                                     const StageContext& context) const {
   switch (request.stage) {
-    case TrialStage::compile:
-      return from_ns(compile_.predict());
+    case TrialStage::compile: return from_ns(compile_.predict());
     case TrialStage::prepare: {
       const Nanoseconds reference =
           context.reference_run.count() > 0 ? context.reference_run : context.incumbent_run;
-      const double run = reference.count() > 0 ? in_ns(reference) * kOwnRunSlack : in_ns(priors_.run);
+      const double run =
+          reference.count() > 0 ? in_ns(reference) * kOwnRunSlack : in_ns(priors_.run);
       return from_ns(overhead_ns(prepare_overhead_, context) + run);
     }
     case TrialStage::check:
       return from_ns(overhead_ns(check_overhead_, context) + runs_bound_ns(request, context));
     case TrialStage::measure: {
       const double runs = std::max<double>(1, request.repeats);
-      const double overhead =
-          measure_overhead_.count() > 0 ? measure_overhead_.predict() * runs : in_ns(priors_.overhead);
+      const double overhead = measure_overhead_.count() > 0 ? measure_overhead_.predict() * runs
+                                                            : in_ns(priors_.overhead);
       return from_ns(overhead + runs_bound_ns(request, context));
     }
   }
   return Nanoseconds::max();
 }
 
+bool StageEstimates::observed(TrialStage stage) const {
+  switch (stage) {
+    case TrialStage::compile: return compile_.count() > 0;
+    case TrialStage::prepare: return prepare_overhead_.count() > 0;
+    case TrialStage::check: return check_overhead_.count() > 0;
+    case TrialStage::measure: return measure_overhead_.count() > 0;
+  }
+  return false;
+}
+
 StageEstimates::StepCost StageEstimates::typical_step(const StageContext& context) const {
-  const double run = context.incumbent_run.count() > 0 ? in_ns(context.incumbent_run) * 2
-                                                       : in_ns(priors_.run);
+  const double run =
+      context.incumbent_run.count() > 0 ? in_ns(context.incumbent_run) * 2 : in_ns(priors_.run);
   const double check = check_mean_.or_prior(overhead_ns(check_overhead_, context) + run);
   const double measure = measure_mean_.or_prior(in_ns(priors_.overhead) + run);
   StepCost cost;

@@ -37,17 +37,18 @@ class HighPercentile {
 struct StagePriors {
   Nanoseconds compile{std::chrono::milliseconds(600)};
   Nanoseconds overhead{std::chrono::milliseconds(2)};  // of prepare, check and measure besides runs
-  Nanoseconds first_launch{std::chrono::milliseconds(50)};  // code generation at the first launch
-  double fill_bytes_per_ns = 0.5;  // filling and comparing scratch buffers
-  double slowdown = 5.0;           // a slow candidate's run time over the incumbent's
+  // Of a variant at a shape, besides the code generation, which is part of the compile stage.
+  Nanoseconds first_launch{std::chrono::milliseconds(5)};
+  double fill_bytes_per_ns = 0.5;                           // filling and comparing scratch buffers
+  double slowdown = 5.0;  // a slow candidate's run time over the incumbent's
   Nanoseconds run{std::chrono::milliseconds(20)};  // one run, where nothing has been timed yet
 };
 
 // What the duration of a stage depends on.
 struct StageContext {
-  Nanoseconds incumbent_run{0};  // device time of what runs now; 0: unknown
-  Nanoseconds reference_run{0};  // of the reference, for prepare; 0: as the incumbent
-  Nanoseconds own_run{0};        // of the configuration itself if it was measured; 0: unknown
+  Nanoseconds incumbent_run{0};     // device time of what runs now; 0: unknown
+  Nanoseconds reference_run{0};     // of the reference, for prepare; 0: as the incumbent
+  Nanoseconds own_run{0};           // of the configuration itself if it was measured; 0: unknown
   std::uint64_t scratch_bytes = 0;  // of the shape: filled by prepare, compared by check
 };
 
@@ -62,6 +63,8 @@ class StageEstimates {
                const StageContext& context);
   // The 90th percentile of how long `request` will take in all (wall-clock).
   Nanoseconds predict(const TrialRequest& request, const StageContext& context) const;
+  // Whether predict() for this stage rests on an observation (of whichever configuration).
+  bool observed(TrialStage stage) const;
   bool fits(const TrialRequest& request, const StageContext& context, Nanoseconds remaining) const {
     return predict(request, context) <= remaining;
   }

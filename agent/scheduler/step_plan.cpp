@@ -100,7 +100,8 @@ std::optional<TrialRequest> CandidateTrial::next() const {
   request.seed = options_.seeds[seed_];
   request.repeats = state_ == State::screen ? options_.screening_runs : 1;
   if (request.stage == TrialStage::check || request.stage == TrialStage::measure) {
-    request.deadline = std::max(options_.shortest_deadline, times_incumbent(options_.deadline_factor));
+    request.deadline =
+        std::max(options_.shortest_deadline, times_incumbent(options_.deadline_factor));
   }
   if (state_ == State::screen) request.stop_above = times_incumbent(options_.screening_factor);
   return request;
@@ -137,8 +138,8 @@ void CandidateTrial::on_outcome(const TrialOutcome& outcome) {
   }
 }
 
-// A failed `prepare` or incumbent says nothing about the candidate. A check or measurement names the
-// stage that failed where it had to make up for a missing one.
+// A failed `prepare` or incumbent says nothing about the candidate. A check or measurement names
+// the stage that failed where it had to make up for a missing one.
 void CandidateTrial::on_failure(const TrialOutcome& outcome) {
   message_ = outcome.message;
   if (next_is_incumbent() || outcome.stage == TrialStage::prepare) {
@@ -305,16 +306,10 @@ void ReferenceBaseline::on_outcome(const TrialOutcome& outcome) {
       compile_time_ = outcome.wall;
       state_ = prepared_ ? State::check : State::prepare;
       return;
-    case State::prepare:
-      state_ = State::check;
-      return;
-    case State::check:
-      state_ = State::measure;
-      return;
+    case State::prepare: state_ = State::check; return;
+    case State::check: state_ = State::measure; return;
     case State::measure:
-    case State::done:
-      take_samples(outcome);
-      return;
+    case State::done: take_samples(outcome); return;
   }
 }
 

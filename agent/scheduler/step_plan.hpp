@@ -25,15 +25,16 @@ struct StepOptions {
   double significance = 0.05;      // one-sided sign test over the pairs
   double deadline_factor = 20;     // a run's deadline over the incumbent's time...
   Nanoseconds shortest_deadline{std::chrono::seconds(2)};  // ...but never less (code generation)
-  bool keeps_both_seeds = false;  // the runner holds the data of both seeds at once, not the last only
+  bool keeps_both_seeds =
+      false;  // the runner holds the data of both seeds at once, not the last only
 };
 
 enum class TrialVerdict : std::uint8_t {
   pending = 0,
-  adopt = 1,         // correct for all seeds and faster than the incumbent by the margin
-  reject_slow = 2,   // correct as far as checked, but not faster by the margin
+  adopt = 1,          // correct for all seeds and faster than the incumbent by the margin
+  reject_slow = 2,    // correct as far as checked, but not faster by the margin
   reject_failed = 3,  // did not compile, run, or pass a check: see status()
-  inconclusive = 4   // the incumbent itself failed: nothing is known about the candidate
+  inconclusive = 4    // the incumbent itself failed: nothing is known about the candidate
 };
 const char* trial_verdict_name(TrialVerdict verdict);
 
@@ -42,10 +43,10 @@ struct CandidateContext {
   Shape shape;
   Configuration candidate;
   Configuration incumbent;
-  Nanoseconds incumbent_time{0};     // as last measured; 0: no screening, straight to the finals
-  bool candidate_compiled = false;   // in the runner that will make this trial
-  bool incumbent_compiled = true;    // likewise
-  std::array<bool, 2> prepared{};    // data of seeds[i] is there for this shape, likewise
+  Nanoseconds incumbent_time{0};    // as last measured; 0: no screening, straight to the finals
+  bool candidate_compiled = false;  // in the runner that will make this trial
+  bool incumbent_compiled = true;   // likewise
+  std::array<bool, 2> prepared{};   // data of seeds[i] is there for this shape, likewise
 };
 
 // The order of play: compile; prepare and check one seed (one that is already prepared, if any);
@@ -98,7 +99,14 @@ class CandidateTrial {
 
  private:
   enum class State : std::uint8_t {
-    compile, prepare, check, screen, incumbent_compile, anchor, finals, done
+    compile,
+    prepare,
+    check,
+    screen,
+    incumbent_compile,
+    anchor,
+    finals,
+    done
   };
   TrialStage stage() const;
   Nanoseconds times_incumbent(double factor) const;
@@ -134,8 +142,8 @@ class CandidateTrial {
   bool half_pair_ = false;  // the first run of the current pair is in
 };
 
-// Measuring what runs now (the default, or what a model picked) before anything is compared with it:
-// compile, prepare, check, a warm-up by the check, then `runs` timed runs.
+// Measuring what runs now (the default, or what a model picked) before anything is compared with
+// it: compile, prepare, check, a warm-up by the check, then `runs` timed runs.
 class ReferenceBaseline {
  public:
   // `compiled`, `prepared`: in the runner that will make the trial (`prepared`: for seeds[0]).
@@ -147,7 +155,7 @@ class ReferenceBaseline {
   // Not `correct` if a stage failed; then there is no time.
   TrialStatus status() const { return status_; }
   const std::string& message() const { return message_; }
-  Nanoseconds time() const { return time_; }      // median of the runs
+  Nanoseconds time() const { return time_; }  // median of the runs
   // Half the distance between the quartiles over the median: how noisy this device is.
   double relative_spread() const { return spread_; }
   Nanoseconds compile_time() const { return compile_time_; }
@@ -169,7 +177,8 @@ class ReferenceBaseline {
   double spread_ = 0;
 };
 
-// The chance of at least `wins` heads in `n` throws of a fair coin: the one-sided sign test. n <= 62.
+// The chance of at least `wins` heads in `n` throws of a fair coin: the one-sided sign test. n
+// <= 62.
 double sign_test_p_value(std::uint32_t wins, std::uint32_t n);
 
 }  // namespace idletune

@@ -26,6 +26,7 @@ bool within(double value, double low, double high) { return value >= low && valu
 
 Status check(const AgentOptions& options) {
   if (!within(options.idle_cost, 0, 1000)) return out_of_range("idle_cost", "0 to 1000");
+  if (!within(options.compile_cost, 0, 1000)) return out_of_range("compile_cost", "0 to 1000");
   if (!within(options.overhead_limit, 0, 1)) return out_of_range("overhead_limit", "0 to 1");
   if (!within(options.adoption_margin, 0, 0.9)) return out_of_range("adoption_margin", "0 to 0.9");
   if (!within(options.well_performing_ratio, 0.01, 1)) {
@@ -116,6 +117,7 @@ IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
     report.why = "another thread is tuning";
     return report;
   }
+  if (source == TimeSource::idle) engine_->set_longest_gap(offered_gaps_.add(budget));
   return engine_->run(budget, source);
 }
 
@@ -181,6 +183,7 @@ void AgentState::allow_in_place(KernelState& kernel, const InPlaceOptions& optio
 
 Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& shape) const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  engine_->notice_new_shapes();
   for (const std::unique_ptr<KernelTask>& task : engine_->kernels()) {
     if (task->state.get() != &kernel) continue;
     for (const std::unique_ptr<ShapeTask>& shape_task : task->shapes) {
@@ -207,6 +210,7 @@ std::string AgentState::explain_json() const {
 }
 
 std::string AgentState::explain_locked() const {
+  engine_->notice_new_shapes();
   AgentStatus status = engine_->status();
   status.model = model_status_;
   std::vector<Explanation> all;

@@ -12,6 +12,7 @@
 
 #include "agent/journal/journal.hpp"
 #include "agent/scheduler/idle_gaps.hpp"
+#include "agent/src/recent_longest.hpp"
 #include "agent/src/tuning_engine.hpp"
 #include "models/predict/model.hpp"
 #include "platform/board/board.hpp"
@@ -58,6 +59,7 @@ class AgentState {
   mutable std::mutex mutex_;  // everything of the tuner below
   std::unique_ptr<journal::Journal> journal_;
   std::unique_ptr<TuningEngine> engine_;
+  RecentLongest offered_gaps_;  // by idle()
 
   BackgroundOptions background_;
   std::mutex background_mutex_;

@@ -309,7 +309,13 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
     text.reason = "The default configuration could not be measured, so nothing can be compared.";
   } else {
     text.verdict = Verdict::wait;
-    text.reason = "The default has not been timed yet.";
+    text.reason = "The default has not been timed yet";
+    if (gap_needed_.count() > 0 && longest_gap_.count() > 0) {
+      text.reason += ": that takes an idle gap of " + std::to_string(gap_needed_.count() / 1000000 + 1) +
+                     " ms, the longest offered was " + std::to_string(longest_gap_.count() / 1000000) +
+                     " ms";
+    }
+    text.reason += ".";
   }
   return text;
 }

@@ -28,7 +28,10 @@ void TuningEngine::install(ShapeTask& task, const Configuration& configuration, 
     build_status_ = variant.status();
     if (!variant.ok()) return;
     built_ = std::move(*variant);
-    build_status_ = warm_up(kernel->device(), kernel->package(), *built_->program, configuration, deadline);
+    const KernelPackage& package = kernel->package();
+    build_status_ = warm_up(kernel->device(), package, *built_->program,
+                            package.plan(smallest_shape(package), configuration), configuration,
+                            deadline);
     if (!build_status_.ok()) built_.reset();
   };
   if (kernel->device().info().backend == "replay") {

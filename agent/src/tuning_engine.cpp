@@ -10,6 +10,8 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kForever = std::chrono::hours(24);
+constexpr std::uint32_t kPatience = 20;        // gaps
+constexpr std::uint32_t kMaxHalvings = 3;
 constexpr std::uint32_t kMaxDeviceFaults = 3;  // crashes and hangs before tuning ends here
 
 bool simulated(const KernelTask& kernel) { return kernel.state->device().info().backend == "replay"; }
@@ -20,6 +22,7 @@ LedgerOptions ledger_options(const AgentOptions& options) {
   LedgerOptions result;
   result.share = options.overhead_limit;
   result.kappa_idle = options.idle_cost;
+  result.kappa_cpu = options.compile_cost;
   return result;
 }
 
@@ -166,6 +169,7 @@ bool TuningEngine::ensure_runner(KernelTask& kernel) {
 StageContext TuningEngine::stage_context(const ShapeTask& task) const {
   StageContext context;
   context.incumbent_run = task.running_time;
+  context.reference_run = task.reference_run;
   const KernelPackage& package = task.kernel.state->package();
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     if (package.argument(i).kind != ArgumentKind::buffer) continue;
@@ -206,6 +210,14 @@ bool TuningEngine::announce(ShapeTask& task, const TrialRequest& request) {
   return true;
 }
 
+// Before a stage was seen once its prediction is a generous prior. Where the gaps never reach it,
+// nothing would ever be learned: with every kPatience gaps missed the prior is halved.
+Nanoseconds TuningEngine::predict(const ShapeTask& task, const TrialRequest& request) const {
+  const Nanoseconds predicted = task.estimates.predict(request, stage_context(task));
+  if (task.estimates.observed(request.stage)) return predicted;
+  return predicted / (1 << std::min<std::uint32_t>(task.misses / kPatience, kMaxHalvings));
+}
+
 TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
                                              Nanoseconds remaining, IdleReport& report) {
   std::optional<TrialRequest> request = next_request(task);
@@ -215,9 +227,10 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
     ended_why_ = task.kernel.runner_status.message();
     return Next::nothing;
   }
-  const Nanoseconds predicted = task.estimates.predict(*request, stage_context(task));
+  const Nanoseconds predicted = predict(task, *request);
   const bool may_outlive = !on_device(request->stage) && !simulated(task.kernel);
   if (!may_outlive && predicted > remaining) {
+    ++task.misses;
     report.needs = predicted;
     gap_needed_ = predicted;
     return Next::does_not_fit;
@@ -245,7 +258,11 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   const InFlight flight = *in_flight_;
   in_flight_.reset();
   if (outcome.wall.count() == 0) outcome.wall = now(task.kernel) - flight.started;
+  task.misses = 0;
   task.estimates.observe(flight.request, outcome, stage_context(task));
+  if (outcome.stage == TrialStage::prepare && outcome.status == TrialStatus::correct) {
+    task.reference_run = outcome.device;
+  }
   if (flight.request.stage == TrialStage::compile) {
     task.kernel.compile_estimates.adopt_compile(task.estimates);
   }
@@ -286,6 +303,7 @@ void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
       log(1, ended_why_);
     }
   }
+  task.death_is_ambiguous = outcome.status == TrialStatus::crash && outcome.ambiguous;
   if (task.baseline) {
     task.baseline->on_outcome(outcome);
     if (task.baseline->done()) end_baseline(task);
@@ -329,6 +347,8 @@ void TuningEngine::end_baseline(ShapeTask& task) {
 void TuningEngine::record(ShapeTask& task, const Configuration& configuration, TrialStatus status,
                           Nanoseconds time, Nanoseconds compile, std::uint32_t seeds,
                           const std::string& message) {
+  // Its intent stays open: the next start makes it a suspect. It is not proposed again until then.
+  if (task.death_is_ambiguous) return;
   journal::Trial trial = task.identity;
   trial.configuration = configuration;
   if (status == TrialStatus::crash || status == TrialStatus::timeout) {

@@ -42,12 +42,12 @@ class TuningEngine {
   // Whether the stage in flight, if any, and the builds have ended; waits for at most `budget`.
   bool settle(Nanoseconds budget);
 
+  // Makes tasks for the shapes that were launched for the first time.
+  void notice_new_shapes();
   // The task of a slot, made if need be; null for a slot that is not the one that lookups find.
   ShapeTask* shape_task(KernelTask& kernel, ShapeSlot& slot);
   Explanation explain(const ShapeTask& task) const;
   AgentStatus status() const;
-  // The last stage time that did not fit anywhere, for the background's patience.
-  Nanoseconds gap_needed() const { return gap_needed_; }
   void set_longest_gap(Nanoseconds gap) { longest_gap_ = gap; }
   // Ledger and launch counts into the journal.
   void note(bool now);
@@ -73,7 +73,6 @@ class TuningEngine {
   enum class Next : std::uint8_t { started, does_not_fit, nothing };
 
   // Bookkeeping between stages.
-  void notice_new_shapes();
   void load_knowledge(ShapeTask& task);
   void drain_tickets(ShapeTask& task);
   void credit_launches(ShapeTask& task);
@@ -92,6 +91,7 @@ class TuningEngine {
   bool take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source);
   bool refused_by_journal(const ShapeTask& task, const Configuration& configuration) const;
   std::optional<TrialRequest> next_request(const ShapeTask& task) const;
+  Nanoseconds predict(const ShapeTask& task, const TrialRequest& request) const;
   bool concerns_candidate(const ShapeTask& task) const;
 
   // Doing.
@@ -143,7 +143,7 @@ class TuningEngine {
 
   Nanoseconds tuning_wall_{0};
   Nanoseconds device_time_{0};
-  Nanoseconds gap_needed_{0};
+  Nanoseconds gap_needed_{0};    // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
   std::uint64_t steps_ended_ = 0;
   bool ended_ = false;  // a hung device ended tuning for this process

@@ -53,6 +53,7 @@ struct ShapeTask {
   bool rechecking = false;          // `trial` compares what runs now with the default
   bool intent_open = false;         // the journal holds an intent of the proposal
   bool intent_to_run = false;       // ... for its run
+  bool death_is_ambiguous = false;  // the helper died of it, or was killed by somebody
   std::unique_ptr<Variant> candidate;  // in-place: built, being timed by launches
   std::optional<Configuration> to_install;  // accepted; to be built and published
   Selection install_as = Selection::tuned;
@@ -62,6 +63,8 @@ struct ShapeTask {
   std::unique_ptr<Searcher> searcher;
   std::vector<Configuration> hints;  // adopted under another driver: tried first
   UniformDraws draws;
+  Nanoseconds reference_run{0};     // device time of the reference; 0: unknown
+  std::uint32_t misses = 0;         // gaps in a row that were too short for a stage never seen yet
   StageEstimates estimates;
   Nanoseconds best_here{0};
   bool baseline_failed = false;

@@ -157,6 +157,10 @@ void read_header(Reader& reader, const HistoryFile& file, History& history) {
   if (file.driver() != nullptr) history.driver = file.driver()->str();
   if (file.shape() != nullptr) {
     reader.require(file.shape()->size() <= kMaxDimensions, "its shape has too many dimensions");
+    const bool aligned = file.shape()->size() == 0 ||
+        reinterpret_cast<std::uintptr_t>(file.shape()->Data()) % alignof(std::int64_t) == 0;
+    reader.require(aligned, "its shape is not aligned");  // the verifier looks at the length only
+    if (!reader.ok()) return;
     for (const std::int64_t dimension : *file.shape()) history.shape.push_back(dimension);
   }
   history.nanoseconds_per_unit = file.nanoseconds_per_unit();
@@ -210,6 +214,10 @@ std::vector<std::uint8_t> write_history(const History& history) {
 }
 
 Result<History> read_history(Bytes bytes, const std::string& name) {
+  if (reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 != 0) {
+    const std::vector<std::uint8_t> aligned(bytes.begin(), bytes.end());
+    return read_history(aligned, name);
+  }
   Reader reader(name);
   if (bytes.size() < 16 || !history_schema::HistoryFileBufferHasIdentifier(bytes.data())) {
     reader.fail(StatusCode::corrupt, "is not a history file (expected identifier ITH1 at byte 4)");

@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMaxDepth = 32;
 
 // Python writes NaN, Infinity and -Infinity, which JSON does not have: null instead, except in strings.
+// The beginning of such a word at the very end, where a torn file may stop, is dropped.
 std::string without_python_constants(const std::string& text) {
-  if (text.find("NaN") == std::string::npos && text.find("Infinity") == std::string::npos) return text;
   std::string result;
   result.reserve(text.size());
   bool in_string = false;
@@ -24,9 +24,11 @@ std::string without_python_constants(const std::string& text) {
     std::string_view found;
     if (!in_string) {
       for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
-        if (text.compare(i, word.size(), word) == 0) found = word;
+        const std::size_t left = std::min(word.size(), text.size() - i);
+        if (text.compare(i, left, word.substr(0, left)) == 0) found = word;
       }
     }
+    if (found.size() > text.size() - i) break;
     if (!found.empty()) {
       result += "null";
       i += found.size() - 1;

@@ -56,9 +56,14 @@ bool is_share(T x) {
 
 bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
 
+// FlatBuffers' verifier aligns a vector's length but not its elements, which are read in place.
 template <class T>
-bool fits(const flatbuffers::Vector<T>* v, std::size_t limit) {
-  return v == nullptr || v->size() <= limit;
+bool is_aligned(const flatbuffers::Vector<T>* v) {
+  return v == nullptr || v->size() == 0 || reinterpret_cast<std::uintptr_t>(v->Data()) % alignof(T) == 0;
+}
+
+bool is_shape(const flatbuffers::Vector<std::int64_t>* v) {
+  return v == nullptr || (v->size() <= kMaxDimensions && is_aligned(v));
 }
 
 bool ascending_shares(const flatbuffers::Vector<float>& values) {
@@ -74,7 +79,7 @@ const char* problem_in(const SourcesSection& section) {
   if (sources.size() == 0 || sources.size() > kMaxSources) return "the number of sources";
   for (const ModelSource* s : sources) {
     if (!is_name(s->device())) return "a source's device name";
-    if (!fits(s->shape(), kMaxDimensions)) return "a source's shape";
+    if (!is_shape(s->shape())) return "a source's shape";
     if (s->quantiles()->size() != kQuantileCount) return "the number of quantiles";
     if (!ascending_shares(*s->quantiles())) return "quantiles that do not ascend within [0, 1]";
     if (!is_share(s->well_performing())) return "a well-performing fraction";
@@ -89,7 +94,7 @@ const char* problem_in(const SourcesSection& section) {
 const char* problem_in(const PortfolioSection& section, std::size_t parameters, std::size_t sources) {
   const std::size_t entries = section.score()->size();
   if (entries > kMaxPortfolio) return "the portfolio's size";
-  if (section.values()->size() != entries * parameters) return "the portfolio's values";
+  if (section.values()->size() != entries * parameters || !is_aligned(section.values())) return "the portfolio's values";
   if (section.relative()->size() != entries * sources) return "the portfolio's relative performances";
   for (const float score : *section.score()) {
     if (!is_share(score)) return "a portfolio score";
@@ -106,8 +111,8 @@ const char* problem_in(const FirstPicksSection& section, std::size_t parameters,
     if (pick->source() < -1 || pick->source() >= static_cast<std::int64_t>(sources)) {
       return "a first pick's source";
     }
-    if (!fits(pick->shape(), kMaxDimensions)) return "a first pick's shape";
-    if (pick->values()->size() != parameters) return "a first pick's values";
+    if (!is_shape(pick->shape())) return "a first pick's shape";
+    if (pick->values()->size() != parameters || !is_aligned(pick->values())) return "a first pick's values";
     if (!is_share(pick->expected())) return "a first pick's expectation";
   }
   return nullptr;
@@ -117,7 +122,7 @@ const char* problem_in(const QualitySection& section) {
   if (section.held_out()->size() > kMaxSources) return "the number of held-out results";
   for (const HeldOut* result : *section.held_out()) {
     if (!is_name(result->device())) return "a held-out device's name";
-    if (!fits(result->shape(), kMaxDimensions)) return "a held-out shape";
+    if (!is_shape(result->shape())) return "a held-out shape";
     if (!is_share(result->first_pick())) return "a held-out first pick";
   }
   return nullptr;

@@ -22,7 +22,7 @@ Status verify_sizes(const Diagram& d, std::size_t levels) {
   if (d.edge_child.size() != edges || d.edge_before.size() != edges) {
     return broken("edge arrays differ in length");
   }
-  if (d.node_first_edge[0] != 0 || d.node_first_edge[nodes] != edges) {
+  if (d.node_first_edge[0] != 0 || d.node_first_edge[d.node_first_edge.size() - 1] != edges) {
     return broken("edge offsets do not cover the edges");
   }
   if (nodes == 0) return Status();  // the empty space

@@ -17,7 +17,7 @@ struct Edge {
 
 // One level while it grows: nodes in order of creation, identical ones merged.
 struct Level {
-  std::vector<std::uint32_t> needed;  // earlier parameters that constraints decided here or later read
+  std::vector<std::uint32_t> needed;  // earlier parameters that are read from this level on
   std::unordered_map<std::string, std::uint32_t> node_by_state;  // kDead for hopeless states
   std::unordered_map<std::string, std::uint32_t> node_by_edges;
   std::vector<std::vector<Edge>> nodes;

@@ -86,8 +86,8 @@ Evaluation apply(ExpressionOp op, std::int64_t a, std::int64_t b) {
   }
 }
 
-// Walks the code once. Jumps go forward only, so every path into an instruction is known when the walk
-// reaches it.
+// Walks the code once. Jumps go forward only, so every path into an instruction is known when the
+// walk reaches it.
 class CodeChecker {
  public:
   CodeChecker(Span<const std::uint32_t> code, std::size_t constants, std::size_t dimensions,

@@ -70,9 +70,10 @@ class Expression {
   Expression() = default;
   static Expression constant(std::int64_t value);
 
-  // Takes bytecode from a file or the parser: checks operations, operands, jump targets, stack depth
-  // on every path, and that it reads only the first `dimension_count` dimensions and
-  // `parameter_count` parameters. `text` is kept for messages. Error: corrupt, naming the instruction.
+  // Takes bytecode from a file or the parser: checks operations, operands, jump targets, stack
+  // depth on every path, and that it reads only the first `dimension_count` dimensions and
+  // `parameter_count` parameters. `text` is kept for messages. Error: corrupt, naming the
+  // instruction.
   static Result<Expression> load(Span<const std::uint32_t> code,
                                  Span<const std::int64_t> constants, std::string_view text,
                                  std::size_t dimension_count, std::size_t parameter_count);

@@ -92,9 +92,8 @@ class Parser {
   }
   void name() {
     const std::size_t begin = position_;
-    while (position_ < text_.size() && (is_letter(text_[position_]) || is_digit(text_[position_]))) {
-      ++position_;
-    }
+    const auto continues = [](char c) { return is_letter(c) || is_digit(c); };
+    while (position_ < text_.size() && continues(text_[position_])) ++position_;
     token_.kind = Token::Kind::name;
     token_.text = text_.substr(begin, position_ - begin);
     const std::pair<std::string_view, std::string_view> words[] = {
@@ -286,7 +285,9 @@ class Parser {
 
   // --- code ---
   std::size_t emit(ExpressionOp op, std::uint32_t operand = 0) {
-    if (code_.size() > Expression::kMaxInstructions) fail(token_.column, "the expression is too long");
+    if (code_.size() > Expression::kMaxInstructions) {
+      fail(token_.column, "the expression is too long");
+    }
     code_.push_back(static_cast<std::uint32_t>(op) | operand << 8);
     return code_.size() - 1;
   }

@@ -159,8 +159,8 @@ Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std
   auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes));
   Result<std::unique_ptr<PackageContents>> contents = space::read_package(std::move(shared));
   if (!contents.ok()) {
-    return Status(contents.code(),
-                  "kernel package '" + std::string(file_name) + "': " + contents.status().message());
+    return Status(contents.code(), "kernel package '" + std::string(file_name) +
+                                       "': " + contents.status().message());
   }
   return std::shared_ptr<const KernelPackage>(new KernelPackage(std::move(*contents)));
 }
@@ -215,7 +215,8 @@ Result<std::uint64_t> KernelPackage::buffer_elements(std::size_t argument, const
   return static_cast<std::uint64_t>(elements.value);
 }
 
-Result<std::int64_t> KernelPackage::dimension_value(std::size_t argument, const Shape& shape) const {
+Result<std::int64_t> KernelPackage::dimension_value(std::size_t argument,
+                                                    const Shape& shape) const {
   const PackageContents& package = *contents_;
   if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::dimension) {
     return failed(package, StatusCode::invalid_argument,

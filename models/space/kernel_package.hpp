@@ -38,7 +38,7 @@ enum class Fill : std::uint8_t {
   uniform = 0,   // uniform in [fill_low, fill_high)
   constant = 1,  // fill_low
   zero = 2,
-  index = 3      // fill_low + (i mod (fill_high - fill_low)) for element i; fill_low + i if they are equal
+  index = 3      // fill_low + (i mod (fill_high - fill_low)); fill_low + i if they are equal
 };
 
 enum class Dialect : std::uint8_t {
@@ -65,8 +65,8 @@ struct LaunchPlan {
 
 // How far an output may be from the reference's:
 //   |out - ref| <= absolute + relative * max(|ref|, scale).
-// `scale` is the magnitude a result would have without cancellation; models/space/README.md says how
-// to choose the three for sums of floats.
+// `scale` is the magnitude a result would have without cancellation; models/space/README.md says
+// how to choose the three for sums of floats.
 struct Tolerance {
   double absolute = 0;
   double relative = 0;
@@ -90,12 +90,14 @@ struct PrebuiltBinary {
   Bytes bytes;  // lives as long as the package
 };
 
-// Immutable after open; every function may be called from any thread. Functions that take a shape or a
-// configuration report
+// Immutable after open; every function may be called from any thread. Functions that take a shape
+// or a configuration report
 //   invalid_argument  wrong number of dimensions or parameters, a dimension below 1, an expression
 //                     without a value (division by zero, overflow);
-//   unsupported       the configuration does not apply to this shape: a constraint over dimensions is
-//                     violated, a size is not positive, a global size is not a multiple of its local one.
+//   unsupported       the configuration does not apply to this shape: a constraint over dimensions
+//   is
+//                     violated, a size is not positive, a global size is not a multiple of its
+//                     local one.
 // They allocate only when they fail.
 class KernelPackage {
  public:
@@ -136,8 +138,8 @@ class KernelPackage {
   // "-DMWG=64 ..." and the package's own options, separated by blanks. Allocates.
   std::string compile_options(const Configuration& configuration) const;
 
-  // The truth: another kernel function of the same source with the same arguments, or the kernel itself
-  // in a fixed configuration.
+  // The truth: another kernel function of the same source with the same arguments, or the kernel
+  // itself in a fixed configuration.
   std::string_view reference_entry() const;
   const Configuration& reference_configuration() const;
   std::string reference_options() const;  // allocates

@@ -293,7 +293,7 @@ Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
   if (!status.ok()) return status;
   std::vector<std::uint8_t> bytes = space::write_package(contents);
   // What we write, we can read: a package that the board would refuse never leaves the host.
-  Result<std::shared_ptr<const KernelPackage>> reopened = KernelPackage::open(bytes, description.name);
+  const auto reopened = KernelPackage::open(bytes, description.name);
   if (!reopened.ok()) return Status(StatusCode::invalid_argument, reopened.status().message());
   return bytes;
 }

@@ -13,9 +13,9 @@
 namespace idletune {
 
 struct PackOptions {
-  // Above either limit the package stores no diagram (see Space). Edges are 14 bytes each in the file;
-  // states bound the builder's memory (about 100 bytes each) and time.
-  std::uint32_t max_edges = 250000;
+  // Above either limit the package stores no diagram (see Space). Edges are 14 bytes each in the
+  // file; states bound the builder's memory (about 100 bytes each) and time.
+  std::uint32_t max_edges = 200000;
   std::uint32_t max_states = 4000000;
 };
 
@@ -27,8 +27,8 @@ Result<Space> build_space(const std::vector<DescribedParameter>& parameters,
                           const PackOptions& options = {});
 
 // The bytes of a kernel package, ready for KernelPackage::open. Besides what build_space refuses:
-// missing parts, names used twice or not identifiers, a default or reference configuration that is not
-// valid, no valid configuration at all.
+// missing parts, names used twice or not identifiers, a default or reference configuration that is
+// not valid, no valid configuration at all.
 Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
                                        const PackOptions& options = {});
 

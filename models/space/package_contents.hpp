@@ -43,7 +43,7 @@ struct PackageContents {
   std::vector<Expression> shape_constraints;
 
   std::vector<ArgumentSpec> arguments;
-  std::vector<Expression> argument_sizes;  // by argument: elements of a buffer, value of a dimension
+  std::vector<Expression> argument_sizes;  // elements of a buffer, value of a dimension
 
   LaunchGeometry launch;
   std::string_view reference_entry;

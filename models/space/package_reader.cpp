@@ -1,4 +1,5 @@
-// Reads untrusted package bytes: FlatBuffers' Verifier first, then every rule that it does not know.
+// Reads untrusted package bytes: FlatBuffers' Verifier first, then every rule that it does not
+// know.
 #include <cmath>
 #include <cstring>
 #include <string>

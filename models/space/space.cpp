@@ -19,8 +19,9 @@ std::int64_t value_at(const Data& data, std::size_t level, std::size_t position)
   return data.parameters[level].values[position];
 }
 
-// Moves `positions` to the first valid configuration at or after the partial one that ends at `level`,
-// in lexicographic order. False at the end or when `budget` partial configurations have been tried.
+// Moves `positions` to the first valid configuration at or after the partial one that ends at
+// `level`, in lexicographic order. False at the end or when `budget` partial configurations have
+// been tried.
 bool search_forward(const Data& data, std::uint16_t* positions, std::size_t level,
                     std::uint64_t budget) {
   const std::size_t levels = data.levels();
@@ -391,7 +392,8 @@ bool Space::Cursor::next(Configuration& out) {
   return true;
 }
 
-// The next path through the diagram: the deepest edge that has a sibling, then first edges below it.
+// The next path through the diagram: the deepest edge that has a sibling, then first edges below
+// it.
 bool Space::Cursor::next_path() {
   const space::Diagram& diagram = data_->diagram;
   const std::size_t levels = data_->levels();

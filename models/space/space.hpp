@@ -49,11 +49,12 @@ enum class SpaceBacking : std::uint8_t {
   constraints  // fallback: no diagram was stored (see indexed())
 };
 
-// An immutable tuning space; copying shares the contents. All functions may be called from any thread.
+// An immutable tuning space; copying shares the contents. All functions may be called from any
+// thread.
 //
-// With `indexed()` (diagram or rows) the valid configurations are numbered 0 ... valid_count() - 1: for
-// a diagram in lexicographic order of value positions (parameters and values as declared), for rows in
-// the list's order. Without it (the diagram exceeded its limit when the package was made)
+// With `indexed()` (diagram or rows) the valid configurations are numbered 0 ... valid_count() - 1:
+// for a diagram in lexicographic order of value positions (parameters and values as declared), for
+// rows in the list's order. Without it (the diagram exceeded its limit when the package was made)
 //   contains, key, cursor            work as ever (the cursor backtracks, in the same order),
 //   sample                           stays uniform while rejection succeeds, see there,
 //   valid_count, at, index_of        say 0, empty, nullopt; count_valid() may find the number.
@@ -61,10 +62,10 @@ class Space {
  public:
   Space();  // no parameters and no configurations
 
-  // An explicit list. `rows` holds rows x names.size() values, row after row; kinds may be empty (all
-  // `other`) and so may `values` (then each parameter's values are those that occur, ascending).
-  // Errors: invalid_argument for too many parameters or values, a duplicate name, a duplicate row, a
-  // value that is not among the given ones, a size that is not a multiple.
+  // An explicit list. `rows` holds rows x names.size() values, row after row; kinds may be empty
+  // (all `other`) and so may `values` (then each parameter's values are those that occur,
+  // ascending). Errors: invalid_argument for too many parameters or values, a duplicate name, a
+  // duplicate row, a value that is not among the given ones, a size that is not a multiple.
   static Result<Space> from_rows(Span<const std::string> names, Span<const ParameterKind> kinds,
                                  Span<const std::vector<std::int64_t>> values,
                                  Span<const std::int64_t> rows);
@@ -93,22 +94,24 @@ class Space {
   // Counts by enumeration where the number is not known. nullopt if there are more than `limit`.
   std::optional<std::uint64_t> count_valid(std::uint64_t limit) const;
 
-  // The configuration of that number; empty if `index` >= valid_count(). O(parameters x log values).
+  // The configuration of that number; empty if `index` >= valid_count(). O(parameters x log
+  // values).
   Configuration at(std::uint64_t index) const;
   // Its number; nullopt if it is not valid (or not indexed()).
   std::optional<std::uint64_t> index_of(const Configuration& configuration) const;
   bool contains(const Configuration& configuration) const;
 
-  // A valid configuration, uniformly distributed; empty if none is found. Without an index: values are
-  // drawn parameter by parameter and a draw is abandoned at the first violated constraint, which is
-  // uniform too; after kSampleAttempts abandoned draws the next valid configuration after a random
-  // point is taken (valid, no longer uniform), looking at no more than kSampleWalk partial ones.
+  // A valid configuration, uniformly distributed; empty if none is found. Without an index: values
+  // are drawn parameter by parameter and a draw is abandoned at the first violated constraint,
+  // which is uniform too; after kSampleAttempts abandoned draws the next valid configuration after
+  // a random point is taken (valid, no longer uniform), looking at no more than kSampleWalk partial
+  // ones.
   Configuration sample(Random& random) const;
   static constexpr std::uint32_t kSampleAttempts = 20000;
   static constexpr std::uint32_t kSampleWalk = 2000000;
 
-  // Walks the valid configurations in order, without a look-up per configuration. The cursor refers to
-  // the space's contents and keeps them alive; one thread per cursor.
+  // Walks the valid configurations in order, without a look-up per configuration. The cursor refers
+  // to the space's contents and keeps them alive; one thread per cursor.
   class Cursor {
    public:
     // The next configuration into `out`; false at the end.
@@ -129,12 +132,12 @@ class Space {
     bool started_ = false;
     bool done_ = true;
   };
-  // Starts at configuration `first` (numbers beyond the end: an exhausted cursor; without an index only
-  // 0 is a place to start quickly, others are walked to).
+  // Starts at configuration `first` (numbers beyond the end: an exhausted cursor; without an index
+  // only 0 is a place to start quickly, others are walked to).
   Cursor cursor(std::uint64_t first = 0) const;
 
-  // Identity of the space: names, values and constraints (rows: names, values and rows). The same on
-  // every architecture. Kinds do not count.
+  // Identity of the space: names, values and constraints (rows: names, values and rows). The same
+  // on every architecture. Kinds do not count.
   std::uint64_t digest() const;
   // Stable identity of a configuration: parameter names and values, nothing else; the same for the
   // same named values in any space with these parameters in this order.

@@ -44,8 +44,8 @@ Result<std::string> read_text(const std::string& path) {
   while (const std::size_t count = std::fread(block, 1, sizeof(block), file.get())) {
     text.append(block, count);
     if (text.size() > kMaxFileBytes) {
-      return Status(StatusCode::out_of_memory,
-                    "'" + path + "' is larger than " + std::to_string(kMaxFileBytes >> 20) + " MiB");
+      return Status(StatusCode::out_of_memory, "'" + path + "' is larger than " +
+                                                   std::to_string(kMaxFileBytes >> 20) + " MiB");
     }
   }
   if (std::ferror(file.get())) return Status(StatusCode::io_error, "'" + path + "' cannot be read");
@@ -184,7 +184,8 @@ class Reader {
 
   // --- elements ---
   bool kernel(const XMLElement& root) {
-    if (!only_attributes(root, {"name"}) || !required(root, "name", description_.name)) return false;
+    if (!only_attributes(root, {"name"})) return false;
+    if (!required(root, "name", description_.name)) return false;
     if (!space::is_kernel_name(description_.name)) {
       return fail(root, "'" + description_.name + "' is not a name (letters, digits, _ - .)");
     }
@@ -276,7 +277,9 @@ class Reader {
     }
     if (const char* kind = element.Attribute("kind")) {
       const auto known = parameter_kind_from_name(kind);
-      if (!known) return fail(element, "unknown kind '" + std::string(kind) + "', " + known_kinds());
+      if (!known) {
+        return fail(element, "unknown kind '" + std::string(kind) + "', " + known_kinds());
+      }
       parameter.kind = *known;
     }
     Result<std::vector<std::int64_t>> parsed = space::parse_values(values);

@@ -1,10 +1,5 @@
 #include "platform/os/process.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -17,6 +12,11 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 
 #include "platform/os/error.hpp"
 
@@ -70,7 +70,8 @@ bool means_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; 
 
 }  // namespace
 
-// --- Channel ----------------------------------------------------------------------------------------
+// --- Channel
+// ----------------------------------------------------------------------------------------
 
 Channel::Channel(int descriptor) : descriptor_(descriptor) {}
 Channel::Channel(Channel&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -136,7 +137,8 @@ Status Channel::receive_all(MutableBytes buffer, nanoseconds wait, bool* receive
   return Status();
 }
 
-// --- ExitStatus -------------------------------------------------------------------------------------
+// --- ExitStatus
+// -------------------------------------------------------------------------------------
 
 std::string ExitStatus::to_string() const {
   switch (kind) {
@@ -160,7 +162,8 @@ std::string ExitStatus::to_string() const {
   return "ended in an unknown way";
 }
 
-// --- Starting ---------------------------------------------------------------------------------------
+// --- Starting
+// ---------------------------------------------------------------------------------------
 
 namespace {
 
@@ -174,8 +177,8 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
     const std::string inherited(*entry);
     const bool replaced =
         std::any_of(additions.begin(), additions.end(), [&](const std::string& addition) {
-          return name_length(addition) > 0 &&
-                 inherited.compare(0, name_length(addition), addition, 0, name_length(addition)) == 0;
+          return name_length(addition) > 0 && inherited.compare(0, name_length(addition), addition,
+                                                                0, name_length(addition)) == 0;
         });
     if (!replaced) merged.push_back(inherited);
   }
@@ -223,9 +226,9 @@ class SpawnPlan {
     ::posix_spawnattr_setpgroup(&attributes_, 0);
     ::posix_spawnattr_setsigmask(&attributes_, &none);
     ::posix_spawnattr_setsigdefault(&attributes_, &all);
-    ::posix_spawnattr_setflags(&attributes_, static_cast<short>(POSIX_SPAWN_SETPGROUP |
-                                                                POSIX_SPAWN_SETSIGMASK |
-                                                                POSIX_SPAWN_SETSIGDEF));
+    ::posix_spawnattr_setflags(
+        &attributes_,
+        static_cast<short>(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF));
   }
 
   int spawn(pid_t* pid, const std::string& program, char** arguments, char** environment) {
@@ -322,7 +325,8 @@ bool ChildProcess::ended(nanoseconds wait) {
   return true;
 }
 
-// --- The child's side -------------------------------------------------------------------------------
+// --- The child's side
+// -------------------------------------------------------------------------------
 
 namespace {
 
@@ -342,19 +346,20 @@ void die_with_parent(int channel) {
 #ifdef PR_SET_PDEATHSIG
   (void)::prctl(PR_SET_PDEATHSIG, static_cast<unsigned long>(death_signal), 0UL, 0UL, 0UL);
 #endif
-  // The watcher lives as long as the process and is never joined. It has a descriptor of its own, which
-  // nobody closes under it.
+  // The watcher lives as long as the process and is never joined. It has a descriptor of its own,
+  // which nobody closes under it.
   const int watched = ::fcntl(channel, F_DUPFD_CLOEXEC, kAboveChannel);
   if (watched < 0) return;
   static Result<Thread>* watcher = nullptr;
-  watcher = new Result<Thread>(Thread::start("idletune-parent", ThreadPriority::normal, [watched]() {
-    for (;;) {
-      pollfd entry{watched, 0, 0};  // a closed other end shows whatever is asked for
-      if (::poll(&entry, 1, -1) > 0 && (entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
-        ::_exit(kParentGoneExitCode);
-      }
-    }
-  }));
+  watcher =
+      new Result<Thread>(Thread::start("idletune-parent", ThreadPriority::normal, [watched]() {
+        for (;;) {
+          pollfd entry{watched, 0, 0};  // a closed other end shows whatever is asked for
+          if (::poll(&entry, 1, -1) > 0 && (entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
+            ::_exit(kParentGoneExitCode);
+          }
+        }
+      }));
   (void)watcher;
 }
 

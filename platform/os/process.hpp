@@ -2,12 +2,12 @@
 // drivers do not survive fork().
 #pragma once
 
+#include <sys/types.h>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <sys/types.h>
 #include <utility>
 #include <vector>
 
@@ -18,8 +18,8 @@
 
 namespace idletune {
 
-// One end of a byte stream between a process and the child it started (a socket pair, so that writing
-// to a dead peer is an error and never a SIGPIPE). Used by one thread at a time.
+// One end of a byte stream between a process and the child it started (a socket pair, so that
+// writing to a dead peer is an error and never a SIGPIPE). Used by one thread at a time.
 class Channel {
  public:
   Channel() = default;
@@ -32,16 +32,18 @@ class Channel {
   ~Channel();
 
   bool is_open() const { return descriptor_ >= 0; }
-  // Sends all bytes. Errors: timeout (part of it may have been sent: the stream is no longer usable),
-  // not_found (the peer is gone or the channel closed), io_error.
+  // Sends all bytes. Errors: timeout (part of it may have been sent: the stream is no longer
+  // usable), not_found (the peer is gone or the channel closed), io_error.
   Status send(Bytes data, std::chrono::nanoseconds wait);
   // Receives what is there, at most buffer.size() bytes, waiting at most `wait` for the first byte
   // (0: just looks). Returns the count, at least 1. Errors: timeout (nothing came), not_found (the
   // peer is gone and everything it sent was received), io_error, invalid_argument (empty buffer).
   Result<std::size_t> receive(MutableBytes buffer, std::chrono::nanoseconds wait);
   // Receives exactly buffer.size() bytes within `wait`. Errors as above; after one the stream is no
-  // longer usable, except for `timeout` with nothing received yet (`received_any`, if given, says so).
-  Status receive_all(MutableBytes buffer, std::chrono::nanoseconds wait, bool* received_any = nullptr);
+  // longer usable, except for `timeout` with nothing received yet (`received_any`, if given, says
+  // so).
+  Status receive_all(MutableBytes buffer, std::chrono::nanoseconds wait,
+                     bool* received_any = nullptr);
   void close();
 
  private:
@@ -71,17 +73,17 @@ struct ExitStatus {
   std::string to_string() const;  // "exited with 3", "killed by signal 11 (SIGSEGV)", ...
 };
 
-// A started program, the leader of its own process group, with a channel to it. The destructor kills
-// the whole group and reaps the child; a child that does not die within two seconds (stuck in a driver's
-// system call) is left behind rather than waited for. Used by one thread at a time.
+// A started program, the leader of its own process group, with a channel to it. The destructor
+// kills the whole group and reaps the child; a child that does not die within two seconds (stuck in
+// a driver's system call) is left behind rather than waited for. Used by one thread at a time.
 //
-// In the child the channel is descriptor kChannelDescriptor; standard input is /dev/null, and standard
-// output is not part of the protocol, because drivers print there. The child's main() calls
-// join_parent() first. Signals are at their defaults and unblocked in it.
+// In the child the channel is descriptor kChannelDescriptor; standard input is /dev/null, and
+// standard output is not part of the protocol, because drivers print there. The child's main()
+// calls join_parent() first. Signals are at their defaults and unblocked in it.
 class ChildProcess {
  public:
-  // Errors: not_found (no such program), io_error (could not be started; says why). A program that is
-  // started and dies at once is not an error here.
+  // Errors: not_found (no such program), io_error (could not be started; says why). A program that
+  // is started and dies at once is not an error here.
   static Result<std::unique_ptr<ChildProcess>> start(const ProcessOptions& options);
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
@@ -111,18 +113,19 @@ inline constexpr int kChannelDescriptor = 3;
 // The exit code of a child that left because its parent was gone.
 inline constexpr int kParentGoneExitCode = 111;
 
-// Child side; call it first in main(), before other threads exist. Takes the channel, closes all other
-// descriptors inherited by accident (4 and up), forbids core dumps (a crash is an expected outcome and
-// must not wear out the flash), lowers the priority of the process, and makes it die with its parent:
-// a thread waits for the channel's other end to close, and the kernel's parent-death signal covers the
-// case that a stray copy of that end lives on. (That signal alone would not do: it fires when the
-// *thread* that started the child ends, so its handler looks whether the parent itself is gone.)
-// The parent sees the end of the stream when this process ends, not when the Channel is closed.
-// Error: unsupported if this process was not started by ChildProcess.
+// Child side; call it first in main(), before other threads exist. Takes the channel, closes all
+// other descriptors inherited by accident (4 and up), forbids core dumps (a crash is an expected
+// outcome and must not wear out the flash), lowers the priority of the process, and makes it die
+// with its parent: a thread waits for the channel's other end to close, and the kernel's
+// parent-death signal covers the case that a stray copy of that end lives on. (That signal alone
+// would not do: it fires when the *thread* that started the child ends, so its handler looks
+// whether the parent itself is gone.) The parent sees the end of the stream when this process ends,
+// not when the Channel is closed. Error: unsupported if this process was not started by
+// ChildProcess.
 Result<Channel> join_parent(ThreadPriority priority = ThreadPriority::low);
 
-// The folder of the running executable, without a trailing slash, for finding programs installed beside
-// it. `root` replaces "/" in tests. Error: io_error where /proc is not mounted.
+// The folder of the running executable, without a trailing slash, for finding programs installed
+// beside it. `root` replaces "/" in tests. Error: io_error where /proc is not mounted.
 Result<std::string> self_executable_folder(const std::string& root = "");
 
 }  // namespace idletune

@@ -1,13 +1,13 @@
 #include "platform/os/storage.hpp"
 
-#include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
 #include <utility>
 
 #include "platform/os/error.hpp"
@@ -102,7 +102,8 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
 
 class PosixAppendFile final : public AppendFile {
  public:
-  PosixAppendFile(Descriptor file, std::string path) : file_(std::move(file)), path_(std::move(path)) {}
+  PosixAppendFile(Descriptor file, std::string path)
+      : file_(std::move(file)), path_(std::move(path)) {}
   Status append(Bytes data) override { return write_all(file_.get(), data, path_); }
   Status sync() override { return sync_descriptor(file_.get(), false, path_); }
 
@@ -119,7 +120,8 @@ class PosixStorage final : public Storage {
 
   Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit_bytes) override {
     if (Status plain = check_name(name); !plain.ok()) return plain;
-    const Descriptor file(open_retrying(folder_.get(), std::string(name).c_str(), O_RDONLY | O_NONBLOCK));
+    const Descriptor file(
+        open_retrying(folder_.get(), std::string(name).c_str(), O_RDONLY | O_NONBLOCK));
     if (!file.ok()) return system_error("opening", path_of(name), errno);
     return read_open_file(file, path_of(name), limit_bytes);
   }
@@ -136,7 +138,8 @@ class PosixStorage final : public Storage {
     if (Status plain = check_name(to); !plain.ok()) return plain;
     const std::string source(from);
     const std::string target(to);
-    if (::renameat(folder_.get(), source.c_str(), folder_.get(), target.c_str()) == 0) return Status();
+    if (::renameat(folder_.get(), source.c_str(), folder_.get(), target.c_str()) == 0)
+      return Status();
     return system_error("renaming to '" + target + "'", path_of(from), errno);
   }
 
@@ -243,7 +246,9 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
 
 Status write_file_atomically(const std::string& path, Bytes data) {
   const std::size_t slash = path.rfind('/');
-  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+  const std::string folder = slash == std::string::npos ? "."
+                             : slash == 0               ? "/"
+                                                        : path.substr(0, slash);
   const std::string temporary = path + ".tmp" + std::to_string(::getpid());
   {
     const Descriptor file(

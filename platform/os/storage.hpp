@@ -16,22 +16,24 @@ namespace idletune {
 class AppendFile {
  public:
   virtual ~AppendFile() = default;
-  // Appends all of it, in one write where the system allows. no_space, read_only, io_error; a failed
-  // append may have torn the tail.
+  // Appends all of it, in one write where the system allows. no_space, read_only, io_error; a
+  // failed append may have torn the tail.
   virtual Status append(Bytes data) = 0;
   // Returns after everything appended is on the medium. After an error nobody knows what the medium
-  // holds of it, and a later success says nothing about it: write the data anew elsewhere. io_error.
+  // holds of it, and a later success says nothing about it: write the data anew elsewhere.
+  // io_error.
   virtual Status sync() = 0;
 };
 
 // One folder. Names are plain file names without separators (else invalid_argument). Error codes:
-// not_found, read_only (also: not permitted), no_space, io_error; messages name the path. Used by one
-// thread at a time.
+// not_found, read_only (also: not permitted), no_space, io_error; messages name the path. Used by
+// one thread at a time.
 class Storage {
  public:
   virtual ~Storage() = default;
   // The whole file. out_of_memory if it is longer than `limit_bytes`.
-  virtual Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit_bytes) = 0;
+  virtual Result<std::vector<std::uint8_t>> read(std::string_view name,
+                                                 std::size_t limit_bytes) = 0;
   virtual Result<std::unique_ptr<AppendFile>> open_append(std::string_view name) = 0;  // creates it
   virtual Result<std::unique_ptr<AppendFile>> create(std::string_view name) = 0;       // truncates
   virtual Status rename(std::string_view from, std::string_view to) = 0;               // replaces
@@ -41,8 +43,8 @@ class Storage {
   // Returns after creations, renames and removals are on the medium.
   virtual Status sync_folder() = 0;
   virtual Result<std::vector<std::string>> list() = 0;  // plain files, sorted
-  // Takes the folder for this Storage (advisory; released by the destructor or the process's death; it
-  // works on read-only storage). `busy` if another Storage, here or in another process, has it;
+  // Takes the folder for this Storage (advisory; released by the destructor or the process's death;
+  // it works on read-only storage). `busy` if another Storage, here or in another process, has it;
   // unsupported where the file system has no locks.
   virtual Status lock() = 0;
 };
@@ -51,11 +53,12 @@ class Storage {
 // read_only, no_space, io_error, invalid_argument (not a folder).
 Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder);
 
-// Whole-file functions outside a Storage, for model and package files. Errors name the path. Any thread.
-// out_of_memory if the file is longer than `limit_bytes`; invalid_argument if it is not a plain file.
+// Whole-file functions outside a Storage, for model and package files. Errors name the path. Any
+// thread. out_of_memory if the file is longer than `limit_bytes`; invalid_argument if it is not a
+// plain file.
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t limit_bytes);
-// Writes `path` atomically: temporary beside it, fsync, rename, fsync of the folder. After an error the
-// old file is untouched, unless only the folder's fsync failed.
+// Writes `path` atomically: temporary beside it, fsync, rename, fsync of the folder. After an error
+// the old file is untouched, unless only the folder's fsync failed.
 Status write_file_atomically(const std::string& path, Bytes data);
 
 }  // namespace idletune

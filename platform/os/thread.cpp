@@ -1,11 +1,11 @@
 #include "platform/os/thread.hpp"
 
-#include <cerrno>
-#include <csignal>
-#include <cstring>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
 #include <utility>
 
 #include "platform/os/error.hpp"
@@ -76,7 +76,8 @@ Thread& Thread::operator=(Thread&& other) noexcept {
 
 Thread::~Thread() { join(); }
 
-Result<Thread> Thread::start(const char* name, ThreadPriority priority, std::function<void()> body) {
+Result<Thread> Thread::start(const char* name, ThreadPriority priority,
+                             std::function<void()> body) {
   std::unique_ptr<State> state(new State);
   state->name = name;
   state->priority = priority;

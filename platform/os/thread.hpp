@@ -14,25 +14,28 @@ enum class ThreadPriority : std::uint8_t {
   // Nice 10: yields to the application, yet keeps running under load. For threads that call into a
   // driver, whose locks the application's threads may wait for.
   low = 1,
-  // SCHED_IDLE: runs only when nothing else wants the processor. Never for code that may hold a lock
-  // which the application waits for (priority inversion).
+  // SCHED_IDLE: runs only when nothing else wants the processor. Never for code that may hold a
+  // lock which the application waits for (priority inversion).
   idle = 2
 };
 
-// Lowers the calling thread's priority (threads it starts later inherit it). Best effort: false where
-// the system does not allow it, which changes nothing. Priorities are never raised.
+// Lowers the calling thread's priority (threads it starts later inherit it). Best effort: false
+// where the system does not allow it, which changes nothing. Priorities are never raised.
 bool lower_thread_priority(ThreadPriority priority);
 
 // Names the calling thread for debuggers and top(1); cut to 15 bytes.
 void name_thread(const char* name);
 
-// A running thread. The destructor joins. (std::thread reports failure by exception; this does not.)
+// A running thread. The destructor joins. (std::thread reports failure by exception; this does
+// not.)
 class Thread {
  public:
   Thread();
-  // Starts `body` on a new thread with every signal but faults blocked (the application's handlers run
-  // on its own threads). A priority that cannot be had is no error. Error: out_of_memory (no more threads).
-  static Result<Thread> start(const char* name, ThreadPriority priority, std::function<void()> body);
+  // Starts `body` on a new thread with every signal but faults blocked (the application's handlers
+  // run on its own threads). A priority that cannot be had is no error. Error: out_of_memory (no
+  // more threads).
+  static Result<Thread> start(const char* name, ThreadPriority priority,
+                              std::function<void()> body);
   Thread(Thread&&) noexcept;
   Thread& operator=(Thread&&) noexcept;  // joins what it held
   Thread(const Thread&) = delete;

@@ -52,7 +52,8 @@ Status out_of_range(const Buffer& buffer, std::size_t offset, std::size_t size) 
                     " of a buffer of " + std::to_string(buffer.size_bytes()) + " bytes");
 }
 
-// The next definition ("NAME=value") of compiler options; advances `rest` past it. False at the end.
+// The next definition ("NAME=value") of compiler options; advances `rest` past it. False at the
+// end.
 bool next_definition(std::string_view& rest, std::string_view& definition) {
   constexpr std::string_view kSpace = " \t\n";
   while (!rest.empty()) {
@@ -151,9 +152,9 @@ Result<std::unique_ptr<Program>> ReplayDevice::compile(const CompileRequest& req
   if (configuration->empty()) {
     entry.samples = Span<const Nanoseconds>(&options_.reference_run, 1);
   } else if (!table_.find(*configuration, entry)) {
-    return Status(StatusCode::invalid_argument,
-                  "options '" + std::string(request.options) +
-                      "': this configuration was not measured on " + info_.name);
+    return Status(StatusCode::invalid_argument, "options '" + std::string(request.options) +
+                                                    "': this configuration was not measured on " +
+                                                    info_.name);
   }
   advance(entry.compile_time);
   if (entry.status == TrialStatus::compile) {
@@ -162,8 +163,7 @@ Result<std::unique_ptr<Program>> ReplayDevice::compile(const CompileRequest& req
   if (entry.status == TrialStatus::constraints) {
     return Status(StatusCode::invalid_argument, "recorded as violating a constraint or limit");
   }
-  std::unique_ptr<Program> program(new (std::nothrow)
-                                       ReplayProgram(*this, entry, request.lanes));
+  std::unique_ptr<Program> program(new (std::nothrow) ReplayProgram(*this, entry, request.lanes));
   if (!program) return Status(StatusCode::out_of_memory, "a replayed program");
   return program;
 }
@@ -196,13 +196,13 @@ Status ReplayDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes
 
 void ReplayDevice::copy_time(std::size_t bytes) {
   if (options_.copy_bytes_per_ns > 0) {
-    advance(Nanoseconds(static_cast<std::int64_t>(static_cast<double>(bytes) /
-                                                  options_.copy_bytes_per_ns)));
+    advance(Nanoseconds(
+        static_cast<std::int64_t>(static_cast<double>(bytes) / options_.copy_bytes_per_ns)));
   }
 }
 
-Result<RunTimes> ReplayDevice::run(Program& program, const Range&,
-                                   Span<const Argument> arguments, Nanoseconds deadline) {
+Result<RunTimes> ReplayDevice::run(Program& program, const Range&, Span<const Argument> arguments,
+                                   Nanoseconds deadline) {
   return play(static_cast<ReplayProgram&>(program).entry(), arguments, deadline);
 }
 
@@ -250,6 +250,8 @@ Result<Nanoseconds> ReplayDevice::elapsed(void* profile) {
   const std::unique_ptr<Nanoseconds> ticket(static_cast<Nanoseconds*>(profile));
   return *ticket;
 }
+
+void ReplayDevice::discard(void* profile) { delete static_cast<Nanoseconds*>(profile); }
 
 void ReplayDevice::advance(Nanoseconds duration) {
   if (duration.count() <= 0) return;

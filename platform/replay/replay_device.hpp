@@ -18,11 +18,11 @@ struct ReplayOptions {
   Nanoseconds start{0};               // of the virtual clock
   Nanoseconds launch_overhead{5000};  // wall time of a run besides the device's
   double copy_bytes_per_ns = 4.0;     // read and write advance the clock by size / this; 0: free
-  Nanoseconds hang_time{std::chrono::seconds(10)};      // a run of a `timeout` row takes this long
+  Nanoseconds hang_time{std::chrono::seconds(10)};  // a run of a `timeout` row takes this long
   Nanoseconds reference_run{std::chrono::milliseconds(1)};  // of a program that names no parameter
   // What a run of a `correctness` row does. True: it succeeds and inverts every byte of its buffer
-  // arguments, for a check that reads buffers. False: it fails with `corrupt`, for a trial that reads
-  // no outputs of a device that computes nothing.
+  // arguments, for a check that reads buffers. False: it fails with `corrupt`, for a trial that
+  // reads no outputs of a device that computes nothing.
   bool outputs_are_read = false;
 };
 
@@ -36,13 +36,13 @@ struct ReplayOptions {
 //   timeout      run takes hang_time, or until the deadline, and fails with timeout
 //   correctness  see ReplayOptions::outputs_are_read
 // A row with a status other than `correct` and with samples takes one of them before it fails (not
-// for `timeout`). A run that would outlive its deadline fails with timeout at the deadline; a deadline
-// that is not positive is none.
+// for `timeout`). A run that would outlive its deadline fails with timeout at the deadline; a
+// deadline that is not positive is none.
 //
 // Which row a program is, is read from its compile options: `-DNAME=value` (or `-D NAME=value`) for
-// every parameter of the table; other options are ignored, of a repeated one the last counts. Options
-// that name none of the parameters are those of a reference kernel: it compiles at once and runs in
-// `reference_run`. Programs stay valid after the device is gone only for destruction.
+// every parameter of the table; other options are ignored, of a repeated one the last counts.
+// Options that name none of the parameters are those of a reference kernel: it compiles at once and
+// runs in `reference_run`. Programs stay valid after the device is gone only for destruction.
 //
 // A correct run leaves all buffers as they are, since it computes nothing. Buffers are host memory;
 // their Argument holds the Buffer*. All time goes to the virtual clock that now() reads, nothing
@@ -63,6 +63,7 @@ class ReplayDevice final : public Device {
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
   Result<Nanoseconds> elapsed(void* profile) override;
+  void discard(void* profile) override;
   Nanoseconds now() const override { return now_; }
 
   // Lets virtual time pass (the application does something else).

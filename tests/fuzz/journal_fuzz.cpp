@@ -1,5 +1,6 @@
-// Any bytes as a journal file: read, dumped, opened, written to and compacted. Where the checksums would
-// stop the fuzzer at the first record, a second run gives its bytes as payloads with right checksums.
+// Any bytes as a journal file: read, dumped, opened, written to and compacted. Where the checksums
+// would stop the fuzzer at the first record, a second run gives its bytes as payloads with right
+// checksums.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -89,7 +90,8 @@ void query(const State& state) {
   state.for_each_shape_statistics([&](const ShapeStatistics&) { ++count; });
 }
 
-// Whatever the file says, what is in memory after opening it survives a compaction and a new opening.
+// Whatever the file says, what is in memory after opening it survives a compaction and a new
+// opening.
 void use(Content file) {
   if (const auto summary = read_journal(file); summary.ok()) {
     require(summary->valid_bytes <= file.size());

@@ -1,5 +1,6 @@
-// The messages between application and helper. The first byte chooses a message type (or, 0, a whole
-// frame); the rest are the bytes. What is accepted must be encoded to the very same bytes again.
+// The messages between application and helper. The first byte chooses a message type (or, 0, a
+// whole frame); the rest are the bytes. What is accepted must be encoded to the very same bytes
+// again.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>

@@ -40,7 +40,9 @@ struct AgentOptions {
   std::string sysfs_root = "/sys";                // board sensors
   std::chrono::nanoseconds max_tuning{0};         // device time of trials in this process; 0: unlimited
   std::chrono::nanoseconds run_deadline{std::chrono::seconds(2)};  // of one run of a candidate
-  double idle_cost = 0.05;                        // kappa: what an idle second is worth in busy seconds
+  double idle_cost = 0.02;                        // kappa: what an idle second of the device is worth
+                                                  // in busy seconds (energy, heat)
+  double compile_cost = 0.01;                     // likewise, a second of low-priority compilation
   double overhead_limit = 0.02;                   // charged tuning time per kernel time + savings
   double adoption_margin = 0.03;                  // a challenger must win by this share
   double well_performing_ratio = 0.9;             // r of the well-performing fraction

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,7 +68,9 @@ struct State {
   std::atomic<long> successes_left[kFunctionCount] = {};
   std::atomic<long> settings[STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
-  std::mutex mutex;  // of what follows
+  std::mutex objects_mutex;
+  std::set<Object*> objects;  // live ones: what callers leak on purpose stays reachable
+  std::mutex mutex;           // of what follows
   unsigned long binaries_given = 0;
   std::vector<unsigned char> last_binary;
   std::string last_options;
@@ -108,6 +111,8 @@ Handle create(cl_int error, cl_int* error_out, Object* parent = nullptr) {
   auto* object = new Object;
   object->parent = parent;
   state().live.fetch_add(1);
+  std::lock_guard<std::mutex> lock(state().objects_mutex);
+  state().objects.insert(object);
   return reinterpret_cast<Handle>(object);
 }
 
@@ -123,6 +128,10 @@ cl_int release(Function function, Handle handle) {
   const cl_int error = enter(function);
   if (error != CL_SUCCESS) return error;
   if (object_of(handle)->references.fetch_sub(1) == 1) {
+    {
+      std::lock_guard<std::mutex> lock(state().objects_mutex);
+      state().objects.erase(object_of(handle));
+    }
     delete object_of(handle);
     state().live.fetch_sub(1);
   }

@@ -121,10 +121,16 @@ TEST_CASE("other files are refused by name") {
   CHECK_FALSE(read_history({}, "empty").ok());
 }
 
-TEST_CASE("every cut of a history file is refused") {
-  const std::vector<std::uint8_t> bytes = write_history(small_history());
+TEST_CASE("every cut of a history file is refused, but for the padding at its end") {
+  const History history = small_history();
+  const std::vector<std::uint8_t> bytes = write_history(history);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    CHECK_FALSE(read_history(Bytes(bytes.data(), size), "cut").ok());
+    const auto read = read_history(Bytes(bytes.data(), size), "cut");
+    if (size + 4 <= bytes.size()) {
+      CHECK_FALSE(read.ok());
+    } else if (read.ok()) {
+      check_equal(history, *read);
+    }
   }
 }
 

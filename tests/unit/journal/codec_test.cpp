@@ -11,8 +11,8 @@ namespace {
 using namespace test;
 
 bool same(const Trial& a, const Trial& b) {
-  return a.kernel == b.kernel && a.device == b.device && a.driver == b.driver && a.shape == b.shape &&
-         a.configuration == b.configuration;
+  return a.kernel == b.kernel && a.device == b.device && a.driver == b.driver &&
+         a.shape == b.shape && a.configuration == b.configuration;
 }
 
 TEST_CASE("every value comes back as it was") {
@@ -175,7 +175,8 @@ TEST_CASE("the largest possible payload fits a record") {
   quarantine.trial.shape = Shape();
   quarantine.trial.configuration = Configuration();
   for (std::size_t i = 0; i < kMaxDimensions; ++i) quarantine.trial.shape.push_back(INT64_MIN);
-  for (std::size_t i = 0; i < kMaxParameters; ++i) quarantine.trial.configuration.push_back(INT64_MIN);
+  for (std::size_t i = 0; i < kMaxParameters; ++i)
+    quarantine.trial.configuration.push_back(INT64_MIN);
   CHECK(encode(quarantine).size() <= kMaxPayloadBytes);
 }
 

@@ -23,7 +23,8 @@ class FaultyFile final : public AppendFile {
     DiskOperation write = operation(Kind::write, inode_);
     if (disk_->fails()) {
       if (disk_->fault.torn && disk_->changes == disk_->fault.first + 1) {
-        write.data.assign(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(data.size() / 2));
+        write.data.assign(data.begin(),
+                          data.begin() + static_cast<std::ptrdiff_t>(data.size() / 2));
         disk_->perform(std::move(write));
       }
       return {disk_->fault.code, "scripted failure of append"};
@@ -35,7 +36,8 @@ class FaultyFile final : public AppendFile {
 
   Status sync() override {
     if (disk_->fails()) {
-      if (disk_->fault.code != StatusCode::internal) disk_->perform(operation(Kind::sync_failed, inode_));
+      if (disk_->fault.code != StatusCode::internal)
+        disk_->perform(operation(Kind::sync_failed, inode_));
       return {disk_->fault.code, "scripted failure of sync"};
     }
     disk_->perform(operation(Kind::sync_file, inode_));
@@ -155,7 +157,8 @@ void apply_to_content(const DiskOperation& operation, Content& content) {
 
 }  // namespace
 
-// --- Disk -------------------------------------------------------------------------------------------
+// --- Disk
+// -------------------------------------------------------------------------------------------
 
 Disk::Disk(const Files& files) {
   for (const auto& [name, content] : files) {
@@ -202,7 +205,8 @@ std::unique_ptr<Storage> open_faulty_storage(std::shared_ptr<Disk> disk) {
   return std::make_unique<FaultyStorage>(std::move(disk));
 }
 
-// --- PowerCutter ------------------------------------------------------------------------------------
+// --- PowerCutter
+// ------------------------------------------------------------------------------------
 
 PowerCutter::PowerCutter(const Disk& disk)
     : disk_(disk), durable_folder_(disk.first_folder), live_folder_(disk.first_folder) {
@@ -265,8 +269,8 @@ Files PowerCutter::image(Cut cut, Random& random) const {
   return cut == Cut::reordered ? reordered_image(random) : ordered_image(cut, random);
 }
 
-// Everything begun before a random moment arrived, nothing after it. The moment is the present half of
-// the time.
+// Everything begun before a random moment arrived, nothing after it. The moment is the present half
+// of the time.
 Files PowerCutter::ordered_image(Cut cut, Random& random) const {
   const std::size_t moment =
       random.below(2) == 0 ? position_ : static_cast<std::size_t>(random.below(position_ + 1));
@@ -280,10 +284,12 @@ Files PowerCutter::ordered_image(Cut cut, Random& random) const {
     std::size_t arrived = 0;
     while (arrived < inode.versions.size() && inode.sequence[arrived] < moment) ++arrived;
     Content content = arrived == 0 ? inode.durable : inode.versions[arrived - 1];
-    const std::size_t before = arrived < 2 ? inode.durable.size() : inode.versions[arrived - 2].size();
+    const std::size_t before =
+        arrived < 2 ? inode.durable.size() : inode.versions[arrived - 2].size();
     if (arrived > 0 && content.size() > before) {
       const std::size_t written = content.size() - before;
-      if (cut == Cut::torn) content.resize(before + static_cast<std::size_t>(random.below(written + 1)));
+      if (cut == Cut::torn)
+        content.resize(before + static_cast<std::size_t>(random.below(written + 1)));
       if (cut == Cut::zero_filled) {
         // Zeros may reach back over all that was not synced.
         const std::size_t safe = std::min(inode.durable.size(), content.size());
@@ -298,7 +304,8 @@ Files PowerCutter::ordered_image(Cut cut, Random& random) const {
   return files;
 }
 
-// Every block is of a version of its own, the size of yet another; every folder change may be missing.
+// Every block is of a version of its own, the size of yet another; every folder change may be
+// missing.
 Files PowerCutter::reordered_image(Random& random) const {
   static constexpr std::size_t kBlockSizes[] = {8, 64, 512};
   const std::size_t block = kBlockSizes[random.below(3)];

@@ -1,5 +1,6 @@
-// A folder in memory that remembers every operation, so that tests can cut the power between any two of
-// them and look at what a real medium might hold then; it can also fail like a full or read-only one.
+// A folder in memory that remembers every operation, so that tests can cut the power between any
+// two of them and look at what a real medium might hold then; it can also fail like a full or
+// read-only one.
 #pragma once
 
 #include <cstdint>
@@ -38,8 +39,8 @@ struct DiskOperation {
   std::string target;
 };
 
-// Which operations fail, and how. Operations that change something are counted from 0. With `internal`
-// the process counts as dead: nothing it asks for happens any more.
+// Which operations fail, and how. Operations that change something are counted from 0. With
+// `internal` the process counts as dead: nothing it asks for happens any more.
 struct DiskFault {
   std::uint64_t first = UINT64_MAX;
   std::uint64_t count = UINT64_MAX;
@@ -70,10 +71,10 @@ std::unique_ptr<Storage> open_faulty_storage(std::shared_ptr<Disk> disk);
 
 // How a cut treats what was not synced.
 enum class Cut : std::uint8_t {
-  clean,       // operations up to some point arrived whole, later ones not at all
-  torn,        // the same, and the last write arrived in part
-  zero_filled, // the same, but from some byte on there are zeros where data should be
-  reordered    // blocks and folder operations arrived in any order or not at all
+  clean,        // operations up to some point arrived whole, later ones not at all
+  torn,         // the same, and the last write arrived in part
+  zero_filled,  // the same, but from some byte on there are zeros where data should be
+  reordered     // blocks and folder operations arrived in any order or not at all
 };
 inline constexpr Cut kAllCuts[] = {Cut::clean, Cut::torn, Cut::zero_filled, Cut::reordered};
 
@@ -84,7 +85,8 @@ class PowerCutter {
   std::size_t position() const { return position_; }  // operations begun so far
   bool at_end() const { return position_ == disk_.operations.size(); }
   void advance();
-  // The medium if the power goes now. An operation that was begun and not synced may or may not be there.
+  // The medium if the power goes now. An operation that was begun and not synced may or may not be
+  // there.
   Files image(Cut cut, Random& random) const;
 
  private:
@@ -96,7 +98,7 @@ class PowerCutter {
   };
   struct FolderChange {
     DiskOperation operation;
-    int inode;            // what link and rename put under the name
+    int inode;             // what link and rename put under the name
     std::size_t sequence;  // when
   };
   void change_folder(const DiskOperation& operation);

@@ -42,7 +42,8 @@ Measurement measurement_of(std::int64_t configuration) {
 }
 
 // A session that dies while `intent` is open.
-void die_during(const std::shared_ptr<Disk>& disk, const Intent& intent, std::uint64_t boot = kBoot) {
+void die_during(const std::shared_ptr<Disk>& disk, const Intent& intent,
+                std::uint64_t boot = kBoot) {
   const auto journal = open_on(disk, boot);
   CHECK(journal->intent(intent));
 }
@@ -71,7 +72,8 @@ TEST_CASE("what was recorded is there after the next open") {
   CHECK(journal->recovery().new_suspects == 0);
 }
 
-// --- Quarantine (DESIGN section 16) -----------------------------------------------------------------
+// --- Quarantine (DESIGN section 16)
+// -----------------------------------------------------------------
 
 TEST_CASE("a first ambiguous death makes a suspect, a second one a quarantine") {
   const auto disk = std::make_shared<Disk>();
@@ -121,7 +123,8 @@ TEST_CASE("a process that died with the trial in it quarantines at once") {
     const auto journal = open_on(disk);
     CHECK(journal->recovery().new_quarantines == 1);
     REQUIRE(journal->state().is_quarantined(trial_of(1).key()));
-    CHECK(journal->state().quarantine(trial_of(1).key())->reason == QuarantineReason::in_process_death);
+    CHECK(journal->state().quarantine(trial_of(1).key())->reason ==
+          QuarantineReason::in_process_death);
   }
 }
 
@@ -179,7 +182,8 @@ TEST_CASE("a quarantine by key takes its values from the open trial") {
   CHECK(journal->state().open_trials().empty());
 }
 
-// --- Syncs ------------------------------------------------------------------------------------------
+// --- Syncs
+// ------------------------------------------------------------------------------------------
 
 TEST_CASE("a step costs two syncs, adopting one more") {
   const auto disk = std::make_shared<Disk>();
@@ -187,7 +191,8 @@ TEST_CASE("a step costs two syncs, adopting one more") {
   const std::uint64_t before = journal->file_syncs();
   for (std::int64_t i = 0; i < 10; ++i) {
     CHECK(journal->intent({trial_of(i), IntentStage::compile, true}));
-    CHECK(journal->intent({trial_of(i), IntentStage::compile, true}));  // the next slice of the stage
+    CHECK(
+        journal->intent({trial_of(i), IntentStage::compile, true}));  // the next slice of the stage
     CHECK(journal->intent({trial_of(i), IntentStage::run, true}));
     CHECK(journal->intent({trial_of(i), IntentStage::run, true}));
     CHECK(journal->intent({trial_of(i), IntentStage::compile, true}));
@@ -224,7 +229,8 @@ TEST_CASE("notes are written at most once per interval and by the shutdown") {
   CHECK(open_on(disk)->state().ledger() == ledger);
 }
 
-// --- Storage that does not do its part ----------------------------------------------------------------
+// --- Storage that does not do its part
+// ----------------------------------------------------------------
 
 TEST_CASE("without a folder everything works in memory and the status says so") {
   const auto journal = Journal::open(nullptr, JournalOptions());
@@ -238,7 +244,8 @@ TEST_CASE("without a folder everything works in memory and the status says so") 
 }
 
 TEST_CASE("why a folder could not be opened is kept as the status") {
-  const auto journal = Journal::open(open_posix_storage("/nonexistent/parent/state"), JournalOptions());
+  const auto journal =
+      Journal::open(open_posix_storage("/nonexistent/parent/state"), JournalOptions());
   CHECK(journal->storage_status().code() == StatusCode::not_found);
   CHECK(journal->storage_status().message().find("/nonexistent/parent/state") != std::string::npos);
 }
@@ -291,7 +298,8 @@ TEST_CASE("a failed storage is tried again, but not before the interval has pass
   CHECK(read_journal(disk->files().at(kJournalName))->state.measurement_count() == 1);
 }
 
-// --- Files that are not as we left them ---------------------------------------------------------------
+// --- Files that are not as we left them
+// ---------------------------------------------------------------
 
 TEST_CASE("a torn last record is dropped and the rest is kept, also after appending to it") {
   const auto disk = std::make_shared<Disk>();
@@ -354,7 +362,8 @@ TEST_CASE("records of an unknown type are skipped and survive a compaction") {
   bool found = false;
   CHECK(for_each_record(disk->files().at(kJournalName), [&](const RecordView& record) {
           if (record.type != 77) return;
-          found = record.version == 9 && test::Payload(record.payload.begin(), record.payload.end()) == unknown;
+          found = record.version == 9 &&
+                  test::Payload(record.payload.begin(), record.payload.end()) == unknown;
         }).ok());
   CHECK(found);
 }
@@ -417,7 +426,8 @@ TEST_CASE("a real folder keeps the journal") {
   CHECK(journal->state().is_suspect(trial_of(1).key()));
 }
 
-// --- Golden file --------------------------------------------------------------------------------------
+// --- Golden file
+// --------------------------------------------------------------------------------------
 
 // The operations that made tests/data/journal_v1/journal. Its bytes never change.
 void make_golden(Journal& journal) {
@@ -459,7 +469,8 @@ TEST_CASE("version 1 is written as ever and read as ever") {
   CHECK(state.measurement(test::sample_trial().key())->median == nanoseconds(123456789));
   CHECK(state.measurement(test::sample_trial().key())->trial.configuration ==
         test::sample_trial().configuration);
-  CHECK(state.adoption(test::sample_trial().shape_key())->expected == std::chrono::microseconds(900));
+  CHECK(state.adoption(test::sample_trial().shape_key())->expected ==
+        std::chrono::microseconds(900));
   CHECK_FALSE(state.adoption(trial_of(8).shape_key()));
   CHECK(state.quarantine(trial_of(7).key())->detail == "outlived 250 ms");
   CHECK(state.ledger() == test::sample_ledger());

@@ -21,8 +21,8 @@ using test::DiskOperation;
 using test::Files;
 using test::PowerCutter;
 
-// Something that must hold after a cut at a position in [from, until]: it was acknowledged at `from`, and
-// at `until` the session began to change it.
+// Something that must hold after a cut at a position in [from, until]: it was acknowledged at
+// `from`, and at `until` the session began to change it.
 struct Fact {
   std::size_t from = 0;
   std::size_t until = SIZE_MAX;
@@ -157,7 +157,7 @@ class Scenario {
 
   void end_trial() {
     if (open_.empty()) return;
-    const Trial trial = open_[random_.below(open_.size())];
+    const Trial trial = open_[static_cast<std::size_t>(random_.below(open_.size()))];
     measure(trial);
     release(trial.key());
     journal_->closed(trial.key());
@@ -165,7 +165,7 @@ class Scenario {
 
   void park() {
     if (open_.empty()) return;
-    const TrialKey key = open_[random_.below(open_.size())].key();
+    const TrialKey key = open_[static_cast<std::size_t>(random_.below(open_.size()))].key();
     release(key);
     journal_->parked(key);
   }
@@ -192,7 +192,8 @@ class Scenario {
     const Trial trial = any_trial();
     const ShapeKey key = trial.shape_key();
     for (const auto& [adopted_key, fact] : adoption_facts_) {
-      if (adopted_key == key) promises_.facts[fact].until = std::min(promises_.facts[fact].until, position());
+      if (adopted_key == key)
+        promises_.facts[fact].until = std::min(promises_.facts[fact].until, position());
     }
     if (random_.below(3) == 0) {
       journal_->demoted(key);
@@ -221,7 +222,8 @@ class Scenario {
     const TrialKey key = trial.key();
     release(key);
     journal_->quarantine(trial, QuarantineReason::crash, "killed by signal 6 (SIGABRT)");
-    pending_.push_back({0, SIZE_MAX, [key](const State& state) { return state.is_quarantined(key); }});
+    pending_.push_back(
+        {0, SIZE_MAX, [key](const State& state) { return state.is_quarantined(key); }});
     acknowledge_if(journal_->storage_status().ok());
   }
 
@@ -251,7 +253,9 @@ class Scenario {
     if (journal_->storage_status().ok()) {
       Fact fact;
       fact.from = position();
-      fact.holds = [ledger](const State& state) { return state.ledger().charged >= ledger.charged; };
+      fact.holds = [ledger](const State& state) {
+        return state.ledger().charged >= ledger.charged;
+      };
       promises_.facts.push_back(std::move(fact));
     }
     if (with_kills_) open();
@@ -280,7 +284,11 @@ class Scenario {
 };
 
 std::uint64_t record_digest(const RecordView& record) {
-  return Digest().add(std::uint64_t{record.type}).add(std::uint64_t{record.version}).add(record.payload).value();
+  return Digest()
+      .add(std::uint64_t{record.type})
+      .add(std::uint64_t{record.version})
+      .add(record.payload)
+      .value();
 }
 
 // What a medium's journal says; a missing journal says nothing.
@@ -307,21 +315,21 @@ Found look_at(const Files& files) {
   return found;
 }
 
-// The states that the log went through as the operations of a disk were asked for, and all records that
-// were ever written: made from the operations alone, without the Journal class.
+// The states that the log went through as the operations of a disk were asked for, and all records
+// that were ever written: made from the operations alone, without the Journal class.
 class History {
  public:
   explicit History(const Disk& disk) : inodes_(disk.first_inodes), folder_(disk.first_folder) {
     collect(0);
     for (std::size_t i = 0; i < disk.operations.size(); ++i) {
-      replay(disk.operations[i]);
-      collect(i + 1);
+      if (replay(disk.operations[i])) collect(i + 1);
     }
   }
 
   bool was_written(std::uint64_t record) const { return records_.count(record) != 0; }
 
-  // Whether a medium may hold `state` after a cut at `position`, given what was acknowledged before.
+  // Whether a medium may hold `state` after a cut at `position`, given what was acknowledged
+  // before.
   bool allows(std::uint64_t state, std::size_t position, const Promises& promises) const {
     std::size_t acknowledged = 0;
     for (std::size_t at : promises.acknowledged) {
@@ -341,7 +349,8 @@ class History {
     std::uint64_t digest;
   };
 
-  void replay(const DiskOperation& operation) {
+  // True if it may have changed the log.
+  bool replay(const DiskOperation& operation) {
     using Kind = DiskOperation::Kind;
     switch (operation.kind) {
       case Kind::write: {
@@ -356,13 +365,15 @@ class History {
         folder_.erase(operation.name);
         break;
       case Kind::remove: folder_.erase(operation.name); break;
-      default: break;
+      default: return false;
     }
+    return true;
   }
 
   void collect(std::size_t position) {
     Files files;
-    for (const auto& [name, inode] : folder_) files[name] = inodes_[inode];
+    const auto log = folder_.find(kJournalName);
+    if (log != folder_.end()) files[kJournalName] = inodes_[log->second];
     const Found found = look_at(files);
     if (!found.readable) return;
     records_.insert(found.records.begin(), found.records.end());
@@ -439,7 +450,7 @@ void cut_again(const Files& first_image, const Promises& first, std::size_t firs
     REQUIRE(second.facts.size() == 2);
 
     PowerCutter cutter(*disk);
-    const std::size_t position = random.below(disk->operations.size() + 1);
+    const auto position = static_cast<std::size_t>(random.below(disk->operations.size() + 1));
     while (cutter.position() < position) cutter.advance();
     const Files image = cutter.image(test::kAllCuts[random.below(4)], random);
     ++count.second_cuts;
@@ -548,7 +559,8 @@ TEST_CASE("a cut finds the old or the new log while a journal grows past its lim
 }
 
 // The page cache outlives the process: what the next session finds may not be on the medium yet.
-TEST_CASE("a process killed inside any operation leaves a journal that survives the next power cut") {
+TEST_CASE(
+    "a process killed inside any operation leaves a journal that survives the next power cut") {
   std::uint64_t kills = 0;
   Random random(17);
   for (std::uint64_t seed = 1000; seed < 1040; ++seed) {
@@ -640,7 +652,8 @@ void fail_everywhere(StatusCode code, std::uint64_t fault_count) {
 TEST_CASE("a storage that fills up at any operation costs the file and nothing in memory") {
   fail_everywhere(StatusCode::no_space, UINT64_MAX);
 }
-TEST_CASE("a storage that becomes read-only at any operation costs the file and nothing in memory") {
+TEST_CASE(
+    "a storage that becomes read-only at any operation costs the file and nothing in memory") {
   fail_everywhere(StatusCode::read_only, UINT64_MAX);
 }
 TEST_CASE("a storage that fails once at any operation costs the file and nothing in memory") {

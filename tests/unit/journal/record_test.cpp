@@ -50,8 +50,8 @@ TEST_CASE("records are read back with their offsets, in order") {
 TEST_CASE("the header's bytes are as documented") {
   Payload file;
   append_file_header({kFormatVersion, 0x0102030405060708ull}, file);
-  const Payload expected{0x89, 'I', 'T', 'J', 'R', 'N', 'L', '\n', 1, 0, 0, 0,
-                         8,    7,   6,   5,   4,   3,   2,   1};
+  const Payload expected{0x89, 'I', 'T', 'J', 'R', 'N', 'L', '\n', 1, 0,
+                         0,    0,   8,   7,   6,   5,   4,   3,    2, 1};
   REQUIRE(file.size() == kFileHeaderBytes);
   CHECK(Payload(file.begin(), file.begin() + 20) == expected);
   const auto header = read_file_header(file);

@@ -39,7 +39,8 @@ void measure(State& state, const Measurement& measurement) {
 
 std::vector<std::int64_t> medians(const State& state, const ShapeKey& key) {
   std::vector<std::int64_t> result;
-  state.for_each_measurement(key, [&](const Measurement& m) { result.push_back(m.median.count()); });
+  state.for_each_measurement(key,
+                             [&](const Measurement& m) { result.push_back(m.median.count()); });
   std::sort(result.begin(), result.end());
   return result;
 }
@@ -64,7 +65,8 @@ TEST_CASE("measurements are found by their shape, other shapes and drivers apart
   CHECK(state.measurement_count() == 4);
   CHECK(state.measurement_count(trial_of(3, 12, 0).shape_key()) == 0);
   std::vector<std::int64_t> stale;
-  state.for_each_stale_measurement(key, [&](const Measurement& m) { stale.push_back(m.median.count()); });
+  state.for_each_stale_measurement(
+      key, [&](const Measurement& m) { stale.push_back(m.median.count()); });
   CHECK(stale == std::vector<std::int64_t>{400});
 }
 
@@ -89,7 +91,8 @@ TEST_CASE("a quarantine holds at every shape, under its driver alone") {
   CHECK(state.quarantine(trial.key())->reason == QuarantineReason::crash);
 }
 
-TEST_CASE("a trial is open from its intent to its close, quarantine, suspicion, session or shutdown") {
+TEST_CASE(
+    "a trial is open from its intent to its close, quarantine, suspicion, session or shutdown") {
   const Trial trial = trial_of(3, 10, 1);
   const auto opened = [&] {
     State state;
@@ -152,8 +155,10 @@ TEST_CASE("an adoption holds until it is demoted, replaced or its configuration 
 
 TEST_CASE("another driver's newest adoption is a hint and never an adoption") {
   State state;
-  apply(state, RecordType::adoption, Adoption{trial_of(5, 10, 1), nanoseconds(9), nanoseconds(0), 2});
-  apply(state, RecordType::adoption, Adoption{trial_of(4, 10, 2), nanoseconds(9), nanoseconds(0), 2});
+  apply(state, RecordType::adoption,
+        Adoption{trial_of(5, 10, 1), nanoseconds(9), nanoseconds(0), 2});
+  apply(state, RecordType::adoption,
+        Adoption{trial_of(4, 10, 2), nanoseconds(9), nanoseconds(0), 2});
   const ShapeKey key = trial_of(3, 10, 0).shape_key();
   CHECK_FALSE(state.adoption(key));
   REQUIRE(state.stale_adoption(key));
@@ -198,12 +203,25 @@ TEST_CASE("memory is bounded whatever is recorded") {
     const Trial trial = trial_of(random.below(3), static_cast<std::int64_t>(random.below(100)),
                                  static_cast<std::int64_t>(random.next() >> 1));
     switch (random.below(6)) {
-      case 0: apply(state, RecordType::quarantine, Quarantine{trial, trial.key(), QuarantineReason::crash, "x"}); break;
+      case 0:
+        apply(state, RecordType::quarantine,
+              Quarantine{trial, trial.key(), QuarantineReason::crash, "x"});
+        break;
       case 1: apply(state, RecordType::suspect, Suspect{trial, trial.key(), 1}); break;
-      case 2: apply(state, RecordType::adoption, Adoption{trial, nanoseconds(1), nanoseconds(2), 1}); break;
-      case 3: apply(state, RecordType::shape_statistics, ShapeStatistics{random.next(), trial.shape, random.below(1000), 1, 1}); break;
-      case 4: (void)state.apply(static_cast<std::uint8_t>(100 + random.below(50)), 1, encode(trial.key())); break;
-      default: measure(state, measurement_of(trial, static_cast<std::int64_t>(random.below(1000)))); break;
+      case 2:
+        apply(state, RecordType::adoption, Adoption{trial, nanoseconds(1), nanoseconds(2), 1});
+        break;
+      case 3:
+        apply(state, RecordType::shape_statistics,
+              ShapeStatistics{random.next(), trial.shape, random.below(1000), 1, 1});
+        break;
+      case 4:
+        (void)state.apply(static_cast<std::uint8_t>(100 + random.below(50)), 1,
+                          encode(trial.key()));
+        break;
+      default:
+        measure(state, measurement_of(trial, static_cast<std::int64_t>(random.below(1000))));
+        break;
     }
     apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
     most = std::max(most, state.live_bytes());
@@ -234,8 +252,11 @@ TEST_CASE("the live records make the same state again") {
   for (std::int64_t i = 30; i > 0; --i) {
     const Trial trial = trial_of(3, i % 4, i);
     measure(state, measurement_of(trial, 1000 - i));
-    if (i % 3 == 0) apply(state, RecordType::adoption, Adoption{trial, nanoseconds(i), nanoseconds(0), 2});
-    if (i % 5 == 0) apply(state, RecordType::quarantine, Quarantine{trial, trial.key(), QuarantineReason::user, "x"});
+    if (i % 3 == 0)
+      apply(state, RecordType::adoption, Adoption{trial, nanoseconds(i), nanoseconds(0), 2});
+    if (i % 5 == 0)
+      apply(state, RecordType::quarantine,
+            Quarantine{trial, trial.key(), QuarantineReason::user, "x"});
     if (i % 7 == 0) apply(state, RecordType::suspect, Suspect{trial, trial.key(), 1});
     if (i % 9 == 0) apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
   }

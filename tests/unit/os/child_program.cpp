@@ -1,12 +1,12 @@
 // Started by process_test: joins its parent, then does what its argument says.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fcntl.h>
 #include <string>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include "platform/os/process.hpp"
 
@@ -54,7 +54,8 @@ int start_another(Channel& channel, const char* self) {
   const auto child = idletune::ChildProcess::start(options);
   if (!child.ok()) return 5;
   std::uint8_t ready = 0;
-  if (!(*child)->channel().receive(idletune::MutableBytes(&ready, 1), idletune::kNoTimeout).ok()) return 6;
+  if (!(*child)->channel().receive(idletune::MutableBytes(&ready, 1), idletune::kNoTimeout).ok())
+    return 6;
   say(channel, std::to_string((*child)->pid()));
   hang();
 }

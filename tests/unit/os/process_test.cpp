@@ -1,13 +1,13 @@
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
+#include <unistd.h>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
-#include <fcntl.h>
 #include <fstream>
 #include <string>
 #include <thread>
-#include <unistd.h>
 
 #include "platform/os/process.hpp"
 
@@ -26,8 +26,8 @@ Bytes bytes_of(const std::string& text) {
 
 std::string receive_text(Channel& channel, std::size_t size) {
   std::string text(size, '\0');
-  const Status status = channel.receive_all(
-      MutableBytes(reinterpret_cast<std::uint8_t*>(&text[0]), size), kLong);
+  const Status status =
+      channel.receive_all(MutableBytes(reinterpret_cast<std::uint8_t*>(&text[0]), size), kLong);
   CHECK_MESSAGE(status.ok(), status.to_string());
   return text;
 }
@@ -59,8 +59,8 @@ std::string child_program() {
   return *folder + "/idletune_os_child";
 }
 
-// The child program, where this system can start it at all (an emulated processor's program cannot be
-// without the kernel's help).
+// The child program, where this system can start it at all (an emulated processor's program cannot
+// be without the kernel's help).
 std::unique_ptr<ChildProcess> own_child(const std::vector<std::string>& arguments) {
   static const bool can_start = [] {
     auto child = start(child_program(), {"hang"});
@@ -100,7 +100,8 @@ TEST_CASE("more than a socket holds goes through while both sides work") {
 TEST_CASE("receiving from a silent child ends with a timeout and nothing is lost") {
   auto child = shell("read line <&3; echo \"got $line\" >&3");
   std::uint8_t byte = 0;
-  CHECK(child->channel().receive(MutableBytes(&byte, 1), nanoseconds(0)).code() == StatusCode::timeout);
+  CHECK(child->channel().receive(MutableBytes(&byte, 1), nanoseconds(0)).code() ==
+        StatusCode::timeout);
   CHECK(child->channel().receive(MutableBytes(&byte, 1), milliseconds(20)).code() ==
         StatusCode::timeout);
   REQUIRE(child->channel().send(bytes_of("it\n"), kLong).ok());
@@ -153,7 +154,8 @@ TEST_CASE("killing ends the child and what it started") {
   child->kill();
   REQUIRE(child->ended(kLong));
   CHECK(child->exit_status().value == SIGKILL);
-  for (int i = 0; i < 1000 && !is_dead(grandchild); ++i) std::this_thread::sleep_for(milliseconds(5));
+  for (int i = 0; i < 1000 && !is_dead(grandchild); ++i)
+    std::this_thread::sleep_for(milliseconds(5));
   CHECK(is_dead(grandchild));
 }
 
@@ -227,7 +229,8 @@ TEST_CASE("a hanging child dies when its parent is killed") {
   const std::string grandchild = receive_once(parent->channel());
   REQUIRE_FALSE(is_dead(grandchild));
   REQUIRE(::kill(parent->pid(), SIGKILL) == 0);
-  for (int i = 0; i < 4000 && !is_dead(grandchild); ++i) std::this_thread::sleep_for(milliseconds(5));
+  for (int i = 0; i < 4000 && !is_dead(grandchild); ++i)
+    std::this_thread::sleep_for(milliseconds(5));
   CHECK(is_dead(grandchild));
 }
 

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
-#include <string>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <string>
 
 #include "platform/os/storage.hpp"
 #include "tests/unit/os/temporary_folder.hpp"

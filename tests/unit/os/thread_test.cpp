@@ -1,10 +1,10 @@
 #include <doctest/doctest.h>
 
+#include <pthread.h>
+#include <sys/resource.h>
 #include <atomic>
 #include <csignal>
 #include <cstring>
-#include <pthread.h>
-#include <sys/resource.h>
 #include <vector>
 
 #include "platform/os/thread.hpp"

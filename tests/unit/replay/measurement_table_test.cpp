@@ -18,8 +18,9 @@ MemoryTable small_table() {
 
 TEST_CASE("a row is found by its configuration") {
   MemoryTable table = small_table();
-  REQUIRE(table.add({8, 1}, TrialStatus::correct, {Nanoseconds(10), Nanoseconds(12)},
-                    Nanoseconds(500)).ok());
+  REQUIRE(
+      table.add({8, 1}, TrialStatus::correct, {Nanoseconds(10), Nanoseconds(12)}, Nanoseconds(500))
+          .ok());
   REQUIRE(table.add({16, 1}, TrialStatus::compile, {}, Nanoseconds(300)).ok());
   TableEntry entry;
   REQUIRE(table.find({8, 1}, entry));

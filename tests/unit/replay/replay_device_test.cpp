@@ -122,7 +122,8 @@ TEST_CASE("a hanging run lasts until the deadline") {
   CHECK(run(device, *program, us(250)).code() == StatusCode::timeout);
   CHECK(device.now() == before + us(250));
   CHECK(run(device, *program, Nanoseconds(0)).code() == StatusCode::timeout);
-  CHECK(device.now() == before + us(250) + ReplayOptions().hang_time + ReplayOptions().launch_overhead);
+  CHECK(device.now() ==
+        before + us(250) + ReplayOptions().hang_time + ReplayOptions().launch_overhead);
 }
 
 TEST_CASE("a run slower than its deadline is a timeout at the deadline") {

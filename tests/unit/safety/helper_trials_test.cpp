@@ -217,9 +217,11 @@ TEST_CASE("a configuration that never ends is timed out, and the next trial work
 TEST_CASE("a helper that does not answer in time is killed") {
   HelperTrialsOptions hurried = options();
   hurried.compile_deadline = std::chrono::microseconds(1);
-  hurried.stage_deadline = std::chrono::microseconds(1);
+  hurried.executor.first_run_allowance = std::chrono::microseconds(1);
   HelperTrials trials(first_device(), broken_package(), hurried);
-  const TrialOutcome outcome = run(trials, request(TrialStage::compile, kRight));
+  TrialRequest compile = request(TrialStage::compile, kRight);
+  compile.deadline = std::chrono::microseconds(1);
+  const TrialOutcome outcome = run(trials, compile);
   CHECK(outcome.status == TrialStatus::timeout);
   CHECK(outcome.stage == TrialStage::compile);
   CHECK_MESSAGE(contains(outcome.message, "the helper was killed"), outcome.message);
@@ -340,7 +342,7 @@ TEST_CASE("the helper does nothing when started by hand") {
   CHECK((*child)->exit_status().to_string() == "exited with 113");
 }
 
-// --- in this process --------------------------------------------------------------------------------
+// --- in this process ---
 
 // Not a test: what the next one starts as a process of its own.
 TEST_CASE("in-process probe" * doctest::skip()) {

@@ -74,7 +74,8 @@ TEST_CASE("every relation compares as it reads") {
 
 TEST_CASE("all comparisons must hold, and an unknown name never does") {
   QuirkTable table;
-  REQUIRE(table.add_text(": VWM == 8, work_group_size > 100: both\n: NOSUCH != 3: never", "t").ok());
+  const char* text = ": VWM == 8, work_group_size > 100: both\n: NOSUCH != 3: never";
+  REQUIRE(table.add_text(text, "t").ok());
   CHECK(table.match(DeviceInfo(), subject(0, 64)) == nullptr);
   REQUIRE(table.match(DeviceInfo(), subject(0, 128)) != nullptr);
   CHECK(table.match(DeviceInfo(), subject(0, 128))->reason == "both");
@@ -107,7 +108,8 @@ TEST_CASE("what cannot be read is refused with its line and what was expected") 
   CHECK(message_of("name=x: : r") == "my.quirks, line 1: expected =\"text\" after the key");
   CHECK(message_of("name=\"x: : r") == "my.quirks, line 1: expected a closing quote");
   CHECK(message_of(": P = 3: r") == "my.quirks, line 1: expected one of < <= == != >= >");
-  CHECK(message_of(": P > three: r") == "my.quirks, line 1: expected an integer after the relation");
+  CHECK(message_of(": P > three: r") ==
+        "my.quirks, line 1: expected an integer after the relation");
   CHECK(message_of(": P > 9999999999999999999: r") ==
         "my.quirks, line 1: expected an integer after the relation");
   CHECK(message_of(": P > 3") == "my.quirks, line 1: expected ',' or ':' after a comparison");

@@ -191,8 +191,9 @@ TEST_CASE("a reference that changes nothing or writes astray fails prepare and b
   outcome = bench.check(kNoFault);
   CHECK(outcome.stage == TrialStage::prepare);
   CHECK(outcome.status == TrialStatus::correctness);
-  CHECK_MESSAGE(contains(outcome.message, "the reference wrote outside buffer 'z': 28 bytes behind"),
-                outcome.message);
+  CHECK_MESSAGE(
+      contains(outcome.message, "the reference wrote outside buffer 'z': 28 bytes behind"),
+      outcome.message);
 }
 
 TEST_CASE("device limits refuse a configuration before anything is compiled") {

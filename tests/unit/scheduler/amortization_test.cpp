@@ -84,9 +84,27 @@ TEST_CASE("the reported steps follow the fraction that a model gives") {
   CHECK(decide(input).expected_steps == kInfinity);
 }
 
+TEST_CASE("draws that fail lower the believed share and with it the gain of a step") {
+  // A Gamma prior worth 2 hits in 2 / p_b draws: (2 + 0) / (200 + 100).
+  UniformDraws draws;
+  DecisionInput input = plain(100);
+  input.fraction = 0.01;
+  const Decision before = decide(input);
+  input.draws = &draws;
+  for (int i = 0; i < 100; ++i) draws.add_failure();
+  const Decision after = decide(input);
+  CHECK(after.fraction == Approx(2.0 / 300));
+  CHECK(after.fraction_origin == FractionOrigin::model);
+  CHECK(after.gain_ns < before.gain_ns / 2);  // of what improves at all, far more was expected
+  CHECK(after.break_even_launches > before.break_even_launches);
+  for (int i = 0; i < 101; ++i) draws.add_failure();
+  CHECK(decide(input).fraction_origin == FractionOrigin::measured);
+}
+
 TEST_CASE("the look-ahead agrees with the closed form for a space of two values") {
-  // t_best = 1 ms is certain (what runs now is predicted to have q = 0.5 and takes 2 ms, and a launch
-  // of 1 ms was seen), a draw gains 1 ms with chance 1/2: E[gain of best of k] = (1 - 2^-k) ms.
+  // t_best = 1 ms is certain (what runs now is predicted to have q = 0.5 and takes 2 ms, and a
+  // launch of 1 ms was seen), a draw gains 1 ms with chance 1/2: E[gain of best of k] = (1 - 2^-k)
+  // ms.
   DecisionInput input;
   input.current = from_ms(2);
   input.best_here = from_ms(1);
@@ -96,15 +114,16 @@ TEST_CASE("the look-ahead agrees with the closed form for a space of two values"
   input.step_cost = from_ms(10);
   input.expected_launches = 1000;
   const Decision decision = decide(input);
-  // Net gain in ms: 1000 (1 - 2^-k) - 10 k: of k = 1, 2, 4, ... and 3, 6, 12, ... the best is 924.4 at
-  // k = 6 (897.5 at 4, 916.1 at 8).
+  // Net gain in ms: 1000 (1 - 2^-k) - 10 k: of k = 1, 2, 4, ... and 3, 6, 12, ... the best is 924.4
+  // at k = 6 (897.5 at 4, 916.1 at 8).
   CHECK(decision.best_estimate_ns == Approx(1e6));
   CHECK(decision.verdict == Verdict::tune);
   CHECK(decision.steps == 6);
   CHECK(decision.cost_ns == Approx(60e6));
   CHECK(decision.gain_ns == Approx(984.375e6));
-  // In expectation it pays from 20 launches on (k = 1: 10 ms for 0.5 ms a launch). The 25 % quantile of
-  // the gain is 1 ms from k = 3 on, where all draws are slow with chance 1/8: from 30 launches on.
+  // In expectation it pays from 20 launches on (k = 1: 10 ms for 0.5 ms a launch). The 25 %
+  // quantile of the gain is 1 ms from k = 3 on, where all draws are slow with chance 1/8: from 30
+  // launches on.
   CHECK(decision.break_even_launches == Approx(30.0));
   CHECK(decision.pessimistic_net_ns == Approx(970e6));
 }
@@ -294,7 +313,8 @@ TEST_CASE("search for a rare fast configuration goes on while launches justify i
 }
 
 TEST_CASE("the total time with the decision stays close to the better of tuning and not tuning") {
-  // Spaces drawn from the prior, policies compared in expectation: time of all launches plus charge.
+  // Spaces drawn from the prior, policies compared in expectation: time of all launches plus
+  // charge.
   const RelativePerformance prior = RelativePerformance::prior();
   for (double launches : {30.0, 1e3, 1e5}) {
     double with_decision = 0;

@@ -12,8 +12,8 @@ namespace {
 
 Nanoseconds us(std::int64_t value) { return Nanoseconds(value * 1000); }
 
-// Frames of `period`: `launches` kernels of 500 us with pauses of 200 us between, then nothing until
-// the next frame. Returns the start of the frame after the last.
+// Frames of `period`: `launches` kernels of 500 us with pauses of 200 us between, then nothing
+// until the next frame. Returns the start of the frame after the last.
 Nanoseconds play_frames(IdleGapPredictor& gaps, Nanoseconds start, Nanoseconds period, int frames,
                         int launches) {
   for (int frame = 0; frame < frames; ++frame) {
@@ -70,7 +70,8 @@ TEST_CASE("without a telling position short pauses are ruled out by waiting") {
   Random random(9);
   IdleGapPredictor gaps(Nanoseconds(0));
   Nanoseconds frame = us(1000);
-  for (int i = 0; i < 60; ++i) frame = play_frames(gaps, frame, us(16000), 1, 4 + static_cast<int>(random.below(9)));
+  for (int i = 0; i < 60; ++i)
+    frame = play_frames(gaps, frame, us(16000), 1, 4 + static_cast<int>(random.below(9)));
   gaps.on_launch(frame, us(500));
   CHECK(gaps.remaining(frame + us(510)) <= us(200));
   CHECK(gaps.remaining(frame + us(500) + us(300)) > us(5000));

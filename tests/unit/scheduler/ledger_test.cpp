@@ -84,7 +84,8 @@ TEST_CASE("a loss lowers the bound") {
 TEST_CASE("what is charged never exceeds the bound when every charge was allowed before") {
   for (std::uint64_t seed = 1; seed <= 50; ++seed) {
     Random random(seed);
-    Ledger ledger(LedgerOptions{0.001 + 0.1 * random.uniform(), random.uniform(), random.uniform()});
+    Ledger ledger(
+        LedgerOptions{0.001 + 0.1 * random.uniform(), random.uniform(), random.uniform()});
     std::uint64_t made = 0;
     for (int i = 0; i < 4000; ++i) {
       const Nanoseconds amount(static_cast<std::int64_t>(random.below(5 * kMillisecond)));

@@ -215,14 +215,16 @@ TEST_CASE("in noise an equal candidate is rarely adopted and a clearly better on
     better.drift = noise;
     better_adopted += play(better, context_of(100)).verdict() == TrialVerdict::adopt ? 1 : 0;
   }
-  CHECK(equal_adopted <= 35);   // 7 %: two looks at the 5 % level
+  CHECK(equal_adopted <= 35);  // 7 %: two looks at the 5 % level
   CHECK(better_adopted >= 425);
 }
 
 TEST_CASE("a candidate that fails any stage is rejected with that status") {
-  const std::vector<std::pair<std::size_t, TrialStatus>> failures{
-      {0, TrialStatus::compile}, {2, TrialStatus::correctness}, {3, TrialStatus::timeout},
-      {5, TrialStatus::correctness}, {6, TrialStatus::crash}};
+  const std::vector<std::pair<std::size_t, TrialStatus>> failures{{0, TrialStatus::compile},
+                                                                  {2, TrialStatus::correctness},
+                                                                  {3, TrialStatus::timeout},
+                                                                  {5, TrialStatus::correctness},
+                                                                  {6, TrialStatus::crash}};
   for (const auto& [at, status] : failures) {
     CAPTURE(at);
     ScriptedRunner runner;

@@ -55,8 +55,8 @@ TEST_CASE("the fastest draws are counted exactly however many there were") {
 }
 
 TEST_CASE("the bounded sample is uniform over all draws and the same in every run") {
-  // 3200 draws in rising order: about half of the sample of 64 must come from the first half (mean 32,
-  // standard deviation 4).
+  // 3200 draws in rising order: about half of the sample of 64 must come from the first half (mean
+  // 32, standard deviation 4).
   UniformDraws ordered;
   for (int i = 1; i <= 3200; ++i) ordered.add(Nanoseconds(i));
   int in_first_half = 0;

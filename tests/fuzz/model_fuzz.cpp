@@ -1,0 +1,58 @@
+// Opening .itmodel bytes, and using all of an accepted model. The content digest is repaired first,
+// since no fuzzer would find it.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "agent/search/searchers.hpp"
+#include "models/predict/model.hpp"
+#include "models/predict/model_format.hpp"
+#include "models/schema/model_generated.h"
+
+namespace {
+
+using namespace idletune;
+
+void repair_digest(std::vector<std::uint8_t>& bytes) {
+  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 8, 200000);
+  if (bytes.size() < 16 || !model_schema::VerifyModelFileBuffer(verifier)) return;
+  auto* file = flatbuffers::GetMutableRoot<flatbuffers::Table>(bytes.data());
+  const auto* model = model_schema::GetModelFile(bytes.data());
+  file->SetField<std::uint64_t>(model_schema::ModelFile::VT_CONTENT_DIGEST,
+                                model_schema::content_digest(*model), 0);
+}
+
+void use(const KernelKnowledge& kernel) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < kernel.parameter_count(); ++i) names.emplace_back(kernel.parameter(i));
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < kernel.portfolio_size(); ++i) {
+    for (const std::int64_t value : kernel.portfolio_values(i)) rows.push_back(value);
+  }
+  double sum = kernel.well_performing_fraction(0.5) + kernel.relative_performance_quantile(0.99);
+  for (std::size_t i = 0; i < kernel.held_out_count(); ++i) sum += kernel.held_out(i).first_pick;
+  if (!(sum >= 0)) std::abort();
+  const auto space = Space::from_rows(names, {}, {}, rows);
+  if (!space.ok()) return;  // a portfolio that names an entry twice
+  auto searcher = make_product_searcher(*space, &kernel, {});
+  for (int i = 0; i < 20; ++i) {
+    const auto proposal = searcher->ask();
+    if (!proposal) break;
+    Observation seen;
+    seen.run_time = Nanoseconds(1000 + i);
+    searcher->tell(proposal->configuration, seen);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::vector<std::uint8_t> bytes(data, data + size);
+  repair_digest(bytes);
+  const auto model = Model::open(std::move(bytes), "fuzz");
+  if (!model.ok()) return 0;
+  for (const KernelKnowledge& kernel : (*model)->kernels()) use(kernel);
+  return 0;
+}

@@ -1,0 +1,71 @@
+// Kernel packages from anywhere: opened as they are, and once more under a correct content digest,
+// so that everything behind the digest is reached too. Whatever opens must work.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <vector>
+
+#include "models/core/random.hpp"
+#include "models/space/kernel_package.hpp"
+#include "tests/unit/space/sealing.hpp"
+
+using namespace idletune;
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+Shape some_shape(const KernelPackage& package, Random& random) {
+  Shape shape;
+  for (std::size_t i = 0; i < package.dimension_count(); ++i) {
+    shape.push_back(static_cast<std::int64_t>(random.below(5000)));
+  }
+  return shape;
+}
+
+void use_space(const Space& space, Random& random) {
+  if (!space.indexed()) return;  // the walk over a hostile space may be long
+  const Configuration configuration = space.sample(random);
+  if (configuration.empty()) return;
+  const auto index = space.index_of(configuration);
+  require(index.has_value() && *index < space.valid_count());
+  require(space.at(*index) == configuration);
+  Configuration next;
+  require(space.cursor(*index).next(next) && next == configuration);
+}
+
+void use(const KernelPackage& package) {
+  Random random(1);
+  require(package.space().contains(package.default_configuration()));
+  for (int i = 0; i < 4; ++i) {
+    use_space(package.space(), random);
+    const Shape shape = some_shape(package, random);
+    const auto plan = package.plan(shape, package.default_configuration());
+    if (plan.ok()) {
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        require(plan->range.local[axis] > 0);
+        require(plan->range.global[axis] % plan->range.local[axis] == 0);
+      }
+    }
+    (void)package.reference_plan(shape);
+    (void)package.tolerance(shape);
+    for (std::size_t a = 0; a < package.argument_count(); ++a) {
+      (void)package.buffer_elements(a, shape, package.default_configuration());
+      (void)package.dimension_value(a, shape);
+    }
+  }
+  require(!package.compile_options(package.default_configuration()).empty());
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::vector<std::uint8_t> bytes(data, data + size);
+  if (auto package = KernelPackage::open(bytes, "fuzz"); package.ok()) use(**package);
+  if (test::seal_again(bytes)) {
+    if (auto package = KernelPackage::open(std::move(bytes), "fuzz"); package.ok()) use(**package);
+  }
+  return 0;
+}

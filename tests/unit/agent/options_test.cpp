@@ -1,0 +1,69 @@
+#include <idletune/options.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+
+using namespace idletune;
+
+namespace {
+
+// Sets a variable for the length of a test case.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { setenv(name, value, 1); }
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+}  // namespace
+
+TEST_CASE("environment variables override options") {
+  const Variable mode("IDLETUNE_MODE", "cached");
+  const Variable state("IDLETUNE_STATE", "/data/state");
+  const Variable model("IDLETUNE_MODEL", "board.itmodel");
+  const Variable verbose("IDLETUNE_VERBOSE", "3");
+  const Variable tuning("IDLETUNE_MAX_TUNING_MS", "1500");
+  AgentOptions options;
+  REQUIRE(apply_environment(options).ok());
+  CHECK(options.mode == Mode::cached);
+  CHECK(options.state == "/data/state");
+  CHECK(options.model == "board.itmodel");
+  CHECK(options.log_level == 3);
+  CHECK(options.max_tuning == std::chrono::milliseconds(1500));
+}
+
+TEST_CASE("an empty variable changes nothing") {
+  const Variable mode("IDLETUNE_MODE", "");
+  AgentOptions options;
+  REQUIRE(apply_environment(options).ok());
+  CHECK(options.mode == Mode::tune);
+}
+
+TEST_CASE("no tuning time means no tuning, not unlimited tuning") {
+  const Variable tuning("IDLETUNE_MAX_TUNING_MS", "0");
+  AgentOptions options;
+  REQUIRE(apply_environment(options).ok());
+  CHECK(options.mode == Mode::cached);
+}
+
+TEST_CASE("a value that is none is refused with its name and what was expected") {
+  const char* const wrong[][2] = {{"IDLETUNE_MODE", "fast"},
+                                  {"IDLETUNE_VERBOSE", "4"},
+                                  {"IDLETUNE_VERBOSE", "1x"},
+                                  {"IDLETUNE_MAX_TUNING_MS", "-1"},
+                                  {"IDLETUNE_MAX_TUNING_MS", "nan"},
+                                  {"IDLETUNE_MAX_TUNING_MS", "10s"}};
+  for (const auto& [name, value] : wrong) {
+    CAPTURE(name);
+    CAPTURE(value);
+    const Variable variable(name, value);
+    AgentOptions options;
+    const Status status = apply_environment(options);
+    CHECK(status.code() == StatusCode::invalid_argument);
+    CHECK(status.message().find(name) != std::string::npos);
+    CHECK(status.message().find("expected") != std::string::npos);
+  }
+}

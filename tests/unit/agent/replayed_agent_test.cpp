@@ -1,0 +1,352 @@
+// The agent on a replayed device: no code runs, a virtual clock counts, and everything is repeatable.
+#include <idletune/agent.hpp>
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <functional>
+
+#include "models/space/pack.hpp"
+#include "platform/replay/replay_device.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace idletune;
+using idletune::test::TemporaryFolder;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1.
+std::vector<std::uint8_t> package() {
+  KernelDescription description;
+  description.name = "play";
+  description.source = "nobody compiles this";
+  description.entry = "play";
+  description.dimensions = {"N"};
+  for (const char* name : {"A", "B"}) {
+    DescribedParameter parameter{name, ParameterKind::other, {}, 1};
+    for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
+    description.parameters.push_back(parameter);
+  }
+  description.launch.global = {"N"};
+  description.launch.local = {"1"};
+  DescribedArgument x;
+  x.name = "x";
+  x.access = Access::inout;
+  x.size = "N";
+  description.arguments = {x};
+  description.reference.configuration = {};
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  return std::move(*bytes);
+}
+
+// 4 ms at the default, 1 ms at A = B = 8, between them elsewhere.
+Nanoseconds time_of(std::int64_t a, std::int64_t b) {
+  const double distance = std::hypot(static_cast<double>(a - 8), static_cast<double>(b - 8));
+  return Nanoseconds(static_cast<std::int64_t>(1e6 + 3e6 * std::min(1.0, distance / 9.9)));
+}
+
+using Edit = std::function<void(replay::MemoryTable&)>;
+
+replay::MemoryTable table(const Edit& edit = {}) {
+  DeviceInfo device;
+  device.platform = "test";
+  device.name = "board";
+  device.driver = "1";
+  device.local_memory_bytes = 32768;
+  device.max_work_group_size = 256;
+  device.max_work_item_sizes = {256, 256, 64};
+  device.max_allocation_bytes = 1u << 28;
+  replay::MemoryTable result(device, {"A", "B"});
+  for (std::int64_t a = 1; a <= 16; ++a) {
+    for (std::int64_t b = 1; b <= 16; ++b) {
+      REQUIRE(result.add({a, b}, TrialStatus::correct, {time_of(a, b)}, 20ms).ok());
+    }
+  }
+  if (edit) edit(result);
+  return result;
+}
+
+// An application with one shape on a replayed device.
+struct Application {
+  explicit Application(const replay::MemoryTable& measurements, AgentOptions options = {})
+      : device(measurements) {
+    options.read_environment = false;
+    options.isolation = Isolation::in_process;
+    auto opened = Agent::open(options);
+    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
+    agent.emplace(std::move(*opened));
+    auto loaded = agent->kernel(device, package());
+    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
+    kernel = *loaded;
+    auto allocated = device.allocate(64 * sizeof(float));
+    REQUIRE(allocated.ok());
+    x = std::move(*allocated);
+  }
+  void launch(int times = 1) {
+    for (int i = 0; i < times; ++i) REQUIRE(kernel->launch(shape, {x->argument()}).ok());
+  }
+  // `frames` times: `launches` launches, then an idle gap. Returns the tuner's time.
+  Nanoseconds play(int frames, int launches, Nanoseconds gap) {
+    Nanoseconds used{0};
+    for (int i = 0; i < frames; ++i) {
+      launch(launches);
+      const IdleReport report = agent->idle(gap);
+      CHECK(report.used <= gap);
+      used += report.used;
+      device.advance(gap - report.used);
+    }
+    return used;
+  }
+  Explanation explain() const {
+    auto explanation = kernel->explain(shape);
+    REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
+    return *explanation;
+  }
+
+  const Shape shape{64};
+  replay::ReplayDevice device;
+  std::unique_ptr<Buffer> x;
+  std::optional<Agent> agent;
+  std::optional<TunedKernel> kernel;
+};
+
+}  // namespace
+
+TEST_CASE("an application with idle time ends up with a faster configuration") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  application.launch();
+  CHECK(application.explain().speed_up == doctest::Approx(1));
+  application.play(600, 20, 1s);
+  const Explanation after = application.explain();
+  CHECK(after.selection == Selection::tuned);
+  CHECK(after.default_ms == doctest::Approx(4.0).epsilon(0.01));
+  CHECK(after.speed_up > 2.0);
+  CHECK(after.evaluated > 5);
+  CHECK(after.reason.size() > 20);
+  CHECK(after.production_watch != "unavailable");
+}
+
+TEST_CASE("the charged tuning time never exceeds the promise") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  for (int i = 0; i < 300; ++i) {
+    application.play(1, 5, 1s);
+    const AgentStatus status = application.agent->status();
+    CHECK(status.charged_seconds <=
+          0.02 * status.kernel_seconds + status.saved_seconds + 0.005);  // one stage's misjudgement
+  }
+  CHECK(application.agent->status().tuning_seconds > 0);
+}
+
+TEST_CASE("nothing is tuned before the application has launched anything") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  const IdleReport report = application.agent->idle(10s);
+  CHECK(report.stages == 0);
+  CHECK(report.used == 0ns);
+}
+
+TEST_CASE("a gap that is too short starts nothing and says what it would need") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  application.launch(2000);
+  const Nanoseconds before = application.device.now();
+  const IdleReport report = application.agent->idle(1us);
+  CHECK(report.stages == 0);
+  CHECK(report.needs > 1us);
+  CHECK(application.device.now() - before <= 1us);
+}
+
+TEST_CASE("search stops when an end of the launches is near") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  application.kernel->expect_launches(application.shape, 30);
+  application.play(30, 1, 500ms);
+  const Explanation after = application.explain();
+  CHECK(after.expected_launches == doctest::Approx(0));
+  CHECK(after.verdict != Verdict::tune);
+  CHECK(application.agent->status().charged_seconds <=
+        0.02 * application.agent->status().kernel_seconds + 0.005);
+}
+
+TEST_CASE("a wrong configuration is never adopted, however fast it looks") {
+  const replay::MemoryTable measurements = table([](replay::MemoryTable& t) {
+    for (std::int64_t a = 6; a <= 10; ++a) {
+      for (std::int64_t b = 6; b <= 10; ++b) {
+        REQUIRE(t.add({a, b}, TrialStatus::correctness, {100us}, 20ms).ok());
+      }
+    }
+  });
+  Application application(measurements);
+  application.launch();
+  application.agent->tune_now(10h);
+  const Explanation after = application.explain();
+  CHECK(after.rejected >= 25);
+  const bool in_wrong_corner = after.running[0] >= 6 && after.running[0] <= 10 &&
+                               after.running[1] >= 6 && after.running[1] <= 10;
+  CHECK_FALSE(in_wrong_corner);
+  CHECK(after.speed_up > 1.5);
+}
+
+TEST_CASE("a foreground run finds the optimum of a small space") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  application.launch();
+  application.agent->tune_now(10h);
+  const Explanation after = application.explain();
+  // Adoption is by a margin, so the last few percent may be left.
+  CHECK(after.running_ms < 1.05);
+  CHECK(after.evaluated == 255);
+  CHECK(after.verdict == Verdict::stop);
+}
+
+TEST_CASE("the second start begins with what the first adopted") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path() + "/state";
+  const replay::MemoryTable measurements = table();
+  Configuration adopted;
+  {
+    Application first(measurements, options);
+    first.launch();
+    first.agent->tune_now(10h);
+    adopted = first.explain().running;
+    CHECK(first.agent->status().storage.ok());
+  }
+  Application second(measurements, options);
+  const Explanation known = second.explain();  // before the first launch
+  CHECK(known.selection == Selection::tuned);
+  CHECK(known.running == adopted);
+  CHECK(known.evaluated >= 255);
+  const Nanoseconds before = second.device.now();
+  second.launch();
+  CHECK(second.device.now() - before < 1200us);
+}
+
+TEST_CASE("another driver version makes the adoption a hint that is tried first") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path() + "/state";
+  Configuration adopted;
+  {
+    const replay::MemoryTable measurements = table();
+    Application first(measurements, options);
+    first.launch();
+    first.agent->tune_now(10h);
+    adopted = first.explain().running;
+  }
+  DeviceInfo updated = table().device();
+  updated.driver = "2";
+  replay::MemoryTable measurements(updated, {"A", "B"});
+  for (std::int64_t a = 1; a <= 16; ++a) {
+    for (std::int64_t b = 1; b <= 16; ++b) {
+      REQUIRE(measurements.add({a, b}, TrialStatus::correct, {time_of(a, b)}, 20ms).ok());
+    }
+  }
+  Application second(measurements, options);
+  second.launch();
+  CHECK(second.explain().selection == Selection::fallback);
+  for (int i = 0; i < 100 && second.explain().evaluated < 1; ++i) second.agent->tune_now(1s);
+  CHECK(second.explain().running == adopted);
+}
+
+TEST_CASE("mode off neither tunes nor touches the state folder") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path() + "/state";
+  options.mode = Mode::off;
+  const replay::MemoryTable measurements = table();
+  {
+    Application application(measurements, options);
+    application.launch(100);
+    CHECK(application.agent->idle(10s).stages == 0);
+    CHECK(application.agent->tune_now(10s).stages == 0);
+  }
+  CHECK_FALSE(std::filesystem::exists(folder.path() + "/state"));
+}
+
+TEST_CASE("mode cached uses what was adopted and searches no further") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path() + "/state";
+  const replay::MemoryTable measurements = table();
+  {
+    Application first(measurements, options);
+    first.launch();
+    first.agent->tune_now(2s);
+    REQUIRE(first.explain().selection == Selection::tuned);
+  }
+  options.mode = Mode::cached;
+  Application second(measurements, options);
+  CHECK(second.explain().selection == Selection::tuned);
+  second.launch(1000);
+  CHECK(second.agent->idle(10s).stages == 0);
+}
+
+TEST_CASE("an unusable state folder degrades to memory and says so") {
+  AgentOptions options;
+  options.state = "/proc/no-such-place/state";
+  const replay::MemoryTable measurements = table();
+  Application application(measurements, options);
+  CHECK_FALSE(application.agent->status().storage.ok());
+  application.launch();
+  application.agent->tune_now(10h);
+  CHECK(application.explain().selection == Selection::tuned);
+}
+
+TEST_CASE("launches with wrong arguments or shapes are refused by name") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  const Status few = application.kernel->launch(application.shape, {});
+  CHECK(few.code() == StatusCode::invalid_argument);
+  CHECK(few.message().find("expected 1") != std::string::npos);
+  const Status scalar = application.kernel->launch(application.shape, 1.0f);
+  CHECK(scalar.message().find("'x'") != std::string::npos);
+  CHECK_FALSE(application.kernel->launch({0}, {application.x->argument()}).ok());
+  CHECK_FALSE(application.kernel->launch({1, 2}, {application.x->argument()}).ok());
+}
+
+TEST_CASE("shapes beyond the capacity run the default") {
+  AgentOptions options;
+  options.max_shapes = 2;
+  const replay::MemoryTable measurements = table();
+  Application application(measurements, options);
+  for (std::int64_t n = 1; n <= 5; ++n) {
+    REQUIRE(application.kernel->launch({n}, {application.x->argument()}).ok());
+  }
+  CHECK(application.kernel->shapes().size() == 2);
+  CHECK(application.agent->status().unslotted_launches == 3);
+}
+
+TEST_CASE("launches themselves time checked candidates where the application allows it") {
+  const replay::MemoryTable measurements = table();
+  Application application(measurements);
+  application.kernel->allow_in_place({true, 0.05});
+  application.play(2000, 20, 1s);
+  const Explanation after = application.explain();
+  CHECK(after.selection == Selection::tuned);
+  CHECK(after.speed_up > 1.5);
+}
+
+TEST_CASE("options out of range are refused by name") {
+  AgentOptions options;
+  options.read_environment = false;
+  options.overhead_limit = std::nan("");
+  const auto agent = Agent::open(options);
+  REQUIRE_FALSE(agent.ok());
+  CHECK(agent.status().message().find("overhead_limit") != std::string::npos);
+}
+
+TEST_CASE("a broken model is reported and costs nothing else") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.model = folder.path() + "/none.itmodel";
+  const replay::MemoryTable measurements = table();
+  Application application(measurements, options);
+  CHECK(application.agent->status().model.code() == StatusCode::not_found);
+  application.launch();
+}

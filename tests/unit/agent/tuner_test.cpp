@@ -1,0 +1,99 @@
+#include <idletune/tuner.hpp>
+
+#include <doctest/doctest.h>
+
+#include <set>
+#include <vector>
+
+using namespace idletune;
+
+namespace {
+
+TunerOptions two_parameters() {
+  TunerOptions options;
+  options.name = "blocks";
+  options.parameters = {{"WIDTH", {1, 2, 4, 8}}, {"DEPTH", {1, 3, 5}}};
+  return options;
+}
+
+// Fastest at WIDTH=4, DEPTH=3.
+Nanoseconds time_of(const Configuration& c) {
+  const auto distance = (c[0] - 4) * (c[0] - 4) + (c[1] - 3) * (c[1] - 3);
+  return Nanoseconds(1000 + 100 * distance);
+}
+
+}  // namespace
+
+TEST_CASE("every configuration is asked for once and the best is found") {
+  auto tuner = Tuner::open(two_parameters());
+  REQUIRE(tuner.ok());
+  CHECK(tuner->text(tuner->best()) == "WIDTH=1 DEPTH=1");
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;
+  while (auto configuration = tuner->ask()) {
+    CHECK(seen.insert({(*configuration)[0], (*configuration)[1]}).second);
+    tuner->tell(*configuration, {TrialStatus::correct, time_of(*configuration)});
+  }
+  CHECK(seen.size() == 12);
+  CHECK(tuner->told() == 12);
+  CHECK(tuner->text(tuner->best()) == "WIDTH=4 DEPTH=3");
+  CHECK(tuner->best_time() == Nanoseconds(1000));
+}
+
+TEST_CASE("failures and times of nothing are never the best") {
+  auto tuner = Tuner::open(two_parameters());
+  REQUIRE(tuner.ok());
+  tuner->tell({8, 5}, {TrialStatus::correctness, Nanoseconds(1)});
+  tuner->tell({8, 3}, {TrialStatus::correct, Nanoseconds(0)});
+  CHECK(tuner->best_time() == Nanoseconds(0));
+  tuner->tell({2, 3}, {TrialStatus::correct, Nanoseconds(500)});
+  CHECK(tuner->text(tuner->best()) == "WIDTH=2 DEPTH=3");
+}
+
+TEST_CASE("what the application told unasked is not asked for") {
+  auto tuner = Tuner::open(two_parameters());
+  REQUIRE(tuner.ok());
+  tuner->tell({4, 3}, {TrialStatus::correct, Nanoseconds(1000)});
+  int asked = 0;
+  while (auto configuration = tuner->ask()) {
+    CHECK_FALSE(*configuration == Configuration{4, 3});
+    ++asked;
+  }
+  CHECK(asked == 11);
+}
+
+TEST_CASE("the same seed asks in the same order") {
+  auto a = Tuner::open(two_parameters());
+  auto b = Tuner::open(two_parameters());
+  REQUIRE(a.ok());
+  REQUIRE(b.ok());
+  while (auto configuration = a->ask()) CHECK(b->ask() == configuration);
+}
+
+TEST_CASE("searching on pays for many uses and not for none") {
+  auto tuner = Tuner::open(two_parameters());
+  REQUIRE(tuner.ok());
+  for (int i = 0; i < 4; ++i) {
+    auto configuration = tuner->ask();
+    REQUIRE(configuration.has_value());
+    tuner->tell(*configuration, {TrialStatus::correct, time_of(*configuration)});
+  }
+  std::string reason;
+  CHECK(tuner->pays(1e9, Nanoseconds(1000000), &reason));
+  CHECK(reason.size() > 10);
+  CHECK_FALSE(tuner->pays(0, Nanoseconds(1000000), &reason));
+  CHECK(reason.size() > 10);
+}
+
+TEST_CASE("a space that makes no sense is refused by name") {
+  TunerOptions options = two_parameters();
+  options.parameters.push_back({"WIDTH", {1}});
+  auto tuner = Tuner::open(options);
+  REQUIRE_FALSE(tuner.ok());
+  CHECK(tuner.status().message().find("WIDTH") != std::string::npos);
+  options = two_parameters();
+  options.package = "also.itkernel";
+  CHECK_FALSE(Tuner::open(options).ok());
+  options = TunerOptions();
+  options.package = "not-there.itkernel";
+  CHECK(Tuner::open(options).code() == StatusCode::not_found);
+}

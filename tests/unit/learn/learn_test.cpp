@@ -1,0 +1,159 @@
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "models/learn/combine_repeats.hpp"
+#include "models/learn/learn.hpp"
+#include "models/predict/model.hpp"
+
+using namespace idletune;
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// Times in ms per x = 0, 1, ...; not positive: failed.
+History history_of(const std::string& device, const std::vector<double>& times, const Shape& shape = {}) {
+  History history;
+  history.kernel = "k";
+  history.device = device;
+  history.shape = shape;
+  history.nanoseconds_per_unit = 1e6;
+  history.parameters.emplace_back("x");
+  history.parameters.emplace_back("fixed");
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    history.parameters[0].push_integer(static_cast<std::int64_t>(i));
+    history.parameters[1].push_integer(32);
+    history.status.push_back(times[i] > 0 ? TrialStatus::correct : TrialStatus::runtime);
+    history.run_time.push_back(times[i] > 0 ? times[i] : kNone);
+    history.compile_time.push_back(50);
+    history.sample_count.push_back(0);
+  }
+  return history;
+}
+
+std::shared_ptr<const Model> learned(const std::vector<const History*>& histories,
+                                     const LearnOptions& options = {}) {
+  const auto model = learn(histories, options);
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  auto opened = Model::open(model->bytes, "test");
+  REQUIRE(opened.ok());
+  return *opened;
+}
+
+}  // namespace
+
+TEST_CASE("the first pick is what is good on all devices, not what is best on one") {
+  const History a = history_of("A1", {1.0, 1.05, 4.0, -1});
+  const History b = history_of("B1", {4.0, 2.1, 2.0, 2.0});
+  const auto model = learned({&a, &b});
+  REQUIRE(model->kernels().size() == 1);
+  const KernelKnowledge& kernel = model->kernels()[0];
+  const auto space = space_of(a);
+  const auto pick = first_pick(kernel, *space, Shape{}, "");
+  REQUIRE(pick.has_value());
+  CHECK(pick->configuration == Configuration{1, 32});
+  CHECK(pick->quality == PickQuality::other_device);
+  CHECK(pick->expected_relative_performance == doctest::Approx((1 / 1.05 + 2 / 2.1) / 2));
+  // What failed on one device and is the best on the other is in the portfolio, with a 0 there.
+  for (std::size_t i = 0; i < kernel.portfolio_size(); ++i) {
+    if (kernel.portfolio_values(i)[0] != 3) continue;
+    CHECK(kernel.portfolio_relative(i, 0) == 0);
+    CHECK(kernel.portfolio_relative(i, 1) == 1);
+  }
+}
+
+TEST_CASE("a source has the distribution of its history") {
+  const History a = history_of("A1", {1.0, 1.05, 4.0, -1});
+  const auto model = learned({&a});
+  const HistoricalSource source = model->kernels()[0].source(0);
+  CHECK(source.valid_count == 4);
+  CHECK(source.measured_count == 4);
+  CHECK(source.well_performing_fraction == 0.5);
+  CHECK(source.best_time_ns == 1e6);
+  CHECK(source.median_run_ns == 1.05e6);
+  CHECK(source.median_compile_ns == 50e6);
+  CHECK(source.relative_performance.value(0) == 0);
+  CHECK(source.relative_performance.value(1) == 1);
+}
+
+TEST_CASE("each device's own best is its exact pick for its shape") {
+  const History a = history_of("A1", {1.0, 2.0, 3.0}, Shape{64});
+  const History b = history_of("B1", {3.0, 2.0, 1.0}, Shape{64});
+  const History c = history_of("B1", {1.0, 3.0, 3.0}, Shape{1024});
+  const auto model = learned({&a, &b, &c});
+  const auto space = space_of(a);
+  const auto small = first_pick(model->kernels()[0], *space, Shape{64}, "B1");
+  CHECK(small->configuration == Configuration{2, 32});
+  CHECK(small->quality == PickQuality::exact);
+  const auto near_large = first_pick(model->kernels()[0], *space, Shape{900}, "B1");
+  CHECK(near_large->configuration == Configuration{0, 32});
+  CHECK(near_large->quality == PickQuality::nearest_shape);
+}
+
+TEST_CASE("leaving a device out judges by what the others say") {
+  const History a = history_of("A1", {1.0, 2.0, 4.0});
+  const History b = history_of("B1", {1.0, 2.0, 4.0});
+  const History c = history_of("C1", {1.25, 1.0, 4.0});
+  const auto model = learn({&a, &b, &c}, {});
+  REQUIRE(model.ok());
+  const auto& results = model->kernels[0].held_out;
+  REQUIRE(results.size() == 3);
+  CHECK(results[0].first_pick == 1.0);  // b says 0, and so it is on a
+  CHECK(results[0].evaluations == 1);
+  CHECK(results[2].first_pick == doctest::Approx(0.8));
+  CHECK(results[2].evaluations == 2);
+}
+
+TEST_CASE("repeats of the same device are one source and the median counts") {
+  const History one = history_of("NVIDIA A100-PCIE-40GB", {1.0, 9.0, -1});
+  const History two = history_of("A100", {3.0, 2.0, -1});
+  const History three = history_of("A100", {2.0, 2.5, 5.0});
+  const History combined = combine_repeats({&one, &two, &three});
+  REQUIRE(combined.rows() == 3);
+  CHECK(combined.run_time_ns(0) == 2e6);
+  CHECK(combined.run_time_ns(1) == 2.5e6);
+  CHECK(combined.status[2] == TrialStatus::runtime);
+  CHECK(learned({&one, &two, &three})->kernels()[0].source_count() == 1);
+}
+
+TEST_CASE("kernels of one name with other parameters are kept apart") {
+  const History a = history_of("A1", {1.0, 2.0});
+  History b = history_of("A1", {1.0, 2.0});
+  b.parameters[1] = CellColumn("other");
+  for (int i = 0; i < 2; ++i) b.parameters[1].push_integer(8 * i);
+  const auto model = learned({&a, &b});
+  CHECK(model->kernels().size() == 2);
+  const auto space = space_of(b);
+  const KernelKnowledge* found = model->kernel("k", *space);
+  REQUIRE(found != nullptr);
+  CHECK(found->parameter(1) == "other");
+}
+
+TEST_CASE("the portfolio is cut to the bytes it may take") {
+  std::vector<double> times;
+  for (int i = 0; i < 5000; ++i) times.push_back(1.0 + 0.01 * i);
+  const History a = history_of("A1", times);
+  LearnOptions options;
+  options.portfolio = 65536;
+  options.cross_validate = false;
+  for (const std::size_t limit : {4096u, 16384u, 65536u}) {
+    options.bytes_per_kernel = limit;
+    const auto model = learn({&a}, options);
+    REQUIRE(model.ok());
+    CHECK(model->bytes.size() <= limit);
+    CHECK(model->kernels[0].portfolio >= limit / 50);
+  }
+}
+
+TEST_CASE("learning twice gives the same bytes") {
+  const History a = history_of("A1", {1.0, 2.0, 4.0});
+  const History b = history_of("B1", {2.0, 1.0, 4.0});
+  CHECK(learn({&a, &b}, {})->bytes == learn({&a, &b}, {})->bytes);
+}
+
+TEST_CASE("there is nothing to learn from nothing") {
+  CHECK(learn({}, {}).code() == StatusCode::invalid_argument);
+  const History failed = history_of("A1", {-1, -1});
+  CHECK(learn({&failed}, {}).code() == StatusCode::invalid_argument);
+}

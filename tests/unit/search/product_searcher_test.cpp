@@ -1,0 +1,182 @@
+#include <algorithm>
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "agent/search/product_searcher.hpp"
+#include "tests/unit/predict/model_builder.hpp"
+
+using namespace idletune;
+using test::ModelContent;
+
+namespace {
+
+constexpr std::int64_t kSize = 400;
+
+Space line() {
+  const std::vector<std::string> names{"x"};
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < kSize; ++i) rows.push_back(i);
+  auto space = Space::from_rows(names, {}, {}, rows);
+  REQUIRE(space.ok());
+  return *space;
+}
+
+// Twelve entries, 0 ... 11. Device A likes the even ones, device B the odd ones, the lower the better.
+std::shared_ptr<const Model> two_devices() {
+  ModelContent content;
+  content.parameters = {"x"};
+  content.sources.emplace_back();
+  content.sources[0].device = "A";
+  content.sources[1].device = "B";
+  for (int i = 0; i < 12; ++i) {
+    const float good = 1.0f - 0.02f * static_cast<float>(i);
+    const float bad = 0.3f - 0.01f * static_cast<float>(i);
+    content.portfolio_values.push_back(i);
+    content.portfolio_relative.push_back(i % 2 == 0 ? good : bad);
+    content.portfolio_relative.push_back(i % 2 == 0 ? bad : good);
+    content.portfolio_score.push_back((good + bad) / 2);
+  }
+  content.picks = {{-1, {}, {3}, 0.6f}};
+  auto model = Model::open(test::build_model(content), "test");
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  return *model;
+}
+
+// Run times in ns on a device like B, 17 times slower; everything outside of the portfolio is bad.
+Observation on_b(const Configuration& configuration) {
+  const double x = static_cast<double>(configuration[0]);
+  const double q = x >= 12 ? 0.05 : configuration[0] % 2 == 0 ? 0.3 - 0.01 * x : 1.0 - 0.02 * x;
+  Observation seen;
+  seen.run_time = Nanoseconds(static_cast<std::int64_t>(1.7e7 / q));
+  return seen;
+}
+
+std::vector<Proposal> play(Searcher& searcher, std::size_t count) {
+  std::vector<Proposal> proposals;
+  while (proposals.size() < count) {
+    const auto proposal = searcher.ask();
+    if (!proposal) break;
+    proposals.push_back(*proposal);
+    searcher.tell(proposal->configuration, on_b(proposal->configuration));
+  }
+  return proposals;
+}
+
+}  // namespace
+
+TEST_CASE("the first pick comes first, then the portfolio with random draws mixed in") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher searcher(space, model->kernels()[0], {});
+  const auto proposals = play(searcher, 8);
+  CHECK(proposals[0].origin == ProposalOrigin::first_pick);
+  CHECK(proposals[0].configuration == Configuration{3});
+  for (const std::size_t i : {1u, 2u, 4u, 5u, 6u}) CHECK(proposals[i].origin == ProposalOrigin::portfolio);
+  for (const std::size_t i : {3u, 7u}) CHECK(proposals[i].origin == ProposalOrigin::random);
+}
+
+TEST_CASE("the portfolio is re-ranked towards the device that predicts what is measured") {
+  const auto model = two_devices();
+  const Space space = line();
+  SearcherOptions options;
+  options.random_every = 0;
+  ProductSearcher searcher(space, model->kernels()[0], options);
+  CHECK(searcher.source_weights()[0] == doctest::Approx(searcher.source_weights()[1]));
+  const auto proposals = play(searcher, 9);
+  CHECK(searcher.source_weights()[1] > 0.8);
+  CHECK(searcher.source_weights()[0] + searcher.source_weights()[1] + searcher.weight_of_none() ==
+        doctest::Approx(1));
+  // Once the weights have moved, device B's choices come in its order.
+  std::vector<std::int64_t> late;
+  for (std::size_t i = 4; i < 9; ++i) late.push_back(proposals[i].configuration[0]);
+  CHECK(std::count_if(late.begin(), late.end(), [](std::int64_t x) { return x % 2 == 1; }) >= 3);
+}
+
+TEST_CASE("every configuration is proposed exactly once in the end") {
+  const auto model = two_devices();
+  const Space space = line();
+  for (const std::uint32_t every : {0u, 1u, 2u, 4u, 100u}) {
+    SearcherOptions options;
+    options.random_every = every;
+    ProductSearcher searcher(space, model->kernels()[0], options);
+    std::set<std::int64_t> seen;
+    for (const Proposal& proposal : play(searcher, 1000)) seen.insert(proposal.configuration[0]);
+    CHECK(seen.size() == kSize);
+    CHECK_FALSE(searcher.ask().has_value());
+  }
+}
+
+TEST_CASE("what was excluded or told from outside is not proposed") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher searcher(space, model->kernels()[0], {});
+  for (std::int64_t x = 0; x < kSize; x += 2) searcher.exclude(Configuration{x});
+  searcher.tell(Configuration{3}, on_b(Configuration{3}));
+  const auto proposals = play(searcher, 1000);
+  CHECK(proposals.size() == kSize / 2 - 1);
+  for (const Proposal& proposal : proposals) {
+    CHECK(proposal.configuration[0] % 2 == 1);
+    CHECK(proposal.configuration[0] != 3);
+  }
+}
+
+TEST_CASE("the same seed and the same answers give the same proposals") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher a(space, model->kernels()[0], {});
+  ProductSearcher b(space, model->kernels()[0], {});
+  const auto first = play(a, 200);
+  const auto second = play(b, 200);
+  REQUIRE(first.size() == second.size());
+  for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].configuration == second[i].configuration);
+}
+
+TEST_CASE("a portfolio no better than random draws loses its preference") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher searcher(space, model->kernels()[0], {});
+  // On this device everything in the portfolio is slower than everything else.
+  std::size_t random = 0;
+  for (int i = 0; i < 20; ++i) {
+    const auto proposal = searcher.ask();
+    REQUIRE(proposal.has_value());
+    Observation seen;
+    seen.run_time = Nanoseconds(proposal->configuration[0] < 12 ? 5000 : 1000);
+    searcher.tell(proposal->configuration, seen);
+    if (proposal->origin == ProposalOrigin::random) ++random;
+  }
+  CHECK_FALSE(searcher.trusts_portfolio());
+  CHECK(random >= 9);
+}
+
+TEST_CASE("failures are told like measurements") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher searcher(space, model->kernels()[0], {});
+  Observation failed;
+  failed.status = TrialStatus::compile;
+  std::set<std::int64_t> seen;
+  while (const auto proposal = searcher.ask()) {
+    CHECK(seen.insert(proposal->configuration[0]).second);
+    searcher.tell(proposal->configuration, failed);
+  }
+  CHECK(seen.size() == kSize);
+}
+
+TEST_CASE("searchers are made by name and without a model draw at random") {
+  const auto model = two_devices();
+  const Space space = line();
+  for (const char* name : {"random", "product", "portfolio"}) {
+    auto with_model = make_searcher(name, space, &model->kernels()[0], {});
+    REQUIRE(with_model.ok());
+    CHECK((*with_model)->ask().has_value());
+    auto without = make_searcher(name, space, nullptr, {});
+    REQUIRE(without.ok());
+    CHECK((*without)->ask()->origin == ProposalOrigin::random);
+  }
+  const auto unknown = make_searcher("oracle", space, nullptr, {});
+  CHECK(unknown.code() == StatusCode::invalid_argument);
+  CHECK(unknown.status().message().find("product") != std::string::npos);
+}

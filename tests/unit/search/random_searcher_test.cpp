@@ -1,0 +1,101 @@
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "agent/search/random_searcher.hpp"
+
+using namespace idletune;
+
+namespace {
+
+Space line(std::int64_t size) {
+  const std::vector<std::string> names{"x"};
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < size; ++i) rows.push_back(10 * i);
+  auto space = Space::from_rows(names, {}, {}, rows);
+  REQUIRE(space.ok());
+  return *space;
+}
+
+std::vector<std::int64_t> draw(Searcher& searcher, std::size_t count) {
+  std::vector<std::int64_t> values;
+  while (values.size() < count) {
+    const auto proposal = searcher.ask();
+    if (!proposal) break;
+    CHECK(proposal->origin == ProposalOrigin::random);
+    values.push_back(proposal->configuration[0]);
+    searcher.tell(proposal->configuration, {});
+  }
+  return values;
+}
+
+SearcherOptions seeded(std::uint64_t seed) {
+  SearcherOptions options;
+  options.seed = seed;
+  return options;
+}
+
+}  // namespace
+
+TEST_CASE("random search visits every configuration exactly once and then ends") {
+  for (const std::int64_t size : {1, 2, 7, 64, 1000}) {
+    const Space space = line(size);
+    RandomSearcher searcher(space, seeded(5));
+    const auto values = draw(searcher, 5000);
+    CHECK(values.size() == static_cast<std::size_t>(size));
+    CHECK(std::set<std::int64_t>(values.begin(), values.end()).size() == values.size());
+    CHECK_FALSE(searcher.ask().has_value());
+  }
+}
+
+TEST_CASE("the same seed gives the same order and another seed another one") {
+  const Space space = line(100);
+  RandomSearcher a(space, seeded(1));
+  RandomSearcher b(space, seeded(1));
+  RandomSearcher c(space, seeded(2));
+  const auto first = draw(a, 100);
+  CHECK(first == draw(b, 100));
+  CHECK(first != draw(c, 100));
+}
+
+TEST_CASE("a searcher made from the position of another goes on where that one stopped") {
+  const Space space = line(50);
+  RandomSearcher whole(space, seeded(9));
+  const auto all = draw(whole, 50);
+  RandomSearcher before(space, seeded(9));
+  auto resumed = draw(before, 20);
+  SearcherOptions options = seeded(9);
+  options.random_position = before.position();
+  RandomSearcher after(space, options);
+  for (const std::int64_t value : draw(after, 50)) resumed.push_back(value);
+  CHECK(resumed == all);
+}
+
+TEST_CASE("what was excluded is never proposed") {
+  const Space space = line(40);
+  RandomSearcher searcher(space, seeded(3));
+  std::set<std::int64_t> excluded;
+  for (std::int64_t i = 0; i < 40; i += 3) {
+    searcher.exclude(Configuration{10 * i});
+    excluded.insert(10 * i);
+  }
+  searcher.exclude(Configuration{5});  // not in the space
+  const auto values = draw(searcher, 100);
+  CHECK(values.size() == 40 - excluded.size());
+  for (const std::int64_t value : values) CHECK(excluded.count(value) == 0);
+}
+
+TEST_CASE("the first draw is uniform over the configurations") {
+  const Space space = line(16);
+  std::vector<int> counts(16, 0);
+  constexpr int kSeeds = 8000;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    RandomSearcher searcher(space, seeded(static_cast<std::uint64_t>(seed)));
+    ++counts[static_cast<std::size_t>(searcher.ask()->configuration[0] / 10)];
+  }
+  double chi_square = 0;
+  for (const int count : counts) chi_square += std::pow(count - kSeeds / 16.0, 2) / (kSeeds / 16.0);
+  CHECK(chi_square < 37.7);  // 99.9 % point with 15 degrees of freedom; the seeds are fixed
+}
