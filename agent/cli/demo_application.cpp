@@ -13,8 +13,6 @@ using Clock = std::chrono::steady_clock;
 // A square product, a convolution as a matrix product, and a fully connected layer for a small batch.
 const Shape kProblems[] = {Shape{256, 256, 256}, Shape{64, 3136, 147}, Shape{8, 1000, 512}};
 
-constexpr int kLaunchesPerFrame = 4;  // of each problem: layers of the same size
-
 std::vector<std::uint8_t> random_floats(std::size_t count, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::uint8_t> bytes(count * sizeof(float));

@@ -19,12 +19,14 @@ struct FrameTimes {
 // Owns the problems' buffers on one OpenCL device. One thread.
 class DemoApplication {
  public:
+  static constexpr std::size_t kLaunchesPerFrame = 8;  // of each problem: layers of the same size
+
   // Errors: those of allocating and filling buffers.
   static Result<std::unique_ptr<DemoApplication>> create(Device& device);
   ~DemoApplication();
 
   const std::vector<Shape>& shapes() const { return shapes_; }
-  // Launches every problem some times through `kernel` and waits for all of them.
+  // Launches every problem kLaunchesPerFrame times through `kernel` and waits for all of them.
   Result<FrameTimes> frame(TunedKernel& kernel);
 
  private:

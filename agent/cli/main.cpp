@@ -10,41 +10,19 @@ namespace {
 
 using idletune::cli::CliContext;
 
-void add_verbs([[maybe_unused]] CLI::App& app, [[maybe_unused]] CliContext& context) {
+void add_verbs(CLI::App& app, CliContext& context) {
   using namespace idletune::cli;
-#ifdef IDLETUNE_VERB_DEVICES
   add_devices_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_SPACE
   add_space_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_PACK
   add_pack_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_IMPORT
   add_import_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_LEARN
   add_learn_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_SIMULATE
   add_simulate_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_INSPECT
   add_inspect_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_FRACTIONS
   add_fractions_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_TUNE
   add_tune_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_EXPLAIN
   add_explain_verb(app, context);
-#endif
-#ifdef IDLETUNE_VERB_DEMO
   add_demo_verb(app, context);
-#endif
 }
 
 // Prints what the parser has to say: help and version are answers (0), the rest is misuse (2).

@@ -31,11 +31,14 @@ struct DemoOptions {
   bool fresh = false;
 };
 
+// The application is meant to run for this long: what tuning finds has that time to pay.
+constexpr double kHorizonSeconds = 3600;
+
 // Frames without tuning first, then with it, and in the end both in turn.
 constexpr double kUntunedShare = 0.15;
 constexpr double kComparedShare = 0.15;
 // A frame begins this long after the last one has ended: what the application leaves idle.
-constexpr Nanoseconds kPause = std::chrono::milliseconds(120);
+constexpr Nanoseconds kPause = std::chrono::milliseconds(150);
 
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
@@ -67,6 +70,7 @@ class Demo {
  private:
   Status open();
   Status play_untuned();
+  void expect_launches();
   Status play_tuned();
   Status compare();
   Status frame(TunedKernel& kernel, Phase& phase);
@@ -208,7 +212,16 @@ Status Demo::play_untuned() {
   return {};
 }
 
+void Demo::expect_launches() {
+  const double frame = milliseconds(untuned_.median() + kPause) / 1000;
+  for (const Shape& shape : application_->shapes()) {
+    tuned_kernel_->expect_launches(
+        shape, kHorizonSeconds / frame * static_cast<double>(DemoApplication::kLaunchesPerFrame));
+  }
+}
+
 Status Demo::play_tuned() {
+  expect_launches();
   while (!over(1 - kComparedShare)) {
     if (Status status = frame(*tuned_kernel_, tuned_); !status.ok()) return status;
     const Clock::time_point end = Clock::now() + kPause;

@@ -119,6 +119,16 @@ std::vector<std::string> value_texts(const NamedSpace& named, std::size_t parame
   return texts;
 }
 
+// Valid configurations; null if a package does not know. A history may be a sample of its space, and
+// its `constraints` rows are no valid configurations.
+nlohmann::json valid_number(const NamedSpace& named) {
+  if (!named.history) {
+    return named.space.indexed() ? nlohmann::json(named.space.valid_count()) : nlohmann::json();
+  }
+  if (named.history->valid_count != 0) return named.history->valid_count;
+  return named.history->rows() - named.history->count(TrialStatus::constraints);
+}
+
 template <class Visit>
 void for_each_wanted(const NamedSpace& named, const SpaceOptions& options, Visit visit) {
   Configuration configuration;
@@ -171,7 +181,8 @@ nlohmann::json space_object(const NamedSpace& named, const SpaceOptions& options
                            {"combinations_saturated", space.combinations_saturated()},
                            {"backing", backing_name(space.backing())},
                            {"digest", hexadecimal(space.digest())}};
-  object["valid"] = space.indexed() ? nlohmann::json(space.valid_count()) : nlohmann::json();
+  object["valid"] = valid_number(named);
+  if (named.history) object["measured"] = named.history->rows();
   object["parameters"] = nlohmann::json::array();
   for (std::size_t i = 0; i < space.parameter_count(); ++i) {
     object["parameters"].push_back(parameter_object(named, i));
@@ -199,8 +210,9 @@ std::string summary(const NamedSpace& named) {
   std::string text = named.kernel + ": " + std::to_string(space.parameter_count()) +
                      " parameters, " + (space.combinations_saturated() ? "more than " : "") +
                      std::to_string(space.combinations()) + " combinations, ";
-  if (space.backing() == SpaceBacking::rows) {
-    return text + std::to_string(space.valid_count()) + " measured";
+  if (named.history) {
+    return text + valid_number(named).dump() + " valid, " +
+           std::to_string(named.history->rows()) + " measured";
   }
   if (!space.indexed()) return text + "the number of valid ones is not stored (no diagram)";
   return text + std::to_string(space.valid_count()) + " valid";

@@ -117,7 +117,7 @@ class Conversation {
 }  // namespace idletune
 
 int main() {
-  idletune::Result<idletune::Channel> channel = idletune::join_parent();
+  idletune::Result<idletune::Channel> channel = idletune::join_parent(idletune::ThreadPriority::lowest);
   if (!channel) {
     std::fputs("idletune-helper is started by programs that use idletune, not by hand\n", stderr);
     return idletune::kNotStartedByUsExitCode;

@@ -100,11 +100,11 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
   Result<std::shared_ptr<const KernelPackage>> package =
       KernelPackage::open(std::move(bytes), file_name);
   if (!package.ok()) return package.status();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  engine_->settle(std::chrono::hours(24));  // a build may be using the device
   Result<std::unique_ptr<KernelState>> kernel =
       KernelState::create(device, *package, options_.max_shapes);
   if (!kernel.ok()) return kernel.status();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  engine_->settle(std::chrono::hours(24));  // a build may be using the device
   KernelTask& task = engine_->add_kernel(std::move(*kernel), model_);
   task.state->log_launches(background_thread_.joinable());
   return task.state.get();

@@ -186,7 +186,8 @@ void TuningEngine::drain_tickets(ShapeTask& task) {
   }
   if (!task.in_place || !task.in_place->checked()) return;
   if (task.in_place->done()) {
-    end_in_place(task);
+    task.slot.in_place_period.store(0, std::memory_order_relaxed);
+    if (building_ == nullptr) end_in_place(task);  // else in a later round: one build at a time
   } else if (task.candidate) {
     task.slot.in_place_period.store(task.in_place->period(), std::memory_order_relaxed);
   }

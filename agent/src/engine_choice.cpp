@@ -60,8 +60,10 @@ void TuningEngine::update_decision(ShapeTask& task) {
   input.step_cost = step_charge(task);
   input.kappa = 1;
   input.allowance = ledger_.allowance();
-  const Nanoseconds longest_stage = task.estimates.longest_device_stage(stage_context(task));
-  input.gap_needed = longest_stage;
+  if (task.misses > 0) {
+    input.gap_needed = relaxed(task, TrialStage::prepare,
+                               task.estimates.longest_device_stage(stage_context(task)));
+  }
   input.longest_gap = longest_gap_;
   if (task.kernel.knowledge != nullptr) {
     input.quantiles = task.kernel.quantiles;
@@ -95,6 +97,8 @@ bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
   if (source == TimeSource::start_up) return !task.first_pick_tried && task.first_pick;
   update_decision(task);
   if (source == TimeSource::foreground) return may_spend(task, source, Nanoseconds{0});
+  const bool waits_for_gap = task.decision.verdict == Verdict::wait && task.misses > 0;
+  if (waits_for_gap) ++task.misses;
   const bool first_pick_left = task.first_pick && !task.first_pick_tried;
   const bool pays = task.decision.verdict == Verdict::tune ||
                     (task.decision.verdict == Verdict::use_history && first_pick_left);

@@ -22,7 +22,7 @@ void TuningEngine::install(ShapeTask& task, const Configuration& configuration, 
   built_.reset();
   const KernelState* kernel = task.kernel.state.get();
   const ShapeSlot* slot = &task.slot;
-  const Nanoseconds deadline = options_.run_deadline + std::chrono::seconds(5);
+  const Nanoseconds deadline = code_generation_deadline() + std::chrono::seconds(5);
   auto job = [this, kernel, slot, configuration, selection, deadline] {
     Result<std::unique_ptr<Variant>> variant = kernel->build(*slot, configuration, selection);
     build_status_ = variant.status();
@@ -54,6 +54,10 @@ void TuningEngine::finish_install() {
     if (build_status_.code() == StatusCode::timeout) {
       ended_ = true;
       ended_why_ = "a launch never ended";
+    }
+    if (task.in_place) {
+      task.in_place->on_build_failure();
+      end_in_place(task);
     }
     return;
   }

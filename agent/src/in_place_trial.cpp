@@ -48,6 +48,11 @@ void InPlaceTrial::on_outcome(const TrialOutcome& outcome) {
   }
 }
 
+void InPlaceTrial::on_build_failure() {
+  status_ = TrialStatus::compile;
+  state_ = State::failed;
+}
+
 double InPlaceTrial::slowdown() const {
   constexpr double kUnknown = 3.0;
   if (candidate_.count() == 0 || incumbent_.count() == 0) return kUnknown;
@@ -57,7 +62,7 @@ double InPlaceTrial::slowdown() const {
 
 std::uint32_t InPlaceTrial::period() const {
   const double excess = slowdown() - 1;
-  const double launches = excess <= 0 ? 2 : std::ceil(excess / max_slowdown_);
+  const double launches = excess <= 0 ? 2 : std::ceil(excess / max_slowdown_ - 1e-9);
   return static_cast<std::uint32_t>(std::clamp(launches, 2.0, 100000.0));
 }
 

@@ -26,6 +26,8 @@ class InPlaceTrial {
   // The next check; nothing when all passed or one failed.
   std::optional<TrialRequest> next() const;
   void on_outcome(const TrialOutcome& outcome);
+  // It passed the checks, but cannot be built for launches.
+  void on_build_failure();
   // All checks passed: the candidate may be launched.
   bool checked() const { return state_ == State::timing; }
 

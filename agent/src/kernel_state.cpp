@@ -86,6 +86,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   const std::uint64_t hash = LaunchTable::hash(shape);
   ShapeSlot* slot = table_.find(shape, hash);
   if (slot == nullptr) {
+    if (table_.full()) return launch_unslotted(options, shape, arguments);
     Result<ShapeSlot*> made = slot_for(shape);
     if (!made.ok()) {
       return made.code() == StatusCode::out_of_memory ? launch_unslotted(options, shape, arguments)

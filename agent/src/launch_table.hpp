@@ -79,6 +79,8 @@ class LaunchTable {
   // or another thread is claiming right now. Two threads may claim two slots for the same shape;
   // publish() settles which one counts.
   ShapeSlot* claim(std::uint64_t hash);
+  // Whether claim() finds no slot any more, for good: slots are never given back.
+  bool full() const { return claimed_.load(std::memory_order_relaxed) >= max_shapes_; }
   // Makes a claimed slot visible. The lowest probe position of equal shapes wins lookups.
   void publish(ShapeSlot& slot);
   // Published slots in order of appearance; the tuner's view. [0, count()).

@@ -2,6 +2,7 @@
 #include "agent/src/tuning_engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "agent/safety/helper_trials.hpp"
 #include "agent/safety/in_process_trials.hpp"
@@ -10,8 +11,9 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kForever = std::chrono::hours(24);
-constexpr std::uint32_t kPatience = 20;        // gaps
-constexpr std::uint32_t kMaxHalvings = 3;
+constexpr std::uint32_t kPatience = 10;        // gaps
+constexpr double kMaxRounds = 20;
+constexpr double kLeastShare = 0.125;          // of an estimate, however long it was in the way
 constexpr std::uint32_t kMaxDeviceFaults = 3;  // crashes and hangs before tuning ends here
 
 bool simulated(const KernelTask& kernel) { return kernel.state->device().info().backend == "replay"; }
@@ -51,6 +53,7 @@ TuningEngine::~TuningEngine() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       drain_tickets(*task);
+      settle(kForever);  // the last ticket may have decided an adoption
       if (!task->intent_open) continue;
       journal::Trial trial = task->identity;
       trial.configuration = task->proposal.configuration;
@@ -117,12 +120,21 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   return report;
 }
 
+// Whether a build or a stage of ours uses the application's device object from another thread.
+bool TuningEngine::device_is_used(const KernelTask& kernel) const {
+  const Device* device = &kernel.state->device();
+  if (building_ != nullptr && &building_->kernel.state->device() == device) return true;
+  if (!in_flight_) return false;
+  const KernelTask& flying = in_flight_->task->kernel;
+  return &flying.state->device() == device && !flying.runner->isolated();
+}
+
 void TuningEngine::housekeeping() {
   notice_new_shapes();
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    if (building_ != nullptr && &building_->kernel == kernel.get()) continue;
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      drain_tickets(*task);
+      if (device_is_used(*kernel)) break;
+      drain_tickets(*task);  // may start a build
       credit_launches(*task);
       watch_production(*task);
       reclaim(*task);
@@ -210,12 +222,18 @@ bool TuningEngine::announce(ShapeTask& task, const TrialRequest& request) {
   return true;
 }
 
-// Before a stage was seen once its prediction is a generous prior. Where the gaps never reach it,
-// nothing would ever be learned: with every kPatience gaps missed the prior is halved.
+// An estimate that keeps a stage from running is never corrected by an observation. So with every
+// kPatience gaps that were too short it relaxes: a prior by half, an observation by a tenth.
+Nanoseconds TuningEngine::relaxed(const ShapeTask& task, TrialStage stage,
+                                  Nanoseconds estimate) const {
+  const double rounds = std::min<double>(task.misses / kPatience, kMaxRounds);
+  const double factor = task.estimates.observed(stage) ? 0.9 : 0.5;
+  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(estimate.count()) *
+                                               std::max(kLeastShare, std::pow(factor, rounds))));
+}
+
 Nanoseconds TuningEngine::predict(const ShapeTask& task, const TrialRequest& request) const {
-  const Nanoseconds predicted = task.estimates.predict(request, stage_context(task));
-  if (task.estimates.observed(request.stage)) return predicted;
-  return predicted / (1 << std::min<std::uint32_t>(task.misses / kPatience, kMaxHalvings));
+  return relaxed(task, request.stage, task.estimates.predict(request, stage_context(task)));
 }
 
 TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
@@ -235,6 +253,8 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
     gap_needed_ = predicted;
     return Next::does_not_fit;
   }
+  // The first launch is part of the compilation, and an endless one must end it too.
+  if (request->stage == TrialStage::compile) request->deadline = code_generation_deadline();
   announce(task, *request);
   in_flight_ = InFlight{&task, *request, source, all_launches(), now(task.kernel)};
   current_ = &task;

@@ -79,6 +79,7 @@ class TuningEngine {
   void watch_production(ShapeTask& task);
   void reclaim(ShapeTask& task);
   void housekeeping();
+  bool device_is_used(const KernelTask& kernel) const;
 
   // Choosing.
   ShapeTask* choose(TimeSource source, ShapeTask* only);
@@ -91,6 +92,7 @@ class TuningEngine {
   bool take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source);
   bool refused_by_journal(const ShapeTask& task, const Configuration& configuration) const;
   std::optional<TrialRequest> next_request(const ShapeTask& task) const;
+  Nanoseconds relaxed(const ShapeTask& task, TrialStage stage, Nanoseconds estimate) const;
   Nanoseconds predict(const ShapeTask& task, const TrialRequest& request) const;
   bool concerns_candidate(const ShapeTask& task) const;
 
@@ -120,6 +122,8 @@ class TuningEngine {
 
   StageContext stage_context(const ShapeTask& task) const;
   StepOptions step_options() const;
+  // Of a variant's first launch, in which many drivers generate code.
+  Nanoseconds code_generation_deadline() const { return 10 * options_.run_deadline; }
   Nanoseconds now(const KernelTask& kernel) const { return kernel.state->device().now(); }
   std::uint64_t all_launches() const;
   std::uint64_t quarantined(const KernelTask& kernel) const;

@@ -34,8 +34,13 @@ TEST_CASE("a published shape is found and others are not") {
 
 TEST_CASE("a full table refuses further shapes and keeps those it has") {
   LaunchTable table(3);
-  for (std::int64_t i = 1; i <= 3; ++i) CHECK(add(table, {i}) != nullptr);
+  for (std::int64_t i = 1; i <= 3; ++i) {
+    CHECK_FALSE(table.full());
+    CHECK(add(table, {i}) != nullptr);
+  }
+  CHECK(table.full());
   CHECK(add(table, {4}) == nullptr);
+  CHECK(table.full());
   for (std::int64_t i = 1; i <= 3; ++i) CHECK(table.find({i}, LaunchTable::hash({i})) != nullptr);
   CHECK(table.count() == 3);
 }

@@ -69,17 +69,24 @@ TEST_CASE("the same seed asks in the same order") {
   while (auto configuration = a->ask()) CHECK(b->ask() == configuration);
 }
 
-TEST_CASE("searching on pays for many uses and not for none") {
-  auto tuner = Tuner::open(two_parameters());
+TEST_CASE("searching on pays for many uses of a large space and not for none") {
+  TunerOptions options;
+  options.parameters = {{"X", {}}, {"Y", {}}};
+  for (std::int64_t i = 0; i < 64; ++i) {
+    options.parameters[0].values.push_back(i);
+    options.parameters[1].values.push_back(i);
+  }
+  auto tuner = Tuner::open(options);
   REQUIRE(tuner.ok());
   for (int i = 0; i < 4; ++i) {
     auto configuration = tuner->ask();
     REQUIRE(configuration.has_value());
-    tuner->tell(*configuration, {TrialStatus::correct, time_of(*configuration)});
+    tuner->tell(*configuration, {TrialStatus::correct, Nanoseconds(1000000 + 100000 * i)});
   }
   std::string reason;
-  CHECK(tuner->pays(1e9, Nanoseconds(1000000), &reason));
-  CHECK(reason.size() > 10);
+  const bool pays = tuner->pays(1e9, Nanoseconds(1000000), &reason);
+  CAPTURE(reason);
+  CHECK(pays);
   CHECK_FALSE(tuner->pays(0, Nanoseconds(1000000), &reason));
   CHECK(reason.size() > 10);
 }

@@ -46,7 +46,7 @@ TEST_CASE("on the caller's thread a stage has ended when start returns") {
   TrialOutcome outcome;
   CHECK_FALSE(trials->poll(Nanoseconds(0), outcome));
   REQUIRE(trials->start(check_request(kNoFault)).ok());
-  CHECK(device.runs.size() == 2);
+  CHECK(device.runs.size() == 3);  // the reference twice: for its code, and for its result
   CHECK(trials->start(check_request(kNoFault)).code() == StatusCode::busy);
   REQUIRE(trials->poll(Nanoseconds(0), outcome));
   CHECK(outcome.status == TrialStatus::correct);

@@ -69,10 +69,11 @@ TEST_CASE("a right candidate passes the check without any error") {
   CHECK(outcome.stage == TrialStage::check);
   CHECK(outcome.max_error == 0);
   CHECK(outcome.message.empty());
-  CHECK(bench.device.count("scale_reference") == 1);
+  // One more run of the reference on the smallest shape, for its code.
+  CHECK(bench.device.count("scale_reference") == 2);
   CHECK(bench.device.count("scale") == 1);
   CHECK(outcome.device == Nanoseconds(2000));
-  CHECK(outcome.wall == Nanoseconds(3000));
+  CHECK(outcome.wall == Nanoseconds(4500));
 }
 
 TEST_CASE("an error within the tolerance passes and is reported relative to it") {
@@ -145,11 +146,11 @@ TEST_CASE("the reference runs once per seed and shape") {
     CHECK(bench.check(kNoFault, 1).status == TrialStatus::correct);
     CHECK(bench.check(kNoFault, 2).status == TrialStatus::correct);
   }
-  CHECK(bench.device.count("scale_reference") == 2);
+  CHECK(bench.device.count("scale_reference") == 3);  // and once for its code
   TrialRequest other = bench.request(TrialStage::prepare, kNoFault);
   other.shape = {77};
   CHECK(bench.get().run(other).status == TrialStatus::correct);
-  CHECK(bench.device.count("scale_reference") == 3);
+  CHECK(bench.device.count("scale_reference") == 4);
 }
 
 TEST_CASE("elements that the reference leaves alone must be left alone") {
@@ -224,7 +225,7 @@ TEST_CASE("device limits refuse a configuration before anything is compiled") {
   request.configuration = {kNoFault, 16, 65536};
   request.ignore_device_limits = true;
   CHECK(bench.get().run(request).status == TrialStatus::correct);
-  CHECK(bench.device.compiles == 1);
+  CHECK(bench.device.compiles == 2);  // the variant, and the reference along with it
 }
 
 TEST_CASE("what only the compiled program knows refuses it before a run") {
@@ -271,13 +272,21 @@ TEST_CASE("compiled variants are kept up to the limit, the least recently used o
     CHECK(outcome.status == TrialStatus::correct);
     return bench.device.compiles;
   };
-  CHECK(compile(0) == 1);
-  CHECK(compile(1) == 2);
-  CHECK(compile(0) == 2);
-  CHECK(compile(2) == 3);  // drops 1
-  CHECK(bench.device.live_programs == 2);
+  CHECK(compile(0) == 2);  // and the reference
+  CHECK(compile(1) == 3);
   CHECK(compile(0) == 3);
-  CHECK(compile(1) == 4);
+  CHECK(compile(2) == 4);  // drops 1
+  CHECK(bench.device.live_programs == 3);
+  CHECK(compile(0) == 4);
+  CHECK(compile(1) == 5);
+}
+
+TEST_CASE("the compile stage makes the first launch of variant and reference on the smallest shape") {
+  Bench bench;
+  const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, kNoFault));
+  CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+  CHECK(bench.device.runs == std::vector<std::string>{"scale", "scale_reference"});
+  CHECK(bench.device.live_buffers == 0);
 }
 
 TEST_CASE("a failing run is a runtime failure and the next trial works") {
@@ -315,11 +324,12 @@ TEST_CASE("the first run of a variant gets time for code generation, later ones 
   bench.options.reference_deadline = std::chrono::seconds(7);
   CHECK(bench.check(kNoFault, 1).status == TrialStatus::correct);
   CHECK(bench.check(kNoFault, 2).status == TrialStatus::correct);
-  REQUIRE(bench.device.deadlines.size() == 4);
-  CHECK(bench.device.deadlines[0] == std::chrono::seconds(7));
-  CHECK(bench.device.deadlines[1] == std::chrono::milliseconds(3100));
-  CHECK(bench.device.deadlines[2] == std::chrono::seconds(7));
-  CHECK(bench.device.deadlines[3] == std::chrono::milliseconds(100));
+  REQUIRE(bench.device.deadlines.size() == 5);
+  CHECK(bench.device.deadlines[0] == std::chrono::seconds(7));  // the reference on the smallest shape
+  CHECK(bench.device.deadlines[1] == std::chrono::seconds(7));
+  CHECK(bench.device.deadlines[2] == std::chrono::milliseconds(3100));
+  CHECK(bench.device.deadlines[3] == std::chrono::seconds(7));
+  CHECK(bench.device.deadlines[4] == std::chrono::milliseconds(100));
 }
 
 TEST_CASE("measuring takes the wanted number of samples after the check's warm-up") {

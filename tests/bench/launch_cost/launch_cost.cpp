@@ -1,0 +1,443 @@
+// Measures what TunedKernel::launch costs beside the raw OpenCL calls that do the same (eight times
+// clSetKernelArg, then clEnqueueNDRangeKernel): on an OpenCL library that does nothing, where the
+// difference is all idletune's, and on the machine's own device. The two take turns, so that whatever
+// else the machine does meets both. Exits with 1 if a launch allocated on the heap or did not do what
+// the raw calls do; never because of a time.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/bench/launch_cost/allocation_counter.hpp"
+#include "tests/bench/launch_cost/contest.hpp"
+#include "tests/bench/stub_opencl/stub_control.h"
+
+namespace idletune::bench {
+namespace {
+
+struct Quartiles {
+  double low = 0, median = 0, high = 0;
+};
+
+Quartiles quartiles(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  const auto at = [&](double share) {
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+  };
+  return {at(0.25), at(0.5), at(0.75)};
+}
+
+// Nanoseconds per launch; the differences and ratios are those of the pairs.
+struct Measurement {
+  std::string scenario;
+  Quartiles raw_ns, idletune_ns, difference_ns, ratio;
+  std::size_t launches = 0;             // of idletune, in all
+  std::uint64_t first_allocations = 0;  // by the first launch of every shape
+  std::uint64_t allocations = 0;        // by all further ones
+};
+
+// What raw and idletune launches took at about the same time.
+struct Pair {
+  double raw_ns, idletune_ns;
+};
+
+std::vector<double> each(const std::vector<Pair>& pairs, double (*value)(const Pair&)) {
+  std::vector<double> values;
+  for (const Pair& pair : pairs) values.push_back(value(pair));
+  return values;
+}
+
+void summarize(const std::vector<Pair>& pairs, Measurement& result) {
+  result.raw_ns = quartiles(each(pairs, [](const Pair& p) { return p.raw_ns; }));
+  result.idletune_ns = quartiles(each(pairs, [](const Pair& p) { return p.idletune_ns; }));
+  result.difference_ns =
+      quartiles(each(pairs, [](const Pair& p) { return p.idletune_ns - p.raw_ns; }));
+  result.ratio = quartiles(each(pairs, [](const Pair& p) { return p.idletune_ns / p.raw_ns; }));
+}
+
+template <class Work>
+double elapsed_ns(const Work& work) {
+  const auto start = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+template <class Work>
+std::uint64_t allocations_of(const Work& work) {
+  const std::uint64_t before = allocations_of_this_thread();
+  work();
+  return allocations_of_this_thread() - before;
+}
+
+// --- the library that does nothing ---------------------------------------------------------------
+
+class Stub {
+ public:
+  Stub() : library_(dlopen(IDLETUNE_STUB_OPENCL, RTLD_NOW | RTLD_LOCAL)) {
+    if (library_ == nullptr) throw std::runtime_error(dlerror());
+    resolve("stub_reset", reset);
+    resolve("stub_set", set);
+    resolve("stub_calls", calls);
+    resolve("stub_last_launch", last_launch);
+  }
+  decltype(&stub_reset) reset = nullptr;
+  decltype(&stub_set) set = nullptr;
+  decltype(&stub_calls) calls = nullptr;
+  decltype(&stub_last_launch) last_launch = nullptr;
+
+ private:
+  template <class Function>
+  void resolve(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(library_, name));
+    if (function == nullptr) throw std::runtime_error(dlerror());
+  }
+  void* library_;
+};
+
+struct StubScenario {
+  const char* name;
+  std::size_t shapes;
+  bool background;
+  bool profiled_queue;
+  bool without_slot;  // the agent knows as many shapes already as it is allowed to
+};
+
+constexpr StubScenario kStubScenarios[] = {
+    {"one shape", 1, false, false, false},
+    {"2 shapes in turn", 2, false, false, false},
+    {"16 shapes in turn", 16, false, false, false},
+    {"one shape, background tuner on", 1, true, false, false},
+    {"16 shapes, background tuner on", 16, true, false, false},
+    {"one shape, profiled queue", 1, false, true, false},
+    {"a shape beyond max_shapes", 2, false, false, true},
+};
+
+std::vector<Shape> stub_shapes(std::size_t count) {
+  std::vector<Shape> shapes;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto step = static_cast<std::int64_t>(i);
+    shapes.push_back(Shape{64 + 32 * (step % 4), 64 + 32 * (step / 4), 64});
+  }
+  return shapes;
+}
+
+bool same_launch(const StubLaunch& a, const StubLaunch& b) {
+  bool same = a.queue == b.queue && a.dimensions == b.dimensions && a.wait_count == b.wait_count &&
+              a.argument_count == b.argument_count;
+  for (unsigned i = 0; same && i < a.dimensions; ++i) {
+    same = a.global[i] == b.global[i] && a.local[i] == b.local[i];
+  }
+  for (unsigned i = 0; same && i < a.argument_count; ++i) {
+    same = a.argument_size[i] == b.argument_size[i] &&
+           std::memcmp(a.argument[i], b.argument[i], a.argument_size[i]) == 0;
+  }
+  return same;
+}
+
+// Throws unless both contestants ask the driver for the same.
+void require_same_calls(const Stub& stub, Contest& contest) {
+  stub.set(STUB_RECORD_LAUNCHES, 1);
+  for (std::size_t i = 0; i < contest.shape_count(); ++i) {
+    StubLaunch raw = {}, tuned = {};
+    contest.launch_raw(i);
+    stub.last_launch(&raw);
+    contest.launch_idletune(i);
+    stub.last_launch(&tuned);
+    if (!same_launch(raw, tuned)) {
+      throw std::runtime_error("idletune's launch differs from the raw one");
+    }
+  }
+  stub.set(STUB_RECORD_LAUNCHES, 0);
+}
+
+void require_calls(unsigned long found, std::size_t expected, const char* what) {
+  if (found == expected) return;
+  throw std::runtime_error(std::string(what) + ": " + std::to_string(found) + " calls, expected " +
+                           std::to_string(expected));
+}
+
+// Throws unless launches are profiled now and then where the queue can, and never elsewhere.
+void require_profiles(unsigned long queries, const StubScenario& scenario, std::size_t launches) {
+  if (scenario.profiled_queue ? queries >= launches / 64 && queries <= launches / 16 + 16
+                              : queries == 0) {
+    return;
+  }
+  throw std::runtime_error(std::string(scenario.name) + ": " + std::to_string(queries) +
+                           " launches were profiled");
+}
+
+struct StubEffort {
+  std::size_t pairs;  // of blocks
+  std::size_t block;  // launches of one contestant
+};
+
+// Nanoseconds per launch of one block that goes through the shapes from `first_shape` on in turn.
+template <class Launch>
+double block_ns(Contest& contest, std::size_t block, std::size_t first_shape,
+                const Launch& launch) {
+  const std::size_t shapes = contest.shape_count();
+  const double all = elapsed_ns([&] {
+    for (std::size_t i = 0, shape = first_shape; i < block; ++i) {
+      launch(shape);
+      if (++shape == shapes) shape = first_shape;
+    }
+  });
+  return all / static_cast<double>(block);
+}
+
+// Alternates blocks of the two, each of them first in every other pair.
+Measurement measure_blocks(const StubScenario& scenario, Contest& contest,
+                           const StubEffort& effort) {
+  const std::size_t first_shape = scenario.without_slot ? 1 : 0;
+  const auto raw = [&](std::size_t i) { contest.launch_raw(i); };
+  const auto idletune = [&](std::size_t i) { contest.launch_idletune(i); };
+  Measurement result;
+  result.scenario = scenario.name;
+  result.launches = contest.shape_count() + effort.pairs * effort.block;
+  result.first_allocations = allocations_of([&] {
+    for (std::size_t i = 0; i < contest.shape_count(); ++i) contest.launch_idletune(i);
+  });
+  std::vector<Pair> pairs(effort.pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Pair& pair = pairs[i];
+    if (i % 2 == 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
+    result.allocations += allocations_of(
+        [&] { pair.idletune_ns = block_ns(contest, effort.block, first_shape, idletune); });
+    if (i % 2 != 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
+  }
+  summarize(pairs, result);
+  return result;
+}
+
+Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario,
+                            const StubEffort& effort) {
+  stub.reset();
+  stub.set(STUB_RECORD_LAUNCHES, 0);
+  ContestOptions options;
+  options.library = IDLETUNE_STUB_OPENCL;
+  options.profiled_queue = scenario.profiled_queue;
+  options.shapes = stub_shapes(scenario.shapes);
+  if (scenario.without_slot) options.max_shapes = 1;  // the second finds none, and it alone is timed
+  Contest contest(options);
+  // The stub allocates the events that idletune asks for; real drivers may, too.
+  exclude_library_of(reinterpret_cast<const void*>(contest.api().EnqueueNDRangeKernel));
+  if (scenario.background) {
+    if (Status started = contest.agent().start_background(); !started.ok()) {
+      throw std::runtime_error(started.to_string());
+    }
+  }
+  const unsigned long enqueued = stub.calls("clEnqueueNDRangeKernel");
+  const unsigned long set = stub.calls("clSetKernelArg");
+  const unsigned long profiles = stub.calls("clReleaseEvent");
+  const Measurement result = measure_blocks(scenario, contest, effort);
+  const std::size_t launches = result.launches + effort.block * effort.pairs;
+  require_calls(stub.calls("clEnqueueNDRangeKernel") - enqueued, launches, "clEnqueueNDRangeKernel");
+  require_calls(stub.calls("clSetKernelArg") - set, 8 * launches, "clSetKernelArg");
+  // With nobody who asks for the times, profiles are dropped, all but four that wait.
+  require_profiles(stub.calls("clReleaseEvent") - profiles, scenario, result.launches);
+  require_same_calls(stub, contest);
+  exclude_library_of(nullptr);
+  return result;
+}
+
+// --- the machine's own device ---------------------------------------------------------------------
+
+struct DeviceMeasurement {
+  std::string device;   // empty: not measured
+  std::string skipped;  // why
+  Measurement measurement;
+};
+
+struct DeviceEffort {
+  std::size_t batches;
+  std::size_t launches;  // of each contestant per batch
+};
+
+// The medians of launches that take turns, each waited for.
+Pair batch_medians(Contest& contest, std::size_t launches) {
+  std::vector<double> raw_ns, idletune_ns;
+  for (std::size_t i = 0; i < 2 * launches; ++i) {
+    const bool raw_now = i % 4 == 0 || i % 4 == 3;  // A B B A
+    (raw_now ? raw_ns : idletune_ns).push_back(elapsed_ns([&] {
+      raw_now ? contest.launch_raw(0) : contest.launch_idletune(0);
+      contest.finish();
+    }));
+  }
+  return {quartiles(raw_ns).median, quartiles(idletune_ns).median};
+}
+
+Measurement measure_batches(const std::string& scenario, Contest& contest,
+                            const DeviceEffort& effort) {
+  Measurement result;
+  result.scenario = scenario;
+  result.launches = effort.batches * effort.launches;
+  std::vector<Pair> pairs(effort.batches);
+  for (Pair& pair : pairs) pair = batch_medians(contest, effort.launches);
+  summarize(pairs, result);
+  return result;
+}
+
+DeviceMeasurement measure_on_device(const DeviceEffort& effort) {
+  DeviceMeasurement result;
+  ContestOptions options;
+  options.library = environment_opencl_library();
+  options.nothing_to_tune = false;  // no stage runs: idle() is not called, nor is the background on
+  options.shapes = {Shape{16, 16, 16}};
+  std::unique_ptr<Contest> contest;
+  try {
+    contest = std::make_unique<Contest>(options);
+  } catch (const std::exception& error) {
+    result.skipped = error.what();
+    return result;
+  }
+  const DeviceInfo& info = contest->device().info();
+  if (contest->output_raw(0) != contest->output_idletune(0)) {
+    throw std::runtime_error("idletune's launch computes something else than the raw one");
+  }
+  result.measurement = measure_batches("GEMM 16 x 16 x 16, launch and clFinish", *contest, effort);
+  result.device = info.platform + ", " + info.name;
+  return result;
+}
+
+// --- output -----------------------------------------------------------------------------------------
+
+std::string spread(const Quartiles& q, const char* format) {
+  char text[96];
+  char pattern[64];
+  std::snprintf(pattern, sizeof pattern, "%s [%s .. %s]", format, format, format);
+  std::snprintf(text, sizeof text, pattern, q.median, q.low, q.high);
+  return text;
+}
+
+void print_row(const Measurement& m, bool count_allocations) {
+  const std::string allocations =
+      count_allocations ? std::to_string(m.first_allocations + m.allocations) : "the driver's";
+  std::printf("| %s | %s | %s | %s | %s | %s |\n", m.scenario.c_str(),
+              spread(m.raw_ns, "%.0f").c_str(), spread(m.idletune_ns, "%.0f").c_str(),
+              spread(m.difference_ns, "%.0f").c_str(), spread(m.ratio, "%.3f").c_str(),
+              allocations.c_str());
+}
+
+void print_table(const std::vector<Measurement>& stub, const DeviceMeasurement& device) {
+  std::printf("Nanoseconds per launch with 8 arguments: median [lower .. upper quartile].\n\n");
+  std::printf("| scenario | raw | idletune | difference | ratio | allocations |\n");
+  std::printf("|---|---|---|---|---|---|\n");
+  for (const Measurement& m : stub) print_row(m, true);
+  if (device.skipped.empty()) {
+    print_row(device.measurement, false);
+    std::printf("\nThe last row ran on %s; the others on a driver that does nothing.\n",
+                device.device.c_str());
+  } else {
+    std::printf("\nNo device: %s\n", device.skipped.c_str());
+  }
+}
+
+nlohmann::json json_of(const Quartiles& q) {
+  return {{"median", q.median}, {"lower_quartile", q.low}, {"upper_quartile", q.high}};
+}
+
+nlohmann::json json_of(const Measurement& m, bool count_allocations) {
+  nlohmann::json json = {{"scenario", m.scenario},
+                         {"raw_ns", json_of(m.raw_ns)},
+                         {"idletune_ns", json_of(m.idletune_ns)},
+                         {"difference_ns", json_of(m.difference_ns)},
+                         {"ratio", json_of(m.ratio)},
+                         {"launches", m.launches}};
+  if (count_allocations) {
+    json["first_launch_allocations"] = m.first_allocations;
+    json["allocations"] = m.allocations;
+  }
+  return json;
+}
+
+void print_json(const std::vector<Measurement>& stub, const DeviceMeasurement& device) {
+  nlohmann::json all = {{"arguments", 8}, {"stub", nlohmann::json::array()}};
+  for (const Measurement& m : stub) all["stub"].push_back(json_of(m, true));
+  if (device.skipped.empty()) {
+    all["device"] = json_of(device.measurement, false);
+    all["device"]["name"] = device.device;
+  } else {
+    all["device"] = {{"skipped", device.skipped}};
+  }
+  std::printf("%s\n", all.dump(2).c_str());
+}
+
+// What must hold whatever the machine does. Reports on stderr.
+bool sane(const Measurement& m, bool count_allocations) {
+  if (count_allocations && m.first_allocations + m.allocations != 0) {
+    std::fprintf(stderr, "%s: launches allocated %llu + %llu times, expected never\n",
+                 m.scenario.c_str(), static_cast<unsigned long long>(m.first_allocations),
+                 static_cast<unsigned long long>(m.allocations));
+    return false;
+  }
+  if (!(m.raw_ns.median > 0) || !(m.idletune_ns.median > 0)) {
+    std::fprintf(stderr, "%s: no time was measured\n", m.scenario.c_str());
+    return false;
+  }
+  return true;
+}
+
+// Throws if allocations are overlooked, be it through operator new or through malloc.
+void require_that_allocations_count() {
+  const std::uint64_t before = allocations_of_this_thread();
+  void* volatile blocks[] = {::operator new(1), std::malloc(1)};
+  const std::string grown(200, 'x');
+  const std::uint64_t counted = allocations_of_this_thread() - before;
+  ::operator delete(blocks[0]);
+  std::free(blocks[1]);
+  if (counted != 3 || grown.empty()) throw std::runtime_error("allocations are not counted");
+}
+
+int run(bool quick, bool json) {
+  require_that_allocations_count();
+  const StubEffort on_stub = quick ? StubEffort{20, 100} : StubEffort{2000, 1000};
+  const DeviceEffort on_device = quick ? DeviceEffort{4, 4} : DeviceEffort{200, 50};
+  const Stub stub;
+  std::vector<Measurement> measurements;
+  bool all_sane = true;
+  for (const StubScenario& scenario : kStubScenarios) {
+    measurements.push_back(measure_on_stub(stub, scenario, on_stub));
+    all_sane = sane(measurements.back(), true) && all_sane;
+  }
+  const DeviceMeasurement device = measure_on_device(on_device);
+  // Drivers allocate as they like: on a device only the results are judged.
+  if (device.skipped.empty()) all_sane = sane(device.measurement, false) && all_sane;
+  if (json) {
+    print_json(measurements, device);
+  } else {
+    print_table(measurements, device);
+  }
+  return all_sane ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace idletune::bench
+
+int main(int argc, char** argv) {
+  bool quick = false, json = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--quick") == 0) {
+      quick = true;
+    } else if (std::strcmp(argv[i], "--json") == 0) {
+      json = true;
+    } else {
+      std::fprintf(stderr, "usage: launch_cost [--quick] [--json]\n");
+      return 2;
+    }
+  }
+  try {
+    return idletune::bench::run(quick, json);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "launch_cost: %s\n", error.what());
+    return 1;
+  }
+}

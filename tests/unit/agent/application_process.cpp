@@ -1,0 +1,158 @@
+// Started by agent_device_test: an application that tunes one kernel for one shape until every
+// configuration has been tried, and tells what it sees. It may be killed, or die, at any moment.
+//   application_process <package> <state folder> helper|in_process <dimension>...
+// Lines that it sends:
+//   start <running milliseconds> <configuration>   what was adopted earlier, before the first
+//   launch state <running milliseconds> <configuration>   a new configuration was adopted log
+//   <text>                                     the agent's messages end <evaluated> <quarantined>
+//   <why>        nothing is left to try
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include <idletune/agent.hpp>
+
+#include "models/space/kernel_package.hpp"
+#include "platform/os/process.hpp"
+#include "platform/os/storage.hpp"
+#include "tests/unit/agent/raw_application.hpp"
+
+namespace {
+
+using namespace idletune;
+using idletune::test::RawApplication;
+
+void say(Channel& channel, const std::string& line) {
+  const std::string text = line + "\n";
+  (void)channel.send(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()),
+                     kNoTimeout);
+}
+
+void log(void* channel, int, const char* message) {
+  say(*static_cast<Channel*>(channel), std::string("log ") + message);
+}
+
+template <class T>
+T get(Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.status().to_string());
+  return std::move(*result);
+}
+
+// What the application passes: buffers of ones, scalars of one.
+std::vector<Argument> arguments_for(const KernelPackage& package, const Shape& shape,
+                                    RawApplication& application) {
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < package.argument_count(); ++i) {
+    if (package.argument(i).kind == ArgumentKind::scalar) arguments.emplace_back(1.0f);
+    if (package.argument(i).kind != ArgumentKind::buffer) continue;
+    const auto elements = get(package.buffer_elements(i, shape, package.default_configuration()));
+    const std::vector<float> ones(static_cast<std::size_t>(elements), 1.0f);
+    arguments.emplace_back(application.buffer(ones));
+  }
+  return arguments;
+}
+
+// Says that it has local memory without end: switches the check of that limit off.
+class BoastfulDevice final : public Device {
+ public:
+  explicit BoastfulDevice(Device& device) : device_(device), info_(device.info()) {
+    info_.local_memory_bytes = std::uint64_t{1} << 40;
+  }
+  const DeviceInfo& info() const override { return info_; }
+  Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override {
+    return device_.compile(request);
+  }
+  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
+    return device_.allocate(bytes);
+  }
+  Status write(Buffer& buffer, std::size_t offset, Bytes data) override {
+    return device_.write(buffer, offset, data);
+  }
+  Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override {
+    return device_.read(buffer, offset, data);
+  }
+  Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
+                                         std::size_t bytes) override {
+    return device_.window(parent, offset, bytes);
+  }
+  std::size_t window_alignment_bytes() const override { return device_.window_alignment_bytes(); }
+  Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
+                       Nanoseconds deadline) override {
+    return device_.run(program, range, arguments, deadline);
+  }
+  Result<Nanoseconds> elapsed(void* profile) override { return device_.elapsed(profile); }
+  void discard(void* profile) override { device_.discard(profile); }
+  Nanoseconds now() const override { return device_.now(); }
+
+ private:
+  Device& device_;
+  DeviceInfo info_;
+};
+
+std::string adopted(const Explanation& explanation) {
+  return std::to_string(explanation.running_ms) + " " + explanation.running_text;
+}
+
+void tune(Channel& channel, const std::string& package_path, const AgentOptions& options,
+          const Shape& shape) {
+  const auto package = get(
+      KernelPackage::open(get(read_file(package_path, KernelPackage::kMaxBytes)), package_path));
+  RawApplication application(/*profiling=*/false);
+  BoastfulDevice device(application.device());
+  Agent agent = get(Agent::open(options));
+  TunedKernel kernel = get(agent.kernel(device, package_path));
+  std::string running = "default";
+  if (const Result<Explanation> known = kernel.explain(shape);
+      known.ok() && known->selection == Selection::tuned) {
+    running = adopted(*known);
+  }
+  say(channel, "start " + running);
+  const std::vector<Argument> arguments = arguments_for(*package, shape, application);
+  for (;;) {
+    for (int i = 0; i < 4; ++i) {
+      const Status status =
+          kernel.launch(LaunchOptions{}, shape, {arguments.data(), arguments.size()});
+      if (!status.ok()) throw std::runtime_error(status.to_string());
+    }
+    application.finish();
+    const IdleReport report = agent.tune_now(std::chrono::milliseconds(50));
+    const Explanation now = get(kernel.explain(shape));
+    if (now.selection == Selection::tuned && adopted(now) != running) {
+      running = adopted(now);
+      say(channel, "state " + running);
+    }
+    if (report.stages == 0 && !report.waiting && report.needs.count() == 0) {
+      say(channel, "end " + std::to_string(now.evaluated) + " " + std::to_string(now.quarantined) +
+                       " " + report.why);
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Result<Channel> channel = join_parent();
+  if (!channel.ok() || argc < 5) {
+    std::fputs("started by agent_device_test, not by hand\n", stderr);
+    return 2;
+  }
+  AgentOptions options;
+  options.state = argv[2];
+  options.isolation =
+      std::string(argv[3]) == "in_process" ? Isolation::in_process : Isolation::helper_process;
+  options.run_deadline = std::chrono::milliseconds(300);
+  options.log = &log;
+  options.log_user = &*channel;
+  options.log_level = 2;
+  Shape shape;
+  for (int i = 4; i < argc; ++i) shape.push_back(std::atoll(argv[i]));
+  try {
+    tune(*channel, argv[1], options, shape);
+  } catch (const std::exception& error) {
+    say(*channel, std::string("log failed: ") + error.what());
+    return 3;
+  }
+  return 0;
+}

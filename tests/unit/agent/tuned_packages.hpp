@@ -1,0 +1,97 @@
+// Packages for tests of the agent on a device: small spaces, some of them deadly.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/space/pack.hpp"
+#include "models/space/xml.hpp"
+
+namespace idletune::test {
+
+inline std::vector<std::uint8_t> packed(const KernelDescription& description) {
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  return std::move(*bytes);
+}
+
+inline KernelDescription described(const std::string& file) {
+  auto description = read_kernel_xml(file);
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  return std::move(*description);
+}
+
+// The kernel that is wrong on purpose (tests/data/kernels/README.md): BUG 0..9, TILE 8 and 16.
+inline KernelDescription broken_kernel() {
+  return described(IDLETUNE_TEST_DATA_FOLDER "/kernels/broken.xml");
+}
+
+// kernels/gemm with a few hundred of its configurations and a default that most of them beat.
+inline KernelDescription small_gemm() {
+  KernelDescription gemm = described(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml");
+  const std::vector<std::pair<std::string, std::vector<std::int64_t>>> values{
+      {"MWG", {8, 16, 32, 64}}, {"NWG", {8, 16, 32}}, {"KWG", {16, 32}}, {"MDIMC", {8}},
+      {"NDIMC", {8}},           {"MDIMA", {8}},       {"NDIMB", {8}},    {"KWI", {2}},
+      {"VWM", {1, 2, 4}},       {"VWN", {1, 2}},      {"STRM", {0, 1}},  {"STRN", {0}},
+      {"SA", {0, 1}},           {"SB", {0, 1}}};
+  REQUIRE(values.size() == gemm.parameters.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    REQUIRE(gemm.parameters[i].name == values[i].first);
+    gemm.parameters[i].values = values[i].second;
+    gemm.parameters[i].default_value = values[i].second.front();
+  }
+  return gemm;
+}
+
+// out = 2 * in, in groups of WIDTH. FATAL 1 executes an illegal instruction; FATAL 2 takes 256 MiB
+// of local memory that the description is silent about, which makes PoCL abort. Valid are FATAL 0
+// with each WIDTH, and whatever `fatal_where` allows.
+inline KernelDescription fatal_kernel(const std::string& fatal_where) {
+  KernelDescription kernel;
+  kernel.name = "fatal";
+  kernel.source = R"(
+__kernel void fatal(const int n, const __global float* in, __global float* out) {
+  const int i = (int)get_global_id(0);
+#if FATAL == 1
+  __builtin_trap();
+#elif FATAL == 2
+  __local float much[64 * 1024 * 1024];
+  much[get_local_id(0)] = in[min(i, n - 1)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (much[0] < 0) out[0] = much[1];
+#endif
+  if (i < n) out[i] = 2.0f * in[i];
+}
+)";
+  kernel.entry = "fatal";
+  kernel.dialect = Dialect::opencl;
+  kernel.dimensions = {"N"};
+  kernel.parameters = {{"FATAL", ParameterKind::other, {0, 1, 2}, 0},
+                       {"WIDTH", ParameterKind::work_group, {8, 16, 32, 64}, 8}};
+  kernel.constraints = {DescribedExpression("FATAL == 0 || " + fatal_where)};
+  kernel.launch.global = {"round_up(N, WIDTH)"};
+  kernel.launch.local = {"WIDTH"};
+  DescribedArgument n;
+  n.name = "n";
+  n.kind = ArgumentKind::dimension;
+  n.type = ScalarType::i32;
+  n.size = "N";
+  DescribedArgument in;
+  in.name = "in";
+  in.fill = Fill::uniform;
+  in.fill_low = 0.5;
+  in.fill_high = 1.5;
+  in.size = "N";
+  DescribedArgument out;
+  out.name = "out";
+  out.access = Access::out;
+  out.size = "N";
+  kernel.arguments = {n, in, out};
+  return kernel;
+}
+
+}  // namespace idletune::test
