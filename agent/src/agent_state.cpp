@@ -88,7 +88,7 @@ AgentState::~AgentState() {
   stop_background();
   if (engine_ == nullptr) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  engine_->settle(std::chrono::hours(24));
+  engine_->release_device();
   engine_->note(false);
   (void)write_explanation();
   engine_.reset();
@@ -101,7 +101,7 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
       KernelPackage::open(std::move(bytes), file_name);
   if (!package.ok()) return package.status();
   const std::lock_guard<std::mutex> lock(mutex_);
-  engine_->settle(std::chrono::hours(24));  // a build may be using the device
+  engine_->release_device();
   Result<std::unique_ptr<KernelState>> kernel =
       KernelState::create(device, *package, options_.max_shapes);
   if (!kernel.ok()) return kernel.status();

@@ -9,6 +9,7 @@
 namespace idletune::detail {
 namespace {
 
+constexpr std::uint32_t kRecheckRounds = 1000;  // calls of run() that a second measurement may wait
 constexpr std::size_t kMaxPublishedAtStart = 16;  // adoptions built at start-up, per kernel
 
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
@@ -218,18 +219,28 @@ void TuningEngine::watch_production(ShapeTask& task) {
     demote(task, "the driver refused to launch it");
     return;
   }
-  if (!task.variant || task.trial || task.in_place || task.to_install) return;
-  if (task.watch.status() == WatchStatus::demote) {
+  if (!task.variant || task.in_place || task.to_install) return;
+  const WatchStatus status = task.watch.status();
+  const bool loses = status == WatchStatus::demote;
+  if (!loses && status != WatchStatus::recheck) return;
+  const bool can_recheck = options_.mode == Mode::tune && !ended_;
+  if (task.rechecking && ++task.recheck_rounds < kRecheckRounds) return;
+  if (loses && (task.rechecking || !can_recheck)) {
+    // Nobody can say whether only the clock dropped: the default is what was promised.
+    task.trial.reset();
+    task.rechecking = false;
     demote(task, "slower in production than the default was");
     return;
   }
-  if (task.watch.status() != WatchStatus::recheck || options_.mode != Mode::tune || ended_) return;
+  if (task.trial || !can_recheck) return;
+  // A throttled clock slows the default down as well: both are measured again, side by side.
   CandidateContext context;
   context.shape = task.slot.shape;
   context.candidate = task.running();
   context.incumbent = task.slot.fallback.configuration;
   task.trial.emplace(step_options(), context);
   task.rechecking = true;
+  task.recheck_rounds = 0;
 }
 
 void TuningEngine::note(bool write_now) {

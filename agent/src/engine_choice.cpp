@@ -46,6 +46,13 @@ bool TuningEngine::may_spend(const ShapeTask& task, TimeSource source, Nanosecon
   return ledger_.allows(charge);
 }
 
+// 0 until a stage did not fit: then what the longest one takes, as the patience of start_stage sees it.
+Nanoseconds TuningEngine::gap_needed(const ShapeTask& task) const {
+  if (task.misses == 0) return Nanoseconds{0};
+  return relaxed(task, TrialStage::prepare,
+                 task.estimates.longest_device_stage(stage_context(task)));
+}
+
 void TuningEngine::update_decision(ShapeTask& task) {
   DecisionInput input;
   input.current = task.running_time;
@@ -60,10 +67,7 @@ void TuningEngine::update_decision(ShapeTask& task) {
   input.step_cost = step_charge(task);
   input.kappa = 1;
   input.allowance = ledger_.allowance();
-  if (task.misses > 0) {
-    input.gap_needed = relaxed(task, TrialStage::prepare,
-                               task.estimates.longest_device_stage(stage_context(task)));
-  }
+  input.gap_needed = gap_needed(task);
   input.longest_gap = longest_gap_;
   if (task.kernel.knowledge != nullptr) {
     input.quantiles = task.kernel.quantiles;
@@ -97,8 +101,7 @@ bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
   if (source == TimeSource::start_up) return !task.first_pick_tried && task.first_pick;
   update_decision(task);
   if (source == TimeSource::foreground) return may_spend(task, source, Nanoseconds{0});
-  const bool waits_for_gap = task.decision.verdict == Verdict::wait && task.misses > 0;
-  if (waits_for_gap) ++task.misses;
+  if (task.decision.verdict == Verdict::wait && gap_needed(task) > longest_gap_) ++task.misses;
   const bool first_pick_left = task.first_pick && !task.first_pick_tried;
   const bool pays = task.decision.verdict == Verdict::tune ||
                     (task.decision.verdict == Verdict::use_history && first_pick_left);

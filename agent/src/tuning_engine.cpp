@@ -48,28 +48,30 @@ TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journa
 }
 
 TuningEngine::~TuningEngine() {
-  settle(kForever);
-  // A trial that is not finished rests: its intent must not look like a death.
+  release_device();
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    // A helper is killed, whatever it is doing; a stage in this process is waited for.
+    kernel->runner.reset();
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       drain_tickets(*task);
-      settle(kForever);  // the last ticket may have decided an adoption
-      if (!task->intent_open) continue;
+      if (!task->intent_open || task->death_is_ambiguous) continue;
+      // A trial that is not finished rests: its intent must not look like a death.
       journal::Trial trial = task->identity;
       trial.configuration = task->proposal.configuration;
       journal_.closed(trial.key());
     }
-    kernel->runner.reset();
   }
 }
 
-bool TuningEngine::settle(Nanoseconds budget) {
+void TuningEngine::release_device() {
   if (building_ != nullptr) {
-    if (!worker_.wait(budget)) return false;
+    (void)worker_.wait(kForever);
     finish_install();
   }
   IdleReport ignored;
-  return !in_flight_ || finish_stage(budget, ignored);
+  if (in_flight_ && !in_flight_->task->kernel.runner->isolated()) {
+    (void)finish_stage(kForever, ignored);
+  }
 }
 
 IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* only) {

@@ -39,8 +39,9 @@ class TuningEngine {
 
   // Tunes for at most `budget`. `only`: nothing but this shape (start_up).
   IdleReport run(Nanoseconds budget, TimeSource source, ShapeTask* only = nullptr);
-  // Whether the stage in flight, if any, and the builds have ended; waits for at most `budget`.
-  bool settle(Nanoseconds budget);
+  // Returns when nothing of ours in this process uses the devices any more: waits for a build, and for
+  // a stage in flight unless that is the helper's.
+  void release_device();
 
   // Makes tasks for the shapes that were launched for the first time.
   void notice_new_shapes();
@@ -87,6 +88,7 @@ class TuningEngine {
   void update_decision(ShapeTask& task);
   bool may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const;
   Nanoseconds step_charge(const ShapeTask& task) const;
+  Nanoseconds gap_needed(const ShapeTask& task) const;
   bool begin_work(ShapeTask& task, TimeSource source);
   bool propose(ShapeTask& task, TimeSource source);
   bool take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source);

@@ -51,6 +51,7 @@ struct ShapeTask {
   std::optional<InPlaceTrial> in_place;
   Proposal proposal;                // of `trial` or `in_place`
   bool rechecking = false;          // `trial` compares what runs now with the default
+  std::uint32_t recheck_rounds = 0;
   bool intent_open = false;         // the journal holds an intent of the proposal
   bool intent_to_run = false;       // ... for its run
   bool death_is_ambiguous = false;  // the helper died of it, or was killed by somebody
