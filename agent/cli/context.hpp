@@ -31,8 +31,8 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-// Used by one thread. Verbs write answers through it: readable text by default, one JSON object where
-// the user gave --json, and never both.
+// Used by one thread. Verbs write answers through it: readable text by default, one JSON object
+// where the user gave --json, and never both.
 class CliContext {
  public:
   // Gives the verb its --json flag.

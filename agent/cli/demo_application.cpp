@@ -10,7 +10,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// A square product, a convolution as a matrix product, and a fully connected layer for a small batch.
+// A square product, a convolution as a matrix product, and a fully connected layer for a small
+// batch.
 const Shape kProblems[] = {Shape{256, 256, 256}, Shape{64, 3136, 147}, Shape{8, 1000, 512}};
 
 std::vector<std::uint8_t> random_floats(std::size_t count, std::uint64_t seed) {

@@ -12,8 +12,8 @@ namespace idletune::cli {
 
 // What one frame took, as the application sees it.
 struct FrameTimes {
-  Nanoseconds busy{0};                 // from the first launch until every result is there
-  std::vector<Nanoseconds> launches;   // CPU time of each launch() call
+  Nanoseconds busy{0};                // from the first launch until every result is there
+  std::vector<Nanoseconds> launches;  // CPU time of each launch() call
 };
 
 // Owns the problems' buffers on one OpenCL device. One thread.

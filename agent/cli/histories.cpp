@@ -40,7 +40,8 @@ Result<std::vector<History>> load_histories(const std::vector<std::string>& path
 
 std::string to_text(const Shape& shape) {
   std::string text;
-  for (std::size_t i = 0; i < shape.size(); ++i) text += (i > 0 ? "x" : "") + std::to_string(shape[i]);
+  for (std::size_t i = 0; i < shape.size(); ++i)
+    text += (i > 0 ? "x" : "") + std::to_string(shape[i]);
   return text.empty() ? "-" : text;
 }
 

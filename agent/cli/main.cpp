@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 #include "agent/cli/context.hpp"
 #include "agent/cli/verbs.hpp"
@@ -28,7 +29,14 @@ void add_verbs(CLI::App& app, CliContext& context) {
 // Prints what the parser has to say: help and version are answers (0), the rest is misuse (2).
 int answer_parser(const CLI::App& app, const CLI::ParseError& error) {
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error);
-  std::fprintf(stderr, "idletune: %s (try 'idletune --help')\n", error.what());
+  const std::vector<std::string> unknown =
+      app.get_subcommands().empty() ? app.remaining() : std::vector<std::string>();
+  if (!unknown.empty()) {
+    std::fprintf(stderr, "idletune: there is no verb '%s' (try 'idletune --help')\n",
+                 unknown.front().c_str());
+  } else {
+    std::fprintf(stderr, "idletune: %s (try 'idletune --help')\n", error.what());
+  }
   return 2;
 }
 

@@ -104,13 +104,12 @@ std::string Progress::line(std::size_t done, const std::string& note,
                            Clock::duration elapsed) const {
   std::string text = task_ + " ";
   if (total_ > 0) {
-    const double share =
-        std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
+    const double share = std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
     if (terminal_) text += bar(share) + " ";
     text += std::to_string(done) + "/" + std::to_string(total_);
     if (done > 0 && done < total_) {
-      const auto left = std::chrono::duration_cast<std::chrono::nanoseconds>(
-          elapsed * ((1.0 - share) / share));
+      const auto left =
+          std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed * ((1.0 - share) / share));
       text += ", " + readable(left) + " left";
     }
   } else {

@@ -188,8 +188,8 @@ void Demo::live_line() {
     return;
   }
   const std::size_t recent = std::min<std::size_t>(tuned_.busy.size(), 15);
-  const Nanoseconds now = percentile({tuned_.busy.end() - static_cast<std::ptrdiff_t>(recent),
-                                      tuned_.busy.end()}, 0.5);
+  const Nanoseconds now =
+      percentile({tuned_.busy.end() - static_cast<std::ptrdiff_t>(recent), tuned_.busy.end()}, 0.5);
   line += "  frame " + format_milliseconds(milliseconds(now)) + " ms  " +
           format_number(milliseconds(untuned_.median()) / milliseconds(now), 2) + "x  " +
           std::to_string(steps_) + " steps  ";
@@ -279,9 +279,15 @@ Status Demo::run() {
 }
 
 void Demo::report_text(const std::vector<Explanation>& shapes) const {
-  TextTable table({{"shape M x N x K"}, {"default ms", Align::right}, {"first pick ms", Align::right},
-                   {"now ms", Align::right}, {"speed-up", Align::right}, {"tried", Align::right},
-                   {"failed", Align::right}, {"tuning s", Align::right}, {"decision"},
+  TextTable table({{"shape M x N x K"},
+                   {"default ms", Align::right},
+                   {"first pick ms", Align::right},
+                   {"now ms", Align::right},
+                   {"speed-up", Align::right},
+                   {"tried", Align::right},
+                   {"failed", Align::right},
+                   {"tuning s", Align::right},
+                   {"decision"},
                    {"break-even launches", Align::right}});
   for (const Explanation& e : shapes) {
     table.add_row({format_shape(e.shape), format_milliseconds(e.default_ms),
@@ -304,34 +310,36 @@ void Demo::report_text(const std::vector<Explanation>& shapes) const {
   say("kernel time of " + std::to_string(tuned_.busy.size()) + " frames  " +
       format_number(milliseconds(tuned_.total) / 1000, 2) + " s while tuning, " +
       format_number(never / 1000, 2) + " s without (median frame)\n");
-  say("side by side, " + std::to_string(ratios_.size()) + " pairs of frames: " +
-      format_number(ratio(0.5), 2) + "x (quartiles " + format_number(ratio(0.25), 2) + " to " +
-      format_number(ratio(0.75), 2) + ")\n");
+  say("side by side, " + std::to_string(ratios_.size()) +
+      " pairs of frames: " + format_number(ratio(0.5), 2) + "x (quartiles " +
+      format_number(ratio(0.25), 2) + " to " + format_number(ratio(0.75), 2) + ")\n");
 }
 
 void Demo::report_json(const std::vector<Explanation>& shapes) const {
   nlohmann::json list = nlohmann::json::array();
   for (const Explanation& e : shapes) list.push_back(explanation_object(e));
   const AgentStatus status = tuning_->status();
-  context_.print_json(
-      {{"device", device_->info().name},
-       {"resumed", resumed_},
-       {"launches", launches_},
-       {"steps", steps_},
-       {"shapes", list},
-       {"launch_us",
-        {{"off_p50", milliseconds(percentile(untuned_.launches, 0.5)) * 1000},
-         {"off_p99", milliseconds(percentile(untuned_.launches, 0.99)) * 1000},
-         {"on_p50", milliseconds(percentile(tuned_.launches, 0.5)) * 1000},
-         {"on_p99", milliseconds(percentile(tuned_.launches, 0.99)) * 1000}}},
-       {"frames", tuned_.busy.size()},
-       {"kernel_seconds_tuning", milliseconds(tuned_.total) / 1000},
-       {"kernel_seconds_never",
-        milliseconds(untuned_.median()) * static_cast<double>(tuned_.busy.size()) / 1000},
-       {"side_by_side", {{"pairs", ratios_.size()}, {"q25", ratio(0.25)}, {"median", ratio(0.5)},
+  context_.print_json({{"device", device_->info().name},
+                       {"resumed", resumed_},
+                       {"launches", launches_},
+                       {"steps", steps_},
+                       {"shapes", list},
+                       {"launch_us",
+                        {{"off_p50", milliseconds(percentile(untuned_.launches, 0.5)) * 1000},
+                         {"off_p99", milliseconds(percentile(untuned_.launches, 0.99)) * 1000},
+                         {"on_p50", milliseconds(percentile(tuned_.launches, 0.5)) * 1000},
+                         {"on_p99", milliseconds(percentile(tuned_.launches, 0.99)) * 1000}}},
+                       {"frames", tuned_.busy.size()},
+                       {"kernel_seconds_tuning", milliseconds(tuned_.total) / 1000},
+                       {"kernel_seconds_never", milliseconds(untuned_.median()) *
+                                                    static_cast<double>(tuned_.busy.size()) / 1000},
+                       {"side_by_side",
+                        {{"pairs", ratios_.size()},
+                         {"q25", ratio(0.25)},
+                         {"median", ratio(0.5)},
                          {"q75", ratio(0.75)}}},
-       {"charged_seconds", status.charged_seconds},
-       {"tuning_seconds", status.tuning_seconds}});
+                       {"charged_seconds", status.charged_seconds},
+                       {"tuning_seconds", status.tuning_seconds}});
 }
 
 }  // namespace
@@ -339,9 +347,11 @@ void Demo::report_json(const std::vector<Explanation>& shapes) const {
 void add_demo_verb(CLI::App& app, CliContext& context) {
   CLI::App* verb = app.add_subcommand("demo", "An application that gets faster while it runs");
   auto options = std::make_shared<DemoOptions>();
-  verb->add_option("--seconds", options->seconds, "How long to run (60)")->check(CLI::Range(5, 86400));
+  verb->add_option("--seconds", options->seconds, "How long to run (60)")
+      ->check(CLI::Range(5, 86400));
   verb->add_option("--device", options->device, "Index, see 'idletune devices' (0)");
-  verb->add_option("--kernel", options->kernel, "GEMM package or XML (gemm.itkernel beside idletune)");
+  verb->add_option("--kernel", options->kernel,
+                   "GEMM package or XML (gemm.itkernel beside idletune)");
   verb->add_option("--model", options->model, "Model file for the first picks");
   verb->add_option("--state", options->state, "State folder (demo-state beside idletune)");
   verb->add_flag("--fresh", options->fresh, "Forget what earlier runs found");

@@ -134,9 +134,9 @@ void print_devices(const CliContext& context, const BackEnd& back_end) {
                    {"local memory", Align::right},
                    {"memory", Align::right}});
   for (const DeviceInfo& info : back_end.devices) {
-    table.add_row({std::to_string(info.index), info.platform, info.name,
-                   shortened(info.driver, 40), std::to_string(info.compute_units),
-                   kibibytes(info.local_memory_bytes), mebibytes(info.global_memory_bytes)});
+    table.add_row({std::to_string(info.index), info.platform, info.name, shortened(info.driver, 40),
+                   std::to_string(info.compute_units), kibibytes(info.local_memory_bytes),
+                   mebibytes(info.global_memory_bytes)});
   }
   context.print(table);
 }

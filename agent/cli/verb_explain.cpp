@@ -89,7 +89,8 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
     if (!entry.is_object()) continue;
     std::string shape;
     for (const nlohmann::json& d : entry.value("shape", nlohmann::json::array())) {
-      if (d.is_number()) shape += (shape.empty() ? "" : "x") + std::to_string(d.get<std::int64_t>());
+      if (d.is_number())
+        shape += (shape.empty() ? "" : "x") + std::to_string(d.get<std::int64_t>());
     }
     context.print("\n" + member<std::string>(entry, "kernel", "?") + " " + shape + "  " +
                   format_number(member(entry, "speed_up", 1.0), 2) + "x  " +
@@ -100,8 +101,12 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
 }
 
 void print_text(const nlohmann::json& facts, CliContext& context) {
-  TextTable table({{"kernel"}, {"shape"}, {"default ms", Align::right}, {"now ms", Align::right},
-                   {"measured", Align::right}, {"configuration"}});
+  TextTable table({{"kernel"},
+                   {"shape"},
+                   {"default ms", Align::right},
+                   {"now ms", Align::right},
+                   {"measured", Align::right},
+                   {"configuration"}});
   for (const nlohmann::json& a : facts["adopted"]) {
     table.add_row({a["kernel"], a["shape"], format_milliseconds(a["default_ms"]),
                    format_milliseconds(a["running_ms"]),
@@ -110,12 +115,11 @@ void print_text(const nlohmann::json& facts, CliContext& context) {
   context.print(table);
   const nlohmann::json& ledger = facts["ledger"];
   context.print("\n" + std::to_string(facts["measurements"].get<std::size_t>()) +
-                " measurements, " + std::to_string(facts["quarantined"].size()) +
-                " quarantined, " + std::to_string(facts["suspects"].get<std::size_t>()) +
-                " suspects\nledger: " + format_number(ledger["charged_ms"], 1) +
-                " ms charged to " + format_number(ledger["kernel_ms"], 1) +
-                " ms of kernel time, at least " + format_number(ledger["saved_ms"], 1) +
-                " ms saved\n");
+                " measurements, " + std::to_string(facts["quarantined"].size()) + " quarantined, " +
+                std::to_string(facts["suspects"].get<std::size_t>()) +
+                " suspects\nledger: " + format_number(ledger["charged_ms"], 1) + " ms charged to " +
+                format_number(ledger["kernel_ms"], 1) + " ms of kernel time, at least " +
+                format_number(ledger["saved_ms"], 1) + " ms saved\n");
   for (const nlohmann::json& q : facts["quarantined"]) {
     context.print("quarantined: " + q["configuration"].get<std::string>() + " (" +
                   q["reason"].get<std::string>() + ") " + q["detail"].get<std::string>() + "\n");

@@ -29,7 +29,8 @@ std::string stem_of(const std::string& path) {
   std::string stem = path.substr(path.find_last_of('/') + 1);
   for (const char* ending : {".gz", ".json", ".ithistory"}) {
     const std::string suffix(ending);
-    if (stem.size() > suffix.size() && stem.compare(stem.size() - suffix.size(), suffix.size(), suffix) == 0) {
+    if (stem.size() > suffix.size() &&
+        stem.compare(stem.size() - suffix.size(), suffix.size(), suffix) == 0) {
       stem.resize(stem.size() - suffix.size());
     }
   }
@@ -37,10 +38,12 @@ std::string stem_of(const std::string& path) {
 }
 
 // A name in the folder that this run has not used yet.
-std::string output_path(const ImportArguments& arguments, const std::string& source, std::set<std::string>& used) {
+std::string output_path(const ImportArguments& arguments, const std::string& source,
+                        std::set<std::string>& used) {
   const std::string base = arguments.folder + "/" + stem_of(source);
   std::string path = base + ".ithistory";
-  for (int n = 2; !used.insert(path).second; ++n) path = base + "-" + std::to_string(n) + ".ithistory";
+  for (int n = 2; !used.insert(path).second; ++n)
+    path = base + "-" + std::to_string(n) + ".ithistory";
   return path;
 }
 
@@ -50,18 +53,27 @@ nlohmann::json describe(const History& history, const std::string& file) {
     const auto status = static_cast<TrialStatus>(s);
     if (history.count(status) > 0) failed[trial_status_name(status)] = history.count(status);
   }
-  return {{"file", file}, {"kernel", history.kernel}, {"device", history.device},
-          {"shape", std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
-          {"configurations", history.rows()}, {"correct", history.count(TrialStatus::correct)},
-          {"failed", failed}, {"warnings", history.warnings}};
+  return {{"file", file},
+          {"kernel", history.kernel},
+          {"device", history.device},
+          {"shape",
+           std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
+          {"configurations", history.rows()},
+          {"correct", history.count(TrialStatus::correct)},
+          {"failed", failed},
+          {"warnings", history.warnings}};
 }
 
 void run_import(const ImportArguments& arguments, CliContext& context) {
   mkdir(arguments.folder.c_str(), 0777);  // if it cannot be made, writing into it says why
   Progress progress("import", arguments.files.size(), context.json());
   nlohmann::json entries = nlohmann::json::array();
-  TextTable table({{"kernel"}, {"device"}, {"shape"}, {"configurations", Align::right},
-                   {"correct", Align::right}, {"file"}});
+  TextTable table({{"kernel"},
+                   {"device"},
+                   {"shape"},
+                   {"configurations", Align::right},
+                   {"correct", Align::right},
+                   {"file"}});
   std::set<std::string> used;
   std::size_t done = 0;
   for (const std::string& file : arguments.files) {
@@ -77,7 +89,8 @@ void run_import(const ImportArguments& arguments, CliContext& context) {
         return context.fail(status);
       }
       entries.push_back(describe(history, output));
-      table.add_row({history.kernel, history.device, to_text(history.shape), std::to_string(history.rows()),
+      table.add_row({history.kernel, history.device, to_text(history.shape),
+                     std::to_string(history.rows()),
                      std::to_string(history.count(TrialStatus::correct)), output});
       progress.clear();
       for (const std::string& warning : history.warnings) {
@@ -94,11 +107,15 @@ void run_import(const ImportArguments& arguments, CliContext& context) {
 
 void add_import_verb(CLI::App& app, CliContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* verb = app.add_subcommand("import", "Turns other tuners' results into .ithistory files");
+  CLI::App* verb =
+      app.add_subcommand("import", "Turns other tuners' results into .ithistory files");
   verb->add_option("files", arguments->files, "Kernel Tuner caches (.json, .json.gz)")->required();
-  verb->add_option("-o,--output", arguments->folder, "Folder for the histories; made if missing")->required();
-  verb->add_option("--kernel", arguments->options.kernel, "Kernel name, instead of the one in the files");
-  verb->add_option("--device", arguments->options.device, "Device name, instead of the one in the files");
+  verb->add_option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
+      ->required();
+  verb->add_option("--kernel", arguments->options.kernel,
+                   "Kernel name, instead of the one in the files");
+  verb->add_option("--device", arguments->options.device,
+                   "Device name, instead of the one in the files");
   context.add_json_flag(*verb);
   verb->callback([arguments, &context] {
     catch_interrupts();

@@ -21,7 +21,9 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
-std::vector<std::int64_t> list_of(const Shape& shape) { return {shape.values().begin(), shape.values().end()}; }
+std::vector<std::int64_t> list_of(const Shape& shape) {
+  return {shape.values().begin(), shape.values().end()};
+}
 
 std::string hexadecimal(std::uint64_t value) {
   char buffer[20];
@@ -46,12 +48,17 @@ Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string
   if (!package.ok()) return package.status();
   const KernelPackage& kernel = **package;
   json dimensions = json::array();
-  for (std::size_t d = 0; d < kernel.dimension_count(); ++d) dimensions.push_back(std::string(kernel.dimension_name(d)));
+  for (std::size_t d = 0; d < kernel.dimension_count(); ++d)
+    dimensions.push_back(std::string(kernel.dimension_name(d)));
   const auto values = kernel.default_configuration().values();
-  return json{{"format", "kernel package"}, {"kernel", std::string(kernel.name())},
-              {"entry", std::string(kernel.entry())}, {"digest", hexadecimal(kernel.digest())},
-              {"source_bytes", kernel.source().size()}, {"dimensions", dimensions},
-              {"arguments", kernel.argument_count()}, {"prebuilt_binaries", kernel.prebuilt_count()},
+  return json{{"format", "kernel package"},
+              {"kernel", std::string(kernel.name())},
+              {"entry", std::string(kernel.entry())},
+              {"digest", hexadecimal(kernel.digest())},
+              {"source_bytes", kernel.source().size()},
+              {"dimensions", dimensions},
+              {"arguments", kernel.argument_count()},
+              {"prebuilt_binaries", kernel.prebuilt_count()},
               {"default", std::vector<std::int64_t>(values.begin(), values.end())},
               {"space", describe_space(kernel.space())}};
 }
@@ -81,36 +88,57 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
   std::vector<std::string> extras;
   for (const CellColumn& column : history.extras) extras.push_back(column.name());
   const PerformanceDistribution d = distribution_of(history);
-  return json{{"format", "history"}, {"kernel", history.kernel}, {"device", history.device},
-              {"driver", history.driver}, {"shape", list_of(history.shape)},
-              {"configurations", history.rows()}, {"statuses", statuses},
-              {"samples", history.samples.size()}, {"best_ns", d.best_ns}, {"median_run_ns", d.median_run_ns},
-              {"median_compile_ns", d.median_compile_ns}, {"well_performing_fraction", d.fraction(0.9)},
-              {"parameters", describe_parameters(history)}, {"extras", extras}, {"warnings", history.warnings}};
+  return json{{"format", "history"},
+              {"kernel", history.kernel},
+              {"device", history.device},
+              {"driver", history.driver},
+              {"shape", list_of(history.shape)},
+              {"configurations", history.rows()},
+              {"statuses", statuses},
+              {"samples", history.samples.size()},
+              {"best_ns", d.best_ns},
+              {"median_run_ns", d.median_run_ns},
+              {"median_compile_ns", d.median_compile_ns},
+              {"well_performing_fraction", d.fraction(0.9)},
+              {"parameters", describe_parameters(history)},
+              {"extras", extras},
+              {"warnings", history.warnings}};
 }
 
 json describe_source(const HistoricalSource& source) {
-  return {{"device", std::string(source.device)}, {"shape", list_of(source.shape)},
-          {"well_performing_fraction", source.well_performing_fraction}, {"valid", source.valid_count},
-          {"measured", source.measured_count}, {"best_ns", source.best_time_ns},
-          {"median_run_ns", source.median_run_ns}, {"median_compile_ns", source.median_compile_ns}};
+  return {{"device", std::string(source.device)},
+          {"shape", list_of(source.shape)},
+          {"well_performing_fraction", source.well_performing_fraction},
+          {"valid", source.valid_count},
+          {"measured", source.measured_count},
+          {"best_ns", source.best_time_ns},
+          {"median_run_ns", source.median_run_ns},
+          {"median_compile_ns", source.median_compile_ns}};
 }
 
 json describe_knowledge(const KernelKnowledge& kernel) {
   json sources = json::array();
-  for (std::size_t i = 0; i < kernel.source_count(); ++i) sources.push_back(describe_source(kernel.source(i)));
+  for (std::size_t i = 0; i < kernel.source_count(); ++i)
+    sources.push_back(describe_source(kernel.source(i)));
   std::vector<std::string> parameters;
-  for (std::size_t i = 0; i < kernel.parameter_count(); ++i) parameters.emplace_back(kernel.parameter(i));
+  for (std::size_t i = 0; i < kernel.parameter_count(); ++i)
+    parameters.emplace_back(kernel.parameter(i));
   json held_out = json::array();
   for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
     const auto result = kernel.held_out(i);
     json evaluations = result.evaluations > 0 ? json(result.evaluations) : json(nullptr);
-    held_out.push_back({{"device", std::string(result.device)}, {"shape", list_of(result.shape)},
-                        {"first_pick", result.first_pick}, {"evaluations_to_95_percent", evaluations}});
+    held_out.push_back({{"device", std::string(result.device)},
+                        {"shape", list_of(result.shape)},
+                        {"first_pick", result.first_pick},
+                        {"evaluations_to_95_percent", evaluations}});
   }
-  return {{"kernel", std::string(kernel.name())}, {"parameters", parameters}, {"sources", sources},
-          {"portfolio", kernel.portfolio_size()}, {"first_picks", kernel.first_pick_count()},
-          {"well_performing_fraction", kernel.well_performing_fraction(0.9)}, {"held_out", held_out}};
+  return {{"kernel", std::string(kernel.name())},
+          {"parameters", parameters},
+          {"sources", sources},
+          {"portfolio", kernel.portfolio_size()},
+          {"first_picks", kernel.first_pick_count()},
+          {"well_performing_fraction", kernel.well_performing_fraction(0.9)},
+          {"held_out", held_out}};
 }
 
 Result<json> describe_model(std::vector<std::uint8_t> bytes, const std::string& path) {
@@ -118,12 +146,17 @@ Result<json> describe_model(std::vector<std::uint8_t> bytes, const std::string& 
   if (!opened.ok()) return opened.status();
   const Model& model = **opened;
   json kernels = json::array();
-  for (const KernelKnowledge& kernel : model.kernels()) kernels.push_back(describe_knowledge(kernel));
+  for (const KernelKnowledge& kernel : model.kernels())
+    kernels.push_back(describe_knowledge(kernel));
   std::vector<std::string> provenance;
-  for (std::size_t i = 0; i < model.provenance_count(); ++i) provenance.emplace_back(model.provenance(i));
-  return json{{"format", "model"}, {"digest", hexadecimal(model.content_digest())},
-              {"generation", model.generation()}, {"bytes", model.size_bytes()},
-              {"kernels", kernels}, {"provenance", provenance}};
+  for (std::size_t i = 0; i < model.provenance_count(); ++i)
+    provenance.emplace_back(model.provenance(i));
+  return json{{"format", "model"},
+              {"digest", hexadecimal(model.content_digest())},
+              {"generation", model.generation()},
+              {"bytes", model.size_bytes()},
+              {"kernels", kernels},
+              {"provenance", provenance}};
 }
 
 Result<json> describe_journal(const std::vector<std::uint8_t>& bytes, const std::string& path) {
@@ -131,12 +164,18 @@ Result<json> describe_journal(const std::vector<std::uint8_t>& bytes, const std:
   if (!read.ok()) return Status(read.code(), path + ": " + read.status().message());
   json records = json::object();
   for (std::uint8_t type = 0; type < journal::kRecordTypeLimit; ++type) {
-    if (read->records_by_type[type] > 0) records[journal::record_type_name(type)] = read->records_by_type[type];
+    if (read->records_by_type[type] > 0)
+      records[journal::record_type_name(type)] = read->records_by_type[type];
   }
-  return json{{"format", "journal"}, {"version", read->header.version}, {"generation", read->header.generation},
-              {"bytes", read->file_bytes}, {"dropped_bytes", read->dropped_bytes()},
-              {"records", read->records}, {"records_by_type", records},
-              {"unknown_records", read->unknown_records}, {"malformed_records", read->malformed_records}};
+  return json{{"format", "journal"},
+              {"version", read->header.version},
+              {"generation", read->header.generation},
+              {"bytes", read->file_bytes},
+              {"dropped_bytes", read->dropped_bytes()},
+              {"records", read->records},
+              {"records_by_type", records},
+              {"unknown_records", read->unknown_records},
+              {"malformed_records", read->malformed_records}};
 }
 
 Result<json> describe(std::vector<std::uint8_t> bytes, const std::string& path) {
@@ -147,17 +186,22 @@ Result<json> describe(std::vector<std::uint8_t> bytes, const std::string& path) 
   if (identifier == "ITM1") return describe_model(std::move(bytes), path);
   auto described = describe_journal(bytes, path);
   if (described.ok() || described.code() == StatusCode::version_mismatch) return described;
-  return Status(StatusCode::unsupported, path + ": none of our files (expected a kernel package, a history, "
-                "a model or a journal); " + described.status().message());
+  return Status(StatusCode::unsupported,
+                path +
+                    ": none of our files (expected a kernel package, a history, "
+                    "a model or a journal); " +
+                    described.status().message());
 }
 
 // Indented "key: value" lines; lists of plain values on one line.
 void print_lines(const json& value, const std::string& indent, std::string& out) {
   for (const auto& [key, item] : value.items()) {
-    const bool nested = item.is_object() || (item.is_array() && !item.empty() && item.front().is_object());
+    const bool nested =
+        item.is_object() || (item.is_array() && !item.empty() && item.front().is_object());
     const std::string name = value.is_array() ? "-" : key + ":";
     if (!nested) {
-      out += indent + name + " " + (item.is_string() ? item.get<std::string>() : item.dump()) + "\n";
+      out +=
+          indent + name + " " + (item.is_string() ? item.get<std::string>() : item.dump()) + "\n";
     } else {
       out += indent + name + "\n";
       print_lines(item, indent + "  ", out);

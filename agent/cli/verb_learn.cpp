@@ -40,7 +40,8 @@ nlohmann::json quality_of(const LearnedKernel& kernel) {
   for (const HeldOutResult& result : kernel.held_out) {
     first_picks.push_back(result.first_pick);
     nlohmann::json entry = {{"device", result.device}, {"first_pick", result.first_pick}};
-    entry["shape"] = std::vector<std::int64_t>(result.shape.values().begin(), result.shape.values().end());
+    entry["shape"] =
+        std::vector<std::int64_t>(result.shape.values().begin(), result.shape.values().end());
     entry["evaluations_to_95_percent"] =
         result.evaluations > 0 ? nlohmann::json(result.evaluations) : nlohmann::json(nullptr);
     held_out.push_back(entry);
@@ -51,21 +52,27 @@ nlohmann::json quality_of(const LearnedKernel& kernel) {
   return quality;
 }
 
-void print_readable(const LearnedModel& model, const LearnArguments& arguments, const CliContext& context) {
+void print_readable(const LearnedModel& model, const LearnArguments& arguments,
+                    const CliContext& context) {
   for (const LearnedKernel& kernel : model.kernels) {
-    context.print(kernel.kernel + ": " + std::to_string(kernel.configurations) + " configurations, " +
-                  std::to_string(kernel.devices.size()) + " histories, portfolio of " +
-                  std::to_string(kernel.portfolio) + ", " + std::to_string(kernel.bytes) + " bytes\n");
+    context.print(kernel.kernel + ": " + std::to_string(kernel.configurations) +
+                  " configurations, " + std::to_string(kernel.devices.size()) +
+                  " histories, portfolio of " + std::to_string(kernel.portfolio) + ", " +
+                  std::to_string(kernel.bytes) + " bytes\n");
     if (kernel.held_out.empty()) continue;
-    TextTable table({{"  left out"}, {"shape"}, {"first pick", Align::right},
+    TextTable table({{"  left out"},
+                     {"shape"},
+                     {"first pick", Align::right},
                      {"evaluations to 95 %", Align::right}});
     for (const HeldOutResult& result : kernel.held_out) {
-      table.add_row({"  " + result.device, to_text(result.shape), decimals(100 * result.first_pick, 1) + " %",
+      table.add_row({"  " + result.device, to_text(result.shape),
+                     decimals(100 * result.first_pick, 1) + " %",
                      result.evaluations > 0 ? std::to_string(result.evaluations) : "not reached"});
     }
     context.print(table);
   }
-  context.print("wrote " + arguments.output + ", " + std::to_string(model.bytes.size()) + " bytes\n");
+  context.print("wrote " + arguments.output + ", " + std::to_string(model.bytes.size()) +
+                " bytes\n");
 }
 
 void run_learn(LearnArguments& arguments, CliContext& context) {
@@ -94,11 +101,16 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   }
   nlohmann::json kernels = nlohmann::json::array();
   for (const LearnedKernel& kernel : model->kernels) {
-    kernels.push_back({{"kernel", kernel.kernel}, {"devices", kernel.devices}, {"bytes", kernel.bytes},
-                       {"configurations", kernel.configurations}, {"portfolio", kernel.portfolio},
+    kernels.push_back({{"kernel", kernel.kernel},
+                       {"devices", kernel.devices},
+                       {"bytes", kernel.bytes},
+                       {"configurations", kernel.configurations},
+                       {"portfolio", kernel.portfolio},
                        {"quality", quality_of(kernel)}});
   }
-  context.print_json({{"kernels", kernels}, {"model", arguments.output}, {"bytes", model->bytes.size()},
+  context.print_json({{"kernels", kernels},
+                      {"model", arguments.output},
+                      {"bytes", model->bytes.size()},
                       {"warnings", model->warnings}});
 }
 
@@ -107,13 +119,19 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
 void add_learn_verb(CLI::App& app, CliContext& context) {
   auto arguments = std::make_shared<LearnArguments>();
   CLI::App* verb = app.add_subcommand("learn", "Trains a model from histories");
-  verb->add_option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")->required();
+  verb->add_option("histories", arguments->histories,
+                   "Histories (.ithistory, or what import reads)")
+      ->required();
   verb->add_option("-o,--output", arguments->output, "The model file (.itmodel)")->required();
-  verb->add_option("--portfolio", arguments->options.portfolio, "Configurations to keep per kernel, at most")
-      ->check(CLI::Range(1, 65536))->capture_default_str();
-  verb->add_option("--bytes-per-kernel", arguments->options.bytes_per_kernel, "Size limit per kernel")
+  verb->add_option("--portfolio", arguments->options.portfolio,
+                   "Configurations to keep per kernel, at most")
+      ->check(CLI::Range(1, 65536))
       ->capture_default_str();
-  verb->add_option("--generation", arguments->options.generation, "Number of this model among its versions")
+  verb->add_option("--bytes-per-kernel", arguments->options.bytes_per_kernel,
+                   "Size limit per kernel")
+      ->capture_default_str();
+  verb->add_option("--generation", arguments->options.generation,
+                   "Number of this model among its versions")
       ->capture_default_str();
   verb->add_flag("--no-cross-validation", arguments->no_cross_validation,
                  "Do not learn again without each device");

@@ -61,8 +61,9 @@ void run(PackArguments& arguments, CliContext& context) {
   auto package = KernelPackage::open(std::move(*bytes), arguments.output);
   if (!package.ok()) return context.fail(package.status());
   if (!(*package)->space().indexed()) {
-    context.warn("the decision diagram exceeds --max-edges or its building limit; the package "
-                 "stores constraints only (models/space/README.md says what that costs)");
+    context.warn(
+        "the decision diagram exceeds --max-edges or its building limit; the package "
+        "stores constraints only (models/space/README.md says what that costs)");
   }
   report(arguments, **package, taken, context);
 }

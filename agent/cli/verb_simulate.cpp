@@ -124,7 +124,8 @@ class Runner {
 
 std::vector<double> evaluations_of(const Series& series) {
   std::vector<double> values;
-  for (const SimulatedSearch& s : series.searches) values.push_back(static_cast<double>(s.evaluations));
+  for (const SimulatedSearch& s : series.searches)
+    values.push_back(static_cast<double>(s.evaluations));
   return values;
 }
 
@@ -140,17 +141,22 @@ nlohmann::json result_of(const Series& series) {
   const Summary evaluations = summarize(evaluations_of(series));
   const Summary time = summarize(tuning_ms);
   const Target& target = *series.target;
-  return {{"target", target.name}, {"kernel", target.history->kernel}, {"device", target.history->device},
-          {"searcher", series.searcher}, {"model", target.kernel != nullptr},
+  return {{"target", target.name},
+          {"kernel", target.history->kernel},
+          {"device", target.history->device},
+          {"searcher", series.searcher},
+          {"model", target.kernel != nullptr},
           {"repeats", series.searches.size()},
           {"reached", static_cast<double>(reached) / static_cast<double>(series.searches.size())},
-          {"evaluations", {{"median", evaluations.median}, {"p90", evaluations.p90}, {"max", evaluations.max}}},
+          {"evaluations",
+           {{"median", evaluations.median}, {"p90", evaluations.p90}, {"max", evaluations.max}}},
           {"tuning_ms", {{"median", time.median}, {"p90", time.p90}}},
           {"first_pick", summarize(firsts).median}};
 }
 
 // Over all targets and seeds, per searcher; every target weighs the same.
-nlohmann::json summary_of(const std::vector<Series>& series, const std::vector<std::string>& searchers) {
+nlohmann::json summary_of(const std::vector<Series>& series,
+                          const std::vector<std::string>& searchers) {
   nlohmann::json summaries = nlohmann::json::array();
   for (const std::string& searcher : searchers) {
     std::vector<double> all;
@@ -163,10 +169,12 @@ nlohmann::json summary_of(const std::vector<Series>& series, const std::vector<s
     }
     if (all.empty()) continue;
     const Summary evaluations = summarize(all);
-    summaries.push_back({{"searcher", searcher}, {"searches", all.size()},
-                         {"evaluations", {{"median", evaluations.median}, {"p90", evaluations.p90},
-                                          {"max", evaluations.max}}},
-                         {"first_pick", summarize(firsts).median}});
+    summaries.push_back(
+        {{"searcher", searcher},
+         {"searches", all.size()},
+         {"evaluations",
+          {{"median", evaluations.median}, {"p90", evaluations.p90}, {"max", evaluations.max}}},
+         {"first_pick", summarize(firsts).median}});
   }
   return summaries;
 }
@@ -178,13 +186,20 @@ std::string number(double value, int digits) {
 }
 
 void print_readable(const nlohmann::json& report, const CliContext& context) {
-  TextTable table({{"kernel"}, {"device"}, {"searcher"}, {"reached", Align::right},
-                   {"evaluations median", Align::right}, {"p90", Align::right}, {"max", Align::right},
-                   {"tuning s median", Align::right}, {"first pick", Align::right}});
+  TextTable table({{"kernel"},
+                   {"device"},
+                   {"searcher"},
+                   {"reached", Align::right},
+                   {"evaluations median", Align::right},
+                   {"p90", Align::right},
+                   {"max", Align::right},
+                   {"tuning s median", Align::right},
+                   {"first pick", Align::right}});
   for (const auto& r : report["results"]) {
     const auto& e = r["evaluations"];
-    table.add_row({r["kernel"], r["device"], r["searcher"], number(100 * r["reached"].get<double>(), 0) + " %",
-                   number(e["median"], 1), number(e["p90"], 0), number(e["max"], 0),
+    table.add_row({r["kernel"], r["device"], r["searcher"],
+                   number(100 * r["reached"].get<double>(), 0) + " %", number(e["median"], 1),
+                   number(e["p90"], 0), number(e["max"], 0),
                    number(r["tuning_ms"]["median"].get<double>() / 1000, 2),
                    number(100 * r["first_pick"].get<double>(), 1) + " %"});
   }
@@ -245,24 +260,29 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
     targets.push_back(std::move(target));
   }
   std::vector<const History*> training;
-  for (const History& history : arguments.training.empty() ? *histories : *more) training.push_back(&history);
+  for (const History& history : arguments.training.empty() ? *histories : *more)
+    training.push_back(&history);
   if (Status status = prepare_models(targets, arguments, training, context); !status.ok()) {
     return context.fail(status);
   }
   std::vector<Series> series;
   for (const Target& target : targets) {
-    for (const std::string& searcher : arguments.searchers) series.push_back({&target, searcher, {}});
+    for (const std::string& searcher : arguments.searchers)
+      series.push_back({&target, searcher, {}});
   }
   Runner runner(series, arguments, context.json());
   const bool complete = runner.run();
   if (!runner.failure().ok()) return context.fail(runner.failure());
-  series.erase(std::remove_if(series.begin(), series.end(), [](const Series& s) { return s.searches.empty(); }),
+  series.erase(std::remove_if(series.begin(), series.end(),
+                              [](const Series& s) { return s.searches.empty(); }),
                series.end());
   if (!complete) context.warn("stopped early: the figures are of the searches that were finished");
   nlohmann::json results = nlohmann::json::array();
   for (const Series& one : series) results.push_back(result_of(one));
-  const nlohmann::json report = {{"results", results}, {"summary", summary_of(series, arguments.searchers)},
-                                 {"until", arguments.options.until}, {"complete", complete}};
+  const nlohmann::json report = {{"results", results},
+                                 {"summary", summary_of(series, arguments.searchers)},
+                                 {"until", arguments.options.until},
+                                 {"complete", complete}};
   if (context.json()) return context.print_json(report);
   print_readable(report, context);
 }
@@ -272,28 +292,38 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
 void add_simulate_verb(CLI::App& app, CliContext& context) {
   auto arguments = std::make_shared<SimulateArguments>();
   CLI::App* verb = app.add_subcommand("simulate", "Plays searchers on recorded histories");
-  verb->add_option("targets", arguments->targets, "Histories to search (.ithistory, or what import reads)")
+  verb->add_option("targets", arguments->targets,
+                   "Histories to search (.ithistory, or what import reads)")
       ->required();
   verb->add_option("--model", arguments->model, "Model for the searchers that use one");
-  verb->add_option("--searcher", arguments->searchers, "random, product, portfolio; separated by commas")
-      ->delimiter(',')->check(CLI::IsMember({"random", "product", "portfolio"}))->capture_default_str();
+  verb->add_option("--searcher", arguments->searchers,
+                   "random, product, portfolio; separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"random", "product", "portfolio"}))
+      ->capture_default_str();
   verb->add_option("--until", arguments->options.until, "Relative performance that ends a search")
-      ->check(CLI::Range(0.0, 1.0))->capture_default_str();
-  verb->add_option("--repeat", arguments->repeats, "Searches per target and searcher, each with its own seed")
-      ->check(CLI::Range(1, 1000000))->capture_default_str();
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--repeat", arguments->repeats,
+                   "Searches per target and searcher, each with its own seed")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
   verb->add_option("--seed", arguments->seed, "Seed of the first repeat")->capture_default_str();
   verb->add_option("--max-evaluations", arguments->options.max_evaluations,
-                   "Give a search up after so many; 0: when the space is exhausted")->capture_default_str();
+                   "Give a search up after so many; 0: when the space is exhausted")
+      ->capture_default_str();
   CLI::Option* leave = verb->add_flag(
       "--leave-one-out", arguments->leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
   verb->add_option("--training", arguments->training,
-                   "Histories to learn from with --leave-one-out (default: the targets)")->needs(leave);
+                   "Histories to learn from with --leave-one-out (default: the targets)")
+      ->needs(leave);
   leave->excludes("--model");
   context.add_json_flag(*verb);
   verb->callback([arguments, &context] {
     catch_interrupts();
-    if (arguments->searchers.empty()) return context.used_wrongly("simulate: --searcher names none");
+    if (arguments->searchers.empty())
+      return context.used_wrongly("simulate: --searcher names none");
     run_simulate(*arguments, context);
   });
 }

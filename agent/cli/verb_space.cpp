@@ -92,8 +92,8 @@ nlohmann::json configuration_object(const NamedSpace& named, const Configuration
   for (std::size_t i = 0; i < configuration.size(); ++i) {
     const std::string name(named.space.parameter_name(i));
     const bool is_number =
-        !named.history || named.history->parameters[i].kind(static_cast<std::size_t>(row)) ==
-                              CellKind::integer;
+        !named.history ||
+        named.history->parameters[i].kind(static_cast<std::size_t>(row)) == CellKind::integer;
     if (is_number) {
       object[name] = configuration[i];
     } else {
@@ -119,8 +119,8 @@ std::vector<std::string> value_texts(const NamedSpace& named, std::size_t parame
   return texts;
 }
 
-// Valid configurations; null if a package does not know. A history may be a sample of its space, and
-// its `constraints` rows are no valid configurations.
+// Valid configurations; null if a package does not know. A history may be a sample of its space,
+// and its `constraints` rows are no valid configurations.
 nlohmann::json valid_number(const NamedSpace& named) {
   if (!named.history) {
     return named.space.indexed() ? nlohmann::json(named.space.valid_count()) : nlohmann::json();
@@ -211,8 +211,8 @@ std::string summary(const NamedSpace& named) {
                      " parameters, " + (space.combinations_saturated() ? "more than " : "") +
                      std::to_string(space.combinations()) + " combinations, ";
   if (named.history) {
-    return text + valid_number(named).dump() + " valid, " +
-           std::to_string(named.history->rows()) + " measured";
+    return text + valid_number(named).dump() + " valid, " + std::to_string(named.history->rows()) +
+           " measured";
   }
   if (!space.indexed()) return text + "the number of valid ones is not stored (no diagram)";
   return text + std::to_string(space.valid_count()) + " valid";

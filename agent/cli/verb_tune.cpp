@@ -54,8 +54,8 @@ Status tune(const TuneOptions& given, CliContext& context) {
   if (Status status = kernel->prepare(shape); !status.ok()) return status;
 
   catch_interrupts();
-  const auto budget = std::chrono::duration_cast<Nanoseconds>(
-      std::chrono::duration<double>(given.budget_seconds));
+  const auto budget =
+      std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(given.budget_seconds));
   const Clock::time_point start = Clock::now();
   std::uint64_t steps = 0;
   Progress progress("tuning " + kernel->name(), static_cast<std::size_t>(budget.count() / 1000000),
@@ -71,7 +71,8 @@ Status tune(const TuneOptions& given, CliContext& context) {
                                               format_number(state->speed_up, 2) + "x"
                                         : std::string();
     progress.update(static_cast<std::size_t>((Clock::now() - start).count() / 1000000), note);
-    // Stages of the foreground may be as long as they like: what does not fit a slice gets the rest.
+    // Stages of the foreground may be as long as they like: what does not fit a slice gets the
+    // rest.
     if (report.needs.count() > 0) {
       const IdleReport longer = agent->tune_now(budget - (Clock::now() - start));
       steps += longer.steps;
@@ -103,7 +104,8 @@ void add_tune_verb(CLI::App& app, CliContext& context) {
   verb->add_option("kernel", options->kernel, "Kernel package or XML description")->required();
   verb->add_option("--shape", options->shape, "Problem size, such as 256,256,256")->required();
   verb->add_option("--budget", options->budget_seconds, "Seconds (30)")->check(CLI::PositiveNumber);
-  verb->add_option("--launches", options->launches, "Launches that the decision reckons with (100000)")
+  verb->add_option("--launches", options->launches,
+                   "Launches that the decision reckons with (100000)")
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--state", options->state, "Folder that keeps what was measured");
   verb->add_option("--model", options->model, "Model file");

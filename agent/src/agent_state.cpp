@@ -145,7 +145,8 @@ Status AgentState::write_explanation() const {
       Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
-// --- one kernel --------------------------------------------------------------------------------------
+// --- one kernel
+// --------------------------------------------------------------------------------------
 
 Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
   Result<ShapeSlot*> slot = kernel.slot_for(shape);
@@ -199,7 +200,8 @@ std::vector<Shape> AgentState::shapes(KernelState& kernel) const {
   LaunchTable& table = kernel.table();
   for (std::size_t i = 0; i < table.count(); ++i) {
     ShapeSlot* slot = table.at(i);
-    if (slot != nullptr && table.find(slot->shape, slot->hash) == slot) result.push_back(slot->shape);
+    if (slot != nullptr && table.find(slot->shape, slot->hash) == slot)
+      result.push_back(slot->shape);
   }
   return result;
 }
@@ -215,12 +217,14 @@ std::string AgentState::explain_locked() const {
   status.model = model_status_;
   std::vector<Explanation> all;
   for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) all.push_back(engine_->explain(*task));
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes)
+      all.push_back(engine_->explain(*task));
   }
   return to_json(status, all);
 }
 
-// --- background --------------------------------------------------------------------------------------
+// --- background
+// --------------------------------------------------------------------------------------
 
 Status AgentState::start_background(const BackgroundOptions& options) {
   if (options_.mode != Mode::tune) {

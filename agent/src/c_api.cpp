@@ -164,9 +164,9 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
   options.wait_list = wait_list;
   options.wait_count = wait_count;
   options.event = event;
-  return report(kernel->kernel.launch(
-      options, make_shape(shape, dimensions),
-      idletune::Span<const idletune::Argument>(list, argument_count)));
+  return report(
+      kernel->kernel.launch(options, make_shape(shape, dimensions),
+                            idletune::Span<const idletune::Argument>(list, argument_count)));
 }
 
 idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions) {
@@ -205,8 +205,7 @@ void idletune_free(void* text) { std::free(text); }
 
 idletune_status idletune_tuner_open(const char* name, const char* const* names,
                                     const size_t* value_counts, const int64_t* values,
-                                    size_t parameter_count, uint64_t seed,
-                                    idletune_tuner** tuner) {
+                                    size_t parameter_count, uint64_t seed, idletune_tuner** tuner) {
   if (tuner == nullptr) return missing("tuner");
   if (names == nullptr || value_counts == nullptr || values == nullptr) return missing("an array");
   idletune::TunerOptions options;
@@ -239,7 +238,8 @@ idletune_status idletune_tuner_ask(idletune_tuner* tuner, int64_t* configuration
 void idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration, int64_t run_time_ns) {
   if (tuner == nullptr || configuration == nullptr) return;
   idletune::Measurement measurement;
-  measurement.status = run_time_ns > 0 ? idletune::TrialStatus::correct : idletune::TrialStatus::runtime;
+  measurement.status =
+      run_time_ns > 0 ? idletune::TrialStatus::correct : idletune::TrialStatus::runtime;
   measurement.run_time = std::chrono::nanoseconds(run_time_ns > 0 ? run_time_ns : 0);
   tuner->tuner.tell(make_configuration(tuner->tuner, configuration), measurement);
 }

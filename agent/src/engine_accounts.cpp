@@ -1,4 +1,5 @@
-// What the engine knows: journal and model on the way in, production times, the ledger, explanations.
+// What the engine knows: journal and model on the way in, production times, the ledger,
+// explanations.
 #include <algorithm>
 #include <cmath>
 
@@ -150,14 +151,15 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   Result<std::unique_ptr<Variant>> variant =
       kernel.state->build(task.slot, adoption->trial.configuration, selection);
   if (!variant.ok()) {
-    log(1, kernel.state->name() + ": what was adopted earlier does not build: " +
-               variant.status().message());
+    log(1, kernel.state->name() +
+               ": what was adopted earlier does not build: " + variant.status().message());
     return;
   }
   publish(task, std::move(*variant), adoption->expected);
 }
 
-// --- production --------------------------------------------------------------------------------------
+// --- production
+// --------------------------------------------------------------------------------------
 
 void TuningEngine::drain_tickets(ShapeTask& task) {
   Device& device = task.kernel.state->device();
@@ -268,7 +270,8 @@ void TuningEngine::note(bool write_now) {
   if (write_now) (void)journal_.sync();
 }
 
-// --- explanations ------------------------------------------------------------------------------------
+// --- explanations
+// ------------------------------------------------------------------------------------
 
 std::uint64_t TuningEngine::quarantined(const KernelTask& kernel) const {
   std::uint64_t count = 0;
@@ -323,9 +326,9 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
     text.verdict = Verdict::wait;
     text.reason = "The default has not been timed yet";
     if (gap_needed_.count() > 0 && longest_gap_.count() > 0) {
-      text.reason += ": that takes an idle gap of " + std::to_string(gap_needed_.count() / 1000000 + 1) +
-                     " ms, the longest offered was " + std::to_string(longest_gap_.count() / 1000000) +
-                     " ms";
+      text.reason +=
+          ": that takes an idle gap of " + std::to_string(gap_needed_.count() / 1000000 + 1) +
+          " ms, the longest offered was " + std::to_string(longest_gap_.count() / 1000000) + " ms";
     }
     text.reason += ".";
   }

@@ -46,7 +46,8 @@ bool TuningEngine::may_spend(const ShapeTask& task, TimeSource source, Nanosecon
   return ledger_.allows(charge);
 }
 
-// 0 until a stage did not fit: then what the longest one takes, as the patience of start_stage sees it.
+// 0 until a stage did not fit: then what the longest one takes, as the patience of start_stage sees
+// it.
 Nanoseconds TuningEngine::gap_needed(const ShapeTask& task) const {
   if (task.misses == 0) return Nanoseconds{0};
   return relaxed(task, TrialStage::prepare,
@@ -72,7 +73,8 @@ void TuningEngine::update_decision(ShapeTask& task) {
   if (task.kernel.knowledge != nullptr) {
     input.quantiles = task.kernel.quantiles;
     input.quantile_levels = task.kernel.levels;
-    input.fraction = task.kernel.knowledge->well_performing_fraction(options_.well_performing_ratio);
+    input.fraction =
+        task.kernel.knowledge->well_performing_fraction(options_.well_performing_ratio);
     if (task.first_pick) {
       input.first_pick_relative = task.first_pick->expected_relative_performance;
       input.first_pick_running = task.running() == task.first_pick->configuration;
@@ -95,8 +97,8 @@ bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
   if (next_request(task)) return true;                          // what was begun is finished
   if (task.default_time.count() == 0) {
     // The default's own time per launch is unknown until the first sample or the baseline.
-    return may_spend(task, source, ledger_.idle_charge(task.estimates.longest_device_stage(
-                                       stage_context(task))));
+    return may_spend(task, source,
+                     ledger_.idle_charge(task.estimates.longest_device_stage(stage_context(task))));
   }
   if (source == TimeSource::start_up) return !task.first_pick_tried && task.first_pick;
   update_decision(task);
@@ -178,7 +180,8 @@ bool TuningEngine::take_proposal(ShapeTask& task, Proposal& proposal, TimeSource
   while (std::optional<Proposal> asked = task.searcher->ask()) {
     proposal = *asked;
     if (refused_by_journal(task, proposal.configuration)) continue;
-    if (task.kernel.state->package().plan(task.slot.shape, proposal.configuration).ok()) return true;
+    if (task.kernel.state->package().plan(task.slot.shape, proposal.configuration).ok())
+      return true;
     // Not launchable at this shape: no cost, but a draw that found nothing.
     if (proposal.origin == ProposalOrigin::random) task.draws.add_failure();
     task.searcher->tell(proposal.configuration, {TrialStatus::constraints, {}, {}});
@@ -194,8 +197,8 @@ bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
     if (source != TimeSource::start_up && ensure_runner(task.kernel) &&
         task.kernel.runner->isolated()) {
       journal_.state().for_each_suspect([&](const journal::Suspect& entry) {
-        if (entry.trial.kernel == task.identity.kernel && entry.key.driver == task.identity.driver &&
-            entry.trial.shape == task.slot.shape) {
+        if (entry.trial.kernel == task.identity.kernel &&
+            entry.key.driver == task.identity.driver && entry.trial.shape == task.slot.shape) {
           suspect = entry.trial.configuration;
         }
       });

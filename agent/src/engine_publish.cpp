@@ -29,9 +29,9 @@ void TuningEngine::install(ShapeTask& task, const Configuration& configuration, 
     if (!variant.ok()) return;
     built_ = std::move(*variant);
     const KernelPackage& package = kernel->package();
-    build_status_ = warm_up(kernel->device(), package, *built_->program,
-                            package.plan(smallest_shape(package), configuration), configuration,
-                            deadline);
+    build_status_ =
+        warm_up(kernel->device(), package, *built_->program,
+                package.plan(smallest_shape(package), configuration), configuration, deadline);
     if (!build_status_.ok()) built_.reset();
   };
   if (kernel->device().info().backend == "replay") {

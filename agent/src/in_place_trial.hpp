@@ -13,8 +13,8 @@
 namespace idletune::detail {
 
 // First the checks, which need the device for a few runs (compile, then prepare and check for both
-// seeds); then every `period`-th launch runs the candidate, and as many launches of the incumbent are
-// timed beside it, so that clock drift hits both. Pure logic, no clock. One thread.
+// seeds); then every `period`-th launch runs the candidate, and as many launches of the incumbent
+// are timed beside it, so that clock drift hits both. Pure logic, no clock. One thread.
 class InPlaceTrial {
  public:
   static constexpr std::size_t kSamples = 7;
@@ -38,8 +38,8 @@ class InPlaceTrial {
   void on_incumbent_time(Nanoseconds time) { incumbent_.add(time); }
 
   bool done() const { return verdict() != TrialVerdict::pending; }
-  // adopt: the median of the candidate's times beats the incumbent's by the margin. A candidate that
-  // is clearly slower at its first time is not launched again.
+  // adopt: the median of the candidate's times beats the incumbent's by the margin. A candidate
+  // that is clearly slower at its first time is not launched again.
   TrialVerdict verdict() const;
   TrialStatus status() const { return status_; }
   Nanoseconds candidate_time() const { return candidate_.median(); }

@@ -66,10 +66,10 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
 Result<std::unique_ptr<KernelState>> KernelState::create(
     Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes) {
   if (package->argument_count() > kMaxArguments) {
-    return Status(StatusCode::unsupported,
-                  "kernel '" + std::string(package->name()) + "': " +
-                      std::to_string(package->argument_count()) + " arguments, expected at most " +
-                      std::to_string(kMaxArguments));
+    return Status(StatusCode::unsupported, "kernel '" + std::string(package->name()) +
+                                               "': " + std::to_string(package->argument_count()) +
+                                               " arguments, expected at most " +
+                                               std::to_string(kMaxArguments));
   }
   std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
   const KernelPackage& p = *kernel->package_;

@@ -30,8 +30,8 @@ class LaunchLog {
     cell.slot.store(slot, std::memory_order_relaxed);
     cell.sequence.store(i + 1, std::memory_order_release);
   }
-  // The next entry after `position`, which it advances; false when there is none. `lost` is set when
-  // entries were overwritten before they could be read.
+  // The next entry after `position`, which it advances; false when there is none. `lost` is set
+  // when entries were overwritten before they could be read.
   bool read(std::uint64_t& position, Entry& entry, bool& lost) const;
 
  private:
@@ -57,8 +57,8 @@ class KernelState {
 
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
 
-  // The slot of a shape, made if need be. Errors: invalid_argument or unsupported (the package cannot
-  // be launched with this shape), out_of_memory (max_shapes reached).
+  // The slot of a shape, made if need be. Errors: invalid_argument or unsupported (the package
+  // cannot be launched with this shape), out_of_memory (max_shapes reached).
   Result<ShapeSlot*> slot_for(const Shape& shape);
   // Compiles a configuration for launches and plans it for the slot's shape.
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
@@ -95,7 +95,7 @@ class KernelState {
   struct ArgumentRule {
     std::uint8_t given = 0;  // passed by the application
     std::uint8_t is_buffer = 0;
-    std::uint8_t size = 0;   // bytes of a scalar
+    std::uint8_t size = 0;  // bytes of a scalar
   };
 
   Device& device_;

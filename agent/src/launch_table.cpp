@@ -33,7 +33,8 @@ ShapeSlot* LaunchTable::claim(std::uint64_t hash) {
     claimed_.fetch_sub(1, std::memory_order_relaxed);
     return nullptr;
   }
-  for (std::size_t i = hash & mask_, probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
+  std::size_t i = static_cast<std::size_t>(hash) & mask_;
+  for (std::size_t probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
     std::uint32_t expected = ShapeSlot::empty;
     if (slots_[i].state.compare_exchange_strong(expected, ShapeSlot::claimed,
                                                 std::memory_order_acq_rel)) {
@@ -79,8 +80,8 @@ bool Lanes::Quiescence::reached(const Lanes& lanes) {
   for (std::uint32_t i = 0; i < lanes.count_; ++i) {
     if (busy_since_[i] == kOver) continue;
     const bool taken = lanes.lanes_[i].taken.load(std::memory_order_seq_cst);
-    // More entries than at the start by two or more: the launch of then has certainly ended. (By one
-    // may be that very launch, which had taken the lane but not counted yet.)
+    // More entries than at the start by two or more: the launch of then has certainly ended. (By
+    // one may be that very launch, which had taken the lane but not counted yet.)
     const std::uint64_t entries = lanes.lanes_[i].entries.load(std::memory_order_seq_cst);
     if (!taken || entries >= busy_since_[i] + 2) {
       busy_since_[i] = kOver;

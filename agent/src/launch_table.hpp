@@ -34,18 +34,18 @@ struct alignas(64) ShapeSlot {
   enum State : std::uint32_t { empty = 0, claimed = 1, ready = 2 };
   std::atomic<std::uint32_t> state{empty};
   std::atomic<std::uint64_t> launches{0};
-  std::atomic<const Variant*> current{nullptr};    // never null once ready
-  std::atomic<const Variant*> in_place{nullptr};   // checked candidate to be timed by launches
-  std::atomic<std::uint32_t> in_place_period{0};   // every how many launches; 0: not now
+  std::atomic<const Variant*> current{nullptr};   // never null once ready
+  std::atomic<const Variant*> in_place{nullptr};  // checked candidate to be timed by launches
+  std::atomic<std::uint32_t> in_place_period{0};  // every how many launches; 0: not now
   // Launches still to be profiled one after another: a few after each change of `current`. Threads
   // that race here take a sample too many, nothing else.
   std::atomic<std::int32_t> eager_samples{16};
   std::atomic<std::uint32_t> enqueue_failures{0};  // of variants other than the default
   std::uint64_t hash = 0;
   Shape shape;
-  Variant fallback;                                // the default configuration for this shape
+  Variant fallback;                                 // the default configuration for this shape
   std::array<Argument, kMaxArguments> arguments{};  // those derived from the shape are filled in
-  std::size_t index = 0;                           // order of appearance
+  std::size_t index = 0;                            // order of appearance
 
   // Tickets of sampled launches: 0 free, 1 being written, 2 ready for the tuner.
   static constexpr std::size_t kTickets = 4;
@@ -67,7 +67,8 @@ class LaunchTable {
   }
   // The ready slot of the shape, or null.
   ShapeSlot* find(const Shape& shape, std::uint64_t hash) {
-    for (std::size_t i = hash & mask_, probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
+    std::size_t i = static_cast<std::size_t>(hash) & mask_;
+    for (std::size_t probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
       ShapeSlot& slot = slots_[i];
       const std::uint32_t state = slot.state.load(std::memory_order_acquire);
       if (state == ShapeSlot::empty) return nullptr;

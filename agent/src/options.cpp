@@ -55,7 +55,8 @@ Status apply_max_tuning(AgentOptions& options) {
   }
   options.max_tuning = std::chrono::nanoseconds(static_cast<std::int64_t>(milliseconds * 1e6));
   // Less than a nanosecond still means "nothing", not "unlimited".
-  if (options.max_tuning.count() == 0) options.mode = options.mode == Mode::tune ? Mode::cached : options.mode;
+  if (options.max_tuning.count() == 0)
+    options.mode = options.mode == Mode::tune ? Mode::cached : options.mode;
   return {};
 }
 

@@ -11,12 +11,14 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kForever = std::chrono::hours(24);
-constexpr std::uint32_t kPatience = 10;        // gaps
+constexpr std::uint32_t kPatience = 10;  // gaps
 constexpr double kMaxRounds = 20;
 constexpr double kLeastShare = 0.125;          // of an estimate, however long it was in the way
 constexpr std::uint32_t kMaxDeviceFaults = 3;  // crashes and hangs before tuning ends here
 
-bool simulated(const KernelTask& kernel) { return kernel.state->device().info().backend == "replay"; }
+bool simulated(const KernelTask& kernel) {
+  return kernel.state->device().info().backend == "replay";
+}
 
 bool on_device(TrialStage stage) { return stage != TrialStage::compile; }
 
@@ -97,7 +99,8 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
       break;
     }
     if (building_ != nullptr) {
-      // The build uses the application's device object, so nothing else of ours may do so meanwhile.
+      // The build uses the application's device object, so nothing else of ours may do so
+      // meanwhile.
       if (!worker_.wait(budget - (clock.now() - start))) {
         report.waiting = true;
         report.why = "an adopted configuration is being built";
@@ -145,7 +148,8 @@ void TuningEngine::housekeeping() {
   note(false);
 }
 
-// --- one stage -------------------------------------------------------------------------------------
+// --- one stage
+// -------------------------------------------------------------------------------------
 
 bool TuningEngine::ensure_runner(KernelTask& kernel) {
   if (kernel.runner != nullptr) return true;
@@ -165,7 +169,8 @@ bool TuningEngine::ensure_runner(KernelTask& kernel) {
     for (const std::unique_ptr<KernelTask>& other : kernels_) {
       if (other.get() != &kernel) other->runner.reset();
     }
-    kernel.runner = std::make_unique<HelperTrials>(device.info(), kernel.state->shared_package(), helper);
+    kernel.runner =
+        std::make_unique<HelperTrials>(device.info(), kernel.state->shared_package(), helper);
     return true;
   }
   auto trials = InProcessTrials::create(
@@ -290,8 +295,9 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   }
   charge(task, outcome, all_launches() != flight.launches_before, flight.source);
   if (options_.log_level >= 3) {
-    log(3, task.kernel.state->name() + ": stage " + std::to_string(static_cast<int>(outcome.stage)) +
-               " " + trial_status_name(outcome.status) + " in " +
+    log(3, task.kernel.state->name() + ": stage " +
+               std::to_string(static_cast<int>(outcome.stage)) + " " +
+               trial_status_name(outcome.status) + " in " +
                std::to_string(outcome.wall.count() / 1000) + " us " + outcome.message);
   }
   const std::uint64_t steps_before = steps_ended_;
@@ -347,7 +353,8 @@ void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
   }
 }
 
-// --- what a step ends with -------------------------------------------------------------------------
+// --- what a step ends with
+// -------------------------------------------------------------------------
 
 void TuningEngine::end_baseline(ShapeTask& task) {
   const ReferenceBaseline& baseline = *task.baseline;
@@ -417,7 +424,8 @@ void TuningEngine::conclude(ShapeTask& task, const StepEnd& end) {
       task.draws.add_failure();
     }
   }
-  if (timed && (task.best_here.count() == 0 || end.time < task.best_here)) task.best_here = end.time;
+  if (timed && (task.best_here.count() == 0 || end.time < task.best_here))
+    task.best_here = end.time;
   const bool is_first_pick = task.proposal.origin == ProposalOrigin::first_pick;
   if (is_first_pick) task.first_pick_time = end.time;
   if (options_.log_level >= 2) {
@@ -428,7 +436,8 @@ void TuningEngine::conclude(ShapeTask& task, const StepEnd& end) {
                std::to_string(task.running_time.count() / 1000) + " us) " + end.message);
   }
   if (end.verdict == TrialVerdict::adopt) {
-    install(task, configuration, is_first_pick ? Selection::first_pick : Selection::tuned, end.time);
+    install(task, configuration, is_first_pick ? Selection::first_pick : Selection::tuned,
+            end.time);
   }
 }
 
@@ -460,7 +469,8 @@ void TuningEngine::end_recheck(ShapeTask& task) {
   task.trial.reset();
   task.rechecking = false;
   current_ = nullptr;
-  if (trial.verdict() == TrialVerdict::reject_slow || trial.verdict() == TrialVerdict::reject_failed) {
+  if (trial.verdict() == TrialVerdict::reject_slow ||
+      trial.verdict() == TrialVerdict::reject_failed) {
     demote(task, "no longer faster than the default");
     return;
   }

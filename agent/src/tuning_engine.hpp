@@ -1,5 +1,5 @@
-// The tuner: decides what to do next, does it in stages that fit the time it is given, and publishes
-// what it found. One thread at a time (AgentState's lock).
+// The tuner: decides what to do next, does it in stages that fit the time it is given, and
+// publishes what it found. One thread at a time (AgentState's lock).
 #pragma once
 
 #include <atomic>
@@ -31,16 +31,16 @@ class TuningEngine {
   TuningEngine(const AgentOptions& options, journal::Journal& journal);
   ~TuningEngine();
 
-  // Takes over a kernel and what the journal and the model know of it; builds and publishes what was
-  // adopted on this device earlier (this is start-up: it may take long).
+  // Takes over a kernel and what the journal and the model know of it; builds and publishes what
+  // was adopted on this device earlier (this is start-up: it may take long).
   KernelTask& add_kernel(std::unique_ptr<KernelState> state, std::shared_ptr<const Model> model);
   const std::vector<std::unique_ptr<KernelTask>>& kernels() const { return kernels_; }
   KernelTask* task_of(const KernelState& state);
 
   // Tunes for at most `budget`. `only`: nothing but this shape (start_up).
   IdleReport run(Nanoseconds budget, TimeSource source, ShapeTask* only = nullptr);
-  // Returns when nothing of ours in this process uses the devices any more: waits for a build, and for
-  // a stage in flight unless that is the helper's.
+  // Returns when nothing of ours in this process uses the devices any more: waits for a build, and
+  // for a stage in flight unless that is the helper's.
   void release_device();
 
   // Makes tasks for the shapes that were launched for the first time.
@@ -110,7 +110,8 @@ class TuningEngine {
   void end_recheck(ShapeTask& task);
   void end_in_place(ShapeTask& task);
   void record(ShapeTask& task, const Configuration& configuration, TrialStatus status,
-              Nanoseconds time, Nanoseconds compile, std::uint32_t seeds, const std::string& message);
+              Nanoseconds time, Nanoseconds compile, std::uint32_t seeds,
+              const std::string& message);
   bool ensure_runner(KernelTask& kernel);
 
   // Publishing.
@@ -149,7 +150,7 @@ class TuningEngine {
 
   Nanoseconds tuning_wall_{0};
   Nanoseconds device_time_{0};
-  Nanoseconds gap_needed_{0};    // by the last stage that did not fit; 0: none
+  Nanoseconds gap_needed_{0};  // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
   std::uint64_t steps_ended_ = 0;
   bool ended_ = false;  // a hung device ended tuning for this process

@@ -1,5 +1,5 @@
-// What the tuner knows about each kernel and shape. Plain state; the engine (tuning_engine.hpp) is the
-// only one to change it, under its lock.
+// What the tuner knows about each kernel and shape. Plain state; the engine (tuning_engine.hpp) is
+// the only one to change it, under its lock.
 #pragma once
 
 #include <array>
@@ -29,43 +29,44 @@ namespace idletune::detail {
 struct KernelTask;
 
 struct ShapeTask {
-  ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot) : kernel(kernel_task), slot(shape_slot) {}
+  ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot)
+      : kernel(kernel_task), slot(shape_slot) {}
 
   KernelTask& kernel;
   ShapeSlot& slot;
   journal::Trial identity;  // without a configuration
 
   // --- what runs now ---
-  std::unique_ptr<Variant> variant;              // null: the slot's fallback
+  std::unique_ptr<Variant> variant;               // null: the slot's fallback
   std::vector<std::unique_ptr<Variant>> retired;  // no longer published, maybe still being launched
-  std::optional<Lanes::Quiescence> quiescence;   // of the retired ones
-  Nanoseconds running_time{0};                   // per launch, as last measured; 0: unknown
+  std::optional<Lanes::Quiescence> quiescence;    // of the retired ones
+  Nanoseconds running_time{0};                    // per launch, as last measured; 0: unknown
   Nanoseconds default_time{0};
   Nanoseconds first_pick_time{0};
-  RecentTimes production;                        // sampled launches of what runs now
+  RecentTimes production;  // sampled launches of what runs now
   ProductionWatch watch;
 
   // --- work in progress: at most one of them ---
   std::optional<ReferenceBaseline> baseline;
   std::optional<CandidateTrial> trial;
   std::optional<InPlaceTrial> in_place;
-  Proposal proposal;                // of `trial` or `in_place`
-  bool rechecking = false;          // `trial` compares what runs now with the default
+  Proposal proposal;        // of `trial` or `in_place`
+  bool rechecking = false;  // `trial` compares what runs now with the default
   std::uint32_t recheck_rounds = 0;
-  bool intent_open = false;         // the journal holds an intent of the proposal
-  bool intent_to_run = false;       // ... for its run
-  bool death_is_ambiguous = false;  // the helper died of it, or was killed by somebody
-  std::unique_ptr<Variant> candidate;  // in-place: built, being timed by launches
+  bool intent_open = false;                 // the journal holds an intent of the proposal
+  bool intent_to_run = false;               // ... for its run
+  bool death_is_ambiguous = false;          // the helper died of it, or was killed by somebody
+  std::unique_ptr<Variant> candidate;       // in-place: built, being timed by launches
   std::optional<Configuration> to_install;  // accepted; to be built and published
   Selection install_as = Selection::tuned;
-  Nanoseconds install_time{0};      // expected per launch
+  Nanoseconds install_time{0};  // expected per launch
 
   // --- what was learned here ---
   std::unique_ptr<Searcher> searcher;
   std::vector<Configuration> hints;  // adopted under another driver: tried first
   UniformDraws draws;
-  Nanoseconds reference_run{0};     // device time of the reference; 0: unknown
-  std::uint32_t misses = 0;         // gaps in a row that were too short for a stage never seen yet
+  Nanoseconds reference_run{0};  // device time of the reference; 0: unknown
+  std::uint32_t misses = 0;      // gaps in a row that were too short for a stage never seen yet
   StageEstimates estimates;
   Nanoseconds best_here{0};
   bool baseline_failed = false;
@@ -78,9 +79,9 @@ struct ShapeTask {
   std::uint64_t rejected = 0;
 
   // --- accounts ---
-  double said_launches = -1;         // by the application; negative: it did not say
-  std::uint64_t said_at = 0;         // launches when it said so
-  std::uint64_t past_launches = 0;   // of earlier sessions
+  double said_launches = -1;        // by the application; negative: it did not say
+  std::uint64_t said_at = 0;        // launches when it said so
+  std::uint64_t past_launches = 0;  // of earlier sessions
   std::uint32_t past_sessions = 0;
   std::uint64_t past_active_seconds = 0;
   std::uint64_t credited_launches = 0;
@@ -97,17 +98,17 @@ struct ShapeTask {
 
 struct KernelTask {
   std::unique_ptr<KernelState> state;
-  std::shared_ptr<const Model> model;            // keeps `knowledge` alive
+  std::shared_ptr<const Model> model;  // keeps `knowledge` alive
   const KernelKnowledge* knowledge = nullptr;
   std::array<float, kQuantileCount> quantiles{};  // of relative performance, mixture of all sources
   std::array<float, kQuantileCount> levels{};
-  std::unique_ptr<TrialRunner> runner;           // made when first needed
+  std::unique_ptr<TrialRunner> runner;  // made when first needed
   Status runner_status;
-  std::uint32_t device_faults = 0;               // crashes and hangs in this process
+  std::uint32_t device_faults = 0;  // crashes and hangs in this process
   InPlaceOptions in_place;
   std::vector<std::unique_ptr<ShapeTask>> shapes;
   std::size_t slots_seen = 0;
-  StageEstimates compile_estimates;              // handed on to new shapes
+  StageEstimates compile_estimates;  // handed on to new shapes
 };
 
 }  // namespace idletune::detail

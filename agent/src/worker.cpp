@@ -37,7 +37,8 @@ bool Worker::wait(Nanoseconds timeout) {
   if (!busy_) return true;
   std::unique_lock<std::mutex> lock(mutex_);
   // The system clock's wait: the steady one's needs a glibc newer than some boards have.
-  const auto until = std::chrono::system_clock::now() + std::min<Nanoseconds>(timeout, std::chrono::hours(1));
+  const auto until =
+      std::chrono::system_clock::now() + std::min<Nanoseconds>(timeout, std::chrono::hours(1));
   if (!changed_.wait_until(lock, until, [this] { return job_ended_; })) return false;
   busy_ = false;
   return true;

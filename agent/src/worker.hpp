@@ -18,8 +18,8 @@ class Worker {
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Starts `job`; the thread is made at the first one. Only while !busy(). Runs it here and now if no
-  // thread can be had.
+  // Starts `job`; the thread is made at the first one. Only while !busy(). Runs it here and now if
+  // no thread can be had.
   void start(std::function<void()> job);
   // True while a job is running or its end was not yet noticed by wait().
   bool busy() const { return busy_; }

@@ -1,4 +1,5 @@
-// Digests (identity, 64 bit) and checksums (integrity, CRC-32C). The one place that computes either.
+// Digests (identity, 64 bit) and checksums (integrity, CRC-32C). The one place that computes
+// either.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,8 @@
 
 namespace idletune {
 
-// SplitMix64 (Steele, Lea, Flood 2014): 8 bytes of state, passes BigCrush; for sampling, not secrets.
+// SplitMix64 (Steele, Lea, Flood 2014): 8 bytes of state, passes BigCrush; for sampling, not
+// secrets.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}

@@ -25,9 +25,9 @@ namespace idletune {
 
 // How good the answer to "which configuration runs for this shape?" is.
 enum class Selection : std::uint8_t {
-  fallback = 0,     // the kernel's shape-generic default
-  first_pick = 1,   // the model's pick, checked on this device
-  tuned = 2         // found by search here (this run or an earlier one), checked on this device
+  fallback = 0,    // the kernel's shape-generic default
+  first_pick = 1,  // the model's pick, checked on this device
+  tuned = 2        // found by search here (this run or an earlier one), checked on this device
 };
 const char* selection_name(Selection selection);
 
@@ -36,47 +36,48 @@ struct Explanation {
   std::string kernel;
   Shape shape;
   Selection selection = Selection::fallback;
-  Configuration running;          // what launch() uses now
-  std::string running_text;       // "MWG=64 NWG=32 ..."
+  Configuration running;     // what launch() uses now
+  std::string running_text;  // "MWG=64 NWG=32 ..."
   Verdict verdict = Verdict::wait;
-  std::string reason;             // one sentence
-  double default_ms = 0;          // measured; 0 while unknown
-  double first_pick_ms = 0;       // measured; 0 while unknown
-  double running_ms = 0;          // measured; 0 while unknown
-  double speed_up = 1;            // default / running
-  double expected_launches = 0;   // still to come
-  double expected_steps = 0;      // n of formula 2
-  double cost_ms = 0;             // of the search still to do, as charged
-  double gain_ms = 0;             // expected from it
+  std::string reason;            // one sentence
+  double default_ms = 0;         // measured; 0 while unknown
+  double first_pick_ms = 0;      // measured; 0 while unknown
+  double running_ms = 0;         // measured; 0 while unknown
+  double speed_up = 1;           // default / running
+  double expected_launches = 0;  // still to come
+  double expected_steps = 0;     // n of formula 2
+  double cost_ms = 0;            // of the search still to do, as charged
+  double gain_ms = 0;            // expected from it
   double break_even_launches = 0;
-  double tuning_ms = 0;           // spent so far, wall clock
-  double charged_ms = 0;          // of that, as charged to the ledger
-  std::uint64_t launches = 0;     // in this process
-  std::uint64_t evaluated = 0;    // configurations measured on this device, ever
-  std::uint64_t rejected = 0;     // failed in any way
+  double tuning_ms = 0;         // spent so far, wall clock
+  double charged_ms = 0;        // of that, as charged to the ledger
+  std::uint64_t launches = 0;   // in this process
+  std::uint64_t evaluated = 0;  // configurations measured on this device, ever
+  std::uint64_t rejected = 0;   // failed in any way
   std::uint64_t quarantined = 0;
-  std::string production_watch;   // "watching", "unavailable" (queue without profiling), ...
+  std::string production_watch;  // "watching", "unavailable" (queue without profiling), ...
 };
 
 // What one call of idle() did.
 struct IdleReport {
   std::chrono::nanoseconds used{0};
-  std::uint32_t stages = 0;             // stages that ended in this call
-  std::uint32_t steps = 0;              // configurations decided in this call
-  bool waiting = false;                 // a stage (a compilation) runs on in the background
-  std::chrono::nanoseconds needs{0};    // the gap the next stage would need; 0: nothing to do
-  const char* why = "";                 // why nothing (more) was started; static text
+  std::uint32_t stages = 0;           // stages that ended in this call
+  std::uint32_t steps = 0;            // configurations decided in this call
+  bool waiting = false;               // a stage (a compilation) runs on in the background
+  std::chrono::nanoseconds needs{0};  // the gap the next stage would need; 0: nothing to do
+  const char* why = "";               // why nothing (more) was started; static text
 };
 
 struct AgentStatus {
-  Status storage;                // ok, or why the agent keeps everything in memory
-  Status model;                  // ok, or why the model is not used
-  Status trials;                 // ok, or why no trial can be run
-  bool tuning_enabled = true;    // false: mode, or a hung device ended tuning for this process
-  double kernel_seconds = 0;     // of the application, as known
-  double tuning_seconds = 0;     // wall clock of all stages
-  double charged_seconds = 0;    // as charged to the ledger (promise: <= 2 % of kernel time + savings)
-  double saved_seconds = 0;      // lower bound
+  Status storage;              // ok, or why the agent keeps everything in memory
+  Status model;                // ok, or why the model is not used
+  Status trials;               // ok, or why no trial can be run
+  bool tuning_enabled = true;  // false: mode, or a hung device ended tuning for this process
+  double kernel_seconds = 0;   // of the application, as known
+  double tuning_seconds = 0;   // wall clock of all stages
+  double charged_seconds =
+      0;                     // as charged to the ledger (promise: <= 2 % of kernel time + savings)
+  double saved_seconds = 0;  // lower bound
   std::uint64_t quarantined = 0;
   std::uint64_t unslotted_launches = 0;  // ran the default because max_shapes was reached
 };
@@ -91,11 +92,13 @@ class KernelState;
 // the very same time, further ones wait for each other's enqueue, never for tuning.
 class TunedKernel {
  public:
-  // Enqueues the kernel on the adopted queue. `arguments` are the application's, in the order of the
-  // package, without those that the package derives from the shape. Never compiles, allocates, reads
-  // a file or waits for tuning. Errors: invalid_argument (shape or argument count), device_error.
+  // Enqueues the kernel on the adopted queue. `arguments` are the application's, in the order of
+  // the package, without those that the package derives from the shape. Never compiles, allocates,
+  // reads a file or waits for tuning. Errors: invalid_argument (shape or argument count),
+  // device_error.
   Status launch(const Shape& shape, std::initializer_list<Argument> arguments) {
-    return launch(LaunchOptions{}, shape, Span<const Argument>(arguments.begin(), arguments.size()));
+    return launch(LaunchOptions{}, shape,
+                  Span<const Argument>(arguments.begin(), arguments.size()));
   }
   template <class... Arguments>
   Status launch(const Shape& shape, Arguments... arguments) {
@@ -105,10 +108,11 @@ class TunedKernel {
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
 
   // Takes over what is known for the shape before its first launch: builds, checks (blocking) and
-  // publishes the adopted configuration or the model's first pick. May take seconds on a cold cache.
+  // publishes the adopted configuration or the model's first pick. May take seconds on a cold
+  // cache.
   Status prepare(const Shape& shape);
-  // How many launches of this shape are still to come, if the application knows. May wait for a stage;
-  // not for hot loops.
+  // How many launches of this shape are still to come, if the application knows. May wait for a
+  // stage; not for hot loops.
   void expect_launches(const Shape& shape, double launches);
   void allow_in_place(const InPlaceOptions& options);
 

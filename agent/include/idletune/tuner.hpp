@@ -22,10 +22,10 @@ struct TunerOptions {
   std::string name = "tuner";
   std::string package;                     // a kernel package's space; or
   std::vector<TunerParameter> parameters;  // a space without constraints
-  std::string model;                       // optional .itmodel that knows `name` (or the package's kernel)
+  std::string model;  // optional .itmodel that knows `name` (or the package's kernel)
   std::uint64_t seed = 1;
-  double wanted_ratio = 0.9;               // r: satisfied at this share of the estimated optimum
-  double wanted_probability = 0.9;         // p_s
+  double wanted_ratio = 0.9;        // r: satisfied at this share of the estimated optimum
+  double wanted_probability = 0.9;  // p_s
 };
 
 // What came of a configuration. `run_time` matters only for `correct`.

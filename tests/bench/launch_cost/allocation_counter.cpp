@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstddef>
 #include <cstdlib>
 #include <new>
@@ -9,7 +10,7 @@
 namespace {
 
 thread_local std::uint64_t allocations = 0;
-const void* excluded_base = nullptr;
+std::atomic<const void*> excluded_base{nullptr};  // of a driver; null: none
 
 const void* library_base(const void* address) {
   Dl_info info{};
@@ -17,7 +18,8 @@ const void* library_base(const void* address) {
 }
 
 void count(const void* caller) {
-  if (excluded_base != nullptr && library_base(caller) == excluded_base) return;
+  const void* excluded = excluded_base.load(std::memory_order_relaxed);
+  if (excluded != nullptr && library_base(caller) == excluded) return;
   ++allocations;
 }
 
@@ -52,26 +54,48 @@ void* __wrap_realloc(void* block, std::size_t size) {
 }
 }
 
-void* operator new(std::size_t size) {
-  count(__builtin_return_address(0));
-  void* block = __real_malloc(size != 0 ? size : 1);
+namespace {
+
+// Null where there is no memory.
+void* counted_block(std::size_t size, const void* caller) {
+  count(caller);
+  return __real_malloc(size != 0 ? size : 1);
+}
+void* counted_block(std::size_t size, std::align_val_t alignment, const void* caller) {
+  count(caller);
+  void* block = nullptr;
+  return posix_memalign(&block, static_cast<std::size_t>(alignment), size) == 0 ? block : nullptr;
+}
+void* or_throw(void* block) {
   if (block == nullptr) throw std::bad_alloc();
   return block;
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  return or_throw(counted_block(size, __builtin_return_address(0)));
 }
 void* operator new[](std::size_t size) {
-  count(__builtin_return_address(0));
-  void* block = __real_malloc(size != 0 ? size : 1);
-  if (block == nullptr) throw std::bad_alloc();
-  return block;
+  return or_throw(counted_block(size, __builtin_return_address(0)));
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  count(__builtin_return_address(0));
-  void* block = nullptr;
-  if (posix_memalign(&block, static_cast<std::size_t>(alignment), size) != 0) throw std::bad_alloc();
-  return block;
+  return or_throw(counted_block(size, alignment, __builtin_return_address(0)));
 }
 void* operator new[](std::size_t size, std::align_val_t alignment) {
-  return operator new(size, alignment);
+  return or_throw(counted_block(size, alignment, __builtin_return_address(0)));
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return counted_block(size, __builtin_return_address(0));
+}
+void* operator new[](std::size_t size, const std::nothrow_t&) noexcept {
+  return counted_block(size, __builtin_return_address(0));
+}
+void* operator new(std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted_block(size, alignment, __builtin_return_address(0));
+}
+void* operator new[](std::size_t size, std::align_val_t alignment, const std::nothrow_t&) noexcept {
+  return counted_block(size, alignment, __builtin_return_address(0));
 }
 void operator delete(void* block) noexcept { std::free(block); }
 void operator delete[](void* block) noexcept { std::free(block); }
@@ -81,3 +105,11 @@ void operator delete(void* block, std::align_val_t) noexcept { std::free(block);
 void operator delete[](void* block, std::align_val_t) noexcept { std::free(block); }
 void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
 void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+void operator delete(void* block, const std::nothrow_t&) noexcept { std::free(block); }
+void operator delete[](void* block, const std::nothrow_t&) noexcept { std::free(block); }
+void operator delete(void* block, std::align_val_t, const std::nothrow_t&) noexcept {
+  std::free(block);
+}
+void operator delete[](void* block, std::align_val_t, const std::nothrow_t&) noexcept {
+  std::free(block);
+}

@@ -91,8 +91,7 @@ Contest::~Contest() {
 void Contest::open_device(const ContestOptions& options) {
   opencl::OpenOptions open_options;
   open_options.library = options.library;
-  const std::unique_ptr<Device> opened =
-      required(opencl::open(options.device_index, open_options));
+  const std::unique_ptr<Device> opened = required(opencl::open(options.device_index, open_options));
   auto device = static_cast<cl_device_id>(opencl::handles(*opened).device);
   cl_int error = CL_SUCCESS;
   context_ = api_->CreateContext(nullptr, 1, &device, nullptr, nullptr, &error);
@@ -175,8 +174,9 @@ void Contest::reset_output(std::size_t i) {
 std::vector<float> Contest::read_output(std::size_t i) {
   finish();
   std::vector<float> output(elements(shapes_[i], 0, 1));
-  require(device_->read(*buffers_[2], 0, {reinterpret_cast<std::uint8_t*>(output.data()),
-                                          output.size() * sizeof(float)}));
+  require(device_->read(
+      *buffers_[2], 0,
+      {reinterpret_cast<std::uint8_t*>(output.data()), output.size() * sizeof(float)}));
   return output;
 }
 

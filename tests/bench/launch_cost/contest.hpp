@@ -16,9 +16,10 @@
 namespace idletune::bench {
 
 struct ContestOptions {
-  std::string library;          // path of the OpenCL library; empty: the usual ones
+  std::string library;  // path of the OpenCL library; empty: the usual ones
   std::uint32_t device_index = 0;
-  bool profiled_queue = false;  // the application's queue records profiles (the production watch runs)
+  bool profiled_queue =
+      false;  // the application's queue records profiles (the production watch runs)
   bool nothing_to_tune = true;  // the kernel's space holds the default configuration alone
   std::size_t max_shapes = 64;  // of the agent
   std::vector<Shape> shapes;    // M, N, K each

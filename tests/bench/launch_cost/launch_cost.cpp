@@ -1,8 +1,8 @@
 // Measures what TunedKernel::launch costs beside the raw OpenCL calls that do the same (eight times
 // clSetKernelArg, then clEnqueueNDRangeKernel): on an OpenCL library that does nothing, where the
-// difference is all idletune's, and on the machine's own device. The two take turns, so that whatever
-// else the machine does meets both. Exits with 1 if a launch allocated on the heap or did not do what
-// the raw calls do; never because of a time.
+// difference is all idletune's, and on the machine's own device. The two take turns, so that
+// whatever else the machine does meets both. Exits with 1 if a launch allocated on the heap or did
+// not do what the raw calls do; never because of a time.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -226,7 +226,8 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario,
   options.library = IDLETUNE_STUB_OPENCL;
   options.profiled_queue = scenario.profiled_queue;
   options.shapes = stub_shapes(scenario.shapes);
-  if (scenario.without_slot) options.max_shapes = 1;  // the second finds none, and it alone is timed
+  if (scenario.without_slot)
+    options.max_shapes = 1;  // the second finds none, and it alone is timed
   Contest contest(options);
   // The stub allocates the events that idletune asks for; real drivers may, too.
   exclude_library_of(reinterpret_cast<const void*>(contest.api().EnqueueNDRangeKernel));
@@ -240,7 +241,8 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario,
   const unsigned long profiles = stub.calls("clReleaseEvent");
   const Measurement result = measure_blocks(scenario, contest, effort);
   const std::size_t launches = result.launches + effort.block * effort.pairs;
-  require_calls(stub.calls("clEnqueueNDRangeKernel") - enqueued, launches, "clEnqueueNDRangeKernel");
+  require_calls(stub.calls("clEnqueueNDRangeKernel") - enqueued, launches,
+                "clEnqueueNDRangeKernel");
   require_calls(stub.calls("clSetKernelArg") - set, 8 * launches, "clSetKernelArg");
   // With nobody who asks for the times, profiles are dropped, all but four that wait.
   require_profiles(stub.calls("clReleaseEvent") - profiles, scenario, result.launches);
@@ -249,7 +251,8 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario,
   return result;
 }
 
-// --- the machine's own device ---------------------------------------------------------------------
+// --- the machine's own device
+// ---------------------------------------------------------------------
 
 struct DeviceMeasurement {
   std::string device;   // empty: not measured
@@ -308,7 +311,8 @@ DeviceMeasurement measure_on_device(const DeviceEffort& effort) {
   return result;
 }
 
-// --- output -----------------------------------------------------------------------------------------
+// --- output
+// -----------------------------------------------------------------------------------------
 
 std::string spread(const Quartiles& q, const char* format) {
   char text[96];

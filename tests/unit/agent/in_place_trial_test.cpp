@@ -17,7 +17,8 @@ TrialOutcome passed(TrialStage stage) {
 
 InPlaceTrial checked_trial() {
   InPlaceTrial trial({}, {8}, {1}, 0.05);
-  while (std::optional<TrialRequest> request = trial.next()) trial.on_outcome(passed(request->stage));
+  while (std::optional<TrialRequest> request = trial.next())
+    trial.on_outcome(passed(request->stage));
   return trial;
 }
 
@@ -34,8 +35,9 @@ TEST_CASE("nothing is launched before both seeds passed the check") {
     trial.on_outcome(passed(request->stage));
   }
   CHECK(trial.checked());
-  CHECK(stages == std::vector<TrialStage>{TrialStage::compile, TrialStage::prepare, TrialStage::check,
-                                          TrialStage::prepare, TrialStage::check});
+  CHECK(stages == std::vector<TrialStage>{TrialStage::compile, TrialStage::prepare,
+                                          TrialStage::check, TrialStage::prepare,
+                                          TrialStage::check});
   CHECK(seeds == std::vector<std::uint32_t>{1, 2});
 }
 

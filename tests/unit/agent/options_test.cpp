@@ -50,12 +50,10 @@ TEST_CASE("no tuning time means no tuning, not unlimited tuning") {
 }
 
 TEST_CASE("a value that is none is refused with its name and what was expected") {
-  const char* const wrong[][2] = {{"IDLETUNE_MODE", "fast"},
-                                  {"IDLETUNE_VERBOSE", "4"},
-                                  {"IDLETUNE_VERBOSE", "1x"},
-                                  {"IDLETUNE_MAX_TUNING_MS", "-1"},
-                                  {"IDLETUNE_MAX_TUNING_MS", "nan"},
-                                  {"IDLETUNE_MAX_TUNING_MS", "10s"}};
+  const char* const wrong[][2] = {
+      {"IDLETUNE_MODE", "fast"},         {"IDLETUNE_VERBOSE", "4"},
+      {"IDLETUNE_VERBOSE", "1x"},        {"IDLETUNE_MAX_TUNING_MS", "-1"},
+      {"IDLETUNE_MAX_TUNING_MS", "nan"}, {"IDLETUNE_MAX_TUNING_MS", "10s"}};
   for (const auto& [name, value] : wrong) {
     CAPTURE(name);
     CAPTURE(value);

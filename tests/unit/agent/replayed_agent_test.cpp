@@ -1,4 +1,5 @@
-// The agent on a replayed device: no code runs, a virtual clock counts, and everything is repeatable.
+// The agent on a replayed device: no code runs, a virtual clock counts, and everything is
+// repeatable.
 #include <idletune/agent.hpp>
 
 #include <doctest/doctest.h>

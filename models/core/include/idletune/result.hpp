@@ -54,7 +54,7 @@ template <class T>
 class [[nodiscard]] Result {
  public:
   Result(T value) : has_value_(true) { new (&storage_.value) T(std::move(value)); }  // NOLINT
-  Result(Status status) : has_value_(false) {                                         // NOLINT
+  Result(Status status) : has_value_(false) {                                        // NOLINT
     if (status.ok()) std::abort();
     new (&storage_.status) Status(std::move(status));
   }

@@ -17,12 +17,13 @@ class Span {
   template <std::size_t N>
   constexpr Span(T (&array)[N]) : data_(array), size_(N) {}  // NOLINT
   // Any container with data() and size() whose elements fit.
-  template <class C, class = std::enable_if_t<std::is_convertible_v<
-                         decltype(std::declval<C&>().data()), T*>>>
-  constexpr Span(C& container) : data_(container.data()), size_(container.size()) {}  // NOLINT
   template <class C, class = std::enable_if_t<
-                         std::is_const_v<T> &&
-                         std::is_convertible_v<decltype(std::declval<const C&>().data()), T*>>,
+                         std::is_convertible_v<decltype(std::declval<C&>().data()), T*>>>
+  constexpr Span(C& container) : data_(container.data()), size_(container.size()) {}  // NOLINT
+  template <class C,
+            class = std::enable_if_t<
+                std::is_const_v<T> &&
+                std::is_convertible_v<decltype(std::declval<const C&>().data()), T*>>,
             class = void>
   constexpr Span(const C& container)  // NOLINT
       : data_(container.data()), size_(container.size()) {}
