@@ -10,6 +10,8 @@ namespace {
 // Launches whose time nobody could measure (a queue without profiling) before the default is timed.
 constexpr std::uint64_t kBlindLaunches = 100;
 
+constexpr std::uint32_t kStreak = 8;  // steps in a row for the same shape
+
 double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
 }  // namespace
@@ -126,9 +128,11 @@ ShapeTask* TuningEngine::choose(TimeSource source, ShapeTask* only) {
       // that no shape starves.
       const double weight = std::max(1.0, expected_launches(*task)) *
                             std::max<double>(1.0, static_cast<double>(task->running_time.count()));
-      const double worth = task->default_time.count() == 0
-                               ? 1e30
-                               : weight / (1.0 + static_cast<double>(task->evaluated));
+      double worth = weight / (1.0 + static_cast<double>(task->evaluated));
+      // The data of another shape would have to be prepared first, which costs a run of the
+      // reference.
+      if (task.get() == favourite_ && streak_ < kStreak) worth = 1e20;
+      if (task->default_time.count() == 0) worth = 1e30;
       if (worth > best_worth) {
         best_worth = worth;
         best = task.get();
@@ -218,6 +222,7 @@ bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
     return true;
   }
   CandidateContext context;
+  if (kernel.prepared_for == &task) context.prepared = kernel.prepared;
   context.shape = task.slot.shape;
   context.candidate = proposal.configuration;
   context.incumbent = task.running();

@@ -121,6 +121,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     }
   }
   report.used = clock.now() - start;
+  leave_in_flight();
   housekeeping();
   return report;
 }
@@ -167,7 +168,9 @@ bool TuningEngine::ensure_runner(KernelTask& kernel) {
     helper.quirks = quirks_;
     // One helper at a time: each holds a driver's worth of memory.
     for (const std::unique_ptr<KernelTask>& other : kernels_) {
-      if (other.get() != &kernel) other->runner.reset();
+      if (other.get() == &kernel) continue;
+      other->runner.reset();
+      other->prepared_for = nullptr;
     }
     kernel.runner =
         std::make_unique<HelperTrials>(device.info(), kernel.state->shared_package(), helper);
@@ -293,7 +296,8 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   if (flight.request.stage == TrialStage::compile) {
     task.kernel.compile_estimates.adopt_compile(task.estimates);
   }
-  charge(task, outcome, all_launches() != flight.launches_before, flight.source);
+  charge(task, flight, outcome);
+  note_prepared(task, flight.request, outcome);
   if (options_.log_level >= 3) {
     log(3, task.kernel.state->name() + ": stage " +
                std::to_string(static_cast<int>(outcome.stage)) + " " +
@@ -307,20 +311,50 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   return true;
 }
 
-void TuningEngine::charge(ShapeTask& task, const TrialOutcome& outcome, bool disturbed,
-                          TimeSource source) {
+// The caller's gap is over while a stage runs on.
+void TuningEngine::leave_in_flight() {
+  if (!in_flight_ || in_flight_->gap_end.count() > 0) return;
+  in_flight_->gap_end = now(in_flight_->task->kernel);
+  in_flight_->disturbed_gap = all_launches() != in_flight_->launches_before;
+}
+
+// At most how long the stage delayed launches on the device: not at all where none came; where they
+// came after the gap, by what of the stage was left then; otherwise by all of it.
+Nanoseconds TuningEngine::interference(const InFlight& flight, const TrialOutcome& outcome) const {
+  if (all_launches() == flight.launches_before) return Nanoseconds{0};
+  if (flight.disturbed_gap || flight.gap_end.count() == 0) return outcome.device;
+  const Nanoseconds overrun = flight.started + outcome.wall - flight.gap_end;
+  return std::clamp(overrun, Nanoseconds{0}, std::max(outcome.device, Nanoseconds{0}));
+}
+
+void TuningEngine::charge(ShapeTask& task, const InFlight& flight, const TrialOutcome& outcome) {
   tuning_wall_ += outcome.wall;
   device_time_ += outcome.device;
   task.tuning_wall += outcome.wall;
-  if (source != TimeSource::idle) return;
+  if (flight.source != TimeSource::idle) return;
   const std::int64_t before = ledger_.state().charged_ns;
   if (!on_device(outcome.stage)) {
     ledger_.charge_cpu(outcome.wall);
   } else {
-    // Launches that came meanwhile waited for the device at most as long as the stage held it.
-    ledger_.charge_idle(outcome.wall, disturbed ? outcome.device : Nanoseconds{0});
+    ledger_.charge_idle(outcome.wall, interference(flight, outcome));
   }
   task.charged += Nanoseconds(ledger_.state().charged_ns - before);
+}
+
+void TuningEngine::note_prepared(ShapeTask& task, const TrialRequest& request,
+                                 const TrialOutcome& outcome) {
+  KernelTask& kernel = task.kernel;
+  const bool lost = outcome.status == TrialStatus::crash ||
+                    outcome.status == TrialStatus::timeout ||
+                    outcome.status == TrialStatus::runtime;  // the helper is replaced
+  if (lost || kernel.prepared_for != &task) kernel.prepared = {};
+  if (lost || on_device(request.stage)) kernel.prepared_for = lost ? nullptr : &task;
+  if (lost || request.stage != TrialStage::prepare || outcome.status != TrialStatus::correct)
+    return;
+  const StepOptions step = step_options();
+  for (std::size_t i = 0; i < step.seeds.size(); ++i) {
+    kernel.prepared[i] = kernel.prepared[i] || step.seeds[i] == request.seed;
+  }
 }
 
 void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
@@ -408,6 +442,8 @@ void TuningEngine::conclude(ShapeTask& task, const StepEnd& end) {
   task.intent_open = task.intent_to_run = false;
   if (current_ == &task) current_ = nullptr;
   ++steps_ended_;
+  streak_ = favourite_ == &task ? streak_ + 1 : 1;
+  favourite_ = &task;
   ++task.evaluated;
   if (end.status != TrialStatus::correct) ++task.rejected;
   const bool timed = end.status == TrialStatus::correct && end.time.count() > 0;

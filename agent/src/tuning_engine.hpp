@@ -61,6 +61,8 @@ class TuningEngine {
     TimeSource source = TimeSource::idle;
     std::uint64_t launches_before = 0;
     Nanoseconds started{0};
+    Nanoseconds gap_end{0};      // when run() returned without waiting any longer; 0: it did not
+    bool disturbed_gap = false;  // launches came before that
   };
   // How a step ended, whichever way it was measured.
   struct StepEnd {
@@ -102,7 +104,10 @@ class TuningEngine {
   Next start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining, IdleReport& report);
   bool finish_stage(Nanoseconds wait, IdleReport& report);
   void on_outcome(ShapeTask& task, const TrialOutcome& outcome);
-  void charge(ShapeTask& task, const TrialOutcome& outcome, bool disturbed, TimeSource source);
+  void leave_in_flight();
+  Nanoseconds interference(const InFlight& flight, const TrialOutcome& outcome) const;
+  void charge(ShapeTask& task, const InFlight& flight, const TrialOutcome& outcome);
+  void note_prepared(ShapeTask& task, const TrialRequest& request, const TrialOutcome& outcome);
   bool announce(ShapeTask& task, const TrialRequest& request);
   void conclude(ShapeTask& task, const StepEnd& end);
   void end_baseline(ShapeTask& task);
@@ -139,7 +144,9 @@ class TuningEngine {
   Status quirks_status_;
   std::vector<std::unique_ptr<KernelTask>> kernels_;
   std::optional<InFlight> in_flight_;
-  ShapeTask* current_ = nullptr;  // has a trial under way
+  ShapeTask* current_ = nullptr;    // has a trial under way
+  ShapeTask* favourite_ = nullptr;  // had the last step; keeps its turn while its data are prepared
+  std::uint32_t streak_ = 0;        // steps of the favourite in a row
 
   // The build in progress and what comes out of it.
   Worker worker_;

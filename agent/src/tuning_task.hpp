@@ -105,6 +105,9 @@ struct KernelTask {
   std::unique_ptr<TrialRunner> runner;  // made when first needed
   Status runner_status;
   std::uint32_t device_faults = 0;  // crashes and hangs in this process
+  // Whose input data and reference results the runner holds, and for which seeds.
+  const ShapeTask* prepared_for = nullptr;
+  std::array<bool, 2> prepared{};
   InPlaceOptions in_place;
   std::vector<std::unique_ptr<ShapeTask>> shapes;
   std::size_t slots_seen = 0;

@@ -350,7 +350,8 @@ void die_with_parent(int channel) {
   // which nobody closes under it.
   const int watched = ::fcntl(channel, F_DUPFD_CLOEXEC, kAboveChannel);
   if (watched < 0) return;
-  static Result<Thread>* watcher = nullptr;
+  // Kept for good. Volatile, or compilers drop the only pointer to it and leak checkers complain.
+  static Result<Thread>* volatile watcher = nullptr;
   watcher =
       new Result<Thread>(Thread::start("idletune-parent", ThreadPriority::normal, [watched]() {
         for (;;) {

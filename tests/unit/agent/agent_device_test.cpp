@@ -244,6 +244,7 @@ class Process {
     for (std::size_t i = 0; i < shape.size(); ++i) {
       options.arguments.push_back(std::to_string(shape[i]));
     }
+    options.inherit_output = true;  // what a sanitizer says of it
     auto child = ChildProcess::start(options);
     REQUIRE_MESSAGE(child.ok(), child.status().to_string());
     child_ = std::move(*child);
