@@ -139,7 +139,9 @@ class Agent {
   ~Agent();  // stops background tuning, marks a clean shutdown; waits for at most one stage
 
   // Loads a package and builds its default variant (blocking: this is start-up). `device` must
-  // outlive the agent. Errors: not_found, corrupt, compile_error, device_error.
+  // outlive the agent (declare it first), and from now on belongs to it: while idle() may run or
+  // background tuning is on, the application calls OpenCL with its own handles, not functions of
+  // `device`. Errors: not_found, corrupt, compile_error, device_error.
   Result<TunedKernel> kernel(Device& device, const std::string& package_path);
   Result<TunedKernel> kernel(Device& device, std::vector<std::uint8_t> package);
 
