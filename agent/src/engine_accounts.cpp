@@ -114,7 +114,8 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   const journal::ShapeKey key = task.identity.shape_key();
   state.for_each_measurement(key, [&](const journal::Measurement& measurement) {
     const Configuration& configuration = measurement.trial.configuration;
-    ++task.evaluated;
+    // The default is the baseline, not a step of the search.
+    if (configuration != package.default_configuration()) ++task.evaluated;
     if (measurement.status != TrialStatus::correct) ++task.rejected;
     task.searcher->exclude(configuration);
     task.searcher->tell(configuration,
