@@ -81,6 +81,17 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
   return kernel;
 }
 
+KernelState::~KernelState() {
+  for (std::size_t i = 0; i < table_.count(); ++i) {
+    ShapeSlot* slot = table_.at(i);
+    for (std::size_t t = 0; slot != nullptr && t < ShapeSlot::kTickets; ++t) {
+      if (slot->ticket_states[t].load(std::memory_order_acquire) == 2) {
+        device_.discard(slot->tickets[t].profile);
+      }
+    }
+  }
+}
+
 Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
                            Span<const Argument> arguments) {
   const std::uint64_t hash = LaunchTable::hash(shape);

@@ -54,6 +54,7 @@ class KernelState {
   static Result<std::unique_ptr<KernelState>> create(Device& device,
                                                      std::shared_ptr<const KernelPackage> package,
                                                      std::size_t max_shapes);
+  ~KernelState();  // no launch may be under way
 
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
 

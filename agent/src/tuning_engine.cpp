@@ -520,7 +520,16 @@ void TuningEngine::end_in_place(ShapeTask& task) {
   const InPlaceTrial trial = *task.in_place;
   stop_in_place_timing(task);
   task.in_place.reset();
-  if (trial.incumbent_time().count() > 0) task.running_time = trial.incumbent_time();
+  if (trial.incumbent_time().count() > 0) {
+    // Production's clock need not be that of the trials: the default's time keeps its ratio.
+    if (task.running_time.count() > 0) {
+      const double drift = static_cast<double>(trial.incumbent_time().count()) /
+                           static_cast<double>(task.running_time.count());
+      task.default_time = Nanoseconds(
+          static_cast<std::int64_t>(static_cast<double>(task.default_time.count()) * drift));
+    }
+    task.running_time = trial.incumbent_time();
+  }
   StepEnd end;
   end.verdict = trial.verdict();
   end.status = trial.status();
