@@ -217,10 +217,10 @@ bool TuningEngine::concerns_candidate(const ShapeTask& task) const {
 
 // The intent of a candidate is on the medium before the candidate's first compile, and again before
 // its first run.
-bool TuningEngine::announce(ShapeTask& task, const TrialRequest& request) {
-  if (!concerns_candidate(task)) return true;
+void TuningEngine::announce(ShapeTask& task, const TrialRequest& request) {
+  if (!concerns_candidate(task)) return;
   const bool runs = request.stage != TrialStage::compile && request.stage != TrialStage::prepare;
-  if (task.intent_open && (task.intent_to_run || !runs)) return true;
+  if (task.intent_open && (task.intent_to_run || !runs)) return;
   journal::Intent intent;
   intent.trial = task.identity;
   intent.trial.configuration = request.configuration;
@@ -229,7 +229,6 @@ bool TuningEngine::announce(ShapeTask& task, const TrialRequest& request) {
   journal_.intent(intent);
   task.intent_open = true;
   task.intent_to_run = runs;
-  return true;
 }
 
 // An estimate that keeps a stage from running is never corrected by an observation. So with every

@@ -108,7 +108,7 @@ class TuningEngine {
   Nanoseconds interference(const InFlight& flight, const TrialOutcome& outcome) const;
   void charge(ShapeTask& task, const InFlight& flight, const TrialOutcome& outcome);
   void note_prepared(ShapeTask& task, const TrialRequest& request, const TrialOutcome& outcome);
-  bool announce(ShapeTask& task, const TrialRequest& request);
+  void announce(ShapeTask& task, const TrialRequest& request);
   void conclude(ShapeTask& task, const StepEnd& end);
   void end_baseline(ShapeTask& task);
   void end_trial(ShapeTask& task);
