@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/unit/opencl/temporary_folder.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 using idletune::opencl::BinaryCache;
 using idletune::opencl::BinaryKey;
@@ -36,7 +36,7 @@ void make_old(const std::string& path, int days) {
 
 TEST_CASE("what is stored is found, under its key only") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path, kRoomy);
+  BinaryCache cache(folder.path(), kRoomy);
   const BinaryKey key{1, 2, 3};
   std::vector<std::uint8_t> found;
   CHECK(cache.find(key, found) == Lookup::absent);
@@ -48,13 +48,13 @@ TEST_CASE("what is stored is found, under its key only") {
                                  BinaryKey{2, 1, 3}, BinaryKey{0, 0, 0}}) {
     CHECK(cache.find(other, found) == Lookup::absent);
   }
-  BinaryCache again(folder.path, kRoomy);
+  BinaryCache again(folder.path(), kRoomy);
   CHECK(again.find(key, found) == Lookup::hit);
 }
 
 TEST_CASE("the bytes of a file are those that the format's page gives") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path, kRoomy);
+  BinaryCache cache(folder.path(), kRoomy);
   const std::vector<std::uint8_t> digits{'1', '2', '3', '4', '5', '6', '7', '8', '9'};
   REQUIRE(cache.store({0x0102030405060708, 0x1112131415161718, 0x2122232425262728}, digits).ok());
   REQUIRE(folder.files().size() == 1);
@@ -72,7 +72,7 @@ TEST_CASE("the bytes of a file are those that the format's page gives") {
 
 TEST_CASE("a file with any bit flipped is damaged, and deleted") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path, kRoomy);
+  BinaryCache cache(folder.path(), kRoomy);
   const BinaryKey key{1, 2, 3};
   REQUIRE(cache.store(key, binary_of(40)).ok());
   REQUIRE(folder.files().size() == 1);
@@ -94,7 +94,7 @@ TEST_CASE("a file with any bit flipped is damaged, and deleted") {
 
 TEST_CASE("a file cut anywhere or with bytes after its end is damaged") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path, kRoomy);
+  BinaryCache cache(folder.path(), kRoomy);
   const BinaryKey key{1, 2, 3};
   REQUIRE(cache.store(key, binary_of(40)).ok());
   const std::string path = folder.files()[0];
@@ -111,7 +111,7 @@ TEST_CASE("a file cut anywhere or with bytes after its end is damaged") {
 
 TEST_CASE("an intact file under the name of another key is damaged") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path, kRoomy);
+  BinaryCache cache(folder.path(), kRoomy);
   REQUIRE(cache.store({1, 2, 3}, binary_of(40, 1)).ok());
   const std::string first = folder.files()[0];
   const std::string content = content_of(first);
@@ -125,7 +125,7 @@ TEST_CASE("an intact file under the name of another key is damaged") {
 TEST_CASE("the files unused for longest go first, and the newest stays") {
   TemporaryFolder folder;
   const std::uint64_t room_for_four = 4 * (kHeaderBytes + 100) + 50;
-  BinaryCache cache(folder.path, room_for_four);
+  BinaryCache cache(folder.path(), room_for_four);
   std::vector<std::uint8_t> found;
   for (std::uint64_t i = 0; i < 4; ++i) {
     REQUIRE(cache.store({i, 0, 0}, binary_of(100)).ok());
@@ -148,7 +148,7 @@ TEST_CASE("the files unused for longest go first, and the newest stays") {
 
 TEST_CASE("a binary too large for the cache is not stored") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path, 4000);
+  BinaryCache cache(folder.path(), 4000);
   CHECK(cache.store({1, 0, 0}, binary_of(1001)).ok());
   CHECK(folder.files().empty());
   CHECK(cache.store({1, 0, 0}, binary_of(1000)).ok());
@@ -157,33 +157,33 @@ TEST_CASE("a binary too large for the cache is not stored") {
 
 TEST_CASE("files of others in the folder are left alone, dead writers' ones are not") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path, 4 * 1000);
-  overwrite(folder.path + "/notes.txt", std::string(100000, 'x'));
-  overwrite(folder.path + "/0123456789abcdef.clbin.tmp-old", std::string(100, 'x'));
-  overwrite(folder.path + "/0123456789abcdef.clbin.tmp-new", std::string(100, 'x'));
-  make_old(folder.path + "/0123456789abcdef.clbin.tmp-old", 1);
-  make_old(folder.path + "/notes.txt", 1000);
+  BinaryCache cache(folder.path(), 4 * 1000);
+  overwrite(folder.path() + "/notes.txt", std::string(100000, 'x'));
+  overwrite(folder.path() + "/0123456789abcdef.clbin.tmp-old", std::string(100, 'x'));
+  overwrite(folder.path() + "/0123456789abcdef.clbin.tmp-new", std::string(100, 'x'));
+  make_old(folder.path() + "/0123456789abcdef.clbin.tmp-old", 1);
+  make_old(folder.path() + "/notes.txt", 1000);
   REQUIRE(cache.store({1, 0, 0}, binary_of(1000)).ok());
   const auto files = folder.files();
-  CHECK(std::filesystem::exists(folder.path + "/notes.txt"));
-  CHECK(std::filesystem::exists(folder.path + "/0123456789abcdef.clbin.tmp-new"));
-  CHECK(!std::filesystem::exists(folder.path + "/0123456789abcdef.clbin.tmp-old"));
+  CHECK(std::filesystem::exists(folder.path() + "/notes.txt"));
+  CHECK(std::filesystem::exists(folder.path() + "/0123456789abcdef.clbin.tmp-new"));
+  CHECK(!std::filesystem::exists(folder.path() + "/0123456789abcdef.clbin.tmp-old"));
   std::vector<std::uint8_t> found;
   CHECK(cache.find({1, 0, 0}, found) == Lookup::hit);
 }
 
 TEST_CASE("the folder is created when needed, and one that cannot be is an error") {
   TemporaryFolder folder;
-  BinaryCache cache(folder.path + "/programs", kRoomy);
+  BinaryCache cache(folder.path() + "/programs", kRoomy);
   std::vector<std::uint8_t> found;
   CHECK(cache.find({1, 0, 0}, found) == Lookup::absent);
-  CHECK(!std::filesystem::exists(folder.path + "/programs"));
+  CHECK(!std::filesystem::exists(folder.path() + "/programs"));
   REQUIRE(cache.store({1, 0, 0}, binary_of(10)).ok());
   CHECK(cache.find({1, 0, 0}, found) == Lookup::hit);
-  BinaryCache hopeless(folder.path + "/a/b", kRoomy);
+  BinaryCache hopeless(folder.path() + "/a/b", kRoomy);
   const idletune::Status status = hopeless.store({1, 0, 0}, binary_of(10));
   CHECK(status.code() == idletune::StatusCode::io_error);
-  CHECK(status.message().find(folder.path + "/a/b") != std::string::npos);
+  CHECK(status.message().find(folder.path() + "/a/b") != std::string::npos);
 }
 
 TEST_CASE("a cache without a folder holds nothing") {

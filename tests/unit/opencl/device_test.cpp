@@ -11,7 +11,7 @@
 
 #include "platform/opencl/loader.hpp"
 #include "tests/unit/opencl/stub.hpp"
-#include "tests/unit/opencl/temporary_folder.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 using namespace std::chrono_literals;
 using idletune::Argument;
@@ -441,9 +441,9 @@ TEST_CASE("after a timeout tuning is refused, launches go on and nothing is rele
   program.reset();
   buffer->reset();
   device.reset();
-  for (const char* call : {"clReleaseKernel", "clReleaseProgram", "clReleaseMemObject",
-                           "clReleaseEvent", "clReleaseCommandQueue", "clReleaseContext",
-                           "clFinish"}) {
+  for (const char* call :
+       {"clReleaseKernel", "clReleaseProgram", "clReleaseMemObject", "clReleaseEvent",
+        "clReleaseCommandQueue", "clReleaseContext", "clFinish"}) {
     CAPTURE(call);
     CHECK(stub.calls(call) == 0);
   }
@@ -528,8 +528,8 @@ TEST_CASE("windows start where the driver lets sub-buffers start") {
     auto window = device->window(**parent, 128, 256);
     REQUIRE_MESSAGE(window.ok(), window.status().to_string());
     CHECK((*window)->size_bytes() == 256);
-    CHECK(std::memcmp((*window)->argument().data(), (*parent)->argument().data(),
-                      sizeof(void*)) != 0);
+    CHECK(std::memcmp((*window)->argument().data(), (*parent)->argument().data(), sizeof(void*)) !=
+          0);
   }
   CHECK(device->window(**parent, 896, 256).code() == StatusCode::invalid_argument);
   stub.fail("clCreateSubBuffer", CL_MISALIGNED_SUB_BUFFER_OFFSET, 0);
@@ -575,7 +575,7 @@ TEST_CASE("a cached binary is used, and its bytes are those the driver gave") {
   Stub stub;
   TemporaryFolder folder;
   opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path;
+  options.cache_folder = folder.path();
   {
     auto device = opencl::open(0, options);
     REQUIRE(device.ok());
@@ -600,7 +600,7 @@ TEST_CASE("another source, entry, option or driver misses the cache") {
   Stub stub;
   TemporaryFolder folder;
   opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path;
+  options.cache_folder = folder.path();
   auto device = opencl::open(0, options);
   REQUIRE(device.ok());
   compile_on(**device);
@@ -627,7 +627,7 @@ TEST_CASE("a damaged cache file never reaches the driver and is replaced") {
   Stub stub;
   TemporaryFolder folder;
   opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path;
+  options.cache_folder = folder.path();
   auto device = opencl::open(0, options);
   REQUIRE(device.ok());
   compile_on(**device);
@@ -658,7 +658,7 @@ TEST_CASE("a binary that the driver refuses is dropped and the source compiled")
   Stub stub;
   TemporaryFolder folder;
   opencl::OpenOptions options = options_for(stub);
-  options.cache_folder = folder.path;
+  options.cache_folder = folder.path();
   auto device = opencl::open(0, options);
   REQUIRE(device.ok());
   compile_on(**device);
@@ -680,7 +680,7 @@ TEST_CASE("a cache that cannot be written costs nothing but itself") {
   compile_on(**device);
   CHECK(opencl::cache_counters(**device).store_errors == 1);
   TemporaryFolder folder;
-  options.cache_folder = folder.path;
+  options.cache_folder = folder.path();
   device = opencl::open(0, options);
   REQUIRE(device.ok());
   stub.fail("clGetProgramInfo", CL_INVALID_PROGRAM, 0);  // a driver that keeps its binaries

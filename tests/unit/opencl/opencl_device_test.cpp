@@ -14,7 +14,7 @@
 #include <idletune/opencl.hpp>
 
 #include "platform/opencl/loader.hpp"
-#include "tests/unit/opencl/temporary_folder.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 namespace {
 
@@ -191,7 +191,7 @@ TEST_CASE("a kernel that does not compile brings the compiler's words") {
 TEST_CASE("a second device with the same cache folder takes the program from there") {
   TemporaryFolder folder;
   opencl::OpenOptions options;
-  options.cache_folder = folder.path + "/programs";
+  options.cache_folder = folder.path() + "/programs";
   {
     auto device = open_first(options);
     compile_saxpy(*device, 1);
@@ -215,7 +215,7 @@ TEST_CASE("a second device with the same cache folder takes the program from the
 TEST_CASE("a damaged cached program is compiled afresh") {
   TemporaryFolder folder;
   opencl::OpenOptions options;
-  options.cache_folder = folder.path;
+  options.cache_folder = folder.path();
   compile_saxpy(*open_first(options), 1);
   REQUIRE(folder.files().size() == 1);
   const std::string path = folder.files()[0];
@@ -331,9 +331,10 @@ TEST_CASE("a launch waits for the events it is given") {
     options.wait_count = previous != nullptr ? 1 : 0;
     if (previous == nullptr) options.wait_list = nullptr;
     options.event = &event;
-    REQUIRE(program->enqueue(static_cast<std::uint32_t>(i % 2), saxpy_range(), arguments, options,
-                             nullptr)
-                .ok());
+    REQUIRE(
+        program
+            ->enqueue(static_cast<std::uint32_t>(i % 2), saxpy_range(), arguments, options, nullptr)
+            .ok());
     if (previous != nullptr) app.api->ReleaseEvent(static_cast<cl_event>(previous));
     previous = event;
   }
@@ -376,8 +377,7 @@ TEST_CASE("two threads launch on two lanes while a third tunes the same program"
 
 TEST_CASE("adopt refuses handles that do not belong together") {
   Application one(0), other(0);
-  CHECK(opencl::adopt(one.context, one.device, other.queue).code() ==
-        StatusCode::invalid_argument);
+  CHECK(opencl::adopt(one.context, one.device, other.queue).code() == StatusCode::invalid_argument);
   CHECK(opencl::adopt(nullptr, one.device, one.queue).code() == StatusCode::invalid_argument);
   CHECK(opencl::adopt(one.context, nullptr, one.queue).code() == StatusCode::invalid_argument);
   auto without_queue = opencl::adopt(one.context, one.device, nullptr);
