@@ -23,7 +23,9 @@ struct HelperTrialsOptions {
   TrialExecutorOptions executor;
   QuirkTable quirks;
   Nanoseconds start_deadline{std::chrono::seconds(20)};    // from start to "device is open"
-  Nanoseconds compile_deadline{std::chrono::seconds(30)};  // then the helper is killed: timeout
+  // Then the helper is killed: timeout. A compilation that got less than half of it in processor time
+  // (a busy application, and the helper has low priority) may take ten times as long.
+  Nanoseconds compile_deadline{std::chrono::seconds(30)};
   // For the stages that run, on top of the deadlines of their runs: allocation, filling, copies and
   // comparison. Also the deadline of one run whose request has none.
   Nanoseconds stage_deadline{std::chrono::seconds(20)};

@@ -17,6 +17,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 
 #include "platform/os/error.hpp"
 
@@ -285,6 +286,14 @@ ChildProcess::~ChildProcess() {
 void ChildProcess::kill() {
   // Until it is reaped its id, and so its group's, cannot be somebody else's.
   if (!ended_) (void)::kill(-pid_, SIGKILL);
+}
+
+nanoseconds ChildProcess::cpu_time() const {
+  clockid_t clock;
+  timespec time{};
+  if (ended_ || ::clock_getcpuclockid(pid_, &clock) != 0) return nanoseconds(0);
+  if (::clock_gettime(clock, &time) != 0) return nanoseconds(0);
+  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
 bool ChildProcess::reap_if_ended() {

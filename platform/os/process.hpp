@@ -95,6 +95,8 @@ class ChildProcess {
   void kill();
   // True once the child has ended (and was reaped), waiting at most `wait` (0: just looks).
   bool ended(std::chrono::nanoseconds wait);
+  // Processor time that all its threads have had so far; 0 where that cannot be known.
+  std::chrono::nanoseconds cpu_time() const;
   // Valid once ended() was true.
   const ExitStatus& exit_status() const { return exit_status_; }
 

@@ -125,6 +125,22 @@ TEST_CASE("an exit code is reported and the channel ends") {
   CHECK(child->channel().receive(MutableBytes(&byte, 1), kLong).code() == StatusCode::not_found);
 }
 
+TEST_CASE("a child's processor time counts its work, not its waiting") {
+  auto busy = shell("while :; do :; done");
+  auto waiting = shell("printf x >&3; exec sleep 1000");
+  CHECK(receive_text(waiting->channel(), 1) == "x");
+  const nanoseconds before = waiting->cpu_time();
+  const auto give_up = std::chrono::steady_clock::now() + kLong;
+  while (busy->cpu_time() < milliseconds(300) && std::chrono::steady_clock::now() < give_up) {
+    CHECK_FALSE(busy->ended(milliseconds(5)));
+  }
+  CHECK(busy->cpu_time() >= milliseconds(300));
+  CHECK(waiting->cpu_time() - before < milliseconds(200));
+  busy->kill();
+  REQUIRE(busy->ended(kLong));
+  CHECK(busy->cpu_time() == nanoseconds(0));
+}
+
 TEST_CASE("writing to a dead child is an error and no signal") {
   auto child = shell("exit 0");
   REQUIRE(child->ended(kLong));
