@@ -45,7 +45,7 @@ struct Quirk {
 // < <= == != >= > INTEGER, separated by commas; the third part is the reason and must not be empty.
 class QuirkTable {
  public:
-  static constexpr std::size_t kMaxTextBytes = 64 * 1024;
+  static constexpr std::size_t kMaxTextBytes = std::size_t{64} * 1024;
   static constexpr std::size_t kMaxQuirks = 1024;
 
   // The patterns that ship with the library.

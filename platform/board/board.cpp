@@ -83,7 +83,7 @@ bool is_gpu(std::string_view name) {
 
 }  // namespace
 
-Board Board::open(std::string sysfs_root) {
+Board Board::open(const std::string& sysfs_root) {
   Board board;
   board.find_zones(sysfs_root);
   board.find_supplies(sysfs_root);

@@ -46,7 +46,7 @@ class Board {
  public:
   // Looks for sensors below `sysfs_root` (no trailing slash). Never fails: without any, `read`
   // answers an empty state. Allocates; takes some milliseconds on real boards.
-  static Board open(std::string sysfs_root = "/sys");
+  static Board open(const std::string& sysfs_root = "/sys");
 
   // Reads every sensor once: about one open/read/close per file, no allocation. Files that have
   // vanished or hold garbage leave their value empty; they are tried again at the next call.
