@@ -43,6 +43,12 @@ void CellColumn::push_text(std::string_view text, CellKind kind) {
   push(kind, position->second);
 }
 
+void CellColumn::push_from(const CellColumn& other, std::size_t row) {
+  const CellKind kind = other.kinds_[row];
+  if (kind == CellKind::text || kind == CellKind::json) return push_text(other.text(row), kind);
+  push(kind, other.bits_[row]);
+}
+
 std::int64_t CellColumn::code(std::size_t row) const {
   switch (kinds_[row]) {
     case CellKind::absent: return 0;
@@ -81,7 +87,8 @@ CellColumn CellColumn::from_parts(std::string name, std::vector<CellKind> kinds,
   column.kinds_ = std::move(kinds);
   column.bits_ = std::move(bits);
   column.texts_ = std::move(texts);
-  for (std::size_t i = 0; i < column.texts_.size(); ++i) column.text_index_.emplace(column.texts_[i], i);
+  for (std::size_t i = 0; i < column.texts_.size(); ++i)
+    column.text_index_.emplace(column.texts_[i], i);
   return column;
 }
 

@@ -32,7 +32,9 @@ class CellColumn {
   std::int64_t integer(std::size_t row) const { return static_cast<std::int64_t>(bits_[row]); }
   bool boolean(std::size_t row) const { return bits_[row] != 0; }
   double real(std::size_t row) const;
-  const std::string& text(std::size_t row) const { return texts_[static_cast<std::size_t>(bits_[row])]; }
+  const std::string& text(std::size_t row) const {
+    return texts_[static_cast<std::size_t>(bits_[row])];
+  }
 
   void push_absent();
   void push_integer(std::int64_t value);
@@ -40,6 +42,9 @@ class CellColumn {
   void push_boolean(bool value);
   // Texts must not contain zero bytes (they are cut there).
   void push_text(std::string_view text, CellKind kind = CellKind::text);
+
+  // A copy of another column's value.
+  void push_from(const CellColumn& other, std::size_t row);
 
   // The value as a tuning parameter's: integers and booleans as they are, whole reals as integers,
   // other reals as their bits, texts as their digest; the same value has the same code everywhere.

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <idletune/result.hpp>
@@ -18,11 +19,12 @@ std::vector<std::uint8_t> deflate_bytes(Bytes raw);
 Result<std::vector<std::uint8_t>> inflate_bytes(Bytes compressed, std::size_t raw_bytes);
 
 struct Gunzipped {
-  std::string text;
+  std::string_view text;   // in the bytes given, or in `unpacked`
   bool truncated = false;  // the stream ended early or was damaged; `text` is what came before
 };
-// A gzip file's content (several members in a row included); bytes without gzip's magic number come
-// back as they are. Error: out_of_memory past `limit_bytes`.
-Result<Gunzipped> gunzip(Bytes bytes, std::size_t limit_bytes, const std::string& name);
+// A gzip file's content (several members in a row included), put into `unpacked`; bytes without
+// gzip's magic number are the content themselves. Error: out_of_memory past `limit_bytes`.
+Result<Gunzipped> gunzip(Bytes bytes, std::size_t limit_bytes, const std::string& name,
+                         std::string& unpacked);
 
 }  // namespace idletune

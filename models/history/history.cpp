@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace idletune {
@@ -34,6 +35,26 @@ double History::best_time_ns() const {
     if (correct(row) && !(run_time_ns(row) >= best)) best = run_time_ns(row);
   }
   return best;
+}
+
+namespace {
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() &&
+         (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+}
+
+}  // namespace
+
+bool operator==(const History& a, const History& b) {
+  const bool same_header = a.kernel == b.kernel && a.device == b.device && a.driver == b.driver &&
+                           a.shape == b.shape && a.nanoseconds_per_unit == b.nanoseconds_per_unit &&
+                           a.valid_count == b.valid_count && a.constraints == b.constraints &&
+                           a.notes == b.notes && a.warnings == b.warnings;
+  return same_header && a.parameters == b.parameters && a.status == b.status &&
+         same_bits(a.run_time, b.run_time) && same_bits(a.compile_time, b.compile_time) &&
+         a.sample_count == b.sample_count && same_bits(a.samples, b.samples) &&
+         a.extras == b.extras;
 }
 
 Result<Space> space_of(const History& history) {

@@ -22,16 +22,17 @@ struct History {
   std::string kernel;
   std::string device;
   std::string driver;
-  Shape shape;                        // empty: the source did not say
+  Shape shape;  // empty: the source did not say
   double nanoseconds_per_unit = 1;
-  std::uint64_t valid_count = 0;      // valid configurations of the space; 0: the rows are all of them
-  std::vector<CellColumn> parameters; // at most kMaxParameters, none `absent`
+  std::uint64_t valid_count = 0;  // valid configurations of the space; 0: the rows are all of them
+  std::vector<std::string> constraints;  // of the space, in the source's language; empty: not known
+  std::vector<CellColumn> parameters;    // at most kMaxParameters, none `absent`
   std::vector<TrialStatus> status;
-  std::vector<double> run_time;       // the source's figure for the row; NaN unless correct
-  std::vector<double> compile_time;   // NaN: not known
+  std::vector<double> run_time;      // the source's figure for the row; NaN unless correct
+  std::vector<double> compile_time;  // NaN: not known
   std::vector<std::uint32_t> sample_count;
-  std::vector<double> samples;        // single runs, row after row
-  std::vector<CellColumn> extras;     // whatever else the source recorded per row
+  std::vector<double> samples;     // single runs, row after row
+  std::vector<CellColumn> extras;  // whatever else the source recorded per row
   std::vector<std::pair<std::string, std::string>> notes;  // and about the whole (JSON text)
   std::vector<std::string> warnings;  // what the importer met and did, one line each
 
@@ -46,6 +47,10 @@ struct History {
   std::size_t count(TrialStatus wanted) const;
   // Smallest run time of a correct row in ns; NaN if there is none.
   double best_time_ns() const;
+
+  // Equal in everything; numbers that are not finite are equal if their bits are.
+  friend bool operator==(const History& a, const History& b);
+  friend bool operator!=(const History& a, const History& b) { return !(a == b); }
 };
 
 // The measured configurations as an explicit space; row i is configuration i. Errors: those of
@@ -56,7 +61,7 @@ Result<Space> space_of(const History& history);
 std::vector<std::uint8_t> write_history(const History& history);
 
 // Reads them back; equal to what was written. Trusts nothing: `corrupt` names the file and what is
-// wrong, `version_mismatch` a newer format, `out_of_memory` columns beyond 1 GiB.
+// wrong, `version_mismatch` a newer format, `out_of_memory` columns beyond 1 GiB in all.
 Result<History> read_history(Bytes bytes, const std::string& name);
 
 }  // namespace idletune

@@ -18,9 +18,10 @@ using history_schema::Cells;
 using history_schema::Column;
 using history_schema::HistoryFile;
 
-constexpr std::size_t kMaxColumnBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxColumnBytes = std::size_t{1} << 30;  // of all columns together
 
-// --- writing ---------------------------------------------------------------------------------------
+// --- writing
+// ---------------------------------------------------------------------------------------
 
 using Builder = flatbuffers::FlatBufferBuilder;
 
@@ -62,7 +63,8 @@ auto write_notes(Builder& builder, const History& history) {
   return builder.CreateVector(offsets);
 }
 
-// --- reading ---------------------------------------------------------------------------------------
+// --- reading
+// ---------------------------------------------------------------------------------------
 
 // Collects the first thing that is wrong, so that the reading code stays straight.
 class Reader {
@@ -81,14 +83,17 @@ class Reader {
   template <class T>
   std::vector<T> column(const Column& column, std::size_t count, const std::string& what) {
     std::vector<T> values;
-    if (column.raw_bytes() > kMaxColumnBytes) {
-      fail(StatusCode::out_of_memory, "column " + what + " is larger than 1 GiB");
+    if (column.raw_bytes() > bytes_left_) {
+      fail(StatusCode::out_of_memory, "its columns are larger than 1 GiB in all");
+      return values;
     }
-    require(column.element_bytes() == sizeof(T), "column " + what + " has elements of another size");
+    bytes_left_ -= static_cast<std::size_t>(column.raw_bytes());
+    require(column.element_bytes() == sizeof(T),
+            "column " + what + " has elements of another size");
     require(column.raw_bytes() % sizeof(T) == 0, "column " + what + " has a broken length");
     const std::size_t size = static_cast<std::size_t>(column.raw_bytes() / sizeof(T));
     require(count == SIZE_MAX || size == count, "column " + what + " has " + std::to_string(size) +
-            " values, expected " + std::to_string(count));
+                                                    " values, expected " + std::to_string(count));
     if (!ok()) return values;
     const Bytes compressed(column.data()->data(), column.data()->size());
     Result<std::vector<std::uint8_t>> raw = inflate_bytes(compressed, size * sizeof(T));
@@ -131,6 +136,7 @@ class Reader {
 
   std::string name_;
   Status status_;
+  std::size_t bytes_left_ = kMaxColumnBytes;
 };
 
 void check_rows(Reader& reader, const History& history) {
@@ -157,7 +163,8 @@ void read_header(Reader& reader, const HistoryFile& file, History& history) {
   if (file.driver() != nullptr) history.driver = file.driver()->str();
   if (file.shape() != nullptr) {
     reader.require(file.shape()->size() <= kMaxDimensions, "its shape has too many dimensions");
-    const bool aligned = file.shape()->size() == 0 ||
+    const bool aligned =
+        file.shape()->size() == 0 ||
         reinterpret_cast<std::uintptr_t>(file.shape()->Data()) % alignof(std::int64_t) == 0;
     reader.require(aligned, "its shape is not aligned");  // the verifier looks at the length only
     if (!reader.ok()) return;
@@ -168,7 +175,12 @@ void read_header(Reader& reader, const HistoryFile& file, History& history) {
   reader.require(std::isfinite(history.nanoseconds_per_unit) && history.nanoseconds_per_unit > 0,
                  "its unit of time is not a positive number");
   if (file.notes() != nullptr) {
-    for (const auto* note : *file.notes()) history.notes.emplace_back(note->key()->str(), note->text()->str());
+    for (const auto* note : *file.notes())
+      history.notes.emplace_back(note->key()->str(), note->text()->str());
+  }
+  if (file.constraints() != nullptr) {
+    for (const auto* constraint : *file.constraints())
+      history.constraints.push_back(constraint->str());
   }
   if (file.warnings() != nullptr) {
     for (const auto* warning : *file.warnings()) history.warnings.push_back(warning->str());
@@ -192,6 +204,10 @@ std::vector<std::uint8_t> write_history(const History& history) {
   const auto extras = write_all_cells(builder, history.extras);
   const auto notes = write_notes(builder, history);
   const auto warnings = builder.CreateVectorOfStrings(history.warnings);
+  const auto constraints =
+      history.constraints.empty()
+          ? flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>>()
+          : builder.CreateVectorOfStrings(history.constraints);
   history_schema::HistoryFileBuilder file(builder);
   file.add_nanoseconds_per_unit(history.nanoseconds_per_unit);
   file.add_rows(history.rows());
@@ -209,6 +225,7 @@ std::vector<std::uint8_t> write_history(const History& history) {
   file.add_notes(notes);
   file.add_warnings(warnings);
   file.add_valid_count(history.valid_count);
+  file.add_constraints(constraints);
   history_schema::FinishHistoryFileBuffer(builder, file.Finish());
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include <nlohmann/json.hpp>
 
@@ -12,17 +13,27 @@
 namespace idletune {
 
 struct JsonStreamResult {
-  bool torn = false;         // the text ended early; everything complete was delivered
-  std::size_t position = 0;  // in bytes: of the end, or of the error
+  bool torn = false;  // the text ended early; everything complete was delivered
 };
 
-// Delivers the members of the top-level object, in order: `member(key, value)`; those of the
-// top-level member named `streamed` one by one instead, as `element(key, value)`. Accepts Python's NaN
-// and Infinity (as null). Error `corrupt`, with `path`, line and column, for text that is no JSON in
-// the middle, for nesting deeper than 32, or if the top level is not an object.
-Result<JsonStreamResult> stream_json(
-    const std::string& text, const std::string& path, const std::string& streamed,
-    const std::function<void(const std::string&, nlohmann::ordered_json&&)>& member,
-    const std::function<void(const std::string&, nlohmann::ordered_json&&)>& element);
+// What is called with each piece; an error of theirs ends the reading. An object that has a key
+// twice is delivered with both members.
+struct JsonStreamCalls {
+  // A member of the top-level object.
+  std::function<Status(const std::string& key, nlohmann::ordered_json&& value)> member;
+  // A member or element of the top-level member called `streamed`; the key is empty for elements.
+  std::function<Status(const std::string& key, nlohmann::ordered_json&& value)> element;
+};
+
+// Delivers the members of the top-level object, in order; those of the top-level member (object or
+// array) named `streamed` one by one. Accepts Python's NaN and Infinity (as null). Errors, with
+// `path`, line and column: `corrupt` for text that is no JSON in the middle, for nesting deeper
+// than 32, or if the top level is not an object or has more than 1,000 members; `out_of_memory` for
+// a piece of more than a million values; those of the calls.
+Result<JsonStreamResult> stream_json(std::string_view text, const std::string& path,
+                                     const std::string& streamed, const JsonStreamCalls& calls);
+
+// "line 3, column 14" of a byte in a text.
+std::string place_in(std::string_view text, std::size_t position);
 
 }  // namespace idletune

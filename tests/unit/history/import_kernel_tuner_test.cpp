@@ -7,6 +7,7 @@
 #include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;
+using idletune::test::extra;
 using idletune::test::read_bytes;
 using idletune::test::recorded_caches;
 using idletune::test::test_data;
@@ -19,14 +20,6 @@ History import_ours(const std::string& name) {
   REQUIRE_MESSAGE(histories.ok(), histories.status().message());
   REQUIRE(histories->size() == 1);
   return std::move(histories->front());
-}
-
-const CellColumn& extra(const History& history, const std::string& name) {
-  for (const CellColumn& column : history.extras) {
-    if (column.name() == name) return column;
-  }
-  FAIL("no extra column " << name);
-  return history.extras.front();
 }
 
 Status error_of(const std::string& json) {
@@ -66,11 +59,10 @@ TEST_CASE("a cache with words for failures keeps every field") {
   CHECK(extra(h, "nested").kind(5) == CellKind::json);
   CHECK(extra(h, "nested").text(5) == "{\"a\":[1,2]}");
   CHECK(extra(h, "timestamp").text(0) == "2023-01-24 04:46:16.858251+00:00");
-  CHECK(h.warnings ==
-        std::vector<std::string>{
-            "1 configurations without a time count as failed (runtime)",
-            "1 configurations with an unknown word for a time count as failed (runtime)",
-            "3 configurations have no compile time"});
+  CHECK(h.warnings == std::vector<std::string>{
+                          "1 configuration with an unknown word for a time: failed (runtime)",
+                          "1 configuration without a time: failed (runtime)",
+                          "3 configurations without a compile time"});
 }
 
 TEST_CASE("a cache that was never closed keeps its complete configurations") {
@@ -123,17 +115,23 @@ TEST_CASE("the name given by the caller wins over the file's") {
 }
 
 TEST_CASE("broken caches are refused with file and place") {
-  CHECK(error_of("{\"kernel_name\": \"k\",\n \"cache\": [}").message().find("line 2") != std::string::npos);
+  CHECK(error_of("{\"kernel_name\": \"k\",\n \"cache\": [}").message().find("line 2") !=
+        std::string::npos);
   CHECK(error_of("[1, 2]").message().find("top level") != std::string::npos);
-  CHECK(error_of("{\"device_name\": \"d\", \"tune_params_keys\": [\"a\"]}").message().find("kernel_name") !=
-        std::string::npos);
-  CHECK(error_of("{\"device_name\": \"d\", \"kernel_name\": \"k\"}").message().find("tune_params_keys") !=
-        std::string::npos);
-  const std::string head = "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], ";
+  CHECK(error_of("{\"device_name\": \"d\", \"tune_params_keys\": [\"a\"]}")
+            .message()
+            .find("kernel_name") != std::string::npos);
+  CHECK(error_of("{\"device_name\": \"d\", \"kernel_name\": \"k\"}")
+            .message()
+            .find("tune_params_keys") != std::string::npos);
+  const std::string head =
+      "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], ";
   CHECK(error_of(head + "\"cache\": {}}").message().find("no measurement") != std::string::npos);
-  CHECK(error_of(head + "\"cache\": {\"1\": {\"time\": 1}}}").message().find("\"1\" has 1 values, expected 2") !=
+  CHECK(error_of(head + "\"cache\": {\"1\": {\"time\": 1}}}")
+            .message()
+            .find("'1' has 1 values, expected 2") != std::string::npos);
+  CHECK(error_of(head + "\"cache\": {\"1,2\": 3}}").message().find("no object") !=
         std::string::npos);
-  CHECK(error_of(head + "\"cache\": {\"1,2\": 3}}").message().find("no object") != std::string::npos);
   std::string deep = "{\"x\": ";
   deep.append(1000, '[');
   CHECK(error_of(deep).message().find("32 levels") != std::string::npos);
@@ -141,7 +139,8 @@ TEST_CASE("broken caches are refused with file and place") {
 
 TEST_CASE("files of no known format are unsupported") {
   const std::string text = "hello";
-  const auto imported = import_histories(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "a.txt");
+  const auto imported = import_histories(
+      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "a.txt");
   REQUIRE_FALSE(imported.ok());
   CHECK(imported.code() == StatusCode::unsupported);
 }
@@ -153,6 +152,41 @@ TEST_CASE("a packed file larger than the limit is refused before it is unpacked"
   const auto imported = import_histories(read_bytes(path), path, options);
   REQUIRE_FALSE(imported.ok());
   CHECK(imported.code() == StatusCode::out_of_memory);
+}
+
+TEST_CASE("a cache with sorted keys, whose measurements come before its parameters, imports") {
+  const std::string text =
+      "{\"cache\": {\"16,row\": {\"time\": 2.5}, \"32,row\": {\"time\": 1.5}}, \"device_name\": "
+      "\"d\", "
+      "\"kernel_name\": \"k\", \"restrictions\": [\"wg > 8\"], \"tune_params_keys\": [\"wg\", "
+      "\"mode\"]}";
+  const auto imported = import_histories(
+      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), "x.json");
+  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
+  const History& h = imported->front();
+  REQUIRE(h.rows() == 2);
+  CHECK(h.parameters[0].integer(1) == 32);
+  CHECK(h.run_time == std::vector<double>{2.5, 1.5});
+  CHECK(h.constraints == std::vector<std::string>{"wg > 8"});
+}
+
+TEST_CASE("a configuration that a cache has twice counts once, with the last measurement") {
+  const std::string text =
+      "{\"device_name\": \"d\", \"kernel_name\": \"k\", \"tune_params_keys\": [\"a\", \"b\"], "
+      "\"cache\": {"
+      "\"1,x\": {\"time\": 1.0, \"times\": [1.0, 1.0], \"note\": \"first\"}, \"2,x\": {\"time\": "
+      "2.0, \"times\": [2.0]}, "
+      "\"1,x\": {\"time\": 3.0, \"times\": [3.0, 4.0, 5.0]}}}";
+  const auto imported = import_kernel_tuner(text, "x.json");
+  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
+  REQUIRE(imported->rows() == 2);
+  CHECK(imported->run_time == std::vector<double>{2.0, 3.0});
+  CHECK(imported->samples == std::vector<double>{2.0, 3.0, 4.0, 5.0});
+  CHECK(imported->parameters[0].integer(1) == 1);
+  CHECK(extra(*imported, "note").kind(1) == CellKind::absent);
+  CHECK(imported->warnings.front() ==
+        "1 configuration measured more than once: the last of each counts");
+  CHECK(space_of(*imported).ok());
 }
 
 TEST_CASE("every recorded cache imports and survives the round trip") {

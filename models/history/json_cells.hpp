@@ -1,0 +1,23 @@
+// Between the cells of histories and the values of JSON files. Host side.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "models/history/cells.hpp"
+
+namespace idletune {
+
+// Adds the value as the cell that keeps it best: `json_of` gives it back, but for whole numbers
+// beyond 63 bits (nearest double), texts with a zero byte (cut there) and bytes that are no UTF-8.
+void push_json(CellColumn& column, const nlohmann::ordered_json& value);
+
+// The cell's value; null for `absent` and for numbers that are not finite.
+nlohmann::ordered_json json_of(const CellColumn& column, std::size_t row);
+
+// The JSON text of a value; bytes that are no UTF-8 become U+FFFD.
+std::string json_text(const nlohmann::ordered_json& value);
+
+}  // namespace idletune
