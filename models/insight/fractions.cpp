@@ -4,7 +4,7 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "models/core/digest.hpp"
+#include "models/insight/space_overlap.hpp"
 
 namespace idletune {
 
@@ -17,48 +17,11 @@ double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Parameters in the order of their names, so that histories which list them differently compare.
-std::vector<const CellColumn*> by_name(const History& history) {
-  std::vector<const CellColumn*> columns;
-  for (const CellColumn& column : history.parameters) columns.push_back(&column);
-  std::sort(columns.begin(), columns.end(),
-            [](const CellColumn* a, const CellColumn* b) { return a->name() < b->name(); });
-  return columns;
-}
-
-bool comparable(const History& a, const History& b) {
-  if (a.kernel != b.kernel || a.shape != b.shape || a.parameters.size() != b.parameters.size()) return false;
-  const auto names_a = by_name(a);
-  const auto names_b = by_name(b);
-  return std::equal(names_a.begin(), names_a.end(), names_b.begin(),
-                    [](const CellColumn* x, const CellColumn* y) { return x->name() == y->name(); });
-}
-
-using KeySet = std::unordered_set<std::uint64_t>;
-
-KeySet keys_of(const History& history) {
-  KeySet keys;
-  const auto columns = by_name(history);
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] == TrialStatus::constraints) continue;
-    Digest digest;
-    for (const CellColumn* column : columns) digest.add_signed(column->code(row));
-    keys.insert(digest.value());
-  }
-  return keys;
-}
-
-std::size_t overlap(const KeySet& a, const KeySet& b) {
-  const KeySet& smaller = a.size() < b.size() ? a : b;
-  const KeySet& larger = a.size() < b.size() ? b : a;
-  return static_cast<std::size_t>(std::count_if(smaller.begin(), smaller.end(),
-                                                [&](std::uint64_t key) { return larger.count(key) != 0; }));
-}
-
 }  // namespace
 
 std::uint64_t PerformanceDistribution::count_at_least(double q) const {
-  return static_cast<std::uint64_t>(sorted.end() - std::lower_bound(sorted.begin(), sorted.end(), q));
+  return static_cast<std::uint64_t>(sorted.end() -
+                                    std::lower_bound(sorted.begin(), sorted.end(), q));
 }
 
 double PerformanceDistribution::fraction(double q) const {
@@ -75,6 +38,11 @@ std::array<double, 2> PerformanceDistribution::interval(double q) const {
   return {std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 
+double PerformanceDistribution::better_share_bound(double risk) const {
+  if (!is_sample() || valid == 0) return valid == 0 ? 1 : 0;
+  return 1 - std::pow(risk, 1 / static_cast<double>(valid));
+}
+
 PerformanceDistribution distribution_of(const History& history, std::uint64_t assumed_failed) {
   PerformanceDistribution result;
   const double best = history.best_time_ns();
@@ -83,7 +51,8 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
   for (std::size_t row = 0; row < history.rows(); ++row) {
     if (history.status[row] == TrialStatus::constraints) continue;
     ++result.measured;
-    if (std::isfinite(history.compile_time[row])) compile_times.push_back(history.compile_time_ns(row));
+    if (std::isfinite(history.compile_time[row]))
+      compile_times.push_back(history.compile_time_ns(row));
     if (!history.correct(row)) {
       result.sorted.push_back(0);
       continue;
@@ -102,18 +71,19 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
 }
 
 std::vector<std::uint64_t> dropped_failures(const std::vector<const History*>& histories) {
-  std::vector<KeySet> keys;
-  for (const History* history : histories) keys.push_back(keys_of(*history));
+  std::vector<ConfigurationSet> sets;
+  for (const History* history : histories) sets.emplace_back(*history);
   std::vector<std::uint64_t> dropped;
   for (std::size_t i = 0; i < histories.size(); ++i) {
-    KeySet all = keys[i];
+    std::unordered_set<std::uint64_t> missing;
     for (std::size_t j = 0; j < histories.size(); ++j) {
-      if (i == j || !comparable(*histories[i], *histories[j])) continue;
-      const std::size_t common = overlap(keys[i], keys[j]);
-      const std::size_t together = keys[i].size() + keys[j].size() - common;
-      if (common * 5 >= together * 4) all.insert(keys[j].begin(), keys[j].end());
+      if (i == j || !same_kernel(*histories[i], *histories[j]) || !nearly_equal(sets[i], sets[j]))
+        continue;
+      for (const std::uint64_t key : sets[j].keys()) {
+        if (!sets[i].has(key)) missing.insert(key);
+      }
     }
-    dropped.push_back(all.size() - keys[i].size());
+    dropped.push_back(missing.size());
   }
   return dropped;
 }
