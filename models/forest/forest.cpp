@@ -1,0 +1,197 @@
+#include "models/forest/forest.hpp"
+
+#include <algorithm>
+#include <string>
+
+namespace idletune::learners {
+namespace {
+
+constexpr std::uint64_t kGoldenGamma = 0x9e3779b97f4a7c15ull;
+
+// The generator of the `number`th tree that a forest grows.
+Random generator_of(std::uint64_t seed, std::uint64_t number) {
+  return Random(Random(seed + number * kGoldenGamma).next());
+}
+
+// How often each row is drawn; leaves `random` ready for the candidate features.
+void draw_rows(bool bootstrap, Random& random, std::vector<std::uint16_t>& weights) {
+  std::fill(weights.begin(), weights.end(), static_cast<std::uint16_t>(bootstrap ? 0 : 1));
+  if (!bootstrap) return;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    std::uint16_t& weight = weights[static_cast<std::size_t>(random.below(weights.size()))];
+    if (weight < UINT16_MAX) ++weight;
+  }
+}
+
+Status check(const ForestOptions& options) {
+  if (options.trees == 0 || options.trees > kMaxTrees) {
+    return Status(StatusCode::invalid_argument, "forest options: " + std::to_string(options.trees) +
+                                                    " trees; expected 1 to " +
+                                                    std::to_string(kMaxTrees));
+  }
+  return check(options.tree);
+}
+
+// Sums up the predictions for one row of the trees that did not draw it.
+class BagVotes {
+ public:
+  explicit BagVotes(std::uint32_t classes) : votes_(classes) {}
+  void clear() {
+    sum_ = 0;
+    count_ = 0;
+    std::fill(votes_.begin(), votes_.end(), 0.0);
+  }
+  void add(const TreeNode& leaf) {
+    ++count_;
+    if (votes_.empty()) {
+      sum_ += static_cast<double>(leaf.value());
+    } else {
+      votes_[leaf.class_number()] += vote_of(leaf, static_cast<std::uint32_t>(votes_.size()));
+    }
+  }
+  std::size_t count() const { return count_; }
+  double mean() const { return sum_ / static_cast<double>(count_); }
+  double winner() const {
+    return static_cast<double>(std::max_element(votes_.begin(), votes_.end()) - votes_.begin());
+  }
+
+ private:
+  std::vector<double> votes_;
+  double sum_ = 0;
+  std::size_t count_ = 0;
+};
+
+}  // namespace
+
+Result<Forest> Forest::grow(const Dataset& data, const ForestOptions& options) {
+  if (Status sound = check(options); !sound.ok()) return sound;
+  Forest forest;
+  forest.options_ = options;
+  forest.shape_ = {data.columns, data.classes};
+  if (Status fits = forest.check_fit(data); !fits.ok()) return fits;
+  const auto table = CodedTable::build(data);
+  if (!table.ok()) return table.status();
+  TreeTrainer trainer(*table, options.tree);
+  std::vector<std::uint16_t> weights(data.rows());
+  std::vector<TreeNode> tree;
+  forest.starts_.reserve(options.trees + 1);
+  forest.starts_.push_back(0);
+  for (std::size_t i = 0; i < options.trees; ++i) {
+    Random random = generator_of(options.seed, forest.grown_++);
+    draw_rows(options.bootstrap, random, weights);
+    if (Status grown = trainer.grow(weights, random, tree); !grown.ok()) return grown;
+    forest.nodes_.insert(forest.nodes_.end(), tree.begin(), tree.end());
+    forest.starts_.push_back(static_cast<std::uint32_t>(forest.nodes_.size()));
+  }
+  return forest;
+}
+
+Status Forest::renew(const Dataset& data, std::size_t count, ChangeListener* listener) {
+  if (data.columns != shape_.columns || data.classes != shape_.classes) {
+    return Status(StatusCode::invalid_argument,
+                  "a forest is renewed with data of other columns or classes");
+  }
+  if (Status fits = check_fit(data); !fits.ok()) return fits;
+  const auto table = CodedTable::build(data);
+  if (!table.ok()) return table.status();
+  TreeTrainer trainer(*table, options_.tree);
+  std::vector<std::uint16_t> weights(data.rows());
+  std::vector<TreeNode> tree;
+  for (std::size_t i = 0; i < std::min(count, options_.trees); ++i) {
+    Random random = generator_of(options_.seed, grown_);
+    draw_rows(options_.bootstrap, random, weights);
+    if (Status grown = trainer.grow(weights, random, tree); !grown.ok()) return grown;
+    ++grown_;
+    if (listener != nullptr) {
+      listener->leaving(view().tree(oldest_));
+      listener->arriving(TreeView(tree));
+    }
+    replace(oldest_, tree);
+    oldest_ = (oldest_ + 1) % options_.trees;
+  }
+  return {};
+}
+
+void Forest::replace(std::size_t tree, const std::vector<TreeNode>& nodes) {
+  const auto begin = nodes_.begin() + starts_[tree];
+  const std::size_t old_size = starts_[tree + 1] - starts_[tree];
+  const std::size_t common = std::min(old_size, nodes.size());
+  std::copy_n(nodes.begin(), common, begin);
+  const auto rest = begin + static_cast<std::ptrdiff_t>(common);
+  if (nodes.size() < old_size) {
+    nodes_.erase(rest, begin + static_cast<std::ptrdiff_t>(old_size));
+  } else {
+    nodes_.insert(rest, nodes.begin() + static_cast<std::ptrdiff_t>(common), nodes.end());
+  }
+  for (std::size_t i = tree + 1; i < starts_.size(); ++i) {
+    starts_[i] = static_cast<std::uint32_t>(starts_[i] + nodes.size() - old_size);
+  }
+}
+
+Status Forest::check_fit(const Dataset& data) const {
+  const std::size_t needed = bytes_needed(data.rows(), data.columns, data.classes, options_);
+  if (needed <= options_.max_bytes) return {};
+  return Status(StatusCode::out_of_memory,
+                "a forest of " + std::to_string(options_.trees) + " trees on " +
+                    std::to_string(data.rows()) + " rows may need " + std::to_string(needed) +
+                    " bytes; the limit is " + std::to_string(options_.max_bytes));
+}
+
+OutOfBag Forest::out_of_bag(const Dataset& data) const {
+  OutOfBag result;
+  if (!options_.bootstrap || grown_ != options_.trees || data.columns != shape_.columns ||
+      data.classes != shape_.classes) {
+    return result;
+  }
+  // Which trees drew which rows is drawn again: one bit per tree and row.
+  const std::size_t trees = options_.trees;
+  std::vector<bool> drawn(trees * data.rows());
+  std::vector<std::uint16_t> weights(data.rows());
+  for (std::size_t t = 0; t < trees; ++t) {
+    Random random = generator_of(options_.seed, t);
+    draw_rows(true, random, weights);
+    for (std::size_t r = 0; r < data.rows(); ++r) drawn[t * data.rows() + r] = weights[r] > 0;
+  }
+  BagVotes votes(shape_.classes);
+  double squared_errors = 0, sum = 0, squares = 0;
+  std::size_t right = 0;
+  for (std::size_t r = 0; r < data.rows(); ++r) {
+    votes.clear();
+    for (std::size_t t = 0; t < trees; ++t) {
+      if (!drawn[t * data.rows() + r]) votes.add(view().tree(t).leaf(data.row(r)));
+    }
+    if (votes.count() == 0) continue;
+    ++result.rows;
+    const double target = static_cast<double>(data.targets[r]);
+    if (shape_.classes != 0) {
+      right += votes.winner() == target ? 1 : 0;
+      continue;
+    }
+    const double error = votes.mean() - target;
+    squared_errors += error * error;
+    sum += target;
+    squares += target * target;
+  }
+  if (result.rows == 0) return result;
+  const double count = static_cast<double>(result.rows);
+  result.accuracy = static_cast<double>(right) / count;
+  result.mean_squared_error = squared_errors / count;
+  const double variance = squares / count - (sum / count) * (sum / count);
+  if (variance > 0) result.r_squared = 1 - result.mean_squared_error / variance;
+  return result;
+}
+
+std::size_t Forest::bytes_needed(std::size_t rows, std::size_t columns, std::uint32_t classes,
+                                 const ForestOptions& options) {
+  // A tree has at most one leaf per `leaf_rows` rows. Growing vectors hold half as much again.
+  const std::size_t leaf_rows = std::max<std::size_t>(1, options.tree.leaf_rows);
+  std::size_t leaves = std::max<std::size_t>(1, rows / leaf_rows);
+  if (options.tree.height < 20) leaves = std::min(leaves, std::size_t{1} << options.tree.height);
+  const std::size_t nodes = std::min(2 * leaves - 1, kMaxTreeNodes);
+  return CodedTable::bytes_needed(rows, columns) +
+         TreeTrainer::bytes_needed(rows, columns, classes) + rows * sizeof(std::uint16_t) +
+         (options.trees * 3 / 2 + 2) * nodes * sizeof(TreeNode) +
+         (options.trees + 1) * sizeof(std::uint32_t);
+}
+
+}  // namespace idletune::learners

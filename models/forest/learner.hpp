@@ -1,0 +1,44 @@
+// The one interface of everything that learns from measurements: decision tree, random forest, k
+// nearest neighbours (this room; they also learn on the board), support vectors and perceptron
+// (models/learn; they learn on a host and predict anywhere).
+#pragma once
+
+#include <cstddef>
+
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "models/forest/dataset.hpp"
+
+namespace idletune::learners {
+
+struct Prediction {
+  float value = 0;   // regression: the target; classification: the class number
+  float spread = 0;  // regression: standard deviation of the target around `value` as far as the
+                     // learner can tell, in the target's unit; 0: it cannot, or classification
+};
+
+// Not for use by several threads at once while fitting; afterwards predict from any thread.
+class Learner {
+ public:
+  virtual ~Learner() = default;
+  // Learns from `data` alone and forgets what was learned before; on failure the learner is as it
+  // was. The data may go away afterwards. Deterministic: the same data and options give the same
+  // predictions. Errors: what check(data) says; out_of_memory if it would exceed its memory limit.
+  virtual Status fit(const Dataset& data) = 0;
+  // `row` holds one value per column of the data of the last fit that succeeded (a programming
+  // error otherwise: such a row, and a learner without any fit, answers 0). Values that never
+  // occurred are allowed, also NaN.
+  virtual Prediction predict(Span<const float> row) const = 0;
+  virtual const char* name() const = 0;  // "cart", "forest", "knn", "svm", "mlp"
+};
+
+// Predicts row by row; `rows` holds out.size() rows of `columns` values.
+inline void predict_rows(const Learner& learner, Span<const float> rows, std::size_t columns,
+                         Span<Prediction> out) {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    out[i] = learner.predict(rows.subspan(i * columns, columns));
+  }
+}
+
+}  // namespace idletune::learners

@@ -1,0 +1,248 @@
+#include "models/forest/sliced_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace idletune::learners {
+namespace {
+
+constexpr std::size_t kBlock = 64;  // rows per word
+constexpr std::size_t kMaxLevels = std::size_t{1} << 16;
+constexpr float kSteps = 4194304.0f;  // 2^22; the sum over kMaxTrees stays below 2^31
+
+std::size_t blocks_of(std::size_t rows) { return (rows + kBlock - 1) / kBlock; }
+
+std::uint32_t bits_for(std::size_t levels) {
+  std::uint32_t bits = 0;
+  while ((std::size_t{1} << bits) < levels) ++bits;
+  return bits;
+}
+
+// The rows whose code, given as slices from the lowest bit up, is below `bound`.
+std::uint64_t below(const std::uint64_t* slices, std::uint32_t count, std::uint32_t bound) {
+  if (bound >= std::uint32_t{1} << count) return ~std::uint64_t{0};
+  std::uint64_t less = 0;
+  for (std::uint32_t b = 0; b < count; ++b) {
+    const std::uint64_t bound_bit = std::uint64_t{0} - ((bound >> b) & 1u);
+    less = (~slices[b] & (less | bound_bit)) | (less & bound_bit);
+  }
+  return less;
+}
+
+template <class T, class Amount>
+void add_to_rows(T* sums, std::uint64_t rows, Amount amount) {
+  if (rows == ~std::uint64_t{0}) {
+    for (std::size_t i = 0; i < kBlock; ++i) sums[i] += amount;
+    return;
+  }
+  for (; rows != 0; rows &= rows - 1) sums[__builtin_ctzll(rows)] += amount;
+}
+
+Status wrong(const std::string& what) {
+  return Status(StatusCode::invalid_argument, "rows to predict for: " + what);
+}
+
+// About where a forest's values lie, so that their squares keep their digits.
+float centre_of(const ForestView& forest) {
+  double sum = 0, count = 0;
+  for (const TreeNode& node : forest.nodes) {
+    if (!node.is_leaf()) continue;
+    sum += static_cast<double>(node.value());
+    ++count;
+  }
+  return static_cast<float>(sum / count);
+}
+
+}  // namespace
+
+Result<SlicedRows> SlicedRows::build(Span<const float> values, std::size_t columns,
+                                     std::size_t max_bytes) {
+  if (columns == 0 || columns > kMaxFeatures || values.size() % columns != 0) {
+    return wrong(std::to_string(values.size()) + " values do not make rows of " +
+                 std::to_string(columns) + " columns");
+  }
+  SlicedRows rows;
+  rows.rows_ = values.size() / columns;
+  rows.columns_.resize(columns);
+  for (std::size_t c = 0; c < columns; ++c) {
+    if (Status coded = rows.code_column(values, c); !coded.ok()) return coded;
+  }
+  const std::size_t words = blocks_of(rows.rows_) * rows.slices_;
+  const std::size_t needed = rows.bytes() + words * sizeof(std::uint64_t);
+  if (needed > max_bytes) {
+    return Status(StatusCode::out_of_memory, "rows to predict for: " + std::to_string(needed) +
+                                                 " bytes; the limit is " +
+                                                 std::to_string(max_bytes));
+  }
+  rows.words_.resize(words);
+  for (std::size_t r = 0; r < rows.rows_; ++r) {
+    std::uint64_t* block = rows.words_.data() + r / kBlock * rows.slices_;
+    for (std::size_t c = 0; c < columns; ++c) {
+      const Column& column = rows.columns_[c];
+      const auto at =
+          std::lower_bound(column.levels.begin(), column.levels.end(), values[r * columns + c]);
+      const auto code = static_cast<std::uint64_t>(at - column.levels.begin());
+      for (std::uint32_t b = 0; b < column.slices; ++b) {
+        block[column.first_slice + b] |= ((code >> b) & 1u) << (r % kBlock);
+      }
+    }
+  }
+  return rows;
+}
+
+Status SlicedRows::code_column(Span<const float> values, std::size_t c) {
+  Column& column = columns_[c];
+  for (std::size_t i = c; i < values.size(); i += columns_.size()) {
+    const float x = values[i];
+    if (!std::isfinite(x)) {
+      return wrong("row " + std::to_string(i / columns_.size()) + ", column " + std::to_string(c) +
+                   ": not a finite number");
+    }
+    const auto at = std::lower_bound(column.levels.begin(), column.levels.end(), x);
+    if (at != column.levels.end() && *at == x) continue;
+    if (column.levels.size() == kMaxLevels) {
+      return wrong("column " + std::to_string(c) + " has more than " + std::to_string(kMaxLevels) +
+                   " distinct values");
+    }
+    column.levels.insert(at, x);
+  }
+  column.levels.shrink_to_fit();
+  column.slices = bits_for(column.levels.size());
+  column.first_slice = static_cast<std::uint32_t>(slices_);
+  slices_ += column.slices;
+  return {};
+}
+
+std::size_t SlicedRows::bytes() const {
+  std::size_t bytes =
+      sizeof(SlicedRows) + columns_.size() * sizeof(Column) + words_.size() * sizeof(std::uint64_t);
+  for (const Column& column : columns_) bytes += column.levels.size() * sizeof(float);
+  return bytes;
+}
+
+SlicedRows::CodedTree SlicedRows::code_tree(TreeView tree) const {
+  CodedTree coded;
+  coded.splits.resize(tree.nodes().size());
+  coded.ranges.reserve(tree.nodes().size() / 2);
+  for (std::size_t n = 0; n < tree.nodes().size(); ++n) {
+    const TreeNode& node = tree.nodes()[n];
+    if (node.is_leaf()) continue;
+    const Column& column = columns_[node.feature()];
+    CodedSplit& split = coded.splits[n];
+    split.first_slice = column.first_slice;
+    split.slices = column.slices;
+    split.first_range = static_cast<std::uint32_t>(coded.ranges.size());
+    if (!node.is_categorical()) {
+      const auto end =
+          std::upper_bound(column.levels.begin(), column.levels.end(), node.threshold());
+      coded.ranges.push_back({0, static_cast<std::uint32_t>(end - column.levels.begin())});
+    } else {
+      bool inside = false;
+      for (std::uint32_t code = 0; code < column.levels.size(); ++code) {
+        const bool left = node.goes_left(column.levels[code]);
+        if (left && !inside) coded.ranges.push_back({code, code});
+        if (left) coded.ranges.back().end = code + 1;
+        inside = left;
+      }
+    }
+    split.ranges = static_cast<std::uint32_t>(coded.ranges.size()) - split.first_range;
+  }
+  return coded;
+}
+
+template <class AtLeaf>
+void SlicedRows::walk(TreeView tree, const AtLeaf& at_leaf) const {
+  struct Waiting {
+    std::size_t node;
+    std::uint64_t rows;
+  };
+  Waiting waiting[kMaxTreeHeight + 1];
+  const CodedTree coded = code_tree(tree);
+  const TreeNode* nodes = tree.nodes().data();
+  for (std::size_t block = 0; block < blocks_of(rows_); ++block) {
+    const std::uint64_t* slices = words_.data() + block * slices_;
+    const std::size_t first = block * kBlock;
+    const std::uint64_t all =
+        rows_ - first >= kBlock ? ~std::uint64_t{0} : (std::uint64_t{1} << (rows_ - first)) - 1;
+    std::size_t count = 0;
+    waiting[count++] = {0, all};
+    while (count > 0) {
+      auto [at, here] = waiting[--count];
+      while (!nodes[at].is_leaf()) {
+        const CodedSplit& split = coded.splits[at];
+        const std::uint64_t* own = slices + split.first_slice;
+        std::uint64_t left = 0;
+        for (std::uint32_t i = 0; i < split.ranges; ++i) {
+          const CodeRange range = coded.ranges[split.first_range + i];
+          const std::uint64_t before = range.begin == 0 ? 0 : below(own, split.slices, range.begin);
+          left |= below(own, split.slices, range.end) & ~before;
+        }
+        left &= here;
+        const std::uint64_t right = here & ~left;
+        const std::size_t right_child = at + nodes[at].link();
+        if (left == 0) {
+          at = right_child;
+          continue;
+        }
+        if (right != 0) waiting[count++] = {right_child, right};
+        here = left;
+        ++at;
+      }
+      at_leaf(at, first, here);
+    }
+  }
+}
+
+void SlicedRows::add(TreeView tree, Span<const std::int32_t> amounts,
+                     Span<std::int32_t> sums) const {
+  walk(tree, [&](std::size_t node, std::size_t first, std::uint64_t here) {
+    add_to_rows(sums.data() + first, here, amounts[node]);
+  });
+}
+
+void SlicedRows::predict(const ForestView& forest, Span<float> means, Span<float> spreads) const {
+  std::fill(means.begin(), means.end(), 0.0f);
+  std::fill(spreads.begin(), spreads.end(), 0.0f);
+  const float centre = centre_of(forest);
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) {
+    const TreeView tree = forest.tree(t);
+    walk(tree, [&](std::size_t node, std::size_t first, std::uint64_t here) {
+      const TreeNode& leaf = tree.nodes()[node];
+      const float distance = leaf.value() - centre;
+      add_to_rows(means.data() + first, here, distance);
+      if (spreads.empty()) return;
+      add_to_rows(spreads.data() + first, here,
+                  distance * distance + leaf.spread() * leaf.spread());
+    });
+  }
+  const float count = static_cast<float>(forest.tree_count());
+  for (std::size_t r = 0; r < means.size(); ++r) {
+    const float distance = means[r] / count;
+    means[r] = centre + distance;
+    if (spreads.empty()) continue;
+    spreads[r] = std::sqrt(std::fmax(spreads[r] / count - distance * distance, 0.0f));
+  }
+}
+
+FollowedPredictions::FollowedPredictions(const SlicedRows& rows, const ForestView& forest,
+                                         float scale)
+    : rows_(rows),
+      scale_(scale),
+      step_(scale / kSteps / static_cast<float>(forest.tree_count())),
+      sums_(rows.rows()) {
+  for (std::size_t t = 0; t < forest.tree_count(); ++t) add(forest.tree(t), 1);
+}
+
+void FollowedPredictions::add(TreeView tree, int sign) {
+  amounts_.resize(tree.nodes().size());
+  for (std::size_t n = 0; n < amounts_.size(); ++n) {
+    const TreeNode& node = tree.nodes()[n];
+    const float share = node.is_leaf() ? node.value() / scale_ : 0.0f;
+    const float clipped = std::fmin(std::fmax(share, -1.0f), 1.0f);
+    amounts_[n] = sign * static_cast<std::int32_t>(std::lrint(clipped * kSteps));
+  }
+  rows_.add(tree, amounts_, sums_);
+}
+
+}  // namespace idletune::learners

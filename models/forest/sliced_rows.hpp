@@ -1,0 +1,100 @@
+// Predicting for a whole tuning space at once.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "models/forest/forest.hpp"
+#include "models/forest/tree_view.hpp"
+
+namespace idletune::learners {
+
+// Many rows, kept as bit slices: values become codes (numbers among the column's sorted distinct
+// values), and bit b of the codes of 64 neighbouring rows is one word (O'Neil & Quass, "Improved
+// query performance with variant indexes", 1997). A split then sends 64 rows left or right with a
+// few logical operations, and a tree is walked once per 64 rows with a word that says which of them
+// are here. Rows that are neighbours in the space take few different paths. A space of 20,000
+// configurations of 14 parameters with 4 values each takes 70 KB. Immutable.
+class SlicedRows {
+ public:
+  // `values`: row by row. Errors: invalid_argument if sizes disagree, a value is not finite, or a
+  // column has more than 65,536 distinct values; out_of_memory if more than max_bytes were needed.
+  static Result<SlicedRows> build(Span<const float> values, std::size_t columns,
+                                  std::size_t max_bytes = std::size_t{64} << 20);
+
+  std::size_t rows() const { return rows_; }
+  std::size_t columns() const { return columns_.size(); }
+  std::size_t bytes() const;
+
+  // Adds amounts[n] to sums[r] for every row r, where n is the number of the leaf of `tree` that
+  // the row ends in. `amounts` has one entry per node, `sums` one per row. Integers, so that what
+  // is subtracted later cancels exactly. The tree's features must be below columns().
+  void add(TreeView tree, Span<const std::int32_t> amounts, Span<std::int32_t> sums) const;
+
+  // Regression forests: what ForestView::predict says for every row, up to the rounding of sums of
+  // floats (means to 1e-6, spreads to 1e-3 of the range of the leaves' values). Spans of rows()
+  // entries; `spreads` may be empty.
+  void predict(const ForestView& forest, Span<float> means, Span<float> spreads) const;
+
+ private:
+  struct Column {
+    std::vector<float> levels;
+    std::uint32_t slices = 0;
+    std::uint32_t first_slice = 0;
+  };
+  // Codes begin <= code < end.
+  struct CodeRange {
+    std::uint32_t begin;
+    std::uint32_t end;
+  };
+  // A split in terms of codes: those in the ranges go left.
+  struct CodedSplit {
+    std::uint32_t first_slice = 0;
+    std::uint32_t slices = 0;
+    std::uint32_t first_range = 0;
+    std::uint32_t ranges = 0;
+  };
+  struct CodedTree {
+    std::vector<CodedSplit> splits;  // per node; leaves have empty ones
+    std::vector<CodeRange> ranges;
+  };
+  Status code_column(Span<const float> values, std::size_t column);
+  CodedTree code_tree(TreeView tree) const;
+  template <class AtLeaf>
+  void walk(TreeView tree, const AtLeaf& at_leaf) const;
+
+  std::size_t rows_ = 0;
+  std::size_t slices_ = 0;  // per block of 64 rows
+  std::vector<Column> columns_;
+  std::vector<std::uint64_t> words_;  // block by block
+};
+
+// Keeps a regression forest's predictions for all rows up to date while the forest is renewed: pass
+// it to Forest::renew. Values are kept in steps
+// of 2^-22 of `scale`, so that what a tree added is taken away exactly. Keeps a reference to the
+// rows.
+class FollowedPredictions : public Forest::ChangeListener {
+ public:
+  // `scale`: a size that no tree's value exceeds, for example four times the largest target seen so
+  // far (larger values are clipped to it).
+  FollowedPredictions(const SlicedRows& rows, const ForestView& forest, float scale);
+  void leaving(TreeView tree) override { add(tree, -1); }
+  void arriving(TreeView tree) override { add(tree, 1); }
+  // The forest's mean for the row.
+  float mean(std::size_t row) const { return static_cast<float>(sums_[row]) * step_; }
+  std::size_t bytes() const { return sums_.size() * sizeof(std::int32_t); }
+
+ private:
+  void add(TreeView tree, int sign);
+  const SlicedRows& rows_;
+  float scale_;
+  float step_;
+  std::vector<std::int32_t> sums_;
+  std::vector<std::int32_t> amounts_;
+};
+
+}  // namespace idletune::learners
