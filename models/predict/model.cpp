@@ -14,6 +14,9 @@ static_assert(FLATBUFFERS_LITTLEENDIAN == 1, "models are read in place as little
 
 namespace {
 
+// The lower end of an 80 % interval.
+constexpr double kCautiousDeviations = 1.2816;
+
 using model_schema::FirstPicksSection;
 using model_schema::KernelEntry;
 using model_schema::PortfolioSection;
@@ -92,6 +95,12 @@ double KernelKnowledge::portfolio_relative(std::size_t entry, std::size_t source
       static_cast<const PortfolioSection*>(portfolio_)->relative())[entry * source_count() + source]);
 }
 
+Span<const float> KernelKnowledge::portfolio_row(std::size_t entry) const {
+  const std::size_t sources = source_count();
+  return elements(static_cast<const PortfolioSection*>(portfolio_)->relative())
+      .subspan(entry * sources, sources);
+}
+
 std::size_t KernelKnowledge::first_pick_count() const {
   if (first_picks_ == nullptr) return 0;
   return static_cast<const FirstPicksSection*>(first_picks_)->picks()->size();
@@ -116,13 +125,27 @@ KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
           static_cast<double>(result->first_pick()), result->evaluations()};
 }
 
+double HistoricalSource::fraction(double ratio) const {
+  if (std::abs(ratio - 0.9) < 1e-9) return well_performing_fraction;
+  return relative_performance.share_at_least(ratio);
+}
+
+double HistoricalSource::cautious_fraction(double ratio) const {
+  const double plain = fraction(ratio);
+  if (!is_sample()) return plain;
+  const double count = static_cast<double>(measured_count);
+  return wilson_lower(plain * count, count, kCautiousDeviations);
+}
+
 double KernelKnowledge::well_performing_fraction(double r) const {
-  const bool stored = std::abs(r - 0.9) < 1e-9;
   double sum = 0;
-  for (std::size_t i = 0; i < source_count(); ++i) {
-    const HistoricalSource view = source(i);
-    sum += stored ? view.well_performing_fraction : view.relative_performance.share_at_least(r);
-  }
+  for (std::size_t i = 0; i < source_count(); ++i) sum += source(i).fraction(r);
+  return sum / static_cast<double>(source_count());
+}
+
+double KernelKnowledge::cautious_fraction(double r) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < source_count(); ++i) sum += source(i).cautious_fraction(r);
   return sum / static_cast<double>(source_count());
 }
 

@@ -34,6 +34,13 @@ struct HistoricalSource {
   double best_time_ns = 0;
   double median_run_ns = 0;
   double median_compile_ns = 0;  // 0: unknown
+
+  bool is_sample() const { return measured_count < valid_count; }
+  // p_b(ratio), 0 < ratio <= 1: exact at 0.9, interpolated between stored quantiles elsewhere. Of a
+  // sample, relative to the best one seen, which overstates it.
+  double fraction(double ratio) const;
+  // The same; of a sample, the lower end of the 80 % interval instead.
+  double cautious_fraction(double ratio) const;
 };
 
 // How near the evidence behind an answer is to the question (best first).
@@ -62,6 +69,8 @@ class KernelKnowledge {
   double portfolio_score(std::size_t entry) const;                     // expected q, in [0, 1]
   // q of the entry on that source, in [0, 1] (0: failed there); negative where not measured.
   double portfolio_relative(std::size_t entry, std::size_t source) const;
+  // The same for all sources; source_count() values.
+  Span<const float> portfolio_row(std::size_t entry) const;
 
   std::size_t first_pick_count() const;
   struct Pick {
@@ -85,6 +94,8 @@ class KernelKnowledge {
   // Average over sources of the share of the space with q >= r; 0 < r <= 1. Exact at r = 0.9,
   // interpolated between stored quantiles elsewhere.
   double well_performing_fraction(double r) const;
+  // The same of HistoricalSource::cautious_fraction.
+  double cautious_fraction(double r) const;
   // The q that a uniform draw from the space stays below with probability u, under the equal mixture
   // of all sources. u in [0, 1].
   double relative_performance_quantile(double u) const;

@@ -33,6 +33,14 @@ std::array<float, kQuantileCount> quantiles_of(Span<const double> sorted) {
   return quantiles;
 }
 
+double wilson_lower(double hits, double count, double deviations) {
+  if (!(count > 0) || !(hits > 0)) return 0;
+  const double share = std::min(1.0, hits / count);
+  const double z2 = deviations * deviations / count;
+  const double spread = std::sqrt(share * (1 - share) / count + z2 / (4 * count));
+  return std::max(0.0, (share + z2 / 2 - deviations * spread) / (1 + z2));
+}
+
 double QuantileView::value(double u) const {
   if (values_.size() != kQuantileCount) return 0;
   if (!(u > 0)) return static_cast<double>(values_[0]);

@@ -18,6 +18,10 @@ std::array<double, kQuantileCount> quantile_levels();
 // of values not above it is >= u; at 0 the smallest value.
 std::array<float, kQuantileCount> quantiles_of(Span<const double> sorted);
 
+// The lower end of the Wilson interval for a share that `hits` of `count` draws had, `deviations`
+// standard deviations below; 0 for no draws.
+double wilson_lower(double hits, double count, double deviations);
+
 // kQuantileCount ascending values in [0, 1] that somebody else owns.
 class QuantileView {
  public:
