@@ -64,6 +64,7 @@ struct KernelDescription {
   std::string name;
   std::string where;  // file name for messages; may be empty
   std::string source;
+  std::string source_file;  // its name in compilers' messages (portable dialect); may be empty
   std::string entry;
   Dialect dialect = Dialect::portable;
   std::string options;  // further compiler options

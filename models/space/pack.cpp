@@ -10,6 +10,7 @@
 #include "models/space/identifier.hpp"
 #include "models/space/package_contents.hpp"
 #include "models/space/package_writer.hpp"
+#include "models/space/portable_dialect.hpp"
 #include "models/space/space_data.hpp"
 
 namespace idletune {
@@ -82,11 +83,22 @@ Result<Space> make_space(const std::vector<DescribedParameter>& parameters,
   return Space(std::shared_ptr<const space::Data>(std::move(*data)));
 }
 
-// Compiles a description into the contents of a package; the views point into the description.
+// What compilers get: portable sources stand behind the dialect.
+std::string full_source(const KernelDescription& description) {
+  if (description.dialect != Dialect::portable) return description.source;
+  const std::string& file = description.source_file;
+  return space::with_portable_dialect(description.source, file.empty() ? "kernel.cl" : file);
+}
+
+// Compiles a description into the contents of a package; the views point into the description and
+// into the compiler itself.
 class Compiler {
  public:
   Compiler(const KernelDescription& description, const PackOptions& options)
-      : d_(description), options_(options), parameter_names_(names_of(description.parameters)) {}
+      : d_(description),
+        options_(options),
+        parameter_names_(names_of(description.parameters)),
+        source_(full_source(description)) {}
 
   Status compile(PackageContents& out) {
     using Part = Status (Compiler::*)(PackageContents&);
@@ -108,7 +120,7 @@ class Compiler {
     if (!space::is_identifier(d_.entry)) return fail("expected an entry point (a C identifier)");
     if (d_.source.empty()) return fail("the source is empty");
     out.name = d_.name;
-    out.source = d_.source;
+    out.source = source_;
     out.entry = d_.entry;
     out.options = d_.options;
     out.dialect = d_.dialect;
@@ -125,6 +137,13 @@ class Compiler {
       if (!space::is_identifier(name)) return fail("'" + name + "' is not a C identifier");
       if (std::count(all.begin(), all.end(), name) > 1) {
         return fail("the name '" + name + "' is used twice");
+      }
+    }
+    if (d_.dialect == Dialect::portable) {
+      for (const std::string& name : parameter_names_) {
+        if (space::is_dialect_name(name)) {
+          return fail("the parameter '" + name + "' has a name of the portable dialect");
+        }
       }
     }
     out.dimensions.assign(d_.dimensions.begin(), d_.dimensions.end());
@@ -273,6 +292,7 @@ class Compiler {
   const KernelDescription& d_;
   const PackOptions options_;
   const std::vector<std::string> parameter_names_;
+  const std::string source_;
 };
 
 }  // namespace
@@ -289,7 +309,8 @@ Result<Space> build_space(const std::vector<DescribedParameter>& parameters,
 Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
                                        const PackOptions& options) {
   PackageContents contents;
-  Status status = Compiler(description, options).compile(contents);
+  Compiler compiler(description, options);  // outlives what `contents` views
+  Status status = compiler.compile(contents);
   if (!status.ok()) return status;
   std::vector<std::uint8_t> bytes = space::write_package(contents);
   // What we write, we can read: a package that the board would refuse never leaves the host.

@@ -225,6 +225,7 @@ class Reader {
     }
     Result<std::string> text = read_text(folder_of(path_) + file);
     if (!text.ok()) return fail(element, text.status().message(), text.code());
+    if (!several) description_.source_file = file_name_of(file);
     if (several) description_.source += "#line 1 \"" + file_name_of(file) + "\"\n";
     description_.source += *text;
     if (several && !text->empty() && text->back() != '\n') description_.source += '\n';

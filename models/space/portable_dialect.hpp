@@ -1,0 +1,19 @@
+// Host side: what makes one kernel text compile as OpenCL C 1.2 and as CUDA C++.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace idletune::space {
+
+// The text of models/space/portable_dialect.cl.
+std::string_view portable_dialect();
+
+// True if the dialect defines `name` as a macro, so that no tuning parameter can be called that.
+bool is_dialect_name(std::string_view name);
+
+// `source` behind the dialect and a #line directive, so that compilers number its lines as the file
+// `file_name` has them. A source that begins with such a directive of its own keeps it.
+std::string with_portable_dialect(std::string_view source, std::string_view file_name);
+
+}  // namespace idletune::space
