@@ -14,45 +14,8 @@
 //   STRM STRN     1: a work item's vectors are spread over the tile; 0: they lie side by side
 //   SA SB         1: the tile of our B, of our A goes through local memory
 
-// ---- The dialect: everything that is spelled differently in OpenCL C and in CUDA C++.
-#define KERNEL __kernel
-#define GLOBAL __global
-#define LOCAL __local
-#define RESTRICT restrict
-#define WORK_GROUP(x, y) __attribute__((reqd_work_group_size(x, y, 1)))
-#define GROUP_ID(dimension) ((int)get_group_id(dimension))
-#define LOCAL_ID(dimension) ((int)get_local_id(dimension))
-#define GLOBAL_ID(dimension) ((int)get_global_id(dimension))
-#define LOCAL_BARRIER() barrier(CLK_LOCAL_MEM_FENCE)
-#define FUSED(x, y, z) fma(x, y, z)
-#ifdef FP_FAST_FMAF
-#define MULTIPLY_ADD(x, y, z) fma(x, y, z)
-#else
-#define MULTIPLY_ADD(x, y, z) mad(x, y, z)
-#endif
-#define JOIN_TEXT(a, b) a##b
-#define JOIN(a, b) JOIN_TEXT(a, b)
-
-#if VWM == 1
-typedef float ColumnVector;
-#define LOAD_COLUMNS(p) (*(p))
-#define STORE_COLUMNS(v, p) (*(p) = (v))
-#else
-typedef JOIN(float, VWM) ColumnVector;
-#define LOAD_COLUMNS(p) JOIN(vload, VWM)(0, p)
-#define STORE_COLUMNS(v, p) JOIN(vstore, VWM)(v, 0, p)
-#endif
-
-#if VWN == 1
-typedef float RowVector;
-#define LOAD_ROWS(p) (*(p))
-#define STORE_ROWS(v, p) (*(p) = (v))
-#else
-typedef JOIN(float, VWN) RowVector;
-#define LOAD_ROWS(p) JOIN(vload, VWN)(0, p)
-#define STORE_ROWS(v, p) JOIN(vstore, VWN)(v, 0, p)
-#endif
-// ---- End of the dialect.
+typedef FLOAT_VECTOR(VWM) ColumnVector;
+typedef FLOAT_VECTOR(VWN) RowVector;
 
 #define GROUP_SIZE (MDIMC * NDIMC)
 #define COLUMN_VECTORS (MWG / (MDIMC * VWM))  // of one work item
@@ -74,22 +37,22 @@ typedef JOIN(float, VWN) RowVector;
 
 // Edges need no second code path: a vector that would reach past the last column is moved back to
 // end there, and a row past the last one repeats it. What is then computed twice is stored once.
-inline int first_column_of(int column, int N) { return max(min(column, N - VWM), 0); }
+FUNCTION int first_column_of(int column, int N) { return max(min(column, N - VWM), 0); }
 
 #if SA == 1
 #define DEPTH_ITEMS_A (GROUP_SIZE / MDIMA)
 #define COPIED_VECTORS_A (MWG / (MDIMA * VWM))
 
 // Copies `depth` rows of our B, the group's columns, to tile[depth][column].
-inline void copy_column_tile(LOCAL ColumnVector* tile, const GLOBAL float* b, int depth, int N,
-                             int group_column, int item) {
+FUNCTION void copy_column_tile(LOCAL_POINTER ColumnVector* tile, const GLOBAL float* b, int depth,
+                               int N, int group_column, int item) {
   const int along = item % MDIMA;
   for (int d = item / MDIMA; d < depth; d += DEPTH_ITEMS_A) {
     const GLOBAL float* row = b + (size_t)d * N;
     for (int i = 0; i < COPIED_VECTORS_A; ++i) {
       const int column = COLUMN_IN_TILE(along, i, MDIMA, COPIED_VECTORS_A);
       tile[(d * MWG + column) / VWM] =
-          LOAD_COLUMNS(row + first_column_of(group_column + column, N));
+          LOAD_VECTOR(VWM, row + first_column_of(group_column + column, N));
     }
   }
 }
@@ -101,8 +64,8 @@ inline void copy_column_tile(LOCAL ColumnVector* tile, const GLOBAL float* b, in
 
 // Copies `depth` columns of our A, the group's rows, to tile[depth][row]: transposed, neighbouring
 // work items reading along the depth, which is what lies side by side in A.
-inline void copy_row_tile(LOCAL RowVector* tile, const GLOBAL float* a, int depth, int M, int K,
-                          int group_row, int item) {
+FUNCTION void copy_row_tile(LOCAL_POINTER RowVector* tile, const GLOBAL float* a, int depth, int M,
+                            int K, int group_row, int item) {
   const int along = item / DEPTH_ITEMS_B;
   for (int d = item % DEPTH_ITEMS_B; d < depth; d += DEPTH_ITEMS_B) {
     for (int i = 0; i < COPIED_VECTORS_B; ++i) {
@@ -112,30 +75,30 @@ inline void copy_row_tile(LOCAL RowVector* tile, const GLOBAL float* a, int dept
       for (int lane = 0; lane < VWN; ++lane) {
         lanes[lane] = a[(size_t)min(group_row + row + lane, M - 1) * K + d];
       }
-      tile[(d * NWG + row) / VWN] = LOAD_ROWS(lanes);
+      tile[(d * NWG + row) / VWN] = VECTOR_OF(VWN, lanes);
     }
   }
 }
 #endif
 
 // Columns [column, column + VWM) of a row of our B; zeros past N where a row is shorter than that.
-inline ColumnVector load_short_row(const GLOBAL float* row, int column, int N) {
-  if (N >= VWM) return LOAD_COLUMNS(row + column);
+FUNCTION ColumnVector load_short_row(const GLOBAL float* row, int column, int N) {
+  if (N >= VWM) return LOAD_VECTOR(VWM, row + column);
   float lanes[VWM];
 #pragma unroll
   for (int lane = 0; lane < VWM; ++lane) lanes[lane] = lane < N ? row[lane] : 0.0f;
-  return LOAD_COLUMNS(lanes);
+  return VECTOR_OF(VWM, lanes);
 }
 
-KERNEL WORK_GROUP(MDIMC, NDIMC)
+KERNEL WORK_GROUP(MDIMC, NDIMC, 1)
 void gemm(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
           const GLOBAL float* RESTRICT b, GLOBAL float* RESTRICT c, const float alpha,
           const float beta) {
 #if SA == 1
-  LOCAL ColumnVector column_tile[KWG * MWG / VWM];
+  LOCAL_ARRAY ColumnVector column_tile[KWG * MWG / VWM];
 #endif
 #if SB == 1
-  LOCAL RowVector row_tile[KWG * NWG / VWN];
+  LOCAL_ARRAY RowVector row_tile[KWG * NWG / VWN];
 #endif
   const int item_column = LOCAL_ID(0);
   const int item_row = LOCAL_ID(1);
@@ -159,7 +122,7 @@ void gemm(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
 #pragma unroll
   for (int r = 0; r < ROWS; ++r) {
 #pragma unroll
-    for (int i = 0; i < COLUMN_VECTORS; ++i) sum[r][i] = (ColumnVector)(0.0f);
+    for (int i = 0; i < COLUMN_VECTORS; ++i) sum[r][i] = SPLAT(VWM, 0.0f);
   }
 
   const int depth = alpha == 0.0f ? 0 : K;
@@ -191,15 +154,15 @@ void gemm(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
           from_b[i] = column_tile[(d * MWG + COLUMN_IN_TILE(item_column, i, MDIMC,
                                                             COLUMN_VECTORS)) / VWM];
 #else
-          from_b[i] = LOAD_COLUMNS(b_row + column[i]);
+          from_b[i] = LOAD_VECTOR(VWM, b_row + column[i]);
 #endif
         }
 #pragma unroll
         for (int v = 0; v < ROW_VECTORS; ++v) {
           float from_a[VWN];
 #if SB == 1
-          STORE_ROWS(row_tile[(d * NWG + ROW_IN_TILE(item_row, v, NDIMC, ROW_VECTORS)) / VWN],
-                     from_a);
+          LANES_OF(VWN, row_tile[(d * NWG + ROW_IN_TILE(item_row, v, NDIMC, ROW_VECTORS)) / VWN],
+                   from_a);
 #else
 #pragma unroll
           for (int lane = 0; lane < VWN; ++lane) from_a[lane] = row_start[v * VWN + lane][k + d];
@@ -208,7 +171,7 @@ void gemm(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
           for (int lane = 0; lane < VWN; ++lane) {
 #pragma unroll
             for (int i = 0; i < COLUMN_VECTORS; ++i) {
-              sum[v * VWN + lane][i] = MULTIPLY_ADD((ColumnVector)(from_a[lane]), from_b[i],
+              sum[v * VWN + lane][i] = MULTIPLY_ADD(SPLAT(VWM, from_a[lane]), from_b[i],
                                                     sum[v * VWN + lane][i]);
             }
           }
@@ -228,11 +191,11 @@ void gemm(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
         GLOBAL float* c_row = c + (size_t)row * N;
 #pragma unroll
         for (int i = 0; i < COLUMN_VECTORS; ++i) {
-          ColumnVector result = (ColumnVector)(alpha) * sum[r][i];
+          ColumnVector result = SPLAT(VWM, alpha) * sum[r][i];
           if (beta != 0.0f) {
-            result = MULTIPLY_ADD((ColumnVector)(beta), LOAD_COLUMNS(c_row + column[i]), result);
+            result = MULTIPLY_ADD(SPLAT(VWM, beta), LOAD_VECTOR(VWM, c_row + column[i]), result);
           }
-          STORE_COLUMNS(result, c_row + column[i]);
+          STORE_VECTOR(VWM, result, c_row + column[i]);
         }
       }
     }
@@ -258,11 +221,11 @@ void gemm(const int M, const int N, const int K, const GLOBAL float* RESTRICT a,
       ColumnVector total = kept[at];
 #pragma unroll 1
       for (int k = fast_depth; k < depth; ++k) {
-        total = MULTIPLY_ADD((ColumnVector)(a[(size_t)row * K + k]),
+        total = MULTIPLY_ADD(SPLAT(VWM, a[(size_t)row * K + k]),
                              load_short_row(b + (size_t)k * N, first, N), total);
       }
       float lanes[VWM];
-      STORE_COLUMNS((ColumnVector)(alpha) * total, lanes);
+      LANES_OF(VWM, SPLAT(VWM, alpha) * total, lanes);
       GLOBAL float* c_row = c + (size_t)row * N;
 #pragma unroll 1
       for (int here = own; here < min(own + VWM, N); ++here) {

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <limits>
 #include <memory>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 
 namespace {
@@ -33,25 +33,6 @@ std::shared_ptr<const KernelPackage> open_gemm() {
 std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
-
-// Valid configurations such that every value of every parameter occurs in one of them, and further
-// random ones up to `count`. The same list for a seed on every machine.
-std::vector<Configuration> covering_configurations(const Space& space, std::size_t count,
-                                                   std::uint64_t seed) {
-  Random random(seed);
-  std::set<std::pair<std::size_t, std::int64_t>> missing;
-  for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-    for (std::int64_t value : space.parameter_values(p)) missing.emplace(p, value);
-  }
-  std::vector<Configuration> chosen;
-  while (!missing.empty() || chosen.size() < count) {
-    const Configuration drawn = space.sample(random);
-    std::size_t news = 0;
-    for (std::size_t p = 0; p < drawn.size(); ++p) news += missing.erase({p, drawn[p]});
-    if (news > 0 || missing.empty()) chosen.push_back(drawn);
-  }
-  return chosen;
 }
 
 struct Problem {
@@ -208,6 +189,27 @@ TEST_CASE("the default configuration of gemm is right for every shape") {
   check_configuration(*device, *package, package->default_configuration(), kProblems);
 }
 
+TEST_CASE("a fault in gemm is found") {
+  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  const std::string right = "k = fast_depth; k < depth";
+  const std::size_t at = description->source.find(right);
+  REQUIRE(at != std::string::npos);
+  description->source.replace(at, right.size(), "k = fast_depth + 1; k < depth");
+  auto bytes = pack(*description);
+  REQUIRE(bytes.ok());
+  auto package = KernelPackage::open(std::move(*bytes), "gemm");
+  REQUIRE(package.ok());
+  const auto device = open_first_device();
+  const Configuration& configuration = (*package)->default_configuration();
+  const auto program = compile(*device, **package, (*package)->entry(),
+                               (*package)->compile_options(configuration));
+  const Problem problem{9, 21, 35, 1.0f, 1.0f};
+  auto plan = (*package)->plan({problem.m, problem.n, problem.k}, configuration);
+  REQUIRE(plan.ok());
+  CHECK(run_and_count_wrong(*device, *program, plan->range, problem) > 0);
+}
+
 // Forty configurations; campaigns of more (IDLETUNE_GEMM_CONFIGURATIONS) and others
 // (IDLETUNE_GEMM_SEED) are started by hand and recorded in kernels/gemm/README.md.
 TEST_CASE("random configurations of gemm with every parameter value are right for every shape") {
@@ -222,14 +224,19 @@ TEST_CASE("random configurations of gemm with every parameter value are right fo
   }
 }
 
-// Also run under a checker of races and invalid accesses: tests/integration/gemm. The shape has
+// Also run under a checker of races and invalid accesses: tests/integration/kernels. The shape has
 // both edges, more than one tile of depth, and a rest that KWI does not divide.
 TEST_CASE("every parameter value of gemm is right for a tiny shape") {
   const auto package = open_gemm();
   const auto device = open_first_device();
   const std::vector<Problem> problems{{9, 21, 35, 1.0f, 1.0f}};
   check_configuration(*device, *package, package->default_configuration(), problems);
-  for (const Configuration& configuration : covering_configurations(package->space(), 1, kSeed)) {
+  const auto work_items = [&](const Configuration& configuration) {
+    const Range range = package->plan({9, 21, 35}, configuration).value().range;
+    return static_cast<double>(range.global[0] * range.global[1]);
+  };
+  for (const Configuration& configuration :
+       covering_configurations(package->space(), 1, kSeed, work_items)) {
     check_configuration(*device, *package, configuration, problems);
   }
 }

@@ -1,0 +1,39 @@
+// kernels/conv2d on this machine's OpenCL device against double precision on the host.
+#include "tests/unit/kernels/kernel_check.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+Outputs expected_convolution(const Shape& shape, const Inputs& in) {
+  const auto height = static_cast<std::size_t>(shape[0]);
+  const auto width = static_cast<std::size_t>(shape[1]);
+  Outputs out;
+  for (std::size_t y = 0; y < height; ++y) {
+    for (std::size_t x = 0; x < width; ++x) {
+      double sum = 0;
+      double magnitude = 0;
+      for (std::size_t fy = 0; fy < 7; ++fy) {
+        for (std::size_t fx = 0; fx < 7; ++fx) {
+          const double term =
+              in.at("filter", fy * 7 + fx) * in.at("in", (y + fy) * (width + 6) + x + fx);
+          sum += term;
+          magnitude += std::fabs(term);
+        }
+      }
+      out["out"].add(sum, rounding_bound(49, magnitude));
+    }
+  }
+  return out;
+}
+
+const KernelCheck kCheck{"conv2d",
+                         {{1, 1}, {1, 70}, {70, 1}, {3, 7}, {32, 64}, {67, 131}},
+                         {9, 21},
+                         expected_convolution,
+                         {"min(group_row + tile_row, height - 1)", "min(group_row + tile_row, 1)"}};
+
+}  // namespace
+
+IDLETUNE_KERNEL_TESTS("conv2d", kCheck)

@@ -1,0 +1,39 @@
+// kernels/gemm_batched on this machine's OpenCL device against double precision on the host.
+#include "tests/unit/kernels/kernel_check.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+Outputs expected_products(const Shape& shape, const Inputs& in) {
+  const auto batch = static_cast<std::size_t>(shape[0]);
+  const auto m = static_cast<std::size_t>(shape[1]);
+  const auto n = static_cast<std::size_t>(shape[2]);
+  const auto k = static_cast<std::size_t>(shape[3]);
+  Outputs out;
+  for (std::size_t row = 0; row < batch * m; ++row) {
+    for (std::size_t column = 0; column < n; ++column) {
+      double sum = 0;
+      double magnitude = 0;
+      for (std::size_t d = 0; d < k; ++d) {
+        const double term = in.at("a", row * k + d) * in.at("b", (row / m * k + d) * n + column);
+        sum += term;
+        magnitude += std::fabs(term);
+      }
+      out["c"].add(sum, rounding_bound(static_cast<double>(k), magnitude));
+    }
+  }
+  return out;
+}
+
+const KernelCheck kCheck{
+    "gemm_batched",
+    {{1, 1, 1, 1}, {3, 16, 16, 16}, {17, 5, 7, 3}, {2, 33, 35, 37}, {9, 1, 40, 17}, {5, 40, 1, 8}},
+    {3, 9, 11, 17},
+    expected_products,
+    {"first < k; first += DEPTH", "first < k - 1; first += DEPTH"}};
+
+}  // namespace
+
+IDLETUNE_KERNEL_TESTS("gemm_batched", kCheck)

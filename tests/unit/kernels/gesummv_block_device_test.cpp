@@ -1,0 +1,34 @@
+// kernels/gesummv_block on this machine's OpenCL device against double precision on the host.
+#include "tests/unit/kernels/kernel_check.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+Outputs expected_sum(const Shape& shape, const Inputs& in) {
+  const auto n = static_cast<std::size_t>(shape[0]);
+  Outputs out;
+  for (std::size_t row = 0; row < n; ++row) {
+    double sum = 0;
+    double magnitude = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double of_a = in.scalar("alpha") * in.at("a", row * n + i) * in.at("x", i);
+      const double of_b = in.scalar("beta") * in.at("b", row * n + i) * in.at("x", i);
+      sum += of_a + of_b;
+      magnitude += std::fabs(of_a) + std::fabs(of_b);
+    }
+    out["y"].add(sum, rounding_bound(2 * static_cast<double>(n), magnitude));
+  }
+  return out;
+}
+
+const KernelCheck kCheck{"gesummv_block",
+                         {{1}, {2}, {31}, {64}, {257}, {1031}},
+                         {35},
+                         expected_sum,
+                         {"+ beta * sum_b", "- beta * sum_b"}};
+
+}  // namespace
+
+IDLETUNE_KERNEL_TESTS("gesummv_block", kCheck)

@@ -1,0 +1,266 @@
+#include "tests/unit/kernels/kernel_check.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <string_view>
+
+#include "agent/safety/tuning_data.hpp"
+#include "tests/unit/kernels/covering.hpp"
+#include "tests/unit/kernels/kernel_run.hpp"
+
+namespace idletune::kernel_tests {
+namespace {
+
+constexpr std::uint64_t kSeed = 20261121;
+constexpr std::uint64_t kConfigurations = 12;  // besides those that cover all values
+constexpr std::size_t kGuardElements = 64;
+constexpr float kGuard = -12345.0f;
+
+std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+std::string xml_of(const KernelCheck& check) {
+  const std::string name(check.name);
+  return IDLETUNE_SOURCE_FOLDER "/kernels/" + name + "/" + name + ".xml";
+}
+
+struct Subject {
+  std::shared_ptr<const KernelPackage> package;
+  std::unique_ptr<Device> device;
+};
+
+Subject open_subject(const KernelCheck& check) {
+  return {open_package(xml_of(check)), open_first_device()};
+}
+
+bool fits(const Device& device, const LaunchPlan& plan) {
+  const auto& local = plan.range.local;
+  return plan.local_memory_bytes <= device.info().local_memory_bytes &&
+         local[0] * local[1] * local[2] <= device.info().max_work_group_size;
+}
+
+struct Findings {
+  // Elements that are not what they should be: of outputs, of what must not change, of guard zones.
+  std::size_t wrong = 0;
+  // Elements of outputs that the description's tolerance does not accept.
+  std::size_t refused = 0;
+};
+
+// One call: the arguments on the device and what they held before.
+class Call {
+ public:
+  Call(Device& device, const KernelPackage& package, const Shape& shape,
+       const Configuration& configuration)
+      : device_(device), package_(package) {
+    for (std::size_t i = 0; i < package.argument_count(); ++i) {
+      const ArgumentSpec& spec = package.argument(i);
+      if (spec.kind == ArgumentKind::dimension) {
+        arguments_.push_back(
+            trial::dimension_argument(spec.type, package.dimension_value(i, shape).value()));
+      } else if (spec.kind == ArgumentKind::scalar) {
+        add_scalar(i, spec);
+      } else {
+        add_buffer(i, spec, package.buffer_elements(i, shape, configuration).value());
+      }
+    }
+  }
+
+  const Inputs& inputs() const { return inputs_; }
+  Span<const Argument> arguments() const { return {arguments_.data(), arguments_.size()}; }
+
+  Findings findings(const Outputs& outputs, const Tolerance& tolerance) {
+    Findings found;
+    for (const Held& held : buffers_) {
+      const std::vector<float> now = download(device_, *held.buffer, held.before.size());
+      const std::size_t size = now.size() - kGuardElements;
+      const auto& spec = package_.argument(held.argument);
+      if (spec.access == Access::in) {
+        found.wrong += changed(held.before, now, 0);
+        continue;
+      }
+      const Expected& expected = outputs.at(std::string(spec.name));
+      REQUIRE(expected.value.size() == size);
+      REQUIRE(expected.bound.size() == size);
+      for (std::size_t e = 0; e < size; ++e) {
+        const double error = std::fabs(static_cast<double>(now[e]) - expected.value[e]);
+        if (!(error <= expected.bound[e])) ++found.wrong;
+        if (!tolerance.accepts(static_cast<double>(now[e]), expected.value[e])) ++found.refused;
+      }
+      found.wrong += changed(held.before, now, size);
+    }
+    return found;
+  }
+
+ private:
+  struct Held {
+    std::size_t argument;
+    std::vector<float> before;  // guard zone included
+    std::unique_ptr<Buffer> buffer;
+  };
+
+  static std::size_t changed(const std::vector<float>& before, const std::vector<float>& now,
+                             std::size_t from) {
+    std::size_t count = 0;
+    for (std::size_t i = from; i < now.size(); ++i) count += before[i] == now[i] ? 0 : 1;
+    return count;
+  }
+
+  void add_scalar(std::size_t i, const ArgumentSpec& spec) {
+    REQUIRE(spec.type == ScalarType::f32);
+    const Argument value = trial::scalar_value(spec, static_cast<std::uint32_t>(i), 1);
+    float number = 0;
+    std::memcpy(&number, value.data(), sizeof(number));
+    inputs_.scalars[std::string(spec.name)] = number;
+    arguments_.push_back(value);
+  }
+
+  void add_buffer(std::size_t i, const ArgumentSpec& spec, std::uint64_t elements) {
+    REQUIRE(spec.type == ScalarType::f32);
+    std::vector<float> values(static_cast<std::size_t>(elements),
+                              std::numeric_limits<float>::quiet_NaN());
+    if (spec.access != Access::out) {
+      trial::fill_elements(spec, static_cast<std::uint32_t>(i), 1, 0,
+                           MutableBytes(reinterpret_cast<std::uint8_t*>(values.data()),
+                                        values.size() * sizeof(float)));
+      inputs_.buffers[std::string(spec.name)] = values;
+    }
+    values.insert(values.end(), kGuardElements, kGuard);
+    auto buffer = upload(device_, values);
+    arguments_.push_back(buffer->argument());
+    buffers_.push_back({i, std::move(values), std::move(buffer)});
+  }
+
+  Device& device_;
+  const KernelPackage& package_;
+  Inputs inputs_;
+  std::vector<Argument> arguments_;
+  std::vector<Held> buffers_;
+};
+
+std::string to_text(const Shape& shape) {
+  std::string text;
+  for (std::int64_t size : shape.values()) {
+    text += (text.empty() ? "" : " x ") + std::to_string(size);
+  }
+  return text;
+}
+
+Findings run_and_compare(const KernelCheck& check, const Subject& subject, Program& program,
+                         const Range& range, const Shape& shape,
+                         const Configuration& configuration) {
+  const auto tolerance = subject.package->tolerance(shape);
+  REQUIRE_MESSAGE(tolerance.ok(), tolerance.status().to_string());
+  Call call(*subject.device, *subject.package, shape, configuration);
+  run(*subject.device, program, range, call.arguments());
+  return call.findings(check.expected(shape, call.inputs()), *tolerance);
+}
+
+void check_run(const KernelCheck& check, const Subject& subject, Program& program,
+               const Range& range, const Shape& shape, const Configuration& configuration) {
+  const Findings found = run_and_compare(check, subject, program, range, shape, configuration);
+  CHECK(found.wrong == 0);
+  CHECK(found.refused == 0);
+}
+
+void check_configuration(const KernelCheck& check, const Subject& subject,
+                         const Configuration& configuration, const std::vector<Shape>& shapes) {
+  CAPTURE(idletune::to_text(subject.package->space(), configuration));
+  std::unique_ptr<Program> program;
+  for (const Shape& shape : shapes) {
+    CAPTURE(to_text(shape));
+    auto plan = subject.package->plan(shape, configuration);
+    if (plan.status().code() == StatusCode::unsupported) continue;  // says the description
+    REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+    if (!fits(*subject.device, *plan)) return;
+    if (!program) {
+      program = compile(*subject.device, *subject.package, subject.package->entry(),
+                        subject.package->compile_options(configuration));
+    }
+    check_run(check, subject, *program, plan->range, shape, configuration);
+  }
+}
+
+}  // namespace
+
+void check_reference_kernel(const KernelCheck& check) {
+  const Subject subject = open_subject(check);
+  const KernelPackage& package = *subject.package;
+  const auto program =
+      compile(*subject.device, package, package.reference_entry(), package.reference_options());
+  for (const Shape& shape : check.shapes) {
+    CAPTURE(to_text(shape));
+    auto plan = package.reference_plan(shape);
+    REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+    check_run(check, subject, *program, plan->range, shape, package.reference_configuration());
+  }
+}
+
+void check_default_configuration(const KernelCheck& check) {
+  const Subject subject = open_subject(check);
+  for (const Shape& shape : check.shapes) {
+    CAPTURE(to_text(shape));
+    CHECK(subject.package->plan(shape, subject.package->default_configuration()).ok());
+  }
+  check_configuration(check, subject, subject.package->default_configuration(), check.shapes);
+}
+
+// Campaigns of more configurations, or of others, are started by hand through the environment.
+void check_random_configurations(const KernelCheck& check) {
+  const Subject subject = open_subject(check);
+  const auto configurations = covering_configurations(
+      subject.package->space(),
+      number_from_environment("IDLETUNE_KERNEL_CONFIGURATIONS", kConfigurations),
+      number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  REQUIRE(!configurations.empty());
+  MESSAGE(configurations.size() << " configurations");
+  for (const Configuration& configuration : configurations) {
+    check_configuration(check, subject, configuration, check.shapes);
+  }
+}
+
+void check_every_value_on_tiny_shape(const KernelCheck& check) {
+  const Subject subject = open_subject(check);
+  const auto work_items = [&](const Configuration& configuration) {
+    const auto plan = subject.package->plan(check.tiny, configuration);
+    if (!plan.ok()) return std::numeric_limits<double>::infinity();
+    const auto& global = plan->range.global;
+    return static_cast<double>(global[0]) * static_cast<double>(global[1] * global[2]);
+  };
+  const auto configurations =
+      covering_configurations(subject.package->space(), 0, kSeed, work_items);
+  REQUIRE(!configurations.empty());
+  for (const Configuration& configuration : configurations) {
+    check_configuration(check, subject, configuration, {check.tiny});
+  }
+}
+
+void check_fault_is_found(const KernelCheck& check) {
+  auto description = read_kernel_xml(xml_of(check));
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  const std::string_view right(check.fault.right);
+  const std::size_t at = description->source.find(right);
+  REQUIRE_MESSAGE(at != std::string::npos, "the source does not hold '" << right << "'");
+  description->source.replace(at, right.size(), check.fault.wrong);
+  auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  auto package = KernelPackage::open(std::move(*bytes), check.name);
+  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
+
+  const Subject subject{*package, open_first_device()};
+  const Configuration& configuration = subject.package->default_configuration();
+  const auto program = compile(*subject.device, *subject.package, subject.package->entry(),
+                               subject.package->compile_options(configuration));
+  const auto plan = subject.package->plan(check.tiny, configuration);
+  REQUIRE(plan.ok());
+  const Findings found =
+      run_and_compare(check, subject, *program, plan->range, check.tiny, configuration);
+  CHECK(found.wrong > 0);
+  CHECK(found.refused > 0);
+}
+
+}  // namespace idletune::kernel_tests

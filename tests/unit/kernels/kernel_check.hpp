@@ -1,0 +1,84 @@
+// A described kernel against double precision on the host. A new kernel costs one short file: its
+// reference, its shapes, and one fault that the check must find.
+//
+//   const KernelCheck kCheck{"mvt", {{1}, {33}, {130}}, {19}, expected_mvt, {"+ sum", "- sum"}};
+//   IDLETUNE_KERNEL_TESTS("mvt", kCheck)
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+
+namespace idletune::kernel_tests {
+
+// What a kernel is called with, by the argument's name.
+struct Inputs {
+  std::map<std::string, std::vector<float>> buffers;  // `in`, and `inout` before the run
+  std::map<std::string, float> scalars;
+  const std::vector<float>& operator[](const std::string& name) const { return buffers.at(name); }
+  double at(const std::string& name, std::size_t i) const {
+    return static_cast<double>(buffers.at(name)[i]);
+  }
+  double scalar(const std::string& name) const { return static_cast<double>(scalars.at(name)); }
+};
+
+// What an output buffer must hold: within `bound` of `value`, element by element.
+struct Expected {
+  std::vector<double> value;
+  std::vector<double> bound;
+  void add(double v, double b) {
+    value.push_back(v);
+    bound.push_back(b);
+  }
+};
+using Outputs = std::map<std::string, Expected>;
+
+// How far a single-precision sum of `terms` terms, whose absolute values add up to `magnitude`, may
+// be off: rounding errors grow like sqrt(terms); 4 for what is done besides adding.
+inline double rounding_bound(double terms, double magnitude) {
+  return (std::sqrt(terms) + 4) / (1 << 23) * magnitude;
+}
+
+struct Fault {
+  const char* right;  // text that occurs in the source ...
+  const char* wrong;  // ... and what makes the kernel wrong in its place
+};
+
+struct KernelCheck {
+  const char* name;           // kernels/<name>/<name>.xml
+  std::vector<Shape> shapes;  // odd, prime, tiny, beside the tiles
+  Shape tiny;                 // what simulators run; more than one tile where that is cheap
+  Outputs (*expected)(const Shape& shape, const Inputs& inputs);
+  Fault fault;
+};
+
+void check_reference_kernel(const KernelCheck& check);
+void check_default_configuration(const KernelCheck& check);
+// Every parameter value and further random ones, on every shape that they apply to.
+void check_random_configurations(const KernelCheck& check);
+void check_every_value_on_tiny_shape(const KernelCheck& check);
+void check_fault_is_found(const KernelCheck& check);
+
+}  // namespace idletune::kernel_tests
+
+#define IDLETUNE_KERNEL_TESTS(name, check)                                              \
+  TEST_CASE("the reference of " name " agrees with double precision") {                 \
+    check_reference_kernel(check);                                                      \
+  }                                                                                     \
+  TEST_CASE("the default configuration of " name " is right for every shape") {         \
+    check_default_configuration(check);                                                 \
+  }                                                                                     \
+  TEST_CASE("random configurations of " name " with every parameter value are right") { \
+    check_random_configurations(check);                                                 \
+  }                                                                                     \
+  TEST_CASE("every parameter value of " name " is right for a tiny shape") {            \
+    check_every_value_on_tiny_shape(check);                                             \
+  }                                                                                     \
+  TEST_CASE("a fault in " name " is found") { check_fault_is_found(check); }

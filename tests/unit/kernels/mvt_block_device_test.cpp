@@ -1,0 +1,37 @@
+// kernels/mvt_block on this machine's OpenCL device against double precision on the host.
+#include "tests/unit/kernels/kernel_check.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+Outputs expected_products(const Shape& shape, const Inputs& in) {
+  const auto n = static_cast<std::size_t>(shape[0]);
+  Outputs out;
+  for (std::size_t own = 0; own < n; ++own) {
+    double sum[2] = {in.at("x1", own), in.at("x2", own)};
+    double magnitude[2] = {std::fabs(sum[0]), std::fabs(sum[1])};
+    for (std::size_t i = 0; i < n; ++i) {
+      const double terms[2] = {in.at("a", own * n + i) * in.at("y1", i),
+                               in.at("a", i * n + own) * in.at("y2", i)};
+      for (std::size_t which = 0; which < 2; ++which) {
+        sum[which] += terms[which];
+        magnitude[which] += std::fabs(terms[which]);
+      }
+    }
+    out["x1"].add(sum[0], rounding_bound(static_cast<double>(n), magnitude[0]));
+    out["x2"].add(sum[1], rounding_bound(static_cast<double>(n), magnitude[1]));
+  }
+  return out;
+}
+
+const KernelCheck kCheck{"mvt_block",
+                         {{1}, {2}, {31}, {64}, {257}, {1031}},
+                         {35},
+                         expected_products,
+                         {"x2[own] += sum2", "x2[own] = sum2"}};
+
+}  // namespace
+
+IDLETUNE_KERNEL_TESTS("mvt_block", kCheck)

@@ -1,0 +1,105 @@
+// Every kernel of this repository packs, and its space is as large as kernels/README.md says.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/core/random.hpp"
+#include "models/space/kernel_package.hpp"
+#include "models/space/pack.hpp"
+#include "models/space/xml.hpp"
+
+namespace {
+
+using namespace idletune;
+
+const std::string kKernels = IDLETUNE_SOURCE_FOLDER "/kernels";
+
+struct Row {
+  std::uint64_t parameters = 0;
+  std::uint64_t valid = 0;
+};
+
+std::uint64_t number_in(const std::string& cell) {
+  std::uint64_t number = 0;
+  for (char c : cell) {
+    if (c >= '0' && c <= '9') number = number * 10 + static_cast<std::uint64_t>(c - '0');
+  }
+  return number;
+}
+
+// The row "| `name` | parameters | valid | ..." of the README's table; zeros if there is none.
+Row row_of(const std::string& kernel) {
+  std::ifstream readme(kKernels + "/README.md");
+  const std::string start = "| `" + kernel + "` |";
+  for (std::string line; std::getline(readme, line);) {
+    if (line.compare(0, start.size(), start) != 0) continue;
+    const std::size_t second = line.find('|', start.size());
+    const std::size_t third = line.find('|', second + 1);
+    REQUIRE(third != std::string::npos);
+    return {number_in(line.substr(start.size(), second - start.size())),
+            number_in(line.substr(second, third - second))};
+  }
+  return {};
+}
+
+std::set<std::string> kernel_names() {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(kKernels)) {
+    const std::string name = entry.path().filename().string();
+    if (std::filesystem::exists(entry.path() / (name + ".xml"))) names.insert(name);
+  }
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("every kernel has as many parameters and valid configurations as the README says") {
+  const auto names = kernel_names();
+  CHECK(names.size() >= 19);
+  for (const std::string& name : names) {
+    CAPTURE(name);
+    auto description = read_kernel_xml(kKernels + "/" + name + "/" + name + ".xml");
+    REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+    CHECK(description->name == name);
+    CHECK(description->dialect == Dialect::portable);
+    CHECK(!description->reference.entry.empty());
+    auto bytes = pack(*description);
+    REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+    auto package = KernelPackage::open(std::move(*bytes), name);
+    REQUIRE_MESSAGE(package.ok(), package.status().to_string());
+    const Space& space = (*package)->space();
+    REQUIRE(space.indexed());
+    const Row row = row_of(name);
+    CHECK(space.parameter_count() == row.parameters);
+    CHECK(space.valid_count() == row.valid);
+  }
+}
+
+TEST_CASE("every kernel's local size stays within 1024 work items") {
+  for (const std::string& name : kernel_names()) {
+    CAPTURE(name);
+    auto description = read_kernel_xml(kKernels + "/" + name + "/" + name + ".xml");
+    REQUIRE(description.ok());
+    auto bytes = pack(*description);
+    REQUIRE(bytes.ok());
+    auto package = KernelPackage::open(std::move(*bytes), name);
+    REQUIRE(package.ok());
+    Shape shape;
+    for (std::size_t d = 0; d < (*package)->dimension_count(); ++d) shape.push_back(67);
+    Random random(1);
+    for (int i = 0; i < 200; ++i) {
+      const Configuration configuration = (*package)->space().sample(random);
+      const auto plan = (*package)->plan(shape, configuration);
+      REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+      const auto& local = plan->range.local;
+      CHECK(local[0] * local[1] * local[2] <= 1024);
+      CHECK(plan->local_memory_bytes <= 32768);
+    }
+  }
+}

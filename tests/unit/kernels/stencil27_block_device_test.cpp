@@ -1,0 +1,37 @@
+// kernels/stencil27_block on this machine's OpenCL device against double precision on the host.
+#include "tests/unit/kernels/kernel_check.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+Outputs expected_means(const Shape& shape, const Inputs& in) {
+  const auto planes = static_cast<std::size_t>(shape[0]);
+  const auto rows = static_cast<std::size_t>(shape[1]);
+  const auto columns = static_cast<std::size_t>(shape[2]);
+  Outputs out;
+  for (std::size_t element = 0; element < planes * rows * columns; ++element) {
+    const std::size_t plane = element / columns / rows;
+    double sum = 0;
+    double magnitude = 0;
+    for (std::size_t i = 0; i < 27; ++i) {
+      const std::size_t line = (plane + i / 9) * (rows + 2) + element / columns % rows + i / 3 % 3;
+      const double value = in.at("in", line * (columns + 2) + element % columns + i % 3);
+      sum += value / 27;
+      magnitude += std::fabs(value) / 27;
+    }
+    out["out"].add(sum, rounding_bound(27, magnitude));
+  }
+  return out;
+}
+
+const KernelCheck kCheck{"stencil27_block",
+                         {{1, 1, 1}, {1, 1, 300}, {3, 300, 1}, {5, 13, 17}, {7, 33, 65}},
+                         {2, 5, 35},
+                         expected_means,
+                         {"line[0] + line[1] + line[2]", "line[0] + 2.0f * line[1]"}};
+
+}  // namespace
+
+IDLETUNE_KERNEL_TESTS("stencil27_block", kCheck)
