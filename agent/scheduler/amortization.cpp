@@ -15,12 +15,19 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMaxLaunches = 1e15;
 constexpr double kMaxSteps = 1 << 20;
+constexpr double kFineLookAhead = 64;      // up to here also 3, 6, 12, ...
+constexpr double kLongestLookAhead = 1024;  // with a searcher's proposals
 
 // How firmly the share of the space that improves on a given time is believed, in pseudo hits: the
 // fractions of one kernel on different devices agree within a factor of a few (paper 002, tables 4
 // and 5), those of different kernels do not.
 constexpr double kModelHits = 2.0;
 constexpr double kPriorHits = 0.5;
+// Of the promise's share: a step outlives its high percentile once in ten times.
+constexpr double kReserved = 0.9;
+constexpr double kEightyPercent = 1.2816;  // standard deviations to either end
+// Relative noise of one measurement (a median of repeats), for the minimum of many.
+constexpr double kNoise = 0.01;
 
 // Standard deviations of log t_best: from one predicted relative performance, from an unknown
 // default configuration, and the floor that no number of draws goes below (this device's
@@ -43,6 +50,7 @@ struct Terms {
   double launches = 0;
   double launches_per_step = 0;
   double step_charge = 0;  // kappa times the cost of a step
+  double step_charge_high = 0;
   double ratio = 0.9;
   double probability = 0.9;
   double margin = 0.03;
@@ -52,6 +60,18 @@ struct Terms {
   double draws = 0;
   double hits_strength = kPriorHits;
   bool has_quantiles = false;
+  bool has_beliefs = false;
+  double entries = 0;  // of the portfolio, that ran here
+  // What tuning may still lose without breaking the promise: fixed part, and part per launch to
+  // come. Infinite without a promise.
+  double slack = kInfinity;
+  double slack_per_launch = 0;
+  // Of that, what the promise itself leaves, without savings: that much may be staked against the
+  // odds.
+  double stake = 0;
+  double stake_per_launch = 0;
+
+  double slack_now() const { return slack + slack_per_launch * launches; }
 };
 
 Terms terms_of(const DecisionInput& input) {
@@ -60,6 +80,8 @@ Terms terms_of(const DecisionInput& input) {
   terms.launches = clamp_or(input.expected_launches, 0.0, kMaxLaunches, 0.0);
   terms.launches_per_step = clamp_or(input.launches_per_step, 0.0, kMaxLaunches, 0.0);
   terms.step_charge = clamp_or(input.kappa, 0.0, 1e6, 1.0) * in_ns(input.step_cost);
+  terms.step_charge_high =
+      std::max(terms.step_charge, clamp_or(input.kappa, 0.0, 1e6, 1.0) * in_ns(input.step_cost_high));
   terms.ratio = clamp_or(input.target_ratio, 0.01, 1.0, 0.9);
   terms.probability = clamp_or(input.wanted_probability, 0.0, 1.0, 0.9);
   terms.margin = clamp_or(input.adoption_margin, 0.0, 0.9, 0.03);
@@ -67,12 +89,25 @@ Terms terms_of(const DecisionInput& input) {
   if (input.remaining_configurations > 0) {
     terms.max_steps = std::min(kMaxSteps, static_cast<double>(input.remaining_configurations));
   }
-  terms.known_best = terms.current;
-  for (Nanoseconds seen : {input.best_here, input.draws ? input.draws->best() : Nanoseconds{0}}) {
-    if (seen.count() > 0) terms.known_best = std::min(terms.known_best, in_ns(seen));
-  }
   terms.draws = input.draws ? input.draws->count() : 0;
   terms.has_quantiles = input.quantiles.size() >= 2;
+  terms.has_beliefs = input.outlook.beliefs != nullptr && input.outlook.beliefs->source_count() > 0;
+  if (terms.has_beliefs) terms.entries = input.outlook.beliefs->measured();
+  terms.known_best = terms.current;
+  // The fastest of many noisy times is too fast by what normal noise makes of it.
+  const double luck = 1 + kNoise * std::sqrt(2 * std::log1p(terms.draws + terms.entries));
+  for (Nanoseconds seen : {input.best_here, input.draws ? input.draws->best() : Nanoseconds{0}}) {
+    if (seen.count() > 0) terms.known_best = std::min(terms.known_best, in_ns(seen) * luck);
+  }
+  if (input.promise && input.promise->untuned.count() > 0) {
+    const double share = kReserved * clamp_or(input.promise->share, 0.0, 1.0, 0.02);
+    terms.slack = share * in_ns(input.promise->untuned_past) +
+                  static_cast<double>(input.promise->saved.count()) - in_ns(input.promise->charged);
+    terms.stake = share * in_ns(input.promise->untuned_past) - in_ns(input.promise->charged);
+    terms.stake_per_launch = share * in_ns(input.promise->untuned);
+    terms.slack_per_launch =
+        share * in_ns(input.promise->untuned) + in_ns(input.promise->untuned) - terms.current;
+  }
   const bool history =
       terms.has_quantiles || (input.fraction && input.fraction_origin != FractionOrigin::prior);
   terms.hits_strength = history ? kModelHits : kPriorHits;
@@ -84,6 +119,7 @@ struct Scale {
   double mean_log = 0;
   double spread = 0;
   double known_best = 0;
+  ScaleGuess by_rank;  // of what runs now alone, where nothing predicts that
 
   double at(double deviations) const {
     return std::min(known_best, std::exp(mean_log + deviations * spread));
@@ -116,23 +152,30 @@ double scale_from_draws(const UniformDraws& draws, const RelativePerformance& di
 // The level of what runs now in the distribution, where nothing predicts it: with f of n draws
 // faster, 1 - (f + 1) / (n + 4). Without draws that is 0.75: developers choose defaults better than
 // chance.
-double level_of_current(const Terms& terms, const UniformDraws* draws) {
-  if (!draws) return 0.75;
-  const double correct = draws->correct();
-  return 1.0 - (draws->count_below(terms.current) + 1.0) / (correct + 4.0);
+double level_of_current(const DecisionInput& input, const Terms& terms) {
+  double correct = terms.entries;
+  double faster = 0;
+  if (input.draws) {
+    correct += input.draws->correct();
+    faster = input.draws->count_below(terms.current);
+  }
+  return 1.0 - (faster + 1.0) / (correct + 4.0);
 }
 
 Scale estimate_scale(const DecisionInput& input, const Terms& terms,
                      const RelativePerformance& distribution) {
   std::optional<double> predicted = input.current_relative;
   if (!predicted && input.first_pick_running) predicted = input.first_pick_relative;
+  // What the sources predict is their components' affair once an entry was measured.
+  if (terms.entries > 0) predicted.reset();
   const bool usable = predicted && *predicted > 0.01 && *predicted <= 1.0;
   const double q =
-      usable ? *predicted : distribution.correct_quantile(level_of_current(terms, input.draws));
+      usable ? *predicted : distribution.correct_quantile(level_of_current(input, terms));
   Scale scale;
   scale.known_best = terms.known_best;
   scale.mean_log = std::log(terms.current) + std::log(q);
   scale.spread = usable ? kPredictedSpread : kDefaultSpread;
+  scale.by_rank = {scale.mean_log, scale.spread};
   if (input.draws && input.draws->correct() > 0) {
     const double n = input.draws->correct();
     // A median's variance is about (1.25 sigma)^2 / n.
@@ -236,9 +279,11 @@ struct LookAhead {
   double break_even_expected =
       kInfinity;  // launches from which on the mean net gain of some k is > 0
   double break_even_careful = kInfinity;  // and its pessimistic quantile
+  double break_even_promise = 0;          // from which on the next step cannot break the promise
 
   double net() const { return gain - cost; }
-  double break_even() const { return std::max(break_even_expected, break_even_careful); }
+  double break_even_search() const { return std::max(break_even_expected, break_even_careful); }
+  double break_even() const { return std::max(break_even_search(), break_even_promise); }
 };
 
 double break_even(double cost, double gain_per_launch, double missed_launches) {
@@ -262,8 +307,13 @@ void consider(LookAhead& best, const Terms& terms, double k, double per_launch,
   best.pessimistic_net = std::max(best.pessimistic_net, launches * careful_per_launch - cost);
   best.break_even_expected =
       std::min(best.break_even_expected, break_even(cost, per_launch, missed));
+  // Likely not a loss, or one that the promise covers.
+  const double covered = terms.stake;
+  const double covering = terms.stake_per_launch;
   best.break_even_careful =
-      std::min(best.break_even_careful, break_even(cost, careful_per_launch, missed));
+      std::min(best.break_even_careful,
+               std::max(0.0, break_even(cost + missed * careful_per_launch - covered,
+                                        careful_per_launch + covering, 0)));
 }
 
 // Over k = first, 2 first, 4 first, ...
@@ -284,13 +334,49 @@ void look_along(LookAhead& best, const Terms& terms,
   }
 }
 
+// The same with the searcher's own proposals.
+void look_along_proposals(LookAhead& best, const Terms& terms, SearchForecast& forecast) {
+  for (double power = 1; power <= std::min(terms.max_steps, kLongestLookAhead); power *= 2) {
+    for (double k : {power, 1.5 * power}) {
+      const bool coarse = k > kFineLookAhead && k > power;
+      if (k > terms.max_steps || k != std::floor(k) || coarse) continue;
+      forecast.advance_to(k);
+      consider(best, terms, k, forecast.expected_gain(), forecast.gain_quantile(terms.pessimism));
+    }
+  }
+}
+
+// Launches from which on the next step, should it find nothing, leaves the promise unbroken.
+double promise_break_even(const Terms& terms) {
+  if (!(terms.slack < kInfinity)) return 0;
+  const double missing = terms.step_charge_high - terms.slack;
+  if (missing <= 0) return 0;
+  return break_even(missing, terms.slack_per_launch, 0);
+}
+
 LookAhead look_ahead(const DecisionInput& input, const Terms& terms, const Scale& scale,
                      const RelativePerformance& distribution, double current) {
+  LookAhead best;
+  best.break_even_promise = promise_break_even(terms);
+  if (terms.has_beliefs) {
+    ForecastInput forecast;
+    forecast.outlook = input.outlook;
+    forecast.draws = input.draws;
+    forecast.current_ns = current;
+    forecast.margin = terms.margin;
+    if (!input.first_pick_running && current == terms.current) forecast.first_pick_relative = input.first_pick_relative.value_or(0);
+    forecast.scale = {scale.mean_log, scale.spread};
+    forecast.unknown_scale = scale.by_rank;
+    forecast.unknown = &distribution;
+    forecast.levels = input.quantile_levels;
+    SearchForecast search(forecast);
+    look_along_proposals(best, terms, search);
+    return best;
+  }
   std::array<GainDistribution, kNodes.size()> gains;
   for (std::size_t i = 0; i < kNodes.size(); ++i) {
     gains[i] = gains_at(scale.at(kNodes[i].deviations), current, terms, input.draws, distribution);
   }
-  LookAhead best;
   look_along(best, terms, gains, 1);
   look_along(best, terms, gains, 3);
   return best;
@@ -364,7 +450,17 @@ void explain_tune(Decision& decision, const Terms& terms) {
       CountText(decision.break_even_launches).text);
 }
 
-void explain_stop(Decision& decision, const Terms& terms, const char* beginning) {
+void explain_stop(Decision& decision, const Terms& terms, const LookAhead& look,
+                  const char* beginning) {
+  if (terms.launches > look.break_even_search() && terms.launches <= look.break_even_promise) {
+    say(decision,
+        "%s: it may gain %s for %s, but a step that finds nothing may cost %s, more than the "
+        "overhead limit leaves over %s launches; it would be safe from %s launches on.",
+        beginning, DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
+        DurationText(terms.step_charge_high).text, CountText(terms.launches).text,
+        CountText(look.break_even_promise).text);
+    return;
+  }
   if (!(decision.gain_ns > 0) || std::isinf(decision.break_even_launches)) {
     say(decision,
         "%s: nothing noticeably faster than the present %s per launch is to be expected over %s "
@@ -412,11 +508,54 @@ void admit(Decision& decision, const DecisionInput& input, const Terms& terms) {
   }
 }
 
+// A rate known as a mixture of Gamma distributions, by its moments.
+struct Rate {
+  double mean = 0;
+  double square = 0;
+
+  // The share that history says is `expected`, after `hits` of `draws` draws.
+  void add(double weight, double expected, double strength, double hits, double draws) {
+    const double part = updated_share(expected, strength, hits, draws);
+    const double spread = part * part / (expected > 0 ? strength + hits : hits + 1);
+    mean += weight * part;
+    square += weight * (part * part + spread);
+  }
+  // Of a Gamma distribution with these moments (Wilson and Hilferty 1931).
+  double quantile(double deviations) const {
+    const double variance = square - mean * mean;
+    if (!(variance > 0) || !(mean > 0)) return mean;
+    const double shape = mean * mean / variance;
+    const double root = 1 - 1 / (9 * shape) + deviations / (3 * std::sqrt(shape));
+    return root > 0 ? std::min(1.0, mean * root * root * root) : 0;
+  }
+};
+
+Rate well_performing_rate(const DecisionInput& input, const Terms& terms, double expected,
+                          double hits) {
+  Rate rate;
+  if (!terms.has_beliefs) {
+    rate.add(1, expected, terms.hits_strength, hits, terms.draws);
+    return rate;
+  }
+  const DevicePosterior& beliefs = *input.outlook.beliefs;
+  for (std::size_t d = 0; d < beliefs.source_count(); ++d) {
+    rate.add(beliefs.weight(d), beliefs.cautious_fraction(d, terms.ratio), kModelHits, hits,
+             terms.draws);
+  }
+  rate.add(beliefs.weight_of_none(), expected, kPriorHits, hits, terms.draws);
+  return rate;
+}
+
 void report_fraction(Decision& decision, const DecisionInput& input, const Terms& terms,
                      const RelativePerformance& distribution) {
-  const double expected = distribution.share_at_least(terms.ratio);
+  const double expected = terms.has_beliefs && input.fraction
+                              ? clamp_or(*input.fraction, 0.0, 1.0, 0.0)
+                              : distribution.share_at_least(terms.ratio);
   const double hits = draws_faster_than(input.draws, decision.target_ns);
-  decision.fraction = updated_share(expected, terms.hits_strength, hits, terms.draws);
+  const Rate rate = well_performing_rate(input, terms, expected, hits);
+  decision.fraction = rate.mean;
+  decision.fraction_low = std::min(rate.mean, rate.quantile(-kEightyPercent));
+  decision.fraction_high = std::max(rate.mean, rate.quantile(kEightyPercent));
   decision.fraction_origin =
       terms.hits_strength == kModelHits ? FractionOrigin::model : FractionOrigin::prior;
   if (input.fraction) decision.fraction_origin = input.fraction_origin;
@@ -434,7 +573,10 @@ RelativePerformance distribution_of(const DecisionInput& input, const Terms& ter
           ? RelativePerformance::from_quantiles(input.quantiles, input.quantile_levels)
           : RelativePerformance::prior();
   if (!terms.has_quantiles && input.draws) distribution.stretch_to(*input.draws);
-  if (input.fraction) distribution.set_share_at_least(terms.ratio, *input.fraction);
+  // A pessimistic fraction must not pass for a distant t_best where sources tell the shape.
+  if (input.fraction && !terms.has_beliefs) {
+    distribution.set_share_at_least(terms.ratio, *input.fraction);
+  }
   distribution.refine();
   return distribution;
 }
@@ -495,7 +637,8 @@ Decision decide(const DecisionInput& input) {
       pick_gain > 0 ? look_ahead(input, terms, scale, distribution, terms.current - pick_gain)
                     : now;
   const double pick_launches = std::max(0.0, terms.launches - terms.launches_per_step);
-  const bool pick_pays = pick_gain > 0 && pick_launches * pick_gain > terms.step_charge;
+  const bool pick_pays = pick_gain > 0 && pick_launches * pick_gain > terms.step_charge &&
+                         terms.launches >= now.break_even_promise;
 
   if (pays(pick_pays ? past_pick : now, terms)) {
     take_over(decision, now);
@@ -516,7 +659,7 @@ Decision decide(const DecisionInput& input) {
   } else {
     take_over(decision, now);
     decision.verdict = input.first_pick_running ? Verdict::use_history : Verdict::stop;
-    explain_stop(decision, terms,
+    explain_stop(decision, terms, now,
                  input.first_pick_running ? "The model's pick runs and searching on does not pay"
                                           : "Tuning does not pay");
   }

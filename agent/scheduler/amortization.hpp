@@ -14,6 +14,7 @@
 #include <idletune/span.hpp>
 #include <idletune/verdict.hpp>
 
+#include "agent/scheduler/search_forecast.hpp"
 #include "agent/scheduler/uniform_draws.hpp"
 
 namespace idletune {
@@ -21,6 +22,16 @@ namespace idletune {
 // Where the well-performing fraction came from.
 enum class FractionOrigin : std::uint8_t { prior = 0, model = 1, measured = 2 };
 const char* fraction_origin_name(FractionOrigin origin);
+
+// How much of the promise "never more than `share` above not tuning" is left for one shape; all
+// figures of that shape.
+struct Promise {
+  double share = 0.02;
+  Nanoseconds untuned{0};       // time of a launch without tuning
+  Nanoseconds untuned_past{0};  // what the launches so far would have taken without tuning
+  Nanoseconds saved{0};         // by tuning, so far
+  Nanoseconds charged{0};       // for tuning, so far
+};
 
 struct DecisionInput {
   // --- the application ---
@@ -30,8 +41,11 @@ struct DecisionInput {
 
   // --- cost ---
   Nanoseconds step_cost{0};  // compile + check + warm-up + repeats of a *typical* configuration
+  // A high percentile of it, for the promise; less than step_cost: step_cost.
+  Nanoseconds step_cost_high{0};
   double kappa = 1;          // what a millisecond spent on steps is worth against a busy one
   std::optional<Nanoseconds> allowance;  // what the ledger allows to be charged now; none: no limit
+  std::optional<Promise> promise;        // kept over the launches still expected; none: not asked for
   Nanoseconds gap_needed{0};   // the longest stage that must fit one gap; 0: everything fits
   Nanoseconds longest_gap{0};  // the longest gap to be expected; 0: unknown, not a reason to wait
 
@@ -48,6 +62,9 @@ struct DecisionInput {
   std::optional<double> current_relative;     // predicted q of what runs now
   std::optional<double> first_pick_relative;  // predicted q of the model's first pick
   bool first_pick_running = false;            // what runs now *is* the model's first pick
+
+  // --- what the searcher does next ---
+  SearchOutlook outlook;  // without beliefs: uniform draws
 
   // --- what was measured here ---
   const UniformDraws* draws = nullptr;  // not owned; may be null
@@ -67,6 +84,8 @@ struct Decision {
   // if the fraction is 0.
   double expected_steps = 0;
   double fraction = 0;  // p_b used for it, after what was measured here
+  double fraction_low = 0;  // 80 % interval of it
+  double fraction_high = 0;
   FractionOrigin fraction_origin = FractionOrigin::prior;
   // The look-ahead: the number of further steps k whose expected net gain is largest (for `stop`,
   // the least loss), what they cost (already times kappa) and what they are expected to gain.

@@ -41,6 +41,9 @@ class RelativePerformance {
   double log_deviation() const;
 
   std::size_t size() const { return size_; }
+  // The knots, both ascending.
+  Span<const double> levels() const { return {levels_.data(), size_}; }
+  Span<const double> values() const { return {q_.data(), size_}; }
   // Pieces i = 0 .. size() - 2.
   double bin_mass(std::size_t i) const { return levels_[i + 1] - levels_[i]; }
   double bin_value(std::size_t i) const { return (q_[i] + q_[i + 1]) / 2; }

@@ -21,6 +21,11 @@ Nanoseconds host_part(const TrialOutcome& outcome) {
 constexpr double kOwnRunSlack = 1.2;
 // Beyond compile, one check and screening: the share of candidates that go on to the finals.
 constexpr double kFinalsShare = 1.25;
+// Runs of a candidate that goes all the way: a second check, and pairs with the incumbent until the
+// first look.
+constexpr double kFinalRuns = 12;
+// Timed runs of a baseline, as ReferenceBaseline makes them.
+constexpr std::uint32_t kBaselineRuns = 5;
 
 }  // namespace
 
@@ -158,6 +163,34 @@ StageEstimates::StepCost StageEstimates::typical_step(const StageContext& contex
   cost.cpu = from_ns(compile_mean_.or_prior(in_ns(priors_.compile)));
   cost.device = from_ns((check + measure) * kFinalsShare);
   return cost;
+}
+
+StageEstimates::StepCost StageEstimates::high_step(const StageContext& context) const {
+  const StepCost typical = typical_step(context);
+  TrialRequest request;
+  request.stage = TrialStage::compile;
+  StepCost cost;
+  // A few observations have no 90th percentile yet, and compile times have a long tail.
+  const double few = compile_.count() < 9 ? 2.0 : 1.0;
+  cost.cpu = std::max(from_ns(in_ns(typical.cpu) * few), predict(request, context));
+  request.stage = TrialStage::check;
+  const Nanoseconds check = predict(request, context);
+  request.stage = TrialStage::measure;
+  const double incumbent = in_ns(std::max(context.incumbent_run, Nanoseconds{0}));
+  cost.device = std::max(typical.device, check + predict(request, context)) +
+                from_ns(kFinalRuns * incumbent);
+  return cost;
+}
+
+Nanoseconds StageEstimates::baseline(const StageContext& context) const {
+  TrialRequest request;
+  request.stage = TrialStage::prepare;
+  Nanoseconds sum = predict(request, context);
+  request.stage = TrialStage::check;
+  sum += predict(request, context);
+  request.stage = TrialStage::measure;
+  request.repeats = kBaselineRuns;
+  return sum + predict(request, context);
 }
 
 Nanoseconds StageEstimates::longest_device_stage(const StageContext& context) const {

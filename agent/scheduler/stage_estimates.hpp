@@ -75,6 +75,11 @@ class StageEstimates {
     Nanoseconds device{0};
   };
   StepCost typical_step(const StageContext& context) const;
+  // The same, each part at its high percentile: what one step may cost at most.
+  StepCost high_step(const StageContext& context) const;
+  // What measuring the default before any step takes on the device at most: ReferenceBaseline's
+  // prepare, check and runs together.
+  Nanoseconds baseline(const StageContext& context) const;
   // The longest single stage of a step that needs the device: what a gap must offer.
   Nanoseconds longest_device_stage(const StageContext& context) const;
   void adopt_compile(const StageEstimates& other);

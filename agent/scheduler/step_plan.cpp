@@ -235,7 +235,8 @@ void CandidateTrial::judge_finals() {
       finish(TrialVerdict::adopt);
       return;
     }
-    if (median >= 1.0) {
+    // Nearer to the incumbent than to the margin: more pairs will hardly make it win.
+    if (median >= 1.0 - options_.margin / 2) {
       finish(TrialVerdict::reject_slow);
       return;
     }

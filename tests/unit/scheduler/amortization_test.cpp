@@ -3,13 +3,17 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
+#include <memory>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "agent/scheduler/relative_performance.hpp"
 #include "models/core/random.hpp"
+#include "tests/unit/scheduler/two_source_model.hpp"
 
 using namespace idletune;
 using doctest::Approx;
@@ -389,4 +393,153 @@ TEST_CASE("names of verdicts and origins are stable") {
   CHECK(std::string(verdict_name(Verdict::use_history)) == "use_history");
   CHECK(std::string(verdict_name(static_cast<Verdict>(99))) == "unknown");
   CHECK(std::string(fraction_origin_name(FractionOrigin::measured)) == "measured");
+}
+
+namespace {
+
+struct Believed {
+  explicit Believed(std::size_t entries = 24,
+                    const std::function<void(test::ModelContent&)>& edit = {})
+      : model(test::two_source_model(entries, edit)), beliefs(model->kernels()[0]) {
+    const auto at = quantile_levels();
+    for (std::size_t i = 0; i < kQuantileCount; ++i) {
+      levels[i] = static_cast<float>(at[i]);
+      values[i] =
+          static_cast<float>(model->kernels()[0].relative_performance_quantile(at[i]));
+    }
+  }
+  // 2 ms per launch, 50 ms per step.
+  DecisionInput input(double launches) const {
+    DecisionInput input = plain(launches);
+    input.current = from_ms(2);
+    input.outlook = {&beliefs, 0.25};
+    input.quantiles = values;
+    input.quantile_levels = levels;
+    input.fraction = model->kernels()[0].cautious_fraction(0.9);
+    return input;
+  }
+  std::shared_ptr<const Model> model;
+  DevicePosterior beliefs;
+  std::array<float, kQuantileCount> values{};
+  std::array<float, kQuantileCount> levels{};
+};
+
+}  // namespace
+
+TEST_CASE("with beliefs the verdict turns at the break-even number of launches too") {
+  Believed world;
+  for (std::size_t told : {0u, 3u, 12u}) {
+    while (world.beliefs.measured() < told) {
+      const std::size_t entry = 23 - world.beliefs.measured();
+      world.beliefs.tell_entry(entry, 1e6 / std::max(0.05, world.beliefs.relative(entry, 0)));
+    }
+    const double turn = decide(world.input(1000)).break_even_launches;
+    CAPTURE(told);
+    CAPTURE(turn);
+    REQUIRE(std::isfinite(turn));
+    CHECK(decide(world.input(turn * 0.999)).verdict == Verdict::stop);
+    const Decision above = decide(world.input(turn * 1.001));
+    CHECK(above.verdict == Verdict::tune);
+    CHECK(complete_sentence(above));
+    CHECK(above.gain_ns > above.cost_ns);
+    CHECK(above.break_even_launches == Approx(turn));
+  }
+}
+
+TEST_CASE("an uncertain fraction has an interval, which draws narrow") {
+  Believed world;
+  DecisionInput input = world.input(1e4);
+  const Decision before = decide(input);
+  CHECK(before.fraction > 0);
+  CHECK(before.fraction_low < before.fraction);
+  CHECK(before.fraction_high > before.fraction);
+  UniformDraws draws;
+  input.draws = &draws;
+  for (int i = 0; i < 300; ++i) draws.add(from_ms(i % 10 == 0 ? 1.9 : 6));
+  const Decision after = decide(input);
+  const auto width = [](const Decision& d) { return d.fraction_high / std::max(1e-9, d.fraction_low); };
+  CHECK(width(after) < width(before));
+}
+
+TEST_CASE("a history that is a sample counts by the pessimistic end") {
+  Believed whole;
+  Believed sampled(24, [](test::ModelContent& content) {
+    for (test::SourceContent& source : content.sources) {
+      source.valid = 100000;
+      source.measured = 100;
+    }
+  });
+  CHECK(sampled.model->kernels()[0].cautious_fraction(0.9) <
+        whole.model->kernels()[0].cautious_fraction(0.9));
+  const Decision of_whole = decide(whole.input(1e4));
+  const Decision of_sample = decide(sampled.input(1e4));
+  CHECK(of_sample.fraction < of_whole.fraction);
+  CHECK(of_sample.expected_steps > of_whole.expected_steps);
+  CHECK(of_sample.gain_ns - of_sample.cost_ns <= of_whole.gain_ns - of_whole.cost_ns);
+}
+
+TEST_CASE("the promise forbids a step that could break it and says from when on it is safe") {
+  Believed world;
+  // 2 s of launches: of the 40 ms that may be lost 36 are risked, and a step is 50.
+  DecisionInput input = world.input(1000);
+  const double without = decide(input).break_even_launches;
+  REQUIRE(decide(input).verdict == Verdict::tune);
+  Promise promise;
+  promise.untuned = from_ms(2);
+  input.promise = promise;
+  const Decision decision = decide(input);
+  CHECK(decision.verdict == Verdict::stop);
+  CHECK(decision.break_even_launches == Approx(50 / (0.9 * 0.02 * 2)));
+  CHECK(decision.break_even_launches > without);
+  CHECK(std::string(decision.reason()).find("overhead limit") != std::string::npos);
+  CHECK(complete_sentence(decision));
+  input.expected_launches = 1390;
+  CHECK(decide(input).verdict == Verdict::tune);
+  input.step_cost_high = from_ms(80);  // a step may cost that much
+  CHECK(decide(input).verdict == Verdict::stop);
+  CHECK(decide(input).break_even_launches == Approx(80 / (0.9 * 0.02 * 2)));
+  // What was saved, or what the present configuration saves from now on, may be spent.
+  input.promise->saved = from_ms(200);
+  CHECK(decide(input).verdict == Verdict::tune);
+  input.promise->saved = Nanoseconds(0);
+  input.promise->untuned = from_ms(3);
+  CHECK(decide(input).verdict == Verdict::tune);
+  input.promise->charged = from_ms(1400);
+  CHECK(decide(input).verdict == Verdict::stop);
+}
+
+TEST_CASE("a promise without a time of the untuned launch is none") {
+  Believed world;
+  DecisionInput input = world.input(1000);
+  input.promise = Promise();
+  CHECK(decide(input).verdict == Verdict::tune);
+}
+
+TEST_CASE("a first pick whose check could break the promise is not tried") {
+  DecisionInput input = plain(3000);
+  input.first_pick_relative = 0.95;
+  Promise promise;
+  promise.untuned = from_ms(1);
+  input.promise = promise;
+  CHECK(decide(input).verdict == Verdict::use_history);  // 54 ms of stake, 50 ms of cost
+  input.expected_launches = 2000;
+  CHECK(decide(input).verdict == Verdict::stop);
+}
+
+TEST_CASE("absurd promises and beliefs are tamed") {
+  Believed world;
+  for (double bad : {std::nan(""), -1.0, kInfinity, 1e300}) {
+    DecisionInput input = world.input(1000);
+    Promise promise;
+    promise.share = bad;
+    promise.untuned = Nanoseconds::max();
+    promise.untuned_past = Nanoseconds::max();
+    promise.saved = Nanoseconds::min() + Nanoseconds(1);
+    input.promise = promise;
+    input.outlook.random_share = bad;
+    const Decision decision = decide(input);
+    CHECK_FALSE(std::isnan(decision.gain_ns));
+    CHECK_FALSE(std::isnan(decision.break_even_launches));
+    CHECK(complete_sentence(decision));
+  }
 }

@@ -198,3 +198,30 @@ TEST_CASE("the longest device stage is what a gap must offer") {
     CHECK(estimates.predict(request_of(stage), context) <= longest);
   }
 }
+
+TEST_CASE("the high figure of a step covers a finalist and a compilation that takes longer") {
+  StageEstimates estimates;
+  StageContext context;
+  context.incumbent_run = std::chrono::milliseconds(2);
+  const auto observe = [&](TrialStage stage, Nanoseconds wall) {
+    TrialRequest request;
+    request.stage = stage;
+    TrialOutcome outcome;
+    outcome.stage = stage;
+    outcome.wall = wall;
+    estimates.observe(request, outcome, context);
+  };
+  observe(TrialStage::compile, std::chrono::milliseconds(100));
+  // One observation: the next one may well be twice as long.
+  CHECK(estimates.high_step(context).cpu >= std::chrono::milliseconds(200));
+  for (int i = 0; i < 30; ++i) {
+    observe(TrialStage::compile, std::chrono::milliseconds(i % 5 == 0 ? 400 : 100));
+    observe(TrialStage::check, std::chrono::milliseconds(3));
+    observe(TrialStage::measure, std::chrono::milliseconds(7));
+  }
+  const StageEstimates::StepCost typical = estimates.typical_step(context);
+  const StageEstimates::StepCost high = estimates.high_step(context);
+  CHECK(high.cpu >= std::chrono::milliseconds(400));
+  CHECK(typical.cpu < std::chrono::milliseconds(200));
+  CHECK(high.device >= typical.device + 12 * context.incumbent_run);
+}
