@@ -5,36 +5,30 @@
 #include <optional>
 #include <vector>
 
+#include "agent/scheduler/device_posterior.hpp"
 #include "agent/search/random_searcher.hpp"
 #include "agent/search/searchers.hpp"
 
 namespace idletune {
 
-// See agent/search/README.md for the method. Memory: a few dozen bytes per portfolio entry and source.
+// See agent/search/README.md for the method. Memory: some 5 KiB, and 16 bytes per portfolio entry.
 class ProductSearcher final : public Searcher {
  public:
-  static constexpr std::size_t kMaxEntries = 1024;  // of the portfolio; further ones are not used
-
   ProductSearcher(const Space& space, const KernelKnowledge& kernel, const SearcherOptions& options);
   std::optional<Proposal> ask() override;
   void tell(const Configuration& configuration, const Observation& observation) override;
-  void exclude(const Configuration& configuration) override { taken_.add(configuration); }
+  void exclude(const Configuration& configuration) override;
+  ProposalOrigin recall(const Configuration& configuration) override;
 
-  // How much each source is believed to resemble this device; they and `weight_of_none` add up to 1.
-  std::vector<double> source_weights() const;
-  double weight_of_none() const;
+  // Which source this device resembles, by what was told: the decision's view too.
+  const DevicePosterior& beliefs() const { return beliefs_; }
+  SearchOutlook outlook() const override;
   // False once uniform draws turned out about as good as the portfolio.
   bool trusts_portfolio() const;
 
  private:
-  struct Entry {
-    std::size_t number = 0;  // in the model's portfolio
-    bool told = false;
-    bool failed = false;
-    double log_time = 0;
-  };
-  void weigh_sources();
-  double expected_value(const Entry& entry) const;
+  static constexpr std::size_t kNoEntry = SIZE_MAX;
+  std::size_t entry_of(const Configuration& configuration) const;
   std::optional<Proposal> next_entry();
   std::optional<Proposal> next_random();
   bool is_random_turn() const;
@@ -45,13 +39,12 @@ class ProductSearcher final : public Searcher {
   RandomDraws draws_;
   std::uint32_t random_every_;
   std::optional<FirstPick> first_pick_;
-  std::vector<Entry> entries_;
-  std::vector<double> weights_;        // per source, then "none of these"
+  DevicePosterior beliefs_;
+  std::vector<std::uint64_t> entry_keys_;  // digest of each portfolio entry's configuration here
   std::vector<double> random_times_;   // of correct uniform draws, ns; the first few
   std::vector<double> guided_times_;   // of correct portfolio entries, ns; the first few
   std::vector<std::uint64_t> random_keys_;  // proposals of uniform draws that await their result
   std::uint64_t asks_ = 0;
-  bool portfolio_done_ = false;
 };
 
 }  // namespace idletune

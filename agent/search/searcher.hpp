@@ -7,6 +7,8 @@
 #include <idletune/configuration.hpp>
 #include <idletune/device.hpp>
 
+#include "agent/scheduler/search_forecast.hpp"
+
 namespace idletune {
 
 enum class ProposalOrigin : std::uint8_t { first_pick = 0, portfolio = 1, random = 2, learned = 3, application = 4 };
@@ -31,6 +33,16 @@ class Searcher {
   virtual void tell(const Configuration& configuration, const Observation& observation) = 0;
   // Already measured, quarantined or otherwise not to be proposed.
   virtual void exclude(const Configuration& configuration) = 0;
+  // A configuration that an earlier session of this searcher proposed and measured: it will not be
+  // proposed again. Says what it had been proposed as: where that is an entry of the portfolio, as
+  // that (it may have been drawn), else as a uniform draw. `tell` follows.
+  virtual ProposalOrigin recall(const Configuration& configuration) {
+    exclude(configuration);
+    return ProposalOrigin::random;
+  }
+  // What the next proposals will be like, for the decision whether they pay. Valid until the next
+  // call of another function. Without a model: uniform draws only.
+  virtual SearchOutlook outlook() const { return {}; }
 };
 
 }  // namespace idletune

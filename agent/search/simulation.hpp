@@ -46,10 +46,11 @@ class Simulation {
   double cost_ms(std::size_t row) const;
   // t_best / t; 0 if it failed.
   double relative_performance(std::size_t row) const;
+  // What a searcher is told of it.
+  Observation observation(std::size_t row) const;
 
  private:
   Simulation(const History& history, Space space);
-  Observation observation(std::size_t row) const;
   const History* history_;
   Space space_;
   double best_ns_ = 0;

@@ -83,10 +83,10 @@ TEST_CASE("the portfolio is re-ranked towards the device that predicts what is m
   SearcherOptions options;
   options.random_every = 0;
   ProductSearcher searcher(space, model->kernels()[0], options);
-  CHECK(searcher.source_weights()[0] == doctest::Approx(searcher.source_weights()[1]));
+  CHECK(searcher.beliefs().weight(0) == doctest::Approx(searcher.beliefs().weight(1)));
   const auto proposals = play(searcher, 9);
-  CHECK(searcher.source_weights()[1] > 0.8);
-  CHECK(searcher.source_weights()[0] + searcher.source_weights()[1] + searcher.weight_of_none() ==
+  CHECK(searcher.beliefs().weight(1) > 0.8);
+  CHECK(searcher.beliefs().weight(0) + searcher.beliefs().weight(1) + searcher.beliefs().weight_of_none() ==
         doctest::Approx(1));
   // Once the weights have moved, device B's choices come in its order.
   std::vector<std::int64_t> late;
@@ -179,4 +179,49 @@ TEST_CASE("searchers are made by name and without a model draw at random") {
   const auto unknown = make_searcher("oracle", space, nullptr, {});
   CHECK(unknown.code() == StatusCode::invalid_argument);
   CHECK(unknown.status().message().find("product") != std::string::npos);
+}
+
+TEST_CASE("what an earlier session measured is recalled by origin and not proposed again") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher first(space, model->kernels()[0], {});
+  const auto proposals = play(first, 40);
+  ProductSearcher second(space, model->kernels()[0], {});
+  std::size_t drawn = 0;
+  for (const Proposal& proposal : proposals) {
+    const ProposalOrigin origin = second.recall(proposal.configuration);
+    // A draw that happens to be an entry counts as one.
+    const bool entry = proposal.configuration[0] < 12;
+    if (proposal.origin == ProposalOrigin::random && !entry) {
+      CHECK(origin == ProposalOrigin::random);
+      ++drawn;
+    } else {
+      CHECK(origin != ProposalOrigin::random);
+    }
+    second.tell(proposal.configuration, on_b(proposal.configuration));
+  }
+  CHECK(drawn > 10);
+  for (std::size_t d = 0; d < 2; ++d) {
+    CHECK(second.beliefs().weight(d) == doctest::Approx(first.beliefs().weight(d)));
+  }
+  CHECK(second.beliefs().forecast_quality() == doctest::Approx(first.beliefs().forecast_quality()));
+  std::set<std::int64_t> before;
+  for (const Proposal& proposal : proposals) before.insert(proposal.configuration[0]);
+  for (const Proposal& proposal : play(second, 400)) {
+    CHECK(before.count(proposal.configuration[0]) == 0);
+  }
+}
+
+TEST_CASE("the outlook names the beliefs and how many of the next proposals are draws") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher searcher(space, model->kernels()[0], {});
+  CHECK(searcher.outlook().beliefs == &searcher.beliefs());
+  CHECK(searcher.outlook().random_share == doctest::Approx(0.25));
+  SearcherOptions options;
+  options.random_every = 0;
+  CHECK(ProductSearcher(space, model->kernels()[0], options).outlook().random_share == 0);
+  auto without = make_searcher("product", space, nullptr, {});
+  REQUIRE(without.ok());
+  CHECK((*without)->outlook().beliefs == nullptr);
 }

@@ -1,0 +1,31 @@
+// Apart from searchers.cpp, so that an application which names no searcher does not link those that
+// only serve comparisons.
+#include <string>
+
+#include "agent/search/annealing_searcher.hpp"
+#include "agent/search/searchers.hpp"
+
+namespace idletune {
+
+std::unique_ptr<Searcher> make_annealing_searcher(const Space& space,
+                                                  const SearcherOptions& options) {
+  return std::unique_ptr<Searcher>(new AnnealingSearcher(space, options));
+}
+
+Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name, const Space& space,
+                                                const KernelKnowledge* kernel,
+                                                const SearcherOptions& options) {
+  if (name == "random") return make_random_searcher(space, options);
+  if (name == "product") return make_product_searcher(space, kernel, options);
+  if (name == "portfolio") {
+    SearcherOptions without_random = options;
+    without_random.random_every = 0;
+    return make_product_searcher(space, kernel, without_random);
+  }
+  if (name == "annealing") return make_annealing_searcher(space, options);
+  return Status(
+      StatusCode::invalid_argument,
+      "searcher '" + std::string(name) + "': expected random, product, portfolio or annealing");
+}
+
+}  // namespace idletune
