@@ -29,6 +29,10 @@ std::string format_shape(const Shape& shape) {
 nlohmann::json explanation_object(const Explanation& e) {
   nlohmann::json shape = nlohmann::json::array();
   for (std::int64_t dimension : e.shape.values()) shape.push_back(dimension);
+  nlohmann::json resembles = nlohmann::json::array();
+  for (const Explanation::Resemblance& one : e.resembles) {
+    resembles.push_back({{"device", one.device}, {"weight", one.weight}});
+  }
   const auto finite = [](double value) {
     return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
   };
@@ -53,7 +57,15 @@ nlohmann::json explanation_object(const Explanation& e) {
           {"evaluated", e.evaluated},
           {"rejected", e.rejected},
           {"quarantined", e.quarantined},
-          {"production_watch", e.production_watch}};
+          {"production_watch", e.production_watch},
+          {"fraction", e.fraction},
+          {"fraction_interval", {e.fraction_low, e.fraction_high}},
+          {"fraction_origin", e.fraction_origin},
+          {"best_estimate_ms", e.best_estimate_ms},
+          {"pessimistic_net_ms", finite(e.pessimistic_net_ms)},
+          {"step_ms", e.step_ms},
+          {"launches_said", e.launches_said},
+          {"resembles", resembles}};
 }
 
 std::string explanation_text(const Explanation& e) {

@@ -17,12 +17,18 @@ void add_verbs(CLI::App& app, CliContext& context) {
   add_space_verb(app, context);
   add_pack_verb(app, context);
   add_import_verb(app, context);
+  add_export_verb(app, context);
   add_learn_verb(app, context);
   add_simulate_verb(app, context);
   add_inspect_verb(app, context);
   add_fractions_verb(app, context);
+  add_importance_verb(app, context);
+  add_prune_verb(app, context);
   add_tune_verb(app, context);
   add_explain_verb(app, context);
+  add_decide_verb(app, context);
+  add_regret_verb(app, context);
+  add_report_verb(app, context);
   add_demo_verb(app, context);
 }
 

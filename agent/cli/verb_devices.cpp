@@ -7,6 +7,9 @@
 #include <vector>
 
 #include <idletune/device.hpp>
+#ifdef IDLETUNE_WITH_CUDA
+#include <idletune/cuda.hpp>
+#endif
 #ifdef IDLETUNE_WITH_OPENCL
 #include <idletune/opencl.hpp>
 #endif
@@ -22,6 +25,8 @@ using nlohmann::json;
 
 struct DevicesOptions {
   std::string opencl_library;
+  std::string cuda_library;
+  std::string nvrtc_library;
   std::string sysfs_root = "/sys";
 };
 
@@ -30,11 +35,13 @@ struct BackEnd {
   std::string name;
   std::vector<DeviceInfo> devices;
   Status status;
+  bool must_open = false;  // its library was named
 };
 
 BackEnd list_opencl([[maybe_unused]] const DevicesOptions& options) {
   BackEnd back_end;
   back_end.name = "opencl";
+  back_end.must_open = !options.opencl_library.empty();
 #ifdef IDLETUNE_WITH_OPENCL
   opencl::OpenOptions open_options;
   open_options.library = options.opencl_library;
@@ -43,6 +50,23 @@ BackEnd list_opencl([[maybe_unused]] const DevicesOptions& options) {
   if (devices.ok()) back_end.devices = std::move(*devices);
 #else
   back_end.status = {StatusCode::unsupported, "this build has no OpenCL back end"};
+#endif
+  return back_end;
+}
+
+BackEnd list_cuda([[maybe_unused]] const DevicesOptions& options) {
+  BackEnd back_end;
+  back_end.name = "cuda";
+  back_end.must_open = !options.cuda_library.empty();
+#ifdef IDLETUNE_WITH_CUDA
+  cuda::OpenOptions open_options;
+  open_options.library = options.cuda_library;
+  open_options.nvrtc_library = options.nvrtc_library;
+  auto devices = cuda::list(open_options);
+  back_end.status = devices.status();
+  if (devices.ok()) back_end.devices = std::move(*devices);
+#else
+  back_end.status = {StatusCode::unsupported, "this build has no CUDA back end"};
 #endif
   return back_end;
 }
@@ -177,26 +201,32 @@ void print_board(const CliContext& context, const Board& board, const BoardState
   }
 }
 
-// A machine without any OpenCL is an answer, not a failure; a library that was named must open.
+// A machine without OpenCL or CUDA is an answer, not a failure; a library that was named must open.
 void list_devices(CliContext& context, const DevicesOptions& options) {
-  const BackEnd opencl = list_opencl(options);
-  if (!opencl.status.ok() && !options.opencl_library.empty()) {
-    context.fail(opencl.status);
+  const BackEnd back_ends[] = {list_opencl(options), list_cuda(options)};
+  for (const BackEnd& back_end : back_ends) {
+    if (back_end.status.ok() || !back_end.must_open) continue;
+    context.fail(back_end.status);
     return;
   }
   Board board = Board::open(options.sysfs_root);
   const BoardState state = board.read();
   if (!context.json()) {
-    print_devices(context, opencl);
+    for (const BackEnd& back_end : back_ends) {
+      if (&back_end != back_ends) context.print("\n");
+      print_devices(context, back_end);
+    }
     print_board(context, board, state);
     return;
   }
   json devices = json::array();
-  for (const DeviceInfo& info : opencl.devices) devices.push_back(device_json(info));
   json backends = json::array();
-  backends.push_back({{"name", opencl.name},
-                      {"available", opencl.status.ok()},
-                      {"message", opencl.status.message()}});
+  for (const BackEnd& back_end : back_ends) {
+    for (const DeviceInfo& info : back_end.devices) devices.push_back(device_json(info));
+    backends.push_back({{"name", back_end.name},
+                        {"available", back_end.status.ok()},
+                        {"message", back_end.status.message()}});
+  }
   context.print_json({{"devices", std::move(devices)},
                       {"backends", std::move(backends)},
                       {"board", board_json(board, state)}});
@@ -210,6 +240,12 @@ void add_devices_verb(CLI::App& app, CliContext& context) {
   verb->add_option("--opencl-library", options->opencl_library,
                    "OpenCL library to open instead of the usual ones")
       ->envname("IDLETUNE_OPENCL_LIBRARY");
+  verb->add_option("--cuda-library", options->cuda_library,
+                   "CUDA driver to open instead of libcuda.so.1")
+      ->envname("IDLETUNE_CUDA_LIBRARY");
+  verb->add_option("--nvrtc-library", options->nvrtc_library,
+                   "NVRTC to open instead of the usual ones")
+      ->envname("IDLETUNE_NVRTC_LIBRARY");
   verb->add_option("--sysfs", options->sysfs_root, "Folder that stands in for /sys")
       ->capture_default_str();
   context.add_json_flag(*verb);

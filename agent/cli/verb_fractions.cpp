@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/steps_prediction_report.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/fractions.hpp"
+#include "models/insight/published_fractions.hpp"
 #include "models/insight/steps.hpp"
 
 namespace idletune::cli {
@@ -17,7 +19,16 @@ struct FractionsArguments {
   std::vector<std::string> histories;
   double threshold = 0.9;
   double probability = 0.95;
+  bool published = false;
+  bool predict = false;
+  PredictionOptions prediction;
 };
+
+std::string percent(double share) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%.3f %%", 100 * share);
+  return buffer;
+}
 
 nlohmann::json or_null(const std::optional<std::uint64_t>& steps) {
   return steps ? nlohmann::json(*steps) : nlohmann::json(nullptr);
@@ -43,7 +54,8 @@ nlohmann::json result_of(const History& history, std::uint64_t dropped,
   if (d.is_sample()) {
     warnings.push_back(
         "a sample of " + std::to_string(d.valid) + " of " + std::to_string(d.space) +
-        " configurations: the fraction is relative to the best one seen, thus too high");
+        " configurations: the fraction is relative to the best one seen, thus too high; at most " +
+        percent(d.better_share_bound()) + " of the space are better than that one (95 % sure)");
   }
   return {{"kernel", history.kernel},
           {"device", history.device},
@@ -53,21 +65,66 @@ nlohmann::json result_of(const History& history, std::uint64_t dropped,
           {"probability", arguments.probability},
           {"fraction", fraction},
           {"interval", {interval[0], interval[1]}},
+          {"sample", d.is_sample()},
+          {"better_than_seen_at_most", d.better_share_bound()},
           {"steps", or_null(random_search_steps(fraction, arguments.probability))},
           {"steps_without_repetition",
            or_null(random_search_steps_without_repetition(d.space, good, arguments.probability))},
           {"warnings", warnings}};
 }
 
-std::string percent(double share) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.3f %%", 100 * share);
-  return buffer;
+const char* processor_name(Processor processor) {
+  return processor == Processor::gpu ? "gpu" : "cpu";
+}
+
+nlohmann::json published_results(const FractionsArguments& arguments) {
+  nlohmann::json results = nlohmann::json::array();
+  for (const PublishedFraction& cell : published_fractions()) {
+    results.push_back(
+        {{"kernel", cell.benchmark},
+         {"device", cell.device},
+         {"processor", processor_name(cell.processor)},
+         {"threshold", kPublishedThreshold},
+         {"probability", arguments.probability},
+         {"fraction", cell.fraction},
+         {"steps", or_null(random_search_steps(cell.fraction, arguments.probability))}});
+  }
+  return results;
+}
+
+void print_published(const FractionsArguments& arguments, const CliContext& context) {
+  const nlohmann::json results = published_results(arguments);
+  const std::string source =
+      "Olha, Hozzova, Fousek, Filipovic: Exploiting historical data: pruning autotuning spaces and "
+      "estimating the "
+      "number of tuning steps. Concurrency and Computation: Practice and Experience 32 (21), 2020, "
+      "doi:10.1002/cpe.5962, tables 4 and 5";
+  if (context.json()) return context.print_json({{"results", results}, {"source", source}});
+  TextTable table({{"kernel"}, {"device"}, {"fraction", Align::right}, {"steps", Align::right}});
+  for (const auto& r : results) {
+    table.add_row({r["kernel"], r["device"], percent(r["fraction"]), or_never(r["steps"])});
+  }
+  context.print(table);
+  context.print("Share of KTT's spaces within 90 % of the best. From " + source + ".");
+}
+
+void print_predictions(const std::vector<History>& histories, const FractionsArguments& arguments,
+                       CliContext& context) {
+  PredictionOptions options = arguments.prediction;
+  options.threshold = arguments.threshold;
+  const auto report = steps_predictions(histories, options);
+  if (!report.ok()) return context.fail(report.status());
+  if (context.json()) return context.print_json(*report);
+  print_steps_predictions(*report, context);
 }
 
 void run_fractions(const FractionsArguments& arguments, CliContext& context) {
+  if (arguments.published) return print_published(arguments, context);
+  if (arguments.histories.empty())
+    return context.used_wrongly("fractions: expected histories, or --published");
   const auto histories = load_histories(arguments.histories);
   if (!histories.ok()) return context.fail(histories.status());
+  if (arguments.predict) return print_predictions(*histories, arguments, context);
   std::vector<const History*> pointers;
   for (const History& history : *histories) pointers.push_back(&history);
   const std::vector<std::uint64_t> dropped = dropped_failures(pointers);
@@ -86,7 +143,8 @@ void run_fractions(const FractionsArguments& arguments, CliContext& context) {
                    or_never(r["steps_without_repetition"])});
     if (context.json()) continue;
     for (const auto& warning : r["warnings"]) {
-      context.warn(arguments.histories[i] + ": " + warning.get<std::string>());
+      context.warn(pointers[i]->kernel + " on " + pointers[i]->device + ": " +
+                   warning.get<std::string>());
     }
   }
   if (context.json()) return context.print_json({{"results", results}});
@@ -99,15 +157,27 @@ void add_fractions_verb(CLI::App& app, CliContext& context) {
   auto arguments = std::make_shared<FractionsArguments>();
   CLI::App* verb =
       app.add_subcommand("fractions", "Well-performing fractions, and steps of random search");
-  verb->add_option("histories", arguments->histories,
-                   "Histories (.ithistory, or what import reads)")
-      ->required();
+  CLI::Option* histories = verb->add_option("histories", arguments->histories,
+                                            "Histories (.ithistory, or what import reads)");
   verb->add_option("--threshold", arguments->threshold, "Relative performance that counts as good")
       ->check(CLI::Range(0.0, 1.0))
       ->capture_default_str();
   verb->add_option("--probability", arguments->probability,
                    "Wanted probability of finding a good one")
       ->check(CLI::Range(0.0, 0.999999999))
+      ->capture_default_str();
+  verb->add_flag("--published", arguments->published,
+                 "Show the fractions that were published for ten benchmarks instead")
+      ->excludes(histories);
+  CLI::Option* predict = verb->add_flag(
+      "--predict", arguments->predict,
+      "Predict each device's steps from the other devices, and replay random search to compare");
+  verb->add_option("--repeat", arguments->prediction.repeats, "Replays per device")
+      ->check(CLI::Range(1, 1000000))
+      ->needs(predict)
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->prediction.seed, "Seed of the first replay")
+      ->needs(predict)
       ->capture_default_str();
   context.add_json_flag(*verb);
   verb->callback([arguments, &context] { run_fractions(*arguments, context); });

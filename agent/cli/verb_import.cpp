@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include <cerrno>
+#include <cstring>
+
 #include <sys/stat.h>
 
 #include "agent/cli/histories.hpp"
@@ -27,7 +30,7 @@ struct ImportArguments {
 // "x/gemm-RTX_3090.json.gz" becomes "gemm-RTX_3090".
 std::string stem_of(const std::string& path) {
   std::string stem = path.substr(path.find_last_of('/') + 1);
-  for (const char* ending : {".gz", ".json", ".ithistory"}) {
+  for (const char* ending : {".gz", ".json", ".xml", ".ithistory"}) {
     const std::string suffix(ending);
     if (stem.size() > suffix.size() &&
         stem.compare(stem.size() - suffix.size(), suffix.size(), suffix) == 0) {
@@ -37,14 +40,13 @@ std::string stem_of(const std::string& path) {
   return stem;
 }
 
-// A name in the folder that this run has not used yet.
-std::string output_path(const ImportArguments& arguments, const std::string& source,
-                        std::set<std::string>& used) {
-  const std::string base = arguments.folder + "/" + stem_of(source);
-  std::string path = base + ".ithistory";
-  for (int n = 2; !used.insert(path).second; ++n)
-    path = base + "-" + std::to_string(n) + ".ithistory";
-  return path;
+// A kernel's name as a part of a file's name.
+std::string plain(std::string name) {
+  for (char& c : name) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!good && c != '-' && c != '.') c = '_';
+  }
+  return name.substr(0, 60);
 }
 
 nlohmann::json describe(const History& history, const std::string& file) {
@@ -64,52 +66,110 @@ nlohmann::json describe(const History& history, const std::string& file) {
           {"warnings", history.warnings}};
 }
 
-void run_import(const ImportArguments& arguments, CliContext& context) {
-  mkdir(arguments.folder.c_str(), 0777);  // if it cannot be made, writing into it says why
-  Progress progress("import", arguments.files.size(), context.json());
-  nlohmann::json entries = nlohmann::json::array();
-  TextTable table({{"kernel"},
-                   {"device"},
-                   {"shape"},
-                   {"configurations", Align::right},
-                   {"correct", Align::right},
-                   {"file"}});
-  std::set<std::string> used;
-  std::size_t done = 0;
-  for (const std::string& file : arguments.files) {
-    if (interrupted()) break;
-    progress.update(done++, file);
-    const auto bytes = read_file(file, kMaxFileBytes);
-    if (!bytes.ok()) return context.fail(bytes.status());
-    const auto histories = import_histories(*bytes, file, arguments.options);
-    if (!histories.ok()) return context.fail(histories.status());
-    for (const History& history : *histories) {
-      const std::string output = output_path(arguments, file, used);
-      if (Status status = write_file_atomically(output, write_history(history)); !status.ok()) {
-        return context.fail(status);
+// Imports one file after the other. Each is read, converted and only then written, so that a bad
+// one leaves nothing behind; the others are imported all the same.
+class Import {
+ public:
+  Import(const ImportArguments& arguments, CliContext& context)
+      : arguments_(arguments),
+        context_(context),
+        progress_("import", arguments.files.size(), context.json()) {}
+
+  void run() {
+    for (const std::string& file : arguments_.files) {
+      if (interrupted()) {
+        progress_.clear();
+        context_.fail("stopped before " + file);
+        break;
       }
-      entries.push_back(describe(history, output));
-      table.add_row({history.kernel, history.device, to_text(history.shape),
-                     std::to_string(history.rows()),
-                     std::to_string(history.count(TrialStatus::correct)), output});
-      progress.clear();
-      for (const std::string& warning : history.warnings) {
-        if (!context.json()) context.warn(file + ": " + warning);
-      }
+      progress_.update(done_++, file);
+      if (Status status = take(file); !status.ok()) refuse(file, status);
     }
+    progress_.clear();
+    if (context_.json())
+      return context_.print_json({{"histories", entries_}, {"refused", refused_}});
+    if (!entries_.empty()) context_.print(table_);
   }
-  progress.clear();
-  if (context.json()) return context.print_json({{"histories", entries}});
-  context.print(table);
-}
+
+ private:
+  Status take(const std::string& file) {
+    auto bytes = read_file(file, kMaxFileBytes);
+    if (!bytes.ok()) return bytes.status();
+    const auto histories = import_histories(*bytes, file, arguments_.options);
+    if (!histories.ok()) return histories.status();
+    bytes->clear();
+    bytes->shrink_to_fit();
+    std::vector<std::vector<std::uint8_t>> packed;
+    for (const History& history : *histories) packed.push_back(write_history(history));
+    if (Status status = make_folder(); !status.ok()) return status;
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+      const History& history = (*histories)[i];
+      const std::string output =
+          output_path(file, packed.size() > 1 ? "-" + plain(history.kernel) : "");
+      if (Status status = write_file_atomically(output, packed[i]); !status.ok()) return status;
+      add(history, file, output);
+    }
+    return Status();
+  }
+
+  Status make_folder() const {
+    const std::string& folder = arguments_.folder;
+    if (mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST) return Status();
+    return Status(StatusCode::io_error, folder + ": cannot be made: " + std::strerror(errno));
+  }
+
+  // A name in the folder that this run has not used yet.
+  std::string output_path(const std::string& source, const std::string& ending) {
+    const std::string base = arguments_.folder + "/" + stem_of(source) + ending;
+    std::string path = base + ".ithistory";
+    for (int n = 2; !used_.insert(path).second; ++n)
+      path = base + "-" + std::to_string(n) + ".ithistory";
+    return path;
+  }
+
+  void add(const History& history, const std::string& file, const std::string& output) {
+    entries_.push_back(describe(history, output));
+    table_.add_row({history.kernel, history.device, to_text(history.shape),
+                    std::to_string(history.rows()),
+                    std::to_string(history.count(TrialStatus::correct)), output});
+    progress_.clear();
+    if (context_.json()) return;
+    for (const std::string& warning : history.warnings) context_.warn(file + ": " + warning);
+  }
+
+  void refuse(const std::string& file, const Status& status) {
+    progress_.clear();
+    context_.fail(status);
+    refused_.push_back({{"file", file}, {"error", status.message()}});
+  }
+
+  const ImportArguments& arguments_;
+  CliContext& context_;
+  Progress progress_;
+  std::size_t done_ = 0;
+  std::set<std::string> used_;
+  nlohmann::json entries_ = nlohmann::json::array();
+  nlohmann::json refused_ = nlohmann::json::array();
+  TextTable table_{{{"kernel"},
+                    {"device"},
+                    {"shape"},
+                    {"configurations", Align::right},
+                    {"correct", Align::right},
+                    {"file"}}};
+};
 
 }  // namespace
 
 void add_import_verb(CLI::App& app, CliContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
   CLI::App* verb =
-      app.add_subcommand("import", "Turns other tuners' results into .ithistory files");
-  verb->add_option("files", arguments->files, "Kernel Tuner caches (.json, .json.gz)")->required();
+      app.add_subcommand("import",
+                         "Turns other tuners' results into .ithistory files; a file that "
+                         "cannot be read is named, the others are imported");
+  verb->add_option("files", arguments->files,
+                   "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner "
+                   "results; also .gz")
+      ->required();
   verb->add_option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
       ->required();
   verb->add_option("--kernel", arguments->options.kernel,
@@ -119,7 +179,7 @@ void add_import_verb(CLI::App& app, CliContext& context) {
   context.add_json_flag(*verb);
   verb->callback([arguments, &context] {
     catch_interrupts();
-    run_import(*arguments, context);
+    Import(*arguments, context).run();
   });
 }
 

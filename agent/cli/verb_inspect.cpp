@@ -87,6 +87,8 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
   }
   std::vector<std::string> extras;
   for (const CellColumn& column : history.extras) extras.push_back(column.name());
+  std::vector<std::string> notes;
+  for (const auto& [key, text] : history.notes) notes.push_back(key);
   const PerformanceDistribution d = distribution_of(history);
   return json{{"format", "history"},
               {"kernel", history.kernel},
@@ -100,8 +102,12 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
               {"median_run_ns", d.median_run_ns},
               {"median_compile_ns", d.median_compile_ns},
               {"well_performing_fraction", d.fraction(0.9)},
+              {"space_size", history.valid_count > 0 ? json(history.valid_count) : json(nullptr)},
+              {"constraints", history.constraints},
+              {"nanoseconds_per_unit", history.nanoseconds_per_unit},
               {"parameters", describe_parameters(history)},
               {"extras", extras},
+              {"notes", notes},
               {"warnings", history.warnings}};
 }
 

@@ -9,11 +9,11 @@
 #include <thread>
 #include <vector>
 
+#include "agent/cli/held_out_model.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/search/simulation.hpp"
-#include "models/learn/learn.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -53,22 +53,6 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths, std::si
   std::vector<std::string> names = paths;
   names.resize(histories, paths.empty() ? "" : paths.back());
   return names;
-}
-
-// A model of everything that is not of the target's device, whatever its name there.
-Result<std::shared_ptr<const Model>> learn_without(const History& target,
-                                                   const std::vector<const History*>& training) {
-  std::vector<const History*> others;
-  for (const History* history : training) {
-    if (history->kernel == target.kernel && !same_device_model(history->device, target.device)) {
-      others.push_back(history);
-    }
-  }
-  LearnOptions options;
-  options.cross_validate = false;
-  auto learned = learn(others, options);
-  if (!learned.ok()) return learned.status();
-  return Model::open(std::move(learned->bytes), "without " + target.device);
 }
 
 class Runner {
@@ -226,7 +210,8 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
   for (Target& target : targets) {
     if (arguments.leave_one_out) {
       progress.update(done++, "without " + target.history->device);
-      auto model = learn_without(*target.history, training);
+      auto model = learn_held_out(*target.history,
+                                  without_device_of(*target.history, training));
       if (model.ok()) target.model = *model;
     } else {
       target.model = given;
@@ -297,9 +282,9 @@ void add_simulate_verb(CLI::App& app, CliContext& context) {
       ->required();
   verb->add_option("--model", arguments->model, "Model for the searchers that use one");
   verb->add_option("--searcher", arguments->searchers,
-                   "random, product, portfolio; separated by commas")
+                   "random, product, portfolio, annealing; separated by commas")
       ->delimiter(',')
-      ->check(CLI::IsMember({"random", "product", "portfolio"}))
+      ->check(CLI::IsMember({"random", "product", "portfolio", "annealing"}))
       ->capture_default_str();
   verb->add_option("--until", arguments->options.until, "Relative performance that ends a search")
       ->check(CLI::Range(0.0, 1.0))

@@ -3,10 +3,10 @@
 #include <memory>
 
 #include <idletune/agent.hpp>
-#include <idletune/opencl.hpp>
 
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/kernel_file.hpp"
+#include "agent/cli/open_device.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
 
@@ -22,7 +22,7 @@ struct TuneOptions {
   std::string state;
   double budget_seconds = 30;
   double launches = 100000;
-  std::uint32_t device = 0;
+  DeviceChoice device;
   std::uint64_t seed = 1;
   bool in_process = false;
 };
@@ -34,10 +34,11 @@ Status tune(const TuneOptions& given, CliContext& context) {
   Result<std::vector<std::uint8_t>> package = read_kernel(given.kernel);
   if (!package.ok()) return package.status();
 
-  opencl::OpenOptions open;
-  open.library = environment_opencl_library();
-  if (!given.state.empty()) open.cache_folder = given.state + "/programs";
-  Result<std::unique_ptr<Device>> device = opencl::open(given.device, open);
+  const auto opened = KernelPackage::open(*package, given.kernel);
+  if (!opened.ok()) return opened.status();
+  const std::string programs = given.state.empty() ? "" : given.state + "/programs";
+  Result<std::unique_ptr<Device>> device =
+      open_device(given.device, (*opened)->dialect(), programs);
   if (!device.ok()) return device.status();
 
   AgentOptions options;
@@ -109,7 +110,7 @@ void add_tune_verb(CLI::App& app, CliContext& context) {
       ->check(CLI::NonNegativeNumber);
   verb->add_option("--state", options->state, "Folder that keeps what was measured");
   verb->add_option("--model", options->model, "Model file");
-  verb->add_option("--device", options->device, "Index, see 'idletune devices' (0)");
+  add_device_options(*verb, options->device);
   verb->add_option("--seed", options->seed, "Of the search (1)");
   verb->add_flag("--in-process", options->in_process,
                  "Try configurations in this process instead of idletune-helper");

@@ -12,12 +12,18 @@ void add_devices_verb(CLI::App& app, CliContext& context);
 void add_space_verb(CLI::App& app, CliContext& context);
 void add_pack_verb(CLI::App& app, CliContext& context);
 void add_import_verb(CLI::App& app, CliContext& context);
+void add_export_verb(CLI::App& app, CliContext& context);
 void add_learn_verb(CLI::App& app, CliContext& context);
 void add_simulate_verb(CLI::App& app, CliContext& context);
 void add_inspect_verb(CLI::App& app, CliContext& context);
 void add_fractions_verb(CLI::App& app, CliContext& context);
+void add_importance_verb(CLI::App& app, CliContext& context);
+void add_prune_verb(CLI::App& app, CliContext& context);
 void add_tune_verb(CLI::App& app, CliContext& context);
 void add_explain_verb(CLI::App& app, CliContext& context);
+void add_decide_verb(CLI::App& app, CliContext& context);
+void add_regret_verb(CLI::App& app, CliContext& context);
+void add_report_verb(CLI::App& app, CliContext& context);
 void add_demo_verb(CLI::App& app, CliContext& context);
 
 }  // namespace idletune::cli

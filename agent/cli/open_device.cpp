@@ -1,0 +1,68 @@
+#include "agent/cli/open_device.hpp"
+
+#include <idletune/options.hpp>
+#ifdef IDLETUNE_WITH_CUDA
+#include <idletune/cuda.hpp>
+#endif
+#ifdef IDLETUNE_WITH_OPENCL
+#include <idletune/opencl.hpp>
+#endif
+
+namespace idletune::cli {
+namespace {
+
+using OpenedDevice = Result<std::unique_ptr<Device>>;
+
+OpenedDevice open_opencl([[maybe_unused]] std::uint32_t index,
+                         [[maybe_unused]] const std::string& cache_folder) {
+#ifdef IDLETUNE_WITH_OPENCL
+  opencl::OpenOptions options;
+  options.library = environment_opencl_library();
+  options.cache_folder = cache_folder;
+  return opencl::open(index, options);
+#else
+  return Status(StatusCode::unsupported, "this build has no OpenCL back end");
+#endif
+}
+
+OpenedDevice open_cuda([[maybe_unused]] std::uint32_t index,
+                       [[maybe_unused]] const std::string& cache_folder) {
+#ifdef IDLETUNE_WITH_CUDA
+  cuda::OpenOptions options;
+  options.library = environment_cuda_library();
+  options.nvrtc_library = environment_nvrtc_library();
+  options.cache_folder = cache_folder;
+  return cuda::open(index, options);
+#else
+  return Status(StatusCode::unsupported, "this build has no CUDA back end");
+#endif
+}
+
+// No CUDA on this machine, and nobody has said where it would be.
+bool is_without_cuda(const Status& status) {
+  return environment_cuda_library().empty() &&
+         (status.code() == StatusCode::not_found || status.code() == StatusCode::unsupported);
+}
+
+}  // namespace
+
+void add_device_options(CLI::App& verb, DeviceChoice& choice) {
+  verb.add_option("--backend", choice.backend,
+                  "opencl, cuda, or auto: cuda where the kernel and the machine can (auto)")
+      ->check(CLI::IsMember({"auto", "opencl", "cuda"}));
+  verb.add_option("--device", choice.index, "Index, see 'idletune devices' (0)");
+}
+
+OpenedDevice open_device(const DeviceChoice& choice, Dialect dialect,
+                         const std::string& cache_folder) {
+  const bool automatic = choice.backend == "auto";
+  if (choice.backend == "opencl" || (automatic && dialect == Dialect::opencl)) {
+    return open_opencl(choice.index, cache_folder);
+  }
+  OpenedDevice device = open_cuda(choice.index, cache_folder);
+  const bool may_fall_back = automatic && dialect == Dialect::portable;
+  if (device.ok() || !may_fall_back || !is_without_cuda(device.status())) return device;
+  return open_opencl(choice.index, cache_folder);
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,32 @@
+// Which device a verb works on.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+#include "models/space/kernel_package.hpp"
+
+namespace idletune::cli {
+
+struct DeviceChoice {
+  std::string backend = "auto";  // or "opencl", "cuda"
+  std::uint32_t index = 0;       // as `idletune devices` lists them
+};
+
+// --backend and --device.
+void add_device_options(CLI::App& verb, DeviceChoice& choice);
+
+// Opens it. "auto" is CUDA for kernels of that dialect, and for portable ones where there is a CUDA
+// device; OpenCL otherwise. Libraries are those of the environment variables; `cache_folder` as
+// both back ends take it. Errors: those of opencl::open and cuda::open; unsupported where the build
+// lacks the back end.
+Result<std::unique_ptr<Device>> open_device(const DeviceChoice& choice, Dialect dialect,
+                                            const std::string& cache_folder);
+
+}  // namespace idletune::cli

@@ -1,0 +1,54 @@
+#include "agent/cli/report/axes.hpp"
+#include "agent/cli/report/plots.hpp"
+
+namespace idletune::report {
+namespace {
+
+constexpr double kRowHeight = 40;
+constexpr double kTop = 4;
+constexpr double kSide = 20;
+
+void draw_box(Drawing& drawing, const Box& box, const Scale& scale, double middle) {
+  drawing.line("whisker", {scale.at(box.low), middle}, {scale.at(box.lower), middle});
+  drawing.line("whisker", {scale.at(box.upper), middle}, {scale.at(box.high), middle});
+  drawing.rectangle("box", {scale.at(box.lower), middle - 6},
+                    scale.at(box.upper) - scale.at(box.lower), 12);
+  drawing.line("median", {scale.at(box.median), middle - 6}, {scale.at(box.median), middle + 6});
+}
+
+void draw_row(Drawing& drawing, const BoxRow& row, const Scale& scale, double top) {
+  const double note_width =
+      Drawing::kCharacterWidth * static_cast<double>(character_count(row.note));
+  drawing.fitted_label("strong", {2, top + 12}, Anchor::start, row.name,
+                       Drawing::kWidth - note_width - 12);
+  drawing.label("note", {Drawing::kWidth - 2, top + 12}, Anchor::end, row.note);
+  if (row.values.empty()) return;
+  const double middle = top + 25;
+  std::vector<double> values;
+  for (const BoxRow::Value& value : row.values) values.push_back(value.value);
+  const Box box = box_of(values);
+  draw_box(drawing, box, scale, middle);
+  if (row.values.size() <= BoxPlot::kMostDiscs) {
+    for (const BoxRow::Value& value : row.values) {
+      drawing.disc("point", {scale.at(value.value), middle}, 2.5, value.tip);
+    }
+    return;
+  }
+  for (const double value : box.outside) drawing.disc("point", {scale.at(value), middle}, 2.5);
+}
+
+}  // namespace
+
+std::string draw(const BoxPlot& plot) {
+  const double bottom = kTop + kRowHeight * static_cast<double>(plot.rows.size());
+  const Frame frame{kSide, kTop, Drawing::kWidth - kSide, bottom};
+  Drawing drawing(plot.caption, bottom + kAxisHeight);
+  const Scale scale = Scale::linear(0, 1, frame.left, frame.right);
+  draw_horizontal_axis(drawing, frame, scale, as_percentages(scale.ticks(6)), plot.axis);
+  for (std::size_t i = 0; i < plot.rows.size(); ++i) {
+    draw_row(drawing, plot.rows[i], scale, kTop + kRowHeight * static_cast<double>(i));
+  }
+  return drawing.take();
+}
+
+}  // namespace idletune::report

@@ -1,0 +1,142 @@
+#include "agent/cli/report/markup.hpp"
+
+#include <cstdint>
+
+namespace idletune::report {
+namespace {
+
+constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+constexpr std::string_view kEllipsis = "\xE2\x80\xA6";
+
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t bytes = 1;
+  bool well_formed = false;
+};
+
+std::size_t sequence_length(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first < 0xE0) return 2;
+  if (first >= 0xE0 && first < 0xF0) return 3;
+  if (first >= 0xF0 && first < 0xF5) return 4;
+  return 0;
+}
+
+// The character at the start of `text` (not empty); a byte that starts none is one by itself.
+Character first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const std::size_t length = sequence_length(byte(0));
+  if (length == 0 || length > text.size()) return {};
+  if (length == 1) return {byte(0), 1, true};
+  std::uint32_t code = byte(0) & (0x7Fu >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0u) != 0x80u) return {};
+    code = code << 6 | (byte(i) & 0x3Fu);
+  }
+  constexpr std::uint32_t kSmallest[] = {0, 0, 0x80, 0x800, 0x10000};
+  const bool surrogate = code >= 0xD800 && code < 0xE000;
+  if (code < kSmallest[length] || code > 0x10FFFF || surrogate) return {};
+  return {code, length, true};
+}
+
+bool turns_direction(std::uint32_t code) {
+  return code == 0x061C || code == 0x200E || code == 0x200F || (code >= 0x202A && code <= 0x202E) ||
+         (code >= 0x2066 && code <= 0x2069);
+}
+
+bool may_appear(std::uint32_t code) {
+  if (code < 0x20 || (code >= 0x7F && code < 0xA0)) return false;
+  if ((code & 0xFFFEu) == 0xFFFEu || (code >= 0xFDD0 && code <= 0xFDEF)) return false;
+  return !turns_direction(code);
+}
+
+void append_escaped(std::string& out, std::string_view bytes, std::uint32_t code) {
+  switch (code) {
+    case '&': out += "&amp;"; return;
+    case '<': out += "&lt;"; return;
+    case '>': out += "&gt;"; return;
+    case '"': out += "&quot;"; return;
+    case '\'': out += "&#39;"; return;
+    case '\n':
+    case '\r':
+    case '\t': out += ' '; return;
+    default: out += may_appear(code) ? bytes : kReplacement;
+  }
+}
+
+}  // namespace
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  out.reserve(text.size() + text.size() / 8);
+  while (!text.empty()) {
+    const Character character = first_character(text);
+    if (character.well_formed) {
+      append_escaped(out, text.substr(0, character.bytes), character.code);
+    } else {
+      out += kReplacement;
+    }
+    text.remove_prefix(character.bytes);
+  }
+  return out;
+}
+
+std::size_t character_count(std::string_view text) {
+  std::size_t count = 0;
+  for (; !text.empty(); text.remove_prefix(first_character(text).bytes)) ++count;
+  return count;
+}
+
+std::string shortened(std::string_view text, std::size_t limit) {
+  if (character_count(text) <= limit) return std::string(text);
+  std::size_t bytes = 0;
+  for (std::size_t i = 0; i + 1 < limit; ++i) bytes += first_character(text.substr(bytes)).bytes;
+  return std::string(text.substr(0, bytes)).append(kEllipsis);
+}
+
+void Markup::start(std::string_view name, Attributes attributes) {
+  text_ += '<';
+  text_ += name;
+  for (const auto& [key, value] : attributes) {
+    text_ += ' ';
+    text_ += key;
+    text_ += "=\"";
+    text_ += escaped(value);
+    text_ += '"';
+  }
+}
+
+void Markup::open(std::string_view name, Attributes attributes) {
+  start(name, attributes);
+  text_ += '>';
+  open_.emplace_back(name);
+}
+
+void Markup::close() {
+  if (open_.empty()) return;
+  text_ += "</" + open_.back() + ">";
+  open_.pop_back();
+}
+
+void Markup::text(std::string_view text) { text_ += escaped(text); }
+
+void Markup::element(std::string_view name, Attributes attributes, std::string_view text) {
+  start(name, attributes);
+  text_ += '>';
+  text_ += escaped(text);
+  text_ += "</";
+  text_ += name;
+  text_ += '>';
+}
+
+void Markup::empty(std::string_view name, Attributes attributes) {
+  start(name, attributes);
+  text_ += "/>";
+}
+
+std::string Markup::take() {
+  while (!open_.empty()) close();
+  return std::move(text_);
+}
+
+}  // namespace idletune::report

@@ -1,0 +1,107 @@
+#include "agent/cli/report/numbers.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace idletune::report {
+namespace {
+
+constexpr const char* kNoBreakSpace = "\xC2\xA0";
+
+std::string formatted(const char* format, int digits, double value) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, format, digits, value);
+  return buffer;
+}
+
+void trim_zeros(std::string& text) {
+  if (text.find('.') == std::string::npos) return;
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+}
+
+// Groups the digits before the decimal point by threes.
+void group_thousands(std::string& text) {
+  const std::size_t first = text[0] == '-' ? 1 : 0;
+  const std::size_t end = std::min(text.find('.'), text.size());
+  for (std::size_t i = end; i > first + 3; i -= 3) text.insert(i - 3, 1, ',');
+}
+
+}  // namespace
+
+std::string count_text(std::uint64_t count) {
+  std::string text = std::to_string(count);
+  group_thousands(text);
+  return text;
+}
+
+std::string counted(std::uint64_t count, const std::string& one, const std::string& many) {
+  return count_text(count) + kNoBreakSpace + (count == 1 ? one : many);
+}
+
+std::string significant(double value, int digits) {
+  if (!std::isfinite(value)) return "-";
+  if (value == 0) return "0";
+  const double size = std::fabs(value);
+  if (size < 1e-5 || size >= 1e9) return formatted("%.*g", digits, value);
+  // The exponent after rounding, so that 9.996 takes the digits of 10.
+  const std::string scientific = formatted("%.*e", digits - 1, size);
+  const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  const int decimals = std::max(0, digits - 1 - exponent);
+  const double unit = std::pow(10.0, std::max(0, exponent - digits + 1));
+  const double rounded = unit > 1 ? std::round(value / unit) * unit : value;
+  std::string text = formatted("%.*f", decimals, rounded);
+  group_thousands(text);
+  return text;
+}
+
+std::string percent_text(double share) {
+  if (!std::isfinite(share)) return "-";
+  const double percent = 100 * share;
+  std::string text;
+  if (percent > 99 && percent < 100) {
+    text = percent >= 99.995 ? "> 99.99" : formatted("%.*f", 2, percent);
+  } else {
+    text = significant(percent, 3);
+  }
+  if (text.find('e') == std::string::npos) trim_zeros(text);
+  return text + kNoBreakSpace + "%";
+}
+
+std::string time_text(double nanoseconds) {
+  struct Unit {
+    double nanoseconds;
+    const char* name;
+  };
+  constexpr Unit kUnits[] = {
+      {3.6e12, "h"}, {6e10, "min"}, {1e9, "s"}, {1e6, "ms"}, {1e3, "\xC2\xB5s"}};
+  if (!std::isfinite(nanoseconds)) return "-";
+  for (const Unit& unit : kUnits) {
+    // Seconds and minutes are easier to compare up to some hundred of them.
+    const double least = unit.nanoseconds >= 6e10 ? 2 * unit.nanoseconds : unit.nanoseconds;
+    if (nanoseconds >= least) {
+      return significant(nanoseconds / unit.nanoseconds, 3) + kNoBreakSpace + unit.name;
+    }
+  }
+  return significant(nanoseconds, 3) + kNoBreakSpace + "ns";
+}
+
+std::string axis_text(double value) {
+  if (!std::isfinite(value)) return "-";
+  const double size = std::fabs(value);
+  if (size >= 1e12) return formatted("%.*g", 3, value);
+  std::string suffix;
+  double shown = value;
+  if (size >= 1e9) {
+    shown = value / 1e9, suffix = "G";
+  } else if (size >= 1e6) {
+    shown = value / 1e6, suffix = "M";
+  } else if (size >= 1e3) {
+    shown = value / 1e3, suffix = "k";
+  }
+  return formatted("%.*g", 6, shown) + suffix;
+}
+
+}  // namespace idletune::report

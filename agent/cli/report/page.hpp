@@ -1,0 +1,72 @@
+// The page as a list of sections with text, figures and tables, and what becomes of it.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace idletune::report {
+
+// A sentence or more. `small` ones are remarks.
+struct Paragraph {
+  std::string text;
+  bool small = false;
+};
+
+struct Legend {
+  std::string style;  // classes of the little sample line or area
+  bool area = false;
+  std::string text;
+};
+
+// One or more pictures under one number and caption.
+struct Figure {
+  struct Panel {
+    std::string heading;
+    std::string subheading;  // a second line; all panels of a figure have one, or none has
+    std::string svg;         // as plots.hpp returns it
+    std::string remark;      // under the picture; may be empty
+  };
+  std::string title;
+  std::string caption;  // what was computed, from how many, with which thresholds and seeds
+  std::vector<Legend> legend;
+  std::vector<Panel> panels;
+  nlohmann::json counts = nlohmann::json::object();  // for --json only
+};
+
+struct Table {
+  struct Column {
+    std::string title;
+    bool number = false;  // aligned to the right
+  };
+  std::string title;
+  std::string caption;
+  std::vector<Column> columns;
+  std::vector<std::vector<std::string>> rows;
+  bool folded = false;  // shown when asked for
+};
+
+struct Section {
+  std::string id;  // a word; unique
+  std::string title;
+  std::vector<std::variant<Paragraph, Figure, Table>> parts;
+};
+
+struct Page {
+  std::string title;
+  std::string lead;
+  std::vector<std::pair<std::string, std::string>> totals;  // figure, what it counts
+  std::vector<Section> sections;
+};
+
+// One document without any outside resource or script: HTML5 that is also well-formed XML. Figures
+// and tables are numbered in their order.
+std::string html_of(const Page& page);
+
+// {title, sections[]: {id, title, figures[]: {number, title, panels[], counts}, tables[]: {number,
+// title, rows}}}.
+nlohmann::json contents_of(const Page& page);
+
+}  // namespace idletune::report

@@ -1,0 +1,117 @@
+#include "agent/cli/report/scale.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "agent/cli/report/numbers.hpp"
+
+namespace idletune::report {
+namespace {
+
+// Rounding must not push a tick that lies on an end of the axis out of it.
+constexpr double kSlack = 1e-9;
+
+double positive_or(double value, double other) {
+  return std::isfinite(value) && value > 0 ? value : other;
+}
+
+std::vector<Tick> linear_ticks(double low, double high, std::size_t limit) {
+  const double least_step = (high - low) / static_cast<double>(limit - 1);
+  const double power = std::pow(10.0, std::floor(std::log10(least_step)));
+  double step = 10 * power;
+  for (const double factor : {1.0, 2.0, 5.0}) {
+    if (factor * power >= least_step * (1 - kSlack)) {
+      step = factor * power;
+      break;
+    }
+  }
+  std::vector<Tick> ticks;
+  const double slack = kSlack * (high - low);
+  for (double i = std::ceil((low - slack) / step); i * step <= high + slack; ++i) {
+    const double value = i == 0 ? 0 : i * step;  // never -0
+    ticks.push_back({value, axis_text(value)});
+  }
+  return ticks;
+}
+
+std::vector<double> powers_between(double low, double high, const std::vector<double>& mantissas,
+                                   int every) {
+  std::vector<double> values;
+  const int first = static_cast<int>(std::floor(std::log10(low)));
+  const int last = static_cast<int>(std::ceil(std::log10(high)));
+  for (int exponent = first; exponent <= last; ++exponent) {
+    if (exponent % every != 0) continue;
+    for (const double mantissa : mantissas) {
+      const double value = mantissa * std::pow(10.0, exponent);
+      if (value >= low * (1 - kSlack) && value <= high * (1 + kSlack)) values.push_back(value);
+    }
+  }
+  return values;
+}
+
+std::vector<Tick> logarithmic_ticks(double low, double high, std::size_t limit) {
+  const std::vector<std::vector<double>> finer{{1, 2, 5}, {1, 3}};
+  std::vector<double> values;
+  for (const auto& mantissas : finer) {
+    values = powers_between(low, high, mantissas, 1);
+    if (values.size() <= limit) break;
+  }
+  for (int every = 1; values.size() > limit; ++every) {
+    values = powers_between(low, high, {1}, every);
+  }
+  if (values.size() < 2) return linear_ticks(low, high, limit);
+  std::vector<Tick> ticks;
+  for (const double value : values) ticks.push_back({value, axis_text(value)});
+  return ticks;
+}
+
+}  // namespace
+
+Scale Scale::linear(double low, double high, double from, double to) {
+  if (!std::isfinite(low)) low = std::isfinite(high) ? high : 0;
+  if (!std::isfinite(high)) high = low;
+  if (low > high) std::swap(low, high);
+  const double least = std::max(std::fabs(low), std::fabs(high)) * 1e-6;
+  if (high - low <= least) {
+    const double room = least > 0 ? least * 1e5 : 1;
+    low -= room;
+    high += room;
+  }
+  return Scale(false, low, high, from, to);
+}
+
+Scale Scale::logarithmic(double low, double high, double from, double to) {
+  high = positive_or(high, positive_or(low, 1));
+  low = positive_or(low, high / 10);
+  if (low > high) std::swap(low, high);
+  if (high / low < 1.001) {
+    low /= 2;
+    high *= 2;
+  }
+  return Scale(true, low, high, from, to);
+}
+
+double Scale::place(double value) const {
+  const double share = logarithmic_ ? std::log(value / low_) / std::log(high_ / low_)
+                                    : (value - low_) / (high_ - low_);
+  return from_ + share * (to_ - from_);
+}
+
+double Scale::at(double value) const {
+  const double placed = logarithmic_ && value <= 0 ? from_ : place(value);
+  if (std::isnan(placed)) return from_;
+  return std::clamp(placed, std::min(from_, to_), std::max(from_, to_));
+}
+
+std::vector<Tick> Scale::ticks(std::size_t limit) const {
+  limit = std::max<std::size_t>(limit, 2);
+  return logarithmic_ ? logarithmic_ticks(low_, high_, limit) : linear_ticks(low_, high_, limit);
+}
+
+std::vector<Tick> as_percentages(std::vector<Tick> ticks) {
+  for (Tick& tick : ticks) tick.label = axis_text(std::round(tick.value * 1e8) / 1e6) + "\xC2\xA0%";
+  return ticks;
+}
+
+}  // namespace idletune::report

@@ -1,0 +1,100 @@
+// Violin plots of relative performance (Olha et al., papers/002, figure 1).
+#include <algorithm>
+#include <limits>
+
+#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/sections.hpp"
+
+namespace idletune::report {
+namespace {
+
+// q of the configurations that ran, ascending.
+std::vector<double> performances(const PerformanceDistribution& distribution) {
+  const auto first = std::upper_bound(distribution.sorted.begin(), distribution.sorted.end(), 0.0);
+  return std::vector<double>(first, distribution.sorted.end());
+}
+
+std::string described(const Violin& violin, const PerformanceDistribution& distribution) {
+  const std::size_t failed = static_cast<std::size_t>(distribution.valid) - violin.values.size();
+  return violin.name + ": " + violin.note + ", median " +
+         percent_text(quantile_of(violin.values, 0.5)) + " of the best, " +
+         percent_text(static_cast<double>(failed) / static_cast<double>(distribution.valid)) +
+         " failed. ";
+}
+
+struct Bandwidths {
+  double low = std::numeric_limits<double>::infinity();
+  double high = 0;
+};
+
+Figure::Panel panel_of(const Group& group, std::size_t number, double threshold,
+                       Bandwidths& bandwidths) {
+  ViolinPlot plot;
+  plot.caption = {"violin-" + std::to_string(number), group.title + ": distribution of performance",
+                  ""};
+  plot.threshold = threshold;
+  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t most = 0;
+  for (const Source& source : group.sources) {
+    Violin violin;
+    violin.name = source.device;
+    violin.values = performances(source.distribution);
+    violin.note = percent_text(source.distribution.fraction(threshold)) + " good";
+    const double bandwidth = density_of(violin.values).bandwidth;
+    bandwidths.low = std::min(bandwidths.low, bandwidth);
+    bandwidths.high = std::max(bandwidths.high, bandwidth);
+    fewest = std::min(fewest, source.distribution.valid);
+    most = std::max(most, source.distribution.valid);
+    plot.caption.description += described(violin, source.distribution);
+    plot.violins.push_back(std::move(violin));
+  }
+  std::string remark = count_text(fewest);
+  if (most > fewest) remark += " to " + count_text(most);
+  return {group.title, "", draw(plot), remark + " configurations per device"};
+}
+
+}  // namespace
+
+std::string panels_left_out(const Study& study) {
+  if (study.groups.size() <= kMostPanels) return {};
+  return "Only the first " + std::to_string(kMostPanels) + " of " +
+         count_text(study.groups.size()) + " kernels are drawn.";
+}
+
+Section distribution_section(const Study& study, const ReportOptions& options,
+                             const Continue& go_on) {
+  Section section{"distribution", "How performance is distributed", {}};
+  section.parts.push_back(
+      Paragraph{"Relative performance is the best run time on a device divided by a "
+                "configuration\u2019s: the best "
+                "has 100\u00A0%. A fat right end means that good configurations are easy to come "
+                "by, a thin one "
+                "that they have to be searched for.",
+                false});
+  Figure figure;
+  figure.title = "Relative performance of all configurations";
+  figure.legend = {{"violin", true, "configurations that ran"},
+                   {"good", true, "at least " + percent_text(options.threshold) + " of the best"},
+                   {"quartiles", false, "middle half, and median"}};
+  Bandwidths bandwidths;
+  for (const Group& group : study.groups) {
+    if (figure.panels.size() == kMostPanels || !go_on("distribution: " + group.title)) break;
+    figure.panels.push_back(
+        panel_of(group, figure.panels.size() + 1, options.threshold, bandwidths));
+  }
+  figure.caption =
+      "Gaussian kernel densities of the relative performance of the configurations that ran "
+      "correctly, "
+      "reflected at both ends; bandwidth by Silverman\u2019s rule of thumb but at least 0.5\u00A0% "
+      "(" +
+      percent_text(bandwidths.low) + " to " + percent_text(bandwidths.high) +
+      " here). Every violin is drawn to the same greatest thickness. The figures on the right are "
+      "shares of all valid configurations, failed ones included (these are not drawn). " +
+      panels_left_out(study);
+  figure.counts = {{"violins", study.source_count()}, {"threshold", options.threshold}};
+  section.parts.push_back(std::move(figure));
+  return section;
+}
+
+}  // namespace idletune::report

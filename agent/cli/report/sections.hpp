@@ -1,0 +1,47 @@
+// What the page shows of a study, one function per section. Statistics come from models/insight and
+// agent/search; here they are only put into words, tables and pictures.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "agent/cli/report/page.hpp"
+#include "agent/cli/report/study.hpp"
+#include "models/predict/model.hpp"
+
+namespace idletune::report {
+
+struct ReportOptions {
+  double threshold = 0.9;              // relative performance that counts as well-performing
+  double probability = 0.95;           // wanted probability of finding such a configuration
+  std::size_t repeats = 100;           // simulated searches per curve of convergence
+  std::size_t seeds = 3;               // applications per point of a regret curve
+  std::uint64_t seed = 1;              // of the first one
+  std::shared_ptr<const Model> model;  // may be null: each target gets one of the other devices
+};
+
+// Called before every piece of work with what comes next; false: the user asked to stop, and
+// whatever is returned then will not be used.
+using Continue = std::function<bool(const std::string& next)>;
+
+Section distribution_section(const Study& study, const ReportOptions& options,
+                             const Continue& go_on);
+Section fraction_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+Section importance_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+Section device_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+Section pruning_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+Section convergence_section(const Study& study, const ReportOptions& options,
+                            const Continue& go_on);
+Section regret_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+Section source_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+// No parts without a model.
+Section model_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+
+// Figures and rows beyond this number of groups are left out, and a paragraph says so.
+inline constexpr std::size_t kMostPanels = 60;
+// "Only the first 60 of 210 kernels are drawn."; empty if all are.
+std::string panels_left_out(const Study& study);
+
+}  // namespace idletune::report

@@ -1,0 +1,31 @@
+// Predicted steps of random search against what replayed searches needed: `fractions --predict`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <idletune/result.hpp>
+
+#include "agent/cli/context.hpp"
+#include "models/history/history.hpp"
+
+namespace idletune::cli {
+
+struct PredictionOptions {
+  double threshold = 0.9;      // relative performance that counts as well-performing
+  std::size_t repeats = 1000;  // replays of random search per device
+  std::uint64_t seed = 1;      // of the first
+};
+
+// For every device and tuning space among `histories`: the median steps of the replays, and what
+// the other devices of the same space predict; {predictions[], summary{}}. Devices whose space no
+// other has are in `alone[]`.
+Result<nlohmann::json> steps_predictions(const std::vector<History>& histories,
+                                         const PredictionOptions& options);
+
+void print_steps_predictions(const nlohmann::json& report, const CliContext& context);
+
+}  // namespace idletune::cli

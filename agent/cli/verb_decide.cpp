@@ -1,0 +1,306 @@
+// idletune decide: does tuning pay for an application that launches a kernel N times?
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/cli/explanation_output.hpp"
+#include "agent/cli/histories.hpp"
+#include "agent/cli/verbs.hpp"
+#include "agent/scheduler/shape_evidence.hpp"
+#include "agent/search/product_searcher.hpp"
+#include "models/insight/published_fractions.hpp"
+#include "models/predict/model.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+struct DecideArguments {
+  std::string model;
+  std::string kernel;
+  std::string measured;
+  double launches = 0;
+  double run_us = 0;
+  double step_ms = 0;
+  double kappa = 1;
+  double overhead_limit = 0.02;
+  double threshold = 0.9;
+  double probability = 0.9;
+  bool first_pick_runs = false;
+};
+
+Nanoseconds from_ns(double ns) {
+  return Nanoseconds(static_cast<std::int64_t>(std::min(std::max(ns, 0.0), 9e18)));
+}
+
+nlohmann::json finite(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+Result<std::shared_ptr<const Model>> open_model(const std::string& path) {
+  auto bytes = read_file(path, kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  return Model::open(std::move(*bytes), path);
+}
+
+// Of several entries for kernels of that name (with other parameters), the first.
+Result<const KernelKnowledge*> find_kernel(const Model& model, const DecideArguments& arguments) {
+  std::string known;
+  for (const KernelKnowledge& kernel : model.kernels()) {
+    if (kernel.name() == arguments.kernel) return &kernel;
+    known += (known.empty() ? "" : ", ") + std::string(kernel.name());
+  }
+  return Status(StatusCode::not_found, arguments.model + ": no kernel '" + arguments.kernel +
+                                           "' (it has " + known + ")");
+}
+
+// A step with a typical configuration as the model's devices saw it: the mean of their median
+// compile times, one run to check and three to screen at the median slow-down; 600 ms and four runs
+// at half of the present speed where nothing is known.
+double typical_step_ns(const KernelKnowledge* knowledge, double run_ns) {
+  constexpr double kUnknownCompile = 6e8;
+  constexpr double kRuns = 4;
+  if (knowledge == nullptr) return kUnknownCompile + kRuns * 2 * run_ns;
+  double compile = 0;
+  double with_compile = 0;
+  double slow_down = 0;
+  const double sources = static_cast<double>(knowledge->source_count());
+  for (std::size_t i = 0; i < knowledge->source_count(); ++i) {
+    const HistoricalSource source = knowledge->source(i);
+    compile += source.median_compile_ns;
+    with_compile += source.median_compile_ns > 0 ? 1 : 0;
+    slow_down += source.median_run_ns / source.best_time_ns / sources;
+  }
+  return (with_compile > 0 ? compile / with_compile : kUnknownCompile) +
+         kRuns * std::max(1.0, slow_down) * run_ns;
+}
+
+// The searcher of a product with what was measured on this device told in order.
+struct Device {
+  std::vector<History> histories;
+  std::optional<Space> space;
+  std::unique_ptr<ProductSearcher> searcher;
+  std::size_t measurements = 0;
+};
+
+Status tell_measurements(Device& device, const KernelKnowledge& knowledge, ShapeEvidence& evidence,
+                         const std::string& path) {
+  auto histories = load_histories(path);
+  if (!histories.ok()) return histories.status();
+  if (histories->empty()) return Status(StatusCode::invalid_argument, path + ": holds no history");
+  device.histories = std::move(*histories);
+  const History& history = device.histories.front();
+  auto space = space_of(history);
+  if (!space.ok()) return space.status();
+  device.space.emplace(std::move(*space));
+  if (!SpaceMapping(knowledge, *device.space).possible()) {
+    return Status(StatusCode::invalid_argument,
+                  path + ": has other parameters than the model's kernel");
+  }
+  SearcherOptions options;
+  options.device = history.device;
+  options.shape = history.shape;
+  device.searcher = std::make_unique<ProductSearcher>(*device.space, knowledge, options);
+  const DevicePosterior& beliefs = device.searcher->beliefs();
+  for (std::size_t row = 0; row < history.rows(); ++row) {
+    if (history.status[row] == TrialStatus::constraints) continue;
+    Observation seen;
+    seen.status = history.status[row];
+    if (history.correct(row)) seen.run_time = from_ns(std::max(1.0, history.run_time_ns(row)));
+    const std::uint32_t entries = beliefs.measured() + beliefs.failed();
+    device.searcher->tell(history.configuration(row), seen);
+    const bool is_entry = beliefs.measured() + beliefs.failed() > entries;
+    const ProposalOrigin origin = is_entry ? ProposalOrigin::portfolio : ProposalOrigin::random;
+    evidence.step_ended({history.configuration(row), origin}, seen.status, seen.run_time);
+    ++device.measurements;
+  }
+  return {};
+}
+
+nlohmann::json resemblance(const DevicePosterior* beliefs) {
+  nlohmann::json list = nlohmann::json::array();
+  if (beliefs == nullptr) return list;
+  for (std::size_t d = 0; d < beliefs->source_count(); ++d) {
+    list.push_back({{"device", beliefs->device(d)}, {"weight", beliefs->weight(d)}});
+  }
+  list.push_back({{"device", nullptr}, {"weight", beliefs->weight_of_none()}});
+  return list;
+}
+
+void print_readable(const nlohmann::json& report, const Decision& decision, CliContext& context) {
+  const auto ms = [](double ns) { return format_milliseconds(ns * 1e-6); };
+  context.print(std::string(verdict_name(decision.verdict)) + ": " + decision.reason_text + "\n\n");
+  TextTable table({{"figure"}, {"value", Align::right}, {"unit"}});
+  table.add_row({"p_b", format_number(decision.fraction, 5),
+                 "80 % interval " + format_number(decision.fraction_low, 5) + " to " +
+                     format_number(decision.fraction_high, 5) + ", from the " +
+                     fraction_origin_name(decision.fraction_origin)});
+  table.add_row({"expected steps", format_number(decision.expected_steps, 0), "random draws"});
+  table.add_row({"steps looked ahead", format_number(decision.steps, 0), ""});
+  table.add_row({"their cost", ms(decision.cost_ns), "ms"});
+  table.add_row({"their gain", ms(decision.gain_ns), "ms"});
+  table.add_row({"break-even", format_number(decision.break_even_launches, 0), "launches"});
+  table.add_row({"estimate of the best", ms(decision.best_estimate_ns), "ms per launch"});
+  for (const auto& entry : report["resembles"]) {
+    const bool none = entry["device"].is_null();
+    table.add_row({none ? "resembles none of these" : "resembles " + entry["device"].get<std::string>(),
+                   format_number(100 * entry["weight"].get<double>(), 0), "%"});
+  }
+  context.print(table);
+  const auto& assumed = report["assumed"];
+  context.print("\nassumed: " + format_milliseconds(assumed["step_ms"]) + " ms per step, weighted " +
+                format_number(assumed["kappa"], 2) + "; knowledge: " +
+                assumed["knowledge"].get<std::string>() + "\n");
+}
+
+struct Question {
+  std::shared_ptr<const Model> model;
+  const KernelKnowledge* knowledge = nullptr;
+  KernelQuantiles quantiles;
+  ShapeEvidence evidence;
+  Device device;
+  DevicePosterior beliefs;  // where nothing was measured
+  std::string source;       // of the knowledge, for people
+};
+
+Status prepare(Question& question, const DecideArguments& arguments) {
+  if (arguments.model.empty()) {
+    question.source = "no model: a prior over spaces of other kernels";
+    return {};
+  }
+  auto model = open_model(arguments.model);
+  if (!model.ok()) return model.status();
+  question.model = *model;
+  auto found = find_kernel(*question.model, arguments);
+  if (!found.ok()) return found.status();
+  question.knowledge = *found;
+  question.quantiles = KernelQuantiles(*question.knowledge);
+  question.evidence.knowledge = question.knowledge;
+  question.evidence.quantiles = &question.quantiles;
+  question.beliefs = DevicePosterior(*question.knowledge);
+  question.source = "model of " + std::to_string(question.knowledge->source_count()) + " histories";
+  for (std::size_t i = 0; i < question.knowledge->first_pick_count(); ++i) {
+    const KernelKnowledge::Pick pick = question.knowledge->first_pick(i);
+    if (pick.source >= 0) continue;
+    question.evidence.first_pick =
+        FirstPick{Configuration(pick.values), pick.expected, PickQuality::other_device};
+    break;
+  }
+  if (arguments.measured.empty()) return {};
+  return tell_measurements(question.device, *question.knowledge, question.evidence,
+                           arguments.measured);
+}
+
+DecisionInput input_of(const Question& question, const DecideArguments& arguments,
+                       double step_ns) {
+  DecisionSituation situation;
+  situation.running_time = from_ns(arguments.run_us * 1e3);
+  situation.first_pick_running = arguments.first_pick_runs;
+  situation.expected_launches = arguments.launches;
+  situation.step_charge = from_ns(arguments.kappa * step_ns);
+  Promise promise;
+  promise.share = arguments.overhead_limit;
+  promise.untuned = situation.running_time;
+  situation.promise = promise;
+  if (question.device.searcher) {
+    situation.outlook = question.device.searcher->outlook();
+  } else if (question.knowledge != nullptr) {
+    situation.outlook = {&question.beliefs, 1.0 / SearcherOptions().random_every};
+  }
+  situation.target_ratio = arguments.threshold;
+  situation.wanted_probability = arguments.probability;
+  DecisionInput input = decision_input(question.evidence, situation);
+  if (question.knowledge == nullptr) {
+    if (const auto published = published_prior(arguments.kernel, Processor::gpu);
+        published && std::abs(arguments.threshold - kPublishedThreshold) < 1e-9) {
+      input.fraction = published->fraction;
+      input.fraction_origin = FractionOrigin::prior;
+    }
+  }
+  return input;
+}
+
+void run_decide(const DecideArguments& arguments, CliContext& context) {
+  Question question;
+  if (Status status = prepare(question, arguments); !status.ok()) return context.fail(status);
+  const double run_ns = arguments.run_us * 1e3;
+  const double step_ns =
+      arguments.step_ms > 0 ? arguments.step_ms * 1e6 : typical_step_ns(question.knowledge, run_ns);
+  const DecisionInput input = input_of(question, arguments, step_ns);
+  if (question.knowledge == nullptr && input.fraction) {
+    question.source += ", with the published fraction of the benchmark of this name";
+  }
+  const Decision decision = decide(input);
+  const nlohmann::json report = {
+      {"kernel", arguments.kernel},
+      {"verdict", verdict_name(decision.verdict)},
+      {"reason", decision.reason_text},
+      {"expected_steps", finite(decision.expected_steps)},
+      {"cost_ms", finite(decision.cost_ns * 1e-6)},
+      {"gain_ms", finite(decision.gain_ns * 1e-6)},
+      {"pessimistic_net_ms", finite(decision.pessimistic_net_ns * 1e-6)},
+      {"steps", finite(decision.steps)},
+      {"break_even_launches", finite(decision.break_even_launches)},
+      {"fraction", decision.fraction},
+      {"fraction_interval", {decision.fraction_low, decision.fraction_high}},
+      {"fraction_origin", fraction_origin_name(decision.fraction_origin)},
+      {"best_estimate_ms", decision.best_estimate_ns * 1e-6},
+      {"resembles", resemblance(input.outlook.beliefs)},
+      {"assumed",
+       {{"launches", arguments.launches},
+        {"run_ms", arguments.run_us * 1e-3},
+        {"step_ms", step_ns * 1e-6},
+        {"kappa", arguments.kappa},
+        {"overhead_limit", arguments.overhead_limit},
+        {"threshold", arguments.threshold},
+        {"probability", arguments.probability},
+        {"measurements", question.device.measurements},
+        {"knowledge", question.source}}}};
+  if (context.json()) return context.print_json(report);
+  print_readable(report, decision, context);
+}
+
+}  // namespace
+
+void add_decide_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<DecideArguments>();
+  CLI::App* verb = app.add_subcommand("decide", "Does tuning pay, and why");
+  verb->add_option("model", arguments->model, "Model (.itmodel); without one a prior serves");
+  verb->add_option("--kernel", arguments->kernel, "Name of the kernel")->required();
+  verb->add_option("--launches", arguments->launches, "Launches still to come")
+      ->required()
+      ->check(CLI::Range(0.0, 1e15));
+  verb->add_option("--run-us", arguments->run_us, "Time of a launch as it runs now, in microseconds")
+      ->required()
+      ->check(CLI::Range(1e-3, 1e12));
+  verb->add_option("--step-ms", arguments->step_ms,
+                   "Cost of trying one configuration (default: as the model's devices saw it)")
+      ->check(CLI::Range(0.0, 1e9));
+  verb->add_option("--kappa", arguments->kappa,
+                   "What a millisecond of tuning is worth against one of the application")
+      ->check(CLI::Range(0.0, 1e6))
+      ->capture_default_str();
+  verb->add_option("--overhead-limit", arguments->overhead_limit,
+                   "Share of the application's kernel time that tuning may cost in vain")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_flag("--first-pick-runs", arguments->first_pick_runs,
+                 "What runs now is the model's first pick");
+  verb->add_option("--measured", arguments->measured,
+                   "History of what was measured on this device so far, in order")
+      ->needs(verb->get_option("model"));
+  verb->add_option("--threshold", arguments->threshold, "Relative performance that counts as good")
+      ->check(CLI::Range(0.01, 1.0))
+      ->capture_default_str();
+  verb->add_option("--probability", arguments->probability,
+                   "Wanted probability of finding a good one")
+      ->check(CLI::Range(0.0, 0.999999999))
+      ->capture_default_str();
+  context.add_json_flag(*verb);
+  verb->callback([arguments, &context] { run_decide(*arguments, context); });
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,78 @@
+// idletune export H --format t4|kernel-tuner -o F: a history in the ecosystem's formats.
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "agent/cli/histories.hpp"
+#include "agent/cli/verbs.hpp"
+#include "models/history/export.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+struct ExportArguments {
+  std::string history;
+  std::string format;
+  std::string output;
+  std::string kernel;
+};
+
+// The one history of the file, or the one of that kernel.
+Result<History> chosen_history(const ExportArguments& arguments) {
+  auto histories = load_histories(arguments.history);
+  if (!histories.ok()) return histories.status();
+  std::string names;
+  History* chosen = nullptr;
+  for (History& history : *histories) {
+    names += (names.empty() ? "" : ", ") + history.kernel;
+    const bool wanted =
+        arguments.kernel.empty() ? histories->size() == 1 : history.kernel == arguments.kernel;
+    if (wanted) chosen = &history;
+  }
+  if (chosen != nullptr) return std::move(*chosen);
+  return Status(StatusCode::invalid_argument,
+                arguments.history + ": holds histories of " + names + "; choose one with --kernel");
+}
+
+void run_export(const ExportArguments& arguments, CliContext& context) {
+  const auto history = chosen_history(arguments);
+  if (!history.ok()) return context.fail(history.status());
+  const bool t4 = arguments.format == "t4";
+  const auto text = t4 ? export_t4(*history) : export_kernel_tuner(*history);
+  if (!text.ok())
+    return context.fail(Status(text.code(), arguments.history + ": " + text.status().message()));
+  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(text->data()), text->size());
+  if (Status status = write_file_atomically(arguments.output, bytes); !status.ok())
+    return context.fail(status);
+  if (!context.json()) {
+    return context.print(arguments.output + ": " + std::to_string(history->rows()) +
+                         " configurations of " + history->kernel + " on " + history->device);
+  }
+  context.print_json({{"file", arguments.output},
+                      {"format", arguments.format},
+                      {"kernel", history->kernel},
+                      {"device", history->device},
+                      {"configurations", history->rows()},
+                      {"bytes", text->size()}});
+}
+
+}  // namespace
+
+void add_export_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<ExportArguments>();
+  CLI::App* verb = app.add_subcommand("export", "Writes a history in the formats of other tuners");
+  verb->add_option("history", arguments->history,
+                   "An .ithistory file, or anything that import knows")
+      ->required();
+  verb->add_option("--format", arguments->format, "t4 or kernel-tuner")
+      ->required()
+      ->check(CLI::IsMember({"t4", "kernel-tuner"}));
+  verb->add_option("-o,--output", arguments->output, "The file to write (JSON)")->required();
+  verb->add_option("--kernel", arguments->kernel, "Which one, of a file with several kernels");
+  context.add_json_flag(*verb);
+  verb->callback([arguments, &context] { run_export(*arguments, context); });
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,237 @@
+// idletune prune H --check H2...: leaves out parameters that matter little, and says what that
+// keeps elsewhere.
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "agent/cli/histories.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/verbs.hpp"
+#include "agent/search/convergence.hpp"
+#include "models/insight/pruning.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+struct PruneArguments {
+  std::string history;
+  std::string method = "conservative";
+  std::vector<std::string> checked;
+  PruningOptions options;
+  std::vector<std::string> searchers;
+  ConvergenceOptions convergence;
+};
+
+nlohmann::json number_or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json number_or_null(const std::optional<std::uint64_t>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json to_json(const Convergence& convergence) {
+  nlohmann::json curve = nlohmann::json::array();
+  for (const Convergence::Point& point : convergence.curve) {
+    curve.push_back({point.step, point.mean_best_ns / 1e6});
+  }
+  return {{"steps", number_or_null(convergence.steps_of_mean)},
+          {"median", number_or_null(convergence.median_steps)},
+          {"reached", convergence.reached},
+          {"curve_ms", curve}};
+}
+
+// Fewer steps on the pruned space, by the mean over the searches; never is more than any number.
+bool improves(const Convergence& pruned, const Convergence& full) {
+  if (!pruned.steps_of_mean) return false;
+  return !full.steps_of_mean || *pruned.steps_of_mean < *full.steps_of_mean;
+}
+
+// One device, each searcher on both spaces. Appends to `results`.
+Status converge_on(const History& history, const Pruning& pruning, const PruneArguments& arguments,
+                   nlohmann::json& results) {
+  const Result<History> left = pruned_history(pruning, history);
+  if (!left.ok()) return left.status();
+  const Result<Simulation> full = Simulation::of(history);
+  if (!full.ok()) return full.status();
+  const Result<Simulation> pruned = Simulation::of(*left);
+  if (!pruned.ok()) return Status();  // nothing in it runs: the retention says so
+  ConvergenceOptions options = arguments.convergence;
+  options.best_ns = history.best_time_ns();
+  for (std::size_t row = 0; row < history.rows(); ++row) {
+    if (history.correct(row))
+      options.worst_ns = std::max(options.worst_ns, history.run_time_ns(row));
+  }
+  for (const std::string& searcher : arguments.searchers) {
+    const auto on_full = converge(*full, searcher, options);
+    if (!on_full.ok()) return on_full.status();
+    const auto on_pruned = converge(*pruned, searcher, options);
+    if (!on_pruned.ok()) return on_pruned.status();
+    results.push_back({{"device", history.device},
+                       {"searcher", searcher},
+                       {"full", to_json(*on_full)},
+                       {"pruned", to_json(*on_pruned)},
+                       {"improved", improves(*on_pruned, *on_full)}});
+  }
+  return Status();
+}
+
+std::string number(double value, int digits) {
+  char buffer[48];
+  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
+  return buffer;
+}
+
+std::string or_never(const nlohmann::json& steps) {
+  return steps.is_null() ? "never" : steps.dump();
+}
+
+void print_readable(const nlohmann::json& r, const CliContext& context) {
+  context.print(r["kernel"].get<std::string>() + " on " + r["device"].get<std::string>() + ", " +
+                r["method"].get<std::string>() + " pruning: " + r["configurations"].dump() +
+                " configurations become " + r["remaining"].dump() + " (" +
+                number(r["reduction"], 2) + " times fewer), " + std::to_string(r["pruned"].size()) +
+                " of " + std::to_string(r["pruned"].size() + r["kept"].size()) +
+                " parameters pinned");
+  TextTable parameters({{"parameter"}, {"pinned to"}, {"bits", Align::right}});
+  for (const auto& p : r["pruned"]) {
+    parameters.add_row(
+        {p["name"],
+         p["value"].get<std::string>() + (p["at_median"] ? "" : " (nearest to the median)"),
+         number(p["information"], 4)});
+  }
+  for (const auto& name : r["kept"]) parameters.add_row({name, "(kept)"});
+  context.print(parameters);
+  TextTable retention(
+      {{"device"}, {"configurations", Align::right}, {"performance kept", Align::right}});
+  for (const auto& one : r["retention"]) {
+    retention.add_row({one["device"],
+                       one["remaining"].dump() + " of " + one["configurations"].dump(),
+                       number(100 * one["value"].get<double>(), 1) + " %"});
+  }
+  context.print(retention);
+  if (r["convergence"].empty()) return;
+  TextTable convergence({{"device"},
+                         {"searcher"},
+                         {"steps, full space", Align::right},
+                         {"pruned", Align::right},
+                         {"median, full space", Align::right},
+                         {"pruned", Align::right},
+                         {"faster"}});
+  for (const auto& c : r["convergence"]) {
+    convergence.add_row({c["device"], c["searcher"], or_never(c["full"]["steps"]),
+                         or_never(c["pruned"]["steps"]), or_never(c["full"]["median"]),
+                         or_never(c["pruned"]["median"]), c["improved"] ? "yes" : "no"});
+  }
+  context.print(convergence);
+}
+
+// The one history in the file.
+Result<History> load_one(const std::string& path) {
+  auto histories = load_histories(path);
+  if (!histories.ok()) return histories.status();
+  if (histories->size() != 1) {
+    return Status(
+        StatusCode::invalid_argument,
+        path + ": expected one history to prune with, found " + std::to_string(histories->size()));
+  }
+  return std::move(histories->front());
+}
+
+void run_prune(const PruneArguments& arguments, CliContext& context) {
+  const Result<History> history = load_one(arguments.history);
+  if (!history.ok()) return context.fail(history.status());
+  const auto others = load_histories(arguments.checked);
+  if (!others.ok()) return context.fail(others.status());
+  const auto pruning = prune(
+      *history, pruning_method_from_name(arguments.method).value_or(PruningMethod::conservative),
+      arguments.options);
+  if (!pruning.ok()) return context.fail(pruning.status());
+  nlohmann::json pruned = nlohmann::json::array();
+  for (const PrunedParameter& p : pruning->pruned) {
+    pruned.push_back({{"name", p.name},
+                      {"value", p.value},
+                      {"information", p.information},
+                      {"at_median", p.at_median}});
+  }
+  std::vector<const History*> devices{&*history};
+  for (const History& other : *others) devices.push_back(&other);
+  nlohmann::json retention = nlohmann::json::array();
+  nlohmann::json convergence = nlohmann::json::array();
+  Progress progress("prune", devices.size(), context.json() || arguments.searchers.empty());
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    progress.update(i, devices[i]->device);
+    const auto kept = retention_on(*pruning, *devices[i]);
+    if (!kept.ok()) return context.fail(kept.status());
+    retention.push_back({{"device", kept->device},
+                         {"value", kept->value},
+                         {"configurations", kept->configurations},
+                         {"remaining", kept->remaining}});
+    if (arguments.searchers.empty()) continue;
+    const Status status = converge_on(*devices[i], *pruning, arguments, convergence);
+    if (!status.ok()) return context.fail(status);
+  }
+  progress.clear();
+  const nlohmann::json result = {{"kernel", pruning->kernel},
+                                 {"device", pruning->device},
+                                 {"method", arguments.method},
+                                 {"kept", pruning->kept},
+                                 {"pruned", pruned},
+                                 {"constant", pruning->constant},
+                                 {"configurations", pruning->configurations},
+                                 {"remaining", pruning->remaining},
+                                 {"reduction", pruning->reduction()},
+                                 {"retention", retention},
+                                 {"convergence", convergence}};
+  if (context.json()) return context.print_json(result);
+  print_readable(result, context);
+}
+
+}  // namespace
+
+void add_prune_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<PruneArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "prune", "Pins parameters that matter little, and says what the smaller space keeps");
+  verb->add_option("history", arguments->history,
+                   "History that decides (.ithistory, or what import reads)")
+      ->required();
+  verb->add_option("--method", arguments->method, "naive, aggressive or conservative")
+      ->check(CLI::IsMember({"naive", "aggressive", "conservative"}))
+      ->capture_default_str();
+  verb->add_option("--check", arguments->checked,
+                   "Histories of other devices to try the pruned space on");
+  verb->add_option("--information", arguments->options.information_share,
+                   "Share of the highest mutual information below which a parameter matters little")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--retention", arguments->options.retention,
+                   "Share of the best performance that must be kept on the deciding device")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  CLI::Option* converge =
+      verb->add_option(
+              "--converge", arguments->searchers,
+              "Also search the full and the pruned space of every device: random, annealing")
+          ->delimiter(',')
+          ->check(CLI::IsMember({"random", "annealing"}));
+  verb->add_option("--until", arguments->convergence.until, "Relative performance to converge to")
+      ->check(CLI::Range(0.0, 1.0))
+      ->needs(converge)
+      ->capture_default_str();
+  verb->add_option("--repeat", arguments->convergence.repeats,
+                   "Searches of each kind, each with its own seed")
+      ->check(CLI::Range(1, 1000000))
+      ->needs(converge)
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->convergence.seed, "Seed of the first search")
+      ->needs(converge)
+      ->capture_default_str();
+  context.add_json_flag(*verb);
+  verb->callback([arguments, &context] { run_prune(*arguments, context); });
+}
+
+}  // namespace idletune::cli

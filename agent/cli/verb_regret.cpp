@@ -1,0 +1,484 @@
+// idletune regret T...: total time of tuning policies on recorded devices.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "agent/cli/held_out_model.hpp"
+#include "agent/cli/histories.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/verbs.hpp"
+#include "agent/search/regret/regret_summary.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+using regret::Application;
+using regret::Policy;
+using regret::RegretCurve;
+using regret::RegretPoint;
+using regret::RegretSummary;
+using regret::RegretTarget;
+using regret::Start;
+
+constexpr unsigned kThreads = 2;
+constexpr Start kStarts[] = {Start::first_pick, Start::random, Start::median};
+
+struct RegretArguments {
+  std::vector<std::string> targets;
+  std::string model;
+  std::vector<std::string> training;
+  std::vector<std::string> starts{"first_pick"};
+  bool leave_one_out = false;
+  bool shuffle = false;
+  std::string ledger = "on";
+  std::size_t seeds = 10;
+  std::uint64_t seed = 1;
+  regret::RegretOptions options;
+};
+
+// A recorded device, and what may be learned from for it.
+struct Target {
+  const History* history = nullptr;
+  std::string name;
+  std::unique_ptr<RegretTarget> recorded;
+  std::vector<const History*> training;  // of other devices; with --leave-one-out
+  std::shared_ptr<const Model> model;    // of those, or the given one
+};
+
+// One curve: a target from one start, all its seeds.
+struct Series {
+  const Target* target = nullptr;
+  Start start = Start::first_pick;
+  std::vector<std::vector<Application>> seeds;  // finished ones
+  bool has_model = false;
+};
+
+const KernelKnowledge* knowledge_of(const Target& target, const Model* model) {
+  if (model == nullptr) return nullptr;
+  return model->kernel(target.history->kernel, target.recorded->space());
+}
+
+// A model of the target's training histories with their results dealt anew.
+Result<std::shared_ptr<const Model>> learn_shuffled(const Target& target, std::uint64_t seed) {
+  std::vector<History> wrong;
+  for (const History* history : target.training) {
+    wrong.push_back(regret::shuffled_results(*history, seed * 1000 + wrong.size()));
+  }
+  std::vector<const History*> pointers;
+  for (const History& history : wrong) pointers.push_back(&history);
+  return learn_held_out(*target.history, pointers);
+}
+
+// Two threads take jobs in turn; failures end the work.
+class Runner {
+ public:
+  Runner(const char* task, std::size_t total, bool quiet)
+      : task_(task), total_(total), quiet_(quiet) {}
+
+  // Runs `job(i)` for i = 0 .. total - 1, each a Status. False if interrupted or failed.
+  template <typename Job>
+  bool run(Job job) {
+    std::vector<std::thread> threads;
+    running_ = kThreads;
+    for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([&] { work(job); });
+    Progress progress(task_, total_, quiet_);
+    while (running_.load() > 0) {
+      progress.update(done_.load());
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    for (std::thread& thread : threads) thread.join();
+    return done_.load() >= total_ && failure_.ok();
+  }
+  const Status& failure() const { return failure_; }
+
+ private:
+  template <typename Job>
+  void work(Job& job) {
+    for (;;) {
+      const std::size_t number = next_++;
+      if (number >= total_ || interrupted() || failed_.load()) break;
+      const Status status = job(number);
+      if (!status.ok()) {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        failure_ = status;
+        failed_ = true;
+      }
+      ++done_;
+    }
+    --running_;
+  }
+
+  const char* task_;
+  std::size_t total_;
+  bool quiet_;
+  std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> done_{0};
+  std::atomic<unsigned> running_{0};
+  std::atomic<bool> failed_{false};
+  std::mutex mutex_;
+  Status failure_;
+};
+
+// --- the answer
+// ------------------------------------------------------------------------------------------------
+
+nlohmann::json json_or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json result_of(const RegretCurve& curve, const RegretPoint& point) {
+  nlohmann::json total = nlohmann::json::object();
+  nlohmann::json spread = nlohmann::json::object();
+  for (std::size_t i = 0; i < regret::kPolicyCount; ++i) {
+    const auto policy = static_cast<Policy>(i);
+    const regret::Spread& values = point.total_ms[policy];
+    total[policy_name(policy)] = values.mean;
+    spread[policy_name(policy)] = {
+        {"min", values.min}, {"max", values.max}, {"deviation", values.deviation}};
+  }
+  return {{"target", curve.target},
+          {"kernel", curve.kernel},
+          {"device", curve.device},
+          {"model", curve.has_model},
+          {"start", start_name(curve.start)},
+          {"launches", point.launches},
+          {"seeds", point.seeds},
+          {"total_ms", total},
+          {"spread_ms", spread},
+          {"loss", point.loss},
+          {"worst_seed_loss", point.worst_loss},
+          {"excess", point.excess},
+          {"excess_no_ledger", point.excess_no_ledger},
+          {"excess_absolute", point.excess_absolute},
+          {"captured_gain", json_or_null(point.captured_gain)},
+          {"captured_gain_ledger", json_or_null(point.captured_gain_ledger)},
+          {"captured_gain_no_ledger", json_or_null(point.captured_gain_no_ledger)},
+          {"steps",
+           {{"idletune", point.steps},
+            {"idletune_no_ledger", point.steps_no_ledger},
+            {"clairvoyant", point.clairvoyant_steps},
+            {"clairvoyant_ledger", point.clairvoyant_ledger_steps}}},
+          {"tuning_ms", point.tuning_ms},
+          {"final_relative", point.final_relative},
+          {"overdrawn_ms", point.overdrawn_ms},
+          {"verdict", verdict_name(point.verdict)},
+          {"reason", point.reason}};
+}
+
+nlohmann::json place_of(const RegretCurve& curve, const RegretPoint& point, double value) {
+  return {{"value", value},
+          {"target", curve.target},
+          {"launches", point.launches},
+          {"verdict", verdict_name(point.verdict)},
+          {"reason", point.reason}};
+}
+
+nlohmann::json json_of(const RegretSummary& summary, const std::vector<RegretCurve>& curves) {
+  const RegretCurve& worst = curves[summary.worst_curve];
+  const RegretCurve& excess = curves[summary.worst_excess_curve];
+  return {{"start", start_name(curves.front().start)},
+          {"targets", summary.targets},
+          {"points", summary.points},
+          {"excess", summary.mean_excess},
+          {"excess_no_ledger", summary.mean_excess_no_ledger},
+          {"excess_absolute", summary.mean_excess_absolute},
+          {"captured_gain", json_or_null(summary.mean_captured_gain)},
+          {"captured_gain_ledger", json_or_null(summary.mean_captured_gain_ledger)},
+          {"captured_gain_no_ledger", json_or_null(summary.mean_captured_gain_no_ledger)},
+          {"worst_loss", place_of(worst, worst.points[summary.worst_point], summary.worst_loss)},
+          {"worst_excess",
+           place_of(excess, excess.points[summary.worst_excess_point], summary.worst_excess)}};
+}
+
+std::string format(const char* pattern, double value) {
+  char buffer[48];
+  std::snprintf(buffer, sizeof buffer, pattern, value);
+  return buffer;
+}
+
+std::string percent(double share) { return format("%+.1f %%", 100 * share); }
+
+std::string percent(const std::optional<double>& share) {
+  return share ? format("%.0f %%", 100 * *share) : "-";
+}
+
+// "1.52 s" and the like; a dash for NaN.
+std::string duration(double ms) {
+  if (std::isnan(ms)) return "-";
+  if (ms < 1) return format("%.3g us", ms * 1e3);
+  if (ms < 1e3) return format("%.3g ms", ms);
+  if (ms < 1e6) return format("%.3g s", ms / 1e3);
+  return format("%.4g h", ms / 3.6e6);
+}
+
+std::string count(double launches) { return format(launches < 1e6 ? "%.0f" : "%.3g", launches); }
+
+void print_curve(const RegretCurve& curve, const CliContext& context) {
+  context.print("\n" + curve.kernel + " on " + curve.device + ", starting with the " +
+                (curve.start == Start::first_pick ? "model's first pick"
+                 : curve.start == Start::random   ? "random configuration"
+                                                  : "median configuration") +
+                (curve.has_model ? "" : " (no model)") + "\n");
+  TextTable table({{"launches", Align::right},
+                   {"never tune", Align::right},
+                   {"first pick", Align::right},
+                   {"always", Align::right},
+                   {"KTT", Align::right},
+                   {"idletune", Align::right},
+                   {"+-", Align::right},
+                   {"clairvoyant", Align::right},
+                   {"limit", Align::right},
+                   {"vs never", Align::right},
+                   {"vs clairv.", Align::right},
+                   {"captured", Align::right},
+                   {"steps", Align::right},
+                   {"best", Align::right},
+                   {"verdict"}});
+  for (const RegretPoint& point : curve.points) {
+    const auto mean = [&](Policy policy) { return duration(point.total_ms[policy].mean); };
+    table.add_row({count(point.launches), mean(Policy::never), mean(Policy::first_pick),
+                   mean(Policy::always), mean(Policy::ktt), mean(Policy::idletune),
+                   duration(point.total_ms[Policy::idletune].deviation), mean(Policy::clairvoyant),
+                   mean(Policy::limit), percent(point.loss), percent(point.excess_absolute),
+                   percent(point.captured_gain), format("%.1f", point.steps),
+                   format("%.1f", point.clairvoyant_steps), verdict_name(point.verdict)});
+  }
+  context.print(table);
+}
+
+void print_summary(const RegretSummary& summary, const std::vector<RegretCurve>& curves,
+                   const RegretArguments& arguments, const CliContext& context) {
+  const RegretCurve& worst = curves[summary.worst_curve];
+  const RegretPoint& point = worst.points[summary.worst_point];
+  const std::string ledger = arguments.ledger == "on" ? "with the ledger" : "without a ledger";
+  context.print("\nStart " + std::string(start_name(curves.front().start)) + ", " +
+                std::to_string(summary.targets) + " targets, " + std::to_string(summary.points) +
+                " points of " + std::to_string(point.seeds) + " seeds:\n" +
+                "  above the clairvoyant on average: " + percent(summary.mean_excess) + " (" +
+                ledger + " both), " + percent(summary.mean_excess_absolute) +
+                " (clairvoyant without one), " + percent(summary.mean_excess_no_ledger) +
+                " (neither with one)\n" +
+                "  captured gain past the break-even: " + percent(summary.mean_captured_gain) +
+                " of the clairvoyant's, " + percent(summary.mean_captured_gain_ledger) +
+                " of the clairvoyant's with the ledger, without ledgers " +
+                percent(summary.mean_captured_gain_no_ledger) + "\n" +
+                "  worst against never tuning: " + percent(summary.worst_loss) + ", " +
+                worst.kernel + " on " + worst.device + ", " + count(point.launches) +
+                " launches: " + verdict_name(point.verdict) + ": " + point.reason + "\n");
+}
+
+std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_t points) {
+  std::vector<RegretCurve> curves;
+  for (const Series& one : series) {
+    if (one.seeds.empty()) continue;
+    RegretCurve curve;
+    curve.target = one.target->name;
+    curve.kernel = one.target->history->kernel;
+    curve.device = one.target->history->device;
+    curve.has_model = one.has_model;
+    curve.has_compile_times = one.target->recorded->device().has_compile_times();
+    curve.start = one.start;
+    for (std::size_t p = 0; p < points; ++p) {
+      std::vector<Application> applications;
+      for (const std::vector<Application>& seed : one.seeds) applications.push_back(seed[p]);
+      curve.points.push_back(point_of(applications));
+    }
+    curves.push_back(std::move(curve));
+  }
+  return curves;
+}
+
+void answer(const std::vector<RegretCurve>& curves, const RegretArguments& arguments, bool complete,
+            const CliContext& context) {
+  nlohmann::json results = nlohmann::json::array();
+  nlohmann::json summaries = nlohmann::json::array();
+  for (const Start start : kStarts) {
+    std::vector<RegretCurve> same;
+    for (const RegretCurve& curve : curves) {
+      if (curve.start == start) same.push_back(curve);
+    }
+    if (same.empty()) continue;
+    const RegretSummary summary = summary_of(same);
+    for (const RegretCurve& curve : same) {
+      for (const RegretPoint& point : curve.points) results.push_back(result_of(curve, point));
+      if (!context.json()) print_curve(curve, context);
+    }
+    summaries.push_back(json_of(summary, same));
+    if (!context.json()) print_summary(summary, same, arguments, context);
+  }
+  if (!context.json()) return;
+  context.print_json({{"results", results},
+                      {"summary", summaries},
+                      {"ledger", arguments.ledger == "on"},
+                      {"shuffled", arguments.shuffle},
+                      {"complete", complete}});
+}
+
+// --- the work
+// ------------------------------------------------------------------------------------------------
+
+Status open_targets(const std::vector<History>& histories, const RegretArguments& arguments,
+                    std::vector<Target>& targets) {
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    Result<RegretTarget> recorded = RegretTarget::of(histories[i]);
+    if (!recorded.ok()) return recorded.status();
+    Target target;
+    target.history = &histories[i];
+    target.name = arguments.targets[std::min(i, arguments.targets.size() - 1)];
+    target.recorded = std::make_unique<RegretTarget>(std::move(*recorded));
+    targets.push_back(std::move(target));
+  }
+  return Status();
+}
+
+Status open_models(std::vector<Target>& targets, const RegretArguments& arguments,
+                   const std::vector<const History*>& training, const CliContext& context) {
+  if (!arguments.model.empty()) {
+    auto bytes = read_file(arguments.model, kMaxModelBytes);
+    if (!bytes.ok()) return bytes.status();
+    auto model = Model::open(std::move(*bytes), arguments.model);
+    if (!model.ok()) return model.status();
+    for (Target& target : targets) target.model = *model;
+  }
+  if (!arguments.leave_one_out) return Status();
+  for (Target& target : targets) target.training = without_device_of(*target.history, training);
+  if (arguments.shuffle) return Status();  // learned anew for every seed
+  Runner runner("learn", targets.size(), context.json());
+  runner.run([&](std::size_t i) {
+    if (targets[i].training.empty()) return Status();
+    auto model = learn_held_out(*targets[i].history, targets[i].training);
+    if (model.ok()) targets[i].model = *model;
+    return model.status();
+  });
+  return runner.failure();
+}
+
+void warn_about(const std::vector<Target>& targets, const RegretArguments& arguments,
+                const CliContext& context) {
+  for (const Target& target : targets) {
+    const bool knows = arguments.shuffle ? !target.training.empty()
+                                         : knowledge_of(target, target.model.get()) != nullptr;
+    if (!knows && (arguments.leave_one_out || !arguments.model.empty())) {
+      context.warn(target.name + ": no model knows kernel " + target.history->kernel +
+                   " with these parameters: the search draws at random");
+    }
+    if (!target.recorded->device().has_compile_times()) {
+      context.warn(target.name + ": no compile times were recorded; compilations count as free");
+    }
+  }
+}
+
+void run_regret(const RegretArguments& arguments, CliContext& context) {
+  const auto histories = load_histories(arguments.targets);
+  if (!histories.ok()) return context.fail(histories.status());
+  const auto more = load_histories(arguments.training);
+  if (!more.ok()) return context.fail(more.status());
+  std::vector<Target> targets;
+  if (Status status = open_targets(*histories, arguments, targets); !status.ok()) {
+    return context.fail(status);
+  }
+  std::vector<const History*> training;
+  for (const History& history : arguments.training.empty() ? *histories : *more) {
+    training.push_back(&history);
+  }
+  if (Status status = open_models(targets, arguments, training, context); !status.ok()) {
+    return context.fail(status);
+  }
+  warn_about(targets, arguments, context);
+
+  std::vector<Series> series;
+  for (const Start start : kStarts) {
+    const std::string name = start_name(start);
+    if (std::find(arguments.starts.begin(), arguments.starts.end(), name) ==
+        arguments.starts.end()) {
+      continue;
+    }
+    for (const Target& target : targets) series.push_back({&target, start, {}, false});
+  }
+  // Seeds of all series alternate, so that an interrupted run has something of each.
+  Runner runner("regret", series.size() * arguments.seeds, context.json());
+  std::mutex mutex;
+  const bool complete = runner.run([&](std::size_t job) {
+    Series& one = series[job % series.size()];
+    const Target& target = *one.target;
+    const std::uint64_t seed = arguments.seed + job / series.size();
+    std::shared_ptr<const Model> model = target.model;
+    if (arguments.shuffle && !target.training.empty()) {
+      auto shuffled = learn_shuffled(target, seed);
+      if (!shuffled.ok()) return shuffled.status();
+      model = *shuffled;
+    }
+    const KernelKnowledge* kernel = knowledge_of(target, model.get());
+    regret::RegretOptions options = arguments.options;
+    options.start = one.start;
+    options.ledger = arguments.ledger == "on";
+    auto applications = play_applications(*target.recorded, kernel, options, seed);
+    if (!applications.ok()) return applications.status();
+    const std::lock_guard<std::mutex> lock(mutex);
+    one.seeds.push_back(std::move(*applications));
+    one.has_model = kernel != nullptr;
+    return Status();
+  });
+  if (!runner.failure().ok()) return context.fail(runner.failure());
+  if (!complete) context.warn("stopped early: the figures are of the seeds that were finished");
+  answer(curves_of(series, arguments.options.launches.size()), arguments, complete, context);
+}
+
+}  // namespace
+
+void add_regret_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<RegretArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "regret", "Total time of applications under tuning policies, on recorded histories");
+  verb->add_option("targets", arguments->targets,
+                   "Histories to play on (.ithistory, or what import reads)")
+      ->required();
+  CLI::Option* model = verb->add_option("--model", arguments->model, "Model to decide with");
+  CLI::Option* leave = verb->add_flag(
+      "--leave-one-out", arguments->leave_one_out,
+      "For each target, learn a model from the other devices' histories instead of --model");
+  leave->excludes(model);
+  verb->add_option("--training", arguments->training,
+                   "Histories to learn from with --leave-one-out (default: the targets)")
+      ->needs(leave);
+  verb->add_flag("--shuffle", arguments->shuffle,
+                 "Deal the training results anew among the configurations: a wrong model")
+      ->needs(leave);
+  verb->add_option("--launches", arguments->options.launches,
+                   "Launches of the application; separated by commas")
+      ->delimiter(',')
+      ->check(CLI::Range(1.0, 1e12))
+      ->default_str("1,3,10,...,10000000");
+  verb->add_option("--seeds", arguments->seeds, "Applications per target and number of launches")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->seed, "The first of them")->capture_default_str();
+  verb->add_option("--start", arguments->starts,
+                   "What runs at first: first_pick, random, median; separated by commas")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"first_pick", "random", "median"}))
+      ->capture_default_str();
+  verb->add_option("--ledger", arguments->ledger, "Whether tuning keeps to the 2 % ledger")
+      ->check(CLI::IsMember({"on", "off"}))
+      ->capture_default_str();
+  context.add_json_flag(*verb);
+  verb->callback([arguments, &context] {
+    catch_interrupts();
+    if (arguments->options.launches.empty()) {
+      return context.used_wrongly("regret: --launches names none");
+    }
+    run_regret(*arguments, context);
+  });
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,247 @@
+// idletune report H... -o R.html: one page with pictures from histories.
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/cli/histories.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/report/sections.hpp"
+#include "agent/cli/verbs.hpp"
+#include "models/space/xml.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> histories;
+  std::vector<std::string> kernels;
+  std::vector<std::string> kinds;
+  std::vector<std::string> sections;
+  std::string model;
+  std::string title = "What the tuning histories say";
+  std::string output;
+  report::ReportOptions options;
+};
+
+struct SectionMaker {
+  const char* name;
+  report::Section (*make)(const report::Study&, const report::ReportOptions&,
+                          const report::Continue&);
+};
+
+constexpr SectionMaker kSections[] = {
+    {"distribution", report::distribution_section},
+    {"fractions", report::fraction_section},
+    {"importance", report::importance_section},
+    {"devices", report::device_section},
+    {"pruning", report::pruning_section},
+    {"convergence", report::convergence_section},
+    {"regret", report::regret_section},
+    {"model", report::model_section},
+    {"sources", report::source_section},
+};
+
+std::vector<std::string> section_names() {
+  std::vector<std::string> names;
+  for (const SectionMaker& section : kSections) names.emplace_back(section.name);
+  return names;
+}
+
+std::string kind_names() {
+  std::string names;
+  for (std::uint8_t kind = 0; kind < kParameterKindCount; ++kind) {
+    names +=
+        (kind > 0 ? ", " : "") + std::string(parameter_kind_name(static_cast<ParameterKind>(kind)));
+  }
+  return names;
+}
+
+// Kinds from descriptions and from NAME=KIND; those of the latter are the user's last word.
+Result<report::ParameterKinds> read_kinds(const ReportArguments& arguments) {
+  report::ParameterKinds kinds;
+  std::vector<KernelDescription> descriptions;
+  for (const std::string& path : arguments.kernels) {
+    auto description = read_kernel_xml(path);
+    if (!description.ok()) return description.status();
+    for (const DescribedParameter& parameter : description->parameters) {
+      kinds.describe(description->name, parameter.name, parameter.kind);
+    }
+  }
+  for (const std::string& text : arguments.kinds) {
+    const std::size_t equals = text.rfind('=');
+    const auto kind = equals == std::string::npos || equals == 0
+                          ? std::nullopt
+                          : parameter_kind_from_name(text.substr(equals + 1));
+    if (!kind) {
+      return Status(StatusCode::invalid_argument,
+                    "--kind '" + text + "': expected NAME=KIND with a kind of " + kind_names());
+    }
+    kinds.decide(text.substr(0, equals), *kind);
+  }
+  return kinds;
+}
+
+Result<std::shared_ptr<const Model>> open_model(const std::string& path) {
+  auto bytes = read_file(path, kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  return Model::open(std::move(*bytes), path);
+}
+
+Result<std::vector<report::Recording>> load_recordings(const std::vector<std::string>& paths) {
+  std::vector<report::Recording> recordings;
+  for (const std::string& path : paths) {
+    auto histories = load_histories(path);
+    if (!histories.ok()) return histories.status();
+    // A page that is shown around need not say in which folder somebody keeps his files.
+    const std::string file = path.substr(path.find_last_of('/') + 1);
+    for (History& history : *histories) recordings.push_back({std::move(history), file});
+    if (interrupted()) break;
+  }
+  return recordings;
+}
+
+bool is_wanted(const ReportArguments& arguments, const char* section) {
+  return arguments.sections.empty() ||
+         std::find(arguments.sections.begin(), arguments.sections.end(), section) !=
+             arguments.sections.end();
+}
+
+report::Page page_of(const report::Study& study, const ReportArguments& arguments) {
+  report::Page page;
+  page.title = arguments.title;
+  page.lead =
+      "Measurements of GPU kernels in many configurations: how hard it is to find a good one, "
+      "which "
+      "parameters decide, and what one device teaches about another.";
+  std::uint64_t configurations = 0;
+  std::vector<std::string> devices;
+  for (const report::Group& group : study.groups) {
+    for (const report::Source& source : group.sources) {
+      configurations += source.distribution.measured;
+      devices.push_back(source.history->device);
+    }
+  }
+  std::sort(devices.begin(), devices.end());
+  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
+  using report::count_text;
+  page.totals = {{count_text(study.groups.size()), study.groups.size() == 1 ? "kernel" : "kernels"},
+                 {count_text(devices.size()), devices.size() == 1 ? "device" : "devices"},
+                 {count_text(study.source_count()), "pairs of kernel and device"},
+                 {count_text(configurations), "configurations measured"}};
+  return page;
+}
+
+void write_report(const ReportArguments& arguments, const report::Page& page, CliContext& context) {
+  const std::string html = report::html_of(page);
+  const Status written = write_file_atomically(
+      arguments.output, Bytes(reinterpret_cast<const std::uint8_t*>(html.data()), html.size()));
+  if (!written.ok()) return context.fail(written);
+  nlohmann::json contents = report::contents_of(page);
+  contents["file"] = arguments.output;
+  contents["bytes"] = html.size();
+  if (context.json()) return context.print_json(contents);
+  TextTable table({{"section"}, {"figures", Align::right}, {"tables", Align::right}});
+  for (const auto& section : contents["sections"]) {
+    table.add_row({section["title"], std::to_string(section["figures"].size()),
+                   std::to_string(section["tables"].size())});
+  }
+  context.print(table);
+  context.print(arguments.output + ": " + report::count_text(html.size()) + " bytes");
+}
+
+void say_stopped(const ReportArguments& arguments, CliContext& context) {
+  context.fail("report: stopped; " + arguments.output + " was not written");
+}
+
+void run_report(const ReportArguments& arguments, CliContext& context) {
+  auto kinds = read_kinds(arguments);
+  if (!kinds.ok()) return context.fail(kinds.status());
+  auto recordings = load_recordings(arguments.histories);
+  if (!recordings.ok()) return context.fail(recordings.status());
+  const report::Study study = report::study_of(std::move(*recordings), std::move(*kinds));
+  if (interrupted()) return say_stopped(arguments, context);
+  for (const std::string& warning : study.warnings) context.warn(warning + ": left out");
+  if (study.groups.empty()) {
+    return context.fail(
+        std::string("report: there is no history in which something ran correctly"));
+  }
+  report::ReportOptions options = arguments.options;
+  if (!arguments.model.empty()) {
+    auto model = open_model(arguments.model);
+    if (!model.ok()) return context.fail(model.status());
+    options.model = std::move(*model);
+  }
+  report::Page page = page_of(study, arguments);
+  Progress progress("report", 0, context.json());
+  std::size_t done = 0;
+  const report::Continue go_on = [&](const std::string& next) {
+    progress.update(done++, next);
+    return !interrupted();
+  };
+  for (const SectionMaker& section : kSections) {
+    if (!is_wanted(arguments, section.name)) continue;
+    report::Section made = section.make(study, options, go_on);
+    if (!made.parts.empty()) page.sections.push_back(std::move(made));
+    if (interrupted()) break;
+  }
+  progress.clear();
+  if (interrupted()) return say_stopped(arguments, context);
+  write_report(arguments, page, context);
+}
+
+}  // namespace
+
+void add_report_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<ReportArguments>();
+  CLI::App* verb =
+      app.add_subcommand("report", "One self-contained page with pictures, from histories");
+  verb->add_option("histories", arguments->histories,
+                   "Histories (.ithistory, or what import reads)")
+      ->required();
+  verb->add_option("-o,--output", arguments->output, "Where the page goes (HTML)")->required();
+  verb->add_option("--kernel", arguments->kernels,
+                   "Description (XML) that says the kinds of its kernel's parameters")
+      ->type_name("K.xml");
+  verb->add_option("--kind", arguments->kinds,
+                   "Kind of the parameters of that name, in any kernel: " + kind_names())
+      ->type_name("NAME=KIND");
+  verb->add_option("--threshold", arguments->options.threshold,
+                   "Relative performance that counts as good")
+      ->check(CLI::Range(0.0, 1.0))
+      ->capture_default_str();
+  verb->add_option("--probability", arguments->options.probability,
+                   "Wanted probability of finding a good one")
+      ->check(CLI::Range(0.0, 0.999999999))
+      ->capture_default_str();
+  verb->add_option(
+      "--model", arguments->model,
+      "Model that searches start from (default: for every device one learned from the others)");
+  verb->add_option("--repeat", arguments->options.repeats,
+                   "Simulated searches per curve of convergence")
+      ->check(CLI::Range(1, 100000))
+      ->capture_default_str();
+  verb->add_option("--seeds", arguments->options.seeds,
+                   "Simulated applications per point of a regret curve")
+      ->check(CLI::Range(1, 1000))
+      ->capture_default_str();
+  verb->add_option("--seed", arguments->options.seed, "Seed of the first simulated search")
+      ->capture_default_str();
+  verb->add_option("--title", arguments->title, "Title of the page")->capture_default_str();
+  verb->add_option("--sections", arguments->sections,
+                   "Only these, separated by commas (default: all)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(section_names()));
+  context.add_json_flag(*verb);
+  verb->callback([arguments, &context] {
+    catch_interrupts();
+    run_report(*arguments, context);
+  });
+}
+
+}  // namespace idletune::cli
