@@ -9,6 +9,9 @@
 #include <idletune/agent.hpp>
 #include <idletune/tuner.hpp>
 
+#if IDLETUNE_WITH_CUDA
+#include <idletune/cuda.hpp>
+#endif
 #if IDLETUNE_WITH_OPENCL
 #include <idletune/opencl.hpp>
 #endif
@@ -78,7 +81,18 @@ idletune::opencl::OpenOptions opencl_options() {
   options.library = idletune::environment_opencl_library();
   return options;
 }
+#endif
 
+#if IDLETUNE_WITH_CUDA
+idletune::cuda::OpenOptions cuda_options() {
+  idletune::cuda::OpenOptions options;
+  options.library = idletune::environment_cuda_library();
+  options.nvrtc_library = idletune::environment_nvrtc_library();
+  return options;
+}
+#endif
+
+#if IDLETUNE_WITH_OPENCL || IDLETUNE_WITH_CUDA
 idletune_status hand_out(idletune::Result<std::unique_ptr<idletune::Device>> opened,
                          idletune_device** device) {
   if (!opened.ok()) return report(opened.status());
@@ -115,6 +129,24 @@ void idletune_opencl_handles(idletune_device* device, void** context, void** dev
   if (context != nullptr) *context = handles.context;
   if (device_id != nullptr) *device_id = handles.device;
   if (queue != nullptr) *queue = handles.queue;
+}
+#endif
+
+#if IDLETUNE_WITH_CUDA
+idletune_status idletune_cuda_adopt(void* context, void* stream, idletune_device** device) {
+  if (device == nullptr) return missing("device");
+  return hand_out(idletune::cuda::adopt(context, stream, cuda_options()), device);
+}
+
+idletune_status idletune_cuda_open(uint32_t index, idletune_device** device) {
+  if (device == nullptr) return missing("device");
+  return hand_out(idletune::cuda::open(index, cuda_options()), device);
+}
+
+void idletune_cuda_handles(idletune_device* device, void** context, void** stream) {
+  const idletune::cuda::Handles handles = idletune::cuda::handles(*device->device);
+  if (context != nullptr) *context = handles.context;
+  if (stream != nullptr) *stream = handles.stream;
 }
 #endif
 

@@ -15,13 +15,17 @@ constexpr std::size_t kMaxPublishedAtStart = 16;  // adoptions built at start-up
 
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
-void load_quantiles(KernelTask& kernel) {
-  const std::array<double, kQuantileCount> levels = quantile_levels();
-  for (std::size_t i = 0; i < kQuantileCount; ++i) {
-    kernel.levels[i] = static_cast<float>(levels[i]);
-    kernel.quantiles[i] =
-        static_cast<float>(kernel.knowledge->relative_performance_quantile(levels[i]));
+// The indices of the measurements by the clock, which is all that a journal keeps of their order; it
+// matters a little to what is believed. (std::stable_sort would be 4 KiB.)
+std::vector<std::uint32_t> in_order(const std::vector<journal::Measurement>& measurements) {
+  std::vector<std::uint32_t> order;
+  for (std::uint32_t i = 0; i < measurements.size(); ++i) {
+    const auto place = std::upper_bound(
+        order.begin(), order.end(), measurements[i].unix_seconds,
+        [&](std::int64_t time, std::uint32_t other) { return time < measurements[other].unix_seconds; });
+    order.insert(place, i);
   }
+  return order;
 }
 
 }  // namespace
@@ -36,7 +40,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   const KernelPackage& package = kernel.state->package();
   if (kernel.model != nullptr) {
     kernel.knowledge = kernel.model->kernel(package.name(), package.space());
-    if (kernel.knowledge != nullptr) load_quantiles(kernel);
+    if (kernel.knowledge != nullptr) kernel.quantiles = KernelQuantiles(*kernel.knowledge);
   }
   if (options_.mode == Mode::off) return kernel;
   const DeviceInfo& device = kernel.state->device().info();
@@ -86,6 +90,27 @@ void TuningEngine::notice_new_shapes() {
   }
 }
 
+// What an earlier session measured, as if it was told now.
+void TuningEngine::recall(ShapeTask& task, const journal::Measurement& measurement) {
+  ShapeEvidence& evidence = task.evidence;
+  const Configuration& configuration = measurement.trial.configuration;
+  const bool correct = measurement.status == TrialStatus::correct;
+  if (configuration == task.kernel.state->package().default_configuration()) {
+    // The default is the baseline, not a step of the search.
+    if (correct) evidence.saw(measurement.median);
+    if (!correct) ++evidence.rejected;
+  } else {
+    const ProposalOrigin origin = task.searcher->recall(configuration);
+    evidence.step_ended({configuration, origin}, measurement.status, measurement.median);
+  }
+  task.searcher->tell(configuration,
+                      {measurement.status, measurement.median, measurement.compile});
+  if (evidence.first_pick && configuration == evidence.first_pick->configuration) {
+    evidence.first_pick_tried = true;
+    task.first_pick_time = measurement.median;
+  }
+}
+
 void TuningEngine::load_knowledge(ShapeTask& task) {
   KernelTask& kernel = task.kernel;
   const KernelPackage& package = kernel.state->package();
@@ -105,30 +130,22 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   search.device = device.name;
   task.searcher = make_product_searcher(package.space(), kernel.knowledge, search);
   task.searcher->exclude(package.default_configuration());
+  ShapeEvidence& evidence = task.evidence;
   if (kernel.knowledge != nullptr) {
-    task.first_pick = first_pick(*kernel.knowledge, package.space(), task.slot.shape, device.name,
-                                 package.default_configuration());
+    evidence.knowledge = kernel.knowledge;
+    evidence.quantiles = &kernel.quantiles;
+    evidence.first_pick =
+        first_pick(*kernel.knowledge, package.space(), task.slot.shape, device.name,
+                   package.default_configuration());
   }
 
   const journal::State& state = journal_.state();
   const journal::ShapeKey key = task.identity.shape_key();
+  std::vector<journal::Measurement> measurements;
   state.for_each_measurement(key, [&](const journal::Measurement& measurement) {
-    const Configuration& configuration = measurement.trial.configuration;
-    // The default is the baseline, not a step of the search.
-    if (configuration != package.default_configuration()) ++task.evaluated;
-    if (measurement.status != TrialStatus::correct) ++task.rejected;
-    task.searcher->exclude(configuration);
-    task.searcher->tell(configuration,
-                        {measurement.status, measurement.median, measurement.compile});
-    if (task.first_pick && configuration == task.first_pick->configuration) {
-      task.first_pick_tried = true;
-      task.first_pick_time = measurement.median;
-    }
-    const bool timed = measurement.status == TrialStatus::correct && measurement.median.count() > 0;
-    if (timed && (task.best_here.count() == 0 || measurement.median < task.best_here)) {
-      task.best_here = measurement.median;
-    }
+    measurements.push_back(measurement);
   });
+  for (const std::uint32_t i : in_order(measurements)) recall(task, measurements[i]);
   if (std::optional<journal::Adoption> stale = state.stale_adoption(key)) {
     if (package.space().contains(stale->trial.configuration)) {
       task.hints.push_back(stale->trial.configuration);
@@ -145,7 +162,7 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   journal::TrialKey adopted_key = adoption->trial.key();
   if (state.is_quarantined(adopted_key) || state.is_suspect(adopted_key)) return;
   const Selection selection =
-      task.first_pick && adoption->trial.configuration == task.first_pick->configuration
+      evidence.first_pick && adoption->trial.configuration == evidence.first_pick->configuration
           ? Selection::first_pick
           : Selection::tuned;
   task.default_time = adoption->default_time;
@@ -302,11 +319,17 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
   text.tuning_ms = milliseconds(task.tuning_wall);
   text.charged_ms = milliseconds(task.charged);
   text.launches = task.launches();
-  text.evaluated = task.evaluated;
-  text.rejected = task.rejected;
+  text.evaluated = task.evidence.evaluated;
+  text.rejected = task.evidence.rejected;
   text.quarantined = quarantined(task.kernel);
   text.production_watch =
       kernel.profiling_available() ? watch_status_name(task.watch.status()) : "unavailable";
+  text.launches_said = task.said_launches >= 0;
+  if (const DevicePosterior* beliefs = task.searcher->outlook().beliefs) {
+    for (std::size_t d = 0; d < beliefs->source_count(); ++d) {
+      text.resembles.push_back({std::string(beliefs->device(d)), beliefs->weight(d)});
+    }
+  }
   if (ended_) {
     text.verdict = Verdict::stop;
     text.reason = ended_why_;
@@ -320,6 +343,13 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
     text.cost_ms = task.decision.cost_ns * 1e-6;
     text.gain_ms = task.decision.gain_ns * 1e-6;
     text.break_even_launches = task.decision.break_even_launches;
+    text.fraction = task.decision.fraction;
+    text.fraction_low = task.decision.fraction_low;
+    text.fraction_high = task.decision.fraction_high;
+    text.fraction_origin = fraction_origin_name(task.decision.fraction_origin);
+    text.best_estimate_ms = task.decision.best_estimate_ns * 1e-6;
+    text.pessimistic_net_ms = task.decision.pessimistic_net_ns * 1e-6;
+    text.step_ms = milliseconds(step_charge(task));
   } else if (task.baseline_failed) {
     text.verdict = Verdict::stop;
     text.reason = "The default configuration could not be measured, so nothing can be compared.";

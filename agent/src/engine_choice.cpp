@@ -56,40 +56,42 @@ Nanoseconds TuningEngine::gap_needed(const ShapeTask& task) const {
                  task.estimates.longest_device_stage(stage_context(task)));
 }
 
+// What the shape's own launches of this session can cover. Savings are the ledger's affair.
+Promise TuningEngine::promise(const ShapeTask& task) const {
+  Promise promise;
+  promise.share = options_.overhead_limit;
+  promise.untuned = task.default_time;
+  const double past = static_cast<double>(task.default_time.count()) *
+                      static_cast<double>(task.launches());
+  promise.untuned_past = Nanoseconds(static_cast<std::int64_t>(std::min(past, 9e18)));
+  promise.charged = task.charged;
+  return promise;
+}
+
 void TuningEngine::update_decision(ShapeTask& task) {
-  DecisionInput input;
-  input.current = task.running_time;
-  input.expected_launches = expected_launches(task);
-  const StageEstimates::StepCost cost = task.estimates.typical_step(stage_context(task));
+  DecisionSituation situation;
+  situation.running_time = task.running_time;
+  situation.first_pick_running = task.evidence.first_pick &&
+                                 task.running() == task.evidence.first_pick->configuration;
+  situation.expected_launches = expected_launches(task);
+  situation.step = task.estimates.typical_step(stage_context(task));
   const Nanoseconds since = now(task.kernel) - task.first_seen;
   if (since.count() > 0 && task.launches() > 1) {
-    const double rate = static_cast<double>(task.launches()) / seconds(since);
-    input.launches_per_step = rate * seconds(cost.cpu + cost.device);
+    situation.launches_per_second = static_cast<double>(task.launches()) / seconds(since);
   }
-  // Both parts as they would be charged: the weights are in it already.
-  input.step_cost = step_charge(task);
-  input.kappa = 1;
-  input.allowance = ledger_.allowance();
-  input.gap_needed = gap_needed(task);
-  input.longest_gap = longest_gap_;
-  if (task.kernel.knowledge != nullptr) {
-    input.quantiles = task.kernel.quantiles;
-    input.quantile_levels = task.kernel.levels;
-    input.fraction =
-        task.kernel.knowledge->well_performing_fraction(options_.well_performing_ratio);
-    if (task.first_pick) {
-      input.first_pick_relative = task.first_pick->expected_relative_performance;
-      input.first_pick_running = task.running() == task.first_pick->configuration;
-      if (input.first_pick_running) input.current_relative = input.first_pick_relative;
-    }
-  }
-  input.draws = &task.draws;
-  input.best_here = task.best_here;
-  const std::uint64_t valid = task.kernel.state->package().space().valid_count();
-  input.remaining_configurations = valid > task.evaluated ? valid - task.evaluated : 0;
-  input.target_ratio = options_.well_performing_ratio;
-  input.wanted_probability = options_.wanted_probability;
-  task.decision = decide(input);
+  situation.step_charge = step_charge(task);
+  const StageEstimates::StepCost high = task.estimates.high_step(stage_context(task));
+  situation.step_charge_high = ledger_.cpu_charge(high.cpu) + ledger_.idle_charge(high.device);
+  situation.allowance = ledger_.allowance();
+  situation.promise = promise(task);
+  situation.outlook = task.searcher->outlook();
+  situation.gap_needed = gap_needed(task);
+  situation.longest_gap = longest_gap_;
+  situation.valid_configurations = task.kernel.state->package().space().valid_count();
+  situation.target_ratio = options_.well_performing_ratio;
+  situation.wanted_probability = options_.wanted_probability;
+  situation.adoption_margin = options_.adoption_margin;
+  task.decision = decide(decision_input(task.evidence, situation));
   task.decided = true;
 }
 
@@ -100,16 +102,15 @@ bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
   if (task.default_time.count() == 0) {
     // The default's own time per launch is unknown until the first sample or the baseline.
     return may_spend(task, source,
-                     ledger_.idle_charge(task.estimates.longest_device_stage(stage_context(task))));
+                     ledger_.idle_charge(task.estimates.baseline(stage_context(task))));
   }
-  if (source == TimeSource::start_up) return !task.first_pick_tried && task.first_pick;
+  if (source == TimeSource::start_up) {
+    return !task.evidence.first_pick_tried && task.evidence.first_pick;
+  }
   update_decision(task);
   if (source == TimeSource::foreground) return may_spend(task, source, Nanoseconds{0});
   if (task.decision.verdict == Verdict::wait && gap_needed(task) > longest_gap_) ++task.misses;
-  const bool first_pick_left = task.first_pick && !task.first_pick_tried;
-  const bool pays = task.decision.verdict == Verdict::tune ||
-                    (task.decision.verdict == Verdict::use_history && first_pick_left);
-  return pays && may_spend(task, source, step_charge(task));
+  return asks_for_step(task.decision, task.evidence) && may_spend(task, source, step_charge(task));
 }
 
 ShapeTask* TuningEngine::choose(TimeSource source, ShapeTask* only) {
@@ -128,7 +129,7 @@ ShapeTask* TuningEngine::choose(TimeSource source, ShapeTask* only) {
       // that no shape starves.
       const double weight = std::max(1.0, expected_launches(*task)) *
                             std::max<double>(1.0, static_cast<double>(task->running_time.count()));
-      double worth = weight / (1.0 + static_cast<double>(task->evaluated));
+      double worth = weight / (1.0 + static_cast<double>(task->evidence.evaluated));
       // The data of another shape would have to be prepared first, which costs a run of the
       // reference.
       if (task.get() == favourite_ && streak_ < kStreak) worth = 1e20;
@@ -163,11 +164,11 @@ bool TuningEngine::refused_by_journal(const ShapeTask& task,
 }
 
 bool TuningEngine::take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source) {
-  if (source == TimeSource::start_up || (!task.first_pick_tried && task.first_pick)) {
-    // The model's first pick goes first, whatever the searcher's order.
-    if (task.first_pick_tried || !task.first_pick) return false;
-    task.first_pick_tried = true;
-    proposal = {task.first_pick->configuration, ProposalOrigin::first_pick};
+  // The model's first pick goes first, whatever the searcher's order.
+  const std::optional<Proposal> first = task.evidence.take_first_pick();
+  if (source == TimeSource::start_up && !first) return false;
+  if (first) {
+    proposal = *first;
     task.searcher->exclude(proposal.configuration);
     if (!refused_by_journal(task, proposal.configuration) &&
         proposal.configuration != task.running()) {
@@ -187,7 +188,7 @@ bool TuningEngine::take_proposal(ShapeTask& task, Proposal& proposal, TimeSource
     if (task.kernel.state->package().plan(task.slot.shape, proposal.configuration).ok())
       return true;
     // Not launchable at this shape: no cost, but a draw that found nothing.
-    if (proposal.origin == ProposalOrigin::random) task.draws.add_failure();
+    if (proposal.origin == ProposalOrigin::random) task.evidence.draw_was_useless();
     task.searcher->tell(proposal.configuration, {TrialStatus::constraints, {}, {}});
   }
   return false;
@@ -201,16 +202,18 @@ bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
     if (source != TimeSource::start_up && ensure_runner(task.kernel) &&
         task.kernel.runner->isolated()) {
       journal_.state().for_each_suspect([&](const journal::Suspect& entry) {
-        if (entry.trial.kernel == task.identity.kernel &&
-            entry.key.driver == task.identity.driver && entry.trial.shape == task.slot.shape) {
-          suspect = entry.trial.configuration;
+        if (entry.key.shape_key() != task.identity.shape_key()) return;
+        for (const Configuration& tried : task.suspects_tried) {
+          if (tried == entry.trial.configuration) return;
         }
+        suspect = entry.trial.configuration;
       });
     }
     if (!suspect) {
       task.exhausted = source != TimeSource::start_up;
       return false;
     }
+    task.suspects_tried.push_back(*suspect);
     proposal = {*suspect, ProposalOrigin::portfolio};
   }
   task.proposal = proposal;

@@ -71,6 +71,12 @@ std::string numbers(Span<const std::int64_t> values) {
   return out + "]";
 }
 
+std::string number_pair(double first, double second) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "[%.9g, %.9g]", first, second);
+  return buffer;
+}
+
 std::string status_json(const AgentStatus& status) {
   ObjectWriter object;
   object.text("storage", status.storage.to_string());
@@ -110,6 +116,22 @@ std::string explanation_json(const Explanation& e) {
   object.count("rejected", e.rejected);
   object.count("quarantined", e.quarantined);
   object.text("production_watch", e.production_watch);
+  object.number("fraction", e.fraction);
+  object.raw("fraction_interval", number_pair(e.fraction_low, e.fraction_high));
+  object.text("fraction_origin", e.fraction_origin);
+  object.number("best_estimate_ms", e.best_estimate_ms);
+  object.number("pessimistic_net_ms", e.pessimistic_net_ms);
+  object.number("step_ms", e.step_ms);
+  object.flag("launches_said", e.launches_said);
+  std::string resembles = "[";
+  for (const Explanation::Resemblance& one : e.resembles) {
+    if (resembles.size() > 1) resembles += ", ";
+    ObjectWriter entry;
+    entry.text("device", one.device);
+    entry.number("weight", one.weight);
+    resembles += entry.finish();
+  }
+  object.raw("resembles", resembles + "]");
   return object.finish();
 }
 

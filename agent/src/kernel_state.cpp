@@ -1,5 +1,6 @@
 #include "agent/src/kernel_state.hpp"
 
+#include "agent/safety/limits.hpp"
 #include "agent/safety/tuning_data.hpp"
 
 namespace idletune::detail {
@@ -71,6 +72,7 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
                                                " arguments, expected at most " +
                                                std::to_string(kMaxArguments));
   }
+  if (Status fit = trial::admit_dialect(device.info(), *package); !fit.ok()) return fit;
   std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
   const KernelPackage& p = *kernel->package_;
   const std::string options = p.compile_options(p.default_configuration());

@@ -33,6 +33,8 @@ class LaunchLog {
   // The next entry after `position`, which it advances; false when there is none. `lost` is set
   // when entries were overwritten before they could be read.
   bool read(std::uint64_t& position, Entry& entry, bool& lost) const;
+  // Where an entry written from now on would be read.
+  std::uint64_t end() const { return next_.load(std::memory_order_acquire); }
 
  private:
   struct Cell {

@@ -14,6 +14,11 @@ const char* environment(const char* name) {
   return value != nullptr && value[0] != '\0' ? value : nullptr;
 }
 
+std::string text_of(const char* name) {
+  const char* value = environment(name);
+  return value != nullptr ? value : "";
+}
+
 Status wrong(const char* name, const char* value, const char* expected) {
   return Status(StatusCode::invalid_argument, std::string("environment variable ") + name + "='" +
                                                   value + "': expected " + expected);
@@ -76,14 +81,8 @@ Status apply_environment(AgentOptions& options) {
   return {};
 }
 
-std::string environment_opencl_library() {
-  const char* value = environment("IDLETUNE_OPENCL_LIBRARY");
-  return value != nullptr ? value : "";
-}
-
-std::string environment_cuda_library() {
-  const char* value = environment("IDLETUNE_CUDA_LIBRARY");
-  return value != nullptr ? value : "";
-}
+std::string environment_opencl_library() { return text_of("IDLETUNE_OPENCL_LIBRARY"); }
+std::string environment_cuda_library() { return text_of("IDLETUNE_CUDA_LIBRARY"); }
+std::string environment_nvrtc_library() { return text_of("IDLETUNE_NVRTC_LIBRARY"); }
 
 }  // namespace idletune

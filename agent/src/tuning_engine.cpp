@@ -135,7 +135,24 @@ bool TuningEngine::device_is_used(const KernelTask& kernel) const {
   return &flying.state->device() == device && !flying.runner->isolated();
 }
 
+void TuningEngine::end_tuning(const std::string& why) {
+  if (ended_) return;
+  ended_ = true;
+  ended_why_ = "tuning ended: " + why;
+  log(1, ended_why_);
+}
+
+// A launch of the application's own may have spoilt its device.
+void TuningEngine::notice_lost_devices() {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (const Status usable = kernel->state->device().usable(); !usable.ok()) {
+      end_tuning(usable.message());
+    }
+  }
+}
+
 void TuningEngine::housekeeping() {
+  notice_lost_devices();
   notice_new_shapes();
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
@@ -163,6 +180,8 @@ bool TuningEngine::ensure_runner(KernelTask& kernel) {
     HelperTrialsOptions helper;
     helper.program = options_.helper;
     helper.opencl_library = environment_opencl_library();
+    helper.cuda_library = environment_cuda_library();
+    helper.nvrtc_library = environment_nvrtc_library();
     if (!options_.state.empty()) helper.program_cache = options_.state + "/programs";
     helper.executor = executor;
     helper.quirks = quirks_;
@@ -266,6 +285,9 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
   if (request->stage == TrialStage::compile) request->deadline = code_generation_deadline();
   announce(task, *request);
   in_flight_ = InFlight{&task, *request, source, all_launches(), now(task.kernel)};
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    in_flight_->log_ends.push_back(kernel->state->launch_log().end());
+  }
   current_ = &task;
   const Status status = task.kernel.runner->start(*request);
   if (!status.ok()) {
@@ -317,13 +339,33 @@ void TuningEngine::leave_in_flight() {
   in_flight_->disturbed_gap = all_launches() != in_flight_->launches_before;
 }
 
-// At most how long the stage delayed launches on the device: not at all where none came; where they
-// came after the gap, by what of the stage was left then; otherwise by all of it.
+// When the first launch since the stage began came; nothing where launches are not logged.
+std::optional<Nanoseconds> TuningEngine::first_logged_launch(const InFlight& flight) const {
+  std::optional<Nanoseconds> first;
+  if (simulated(flight.task->kernel)) return first;  // the log has the real time, not the device's
+  for (std::size_t i = 0; i < flight.log_ends.size(); ++i) {
+    std::uint64_t position = flight.log_ends[i];
+    LaunchLog::Entry entry;
+    bool lost = false;
+    const bool there = kernels_[i]->state->launch_log().read(position, entry, lost);
+    if (lost) return flight.started;
+    if (there && (!first || entry.at < *first)) first = entry.at;
+  }
+  return first;
+}
+
+// At most how long the stage delayed launches on the device: by what of it was left when the first
+// one came. Where launches are not logged: not at all if none came, by what was left after the gap
+// if they came then, otherwise by all of it.
 Nanoseconds TuningEngine::interference(const InFlight& flight, const TrialOutcome& outcome) const {
   if (all_launches() == flight.launches_before) return Nanoseconds{0};
-  if (flight.disturbed_gap || flight.gap_end.count() == 0) return outcome.device;
-  const Nanoseconds overrun = flight.started + outcome.wall - flight.gap_end;
-  return std::clamp(overrun, Nanoseconds{0}, std::max(outcome.device, Nanoseconds{0}));
+  const Nanoseconds whole = std::max(outcome.device, Nanoseconds{0});
+  const Nanoseconds end = flight.started + outcome.wall;
+  if (const std::optional<Nanoseconds> first = first_logged_launch(flight)) {
+    return std::clamp(end - *first, Nanoseconds{0}, whole);
+  }
+  if (flight.disturbed_gap || flight.gap_end.count() == 0) return whole;
+  return std::clamp(end - flight.gap_end, Nanoseconds{0}, whole);
 }
 
 void TuningEngine::charge(ShapeTask& task, const InFlight& flight, const TrialOutcome& outcome) {
@@ -357,12 +399,12 @@ void TuningEngine::note_prepared(ShapeTask& task, const TrialRequest& request,
 }
 
 void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
-  if (outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash) {
-    if (++task.kernel.device_faults >= kMaxDeviceFaults || task.kernel.runner->poisoned()) {
-      ended_ = true;
-      ended_why_ = "tuning ended: " + outcome.message;
-      log(1, ended_why_);
-    }
+  const bool fault =
+      outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash;
+  if (fault) ++task.kernel.device_faults;
+  if ((fault && task.kernel.device_faults >= kMaxDeviceFaults) ||
+      task.kernel.runner->poisoned()) {
+    end_tuning(outcome.message);
   }
   task.death_is_ambiguous = outcome.status == TrialStatus::crash && outcome.ambiguous;
   if (task.baseline) {
@@ -394,7 +436,9 @@ void TuningEngine::end_baseline(ShapeTask& task) {
   if (baseline.status() == TrialStatus::correct) {
     task.default_time = baseline.time();
     if (!task.variant) task.running_time = baseline.time();
-    task.best_here = baseline.time();
+    task.evidence.saw(baseline.time());
+    task.searcher->tell(task.slot.fallback.configuration,
+                        {TrialStatus::correct, baseline.time(), baseline.compile_time()});
     record(task, task.slot.fallback.configuration, TrialStatus::correct, baseline.time(),
            baseline.compile_time(), 1, std::string());
   } else {
@@ -443,24 +487,13 @@ void TuningEngine::conclude(ShapeTask& task, const StepEnd& end) {
   ++steps_ended_;
   streak_ = favourite_ == &task ? streak_ + 1 : 1;
   favourite_ = &task;
-  ++task.evaluated;
-  if (end.status != TrialStatus::correct) ++task.rejected;
-  const bool timed = end.status == TrialStatus::correct && end.time.count() > 0;
   record(task, configuration, end.status, end.time, end.compile, end.seeds, end.message);
   Observation observation;
   observation.status = end.status;
   observation.run_time = end.time;
   observation.compile_time = end.compile;
   task.searcher->tell(configuration, observation);
-  if (task.proposal.origin == ProposalOrigin::random) {
-    if (timed) {
-      task.draws.add(end.time);
-    } else {
-      task.draws.add_failure();
-    }
-  }
-  if (timed && (task.best_here.count() == 0 || end.time < task.best_here))
-    task.best_here = end.time;
+  task.evidence.step_ended(task.proposal, end.status, end.time);
   const bool is_first_pick = task.proposal.origin == ProposalOrigin::first_pick;
   if (is_first_pick) task.first_pick_time = end.time;
   if (options_.log_level >= 2) {

@@ -63,6 +63,7 @@ class TuningEngine {
     Nanoseconds started{0};
     Nanoseconds gap_end{0};      // when run() returned without waiting any longer; 0: it did not
     bool disturbed_gap = false;  // launches came before that
+    std::vector<std::uint64_t> log_ends{};  // of each kernel's launch log when the stage began
   };
   // How a step ended, whichever way it was measured.
   struct StepEnd {
@@ -77,6 +78,9 @@ class TuningEngine {
 
   // Bookkeeping between stages.
   void load_knowledge(ShapeTask& task);
+  void recall(ShapeTask& task, const journal::Measurement& measurement);
+  void notice_lost_devices();
+  void end_tuning(const std::string& why);
   void drain_tickets(ShapeTask& task);
   void credit_launches(ShapeTask& task);
   void watch_production(ShapeTask& task);
@@ -87,6 +91,7 @@ class TuningEngine {
   // Choosing.
   ShapeTask* choose(TimeSource source, ShapeTask* only);
   bool wants_work(ShapeTask& task, TimeSource source);
+  Promise promise(const ShapeTask& task) const;
   void update_decision(ShapeTask& task);
   bool may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const;
   Nanoseconds step_charge(const ShapeTask& task) const;
@@ -105,6 +110,7 @@ class TuningEngine {
   bool finish_stage(Nanoseconds wait, IdleReport& report);
   void on_outcome(ShapeTask& task, const TrialOutcome& outcome);
   void leave_in_flight();
+  std::optional<Nanoseconds> first_logged_launch(const InFlight& flight) const;
   Nanoseconds interference(const InFlight& flight, const TrialOutcome& outcome) const;
   void charge(ShapeTask& task, const InFlight& flight, const TrialOutcome& outcome);
   void note_prepared(ShapeTask& task, const TrialRequest& request, const TrialOutcome& outcome);
@@ -160,7 +166,7 @@ class TuningEngine {
   Nanoseconds gap_needed_{0};  // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
   std::uint64_t steps_ended_ = 0;
-  bool ended_ = false;  // a hung device ended tuning for this process
+  bool ended_ = false;  // a hung or lost device ended tuning for this process
   std::string ended_why_;
 };
 

@@ -15,9 +15,9 @@
 #include "agent/safety/trial.hpp"
 #include "agent/scheduler/amortization.hpp"
 #include "agent/scheduler/production_watch.hpp"
+#include "agent/scheduler/shape_evidence.hpp"
 #include "agent/scheduler/stage_estimates.hpp"
 #include "agent/scheduler/step_plan.hpp"
-#include "agent/scheduler/uniform_draws.hpp"
 #include "agent/search/searcher.hpp"
 #include "agent/src/in_place_trial.hpp"
 #include "agent/src/kernel_state.hpp"
@@ -63,20 +63,16 @@ struct ShapeTask {
 
   // --- what was learned here ---
   std::unique_ptr<Searcher> searcher;
-  std::vector<Configuration> hints;  // adopted under another driver: tried first
-  UniformDraws draws;
+  std::vector<Configuration> hints;           // adopted under another driver: tried first
+  std::vector<Configuration> suspects_tried;  // once per process, however that ended
+  ShapeEvidence evidence;
   Nanoseconds reference_run{0};  // device time of the reference; 0: unknown
   std::uint32_t misses = 0;      // gaps in a row that were too short for a stage never seen yet
   StageEstimates estimates;
-  Nanoseconds best_here{0};
   bool baseline_failed = false;
-  bool first_pick_tried = false;
   bool exhausted = false;
-  std::optional<FirstPick> first_pick;
   Decision decision;
   bool decided = false;
-  std::uint64_t evaluated = 0;
-  std::uint64_t rejected = 0;
 
   // --- accounts ---
   double said_launches = -1;        // by the application; negative: it did not say
@@ -100,8 +96,7 @@ struct KernelTask {
   std::unique_ptr<KernelState> state;
   std::shared_ptr<const Model> model;  // keeps `knowledge` alive
   const KernelKnowledge* knowledge = nullptr;
-  std::array<float, kQuantileCount> quantiles{};  // of relative performance, mixture of all sources
-  std::array<float, kQuantileCount> levels{};
+  KernelQuantiles quantiles;  // of relative performance, mixture of all sources
   std::unique_ptr<TrialRunner> runner;  // made when first needed
   Status runner_status;
   std::uint32_t device_faults = 0;  // crashes and hangs in this process

@@ -48,6 +48,13 @@ idletune_status idletune_opencl_adopt(void *context, void *device_id, void *queu
 idletune_status idletune_opencl_open(uint32_t index, idletune_device **device);
 /* Handles of an OpenCL device; not retained for the caller. Any pointer may be NULL. */
 void idletune_opencl_handles(idletune_device *device, void **context, void **device_id, void **queue);
+/* The application's CUcontext (NULL: the stream's, or the calling thread's current one) and CUstream or
+ * cudaStream_t (NULL: the default stream); both must outlive the device. */
+idletune_status idletune_cuda_adopt(void *context, void *stream, idletune_device **device);
+/* The CUDA device at `index`, in its primary context, with streams of its own. */
+idletune_status idletune_cuda_open(uint32_t index, idletune_device **device);
+/* Handles of a CUDA device; not retained for the caller. Either pointer may be NULL. */
+void idletune_cuda_handles(idletune_device *device, void **context, void **stream);
 void idletune_device_close(idletune_device *device);
 
 /* --- agent --------------------------------------------------------------------------------------- */

@@ -79,8 +79,9 @@ struct InPlaceOptions {
 // environment.
 Status apply_environment(AgentOptions& options);
 
-// IDLETUNE_OPENCL_LIBRARY or IDLETUNE_CUDA_LIBRARY; empty when not set.
+// IDLETUNE_OPENCL_LIBRARY, IDLETUNE_CUDA_LIBRARY, IDLETUNE_NVRTC_LIBRARY; empty when not set.
 std::string environment_opencl_library();
 std::string environment_cuda_library();
+std::string environment_nvrtc_library();
 
 }  // namespace idletune

@@ -162,7 +162,8 @@ Explanation tune_all(Agent& agent, TunedKernel& kernel, const Shape& shape, Betw
     const IdleReport report = agent.tune_now(400ms);
     between();
     const Explanation now = explain(kernel, shape);
-    if (report.stages == 0 && !report.waiting && report.needs == 0ns) return now;
+    const bool idled = report.stages == 0 && report.used < 400ms;
+    if (idled && !report.waiting && report.needs == 0ns) return now;
     REQUIRE_MESSAGE(Clock::now() < end, "not done: " << now.evaluated << " tried, " << now.reason);
   }
 }

@@ -94,6 +94,8 @@ std::string adopted(const Explanation& explanation) {
   return std::to_string(explanation.running_ms) + " " + explanation.running_text;
 }
 
+constexpr std::chrono::milliseconds kSlice{50};
+
 void tune(Channel& channel, const std::string& package_path, const AgentOptions& options,
           const Shape& shape) {
   const auto package = get(
@@ -116,13 +118,15 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
       if (!status.ok()) throw std::runtime_error(status.to_string());
     }
     application.finish();
-    const IdleReport report = agent.tune_now(std::chrono::milliseconds(50));
+    const IdleReport report = agent.tune_now(kSlice);
     const Explanation now = get(kernel.explain(shape));
     if (now.selection == Selection::tuned && adopted(now) != running) {
       running = adopted(now);
       say(channel, "state " + running);
     }
-    if (report.stages == 0 && !report.waiting && report.needs.count() == 0) {
+    // On a busy machine a slice may be over before its first stage began.
+    const bool idled = report.stages == 0 && report.used < kSlice;
+    if (idled && !report.waiting && report.needs.count() == 0) {
       say(channel, "end " + std::to_string(now.evaluated) + " " + std::to_string(now.quarantined) +
                        " " + report.why);
       return;

@@ -6,11 +6,13 @@
 
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 
 #include "models/space/pack.hpp"
 #include "platform/replay/replay_device.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/predict/model_builder.hpp"
 
 using namespace idletune;
 using idletune::test::TemporaryFolder;
@@ -350,4 +352,128 @@ TEST_CASE("a broken model is reported and costs nothing else") {
   Application application(measurements, options);
   CHECK(application.agent->status().model.code() == StatusCode::not_found);
   application.launch();
+}
+
+namespace {
+
+// A model of the kernel from two devices: "twin" is like the replayed board, "stranger" likes the
+// opposite. The first pick is the best on the board.
+void write_model(const std::string& path) {
+  test::ModelContent content;
+  content.kernel = "play";
+  content.parameters = {"A", "B"};
+  content.sources.emplace_back();
+  content.sources[0].device = "twin";
+  content.sources[1].device = "stranger";
+  for (test::SourceContent& source : content.sources) {
+    source.shape = {64};
+    source.valid = source.measured = 256;
+    for (std::size_t i = 0; i < kQuantileCount; ++i) {
+      source.quantiles[i] = static_cast<float>(0.25 + 0.75 * std::pow(quantile_levels()[i], 8));
+    }
+  }
+  const auto q = [](std::int64_t a, std::int64_t b) {
+    return static_cast<float>(1e6 / static_cast<double>(time_of(a, b).count()));
+  };
+  for (std::int64_t a = 2; a <= 14; a += 2) {
+    for (std::int64_t b = 2; b <= 14; b += 3) {
+      content.portfolio_values.insert(content.portfolio_values.end(), {a, b});
+      content.portfolio_relative.push_back(q(a, b));
+      content.portfolio_relative.push_back(q(17 - a, 3));
+      content.portfolio_score.push_back((q(a, b) + q(17 - a, 3)) / 2);
+    }
+  }
+  content.picks = {{-1, {}, {8, 8}, 0.9f}};
+  const std::vector<std::uint8_t> bytes = test::build_model(content);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  REQUIRE(file.good());
+}
+
+double weight_of(const Explanation& explanation, const std::string& device) {
+  for (const Explanation::Resemblance& one : explanation.resembles) {
+    if (one.device == device) return one.weight;
+  }
+  return -1;
+}
+
+}  // namespace
+
+TEST_CASE("the model's first pick is adopted, and searching on ends when it no longer pays") {
+  const TemporaryFolder folder;
+  write_model(folder.path() + "/play.itmodel");
+  AgentOptions options;
+  options.model = folder.path() + "/play.itmodel";
+  const replay::MemoryTable measurements = table();
+  Application application(measurements, options);
+  REQUIRE(application.agent->status().model.ok());
+  application.launch();
+  application.kernel->expect_launches(application.shape, 20000);
+  for (int i = 0; i < 100 && application.explain().evaluated == 0; ++i) {
+    application.play(1, 3, 1s);  // earns less than a step is charged
+  }
+  const Explanation early = application.explain();
+  REQUIRE(early.evaluated >= 1);
+  CHECK(early.selection == Selection::first_pick);
+  CHECK(early.running == Configuration{8, 8});
+  CHECK(early.first_pick_ms == doctest::Approx(1.0).epsilon(0.01));
+  CHECK(early.speed_up > 2.5);
+  CHECK(early.launches_said);
+  CHECK(early.fraction > 0);
+  CHECK(early.fraction_low <= early.fraction);
+  CHECK(early.fraction_high >= early.fraction);
+  CHECK(early.fraction_origin == "model");
+  CHECK(early.step_ms > 0);
+  application.kernel->expect_launches(application.shape, 300);
+  application.play(40, 5, 1s);
+  const Explanation late = application.explain();
+  CHECK((late.verdict == Verdict::use_history || late.verdict == Verdict::stop));
+  CHECK(late.reason.size() > 20);
+  CHECK(late.evaluated < 100);  // of 255: idle time was left, it did not pay
+  CHECK(late.speed_up >= early.speed_up * 0.99);
+}
+
+TEST_CASE("a few launches to come are not worth even the first pick") {
+  const TemporaryFolder folder;
+  write_model(folder.path() + "/play.itmodel");
+  AgentOptions options;
+  options.model = folder.path() + "/play.itmodel";
+  const replay::MemoryTable measurements = table();
+  Application application(measurements, options);
+  application.launch();
+  application.kernel->expect_launches(application.shape, 3);
+  application.play(20, 0, 1s);
+  const Explanation explanation = application.explain();
+  CHECK(explanation.evaluated == 0);
+  CHECK(explanation.selection == Selection::fallback);
+}
+
+TEST_CASE("what the device resembles is known again after a restart") {
+  const TemporaryFolder folder;
+  write_model(folder.path() + "/play.itmodel");
+  AgentOptions options;
+  options.model = folder.path() + "/play.itmodel";
+  options.state = folder.path() + "/state";
+  const replay::MemoryTable measurements = table();
+  double twin = 0;
+  double fraction = 0;
+  std::uint64_t evaluated = 0;
+  {
+    Application application(measurements, options);
+    application.play(150, 50, 1s);
+    const Explanation before = application.explain();
+    REQUIRE(before.evaluated > 4);
+    twin = weight_of(before, "twin");
+    fraction = before.fraction;
+    evaluated = before.evaluated;
+    CHECK(twin > 0.5);
+  }
+  Application application(measurements, options);
+  application.launch();
+  const Explanation after = application.explain();
+  CHECK(after.evaluated == evaluated);
+  // The journal keeps the order of measurements to the second only.
+  CHECK(weight_of(after, "twin") == doctest::Approx(twin).epsilon(0.1));
+  application.play(2, 50, 1s);
+  CHECK(application.explain().fraction == doctest::Approx(fraction).epsilon(0.25));
 }
