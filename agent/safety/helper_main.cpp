@@ -9,6 +9,9 @@
 
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
+#ifdef IDLETUNE_WITH_CUDA
+#include <idletune/cuda.hpp>
+#endif
 #ifdef IDLETUNE_WITH_OPENCL
 #include <idletune/opencl.hpp>
 #endif
@@ -37,6 +40,16 @@ Result<std::unique_ptr<Device>> open_device(const wire::Setup& setup) {
     options.cache_folder = setup.program_cache;
     options.launch_lanes = 1;
     return opencl::open_matching(setup.device, options);
+  }
+#endif
+#ifdef IDLETUNE_WITH_CUDA
+  if (setup.device.backend == "cuda") {
+    cuda::OpenOptions options;
+    options.library = setup.cuda_library;
+    options.nvrtc_library = setup.nvrtc_library;
+    options.cache_folder = setup.program_cache;
+    options.launch_lanes = 1;
+    return cuda::open_matching(setup.device, options);
   }
 #endif
   return Status(StatusCode::unsupported,

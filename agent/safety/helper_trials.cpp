@@ -220,6 +220,8 @@ class HelperTrials::State {
     wire::Setup setup;
     setup.device = device_;
     setup.opencl_library = options_.opencl_library;
+    setup.cuda_library = options_.cuda_library;
+    setup.nvrtc_library = options_.nvrtc_library;
     setup.program_cache = options_.program_cache;
     setup.executor = options_.executor;
     setup.quirks = options_.quirks.text();

@@ -18,7 +18,10 @@ namespace idletune {
 
 struct HelperTrialsOptions {
   std::string program;         // path of idletune-helper; empty: find_helper() with PATH
-  std::string opencl_library;  // as given to opencl; empty: its default search
+  // Libraries as given to opencl and cuda; empty: their default search.
+  std::string opencl_library;
+  std::string cuda_library;
+  std::string nvrtc_library;
   std::string program_cache;   // folder of compiled binaries; empty: none
   TrialExecutorOptions executor;
   QuirkTable quirks;

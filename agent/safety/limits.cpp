@@ -75,9 +75,22 @@ Status check_quirks(const DeviceInfo& device, const KernelPackage& package,
 
 }  // namespace
 
+Status admit_dialect(const DeviceInfo& device, const KernelPackage& package) {
+  const bool fits = package.dialect() == Dialect::portable ||
+                    (package.dialect() == Dialect::opencl ? device.backend != "cuda"
+                                                          : device.backend != "opencl");
+  if (fits) return {};
+  const std::string dialect = package.dialect() == Dialect::opencl ? "opencl" : "cuda";
+  return Status(StatusCode::unsupported,
+                "kernel '" + std::string(package.name()) + "' has the dialect '" + dialect +
+                    "', which " + device.backend + " device '" + device.name +
+                    "' cannot compile; expected 'portable' or '" + device.backend + "'");
+}
+
 Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& package,
                                  const QuirkTable& quirks, const Shape& shape,
                                  const Configuration& configuration, bool ignore_device_limits) {
+  if (Status status = admit_dialect(device, package); !status.ok()) return status;
   if (!package.space().contains(configuration)) {
     return Status(StatusCode::invalid_argument, "the configuration is not in the space of '" +
                                                     std::string(package.name()) + "'");

@@ -12,9 +12,14 @@
 
 namespace idletune::trial {
 
-// The launch of `configuration` at `shape`, if the space, the device's limits and the quirk table
-// admit it. Costs microseconds. Errors: invalid_argument or unsupported, with a message naming the
-// limit; all of them mean TrialStatus::constraints. `ignore_device_limits` skips limits and quirks.
+// Whether the package's source is in a language of the device's compiler. Error: unsupported, which
+// names the kernel, its dialect and what was expected.
+Status admit_dialect(const DeviceInfo& device, const KernelPackage& package);
+
+// The launch of `configuration` at `shape`, if the dialect, the space, the device's limits and the
+// quirk table admit it. Costs microseconds. Errors: invalid_argument or unsupported, with a message
+// naming the limit; all of them mean TrialStatus::constraints. `ignore_device_limits` skips limits
+// and quirks.
 Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& package,
                                  const QuirkTable& quirks, const Shape& shape,
                                  const Configuration& configuration, bool ignore_device_limits);

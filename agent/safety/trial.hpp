@@ -57,7 +57,8 @@ class TrialRunner {
   virtual bool poll(Nanoseconds wait, TrialOutcome& outcome) = 0;
   // Whether a crash of the configuration is survived by this process.
   virtual bool isolated() const = 0;
-  // True after a run outlived its deadline in this process: no further trial may be started here.
+  // True after a run outlived its deadline in this process or spoilt the device for it: no further
+  // trial may be started here.
   virtual bool poisoned() const = 0;
 };
 

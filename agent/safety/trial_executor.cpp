@@ -64,9 +64,13 @@ class TrialExecutor::State {
     const Nanoseconds start = device_.now();
     outcome.stage = request.stage;
     if (poisoned_) {
-      fail(outcome, TrialStatus::runtime, "an earlier run has not ended: the device is given up");
+      const Status usable = device_.usable();
+      fail(outcome, TrialStatus::runtime,
+           usable.ok() ? "an earlier run has not ended: the device is given up" : usable.message());
     } else {
       run_stage(request, outcome);
+      // What an error has spoilt fails for every configuration, not for this one.
+      poisoned_ = poisoned_ || !device_.usable().ok();
     }
     outcome.wall = device_.now() - start;
   }

@@ -57,8 +57,9 @@ class TrialExecutor {
   // prepare is made up for, and if that fails, outcome.stage names the stage that failed. A failed
   // `prepare` says nothing about the candidate.
   TrialOutcome run(const TrialRequest& request);
-  // True after a run outlived its deadline. From then on every outcome is `runtime`; what the run
-  // may still be using is never freed.
+  // True after a run outlived its deadline, or spoilt the device for this process
+  // (Device::usable()). From then on every outcome is `runtime`; what a run may still be using is
+  // never freed.
   bool poisoned() const;
   // Frees buffers and compiled variants; the next stage makes what it needs. No effect if poisoned.
   void release();

@@ -220,6 +220,8 @@ template <class Fields, class Value>
 void code_setup(Fields& fields, Value& setup) {
   code_device(fields, setup.device);
   fields.text("opencl library", setup.opencl_library);
+  fields.text("cuda library", setup.cuda_library);
+  fields.text("nvrtc library", setup.nvrtc_library);
   fields.text("program cache", setup.program_cache);
   code_executor(fields, setup.executor);
   fields.text("quirks", setup.quirks);

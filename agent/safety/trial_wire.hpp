@@ -42,7 +42,9 @@ enum class MessageType : std::uint8_t {
 
 struct Setup {
   DeviceInfo device;  // which to open
-  std::string opencl_library;
+  std::string opencl_library;  // each as given to its back end; empty: its default search
+  std::string cuda_library;
+  std::string nvrtc_library;
   std::string program_cache;
   TrialExecutorOptions executor;
   std::string quirks;  // in QuirkTable's text form

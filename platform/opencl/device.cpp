@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "models/core/digest.hpp"
-#include "platform/opencl/binary_cache.hpp"
+#include "platform/binary_cache.hpp"
+#include "platform/completion_wait.hpp"
 #include "platform/opencl/program.hpp"
 #include "platform/opencl/session.hpp"
 
@@ -16,10 +16,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Polling starts without sleeping, so that short runs are timed well, and sleeps longer and longer.
-constexpr Nanoseconds kSpin = std::chrono::microseconds(50);
-constexpr Nanoseconds kFirstSleep = std::chrono::microseconds(20);
-constexpr Nanoseconds kLongestSleep = std::chrono::milliseconds(1);
 constexpr std::uint32_t kMaxLanes = 256;
 
 cl_mem memory_of(const Buffer& buffer) {
@@ -106,12 +102,12 @@ class OpenclDevice final : public Device {
   Result<Nanoseconds> elapsed(void* profile) override;
   void discard(void* profile) override;
   Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
+  Status usable() const override;
 
   Session& session() { return *session_; }
   const CacheCounters& counters() const { return counters_; }
 
  private:
-  Status usable() const;
   Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const;
   std::unique_ptr<OpenclProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
                                             std::uint32_t lanes);
@@ -269,9 +265,9 @@ Status OpenclDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes
       "clEnqueueReadBuffer");
 }
 
-// Polls: a blocking wait could not be given up. Sets `poisoned` on timeout.
+// Sets `poisoned` on timeout.
 Status OpenclDevice::wait_for(cl_event event, Clock::time_point start, Nanoseconds deadline) {
-  Nanoseconds sleep = kFirstSleep;
+  CompletionWait wait(start, deadline);
   for (;;) {
     cl_int status = CL_QUEUED;
     const cl_int error = session_->api->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,
@@ -279,16 +275,10 @@ Status OpenclDevice::wait_for(cl_event event, Clock::time_point start, Nanosecon
     if (error != CL_SUCCESS) return to_status(error, "clGetEventInfo");
     if (status < 0) return failed_run(status);
     if (status == CL_COMPLETE) return {};
-    const Nanoseconds waited = Clock::now() - start;
-    if (deadline > Nanoseconds::zero() && waited >= deadline) {
-      session_->poisoned.store(true);
-      return {StatusCode::timeout,
-              "kernel run outlived its deadline of " + std::to_string(deadline.count()) + " ns"};
-    }
-    if (waited < kSpin) continue;
-    std::this_thread::sleep_for(deadline > Nanoseconds::zero() ? std::min(sleep, deadline - waited)
-                                                               : sleep);
-    sleep = std::min(sleep * 5 / 4, kLongestSleep);
+    if (wait.again()) continue;
+    session_->poisoned.store(true);
+    return {StatusCode::timeout,
+            "kernel run outlived its deadline of " + std::to_string(deadline.count()) + " ns"};
   }
 }
 

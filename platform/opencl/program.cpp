@@ -2,29 +2,17 @@
 
 #include <string>
 
+#include "platform/build_log.hpp"
+
 namespace idletune::opencl {
 namespace {
-
-constexpr std::size_t kMaxLogBytes = 16u << 20;  // larger ones are not fetched
-constexpr std::size_t kLogExcerptBytes = 2000;
-constexpr std::size_t kLogExcerptLines = 20;
-
-std::string first_lines(const std::string& log) {
-  std::size_t end = 0;
-  for (std::size_t lines = 0; end < log.size() && log[end] != '\0' && end < kLogExcerptBytes;
-       ++end) {
-    if (log[end] == '\n' && ++lines == kLogExcerptLines) break;
-  }
-  while (end > 0 && (log[end - 1] == '\n' || log[end - 1] == ' ')) --end;
-  return log.substr(0, end);
-}
 
 std::string build_log(const Session& session, cl_program program) {
   const Api& api = *session.api;
   std::size_t size = 0;
   if (api.GetProgramBuildInfo(program, session.device, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) !=
           CL_SUCCESS ||
-      size == 0 || size > kMaxLogBytes) {
+      size == 0 || size > kMaxBuildLogBytes) {
     return {};
   }
   std::string log(size, '\0');
@@ -32,7 +20,7 @@ std::string build_log(const Session& session, cl_program program) {
                               nullptr) != CL_SUCCESS) {
     return {};
   }
-  return first_lines(log);
+  return excerpt_of_build_log(log);
 }
 
 Status build_failure(cl_int error, const char* call, const std::string& entry) {

@@ -78,9 +78,10 @@ class Argument {
 // Where and how the application wants a launch to happen. All handles stay the caller's.
 struct LaunchOptions {
   void* queue = nullptr;           // cl_command_queue or CUstream; null: the adopted one
-  const void* const* wait_list = nullptr;  // cl_event[wait_count]
+  const void* const* wait_list = nullptr;  // cl_event or CUevent [wait_count]
   std::uint32_t wait_count = 0;
-  void* event = nullptr;           // cl_event*: receives an event the caller releases; may be null
+  void* event = nullptr;           // cl_event* or CUevent*: receives an event the caller releases;
+                                   // may be null
 };
 
 // Device memory; freed by the destructor. Not copyable.
@@ -150,6 +151,9 @@ class Device {
   virtual Result<Nanoseconds> elapsed(void* profile) = 0;
   // Drops a ticket unread. May be called from any thread; allocates nothing of ours.
   virtual void discard(void* profile) { (void)profile; }
+  // device_error once nothing but a new process can tune on this device: a run never ended, or an
+  // error has spoilt the driver's state for good. The message names the cause. Any thread.
+  virtual Status usable() const { return {}; }
   // The clock that budgets on this device are measured by: steady_clock, or a virtual one (replay).
   virtual Nanoseconds now() const = 0;
 };

@@ -4,11 +4,19 @@
 
 #include <idletune/agent.hpp>
 #include <idletune/opencl.hpp>
+#ifdef WITH_CUDA
+#include <idletune/cuda.hpp>
+#endif
 
 int main(int argc, char** argv) {
   std::vector<std::string> arguments(argv, argv + argc);
   if (arguments.size() < 3) return 1;
+#ifdef WITH_CUDA
+  auto device = idletune::cuda::open(0);
+  if (!device) device = idletune::opencl::open(0);
+#else
   auto device = idletune::opencl::open(0);
+#endif
   if (!device) return 1;
   idletune::AgentOptions options;
   options.model = arguments[1];

@@ -43,6 +43,8 @@ Setup some_setup() {
   setup.device.has_compiler = false;
   setup.device.is_cpu = true;
   setup.opencl_library = "libOpenCL.so";
+  setup.cuda_library = "libcuda.so";
+  setup.nvrtc_library = "libnvrtc.so";
   setup.program_cache = "/tmp/cache";
   setup.executor.scratch_limit_bytes = 12345;
   setup.executor.guard_bytes = 64;
@@ -108,6 +110,8 @@ TEST_CASE("setups and answers come back as they went") {
   CHECK_FALSE(decoded->device.has_compiler);
   CHECK(decoded->device.is_cpu);
   CHECK(decoded->opencl_library == setup.opencl_library);
+  CHECK(decoded->cuda_library == setup.cuda_library);
+  CHECK(decoded->nvrtc_library == setup.nvrtc_library);
   CHECK(decoded->program_cache == setup.program_cache);
   CHECK(decoded->executor.scratch_limit_bytes == 12345);
   CHECK(decoded->executor.guard_bytes == 64);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <idletune/cache_counters.hpp>
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
@@ -55,14 +56,8 @@ struct Handles {
 };
 Handles handles(Device& device);
 
-// What the compiled-program cache of a device did since it was opened. Zeros for other devices.
-struct CacheCounters {
-  std::uint64_t hits = 0;         // programs made from a cached binary
-  std::uint64_t misses = 0;       // no file for the key
-  std::uint64_t rejected = 0;     // files dropped: damaged, or refused by the driver
-  std::uint64_t stored = 0;
-  std::uint64_t store_errors = 0; // binaries that could not be written
-};
+using idletune::CacheCounters;
+// Of the device's compiled-program cache. Zeros for other devices.
 CacheCounters cache_counters(const Device& device);
 
 }  // namespace idletune::opencl

@@ -1,4 +1,4 @@
-#include "platform/opencl/binary_cache.hpp"
+#include "platform/binary_cache.hpp"
 
 #include <doctest/doctest.h>
 
@@ -9,12 +9,12 @@
 
 #include "tests/unit/os/temporary_folder.hpp"
 
-using idletune::opencl::BinaryCache;
-using idletune::opencl::BinaryKey;
+using idletune::BinaryCache;
+using idletune::BinaryKey;
 using idletune::test::content_of;
 using idletune::test::overwrite;
 using idletune::test::TemporaryFolder;
-using Lookup = idletune::opencl::BinaryCache::Lookup;
+using Lookup = idletune::BinaryCache::Lookup;
 
 namespace {
 
@@ -60,7 +60,7 @@ TEST_CASE("the bytes of a file are those that the format's page gives") {
   REQUIRE(folder.files().size() == 1);
   const std::string file = content_of(folder.files()[0]);
   REQUIRE(file.size() == kHeaderBytes + 9);
-  CHECK(file.substr(0, 8) == std::string("ITCLBIN\0", 8));
+  CHECK(file.substr(0, 8) == std::string("ITBINARY"));
   CHECK(file.substr(8, 8) == std::string("\1\0\0\0\x38\0\0\0", 8));
   CHECK(file.substr(16, 8) == "\x08\x07\x06\x05\x04\x03\x02\x01");
   CHECK(file.substr(24, 8) == "\x18\x17\x16\x15\x14\x13\x12\x11");
@@ -159,15 +159,15 @@ TEST_CASE("files of others in the folder are left alone, dead writers' ones are 
   TemporaryFolder folder;
   BinaryCache cache(folder.path(), 4 * 1000);
   overwrite(folder.path() + "/notes.txt", std::string(100000, 'x'));
-  overwrite(folder.path() + "/0123456789abcdef.clbin.tmp-old", std::string(100, 'x'));
-  overwrite(folder.path() + "/0123456789abcdef.clbin.tmp-new", std::string(100, 'x'));
-  make_old(folder.path() + "/0123456789abcdef.clbin.tmp-old", 1);
+  overwrite(folder.path() + "/0123456789abcdef.itbinary.tmp-old", std::string(100, 'x'));
+  overwrite(folder.path() + "/0123456789abcdef.itbinary.tmp-new", std::string(100, 'x'));
+  make_old(folder.path() + "/0123456789abcdef.itbinary.tmp-old", 1);
   make_old(folder.path() + "/notes.txt", 1000);
   REQUIRE(cache.store({1, 0, 0}, binary_of(1000)).ok());
   const auto files = folder.files();
   CHECK(std::filesystem::exists(folder.path() + "/notes.txt"));
-  CHECK(std::filesystem::exists(folder.path() + "/0123456789abcdef.clbin.tmp-new"));
-  CHECK(!std::filesystem::exists(folder.path() + "/0123456789abcdef.clbin.tmp-old"));
+  CHECK(std::filesystem::exists(folder.path() + "/0123456789abcdef.itbinary.tmp-new"));
+  CHECK(!std::filesystem::exists(folder.path() + "/0123456789abcdef.itbinary.tmp-old"));
   std::vector<std::uint8_t> found;
   CHECK(cache.find({1, 0, 0}, found) == Lookup::hit);
 }

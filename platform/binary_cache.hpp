@@ -1,5 +1,5 @@
 // Compiled programs on the flash, so that the second start and the second process do not compile.
-// The bytes are described in platform/opencl/README.md.
+// The bytes are described in platform/README.md.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
-namespace idletune::opencl {
+namespace idletune {
 
 // What a compiled program depends on.
 struct BinaryKey {
@@ -18,9 +18,9 @@ struct BinaryKey {
   std::uint64_t build = 0;   // digest of entry point and options
 };
 
-// A folder of binaries, one file per key. Files are written atomically and checked completely before
-// their content is handed out: drivers are known to abort the process on damaged binaries. Several
-// processes may use one folder; used by one thread at a time.
+// A folder of binaries, one file per key. Files are written atomically and checked completely
+// before their content is handed out: drivers are known to abort the process on damaged binaries.
+// Several processes may use one folder; used by one thread at a time.
 class BinaryCache {
  public:
   enum class Lookup : std::uint8_t { hit, absent, damaged };
@@ -48,4 +48,4 @@ class BinaryCache {
   std::uint64_t limit_bytes_ = 0;
 };
 
-}  // namespace idletune::opencl
+}  // namespace idletune

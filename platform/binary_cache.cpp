@@ -1,4 +1,4 @@
-#include "platform/opencl/binary_cache.hpp"
+#include "platform/binary_cache.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,14 +14,14 @@
 #include "models/core/digest.hpp"
 #include "platform/os/storage.hpp"
 
-namespace idletune::opencl {
+namespace idletune {
 namespace {
 
-constexpr char kMagic[8] = {'I', 'T', 'C', 'L', 'B', 'I', 'N', '\0'};
+constexpr char kMagic[8] = {'I', 'T', 'B', 'I', 'N', 'A', 'R', 'Y'};
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 56;
 constexpr std::size_t kHeaderChecksumAt = 52;
-constexpr std::string_view kSuffix = ".clbin";
+constexpr std::string_view kSuffix = ".itbinary";
 constexpr std::time_t kRenewAfterSeconds = 24 * 3600;  // spares the flash a write per start
 constexpr std::time_t kAbandonedAfterSeconds = 3600;   // temporaries of writers that died
 
@@ -161,4 +161,4 @@ void BinaryCache::evict() {
   }
 }
 
-}  // namespace idletune::opencl
+}  // namespace idletune

@@ -1,0 +1,519 @@
+#include <idletune/cuda.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+#include "models/core/digest.hpp"
+#include "platform/binary_cache.hpp"
+#include "platform/completion_wait.hpp"
+#include "platform/cuda/program.hpp"
+#include "platform/cuda/session.hpp"
+
+namespace idletune::cuda {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::uint32_t kMaxLanes = 256;
+constexpr std::size_t kWindowAlignmentBytes = 256;  // of everything that cuMemAlloc gives
+// A cached image begins with the version of the NVRTC that made it (little-endian).
+constexpr std::size_t kVersionBytes = 4;
+
+class CudaBuffer final : public Buffer {
+ public:
+  enum class Ownership : std::uint8_t { own, window };
+
+  CudaBuffer(std::shared_ptr<Session> session, DeviceAddress address, std::size_t size_bytes,
+             Ownership ownership)
+      : session_(std::move(session)),
+        address_(address),
+        size_bytes_(size_bytes),
+        ownership_(ownership) {}
+  ~CudaBuffer() override {
+    if (ownership_ == Ownership::window || session_->lost()) return;
+    const ContextScope scope(*session_);
+    if (scope.error() == kSuccess) (void)session_->driver->MemFree(address_);
+  }
+  CudaBuffer(const CudaBuffer&) = delete;
+  CudaBuffer& operator=(const CudaBuffer&) = delete;
+  std::size_t size_bytes() const override { return size_bytes_; }
+  Argument argument() const override {
+    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address_));
+  }
+  DeviceAddress address() const { return address_; }
+
+ private:
+  std::shared_ptr<Session> session_;
+  DeviceAddress address_;
+  std::size_t size_bytes_;
+  Ownership ownership_;
+};
+
+DeviceAddress address_of(const Buffer& buffer) {
+  return static_cast<const CudaBuffer&>(buffer).address();
+}
+
+// Between two events that have both been reached. device_error where the figure cannot be true.
+Result<Nanoseconds> time_between(Session& session, EventHandle start, EventHandle end) {
+  float milliseconds = 0;
+  const Error error = session.driver->EventElapsedTime(&milliseconds, start, end);
+  if (error != kSuccess) return session.checked(error, "cuEventElapsedTime");
+  const double nanoseconds = std::round(static_cast<double>(milliseconds) * 1e6);
+  if (nanoseconds >= 1 && nanoseconds < 9e18) {
+    return Nanoseconds(static_cast<Nanoseconds::rep>(nanoseconds));
+  }
+  return {StatusCode::device_error, "cuEventElapsedTime: " + std::to_string(milliseconds) +
+                                        " ms for a run; expected more than none"};
+}
+
+class CudaDevice final : public Device {
+ public:
+  CudaDevice(std::shared_ptr<Session> session, const OpenOptions& options)
+      : session_(std::move(session)),
+        cache_(options.cache_folder, options.cache_limit_bytes),
+        launch_lanes_(options.launch_lanes) {}
+
+  const DeviceInfo& info() const override { return session_->info; }
+  Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override;
+  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
+  Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
+                                         std::size_t bytes) override;
+  std::size_t window_alignment_bytes() const override { return kWindowAlignmentBytes; }
+  Status write(Buffer& buffer, std::size_t offset, Bytes data) override;
+  Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override;
+  Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
+                       Nanoseconds deadline) override;
+  Result<Nanoseconds> elapsed(void* profile) override;
+  void discard(void* profile) override;
+  Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
+  Status usable() const override { return session_->tunable(); }
+
+  Session& session() { return *session_; }
+  const CacheCounters& counters() const { return counters_; }
+
+ private:
+  using Image = std::vector<std::uint8_t>;
+
+  Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const;
+  BinaryKey key_of(const CompileRequest& request) const;
+  Result<std::unique_ptr<CudaProgram>> load(const Image& image, const CompileRequest& request,
+                                            std::uint32_t lanes);
+  bool find_image(const BinaryKey& key, Image& image);
+  std::unique_ptr<CudaProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
+                                          std::uint32_t lanes);
+  Result<Image> compile_image(const CompileRequest& request) const;
+  void keep(const BinaryKey& key, const Image& image);
+  Status start_run(CudaProgram& program, const Range& range, Span<const Argument> arguments);
+  Status wait_for_run(Clock::time_point start, Nanoseconds deadline);
+
+  std::shared_ptr<Session> session_;
+  BinaryCache cache_;
+  CacheCounters counters_;
+  std::uint32_t launch_lanes_;
+};
+
+Result<std::unique_ptr<Program>> CudaDevice::compile(const CompileRequest& request) {
+  if (Status fit = session_->tunable(); !fit.ok()) return fit;
+  const std::uint32_t lanes = request.lanes != 0 ? request.lanes : launch_lanes_;
+  if (lanes == 0 || lanes > kMaxLanes || request.entry.empty()) {
+    return {StatusCode::invalid_argument,
+            "compile: expected an entry point and 1.." + std::to_string(kMaxLanes) +
+                " lanes, got '" + std::string(request.entry) + "' and " + std::to_string(lanes)};
+  }
+  const BinaryKey key = key_of(request);
+  if (auto cached = from_cache(key, request, lanes)) {
+    return std::unique_ptr<Program>(std::move(cached));
+  }
+  auto image = compile_image(request);
+  if (!image.ok()) return image.status();
+  auto program = load(*image, request, lanes);
+  if (!program.ok()) return program.status();
+  keep(key, *image);
+  return std::unique_ptr<Program>(std::move(*program));
+}
+
+// Machine code depends on no driver: a new one need not compile anew.
+BinaryKey CudaDevice::key_of(const CompileRequest& request) const {
+  const auto architecture = static_cast<std::uint64_t>(session_->architecture);
+  return {Digest().add(session_->info.backend).add(architecture).value(),
+          digest_of(request.source), Digest().add(request.entry).add(request.options).value()};
+}
+
+Result<std::unique_ptr<CudaProgram>> CudaDevice::load(const Image& image,
+                                                      const CompileRequest& request,
+                                                      std::uint32_t lanes) {
+  return CudaProgram::load(session_, image, std::string(request.entry), lanes);
+}
+
+// Whether the cache has an image that this device's NVRTC made; any version's will do where there
+// is no NVRTC to make another.
+bool CudaDevice::find_image(const BinaryKey& key, Image& image) {
+  switch (cache_.find(key, image)) {
+    case BinaryCache::Lookup::hit: break;
+    case BinaryCache::Lookup::absent:
+      if (cache_.enabled()) ++counters_.misses;
+      return false;
+    case BinaryCache::Lookup::damaged: ++counters_.rejected; return false;
+  }
+  std::uint32_t version = 0;
+  for (std::size_t i = 0; i < kVersionBytes && i < image.size(); ++i) {
+    version |= std::uint32_t{image[i]} << (8 * i);
+  }
+  const bool usable = image.size() > kVersionBytes &&
+                      (!session_->no_compiler.ok() ||
+                       version == static_cast<std::uint32_t>(session_->nvrtc->version()));
+  if (!usable) {
+    ++counters_.misses;
+    return false;
+  }
+  image.erase(image.begin(), image.begin() + kVersionBytes);
+  return true;
+}
+
+std::unique_ptr<CudaProgram> CudaDevice::from_cache(const BinaryKey& key,
+                                                    const CompileRequest& request,
+                                                    std::uint32_t lanes) {
+  Image image;
+  if (!find_image(key, image)) return nullptr;
+  auto program = load(image, request, lanes);
+  if (program.ok()) {
+    ++counters_.hits;
+    return std::move(*program);
+  }
+  if (program.code() == StatusCode::compile_error || program.code() == StatusCode::unsupported) {
+    ++counters_.rejected;  // intact, but the driver does not want it: compile afresh
+    cache_.drop(key);
+  }
+  return nullptr;
+}
+
+Result<CudaDevice::Image> CudaDevice::compile_image(const CompileRequest& request) const {
+  if (!session_->no_compiler.ok()) {
+    return {StatusCode::unsupported, "kernel '" + std::string(request.entry) +
+                                         "' is not in the program cache and cannot be compiled: " +
+                                         session_->no_compiler.message()};
+  }
+  const Result<CodeTarget> target = session_->nvrtc->target_for(session_->architecture);
+  if (!target.ok()) return target.status();
+  return session_->nvrtc->compile(request.source, request.entry, request.options, *target);
+}
+
+void CudaDevice::keep(const BinaryKey& key, const Image& image) {
+  if (!cache_.enabled()) return;
+  Image file;
+  file.reserve(kVersionBytes + image.size());
+  const auto version = static_cast<std::uint32_t>(session_->nvrtc->version());
+  for (std::size_t i = 0; i < kVersionBytes; ++i) {
+    file.push_back(static_cast<std::uint8_t>(version >> (8 * i)));
+  }
+  file.insert(file.end(), image.begin(), image.end());
+  if (cache_.store(key, file).ok()) {
+    ++counters_.stored;
+  } else {
+    ++counters_.store_errors;
+  }
+}
+
+Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {
+  if (Status fit = session_->tunable(); !fit.ok()) return fit;
+  if (bytes == 0) return {StatusCode::invalid_argument, "allocate: expected at least one byte"};
+  const std::uint64_t limit = session_->info.max_allocation_bytes;
+  if (limit != 0 && bytes > limit) {
+    return {StatusCode::out_of_memory, "allocate: " + std::to_string(bytes) +
+                                           " bytes; the device allows at most " +
+                                           std::to_string(limit) + " at once"};
+  }
+  const ContextScope scope(*session_);
+  if (scope.error() != kSuccess) return scope.status();
+  DeviceAddress address = 0;
+  const Error error = session_->driver->MemAlloc(&address, bytes);
+  if (error != kSuccess) {
+    const Status failure = session_->checked(error, "cuMemAlloc");
+    return {error == kOutOfMemory ? StatusCode::out_of_memory : failure.code(),
+            "allocate: " + std::to_string(bytes) + " bytes: " + failure.message()};
+  }
+  return std::unique_ptr<Buffer>(
+      new CudaBuffer(session_, address, bytes, CudaBuffer::Ownership::own));
+}
+
+Result<std::unique_ptr<Buffer>> CudaDevice::window(Buffer& parent, std::size_t offset,
+                                                   std::size_t bytes) {
+  if (Status fit = check_range(parent, offset, bytes); !fit.ok()) return fit;
+  return std::unique_ptr<Buffer>(new CudaBuffer(session_, address_of(parent) + offset, bytes,
+                                                CudaBuffer::Ownership::window));
+}
+
+Status CudaDevice::check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const {
+  if (Status fit = session_->tunable(); !fit.ok()) return fit;
+  if (offset <= buffer.size_bytes() && size <= buffer.size_bytes() - offset) return {};
+  return {StatusCode::invalid_argument,
+          "copy of " + std::to_string(size) + " bytes at " + std::to_string(offset) +
+              " of a buffer of " + std::to_string(buffer.size_bytes()) + ": expected it inside"};
+}
+
+Status CudaDevice::write(Buffer& buffer, std::size_t offset, Bytes data) {
+  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (data.empty()) return {};
+  const ContextScope scope(*session_);
+  if (scope.error() != kSuccess) return scope.status();
+  const Driver& driver = *session_->driver;
+  const Error error = driver.MemcpyHtoDAsync(address_of(buffer) + offset, data.data(), data.size(),
+                                             session_->tuning);
+  if (error != kSuccess) return session_->checked(error, "cuMemcpyHtoDAsync");
+  return session_->checked(driver.StreamSynchronize(session_->tuning), "cuStreamSynchronize");
+}
+
+Status CudaDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes data) {
+  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (data.empty()) return {};
+  const ContextScope scope(*session_);
+  if (scope.error() != kSuccess) return scope.status();
+  const Driver& driver = *session_->driver;
+  const Error error = driver.MemcpyDtoHAsync(data.data(), address_of(buffer) + offset, data.size(),
+                                             session_->tuning);
+  if (error != kSuccess) return session_->checked(error, "cuMemcpyDtoHAsync");
+  return session_->checked(driver.StreamSynchronize(session_->tuning), "cuStreamSynchronize");
+}
+
+Status CudaDevice::start_run(CudaProgram& program, const Range& range,
+                             Span<const Argument> arguments) {
+  const Driver& driver = *session_->driver;
+  Status status = session_->checked(driver.EventRecord(session_->run_start, session_->tuning),
+                                    "cuEventRecord");
+  if (status.ok()) status = program.launch(session_->tuning, range, arguments);
+  if (!status.ok()) return status;
+  return session_->checked(driver.EventRecord(session_->run_end, session_->tuning),
+                           "cuEventRecord");
+}
+
+// Gives the session up on timeout.
+Status CudaDevice::wait_for_run(Clock::time_point start, Nanoseconds deadline) {
+  CompletionWait wait(start, deadline);
+  for (;;) {
+    const Error error = session_->driver->EventQuery(session_->run_end);
+    if (error == kSuccess) return {};
+    if (error != kNotReady) {
+      return {StatusCode::device_error,
+              "kernel run failed: " + session_->checked(error, "cuEventQuery").message()};
+    }
+    if (wait.again()) continue;
+    session_->give_up();
+    return {StatusCode::timeout,
+            "kernel run outlived its deadline of " + std::to_string(deadline.count()) + " ns"};
+  }
+}
+
+Result<RunTimes> CudaDevice::run(Program& program, const Range& range,
+                                 Span<const Argument> arguments, Nanoseconds deadline) {
+  if (Status fit = session_->tunable(); !fit.ok()) return fit;
+  const ContextScope scope(*session_);
+  if (scope.error() != kSuccess) return scope.status();
+  const Clock::time_point start = Clock::now();
+  Status status = start_run(static_cast<CudaProgram&>(program), range, arguments);
+  if (status.ok()) status = wait_for_run(start, deadline);
+  if (!status.ok()) return status;
+  RunTimes times;
+  times.wall = Clock::now() - start;
+  const Result<Nanoseconds> measured =
+      time_between(*session_, session_->run_start, session_->run_end);
+  if (!measured.ok()) return measured.status();
+  times.device = *measured;
+  return times;
+}
+
+Result<Nanoseconds> CudaDevice::elapsed(void* profile) {
+  if (profile == nullptr) {
+    return {StatusCode::unsupported, "elapsed: that launch could not be timed"};
+  }
+  auto* ticket = static_cast<ProfileTicket*>(profile);
+  Status status = session_->launchable();
+  if (status.ok()) {
+    const ContextScope scope(*session_);
+    const Error error =
+        scope.error() != kSuccess ? scope.error() : session_->driver->EventQuery(ticket->end);
+    if (error == kNotReady) return {StatusCode::busy, "elapsed: the launch has not finished yet"};
+    if (error == kSuccess) {
+      Result<Nanoseconds> time = time_between(*session_, ticket->start, ticket->end);
+      session_->tickets->give_back(ticket);
+      return time;
+    }
+    status = session_->checked(error, "cuEventQuery");
+  }
+  session_->tickets->give_back(ticket);
+  return status;
+}
+
+void CudaDevice::discard(void* profile) {
+  if (profile != nullptr) session_->tickets->give_back(static_cast<ProfileTicket*>(profile));
+}
+
+Result<std::uint32_t> device_count(const Driver& driver) {
+  if (!driver.has_devices) return std::uint32_t{0};
+  int count = 0;
+  const Error error = driver.DeviceGetCount(&count);
+  if (error != kSuccess) return driver.to_status(error, "cuDeviceGetCount");
+  return static_cast<std::uint32_t>(count > 0 ? count : 0);
+}
+
+// A session with the description of the device at `index`; its context is still to come.
+Result<std::shared_ptr<Session>> described(std::shared_ptr<const Driver> driver,
+                                           std::uint32_t index, const OpenOptions& options) {
+  auto session = std::make_shared<Session>();
+  session->driver = std::move(driver);
+  if (Status status = describe_device(*session, index, options.nvrtc_library); !status.ok()) {
+    return status;
+  }
+  return session;
+}
+
+Result<std::unique_ptr<Device>> open_described(std::shared_ptr<Session> session,
+                                               const OpenOptions& options) {
+  const Error error =
+      session->driver->DevicePrimaryCtxRetain(&session->context, session->device);
+  if (error != kSuccess) {
+    session->context = nullptr;
+    return session->checked(error, "cuDevicePrimaryCtxRetain");
+  }
+  session->retained = true;
+  const ContextScope scope(*session);
+  if (scope.error() != kSuccess) return scope.status();
+  if (Status made = create_application_stream(*session); !made.ok()) return made;
+  if (Status made = create_tuning_stream(*session); !made.ok()) return made;
+  return std::unique_ptr<Device>(new CudaDevice(std::move(session), options));
+}
+
+// The default streams of a context have these numbers for handles.
+bool is_default_stream(StreamHandle stream) {
+  return reinterpret_cast<std::uintptr_t>(stream) <= 2;
+}
+
+// The context that adopt() is to use.
+Result<ContextHandle> context_for(const Driver& driver, void* context, StreamHandle stream) {
+  if (context != nullptr) return static_cast<ContextHandle>(context);
+  ContextHandle found = nullptr;
+  const Error error = is_default_stream(stream) ? driver.CtxGetCurrent(&found)
+                                                : driver.StreamGetCtx(stream, &found);
+  if (error != kSuccess) return driver.to_status(error, "adopt: context of the stream");
+  if (found != nullptr) return found;
+  return {StatusCode::invalid_argument,
+          "adopt: expected a context: none was given and none is current in this thread"};
+}
+
+// Of the context that is current.
+Result<std::uint32_t> index_of_current(const Driver& driver) {
+  DeviceOrdinal wanted = 0;
+  const Error error = driver.CtxGetDevice(&wanted);
+  if (error != kSuccess) return driver.to_status(error, "adopt: cuCtxGetDevice");
+  const Result<std::uint32_t> count = device_count(driver);
+  if (!count.ok()) return count.status();
+  for (std::uint32_t i = 0; i < *count; ++i) {
+    DeviceOrdinal device = 0;
+    if (driver.DeviceGet(&device, static_cast<int>(i)) == kSuccess && device == wanted) return i;
+  }
+  return {StatusCode::not_found, "adopt: the context's device is none of " +
+                                     std::to_string(*count) + " that the driver lists"};
+}
+
+Status check_stream(const Driver& driver, ContextHandle context, StreamHandle stream) {
+  if (is_default_stream(stream)) return {};
+  ContextHandle of_stream = nullptr;
+  const Error error = driver.StreamGetCtx(stream, &of_stream);
+  if (error != kSuccess) return driver.to_status(error, "adopt: cuStreamGetCtx");
+  if (of_stream == context) return {};
+  return {StatusCode::invalid_argument, "adopt: expected a stream of the given context"};
+}
+
+bool is_cuda(const Device& device) { return device.info().backend == "cuda"; }
+
+Status no_devices() {
+  return {StatusCode::not_found, "the CUDA driver finds no device"};
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Device>> adopt(void* context, void* stream, const OpenOptions& options) {
+  auto driver = load_driver(options.library);
+  if (!driver.ok()) return driver.status();
+  if (!(*driver)->has_devices) return no_devices();
+  auto* own_stream = static_cast<StreamHandle>(stream);
+  const Result<ContextHandle> own_context = context_for(**driver, context, own_stream);
+  if (!own_context.ok()) return own_context.status();
+  auto session = std::make_shared<Session>();
+  session->driver = *driver;
+  session->context = *own_context;
+  const ContextScope scope(*session);
+  if (scope.error() != kSuccess) return scope.status();
+  if (Status fit = check_stream(**driver, *own_context, own_stream); !fit.ok()) return fit;
+  session->application = own_stream;
+  const Result<std::uint32_t> index = index_of_current(**driver);
+  if (!index.ok()) return index.status();
+  Status ready = describe_device(*session, *index, options.nvrtc_library);
+  if (ready.ok()) ready = create_tuning_stream(*session);
+  if (!ready.ok()) return ready;
+  return std::unique_ptr<Device>(new CudaDevice(session, options));
+}
+
+Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& options) {
+  auto driver = load_driver(options.library);
+  if (!driver.ok()) return driver.status();
+  const Result<std::uint32_t> count = device_count(**driver);
+  if (!count.ok()) return count.status();
+  if (index >= *count) {
+    return {StatusCode::not_found, "CUDA device " + std::to_string(index) + ": there are " +
+                                       std::to_string(*count)};
+  }
+  auto session = described(*driver, index, options);
+  if (!session.ok()) return session.status();
+  return open_described(std::move(*session), options);
+}
+
+Result<std::unique_ptr<Device>> open_matching(const DeviceInfo& wanted,
+                                              const OpenOptions& options) {
+  auto driver = load_driver(options.library);
+  if (!driver.ok()) return driver.status();
+  const Result<std::uint32_t> count = device_count(**driver);
+  if (!count.ok()) return count.status();
+  std::shared_ptr<Session> match;
+  for (std::uint32_t i = 0; i < *count; ++i) {
+    auto session = described(*driver, i, options);
+    if (!session.ok()) return session.status();
+    const DeviceInfo& info = (*session)->info;
+    if (info.name != wanted.name || info.driver != wanted.driver) continue;
+    if (match == nullptr || i == wanted.index) match = std::move(*session);
+  }
+  if (match == nullptr) {
+    return {StatusCode::not_found, "CUDA device '" + wanted.name + "' with driver '" +
+                                       wanted.driver + "': none of " + std::to_string(*count) +
+                                       " devices matches"};
+  }
+  return open_described(std::move(match), options);
+}
+
+Result<std::vector<DeviceInfo>> list(const OpenOptions& options) {
+  auto driver = load_driver(options.library);
+  if (!driver.ok()) return driver.status();
+  const Result<std::uint32_t> count = device_count(**driver);
+  if (!count.ok()) return count.status();
+  std::vector<DeviceInfo> devices;
+  for (std::uint32_t i = 0; i < *count; ++i) {
+    auto session = described(*driver, i, options);
+    if (!session.ok()) return session.status();
+    devices.push_back(std::move((*session)->info));
+  }
+  return devices;
+}
+
+Handles handles(Device& device) {
+  if (!is_cuda(device)) return {};
+  const Session& session = static_cast<CudaDevice&>(device).session();
+  return {session.context, session.application};
+}
+
+CacheCounters cache_counters(const Device& device) {
+  if (!is_cuda(device)) return {};
+  return static_cast<const CudaDevice&>(device).counters();
+}
+
+}  // namespace idletune::cuda

@@ -1,0 +1,355 @@
+// Measures what TunedKernel::launch costs beside a raw cuLaunchKernel that does the same: on a
+// driver that does nothing, where the difference is all idletune's, and with --device on the
+// machine's own GPU. The two take turns, so that whatever else the machine does meets both. Exits
+// with 1 if a launch allocated on the heap or did not do what the raw call does; never because of a
+// time.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include <idletune/agent.hpp>
+#include <idletune/cuda.hpp>
+
+#include "models/space/kernel_package.hpp"
+#include "models/space/pack.hpp"
+#include "models/space/xml.hpp"
+#include "platform/cuda/driver.hpp"
+#include "platform/cuda/nvrtc.hpp"
+#include "tests/bench/launch_cost/measurement.hpp"
+#include "tests/bench/stub_cuda/stub_control.h"
+
+namespace idletune::bench {
+namespace {
+
+constexpr float kAlpha = 1.5f;
+constexpr float kBeta = -0.5f;
+
+void require(const Status& status) {
+  if (!status.ok()) throw std::runtime_error(status.to_string());
+}
+template <class T>
+T required(Result<T> result) {
+  require(result.status());
+  return std::move(*result);
+}
+
+// The GEMM of this repository with one configuration alone: there is nothing to tune.
+std::vector<std::uint8_t> gemm_package() {
+  KernelDescription gemm =
+      required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml"));
+  for (DescribedParameter& parameter : gemm.parameters) {
+    parameter.values = {parameter.default_value};
+  }
+  return required(pack(gemm));
+}
+
+struct Scenario {
+  const char* name;
+  std::size_t shapes;
+  bool background;
+  bool context_current;  // the application's, in the launching thread
+};
+
+constexpr Scenario kScenarios[] = {
+    {"one shape", 1, false, true},
+    {"16 shapes in turn", 16, false, true},
+    {"one shape, background tuner on", 1, true, true},
+    {"one shape, no context current", 1, false, false},
+};
+
+// The same GEMM, launched through the agent and through cuLaunchKernel, on the same stream and
+// buffers, with the same eight arguments.
+class Contest {
+ public:
+  Contest(const cuda::OpenOptions& libraries, const Scenario& scenario) {
+    for (std::size_t i = 0; i < scenario.shapes; ++i) {
+      const auto step = static_cast<std::int64_t>(i);
+      shapes_.push_back(Shape{64 + 32 * (step % 4), 64 + 32 * (step / 4), 64});
+    }
+    driver_ = required(cuda::load_driver(libraries.library));
+    call(driver_->DeviceGet(&ordinal_, 0), "cuDeviceGet");
+    call(driver_->DevicePrimaryCtxRetain(&context_, ordinal_), "cuDevicePrimaryCtxRetain");
+    call(driver_->CtxPushCurrent(context_), "cuCtxPushCurrent");
+    call(driver_->StreamCreate(&stream_, cuda::kStreamNonBlocking), "cuStreamCreate");
+    device_ = required(cuda::adopt(context_, stream_, libraries));
+    std::vector<std::uint8_t> bytes = gemm_package();
+    make_raw_kernel(libraries, *required(KernelPackage::open(bytes, "gemm")));
+    for (std::unique_ptr<Buffer>& buffer : buffers_) {
+      buffer = required(device_->allocate(256 * 256 * sizeof(float)));
+    }
+    AgentOptions options;
+    options.read_environment = false;
+    agent_ = std::make_unique<Agent>(required(Agent::open(options)));
+    tuned_ = std::make_unique<TunedKernel>(required(agent_->kernel(*device_, std::move(bytes))));
+    if (scenario.background) require(agent_->start_background());
+    if (!scenario.context_current) pop();
+    pushes_per_launch_ = !scenario.context_current;
+  }
+  ~Contest() {
+    if (pushes_per_launch_) (void)driver_->CtxPushCurrent(context_);
+    (void)driver_->StreamSynchronize(stream_);
+    tuned_.reset();
+    agent_.reset();
+    for (std::unique_ptr<Buffer>& buffer : buffers_) buffer.reset();
+    (void)driver_->ModuleUnload(module_);
+    device_.reset();
+    (void)driver_->StreamDestroy(stream_);
+    pop();
+    (void)driver_->DevicePrimaryCtxRelease(ordinal_);
+  }
+
+  std::size_t shape_count() const { return shapes_.size(); }
+  const cuda::Driver& driver() const { return *driver_; }
+  const DeviceInfo& info() const { return device_->info(); }
+
+  // As an application that wrote it by hand would have it.
+  void launch_raw(std::size_t i) {
+    const Shape& shape = shapes_[i];
+    const LaunchPlan& plan = plans_[i];
+    int m = static_cast<int>(shape[0]), n = static_cast<int>(shape[1]),
+        k = static_cast<int>(shape[2]);
+    float alpha = kAlpha, beta = kBeta;
+    const void* memory[3];
+    for (int b = 0; b < 3; ++b) std::memcpy(&memory[b], arguments_[b].data(), sizeof memory[b]);
+    void* parameters[] = {&m, &n, &k, &memory[0], &memory[1], &memory[2], &alpha, &beta};
+    if (pushes_per_launch_) call(driver_->CtxPushCurrent(context_), "cuCtxPushCurrent");
+    call(driver_->LaunchKernel(function_, blocks(plan.range, 0), blocks(plan.range, 1), 1,
+                               static_cast<unsigned>(plan.range.local[0]),
+                               static_cast<unsigned>(plan.range.local[1]), 1, 0, stream_,
+                               parameters, nullptr),
+         "cuLaunchKernel");
+    if (pushes_per_launch_) pop();
+  }
+  void launch_idletune(std::size_t i) {
+    const Status status =
+        tuned_->launch(shapes_[i], arguments_[0], arguments_[1], arguments_[2], kAlpha, kBeta);
+    if (!status.ok()) require(status);
+  }
+  void finish() {
+    if (pushes_per_launch_) call(driver_->CtxPushCurrent(context_), "cuCtxPushCurrent");
+    call(driver_->StreamSynchronize(stream_), "cuStreamSynchronize");
+    if (pushes_per_launch_) pop();
+  }
+  void remember_arguments() {
+    for (std::size_t b = 0; b < 3; ++b) arguments_[b] = buffers_[b]->argument();
+  }
+
+ private:
+  void call(cuda::Error error, const char* name) {
+    if (error != cuda::kSuccess) require(driver_->to_status(error, name));
+  }
+  void pop() {
+    cuda::ContextHandle popped = nullptr;
+    (void)driver_->CtxPopCurrent(&popped);
+  }
+  static unsigned blocks(const Range& range, std::size_t axis) {
+    return static_cast<unsigned>(range.global[axis] / range.local[axis]);
+  }
+  void make_raw_kernel(const cuda::OpenOptions& libraries, const KernelPackage& package) {
+    const auto nvrtc = required(cuda::Nvrtc::load(libraries.nvrtc_library, driver_->version));
+    int major = 0, minor = 0;
+    call(driver_->DeviceGetAttribute(&major, cuda::DeviceAttribute::compute_capability_major,
+                                     ordinal_), "cuDeviceGetAttribute");
+    call(driver_->DeviceGetAttribute(&minor, cuda::DeviceAttribute::compute_capability_minor,
+                                     ordinal_), "cuDeviceGetAttribute");
+    const Configuration& configuration = package.default_configuration();
+    const std::vector<std::uint8_t> image =
+        required(nvrtc->compile(package.source(), package.entry(),
+                                package.compile_options(configuration),
+                                required(nvrtc->target_for(10 * major + minor))));
+    call(driver_->ModuleLoadDataEx(&module_, image.data(), 0, nullptr, nullptr),
+         "cuModuleLoadDataEx");
+    call(driver_->ModuleGetFunction(&function_, module_, std::string(package.entry()).c_str()),
+         "cuModuleGetFunction");
+    for (const Shape& shape : shapes_) {
+      plans_.push_back(required(package.plan(shape, configuration)));
+    }
+  }
+
+  std::vector<Shape> shapes_;
+  std::vector<LaunchPlan> plans_;
+  std::shared_ptr<const cuda::Driver> driver_;
+  cuda::DeviceOrdinal ordinal_ = 0;
+  cuda::ContextHandle context_ = nullptr;
+  cuda::StreamHandle stream_ = nullptr;
+  cuda::ModuleHandle module_ = nullptr;
+  cuda::FunctionHandle function_ = nullptr;
+  std::unique_ptr<Device> device_;
+  std::unique_ptr<Buffer> buffers_[3];
+  Argument arguments_[3];
+  std::unique_ptr<Agent> agent_;
+  std::unique_ptr<TunedKernel> tuned_;
+  bool pushes_per_launch_ = false;
+};
+
+struct Effort {
+  std::size_t pairs;  // of blocks
+  std::size_t block;  // launches of one contestant
+};
+
+template <class Launch>
+double block_ns(Contest& contest, std::size_t block, const Launch& launch) {
+  const double all = elapsed_ns([&] {
+    for (std::size_t i = 0, shape = 0; i < block; ++i) {
+      launch(shape);
+      if (++shape == contest.shape_count()) shape = 0;
+    }
+  });
+  contest.finish();
+  return all / static_cast<double>(block);
+}
+
+// Alternates blocks of the two, each of them first in every other pair.
+Measurement measure(const Scenario& scenario, Contest& contest, const Effort& effort) {
+  Measurement result;
+  result.scenario = scenario.name;
+  result.launches = contest.shape_count() + effort.pairs * effort.block;
+  result.first_allocations = allocations_of([&] {
+    for (std::size_t i = 0; i < contest.shape_count(); ++i) contest.launch_idletune(i);
+  });
+  const auto raw = [&](std::size_t i) { contest.launch_raw(i); };
+  const auto idletune = [&](std::size_t i) { contest.launch_idletune(i); };
+  std::vector<Pair> pairs(effort.pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Pair& pair = pairs[i];
+    if (i % 2 == 0) pair.raw_ns = block_ns(contest, effort.block, raw);
+    result.allocations +=
+        allocations_of([&] { pair.idletune_ns = block_ns(contest, effort.block, idletune); });
+    if (i % 2 != 0) pair.raw_ns = block_ns(contest, effort.block, raw);
+  }
+  summarize(pairs, result);
+  return result;
+}
+
+class Stub {
+ public:
+  Stub() : library_(dlopen(IDLETUNE_STUB_CUDA, RTLD_NOW | RTLD_LOCAL)) {
+    if (library_ == nullptr) throw std::runtime_error(dlerror());
+    resolve("cuda_stub_reset", reset);
+    resolve("cuda_stub_set", set);
+    resolve("cuda_stub_calls", calls);
+    resolve("cuda_stub_last_launch", last_launch);
+  }
+  decltype(&cuda_stub_reset) reset = nullptr;
+  decltype(&cuda_stub_set) set = nullptr;
+  decltype(&cuda_stub_calls) calls = nullptr;
+  decltype(&cuda_stub_last_launch) last_launch = nullptr;
+
+ private:
+  template <class Function>
+  void resolve(const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(library_, name));
+    if (function == nullptr) throw std::runtime_error(dlerror());
+  }
+  void* library_;
+};
+
+// Throws unless both contestants ask the driver for the same.
+void require_same_launches(const Stub& stub, Contest& contest) {
+  stub.set(CUDA_STUB_RECORD_LAUNCHES, 1);
+  for (std::size_t i = 0; i < contest.shape_count(); ++i) {
+    CudaStubLaunch raw = {}, tuned = {};
+    contest.launch_raw(i);
+    stub.last_launch(&raw);
+    contest.launch_idletune(i);
+    stub.last_launch(&tuned);
+    if (std::memcmp(&raw, &tuned, sizeof raw) != 0) {
+      throw std::runtime_error("idletune's launch differs from the raw one");
+    }
+  }
+  stub.set(CUDA_STUB_RECORD_LAUNCHES, 0);
+}
+
+Measurement measure_on_stub(const Stub& stub, const Scenario& scenario, const Effort& effort) {
+  stub.reset();
+  stub.set(CUDA_STUB_RECORD_LAUNCHES, 0);
+  cuda::OpenOptions libraries;
+  libraries.library = IDLETUNE_STUB_CUDA;
+  libraries.nvrtc_library = IDLETUNE_STUB_NVRTC;
+  Contest contest(libraries, scenario);
+  contest.remember_arguments();
+  // The stub allocates the events that the production watch asks for; real drivers may, too.
+  exclude_library_of(reinterpret_cast<const void*>(contest.driver().LaunchKernel));
+  const unsigned long before = stub.calls("cuLaunchKernel");
+  Measurement result = measure(scenario, contest, effort);
+  const unsigned long launches = stub.calls("cuLaunchKernel") - before;
+  if (launches != result.launches + effort.pairs * effort.block) {
+    throw std::runtime_error(std::to_string(launches) + " launches reached the driver");
+  }
+  require_same_launches(stub, contest);
+  exclude_library_of(nullptr);
+  return result;
+}
+
+std::string spread(const Quartiles& q, const char* format) {
+  char text[96];
+  char pattern[64];
+  std::snprintf(pattern, sizeof pattern, "%s [%s .. %s]", format, format, format);
+  std::snprintf(text, sizeof text, pattern, q.median, q.low, q.high);
+  return text;
+}
+
+void print_row(const Measurement& m, bool count_allocations) {
+  const std::string allocations =
+      count_allocations ? std::to_string(m.first_allocations + m.allocations) : "the driver's";
+  std::printf("| %s | %s | %s | %s | %s | %s |\n", m.scenario.c_str(),
+              spread(m.raw_ns, "%.0f").c_str(), spread(m.idletune_ns, "%.0f").c_str(),
+              spread(m.difference_ns, "%.0f").c_str(), spread(m.ratio, "%.3f").c_str(),
+              allocations.c_str());
+}
+
+int run(bool quick, bool on_device) {
+  const Effort effort = quick ? Effort{20, 100} : Effort{2000, 500};
+  std::printf("Nanoseconds per launch with 8 arguments: median [lower .. upper quartile].\n\n");
+  std::printf("| scenario | raw | idletune | difference | ratio | allocations |\n");
+  std::printf("|---|---|---|---|---|---|\n");
+  bool sane = true;
+  if (on_device) {
+    for (const Scenario& scenario : kScenarios) {
+      Contest contest(cuda::OpenOptions(), scenario);
+      contest.remember_arguments();
+      print_row(measure(scenario, contest, effort), false);
+      if (&scenario == std::end(kScenarios) - 1) {
+        std::printf("\nOn %s (%s).\n", contest.info().name.c_str(), contest.info().driver.c_str());
+      }
+    }
+    return 0;
+  }
+  const Stub stub;
+  for (const Scenario& scenario : kScenarios) {
+    const Measurement m = measure_on_stub(stub, scenario, effort);
+    print_row(m, true);
+    sane = sane && m.first_allocations + m.allocations == 0 && m.raw_ns.median > 0;
+  }
+  if (!sane) std::fprintf(stderr, "cuda_launch_cost: launches allocated, expected never\n");
+  return sane ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace idletune::bench
+
+int main(int argc, char** argv) {
+  bool quick = false, on_device = false;
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--quick") == 0) {
+      quick = true;
+    } else if (std::strcmp(argv[i], "--device") == 0) {
+      on_device = true;
+    } else {
+      std::fprintf(stderr, "usage: cuda_launch_cost [--quick] [--device]\n");
+      return 2;
+    }
+  }
+  try {
+    return idletune::bench::run(quick, on_device);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "cuda_launch_cost: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,97 @@
+#include "platform/cuda/driver.hpp"
+
+#include <doctest/doctest.h>
+
+#include <idletune/cuda.hpp>
+
+#include "platform/cuda/session.hpp"
+#include "tests/unit/cuda/stub.hpp"
+
+using idletune::StatusCode;
+using idletune::test::CudaStub;
+namespace cuda = idletune::cuda;
+
+TEST_CASE("functions come from the driver's own look-up where it has one, else from its symbols") {
+  struct Generation {
+    const char* path;
+    bool asks;
+  };
+  for (const Generation& generation : {Generation{IDLETUNE_STUB_CUDA, true},
+                                       Generation{IDLETUNE_STUB_CUDA_11, true},
+                                       Generation{IDLETUNE_STUB_CUDA_10, false}}) {
+    CAPTURE(generation.path);
+    CudaStub stub(generation.path);
+    auto driver = cuda::load_driver(generation.path);
+    REQUIRE_MESSAGE(driver.ok(), driver.status().to_string());
+    CHECK((stub.calls("cuGetProcAddress") > 0) == generation.asks);
+    CHECK((*driver)->version == 12020);
+    CHECK((*driver)->path == generation.path);
+    CHECK(((*driver)->FuncGetParamInfo != nullptr));
+    CHECK(((*driver)->ThreadExchangeStreamCaptureMode != nullptr));
+    auto device = cuda::open(0, stub.options());
+    REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  }
+}
+
+TEST_CASE("a driver whose look-up fails is asked for its symbols") {
+  CudaStub stub;
+  stub.fail("cuGetProcAddress", cuda::kNotFound, 0);
+  CHECK(cuda::load_driver(stub.path).ok());
+}
+
+TEST_CASE("a missing driver is not_found and named, also where none is named") {
+  auto driver = cuda::load_driver("/nowhere/libcuda.so.1");
+  REQUIRE(driver.code() == StatusCode::not_found);
+  CHECK(driver.status().message().find("/nowhere/libcuda.so.1") != std::string::npos);
+  auto usual = cuda::list();
+  if (usual.ok() || usual.code() != StatusCode::not_found) {
+    MESSAGE("skipped in part: this machine has a CUDA driver");
+    return;
+  }
+  CHECK(usual.status().message().find("libcuda.so.1") != std::string::npos);
+  CHECK(cuda::open(0).code() == StatusCode::not_found);
+  CHECK(cuda::adopt(nullptr, nullptr).code() == StatusCode::not_found);
+}
+
+TEST_CASE("a library that is no CUDA driver is refused, naming what it lacks") {
+  auto driver = cuda::load_driver(IDLETUNE_STUB_NVRTC);
+  REQUIRE(driver.code() == StatusCode::unsupported);
+  CHECK(driver.status().message().find("lacks cu") != std::string::npos);
+}
+
+TEST_CASE("no device is an empty list; the toolkit's stub and other failures are refusals") {
+  CudaStub stub;
+  stub.set(CUDA_STUB_DEVICES, 0);
+  auto devices = cuda::list(stub.options());
+  REQUIRE(devices.ok());
+  CHECK(devices->empty());
+  CHECK(cuda::open(0, stub.options()).code() == StatusCode::not_found);
+  CHECK(cuda::adopt(nullptr, nullptr, stub.options()).code() == StatusCode::not_found);
+  stub.fail("cuInit", cuda::kStubLibrary, 0);
+  CHECK(cuda::list(stub.options()).code() == StatusCode::not_found);
+  stub.fail("cuInit", 803, 0);
+  devices = cuda::list(stub.options());
+  REQUIRE(devices.code() == StatusCode::unsupported);
+  CHECK(devices.status().message().find("cuInit: unknown CUDA error (803)") != std::string::npos);
+}
+
+TEST_CASE("the kernel module's version is found in both of its texts") {
+  CHECK(cuda::kernel_module_version("NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  "
+                                    "Sat Aug 19 01:15:15 UTC 2023\nGCC version:  gcc 12.2.0\n") ==
+        "535.104.05");
+  CHECK(cuda::kernel_module_version("NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  "
+                                    "540.4.0  Release Build  (x@y)") == "540.4.0");
+  CHECK(cuda::kernel_module_version("no version 12 here") == "");
+  CHECK(cuda::kernel_module_version("") == "");
+}
+
+TEST_CASE("errors that end a context are told from those that do not") {
+  for (cuda::Error error : {cuda::kIllegalAddress, cuda::kLaunchFailed, cuda::kLaunchTimeout,
+                            cuda::kEccUncorrectable, cuda::kAssert, cuda::kMisalignedAddress}) {
+    CHECK(cuda::spoils_context(error));
+  }
+  for (cuda::Error error : {cuda::kSuccess, cuda::kOutOfMemory, cuda::kNotReady,
+                            cuda::kInvalidValue, cuda::kLaunchOutOfResources}) {
+    CHECK(!cuda::spoils_context(error));
+  }
+}

@@ -1,0 +1,119 @@
+// The CUDA back end on this machine's own GPU and driver; skipped where there is none. A sticky
+// error at the end is the process's last word to the GPU, which is why this is one case.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include <idletune/cuda.hpp>
+
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace std::chrono_literals;
+using namespace idletune;
+using idletune::test::TemporaryFolder;
+
+namespace {
+
+constexpr int kElements = 1000003;  // a prime: the last group is not full
+
+constexpr const char* kSource = R"(
+extern "C" __global__ void scale(float* out, const float* in, float factor, int n) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+#if BEHAVIOUR == 1
+  out = (float*)16;
+#endif
+  if (i < n) out[i] = factor * in[i];
+}
+)";
+
+Bytes bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const std::uint8_t*>(values.data()), values.size() * sizeof(float)};
+}
+
+Range whole_range() {
+  Range range;
+  range.local = {128, 1, 1};
+  range.global = {(kElements + 127) / 128 * 128, 1, 1};
+  return range;
+}
+
+std::unique_ptr<Program> compile_on(Device& device, const char* options) {
+  auto program = device.compile({kSource, "scale", options, 1});
+  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
+  return std::move(*program);
+}
+
+}  // namespace
+
+TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then it is spoilt") {
+  TemporaryFolder folder;
+  cuda::OpenOptions options;
+  options.cache_folder = folder.path() + "/programs";
+  auto opened = cuda::open(0, options);
+  if (!opened.ok()) {
+    MESSAGE("skipped: " << opened.status().to_string());
+    return;
+  }
+  Device& device = **opened;
+  MESSAGE(device.info().name << ", " << device.info().driver);
+  if (!device.info().has_compiler) {
+    MESSAGE("skipped: no NVRTC for this GPU");
+    return;
+  }
+  CHECK(device.info().compute_units > 0);
+  CHECK(device.info().max_work_group_size >= 512);
+  std::vector<float> values(kElements);
+  for (int i = 0; i < kElements; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i);
+  auto in = device.allocate(values.size() * sizeof(float));
+  auto out = device.allocate(values.size() * sizeof(float));
+  REQUIRE(in.ok());
+  REQUIRE(out.ok());
+  REQUIRE(device.write(**in, 0, bytes_of(values)).ok());
+  const Argument arguments[] = {(*out)->argument(), (*in)->argument(), 2.0f, kElements};
+  auto program = compile_on(device, "-DBEHAVIOUR=0");
+  compile_on(device, "-DBEHAVIOUR=0");
+  CHECK(cuda::cache_counters(device).hits == 1);
+  CHECK(program->max_work_group_size() >= 128);
+
+  auto times = device.run(*program, whole_range(), arguments, 20s);
+  REQUIRE_MESSAGE(times.ok(), times.status().to_string());
+  CHECK(times->device > 0ns);
+  CHECK(times->device <= times->wall);
+  std::vector<float> result(kElements);
+  const MutableBytes result_bytes(reinterpret_cast<std::uint8_t*>(result.data()),
+                                  result.size() * sizeof(float));
+  REQUIRE(device.read(**out, 0, result_bytes).ok());
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < result.size(); ++i) wrong += result[i] != 2 * values[i];
+  CHECK(wrong == 0);
+
+  auto adopted = cuda::adopt(cuda::handles(device).context, cuda::handles(device).stream, options);
+  REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
+  auto adopted_program = compile_on(**adopted, "-DBEHAVIOUR=0");
+  void* ticket = nullptr;
+  REQUIRE(adopted_program->enqueue(0, whole_range(), arguments, {}, &ticket).ok());
+  REQUIRE(ticket != nullptr);
+  Result<Nanoseconds> time = (*adopted)->elapsed(ticket);
+  while (time.code() == StatusCode::busy) time = (*adopted)->elapsed(ticket);
+  REQUIRE_MESSAGE(time.ok(), time.status().to_string());
+  CHECK(*time > 0ns);
+
+  auto matching = cuda::open_matching(device.info(), options);
+  CHECK_MESSAGE(matching.ok(), matching.status().to_string());
+  auto mistaken = device.compile({"nonsense", "scale", "", 1});
+  CHECK(mistaken.code() == StatusCode::compile_error);
+  const Argument few[] = {arguments[0]};
+  if (program->enqueue(0, whole_range(), few, {}, nullptr).ok()) {
+    MESSAGE("this driver does not tell a kernel's parameters (before CUDA 12.4)");
+  }
+  CHECK(device.usable().ok());
+
+  auto bad = compile_on(device, "-DBEHAVIOUR=1");
+  auto broken = device.run(*bad, whole_range(), arguments, 20s);
+  REQUIRE(broken.code() == StatusCode::device_error);
+  CHECK(device.usable().code() == StatusCode::device_error);
+  const Status refused = device.run(*program, whole_range(), arguments, 20s).status();
+  CHECK(refused.message().find("is lost to this process: ") != std::string::npos);
+}
