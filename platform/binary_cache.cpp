@@ -140,8 +140,7 @@ void BinaryCache::drop(const BinaryKey& key) {
 
 std::string BinaryCache::path_of(const BinaryKey& key) const {
   constexpr char kDigits[] = "0123456789abcdef";
-  const std::uint64_t value =
-      Digest().add(key.driver).add(key.source).add(key.build).value();
+  const std::uint64_t value = Digest().add(key.driver).add(key.source).add(key.build).value();
   std::string path = folder_ + "/";
   for (int shift = 60; shift >= 0; shift -= 4) path += kDigits[(value >> shift) & 15];
   return path.append(kSuffix);

@@ -53,8 +53,8 @@ Result<const KernelKnowledge*> find_kernel(const Model& model, const DecideArgum
     if (kernel.name() == arguments.kernel) return &kernel;
     known += (known.empty() ? "" : ", ") + std::string(kernel.name());
   }
-  return Status(StatusCode::not_found, arguments.model + ": no kernel '" + arguments.kernel +
-                                           "' (it has " + known + ")");
+  return Status(StatusCode::not_found,
+                arguments.model + ": no kernel '" + arguments.kernel + "' (it has " + known + ")");
 }
 
 // A step with a typical configuration as the model's devices saw it: the mean of their median
@@ -146,14 +146,15 @@ void print_readable(const nlohmann::json& report, const Decision& decision, CliC
   table.add_row({"estimate of the best", ms(decision.best_estimate_ns), "ms per launch"});
   for (const auto& entry : report["resembles"]) {
     const bool none = entry["device"].is_null();
-    table.add_row({none ? "resembles none of these" : "resembles " + entry["device"].get<std::string>(),
-                   format_number(100 * entry["weight"].get<double>(), 0), "%"});
+    table.add_row(
+        {none ? "resembles none of these" : "resembles " + entry["device"].get<std::string>(),
+         format_number(100 * entry["weight"].get<double>(), 0), "%"});
   }
   context.print(table);
   const auto& assumed = report["assumed"];
-  context.print("\nassumed: " + format_milliseconds(assumed["step_ms"]) + " ms per step, weighted " +
-                format_number(assumed["kappa"], 2) + "; knowledge: " +
-                assumed["knowledge"].get<std::string>() + "\n");
+  context.print("\nassumed: " + format_milliseconds(assumed["step_ms"]) +
+                " ms per step, weighted " + format_number(assumed["kappa"], 2) +
+                "; knowledge: " + assumed["knowledge"].get<std::string>() + "\n");
 }
 
 struct Question {
@@ -194,8 +195,7 @@ Status prepare(Question& question, const DecideArguments& arguments) {
                            arguments.measured);
 }
 
-DecisionInput input_of(const Question& question, const DecideArguments& arguments,
-                       double step_ns) {
+DecisionInput input_of(const Question& question, const DecideArguments& arguments, double step_ns) {
   DecisionSituation situation;
   situation.running_time = from_ns(arguments.run_us * 1e3);
   situation.first_pick_running = arguments.first_pick_runs;
@@ -273,7 +273,8 @@ void add_decide_verb(CLI::App& app, CliContext& context) {
   verb->add_option("--launches", arguments->launches, "Launches still to come")
       ->required()
       ->check(CLI::Range(0.0, 1e15));
-  verb->add_option("--run-us", arguments->run_us, "Time of a launch as it runs now, in microseconds")
+  verb->add_option("--run-us", arguments->run_us,
+                   "Time of a launch as it runs now, in microseconds")
       ->required()
       ->check(CLI::Range(1e-3, 1e12));
   verb->add_option("--step-ms", arguments->step_ms,

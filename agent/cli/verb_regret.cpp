@@ -129,8 +129,7 @@ class Runner {
   Status failure_;
 };
 
-// --- the answer
-// ------------------------------------------------------------------------------------------------
+// --- the answer ---
 
 nlohmann::json json_or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
@@ -324,8 +323,7 @@ void answer(const std::vector<RegretCurve>& curves, const RegretArguments& argum
                       {"complete", complete}});
 }
 
-// --- the work
-// ------------------------------------------------------------------------------------------------
+// --- the work ---
 
 Status open_targets(const std::vector<History>& histories, const RegretArguments& arguments,
                     std::vector<Target>& targets) {

@@ -210,8 +210,7 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
   for (Target& target : targets) {
     if (arguments.leave_one_out) {
       progress.update(done++, "without " + target.history->device);
-      auto model = learn_held_out(*target.history,
-                                  without_device_of(*target.history, training));
+      auto model = learn_held_out(*target.history, without_device_of(*target.history, training));
       if (model.ok()) target.model = *model;
     } else {
       target.model = given;

@@ -45,8 +45,7 @@ Journal::Journal(std::unique_ptr<Storage> storage, const JournalOptions& options
 
 Journal::~Journal() = default;
 
-// --- Opening
-// ----------------------------------------------------------------------------------------
+// --- Opening ---
 
 void Journal::load() {
   if (storage_ == nullptr) {
@@ -151,8 +150,7 @@ void Journal::start_session() {
   record(RecordType::session, encode(Session{options_.boot, state_.session().number + 1}));
 }
 
-// --- Recording
-// --------------------------------------------------------------------------------------
+// --- Recording ---
 
 bool Journal::intent(const Intent& intent) {
   const State::OpenTrial* open = state_.open_trial(intent.trial.key());
@@ -263,8 +261,7 @@ void Journal::append(RecordType type, Bytes payload) {
   compact_if_large();
 }
 
-// --- Storage
-// ----------------------------------------------------------------------------------------
+// --- Storage ---
 
 Status Journal::sync() {
   if (!writable()) return storage_status_;

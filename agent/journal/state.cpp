@@ -97,8 +97,7 @@ std::vector<const Table::Entry*> Table::by_age() const {
   return sorted;
 }
 
-// --- Taking over records
-// ----------------------------------------------------------------------------
+// --- Taking over records ---
 
 Replayed State::apply(std::uint8_t type, std::uint8_t version, Bytes payload) {
   if (type == 0 || type >= kRecordTypeLimit) {
@@ -239,8 +238,7 @@ void State::keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload)
   unknown_.erase(unknown_.begin(), unknown_.begin() + static_cast<std::ptrdiff_t>(drop));
 }
 
-// --- Staying small
-// ----------------------------------------------------------------------------------
+// --- Staying small ---
 
 // Drops a tenth more than it must, so that the sorting is paid for rarely.
 void State::evict_oldest(Table& table, std::uint64_t limit_bytes) {
@@ -303,8 +301,7 @@ void State::remove_measurement(Table::Map::iterator entry) {
   measurements_.erase(entry);
 }
 
-// --- Handing out records
-// ----------------------------------------------------------------------------
+// --- Handing out records ---
 
 void State::for_each_live_record(const RecordSink& sink) const {
   const auto emit = [&](RecordType type, Bytes payload) {
@@ -346,8 +343,7 @@ std::uint64_t State::digest() const {
   return digest.value();
 }
 
-// --- Queries
-// ----------------------------------------------------------------------------------------
+// --- Queries ---
 
 bool State::is_quarantined(const TrialKey& key) const {
   return quarantines_.find(variant_of(key)) != nullptr;

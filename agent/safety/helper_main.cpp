@@ -1,9 +1,9 @@
 // idletune-helper: runs trials for the application that started it, so that a configuration which
 // crashes, aborts or hangs its process takes this one.
+#include <unistd.h>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -130,7 +130,8 @@ class Conversation {
 }  // namespace idletune
 
 int main() {
-  idletune::Result<idletune::Channel> channel = idletune::join_parent(idletune::ThreadPriority::lowest);
+  idletune::Result<idletune::Channel> channel =
+      idletune::join_parent(idletune::ThreadPriority::lowest);
   if (!channel) {
     std::fputs("idletune-helper is started by programs that use idletune, not by hand\n", stderr);
     return idletune::kNotStartedByUsExitCode;

@@ -17,17 +17,17 @@
 namespace idletune {
 
 struct HelperTrialsOptions {
-  std::string program;         // path of idletune-helper; empty: find_helper() with PATH
+  std::string program;  // path of idletune-helper; empty: find_helper() with PATH
   // Libraries as given to opencl and cuda; empty: their default search.
   std::string opencl_library;
   std::string cuda_library;
   std::string nvrtc_library;
-  std::string program_cache;   // folder of compiled binaries; empty: none
+  std::string program_cache;  // folder of compiled binaries; empty: none
   TrialExecutorOptions executor;
   QuirkTable quirks;
-  Nanoseconds start_deadline{std::chrono::seconds(20)};    // from start to "device is open"
-  // Then the helper is killed: timeout. A compilation that got less than half of it in processor time
-  // (a busy application, and the helper has low priority) may take ten times as long.
+  Nanoseconds start_deadline{std::chrono::seconds(20)};  // from start to "device is open"
+  // Then the helper is killed: timeout. A compilation that got less than half of it in processor
+  // time (a busy application, and the helper has low priority) may take ten times as long.
   Nanoseconds compile_deadline{std::chrono::seconds(30)};
   // For the stages that run, on top of the deadlines of their runs: allocation, filling, copies and
   // comparison. Also the deadline of one run whose request has none.

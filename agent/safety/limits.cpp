@@ -92,8 +92,8 @@ Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& 
                                  const Configuration& configuration, bool ignore_device_limits) {
   if (Status status = admit_dialect(device, package); !status.ok()) return status;
   if (!package.space().contains(configuration)) {
-    return Status(StatusCode::invalid_argument, "the configuration is not in the space of '" +
-                                                    std::string(package.name()) + "'");
+    return Status(StatusCode::invalid_argument,
+                  "the configuration is not in the space of '" + std::string(package.name()) + "'");
   }
   Result<LaunchPlan> plan = package.plan(shape, configuration);
   if (!plan || ignore_device_limits) return plan;

@@ -69,8 +69,8 @@ Result<std::uint64_t> Scratch::data_bytes_for(std::size_t buffer, const Shape& s
   if (!elements) return elements.status();
   const std::uint64_t element_bytes = scalar_size_bytes(spec(buffer).type);
   if (*elements > kMaxHostBytes / 2 / element_bytes) {
-    return Status(StatusCode::out_of_memory, "buffer '" + std::string(spec(buffer).name) +
-                                                 "' of " + std::to_string(*elements) + " elements");
+    return Status(StatusCode::out_of_memory, "buffer '" + std::string(spec(buffer).name) + "' of " +
+                                                 std::to_string(*elements) + " elements");
   }
   const std::uint64_t bytes = *elements * element_bytes;
   return max_data_bytes_ == 0 ? bytes : std::min(bytes, max_data_bytes_);
@@ -230,9 +230,8 @@ Status Scratch::check_guard(const Slot& slot, Zone zone, std::string& damage) {
       const std::uint64_t position = done + at;
       const std::string name(package_.argument(slot.argument).name);
       damage = "wrote outside buffer '" + name + "': ";
-      damage += zone == Zone::front
-                    ? std::to_string(bytes - position) + " bytes before its start"
-                    : std::to_string(position) + " bytes behind its end";
+      damage += zone == Zone::front ? std::to_string(bytes - position) + " bytes before its start"
+                                    : std::to_string(position) + " bytes behind its end";
       return {};
     }
     done += size;

@@ -24,11 +24,11 @@ struct TrialRequest {
   TrialStage stage = TrialStage::compile;
   Shape shape;
   Configuration configuration;
-  std::uint32_t seed = 1;            // input data of prepare and check
-  std::uint32_t repeats = 1;         // measure
-  Nanoseconds deadline{0};           // per run on the device; 0: none
-  Nanoseconds stop_above{0};         // measure: stop after the first run slower than this; 0: never
-  bool ignore_device_limits = false; // tests only: let a too big configuration reach the driver
+  std::uint32_t seed = 1;     // input data of prepare and check
+  std::uint32_t repeats = 1;  // measure
+  Nanoseconds deadline{0};    // per run on the device; 0: none
+  Nanoseconds stop_above{0};  // measure: stop after the first run slower than this; 0: never
+  bool ignore_device_limits = false;  // tests only: let a too big configuration reach the driver
 };
 
 struct TrialOutcome {
@@ -37,12 +37,12 @@ struct TrialOutcome {
   // broken reference) says nothing about the configuration.
   TrialStage stage = TrialStage::compile;
   TrialStatus status = TrialStatus::correct;
-  std::string message;                // why not correct; empty otherwise
-  std::vector<Nanoseconds> samples;   // measure: one device time per run, in order
-  Nanoseconds wall{0};                // what the whole stage took, as the tuner must budget it
-  Nanoseconds device{0};              // of that, time the device was occupied
-  double max_error = 0;               // check: largest |out-ref| / allowed; <= 1 passes
-  bool ambiguous = false;             // crash: somebody else may have killed the helper
+  std::string message;               // why not correct; empty otherwise
+  std::vector<Nanoseconds> samples;  // measure: one device time per run, in order
+  Nanoseconds wall{0};               // what the whole stage took, as the tuner must budget it
+  Nanoseconds device{0};             // of that, time the device was occupied
+  double max_error = 0;              // check: largest |out-ref| / allowed; <= 1 passes
+  bool ambiguous = false;            // crash: somebody else may have killed the helper
 };
 
 // Runs stages one at a time. Used by one thread.

@@ -18,9 +18,9 @@ using trial::HostBytes;
 using trial::Scratch;
 
 constexpr Nanoseconds kNoDeadline = std::chrono::hours(24);
-constexpr std::size_t kCachedReferences = 2;      // the two seeds of a check
-constexpr std::uint64_t kSimulatedBytes = 64;     // per buffer of a device that computes nothing
-constexpr std::uint32_t kTriesPerSample = 3;      // against events that report no time
+constexpr std::size_t kCachedReferences = 2;   // the two seeds of a check
+constexpr std::uint64_t kSimulatedBytes = 64;  // per buffer of a device that computes nothing
+constexpr std::uint32_t kTriesPerSample = 3;   // against events that report no time
 constexpr std::uint32_t kMaxRepeats = 10000;
 
 TrialStatus status_of_compile(const Status& status) {
@@ -35,8 +35,8 @@ struct Variant {
   Configuration configuration;
   std::unique_ptr<Program> program;
   std::uint64_t last_use = 0;
-  bool ran = false;    // at any shape: its first run's code generation is over
-  Shape warm_shape;    // the shape it ran at last
+  bool ran = false;  // at any shape: its first run's code generation is over
+  Shape warm_shape;  // the shape it ran at last
 };
 
 // What the reference computed for one seed: one entry per buffer, empty for inputs.
@@ -266,7 +266,8 @@ class TrialExecutor::State {
     if (!reference_program_) {
       const Status status = compile_reference();
       if (!status.ok()) {
-        return fail_prepare(outcome, status_of_compile(status), "the reference: " + status.message());
+        return fail_prepare(outcome, status_of_compile(status),
+                            "the reference: " + status.message());
       }
     }
     if (!launch_reference(request, plan->range, outcome)) {
@@ -280,8 +281,8 @@ class TrialExecutor::State {
     return fail_prepare(outcome, TrialStatus::correctness, "the reference " + damage);
   }
 
-  // With its code generated. Done along with the first variant's compilation, so that `prepare` finds
-  // it ready; a failure there is reported by `prepare`, which tries again.
+  // With its code generated. Done along with the first variant's compilation, so that `prepare`
+  // finds it ready; a failure there is reported by `prepare`, which tries again.
   Status compile_reference() {
     Result<std::unique_ptr<Program>> program =
         compile(package_->reference_entry(), package_->reference_options());
@@ -475,8 +476,7 @@ class TrialExecutor::State {
 
   bool launch(Program& program, const Range& range, const TrialRequest& request,
               Nanoseconds deadline, TrialOutcome& outcome, Nanoseconds& time) {
-    const Result<std::vector<Argument>> arguments =
-        scratch_.arguments(request.shape, request.seed);
+    const Result<std::vector<Argument>> arguments = scratch_.arguments(request.shape, request.seed);
     if (!arguments) {
       return fail(outcome, TrialStatus::constraints, arguments.status().message());
     }
@@ -517,7 +517,7 @@ class TrialExecutor::State {
   bool reference_ran_ = false;
   Shape shape_;  // of scratch_ and references_
   std::vector<Reference> references_;
-  LaunchPlan plan_;  // of the variant looked up last
+  LaunchPlan plan_;          // of the variant looked up last
   std::uint64_t clock_ = 0;  // counts uses
   bool device_tells_time_ = false;
   bool poisoned_ = false;

@@ -41,7 +41,7 @@ enum class MessageType : std::uint8_t {
 };
 
 struct Setup {
-  DeviceInfo device;  // which to open
+  DeviceInfo device;           // which to open
   std::string opencl_library;  // each as given to its back end; empty: its default search
   std::string cuda_library;
   std::string nvrtc_library;

@@ -41,8 +41,7 @@ T uniform_value(const ArgumentSpec& spec, Random& random) {
 template <class T>
 T index_value(const ArgumentSpec& spec, std::uint64_t element) {
   const double period = spec.fill_high - spec.fill_low;
-  const std::uint64_t offset =
-      period >= 1 ? element % static_cast<std::uint64_t>(period) : element;
+  const std::uint64_t offset = period >= 1 ? element % static_cast<std::uint64_t>(period) : element;
   return converted<T>(spec.fill_low + static_cast<double>(offset));
 }
 

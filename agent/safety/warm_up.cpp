@@ -40,8 +40,7 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
       if (!value.ok()) return false;
       scratch.arguments.push_back(trial::dimension_argument(spec.type, *value));
     } else if (spec.kind == ArgumentKind::scalar) {
-      scratch.arguments.push_back(
-          trial::scalar_value(spec, static_cast<std::uint32_t>(i), kSeed));
+      scratch.arguments.push_back(trial::scalar_value(spec, static_cast<std::uint32_t>(i), kSeed));
     } else {
       Result<std::uint64_t> elements = package.buffer_elements(i, shape, configuration);
       if (!elements.ok() || *elements > (std::uint64_t{1} << 20)) return false;

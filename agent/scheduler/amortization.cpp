@@ -15,7 +15,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kMaxLaunches = 1e15;
 constexpr double kMaxSteps = 1 << 20;
-constexpr double kFineLookAhead = 64;      // up to here also 3, 6, 12, ...
+constexpr double kFineLookAhead = 64;       // up to here also 3, 6, 12, ...
 constexpr double kLongestLookAhead = 1024;  // with a searcher's proposals
 
 // How firmly the share of the space that improves on a given time is believed, in pseudo hits: the
@@ -80,8 +80,8 @@ Terms terms_of(const DecisionInput& input) {
   terms.launches = clamp_or(input.expected_launches, 0.0, kMaxLaunches, 0.0);
   terms.launches_per_step = clamp_or(input.launches_per_step, 0.0, kMaxLaunches, 0.0);
   terms.step_charge = clamp_or(input.kappa, 0.0, 1e6, 1.0) * in_ns(input.step_cost);
-  terms.step_charge_high =
-      std::max(terms.step_charge, clamp_or(input.kappa, 0.0, 1e6, 1.0) * in_ns(input.step_cost_high));
+  terms.step_charge_high = std::max(
+      terms.step_charge, clamp_or(input.kappa, 0.0, 1e6, 1.0) * in_ns(input.step_cost_high));
   terms.ratio = clamp_or(input.target_ratio, 0.01, 1.0, 0.9);
   terms.probability = clamp_or(input.wanted_probability, 0.0, 1.0, 0.9);
   terms.margin = clamp_or(input.adoption_margin, 0.0, 0.9, 0.03);
@@ -364,7 +364,8 @@ LookAhead look_ahead(const DecisionInput& input, const Terms& terms, const Scale
     forecast.draws = input.draws;
     forecast.current_ns = current;
     forecast.margin = terms.margin;
-    if (!input.first_pick_running && current == terms.current) forecast.first_pick_relative = input.first_pick_relative.value_or(0);
+    if (!input.first_pick_running && current == terms.current)
+      forecast.first_pick_relative = input.first_pick_relative.value_or(0);
     forecast.scale = {scale.mean_log, scale.spread};
     forecast.unknown_scale = scale.by_rank;
     forecast.unknown = &distribution;

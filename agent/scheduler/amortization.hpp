@@ -43,10 +43,10 @@ struct DecisionInput {
   Nanoseconds step_cost{0};  // compile + check + warm-up + repeats of a *typical* configuration
   // A high percentile of it, for the promise; less than step_cost: step_cost.
   Nanoseconds step_cost_high{0};
-  double kappa = 1;          // what a millisecond spent on steps is worth against a busy one
+  double kappa = 1;  // what a millisecond spent on steps is worth against a busy one
   std::optional<Nanoseconds> allowance;  // what the ledger allows to be charged now; none: no limit
-  std::optional<Promise> promise;        // kept over the launches still expected; none: not asked for
-  Nanoseconds gap_needed{0};   // the longest stage that must fit one gap; 0: everything fits
+  std::optional<Promise> promise;  // kept over the launches still expected; none: not asked for
+  Nanoseconds gap_needed{0};       // the longest stage that must fit one gap; 0: everything fits
   Nanoseconds longest_gap{0};  // the longest gap to be expected; 0: unknown, not a reason to wait
 
   // --- what is known from history (a model) ---
@@ -83,7 +83,7 @@ struct Decision {
   // Formula 2: random draws for chance p_s of a well-performing configuration, rounded up; infinity
   // if the fraction is 0.
   double expected_steps = 0;
-  double fraction = 0;  // p_b used for it, after what was measured here
+  double fraction = 0;      // p_b used for it, after what was measured here
   double fraction_low = 0;  // 80 % interval of it
   double fraction_high = 0;
   FractionOrigin fraction_origin = FractionOrigin::prior;

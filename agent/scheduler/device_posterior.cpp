@@ -29,8 +29,8 @@ constexpr double kDrawTempering = 0.25;
 // t_best.
 constexpr double kFurthest = 2.0;
 constexpr double kFailureChance = 0.05;  // of an entry that ran elsewhere
-// An improvement worth the name (of the logarithm), and the pseudo hits that the forecasts of it are
-// worth before any was put to the test.
+// An improvement worth the name (of the logarithm), and the pseudo hits that the forecasts of it
+// are worth before any was put to the test.
 constexpr double kImprovement = 0.03;
 constexpr double kForecastHits = 2.0;
 
@@ -204,8 +204,7 @@ DevicePosterior::Component DevicePosterior::component(std::size_t source) const 
   component.weight = static_cast<double>(weights_[source]);
   component.log_scale = static_cast<double>(belief.mean);
   component.noise_variance = noise_variance(belief);
-  component.scale_variance =
-      component.noise_variance / std::max<double>(belief.count, 1.0);
+  component.scale_variance = component.noise_variance / std::max<double>(belief.count, 1.0);
   return component;
 }
 

@@ -14,14 +14,15 @@
 namespace idletune {
 
 // A mixture over the model's historical devices ("sources") and a permanent "none of these". Source
-// d predicts log t(c) = log s - log q_d(c) + noise for an entry c of the portfolio, with the scale s
-// and the noise's variance unknown (a normal-inverse-gamma belief per source); "none of these" knows
-// no difference between entries. Every measurement updates all of them: a few dozen multiplications
-// per source. Portfolio entries inform scale, noise and weights; uniform draws inform the weights
-// through the source's distribution of q. Method and constants: agent/scheduler/README.md.
+// d predicts log t(c) = log s - log q_d(c) + noise for an entry c of the portfolio, with the scale
+// s and the noise's variance unknown (a normal-inverse-gamma belief per source); "none of these"
+// knows no difference between entries. Every measurement updates all of them: a few dozen
+// multiplications per source. Portfolio entries inform scale, noise and weights; uniform draws
+// inform the weights through the source's distribution of q. Method and constants:
+// agent/scheduler/README.md.
 //
-// The one owner of these weights: searcher and decision both read them here. Rebuilt after a restart
-// by telling the same measurements in the same order. Fixed size (static_assert below), no
+// The one owner of these weights: searcher and decision both read them here. Rebuilt after a
+// restart by telling the same measurements in the same order. Fixed size (static_assert below), no
 // allocation; the model must outlive it; one thread at a time.
 class DevicePosterior {
  public:
@@ -95,8 +96,8 @@ class DevicePosterior {
 
  private:
   struct Belief {
-    float mean = 0;        // of log t + log q over the entries measured
-    float squares = 0;     // around the mean, surprises cut
+    float mean = 0;            // of log t + log q over the entries measured
+    float squares = 0;         // around the mean, surprises cut
     float log_likelihood = 0;  // tempered
     std::uint32_t count = 0;
   };

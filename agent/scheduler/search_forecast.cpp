@@ -204,9 +204,9 @@ void SearchForecast::pass_entry(std::size_t index) {
   for (std::size_t m = 0; m < member_count_; ++m) {
     Member& member = members_[m];
     if (look) {
-      look_at_entry(member, pick ? input_.first_pick_relative
-                                 : input_.outlook.beliefs->relative(upcoming_[shown].entry,
-                                                                    member.source));
+      look_at_entry(member,
+                    pick ? input_.first_pick_relative
+                         : input_.outlook.beliefs->relative(upcoming_[shown].entry, member.source));
     }
     for (std::size_t j = 0; j < kThresholds; ++j) member.missed[j] *= 1 - member.entry[j];
   }
@@ -214,7 +214,8 @@ void SearchForecast::pass_entry(std::size_t index) {
 
 void SearchForecast::advance_to(double proposals) {
   const std::size_t picks = input_.first_pick_relative > 0 ? 1 : 0;
-  const double guided = std::ceil((proposals - static_cast<double>(picks)) * (1 - input_.outlook.random_share));
+  const double guided =
+      std::ceil((proposals - static_cast<double>(picks)) * (1 - input_.outlook.random_share));
   const double all = static_cast<double>(picks) + std::max(0.0, guided);
   const std::size_t entries = upcoming_count_ + picks;
   while (passed_ < entries && static_cast<double>(passed_) < all) pass_entry(passed_++);

@@ -25,13 +25,13 @@ struct ScaleGuess {
 };
 
 struct ForecastInput {
-  SearchOutlook outlook;             // beliefs not null
+  SearchOutlook outlook;  // beliefs not null
   const UniformDraws* draws = nullptr;
-  double current_ns = 0;             // of what runs now
-  double margin = 0.03;              // smaller improvements are none
-  double first_pick_relative = 0;    // of a first pick that is proposed next; 0: none is
-  ScaleGuess scale;                  // without regard to entries that were measured
-  ScaleGuess unknown_scale;          // under "none of these": by the rank of what runs now alone
+  double current_ns = 0;           // of what runs now
+  double margin = 0.03;            // smaller improvements are none
+  double first_pick_relative = 0;  // of a first pick that is proposed next; 0: none is
+  ScaleGuess scale;                // without regard to entries that were measured
+  ScaleGuess unknown_scale;        // under "none of these": by the rank of what runs now alone
   const RelativePerformance* unknown = nullptr;  // q under "none of these"; not null
   Span<const float> levels;                      // of the sources' quantiles
 };

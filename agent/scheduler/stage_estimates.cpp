@@ -177,8 +177,8 @@ StageEstimates::StepCost StageEstimates::high_step(const StageContext& context) 
   const Nanoseconds check = predict(request, context);
   request.stage = TrialStage::measure;
   const double incumbent = in_ns(std::max(context.incumbent_run, Nanoseconds{0}));
-  cost.device = std::max(typical.device, check + predict(request, context)) +
-                from_ns(kFinalRuns * incumbent);
+  cost.device =
+      std::max(typical.device, check + predict(request, context)) + from_ns(kFinalRuns * incumbent);
   return cost;
 }
 

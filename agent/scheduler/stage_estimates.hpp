@@ -39,8 +39,8 @@ struct StagePriors {
   Nanoseconds overhead{std::chrono::milliseconds(2)};  // of prepare, check and measure besides runs
   // Of a variant at a shape, besides the code generation, which is part of the compile stage.
   Nanoseconds first_launch{std::chrono::milliseconds(5)};
-  double fill_bytes_per_ns = 0.5;                           // filling and comparing scratch buffers
-  double slowdown = 5.0;  // a slow candidate's run time over the incumbent's
+  double fill_bytes_per_ns = 0.5;  // filling and comparing scratch buffers
+  double slowdown = 5.0;           // a slow candidate's run time over the incumbent's
   Nanoseconds run{std::chrono::milliseconds(20)};  // one run, where nothing has been timed yet
 };
 

@@ -11,7 +11,9 @@ namespace idletune {
 
 namespace {
 
-Nanoseconds at_least_one(double ns) { return Nanoseconds(std::max<std::int64_t>(1, std::llround(ns))); }
+Nanoseconds at_least_one(double ns) {
+  return Nanoseconds(std::max<std::int64_t>(1, std::llround(ns)));
+}
 
 }  // namespace
 
@@ -29,11 +31,12 @@ Result<replay::MemoryTable> table_of(const History& history) {
     for (std::size_t i = offsets[row]; i < offsets[row + 1]; ++i) {
       samples.push_back(at_least_one(history.samples[i] * history.nanoseconds_per_unit));
     }
-    if (samples.empty() && history.correct(row)) samples.push_back(at_least_one(history.run_time_ns(row)));
+    if (samples.empty() && history.correct(row))
+      samples.push_back(at_least_one(history.run_time_ns(row)));
     const double compile_ns =
         std::isfinite(history.compile_time[row]) ? history.compile_time_ns(row) : usual_compile_ns;
-    const Status added = table.add(history.configuration(row), history.status[row], std::move(samples),
-                                   Nanoseconds(std::llround(compile_ns)));
+    const Status added = table.add(history.configuration(row), history.status[row],
+                                   std::move(samples), Nanoseconds(std::llround(compile_ns)));
     if (!added.ok()) return added;
   }
   return table;

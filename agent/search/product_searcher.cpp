@@ -11,8 +11,8 @@ namespace {
 
 // The portfolio is trusted while it beats at least this share of uniform draws, pair by pair.
 constexpr double kTrustShare = 0.7;
-constexpr std::size_t kTrustAfter = 3;     // uniform draws before the comparison is made
-constexpr std::size_t kTrustSamples = 64;  // of each kind are kept for it
+constexpr std::size_t kTrustAfter = 3;       // uniform draws before the comparison is made
+constexpr std::size_t kTrustSamples = 64;    // of each kind are kept for it
 constexpr std::uint64_t kDistrustEvery = 8;  // then every 8th proposal still is an entry
 constexpr double kFailedTime = 1e300;
 
@@ -20,7 +20,9 @@ constexpr double kFailedTime = 1e300;
 
 ProductSearcher::ProductSearcher(const Space& space, const KernelKnowledge& kernel,
                                  const SearcherOptions& options)
-    : kernel_(kernel), mapping_(kernel, space, options.fallback), taken_(space),
+    : kernel_(kernel),
+      mapping_(kernel, space, options.fallback),
+      taken_(space),
       draws_(space, taken_, options.seed, options.random_position),
       random_every_(options.random_every),
       first_pick_(first_pick(kernel, space, options.shape, options.device, options.fallback)),
@@ -36,7 +38,8 @@ SearchOutlook ProductSearcher::outlook() const {
   SearchOutlook outlook;
   outlook.beliefs = &beliefs_;
   if (random_every_ > 0) {
-    const double others = 1.0 / static_cast<double>(trusts_portfolio() ? random_every_ : kDistrustEvery);
+    const double others =
+        1.0 / static_cast<double>(trusts_portfolio() ? random_every_ : kDistrustEvery);
     outlook.random_share = trusts_portfolio() ? others : 1 - others;
   } else {
     outlook.random_share = 0;
@@ -48,7 +51,8 @@ bool ProductSearcher::trusts_portfolio() const {
   if (random_times_.size() < kTrustAfter || guided_times_.size() < kTrustAfter) return true;
   double wins = 0;
   for (const double guided : guided_times_) {
-    for (const double drawn : random_times_) wins += guided < drawn ? 1.0 : guided == drawn ? 0.5 : 0.0;
+    for (const double drawn : random_times_)
+      wins += guided < drawn ? 1.0 : guided == drawn ? 0.5 : 0.0;
   }
   const double pairs = static_cast<double>(guided_times_.size() * random_times_.size());
   return wins >= kTrustShare * pairs;
@@ -119,7 +123,8 @@ ProposalOrigin ProductSearcher::recall(const Configuration& configuration) {
 
 void ProductSearcher::tell(const Configuration& configuration, const Observation& observation) {
   taken_.add(configuration);
-  const bool failed = observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
+  const bool failed =
+      observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
   const double time = failed ? kFailedTime : static_cast<double>(observation.run_time.count());
   const std::size_t entry = entry_of(configuration);
   const auto key = std::find(random_keys_.begin(), random_keys_.end(), digest_of(configuration));

@@ -14,7 +14,8 @@ namespace idletune {
 // See agent/search/README.md for the method. Memory: some 5 KiB, and 16 bytes per portfolio entry.
 class ProductSearcher final : public Searcher {
  public:
-  ProductSearcher(const Space& space, const KernelKnowledge& kernel, const SearcherOptions& options);
+  ProductSearcher(const Space& space, const KernelKnowledge& kernel,
+                  const SearcherOptions& options);
   std::optional<Proposal> ask() override;
   void tell(const Configuration& configuration, const Observation& observation) override;
   void exclude(const Configuration& configuration) override;
@@ -40,9 +41,9 @@ class ProductSearcher final : public Searcher {
   std::uint32_t random_every_;
   std::optional<FirstPick> first_pick_;
   DevicePosterior beliefs_;
-  std::vector<std::uint64_t> entry_keys_;  // digest of each portfolio entry's configuration here
-  std::vector<double> random_times_;   // of correct uniform draws, ns; the first few
-  std::vector<double> guided_times_;   // of correct portfolio entries, ns; the first few
+  std::vector<std::uint64_t> entry_keys_;   // digest of each portfolio entry's configuration here
+  std::vector<double> random_times_;        // of correct uniform draws, ns; the first few
+  std::vector<double> guided_times_;        // of correct portfolio entries, ns; the first few
   std::vector<std::uint64_t> random_keys_;  // proposals of uniform draws that await their result
   std::uint64_t asks_ = 0;
 };

@@ -27,7 +27,8 @@ class ProposedSet {
   bool has_number(std::uint64_t index) const { return ids_.count(index) != 0; }
   void add_number(std::uint64_t index) { ids_.insert(index); }
   std::size_t size() const { return ids_.size(); }
-  // What a configuration is remembered by: its number, or its key; nothing if it is not in the space.
+  // What a configuration is remembered by: its number, or its key; nothing if it is not in the
+  // space.
   std::optional<std::uint64_t> identify(const Configuration& configuration) const {
     if (space_.indexed()) return space_.index_of(configuration);
     if (!space_.contains(configuration)) return std::nullopt;

@@ -13,8 +13,11 @@ constexpr int kMaxRepeats = 64;
 
 RandomDraws::RandomDraws(const Space& space, ProposedSet& taken, std::uint64_t seed,
                          std::uint64_t position)
-    : space_(space), taken_(taken), order_(std::max<std::uint64_t>(space.valid_count(), 1), seed),
-      random_(seed), position_(position) {}
+    : space_(space),
+      taken_(taken),
+      order_(std::max<std::uint64_t>(space.valid_count(), 1), seed),
+      random_(seed),
+      position_(position) {}
 
 std::optional<Configuration> RandomDraws::next() {
   if (!space_.indexed()) return next_unnumbered();

@@ -19,8 +19,8 @@ class RandomDraws {
 
   // `space` and `taken` must outlive this.
   RandomDraws(const Space& space, ProposedSet& taken, std::uint64_t seed, std::uint64_t position);
-  // A configuration that is not in `taken`, which is not changed where the space has numbers; nothing
-  // when all have been drawn.
+  // A configuration that is not in `taken`, which is not changed where the space has numbers;
+  // nothing when all have been drawn.
   std::optional<Configuration> next();
   std::uint64_t position() const { return position_; }
 

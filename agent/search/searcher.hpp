@@ -11,7 +11,13 @@
 
 namespace idletune {
 
-enum class ProposalOrigin : std::uint8_t { first_pick = 0, portfolio = 1, random = 2, learned = 3, application = 4 };
+enum class ProposalOrigin : std::uint8_t {
+  first_pick = 0,
+  portfolio = 1,
+  random = 2,
+  learned = 3,
+  application = 4
+};
 
 struct Proposal {
   Configuration configuration;
@@ -20,7 +26,7 @@ struct Proposal {
 
 struct Observation {
   TrialStatus status = TrialStatus::correct;
-  Nanoseconds run_time{0};      // representative device time (median); 0 unless correct
+  Nanoseconds run_time{0};  // representative device time (median); 0 unless correct
   Nanoseconds compile_time{0};
 };
 

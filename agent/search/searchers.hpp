@@ -22,25 +22,28 @@ struct SearcherOptions {
   // Every `random_every`-th proposal is a uniform draw, from the first on; 0: only when the
   // portfolio is exhausted. With 4, plain random search's worst case is lengthened to at most 4/1.
   std::uint32_t random_every = 4;
-  Configuration fallback;  // the kernel's default: fills parameters that the model does not know
-  Shape shape;             // what is being tuned for, and
-  std::string_view device; // on what (for the first pick); may be empty
+  Configuration fallback;   // the kernel's default: fills parameters that the model does not know
+  Shape shape;              // what is being tuned for, and
+  std::string_view device;  // on what (for the first pick); may be empty
 };
 
 // Uniform over the valid configurations, without repetition. The space must outlive the searcher.
 std::unique_ptr<Searcher> make_random_searcher(const Space& space, const SearcherOptions& options);
 
-// Simulated annealing with CLTune's parameters; a baseline to compare with. The space must outlive it.
-std::unique_ptr<Searcher> make_annealing_searcher(const Space& space, const SearcherOptions& options);
+// Simulated annealing with CLTune's parameters; a baseline to compare with. The space must outlive
+// it.
+std::unique_ptr<Searcher> make_annealing_searcher(const Space& space,
+                                                  const SearcherOptions& options);
 
-// The order of play of a product (DESIGN 9): the model's first pick, then its portfolio re-ranked as
-// measurements come in, with a fixed share of uniform random draws, then random alone. Space and
+// The order of play of a product (DESIGN 9): the model's first pick, then its portfolio re-ranked
+// as measurements come in, with a fixed share of uniform random draws, then random alone. Space and
 // model must outlive the searcher. With a null `kernel` it is the random searcher.
 std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,
                                                 const SearcherOptions& options);
 
 // By the name used on command lines: "random", "product" (with "portfolio" for the same without
-// random draws while the portfolio lasts), "annealing". Error: invalid_argument naming the known ones.
+// random draws while the portfolio lasts), "annealing". Error: invalid_argument naming the known
+// ones.
 Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name, const Space& space,
                                                 const KernelKnowledge* kernel,
                                                 const SearcherOptions& options);

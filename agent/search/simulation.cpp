@@ -12,8 +12,9 @@ Result<Simulation> Simulation::of(const History& history) {
   Result<Space> space = space_of(history);
   if (!space.ok()) return space.status();
   if (history.count(TrialStatus::correct) == 0) {
-    return Status(StatusCode::invalid_argument, "history of " + history.kernel + " on " +
-                  history.device + ": nothing in it ran correctly");
+    return Status(
+        StatusCode::invalid_argument,
+        "history of " + history.kernel + " on " + history.device + ": nothing in it ran correctly");
   }
   return Simulation(history, std::move(*space));
 }
@@ -33,7 +34,8 @@ Observation Simulation::observation(std::size_t row) const {
   seen.status = history_->status[row];
   // Device clocks tick in nanoseconds: never less than one.
   if (history_->correct(row)) {
-    seen.run_time = Nanoseconds(std::max<std::int64_t>(1, std::llround(history_->run_time_ns(row))));
+    seen.run_time =
+        Nanoseconds(std::max<std::int64_t>(1, std::llround(history_->run_time_ns(row))));
   }
   if (std::isfinite(history_->compile_time[row])) {
     seen.compile_time = Nanoseconds(std::llround(history_->compile_time_ns(row)));
@@ -41,8 +43,9 @@ Observation Simulation::observation(std::size_t row) const {
   return seen;
 }
 
-Result<SimulatedSearch> Simulation::run(std::string_view searcher_name, const KernelKnowledge* kernel,
-                                        std::uint64_t seed, const SimulationOptions& options) const {
+Result<SimulatedSearch> Simulation::run(std::string_view searcher_name,
+                                        const KernelKnowledge* kernel, std::uint64_t seed,
+                                        const SimulationOptions& options) const {
   SearcherOptions searcher_options;
   searcher_options.seed = seed;
   searcher_options.shape = history_->shape;
@@ -55,7 +58,8 @@ Result<SimulatedSearch> Simulation::run(std::string_view searcher_name, const Ke
     const std::optional<Proposal> proposal = searcher.ask();
     if (!proposal) break;
     const std::optional<std::uint64_t> number = space_.index_of(proposal->configuration);
-    if (!number) return Status(StatusCode::internal, "the searcher proposed what is not in the space");
+    if (!number)
+      return Status(StatusCode::internal, "the searcher proposed what is not in the space");
     const std::size_t row = static_cast<std::size_t>(*number);
     const double relative = relative_performance(row);
     if (++result.evaluations == 1) result.first_relative = relative;

@@ -15,23 +15,23 @@
 namespace idletune {
 
 struct SimulationOptions {
-  double until = 0.95;               // relative performance that ends a search
-  std::uint64_t max_evaluations = 0; // 0: until the space is exhausted
+  double until = 0.95;                // relative performance that ends a search
+  std::uint64_t max_evaluations = 0;  // 0: until the space is exhausted
 };
 
 struct SimulatedSearch {
   bool reached = false;
-  std::uint64_t evaluations = 0;     // until it was reached, that one included; or all that were made
-  double tuning_ms = 0;              // see Simulation::cost_ms
-  double first_relative = 0;         // relative performance of the first configuration
+  std::uint64_t evaluations = 0;  // until it was reached, that one included; or all that were made
+  double tuning_ms = 0;           // see Simulation::cost_ms
+  double first_relative = 0;      // relative performance of the first configuration
 };
 
 // A target: the rows of a history as a space, with what measuring each would give. Immutable once
 // made; searches may run on several threads.
 class Simulation {
  public:
-  // Errors: those of space_of; invalid_argument if nothing in the history ran correctly. The history
-  // must outlive this.
+  // Errors: those of space_of; invalid_argument if nothing in the history ran correctly. The
+  // history must outlive this.
   static Result<Simulation> of(const History& history);
 
   const Space& space() const { return space_; }

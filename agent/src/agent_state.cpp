@@ -145,8 +145,7 @@ Status AgentState::write_explanation() const {
       Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
-// --- one kernel
-// --------------------------------------------------------------------------------------
+// --- one kernel ---
 
 Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
   Result<ShapeSlot*> slot = kernel.slot_for(shape);
@@ -223,8 +222,7 @@ std::string AgentState::explain_locked() const {
   return to_json(status, all);
 }
 
-// --- background
-// --------------------------------------------------------------------------------------
+// --- background ---
 
 Status AgentState::start_background(const BackgroundOptions& options) {
   if (options_.mode != Mode::tune) {

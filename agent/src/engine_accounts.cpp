@@ -15,14 +15,15 @@ constexpr std::size_t kMaxPublishedAtStart = 16;  // adoptions built at start-up
 
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
-// The indices of the measurements by the clock, which is all that a journal keeps of their order; it
-// matters a little to what is believed. (std::stable_sort would be 4 KiB.)
+// The indices of the measurements by the clock, which is all that a journal keeps of their order;
+// it matters a little to what is believed. (std::stable_sort would be 4 KiB.)
 std::vector<std::uint32_t> in_order(const std::vector<journal::Measurement>& measurements) {
   std::vector<std::uint32_t> order;
   for (std::uint32_t i = 0; i < measurements.size(); ++i) {
-    const auto place = std::upper_bound(
-        order.begin(), order.end(), measurements[i].unix_seconds,
-        [&](std::int64_t time, std::uint32_t other) { return time < measurements[other].unix_seconds; });
+    const auto place = std::upper_bound(order.begin(), order.end(), measurements[i].unix_seconds,
+                                        [&](std::int64_t time, std::uint32_t other) {
+                                          return time < measurements[other].unix_seconds;
+                                        });
     order.insert(place, i);
   }
   return order;
@@ -103,8 +104,7 @@ void TuningEngine::recall(ShapeTask& task, const journal::Measurement& measureme
     const ProposalOrigin origin = task.searcher->recall(configuration);
     evidence.step_ended({configuration, origin}, measurement.status, measurement.median);
   }
-  task.searcher->tell(configuration,
-                      {measurement.status, measurement.median, measurement.compile});
+  task.searcher->tell(configuration, {measurement.status, measurement.median, measurement.compile});
   if (evidence.first_pick && configuration == evidence.first_pick->configuration) {
     evidence.first_pick_tried = true;
     task.first_pick_time = measurement.median;
@@ -134,17 +134,15 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   if (kernel.knowledge != nullptr) {
     evidence.knowledge = kernel.knowledge;
     evidence.quantiles = &kernel.quantiles;
-    evidence.first_pick =
-        first_pick(*kernel.knowledge, package.space(), task.slot.shape, device.name,
-                   package.default_configuration());
+    evidence.first_pick = first_pick(*kernel.knowledge, package.space(), task.slot.shape,
+                                     device.name, package.default_configuration());
   }
 
   const journal::State& state = journal_.state();
   const journal::ShapeKey key = task.identity.shape_key();
   std::vector<journal::Measurement> measurements;
-  state.for_each_measurement(key, [&](const journal::Measurement& measurement) {
-    measurements.push_back(measurement);
-  });
+  state.for_each_measurement(
+      key, [&](const journal::Measurement& measurement) { measurements.push_back(measurement); });
   for (const std::uint32_t i : in_order(measurements)) recall(task, measurements[i]);
   if (std::optional<journal::Adoption> stale = state.stale_adoption(key)) {
     if (package.space().contains(stale->trial.configuration)) {
@@ -176,8 +174,7 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   publish(task, std::move(*variant), adoption->expected);
 }
 
-// --- production
-// --------------------------------------------------------------------------------------
+// --- production ---
 
 void TuningEngine::drain_tickets(ShapeTask& task) {
   Device& device = task.kernel.state->device();
@@ -288,8 +285,7 @@ void TuningEngine::note(bool write_now) {
   if (write_now) (void)journal_.sync();
 }
 
-// --- explanations
-// ------------------------------------------------------------------------------------
+// --- explanations ---
 
 std::uint64_t TuningEngine::quarantined(const KernelTask& kernel) const {
   std::uint64_t count = 0;

@@ -61,8 +61,8 @@ Promise TuningEngine::promise(const ShapeTask& task) const {
   Promise promise;
   promise.share = options_.overhead_limit;
   promise.untuned = task.default_time;
-  const double past = static_cast<double>(task.default_time.count()) *
-                      static_cast<double>(task.launches());
+  const double past =
+      static_cast<double>(task.default_time.count()) * static_cast<double>(task.launches());
   promise.untuned_past = Nanoseconds(static_cast<std::int64_t>(std::min(past, 9e18)));
   promise.charged = task.charged;
   return promise;
@@ -71,8 +71,8 @@ Promise TuningEngine::promise(const ShapeTask& task) const {
 void TuningEngine::update_decision(ShapeTask& task) {
   DecisionSituation situation;
   situation.running_time = task.running_time;
-  situation.first_pick_running = task.evidence.first_pick &&
-                                 task.running() == task.evidence.first_pick->configuration;
+  situation.first_pick_running =
+      task.evidence.first_pick && task.running() == task.evidence.first_pick->configuration;
   situation.expected_launches = expected_launches(task);
   situation.step = task.estimates.typical_step(stage_context(task));
   const Nanoseconds since = now(task.kernel) - task.first_seen;

@@ -166,8 +166,7 @@ void TuningEngine::housekeeping() {
   note(false);
 }
 
-// --- one stage
-// -------------------------------------------------------------------------------------
+// --- one stage ---
 
 bool TuningEngine::ensure_runner(KernelTask& kernel) {
   if (kernel.runner != nullptr) return true;
@@ -399,11 +398,9 @@ void TuningEngine::note_prepared(ShapeTask& task, const TrialRequest& request,
 }
 
 void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
-  const bool fault =
-      outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash;
+  const bool fault = outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash;
   if (fault) ++task.kernel.device_faults;
-  if ((fault && task.kernel.device_faults >= kMaxDeviceFaults) ||
-      task.kernel.runner->poisoned()) {
+  if ((fault && task.kernel.device_faults >= kMaxDeviceFaults) || task.kernel.runner->poisoned()) {
     end_tuning(outcome.message);
   }
   task.death_is_ambiguous = outcome.status == TrialStatus::crash && outcome.ambiguous;
@@ -428,8 +425,7 @@ void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
   }
 }
 
-// --- what a step ends with
-// -------------------------------------------------------------------------
+// --- what a step ends with ---
 
 void TuningEngine::end_baseline(ShapeTask& task) {
   const ReferenceBaseline& baseline = *task.baseline;

@@ -96,7 +96,7 @@ struct KernelTask {
   std::unique_ptr<KernelState> state;
   std::shared_ptr<const Model> model;  // keeps `knowledge` alive
   const KernelKnowledge* knowledge = nullptr;
-  KernelQuantiles quantiles;  // of relative performance, mixture of all sources
+  KernelQuantiles quantiles;            // of relative performance, mixture of all sources
   std::unique_ptr<TrialRunner> runner;  // made when first needed
   Status runner_status;
   std::uint32_t device_faults = 0;  // crashes and hangs in this process

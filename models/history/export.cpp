@@ -71,8 +71,7 @@ Json note_of(const History& history, const char* key) {
   return Json::object();
 }
 
-// --- T4
-// --------------------------------------------------------------------------------------------
+// --- T4 ---
 
 class T4Writer {
  public:
@@ -211,8 +210,7 @@ std::string T4Writer::write() {
   return text + "]\n}\n";
 }
 
-// --- Kernel Tuner
-// ----------------------------------------------------------------------------------
+// --- Kernel Tuner ---
 
 // As Python's str() writes a value; a cache's keys are made of these.
 std::string python_text(const Json& value) {

@@ -20,8 +20,7 @@ using history_schema::HistoryFile;
 
 constexpr std::size_t kMaxColumnBytes = std::size_t{1} << 30;  // of all columns together
 
-// --- writing
-// ---------------------------------------------------------------------------------------
+// --- writing ---
 
 using Builder = flatbuffers::FlatBufferBuilder;
 
@@ -63,8 +62,7 @@ auto write_notes(Builder& builder, const History& history) {
   return builder.CreateVector(offsets);
 }
 
-// --- reading
-// ---------------------------------------------------------------------------------------
+// --- reading ---
 
 // Collects the first thing that is wrong, so that the reading code stays straight.
 class Reader {

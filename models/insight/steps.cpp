@@ -11,7 +11,8 @@ constexpr std::uint64_t kMaxExactSteps = 10000000;
 
 }  // namespace
 
-std::optional<std::uint64_t> random_search_steps(double well_performing_fraction, double probability) {
+std::optional<std::uint64_t> random_search_steps(double well_performing_fraction,
+                                                 double probability) {
   if (!(well_performing_fraction > 0)) return std::nullopt;
   if (well_performing_fraction >= 1 || !(probability > 0)) return 1;
   const double steps = std::ceil(std::log1p(-probability) / std::log1p(-well_performing_fraction));

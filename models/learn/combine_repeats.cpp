@@ -49,7 +49,8 @@ class Gatherer {
 };
 
 // Where each of `names` is among the history's parameters.
-std::vector<const CellColumn*> columns_of(const History& history, const std::vector<std::string>& names) {
+std::vector<const CellColumn*> columns_of(const History& history,
+                                          const std::vector<std::string>& names) {
   std::vector<const CellColumn*> columns;
   for (const std::string& name : names) {
     for (const CellColumn& column : history.parameters) {

@@ -26,7 +26,8 @@ std::vector<std::string> sorted_names(const History& history) {
 }
 
 // Histories of the same kernel and parameter names, in the order of their first one.
-std::vector<std::vector<const History*>> group_by_kernel(const std::vector<const History*>& histories) {
+std::vector<std::vector<const History*>> group_by_kernel(
+    const std::vector<const History*>& histories) {
   std::vector<std::vector<const History*>> groups;
   for (const History* history : histories) {
     const auto same = [&](const std::vector<const History*>& group) {
@@ -59,7 +60,7 @@ std::size_t index_of_largest(const std::vector<double>& values) {
   return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
 }
 
-// --- cross-validation --------------------------------------------------------------------------------
+// --- cross-validation ---
 
 HeldOutResult evaluate(const PerformanceTable& table, std::size_t target) {
   const PerformanceTable::Source& source = table.sources()[target];
@@ -75,7 +76,8 @@ HeldOutResult evaluate(const PerformanceTable& table, std::size_t target) {
   for (std::size_t c = 0; c < allowed.size(); ++c) {
     if (source.relative[c] < 0) allowed[c] = -1;
   }
-  result.first_pick = static_cast<double>(std::max(0.0f, source.relative[index_of_largest(allowed)]));
+  result.first_pick =
+      static_cast<double>(std::max(0.0f, source.relative[index_of_largest(allowed)]));
   std::size_t tried = 0;
   for (const std::size_t c : portfolio(table, weights, 1024)) {
     if (source.relative[c] < 0) continue;
@@ -90,16 +92,17 @@ HeldOutResult evaluate(const PerformanceTable& table, std::size_t target) {
 std::vector<HeldOutResult> cross_validate(const PerformanceTable& table) {
   std::vector<HeldOutResult> results;
   for (std::size_t target = 0; target < table.sources().size(); ++target) {
-    const bool others = std::any_of(
-        table.sources().begin(), table.sources().end(), [&](const PerformanceTable::Source& source) {
-          return !same_device_model(source.device, table.sources()[target].device);
-        });
+    const bool others =
+        std::any_of(table.sources().begin(), table.sources().end(),
+                    [&](const PerformanceTable::Source& source) {
+                      return !same_device_model(source.device, table.sources()[target].device);
+                    });
     if (others) results.push_back(evaluate(table, target));
   }
   return results;
 }
 
-// --- writing -----------------------------------------------------------------------------------------
+// --- writing ---
 
 auto write_shape(Builder& builder, const Shape& shape) {
   return builder.CreateVector(shape.data(), shape.size());
@@ -128,7 +131,8 @@ std::vector<std::uint8_t> write_sources(const PerformanceTable& table) {
         builder, device, shape, values, static_cast<float>(d.fraction(0.9)), d.space, d.measured,
         d.best_ns, d.median_run_ns, d.median_compile_ns));
   }
-  return finish(builder, model_schema::CreateSourcesSection(builder, builder.CreateVector(sources)));
+  return finish(builder,
+                model_schema::CreateSourcesSection(builder, builder.CreateVector(sources)));
 }
 
 std::vector<std::uint8_t> write_portfolio(const PerformanceTable& table,
@@ -147,8 +151,8 @@ std::vector<std::uint8_t> write_portfolio(const PerformanceTable& table,
   const auto value_offset = builder.CreateVector(values);
   const auto relative_offset = builder.CreateVector(relative);
   const auto score_offset = builder.CreateVector(scores);
-  return finish(builder, model_schema::CreatePortfolioSection(builder, value_offset, relative_offset,
-                                                              score_offset));
+  return finish(builder, model_schema::CreatePortfolioSection(builder, value_offset,
+                                                              relative_offset, score_offset));
 }
 
 struct Pick {
@@ -188,7 +192,8 @@ std::vector<Pick> choose_first_picks(const PerformanceTable& table) {
   return picks;
 }
 
-std::vector<std::uint8_t> write_first_picks(const PerformanceTable& table, const std::vector<Pick>& picks) {
+std::vector<std::uint8_t> write_first_picks(const PerformanceTable& table,
+                                            const std::vector<Pick>& picks) {
   Builder builder;
   std::vector<flatbuffers::Offset<model_schema::PickEntry>> entries;
   for (const Pick& pick : picks) {
@@ -197,7 +202,8 @@ std::vector<std::uint8_t> write_first_picks(const PerformanceTable& table, const
     entries.push_back(model_schema::CreatePickEntry(builder, pick.source, shape, values,
                                                     static_cast<float>(pick.expected)));
   }
-  return finish(builder, model_schema::CreateFirstPicksSection(builder, builder.CreateVector(entries)));
+  return finish(builder,
+                model_schema::CreateFirstPicksSection(builder, builder.CreateVector(entries)));
 }
 
 std::vector<std::uint8_t> write_quality(const std::vector<HeldOutResult>& results) {
@@ -210,7 +216,8 @@ std::vector<std::uint8_t> write_quality(const std::vector<HeldOutResult>& result
                                                   static_cast<float>(result.first_pick),
                                                   static_cast<std::uint32_t>(result.evaluations)));
   }
-  return finish(builder, model_schema::CreateQualitySection(builder, builder.CreateVector(entries)));
+  return finish(builder,
+                model_schema::CreateQualitySection(builder, builder.CreateVector(entries)));
 }
 
 using SectionBytes = std::pair<SectionKind, std::vector<std::uint8_t>>;
@@ -221,7 +228,8 @@ struct KernelBytes {
   std::vector<SectionBytes> sections;
 };
 
-flatbuffers::Offset<model_schema::KernelEntry> write_kernel(Builder& builder, const KernelBytes& kernel) {
+flatbuffers::Offset<model_schema::KernelEntry> write_kernel(Builder& builder,
+                                                            const KernelBytes& kernel) {
   std::vector<flatbuffers::Offset<model_schema::Section>> sections;
   for (const auto& [kind, bytes] : kernel.sections) {
     builder.ForceVectorAlignment(bytes.size(), sizeof(std::uint8_t), 8);  // they are read in place
@@ -234,16 +242,18 @@ flatbuffers::Offset<model_schema::KernelEntry> write_kernel(Builder& builder, co
   return model_schema::CreateKernelEntry(builder, name, parameters, builder.CreateVector(sections));
 }
 
-std::vector<std::uint8_t> write_model(const std::vector<KernelBytes>& kernels, std::uint64_t generation,
-                                      const std::vector<std::string>& provenance, std::uint64_t digest) {
+std::vector<std::uint8_t> write_model(const std::vector<KernelBytes>& kernels,
+                                      std::uint64_t generation,
+                                      const std::vector<std::string>& provenance,
+                                      std::uint64_t digest) {
   Builder builder;
   std::vector<flatbuffers::Offset<model_schema::KernelEntry>> entries;
   for (const KernelBytes& kernel : kernels) entries.push_back(write_kernel(builder, kernel));
   const auto kernel_offset = builder.CreateVector(entries);
   const auto provenance_offset = builder.CreateVectorOfStrings(provenance);
   model_schema::FinishModelFileBuffer(
-      builder, model_schema::CreateModelFile(builder, 1, generation, 1, digest, 0, provenance_offset,
-                                             kernel_offset));
+      builder, model_schema::CreateModelFile(builder, 1, generation, 1, digest, 0,
+                                             provenance_offset, kernel_offset));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -252,7 +262,8 @@ std::vector<std::uint8_t> write_digested_model(const std::vector<KernelBytes>& k
                                                std::uint64_t generation,
                                                const std::vector<std::string>& provenance) {
   const std::vector<std::uint8_t> draft = write_model(kernels, generation, provenance, 0);
-  const std::uint64_t digest = model_schema::content_digest(*model_schema::GetModelFile(draft.data()));
+  const std::uint64_t digest =
+      model_schema::content_digest(*model_schema::GetModelFile(draft.data()));
   return write_model(kernels, generation, provenance, digest);
 }
 
@@ -264,10 +275,12 @@ std::size_t entries_that_fit(const PerformanceTable& table, const std::vector<Pi
   const std::size_t per_entry = 8 * parameters + 4 * sources + 4;
   const std::size_t fixed = 1024 + sources * 420 + picks.size() * (8 * parameters + 112);
   if (fixed >= options.bytes_per_kernel) return 1;
-  return std::clamp<std::size_t>((options.bytes_per_kernel - fixed) / per_entry, 1, options.portfolio);
+  return std::clamp<std::size_t>((options.bytes_per_kernel - fixed) / per_entry, 1,
+                                 options.portfolio);
 }
 
-KernelBytes learn_kernel(const PerformanceTable& table, const LearnOptions& options, LearnedKernel& report) {
+KernelBytes learn_kernel(const PerformanceTable& table, const LearnOptions& options,
+                         LearnedKernel& report) {
   const std::vector<double> weights = device_weights(table);
   const std::vector<Pick> picks = choose_first_picks(table);
   const std::vector<std::size_t> order =
@@ -292,7 +305,8 @@ KernelBytes learn_kernel(const PerformanceTable& table, const LearnOptions& opti
 
 }  // namespace
 
-Result<LearnedModel> learn(const std::vector<const History*>& histories, const LearnOptions& options) {
+Result<LearnedModel> learn(const std::vector<const History*>& histories,
+                           const LearnOptions& options) {
   LearnedModel model;
   std::vector<KernelBytes> kernels;
   std::vector<std::string> provenance;
@@ -303,7 +317,8 @@ Result<LearnedModel> learn(const std::vector<const History*>& histories, const L
   for (const std::vector<const History*>& group : group_by_kernel(histories)) {
     const PerformanceTable table(group);
     if (table.sources().empty()) {
-      model.warnings.push_back("kernel " + group.front()->kernel + ": nothing ran correctly, left out");
+      model.warnings.push_back("kernel " + group.front()->kernel +
+                               ": nothing ran correctly, left out");
       continue;
     }
     LearnedKernel report;
@@ -311,7 +326,8 @@ Result<LearnedModel> learn(const std::vector<const History*>& histories, const L
     model.kernels.push_back(std::move(report));
   }
   if (kernels.empty()) {
-    return Status(StatusCode::invalid_argument, "nothing to learn from: no history with a correct measurement");
+    return Status(StatusCode::invalid_argument,
+                  "nothing to learn from: no history with a correct measurement");
   }
   model.bytes = write_digested_model(kernels, options.generation, provenance);
   // What was just written must be what a board accepts.

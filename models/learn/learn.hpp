@@ -46,6 +46,7 @@ struct LearnedModel {
 // Kernels are histories of the same name and the same parameter names (in any order). Histories of
 // the same device and shape are repeats: their times are combined by the median. Deterministic.
 // Errors: invalid_argument if there is no history, or none with a correct measurement.
-Result<LearnedModel> learn(const std::vector<const History*>& histories, const LearnOptions& options);
+Result<LearnedModel> learn(const std::vector<const History*>& histories,
+                           const LearnOptions& options);
 
 }  // namespace idletune

@@ -17,7 +17,8 @@ std::vector<std::vector<std::size_t>> group_repeats(const std::vector<const Hist
   for (std::size_t i = 0; i < histories.size(); ++i) {
     const auto same = [&](const std::vector<std::size_t>& group) {
       const History& other = *histories[group.front()];
-      return other.shape == histories[i]->shape && same_device_model(other.device, histories[i]->device);
+      return other.shape == histories[i]->shape &&
+             same_device_model(other.device, histories[i]->device);
     };
     const auto found = std::find_if(groups.begin(), groups.end(), same);
     if (found == groups.end()) {

@@ -13,8 +13,8 @@
 
 namespace idletune {
 
-// A source is a device at a shape; its column holds q = t_best / t per configuration: 0 if it failed,
-// negative if it was not measured.
+// A source is a device at a shape; its column holds q = t_best / t per configuration: 0 if it
+// failed, negative if it was not measured.
 class PerformanceTable {
  public:
   struct Source {

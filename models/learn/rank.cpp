@@ -11,11 +11,13 @@ namespace {
 constexpr double kSharpness = 4.0;
 
 double mean_of(const std::vector<double>& values) {
-  return values.empty() ? 0 : std::accumulate(values.begin(), values.end(), 0.0) /
-                                  static_cast<double>(values.size());
+  return values.empty() ? 0
+                        : std::accumulate(values.begin(), values.end(), 0.0) /
+                              static_cast<double>(values.size());
 }
 
-// The weighted mean of q^power over the sources; a source that did not measure it counts with its own mean.
+// The weighted mean of q^power over the sources; a source that did not measure it counts with its
+// own mean.
 std::vector<double> mean_power(const PerformanceTable& table, const std::vector<double>& weights,
                                double power) {
   const std::size_t count = table.configurations().size();
@@ -41,12 +43,13 @@ std::vector<double> expected_relative_performance(const PerformanceTable& table,
   return mean_power(table, weights, 1);
 }
 
-std::vector<double> desirability(const PerformanceTable& table, const std::vector<double>& weights) {
+std::vector<double> desirability(const PerformanceTable& table,
+                                 const std::vector<double>& weights) {
   return mean_power(table, weights, kSharpness);
 }
 
-std::vector<std::size_t> portfolio(const PerformanceTable& table, const std::vector<double>& weights,
-                                   std::size_t count) {
+std::vector<std::size_t> portfolio(const PerformanceTable& table,
+                                   const std::vector<double>& weights, std::size_t count) {
   const std::vector<double> wanted = desirability(table, weights);
   const std::size_t sources = table.sources().size();
   std::vector<double> covered(sources, 0.0);

@@ -10,17 +10,16 @@ namespace idletune {
 
 namespace {
 
-bool is_alphanumeric(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
-}
+bool is_alphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z'); }
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Vendors, marketing and packaging: the same chip is sold with and without them.
 bool is_noise(std::string_view word) {
   static constexpr std::array<std::string_view, 21> kNoise = {
-      "nvidia", "amd",  "intel", "arm",  "qualcomm", "tm",   "r",   "c",       "geforce", "tesla", "quadro",
-      "radeon", "gpu",  "pcie",  "sxm",  "sxm2",     "sxm4", "sxm5", "graphics", "corporation", "inc"};
+      "nvidia", "amd",     "intel", "arm",    "qualcomm", "tm",          "r",
+      "c",      "geforce", "tesla", "quadro", "radeon",   "gpu",         "pcie",
+      "sxm",    "sxm2",    "sxm4",  "sxm5",   "graphics", "corporation", "inc"};
   if (std::find(kNoise.begin(), kNoise.end(), word) != kNoise.end()) return true;
   if (word.size() < 3 || word.substr(word.size() - 2) != "gb") return false;  // "40gb"
   return std::all_of(word.begin(), word.end() - 2, [](char c) { return c >= '0' && c <= '9'; });
@@ -43,7 +42,8 @@ std::vector<std::string> words_of(std::string_view name) {
 
 bool has_digit(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    if (std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; })) return true;
+    if (std::any_of(word.begin(), word.end(), [](char c) { return c >= '0' && c <= '9'; }))
+      return true;
   }
   return false;
 }

@@ -50,7 +50,9 @@ const char* pick_quality_name(PickQuality quality) {
 
 std::string_view KernelKnowledge::name() const { return text(entry_of(entry_).name()); }
 
-std::size_t KernelKnowledge::parameter_count() const { return entry_of(entry_).parameters()->size(); }
+std::size_t KernelKnowledge::parameter_count() const {
+  return entry_of(entry_).parameters()->size();
+}
 
 std::string_view KernelKnowledge::parameter(std::size_t i) const {
   return text(entry_of(entry_).parameters()->Get(static_cast<flatbuffers::uoffset_t>(i)));
@@ -87,12 +89,13 @@ Span<const std::int64_t> KernelKnowledge::portfolio_values(std::size_t entry) co
 }
 
 double KernelKnowledge::portfolio_score(std::size_t entry) const {
-  return static_cast<double>(elements(static_cast<const PortfolioSection*>(portfolio_)->score())[entry]);
+  return static_cast<double>(
+      elements(static_cast<const PortfolioSection*>(portfolio_)->score())[entry]);
 }
 
 double KernelKnowledge::portfolio_relative(std::size_t entry, std::size_t source) const {
-  return static_cast<double>(elements(
-      static_cast<const PortfolioSection*>(portfolio_)->relative())[entry * source_count() + source]);
+  return static_cast<double>(elements(static_cast<const PortfolioSection*>(portfolio_)
+                                          ->relative())[entry * source_count() + source]);
 }
 
 Span<const float> KernelKnowledge::portfolio_row(std::size_t entry) const {
@@ -108,7 +111,8 @@ std::size_t KernelKnowledge::first_pick_count() const {
 
 KernelKnowledge::Pick KernelKnowledge::first_pick(std::size_t i) const {
   const auto* pick = static_cast<const FirstPicksSection*>(first_picks_)
-                         ->picks()->Get(static_cast<flatbuffers::uoffset_t>(i));
+                         ->picks()
+                         ->Get(static_cast<flatbuffers::uoffset_t>(i));
   return {pick->source(), shape_of(pick->shape()), elements(pick->values()),
           static_cast<double>(pick->expected())};
 }
@@ -119,8 +123,8 @@ std::size_t KernelKnowledge::held_out_count() const {
 }
 
 KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
-  const auto* result = static_cast<const QualitySection*>(quality_)
-                           ->held_out()->Get(static_cast<flatbuffers::uoffset_t>(i));
+  const auto* result = static_cast<const QualitySection*>(quality_)->held_out()->Get(
+      static_cast<flatbuffers::uoffset_t>(i));
   return {text(result->device()), shape_of(result->shape()),
           static_cast<double>(result->first_pick()), result->evaluations()};
 }
@@ -189,8 +193,9 @@ std::size_t Model::provenance_count() const {
 }
 
 std::string_view Model::provenance(std::size_t i) const {
-  return text(model_schema::GetModelFile(bytes_.data())->provenance()->Get(
-      static_cast<flatbuffers::uoffset_t>(i)));
+  return text(model_schema::GetModelFile(bytes_.data())
+                  ->provenance()
+                  ->Get(static_cast<flatbuffers::uoffset_t>(i)));
 }
 
 SpaceMapping::SpaceMapping(const KernelKnowledge& kernel, const Space& space,
@@ -253,15 +258,19 @@ std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& 
   double best_distance = 0;
   for (std::size_t i = 0; i < kernel.first_pick_count(); ++i) {
     const KernelKnowledge::Pick pick = kernel.first_pick(i);
-    const bool here = pick.source >= 0 &&
+    const bool here =
+        pick.source >= 0 &&
         same_device_model(kernel.source(static_cast<std::size_t>(pick.source)).device, device);
     if (pick.source >= 0 && !here) continue;  // what others do is in the picks over all sources
     const bool same_shape = shape.size() > 0 && pick.shape == shape;
-    const double distance =
-        pick.shape.size() == 0 || shape.size() == 0 ? kAnyShapeDistance : shape_distance(pick.shape, shape);
-    const PickQuality quality = !here ? PickQuality::other_device
-                                : same_shape ? PickQuality::exact : PickQuality::nearest_shape;
-    if (best && (quality > best->quality || (quality == best->quality && distance >= best_distance))) {
+    const double distance = pick.shape.size() == 0 || shape.size() == 0
+                                ? kAnyShapeDistance
+                                : shape_distance(pick.shape, shape);
+    const PickQuality quality = !here        ? PickQuality::other_device
+                                : same_shape ? PickQuality::exact
+                                             : PickQuality::nearest_shape;
+    if (best &&
+        (quality > best->quality || (quality == best->quality && distance >= best_distance))) {
       continue;
     }
     const std::optional<Configuration> mapped = mapping.map(pick.values);

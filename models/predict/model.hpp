@@ -50,7 +50,8 @@ enum class PickQuality : std::uint8_t {
   other_device = 2,   // other devices
   none = 3            // nothing known: the kernel's default
 };
-const char* pick_quality_name(PickQuality quality);  // "exact", "nearest_shape", "other_device", "default"
+// "exact", "nearest_shape", "other_device", "default".
+const char* pick_quality_name(PickQuality quality);
 
 // What is known about one kernel. Cheap to copy (a few pointers); valid as long as its Model lives.
 // Every function may be called from any thread.
@@ -96,8 +97,8 @@ class KernelKnowledge {
   double well_performing_fraction(double r) const;
   // The same of HistoricalSource::cautious_fraction.
   double cautious_fraction(double r) const;
-  // The q that a uniform draw from the space stays below with probability u, under the equal mixture
-  // of all sources. u in [0, 1].
+  // The q that a uniform draw from the space stays below with probability u, under the equal
+  // mixture of all sources. u in [0, 1].
   double relative_performance_quantile(double u) const;
 
  private:
@@ -142,7 +143,8 @@ class Model {
 // configuration; may be empty). Parameters that only the model has are ignored.
 class SpaceMapping {
  public:
-  SpaceMapping(const KernelKnowledge& kernel, const Space& space, const Configuration& fallback = {});
+  SpaceMapping(const KernelKnowledge& kernel, const Space& space,
+               const Configuration& fallback = {});
   // False if a parameter of the space has no value to take: then map() always fails.
   bool possible() const { return possible_; }
   // Nothing if the values are not a valid configuration of the space.
@@ -168,7 +170,8 @@ std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& 
                                     const Configuration& fallback = {});
 
 // Whether two device names speak of the same hardware, whatever vendors and marketing put around
-// the model's name ("NVIDIA A100-PCIE-40GB" and "A100-SXM4-40GB" do; "GTX TITAN X" and "TITAN RTX" do not).
+// the model's name ("NVIDIA A100-PCIE-40GB" and "A100-SXM4-40GB" do; "GTX TITAN X" and "TITAN RTX"
+// do not).
 bool same_device_model(std::string_view a, std::string_view b);
 
 }  // namespace idletune

@@ -14,8 +14,8 @@ inline constexpr std::size_t kQuantileCount = 33;
 // spaces go down to 10^-4, which a uniform grid of this size could not tell from 0.
 std::array<double, kQuantileCount> quantile_levels();
 
-// The quantiles of sorted ascending values (at least one): at level u the smallest value whose share
-// of values not above it is >= u; at 0 the smallest value.
+// The quantiles of sorted ascending values (at least one): at level u the smallest value whose
+// share of values not above it is >= u; at 0 the smallest value.
 std::array<float, kQuantileCount> quantiles_of(Span<const double> sorted);
 
 // The lower end of the Wilson interval for a share that `hits` of `count` draws had, `deviations`

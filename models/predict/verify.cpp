@@ -15,13 +15,15 @@ std::uint64_t content_digest(const ModelFile& model) {
   digest.add(std::uint64_t{model.format_version()}).add(model.generation());
   digest.add(std::uint64_t{model.minimum_agent()});
   if (model.provenance() != nullptr) {
-    for (const auto* line : *model.provenance()) digest.add(std::string_view(line->c_str(), line->size()));
+    for (const auto* line : *model.provenance())
+      digest.add(std::string_view(line->c_str(), line->size()));
   }
   digest.add(std::uint64_t{model.kernels()->size()});
   for (const KernelEntry* kernel : *model.kernels()) {
     digest.add(std::string_view(kernel->name()->c_str(), kernel->name()->size()));
     digest.add(std::uint64_t{kernel->parameters()->size()});
-    for (const auto* name : *kernel->parameters()) digest.add(std::string_view(name->c_str(), name->size()));
+    for (const auto* name : *kernel->parameters())
+      digest.add(std::string_view(name->c_str(), name->size()));
     digest.add(std::uint64_t{kernel->sections()->size()});
     for (const Section* section : *kernel->sections()) {
       digest.add(std::uint64_t{section->kind()}).add(std::uint64_t{section->version()});
@@ -37,7 +39,8 @@ namespace {
 
 using namespace model_schema;  // NOLINT: the names of the schema, in this file only
 
-// Limits for FlatBuffers' verifier: hostile files must not cost it more than a fraction of a second.
+// Limits for FlatBuffers' verifier: hostile files must not cost it more than a fraction of a
+// second.
 constexpr flatbuffers::uoffset_t kMaxDepth = 8;
 constexpr flatbuffers::uoffset_t kMaxTables = 200000;
 
@@ -59,7 +62,8 @@ bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
 // FlatBuffers' verifier aligns a vector's length but not its elements, which are read in place.
 template <class T>
 bool is_aligned(const flatbuffers::Vector<T>* v) {
-  return v == nullptr || v->size() == 0 || reinterpret_cast<std::uintptr_t>(v->Data()) % alignof(T) == 0;
+  return v == nullptr || v->size() == 0 ||
+         reinterpret_cast<std::uintptr_t>(v->Data()) % alignof(T) == 0;
 }
 
 bool is_shape(const flatbuffers::Vector<std::int64_t>* v) {
@@ -84,18 +88,22 @@ const char* problem_in(const SourcesSection& section) {
     if (!ascending_shares(*s->quantiles())) return "quantiles that do not ascend within [0, 1]";
     if (!is_share(s->well_performing())) return "a well-performing fraction";
     if (s->valid_count() == 0 || s->measured_count() > s->valid_count()) return "a source's counts";
-    if (!is_time(s->best_time_ns()) || !is_time(s->median_run_ns()) || !is_time(s->median_compile_ns())) {
+    if (!is_time(s->best_time_ns()) || !is_time(s->median_run_ns()) ||
+        !is_time(s->median_compile_ns())) {
       return "a source's times";
     }
   }
   return nullptr;
 }
 
-const char* problem_in(const PortfolioSection& section, std::size_t parameters, std::size_t sources) {
+const char* problem_in(const PortfolioSection& section, std::size_t parameters,
+                       std::size_t sources) {
   const std::size_t entries = section.score()->size();
   if (entries > kMaxPortfolio) return "the portfolio's size";
-  if (section.values()->size() != entries * parameters || !is_aligned(section.values())) return "the portfolio's values";
-  if (section.relative()->size() != entries * sources) return "the portfolio's relative performances";
+  if (section.values()->size() != entries * parameters || !is_aligned(section.values()))
+    return "the portfolio's values";
+  if (section.relative()->size() != entries * sources)
+    return "the portfolio's relative performances";
   for (const float score : *section.score()) {
     if (!is_share(score)) return "a portfolio score";
   }
@@ -105,14 +113,16 @@ const char* problem_in(const PortfolioSection& section, std::size_t parameters, 
   return nullptr;
 }
 
-const char* problem_in(const FirstPicksSection& section, std::size_t parameters, std::size_t sources) {
+const char* problem_in(const FirstPicksSection& section, std::size_t parameters,
+                       std::size_t sources) {
   if (section.picks()->size() > kMaxPicks) return "the number of first picks";
   for (const PickEntry* pick : *section.picks()) {
     if (pick->source() < -1 || pick->source() >= static_cast<std::int64_t>(sources)) {
       return "a first pick's source";
     }
     if (!is_shape(pick->shape())) return "a first pick's shape";
-    if (pick->values()->size() != parameters || !is_aligned(pick->values())) return "a first pick's values";
+    if (pick->values()->size() != parameters || !is_aligned(pick->values()))
+      return "a first pick's values";
     if (!is_share(pick->expected())) return "a first pick's expectation";
   }
   return nullptr;
@@ -156,7 +166,8 @@ const char* take(const Section& section, const T*& slot) {
 const char* collect(const KernelEntry& kernel, Sections& found) {
   if (kernel.sections()->size() > kMaxSections) return "the number of sections";
   for (const Section* section : *kernel.sections()) {
-    if (section->version() != kSectionVersion) continue;  // of a later version: like an unknown kind
+    if (section->version() != kSectionVersion)
+      continue;  // of a later version: like an unknown kind
     const char* problem = nullptr;
     switch (static_cast<SectionKind>(section->kind())) {
       case SectionKind::sources: problem = take(*section, found.sources); break;
@@ -208,12 +219,14 @@ Status corrupt(const std::string& name, const std::string& what) {
 Status check_header(const model_schema::ModelFile& model, const std::string& name) {
   if (model.format_version() != 1) {
     return Status(StatusCode::version_mismatch, "model '" + name + "': format version " +
-                  std::to_string(model.format_version()) + ", expected 1");
+                                                    std::to_string(model.format_version()) +
+                                                    ", expected 1");
   }
   if (model.minimum_agent() > kModelReaderVersion) {
     return Status(StatusCode::version_mismatch, "model '" + name + "': asks for model reader " +
-                  std::to_string(model.minimum_agent()) + ", this one is " +
-                  std::to_string(kModelReaderVersion));
+                                                    std::to_string(model.minimum_agent()) +
+                                                    ", this one is " +
+                                                    std::to_string(kModelReaderVersion));
   }
   if (model.kernels()->size() > kMaxKernels) return corrupt(name, "too many kernels");
   if (content_digest(model) != model.content_digest()) {
@@ -227,14 +240,16 @@ Status check_header(const model_schema::ModelFile& model, const std::string& nam
 Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes,
                                                  const std::string& name) {
   if (bytes.size() > kMaxModelBytes) {
-    return Status(StatusCode::out_of_memory, "model '" + name + "': " + std::to_string(bytes.size()) +
-                  " bytes, expected at most " + std::to_string(kMaxModelBytes));
+    return Status(StatusCode::out_of_memory,
+                  "model '" + name + "': " + std::to_string(bytes.size()) +
+                      " bytes, expected at most " + std::to_string(kMaxModelBytes));
   }
   if (bytes.size() < 16 || !model_schema::ModelFileBufferHasIdentifier(bytes.data())) {
     return corrupt(name, "is not a model file (expected identifier ITM1 at byte 4)");
   }
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
-  if (!model_schema::VerifyModelFileBuffer(verifier)) return corrupt(name, "its structure is damaged");
+  if (!model_schema::VerifyModelFileBuffer(verifier))
+    return corrupt(name, "its structure is damaged");
 
   std::shared_ptr<Model> model(new Model);
   model->bytes_ = std::move(bytes);

@@ -86,8 +86,8 @@ class Builder {
       append(signature, edge.value);
       append(signature, edge.child);
     }
-    const auto inserted = here.node_by_edges.emplace(
-        std::move(signature), static_cast<std::uint32_t>(here.nodes.size()));
+    const auto inserted = here.node_by_edges.emplace(std::move(signature),
+                                                     static_cast<std::uint32_t>(here.nodes.size()));
     if (!inserted.second) return inserted.first->second;
     std::uint64_t count = 0;
     for (const Edge& edge : edges) {

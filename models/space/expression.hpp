@@ -31,18 +31,18 @@ struct Evaluation {
 // The instructions. An instruction is one 32-bit word: the operation in the low 8 bits, its operand
 // above. The numbers are stored in packages and never change.
 enum class ExpressionOp : std::uint8_t {
-  small = 0,         // push the operand (0 ... 2^24 - 1)
-  constant = 1,      // push constants[operand]
-  dimension = 2,     // push dimension[operand]
-  parameter = 3,     // push parameter[operand]
+  small = 0,      // push the operand (0 ... 2^24 - 1)
+  constant = 1,   // push constants[operand]
+  dimension = 2,  // push dimension[operand]
+  parameter = 3,  // push parameter[operand]
   negate = 4,
   logical_not = 5,
-  to_bool = 6,       // 0 stays 0, anything else becomes 1
+  to_bool = 6,  // 0 stays 0, anything else becomes 1
   add = 7,
   subtract = 8,
   multiply = 9,
-  divide = 10,       // truncates towards zero, as in C
-  remainder = 11,    // has the sign of the dividend, as in C
+  divide = 10,     // truncates towards zero, as in C
+  remainder = 11,  // has the sign of the dividend, as in C
   less = 12,
   less_equal = 13,
   greater = 14,
@@ -74,9 +74,9 @@ class Expression {
   // depth on every path, and that it reads only the first `dimension_count` dimensions and
   // `parameter_count` parameters. `text` is kept for messages. Error: corrupt, naming the
   // instruction.
-  static Result<Expression> load(Span<const std::uint32_t> code,
-                                 Span<const std::int64_t> constants, std::string_view text,
-                                 std::size_t dimension_count, std::size_t parameter_count);
+  static Result<Expression> load(Span<const std::uint32_t> code, Span<const std::int64_t> constants,
+                                 std::string_view text, std::size_t dimension_count,
+                                 std::size_t parameter_count);
 
   // The value, or why there is none. && || ?: evaluate only what they need.
   Evaluation evaluate(Span<const std::int64_t> dimensions,

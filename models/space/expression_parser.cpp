@@ -27,11 +27,11 @@ struct BinaryOperator {
 constexpr int kOrPrecedence = 1;
 constexpr int kAndPrecedence = 2;
 constexpr BinaryOperator kBinaryOperators[] = {
-    {"==", ExpressionOp::equal, 3},         {"!=", ExpressionOp::not_equal, 3},
-    {"<=", ExpressionOp::less_equal, 4},    {">=", ExpressionOp::greater_equal, 4},
-    {"<", ExpressionOp::less, 4},           {">", ExpressionOp::greater, 4},
-    {"+", ExpressionOp::add, 5},            {"-", ExpressionOp::subtract, 5},
-    {"*", ExpressionOp::multiply, 6},       {"/", ExpressionOp::divide, 6},
+    {"==", ExpressionOp::equal, 3},      {"!=", ExpressionOp::not_equal, 3},
+    {"<=", ExpressionOp::less_equal, 4}, {">=", ExpressionOp::greater_equal, 4},
+    {"<", ExpressionOp::less, 4},        {">", ExpressionOp::greater, 4},
+    {"+", ExpressionOp::add, 5},         {"-", ExpressionOp::subtract, 5},
+    {"*", ExpressionOp::multiply, 6},    {"/", ExpressionOp::divide, 6},
     {"%", ExpressionOp::remainder, 6},
 };
 struct Function {
@@ -61,9 +61,8 @@ class Parser {
     conditional();
     if (problem_.empty() && token_.kind != Token::Kind::end) expected("an operator or the end");
     if (!problem_.empty()) return Status(StatusCode::invalid_argument, problem_);
-    Result<Expression> expression =
-        Expression::load(code_, constants_, trimmed(), names_.dimensions.size(),
-                         names_.parameters.size());
+    Result<Expression> expression = Expression::load(
+        code_, constants_, trimmed(), names_.dimensions.size(), names_.parameters.size());
     if (expression.ok()) return expression;
     return Status(StatusCode::invalid_argument,
                   "column 1: the expression is too deeply nested or too long (" +

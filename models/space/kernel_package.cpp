@@ -19,9 +19,9 @@ Status failed(const PackageContents& package, StatusCode code, const std::string
 
 Status no_value(const PackageContents& package, const std::string& what,
                 const Expression& expression, ExpressionError error) {
-  return failed(package, StatusCode::invalid_argument,
-                what + " '" + expression.text() + "' has no value (" +
-                    expression_error_name(error) + ")");
+  return failed(
+      package, StatusCode::invalid_argument,
+      what + " '" + expression.text() + "' has no value (" + expression_error_name(error) + ")");
 }
 
 Status check_shape(const PackageContents& package, const Shape& shape) {
@@ -85,8 +85,8 @@ Status plan_axis(const PackageContents& package, const LaunchGeometry& launch, s
                          range.local[axis]);
   if (!status.ok() || range.global[axis] % range.local[axis] == 0) return status;
   return failed(package, StatusCode::unsupported,
-                std::string("global size ") + kAxisNames[axis] + " '" +
-                    launch.global[axis].text() + "' is " + std::to_string(range.global[axis]) +
+                std::string("global size ") + kAxisNames[axis] + " '" + launch.global[axis].text() +
+                    "' is " + std::to_string(range.global[axis]) +
                     ", not a multiple of the local size " + std::to_string(range.local[axis]));
 }
 

@@ -38,7 +38,7 @@ enum class Fill : std::uint8_t {
   uniform = 0,   // uniform in [fill_low, fill_high)
   constant = 1,  // fill_low
   zero = 2,
-  index = 3      // fill_low + (i mod (fill_high - fill_low)); fill_low + i if they are equal
+  index = 3  // fill_low + (i mod (fill_high - fill_low)); fill_low + i if they are equal
 };
 
 enum class Dialect : std::uint8_t {

@@ -55,8 +55,8 @@ Result<Constraints> parse_constraints(const std::vector<DescribedExpression>& de
     auto& list = expression->dimension_mask() == 0 ? constraints.of_space : constraints.of_shape;
     list.push_back(std::move(*expression));
     if (list.size() > space::kMaxConstraints) {
-      return invalid(text.where, "expected at most " + std::to_string(space::kMaxConstraints) +
-                                     " constraints");
+      return invalid(text.where,
+                     "expected at most " + std::to_string(space::kMaxConstraints) + " constraints");
     }
   }
   return constraints;

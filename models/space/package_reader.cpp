@@ -61,10 +61,10 @@ class Reader {
   Result<std::unique_ptr<PackageContents>> read() {
     Status status = verify_bytes();
     using Part = Status (Reader::*)();
-    for (Part part : {&Reader::read_seal, &Reader::read_identity, &Reader::read_dimensions,
-                      &Reader::read_space, &Reader::read_shape_constraints,
-                      &Reader::read_arguments, &Reader::read_variant, &Reader::read_reference,
-                      &Reader::read_tolerance, &Reader::read_binaries}) {
+    for (Part part :
+         {&Reader::read_seal, &Reader::read_identity, &Reader::read_dimensions, &Reader::read_space,
+          &Reader::read_shape_constraints, &Reader::read_arguments, &Reader::read_variant,
+          &Reader::read_reference, &Reader::read_tolerance, &Reader::read_binaries}) {
       if (status.ok()) status = (this->*part)();
     }
     if (!status.ok()) return status;
@@ -76,9 +76,8 @@ class Reader {
   Status verify_bytes() {
     const std::vector<std::uint8_t>& bytes = *contents_->bytes;
     if (bytes.size() > KernelPackage::kMaxBytes) {
-      return Status(StatusCode::out_of_memory, "larger than " +
-                                                   std::to_string(KernelPackage::kMaxBytes >> 20) +
-                                                   " MiB");
+      return Status(StatusCode::out_of_memory,
+                    "larger than " + std::to_string(KernelPackage::kMaxBytes >> 20) + " MiB");
     }
     if (bytes.size() < 16 || !fb::KernelPackageBufferHasIdentifier(bytes.data())) {
       return corrupt("not a kernel package (expected file identifier ITK1)");
@@ -339,8 +338,8 @@ class Reader {
     const fb::Reference* reference = root_->reference();
     if (reference == nullptr) return Status();
     if (reference->configuration() != nullptr) {
-      Status status = read_configuration(reference->configuration(), "reference",
-                                         c.reference_configuration);
+      Status status =
+          read_configuration(reference->configuration(), "reference", c.reference_configuration);
       if (!status.ok()) return status;
     }
     if (reference->step() == nullptr) return Status();
@@ -371,7 +370,8 @@ class Reader {
       if (crc32c(bytes) != stored->crc32c()) {
         return corrupt("a prebuilt binary's checksum does not match");
       }
-      contents_->binaries.push_back({stored->driver_key(), stored->configuration_key(),
+      contents_->binaries.push_back({stored->driver_key(),
+                                     stored->configuration_key(),
                                      {static_cast<BinaryFormat>(stored->format()), bytes}});
     }
     return Status();

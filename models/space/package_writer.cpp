@@ -35,9 +35,8 @@ class Writer {
     const auto arguments = write_arguments();
     const auto variant = write_variant();
     const auto reference = write_reference();
-    const auto tolerance = fb::CreateToleranceRule(builder_, c_.tolerance_absolute,
-                                                   c_.tolerance_relative,
-                                                   expression(c_.tolerance_scale));
+    const auto tolerance = fb::CreateToleranceRule(
+        builder_, c_.tolerance_absolute, c_.tolerance_relative, expression(c_.tolerance_scale));
     const auto binaries = write_binaries();
     const fb::KernelSeal seal(0);
     builder_.Finish(
@@ -83,13 +82,11 @@ class Writer {
     if (source.code().empty()) return 0;
     const auto stored_text = text(source.text());
     const auto code = array(source.code());
-    const auto constants = source.constants().empty()
-                               ? Offset<flatbuffers::Vector<std::int64_t>>()
-                               : array(source.constants());
+    const auto constants = source.constants().empty() ? Offset<flatbuffers::Vector<std::int64_t>>()
+                                                      : array(source.constants());
     return fb::CreateExpression(builder_, stored_text, code, constants);
   }
-  Offset<flatbuffers::Vector<Offset<fb::Expression>>> expressions(
-      Span<const Expression> list) {
+  Offset<flatbuffers::Vector<Offset<fb::Expression>>> expressions(Span<const Expression> list) {
     Offsets<fb::Expression> offsets;
     for (const Expression& source : list) offsets.push_back(expression(source));
     return builder_.CreateVector(offsets);

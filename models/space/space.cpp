@@ -97,9 +97,9 @@ Status add_rows(Data& data, Span<const std::int64_t> rows) {
   const std::size_t levels = data.levels();
   const std::size_t count = rows.size() / levels;
   if (rows.size() % levels != 0 || count >= UINT32_MAX / 2) {
-    return Status(StatusCode::invalid_argument,
-                  "expected rows of " + std::to_string(levels) + " values, got " +
-                      std::to_string(rows.size()) + " values in all");
+    return Status(StatusCode::invalid_argument, "expected rows of " + std::to_string(levels) +
+                                                    " values, got " + std::to_string(rows.size()) +
+                                                    " values in all");
   }
   std::size_t slots = 2;
   while (slots < 2 * count) slots *= 2;
@@ -116,9 +116,8 @@ Status add_rows(Data& data, Span<const std::int64_t> rows) {
     }
     const std::size_t slot = find_slot(data, positions);
     if (data.row_table[slot] != 0) {
-      return Status(StatusCode::invalid_argument,
-                    "row " + std::to_string(row) + " repeats row " +
-                        std::to_string(data.row_table[slot] - 1));
+      return Status(StatusCode::invalid_argument, "row " + std::to_string(row) + " repeats row " +
+                                                      std::to_string(data.row_table[slot] - 1));
     }
     data.row_table[slot] = static_cast<std::uint32_t>(row + 1);
     digest.add(digest_of(configuration));
@@ -147,8 +146,7 @@ std::optional<std::uint64_t> diagram_index(const Data& data, const std::uint16_t
   std::uint64_t index = 0;
   std::uint32_t first_node = 0, node = 0;
   for (std::size_t level = 0; level < data.levels(); ++level) {
-    const std::uint32_t edge =
-        space::edge_for(data.diagram, first_node + node, positions[level]);
+    const std::uint32_t edge = space::edge_for(data.diagram, first_node + node, positions[level]);
     if (edge == UINT32_MAX) return std::nullopt;
     index += data.diagram.edge_before[edge];
     first_node += data.diagram.level_nodes[level];

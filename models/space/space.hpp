@@ -39,13 +39,13 @@ std::optional<ParameterKind> parameter_kind_from_name(std::string_view name);
 inline constexpr std::size_t kMaxParameterValues = 65535;
 
 namespace space {
-struct Data;   // the immutable contents; models/space/space_data.hpp
+struct Data;  // the immutable contents; models/space/space_data.hpp
 }  // namespace space
 
 // How a space knows its valid configurations.
 enum class SpaceBacking : std::uint8_t {
-  diagram,   // decision diagram: everything below is exact and fast
-  rows,      // explicit list (a measured table): likewise; the order is the list's
+  diagram,     // decision diagram: everything below is exact and fast
+  rows,        // explicit list (a measured table): likewise; the order is the list's
   constraints  // fallback: no diagram was stored (see indexed())
 };
 

@@ -20,7 +20,7 @@ namespace idletune::space {
 struct ParameterData {
   std::string name;
   ParameterKind kind = ParameterKind::other;
-  Span<const std::int64_t> values;          // owned by Data::owner
+  Span<const std::int64_t> values;           // owned by Data::owner
   std::vector<std::uint16_t> by_value = {};  // positions in ascending order of value; empty if they
                                              // already are
 };

@@ -79,10 +79,9 @@ class Reader {
   Result<KernelDescription> read(std::string_view text) {
     tinyxml2::XMLDocument document;
     if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {
-      return Status(StatusCode::invalid_argument, path_ + ":" +
-                                                      std::to_string(document.ErrorLineNum()) +
-                                                      ": not well-formed XML (" +
-                                                      document.ErrorName() + ")");
+      return Status(StatusCode::invalid_argument,
+                    path_ + ":" + std::to_string(document.ErrorLineNum()) +
+                        ": not well-formed XML (" + document.ErrorName() + ")");
     }
     const XMLElement* root = document.RootElement();
     if (root == nullptr || std::string_view(root->Name()) != "kernel") {
@@ -157,8 +156,8 @@ class Reader {
   bool number(const XMLElement& element, const char* attribute, double& out) {
     const char* text = element.Attribute(attribute);
     if (text == nullptr || read_number(text, out)) return true;
-    return fail(element, "expected a number as '" + std::string(attribute) + "', got '" + text +
-                             "'");
+    return fail(element,
+                "expected a number as '" + std::string(attribute) + "', got '" + text + "'");
   }
   // One of a list of words; an absent attribute leaves `out` alone.
   template <class T, std::size_t N>
@@ -174,8 +173,8 @@ class Reader {
       }
       known += (known.empty() ? "" : ", ") + std::string(c.first);
     }
-    return fail(element, "expected one of " + known + " as '" + attribute + "', got '" + text +
-                             "'");
+    return fail(element,
+                "expected one of " + known + " as '" + attribute + "', got '" + text + "'");
   }
   DescribedExpression expression(const XMLElement& element, const char* attribute) const {
     const char* text = element.Attribute(attribute);
@@ -402,8 +401,8 @@ class Reader {
     out.kind = ArgumentKind::buffer;
     out.size = expression(element, "elements");
     std::string text;
-    return only_attributes(element, {"name", "type", "access", "elements", "fill", "low", "high",
-                                     "value"}) &&
+    return only_attributes(
+               element, {"name", "type", "access", "elements", "fill", "low", "high", "value"}) &&
            only_children(element, {}) && identifier(element, "name", out.name) &&
            required(element, "type", text) && choice(element, "type", kTypes, out.type) &&
            required(element, "access", text) && choice(element, "access", kAccesses, out.access) &&

@@ -45,8 +45,8 @@ std::string trip_path(const std::string& zone, int trip) {
   return zone + "/trip_point_" + std::to_string(trip);
 }
 
-// Millidegrees by the kernel's rule; some vendors' kernels give degrees, and then nothing in the zone
-// (its temperature and all its trips) is as large as a plausible value in millidegrees.
+// Millidegrees by the kernel's rule; some vendors' kernels give degrees, and then nothing in the
+// zone (its temperature and all its trips) is as large as a plausible value in millidegrees.
 std::int64_t find_units_per_degree(const std::string& zone) {
   std::int64_t largest = read_integer(zone + "/temp").value_or(0);
   for (int i = 0; i < kMaxTripPoints; ++i) {
@@ -113,8 +113,8 @@ void Board::find_supplies(const std::string& root) {
     if (Text(supply + "/scope").view() == "Device") continue;
     const Text type(supply + "/type");
     if (type.view().empty()) continue;
-    supplies_.push_back({type.view() == "Battery", supply + "/online", supply + "/capacity",
-                         supply + "/status"});
+    supplies_.push_back(
+        {type.view() == "Battery", supply + "/online", supply + "/capacity", supply + "/status"});
   }
 }
 
@@ -146,8 +146,8 @@ void Board::find_gpu(const std::string& root) {
   loads.push_back({root + "/kernel/gpu/gpu_busy", LoadUnit::percent});
   loads.push_back({root + "/class/drm/card0/device/gpu_busy_percent", LoadUnit::percent});
 
-  const auto load = std::find_if(loads.begin(), loads.end(),
-                                 [](const Load& l) { return sysfs::exists(l.file); });
+  const auto load =
+      std::find_if(loads.begin(), loads.end(), [](const Load& l) { return sysfs::exists(l.file); });
   if (load != loads.end()) gpu_load_ = *load;
   const auto clock = std::find_if(clocks.begin(), clocks.end(),
                                   [](const Clock& c) { return sysfs::exists(c.current); });

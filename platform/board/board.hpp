@@ -1,6 +1,6 @@
 // What the board says about itself: heat, power supply, GPU load, clocks, power rails. Read from
-// sysfs below a root that tests can replace. Every value is optional: a board that lacks a sensor, or
-// whose sensor answers garbage, leaves it empty.
+// sysfs below a root that tests can replace. Every value is optional: a board that lacks a sensor,
+// or whose sensor answers garbage, leaves it empty.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@ namespace idletune {
 
 // One thermal zone and its latest reading.
 struct ThermalZone {
-  std::string type;                     // as the kernel names it: "GPU-therm", "gpu-thermal", ...
-  std::optional<double> trip_c;         // lowest passive trip; the lowest hot or critical one if none
+  std::string type;              // as the kernel names it: "GPU-therm", "gpu-thermal", ...
+  std::optional<double> trip_c;  // lowest passive trip; the lowest hot or critical one if none
   std::optional<double> temperature_c;  // empty while the sensor does not answer
 };
 
@@ -29,14 +29,15 @@ struct PowerRail {
 
 // A plain value; copying it costs no allocation.
 struct BoardState {
-  std::optional<double> temperature_c;     // of the hottest zone
-  std::optional<double> thermal_margin_c;  // smallest distance of a zone to its trip; < 0: beyond it
-  std::optional<bool> on_mains;            // external power; empty where no supply is listed
-  std::optional<double> battery;           // charge, 0..1
-  std::optional<double> gpu_load;          // 0..1
+  std::optional<double> temperature_c;  // of the hottest zone
+  std::optional<double>
+      thermal_margin_c;            // smallest distance of a zone to its trip; < 0: beyond it
+  std::optional<bool> on_mains;    // external power; empty where no supply is listed
+  std::optional<double> battery;   // charge, 0..1
+  std::optional<double> gpu_load;  // 0..1
   std::optional<std::uint64_t> gpu_clock_hz;
   std::optional<std::uint64_t> gpu_max_clock_hz;
-  std::optional<std::uint64_t> cpu_clock_hz;      // of the CPU cluster with the highest maximum
+  std::optional<std::uint64_t> cpu_clock_hz;  // of the CPU cluster with the highest maximum
   std::optional<std::uint64_t> cpu_max_clock_hz;
   std::optional<double> power_w;  // whole board: its input rail if it has one, else the rails' sum
 };
@@ -103,9 +104,9 @@ class Board {
 
 // When tuning must wait for the board. A limit is not applied where its sensor is missing.
 struct BoardLimits {
-  double min_battery = 0;          // 0..1; while not on mains
-  double max_gpu_load = 1;         // 0..1; load of others: ask while the tuner itself is idle
-  double min_thermal_margin_c = 5; // distance to the nearest trip
+  double min_battery = 0;           // 0..1; while not on mains
+  double max_gpu_load = 1;          // 0..1; load of others: ask while the tuner itself is idle
+  double min_thermal_margin_c = 5;  // distance to the nearest trip
   bool require_mains = false;
 };
 

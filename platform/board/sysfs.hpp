@@ -10,9 +10,9 @@
 
 namespace idletune::sysfs {
 
-// The content of a small file (at most 255 bytes of it) without surrounding white space, valid while
-// the object lives. Empty for a file that is not there, is a folder, or whose driver answers an error.
-// No allocation.
+// The content of a small file (at most 255 bytes of it) without surrounding white space, valid
+// while the object lives. Empty for a file that is not there, is a folder, or whose driver answers
+// an error. No allocation.
 class Text {
  public:
   explicit Text(const std::string& path);
@@ -33,8 +33,8 @@ std::optional<std::int64_t> read_integer(const std::string& path);
 
 bool exists(const std::string& path);
 
-// The names in a folder that begin with `prefix`, zone2 before zone10; at most kMaxNames. Empty for a
-// folder that is not there.
+// The names in a folder that begin with `prefix`, zone2 before zone10; at most kMaxNames. Empty for
+// a folder that is not there.
 inline constexpr std::size_t kMaxNames = 128;
 std::vector<std::string> names_in(const std::string& folder, std::string_view prefix = {});
 

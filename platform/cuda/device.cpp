@@ -137,8 +137,8 @@ Result<std::unique_ptr<Program>> CudaDevice::compile(const CompileRequest& reque
 // Machine code depends on no driver: a new one need not compile anew.
 BinaryKey CudaDevice::key_of(const CompileRequest& request) const {
   const auto architecture = static_cast<std::uint64_t>(session_->architecture);
-  return {Digest().add(session_->info.backend).add(architecture).value(),
-          digest_of(request.source), Digest().add(request.entry).add(request.options).value()};
+  return {Digest().add(session_->info.backend).add(architecture).value(), digest_of(request.source),
+          Digest().add(request.entry).add(request.options).value()};
 }
 
 Result<std::unique_ptr<CudaProgram>> CudaDevice::load(const Image& image,
@@ -241,8 +241,8 @@ Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {
 Result<std::unique_ptr<Buffer>> CudaDevice::window(Buffer& parent, std::size_t offset,
                                                    std::size_t bytes) {
   if (Status fit = check_range(parent, offset, bytes); !fit.ok()) return fit;
-  return std::unique_ptr<Buffer>(new CudaBuffer(session_, address_of(parent) + offset, bytes,
-                                                CudaBuffer::Ownership::window));
+  return std::unique_ptr<Buffer>(
+      new CudaBuffer(session_, address_of(parent) + offset, bytes, CudaBuffer::Ownership::window));
 }
 
 Status CudaDevice::check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const {
@@ -280,8 +280,8 @@ Status CudaDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes d
 Status CudaDevice::start_run(CudaProgram& program, const Range& range,
                              Span<const Argument> arguments) {
   const Driver& driver = *session_->driver;
-  Status status = session_->checked(driver.EventRecord(session_->run_start, session_->tuning),
-                                    "cuEventRecord");
+  Status status =
+      session_->checked(driver.EventRecord(session_->run_start, session_->tuning), "cuEventRecord");
   if (status.ok()) status = program.launch(session_->tuning, range, arguments);
   if (!status.ok()) return status;
   return session_->checked(driver.EventRecord(session_->run_end, session_->tuning),
@@ -370,8 +370,7 @@ Result<std::shared_ptr<Session>> described(std::shared_ptr<const Driver> driver,
 
 Result<std::unique_ptr<Device>> open_described(std::shared_ptr<Session> session,
                                                const OpenOptions& options) {
-  const Error error =
-      session->driver->DevicePrimaryCtxRetain(&session->context, session->device);
+  const Error error = session->driver->DevicePrimaryCtxRetain(&session->context, session->device);
   if (error != kSuccess) {
     session->context = nullptr;
     return session->checked(error, "cuDevicePrimaryCtxRetain");
@@ -427,9 +426,7 @@ Status check_stream(const Driver& driver, ContextHandle context, StreamHandle st
 
 bool is_cuda(const Device& device) { return device.info().backend == "cuda"; }
 
-Status no_devices() {
-  return {StatusCode::not_found, "the CUDA driver finds no device"};
-}
+Status no_devices() { return {StatusCode::not_found, "the CUDA driver finds no device"}; }
 
 }  // namespace
 
@@ -461,8 +458,8 @@ Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& opt
   const Result<std::uint32_t> count = device_count(**driver);
   if (!count.ok()) return count.status();
   if (index >= *count) {
-    return {StatusCode::not_found, "CUDA device " + std::to_string(index) + ": there are " +
-                                       std::to_string(*count)};
+    return {StatusCode::not_found,
+            "CUDA device " + std::to_string(index) + ": there are " + std::to_string(*count)};
   }
   auto session = described(*driver, index, options);
   if (!session.ok()) return session.status();

@@ -63,9 +63,9 @@ Result<std::shared_ptr<Driver>> resolve_all(void* library, std::string path) {
   auto driver = std::make_shared<Driver>();
   const Resolver resolver(library);
   const char* missing = nullptr;
-#define IDLETUNE_CUDA_RESOLVE(name, suffix, parameters)                                      \
-  if (!resolve(resolver, "cu" #name, "cu" #name #suffix, kRequiredVersion, driver->name)) {  \
-    missing = "cu" #name #suffix;                                                            \
+#define IDLETUNE_CUDA_RESOLVE(name, suffix, parameters)                                     \
+  if (!resolve(resolver, "cu" #name, "cu" #name #suffix, kRequiredVersion, driver->name)) { \
+    missing = "cu" #name #suffix;                                                           \
   }
   IDLETUNE_CUDA_REQUIRED(IDLETUNE_CUDA_RESOLVE)
 #undef IDLETUNE_CUDA_RESOLVE
@@ -121,8 +121,8 @@ Result<std::shared_ptr<const Driver>> load_driver(const std::string& library) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle != nullptr) return set_up(handle, library);
     const char* text = dlerror();
-    return {StatusCode::not_found, "CUDA driver '" + library + "': " +
-                                       (text != nullptr ? text : "cannot be opened")};
+    return {StatusCode::not_found,
+            "CUDA driver '" + library + "': " + (text != nullptr ? text : "cannot be opened")};
   }
   Status first_failure;
   for (const char* name : kWellKnownLibraries) {

@@ -8,8 +8,8 @@
 
 namespace idletune::cuda {
 
-using Error = int;         // CUresult
-using DeviceOrdinal = int; // CUdevice
+using Error = int;          // CUresult
+using DeviceOrdinal = int;  // CUdevice
 #if defined(__LP64__)
 using DeviceAddress = unsigned long long;  // CUdeviceptr
 #else
@@ -74,12 +74,12 @@ enum class FunctionAttribute : int { max_threads_per_block = 0, shared_size_byte
 // CUjit_option
 enum class JitOption : int { error_log_buffer = 5, error_log_buffer_size_bytes = 6 };
 
-enum class CaptureStatus : int { none = 0 };           // CUstreamCaptureStatus
+enum class CaptureStatus : int { none = 0 };               // CUstreamCaptureStatus
 enum class CaptureMode : int { global = 0, relaxed = 2 };  // CUstreamCaptureMode
 
-inline constexpr unsigned kStreamNonBlocking = 1;      // CU_STREAM_NON_BLOCKING
-inline constexpr unsigned kEventDefault = 0;           // CU_EVENT_DEFAULT
-inline constexpr unsigned kEventWithoutTiming = 2;     // CU_EVENT_DISABLE_TIMING
+inline constexpr unsigned kStreamNonBlocking = 1;        // CU_STREAM_NON_BLOCKING
+inline constexpr unsigned kEventDefault = 0;             // CU_EVENT_DEFAULT
+inline constexpr unsigned kEventWithoutTiming = 2;       // CU_EVENT_DISABLE_TIMING
 inline constexpr std::uint64_t kProcAddressDefault = 0;  // CU_GET_PROC_ADDRESS_DEFAULT
 
 // X(name, suffix of the exported symbol, parameters). A driver without one of these is refused; all
@@ -116,8 +116,7 @@ inline constexpr std::uint64_t kProcAddressDefault = 0;  // CU_GET_PROC_ADDRESS_
   X(MemFree, _v2, (DeviceAddress address))                                                         \
   X(MemcpyHtoDAsync, _v2,                                                                          \
     (DeviceAddress to, const void* from, std::size_t bytes, StreamHandle stream))                  \
-  X(MemcpyDtoHAsync, _v2,                                                                          \
-    (void* to, DeviceAddress from, std::size_t bytes, StreamHandle stream))                        \
+  X(MemcpyDtoHAsync, _v2, (void* to, DeviceAddress from, std::size_t bytes, StreamHandle stream))  \
   X(ModuleLoadDataEx, ,                                                                            \
     (ModuleHandle * module, const void* image, unsigned count, JitOption* options, void** values)) \
   X(ModuleUnload, , (ModuleHandle module))                                                         \
@@ -129,10 +128,10 @@ inline constexpr std::uint64_t kProcAddressDefault = 0;  // CU_GET_PROC_ADDRESS_
      void** parameters, void** extra))
 
 // X(name, CUDA version that brought it, parameters); null where the driver lacks it.
-#define IDLETUNE_CUDA_OPTIONAL(X)                                                                  \
-  X(StreamIsCapturing, 10000, (StreamHandle stream, CaptureStatus * status))                       \
-  X(ThreadExchangeStreamCaptureMode, 10010, (CaptureMode * mode))                                  \
-  X(FuncGetParamInfo, 12040,                                                                       \
+#define IDLETUNE_CUDA_OPTIONAL(X)                                            \
+  X(StreamIsCapturing, 10000, (StreamHandle stream, CaptureStatus * status)) \
+  X(ThreadExchangeStreamCaptureMode, 10010, (CaptureMode * mode))            \
+  X(FuncGetParamInfo, 12040,                                                 \
     (FunctionHandle function, std::size_t index, std::size_t * offset, std::size_t * bytes))
 
 }  // namespace idletune::cuda

@@ -172,8 +172,7 @@ Result<std::vector<std::uint8_t>> Nvrtc::compile(std::string_view source, std::s
 Result<std::vector<std::uint8_t>> Nvrtc::code_of(NvrtcProgram program, std::string_view entry,
                                                  bool machine_code) const {
   std::size_t size = 0;
-  NvrtcError error =
-      machine_code ? GetCUBINSize_(program, &size) : GetPTXSize_(program, &size);
+  NvrtcError error = machine_code ? GetCUBINSize_(program, &size) : GetPTXSize_(program, &size);
   std::vector<std::uint8_t> code(error == kNvrtcSuccess ? size : 0);
   if (error == kNvrtcSuccess && size > 0) {
     char* place = reinterpret_cast<char*>(code.data());

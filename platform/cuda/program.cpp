@@ -183,13 +183,12 @@ ProfileTicket* CudaProgram::ticket_for(StreamHandle stream) const {
   return nullptr;
 }
 
-Status CudaProgram::enqueue(std::uint32_t lane, const Range& range,
-                            Span<const Argument> arguments, const LaunchOptions& options,
-                            void** profile) {
+Status CudaProgram::enqueue(std::uint32_t lane, const Range& range, Span<const Argument> arguments,
+                            const LaunchOptions& options, void** profile) {
   if (profile != nullptr) *profile = nullptr;
   if (lane >= lanes_) {
-    return {StatusCode::invalid_argument, "lane " + std::to_string(lane) + ": expected one below " +
-                                              std::to_string(lanes_)};
+    return {StatusCode::invalid_argument,
+            "lane " + std::to_string(lane) + ": expected one below " + std::to_string(lanes_)};
   }
   if (Status fit = session_->launchable(); !fit.ok()) return fit;
   const ContextScope scope(*session_, ContextScope::Purpose::launch);

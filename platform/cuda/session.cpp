@@ -81,10 +81,8 @@ bool spoils_context(Error error) {
     case kTensorMemoryLeak:
     case kMpsRpcFailure:
     case kMpsClientTerminated:
-    case kUnknown:
-      return true;
-    default:
-      return false;
+    case kUnknown: return true;
+    default: return false;
   }
 }
 
@@ -134,8 +132,7 @@ Status Session::tunable() const {
 ContextScope::ContextScope(Session& session, Purpose purpose) : session_(session) {
   const Driver& driver = *session.driver;
   ContextHandle current = nullptr;
-  const bool is_current =
-      driver.CtxGetCurrent(&current) == kSuccess && current == session.context;
+  const bool is_current = driver.CtxGetCurrent(&current) == kSuccess && current == session.context;
   if (!is_current) {
     error_ = driver.CtxPushCurrent(session.context);
     pushed_ = error_ == kSuccess;

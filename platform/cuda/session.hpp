@@ -25,9 +25,9 @@ struct Session {
   std::shared_ptr<const Nvrtc> nvrtc;  // null: none, and no_compiler says why
   Status no_compiler;
   DeviceOrdinal device = 0;
-  int architecture = 0;             // compute capability, 10 * major + minor
+  int architecture = 0;  // compute capability, 10 * major + minor
   ContextHandle context = nullptr;
-  bool retained = false;            // `context` is the primary one and holds a reference of ours
+  bool retained = false;               // `context` is the primary one and holds a reference of ours
   StreamHandle application = nullptr;  // where launches go unless they name a stream
   bool owns_application = false;
   StreamHandle tuning = nullptr;

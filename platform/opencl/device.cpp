@@ -47,11 +47,10 @@ class OpenclBuffer final : public Buffer {
 Result<Nanoseconds> device_time(const Api& api, cl_event event) {
   cl_ulong start = 0;
   cl_ulong end = 0;
-  cl_int error = api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start,
-                                           nullptr);
+  cl_int error =
+      api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr);
   if (error == CL_SUCCESS) {
-    error =
-        api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
+    error = api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr);
   }
   if (error != CL_SUCCESS) return to_status(error, "clGetEventProfilingInfo");
   if (end <= start || end - start > static_cast<cl_ulong>(Nanoseconds::max().count())) {
@@ -214,8 +213,8 @@ Result<std::unique_ptr<Buffer>> OpenclDevice::allocate(std::size_t bytes) {
                                            std::to_string(limit) + " at once"};
   }
   cl_int error = CL_SUCCESS;
-  cl_mem memory = session_->api->CreateBuffer(session_->context, CL_MEM_READ_WRITE, bytes, nullptr,
-                                              &error);
+  cl_mem memory =
+      session_->api->CreateBuffer(session_->context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
   if (memory == nullptr || error != CL_SUCCESS) {
     return {StatusCode::out_of_memory, "allocate: " + std::to_string(bytes) + " bytes: " +
                                            creation_failure(error, "clCreateBuffer").message()};
@@ -317,9 +316,10 @@ Result<Nanoseconds> OpenclDevice::elapsed(void* profile) {
   if (error == CL_SUCCESS && status > CL_COMPLETE) {
     return {StatusCode::busy, "elapsed: the launch has not finished yet"};
   }
-  Result<Nanoseconds> time = error != CL_SUCCESS ? Result<Nanoseconds>(to_status(error, "clGetEventInfo"))
-                             : status < 0        ? Result<Nanoseconds>(failed_run(status))
-                                                 : device_time(*session_->api, event);
+  Result<Nanoseconds> time = error != CL_SUCCESS
+                                 ? Result<Nanoseconds>(to_status(error, "clGetEventInfo"))
+                             : status < 0 ? Result<Nanoseconds>(failed_run(status))
+                                          : device_time(*session_->api, event);
   session_->api->ReleaseEvent(event);
   return time;
 }
@@ -351,8 +351,7 @@ Status check_handles(const Api& api, cl_context context, cl_device_id device,
   }
   if (error != CL_SUCCESS) return to_status(error, "adopt: clGetCommandQueueInfo");
   if (queue_context == context && queue_device == device) return {};
-  return {StatusCode::invalid_argument,
-          "adopt: expected a queue of the given context and device"};
+  return {StatusCode::invalid_argument, "adopt: expected a queue of the given context and device"};
 }
 
 // Completes a session that has its library, context, device and info: the queues. `queue` is

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kWellKnownLibraries[] = {
     "libOpenCL.so.1",
     "libOpenCL.so",
-    // Android keeps vendor libraries outside the default search path.
+// Android keeps vendor libraries outside the default search path.
 #if defined(__LP64__)
     "/vendor/lib64/libOpenCL.so",
     "/system/vendor/lib64/libOpenCL.so",
@@ -89,8 +89,7 @@ Result<std::shared_ptr<const Api>> load(const std::string& library) {
 
 const char* error_name(cl_int error) {
 #define IDLETUNE_OPENCL_NAME(name) \
-  case name:                       \
-    return #name;
+  case name: return #name;
   switch (error) {
     IDLETUNE_OPENCL_NAME(CL_SUCCESS)
     IDLETUNE_OPENCL_NAME(CL_DEVICE_NOT_FOUND)
@@ -141,8 +140,7 @@ const char* error_name(cl_int error) {
     IDLETUNE_OPENCL_NAME(CL_INVALID_COMPILER_OPTIONS)
     IDLETUNE_OPENCL_NAME(CL_INVALID_LINKER_OPTIONS)
     IDLETUNE_OPENCL_NAME(CL_PLATFORM_NOT_FOUND_KHR)
-    default:
-      return "unknown OpenCL error";
+    default: return "unknown OpenCL error";
   }
 #undef IDLETUNE_OPENCL_NAME
 }

@@ -51,8 +51,8 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
   std::unique_ptr<OpenclProgram> self(new OpenclProgram(session, program));
   const std::string entry(request.entry);
   const std::string options(request.options);
-  const cl_int error = session->api->BuildProgram(program, 1, &session->device, options.c_str(),
-                                                  nullptr, nullptr);
+  const cl_int error =
+      session->api->BuildProgram(program, 1, &session->device, options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
     const Status failure = build_failure(error, "clBuildProgram", entry);
     const std::string log = build_log(*session, program);
@@ -112,8 +112,8 @@ Status OpenclProgram::enqueue(std::uint32_t lane, const Range& range,
                               void** profile) {
   if (profile != nullptr) *profile = nullptr;
   if (lane >= lanes_) {
-    return {StatusCode::invalid_argument, "lane " + std::to_string(lane) + ": expected one below " +
-                                              std::to_string(lanes_)};
+    return {StatusCode::invalid_argument,
+            "lane " + std::to_string(lane) + ": expected one below " + std::to_string(lanes_)};
   }
   auto queue = static_cast<cl_command_queue>(options.queue);
   bool profiled = session_->application_profiled;
@@ -166,9 +166,8 @@ std::vector<std::uint8_t> OpenclProgram::binary() const {
     binary.resize(sizes[i]);
     places[i] = binary.data();
   }
-  if (binary.empty() ||
-      api.GetProgramInfo(program_, CL_PROGRAM_BINARIES, count * sizeof places[0], places.data(),
-                         nullptr) != CL_SUCCESS) {
+  if (binary.empty() || api.GetProgramInfo(program_, CL_PROGRAM_BINARIES, count * sizeof places[0],
+                                           places.data(), nullptr) != CL_SUCCESS) {
     return {};
   }
   return binary;

@@ -29,8 +29,8 @@ class OpenclProgram final : public Program {
   std::uint64_t max_work_group_size() const override { return max_work_group_size_; }
   std::uint64_t local_memory_bytes() const override { return local_memory_bytes_; }
 
-  // The tuner's launch on the tuning queue, with a kernel of its own: no lane is touched. The caller
-  // releases `event`.
+  // The tuner's launch on the tuning queue, with a kernel of its own: no lane is touched. The
+  // caller releases `event`.
   Status enqueue_tuning(const Range& range, Span<const Argument> arguments, cl_event* event);
   // The driver's binary for the session's device; empty where it gives none.
   std::vector<std::uint8_t> binary() const;

@@ -95,8 +95,7 @@ CreateQueue queue_creator(const Api& api, cl_platform_id platform, cl_device_id 
 cl_command_queue create_low_priority_queue(const Session& session) {
   const Api& api = *session.api;
   const std::string extensions = device_text(api, session.device, CL_DEVICE_EXTENSIONS);
-  const auto platform =
-      device_value<cl_platform_id>(api, session.device, CL_DEVICE_PLATFORM);
+  const auto platform = device_value<cl_platform_id>(api, session.device, CL_DEVICE_PLATFORM);
   const bool announced =
       has_word(extensions, "cl_khr_priority_hints") ||
       has_word(platform_text(api, platform, CL_PLATFORM_EXTENSIONS), "cl_khr_priority_hints");
@@ -131,7 +130,8 @@ Result<std::vector<DeviceHandle>> enumerate_devices(const Api& api) {
   for (cl_platform_id platform : platforms) {
     cl_uint devices = 0;
     // A platform without usable devices does not hide those of the others.
-    if (api.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS) continue;
+    if (api.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &devices) != CL_SUCCESS)
+      continue;
     std::vector<cl_device_id> ids(devices);
     if (devices == 0) continue;
     error = api.GetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, devices, ids.data(), nullptr);
@@ -174,8 +174,8 @@ DeviceInfo describe(const Api& api, cl_device_id device, std::uint32_t index) {
 
 bool is_profiled(const Api& api, cl_command_queue queue) {
   cl_command_queue_properties properties = 0;
-  const cl_int error = api.GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties,
-                                               &properties, nullptr);
+  const cl_int error =
+      api.GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
   return error == CL_SUCCESS && (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 }
 

@@ -71,8 +71,7 @@ bool means_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; 
 
 }  // namespace
 
-// --- Channel
-// ----------------------------------------------------------------------------------------
+// --- Channel ---
 
 Channel::Channel(int descriptor) : descriptor_(descriptor) {}
 Channel::Channel(Channel&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
@@ -138,8 +137,7 @@ Status Channel::receive_all(MutableBytes buffer, nanoseconds wait, bool* receive
   return Status();
 }
 
-// --- ExitStatus
-// -------------------------------------------------------------------------------------
+// --- ExitStatus ---
 
 std::string ExitStatus::to_string() const {
   switch (kind) {
@@ -163,8 +161,7 @@ std::string ExitStatus::to_string() const {
   return "ended in an unknown way";
 }
 
-// --- Starting
-// ---------------------------------------------------------------------------------------
+// --- Starting ---
 
 namespace {
 
@@ -334,8 +331,7 @@ bool ChildProcess::ended(nanoseconds wait) {
   return true;
 }
 
-// --- The child's side
-// -------------------------------------------------------------------------------
+// --- The child's side ---
 
 namespace {
 

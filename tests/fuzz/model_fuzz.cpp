@@ -26,7 +26,8 @@ void repair_digest(std::vector<std::uint8_t>& bytes) {
 
 void use(const KernelKnowledge& kernel) {
   std::vector<std::string> names;
-  for (std::size_t i = 0; i < kernel.parameter_count(); ++i) names.emplace_back(kernel.parameter(i));
+  for (std::size_t i = 0; i < kernel.parameter_count(); ++i)
+    names.emplace_back(kernel.parameter(i));
   std::vector<std::int64_t> rows;
   for (std::size_t i = 0; i < kernel.portfolio_size(); ++i) {
     for (const std::int64_t value : kernel.portfolio_values(i)) rows.push_back(value);

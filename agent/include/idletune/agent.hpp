@@ -61,11 +61,11 @@ struct Explanation {
   double fraction = 0;  // p_b: share of the tuning space within 90 % of the best, as believed now
   double fraction_low = 0;  // 80 % interval of it
   double fraction_high = 0;
-  std::string fraction_origin;     // "prior" (no model), "model", "measured"
-  double best_estimate_ms = 0;     // of the best configuration on this device
-  double pessimistic_net_ms = 0;   // lower quartile of gain minus cost, at the best number of steps
-  double step_ms = 0;              // what one more step is expected to be charged
-  bool launches_said = false;      // expected_launches: said by the application, or estimated
+  std::string fraction_origin;    // "prior" (no model), "model", "measured"
+  double best_estimate_ms = 0;    // of the best configuration on this device
+  double pessimistic_net_ms = 0;  // lower quartile of gain minus cost, at the best number of steps
+  double step_ms = 0;             // what one more step is expected to be charged
+  bool launches_said = false;     // expected_launches: said by the application, or estimated
   // How much this device resembles those of the model; what is missing to 1: none of them.
   struct Resemblance {
     std::string device;

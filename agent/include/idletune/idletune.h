@@ -1,6 +1,7 @@
-/* idletune for C and for whatever can call C. Handles are opaque; every function that can fail returns
- * an idletune_status and leaves a message for the calling thread. No function but those named launch
- * and idle is meant for hot paths. Link libidletune.a, libstdc++ (static is fine), pthread and dl. */
+/* idletune for C and for whatever can call C. Handles are opaque; every function that can fail
+ * returns an idletune_status and leaves a message for the calling thread. No function but those
+ * named launch and idle is meant for hot paths. Link libidletune.a, libstdc++ (static is fine),
+ * pthread and dl. */
 #ifndef IDLETUNE_H
 #define IDLETUNE_H
 
@@ -31,42 +32,43 @@ typedef enum idletune_status {
 } idletune_status;
 
 /* "ok", "not_found", ...; never NULL. */
-const char *idletune_status_name(idletune_status status);
+const char* idletune_status_name(idletune_status status);
 /* One line about the calling thread's last failure; "" before any. Valid until its next call. */
-const char *idletune_last_message(void);
+const char* idletune_last_message(void);
 
 typedef struct idletune_agent idletune_agent;
 typedef struct idletune_device idletune_device;
 typedef struct idletune_kernel idletune_kernel;
 typedef struct idletune_tuner idletune_tuner;
 
-/* --- devices; must outlive the agents that use them ---------------------------------------------- */
+/* --- devices; must outlive the agents that use them --- */
 /* The application's cl_context, cl_device_id, cl_command_queue (retained). */
-idletune_status idletune_opencl_adopt(void *context, void *device_id, void *queue,
-                                      idletune_device **device);
+idletune_status idletune_opencl_adopt(void* context, void* device_id, void* queue,
+                                      idletune_device** device);
 /* The OpenCL device at `index`, with a context and queues of its own. */
-idletune_status idletune_opencl_open(uint32_t index, idletune_device **device);
+idletune_status idletune_opencl_open(uint32_t index, idletune_device** device);
 /* Handles of an OpenCL device; not retained for the caller. Any pointer may be NULL. */
-void idletune_opencl_handles(idletune_device *device, void **context, void **device_id, void **queue);
-/* The application's CUcontext (NULL: the stream's, or the calling thread's current one) and CUstream or
- * cudaStream_t (NULL: the default stream); both must outlive the device. */
-idletune_status idletune_cuda_adopt(void *context, void *stream, idletune_device **device);
+void idletune_opencl_handles(idletune_device* device, void** context, void** device_id,
+                             void** queue);
+/* The application's CUcontext (NULL: the stream's, or the calling thread's current one) and
+ * CUstream or cudaStream_t (NULL: the default stream); both must outlive the device. */
+idletune_status idletune_cuda_adopt(void* context, void* stream, idletune_device** device);
 /* The CUDA device at `index`, in its primary context, with streams of its own. */
-idletune_status idletune_cuda_open(uint32_t index, idletune_device **device);
+idletune_status idletune_cuda_open(uint32_t index, idletune_device** device);
 /* Handles of a CUDA device; not retained for the caller. Either pointer may be NULL. */
-void idletune_cuda_handles(idletune_device *device, void **context, void **stream);
-void idletune_device_close(idletune_device *device);
+void idletune_cuda_handles(idletune_device* device, void** context, void** stream);
+void idletune_device_close(idletune_device* device);
 
-/* --- agent --------------------------------------------------------------------------------------- */
+/* --- agent --- */
 /* `model` and `state` may be NULL: none, memory only. Everything else has idletune::AgentOptions'
  * defaults and is overridden by the IDLETUNE_* environment variables. */
-idletune_status idletune_open(const char *model, const char *state, idletune_agent **agent);
+idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
-void idletune_close(idletune_agent *agent);
+void idletune_close(idletune_agent* agent);
 
 /* The kernel belongs to the agent. */
-idletune_status idletune_load_kernel(idletune_agent *agent, idletune_device *device,
-                                     const char *package_path, idletune_kernel **kernel);
+idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* device,
+                                     const char* package_path, idletune_kernel** kernel);
 
 typedef enum idletune_argument_kind {
   IDLETUNE_BUFFER = 0, /* .buffer: cl_mem */
@@ -81,7 +83,7 @@ typedef enum idletune_argument_kind {
 typedef struct idletune_argument {
   idletune_argument_kind kind;
   union {
-    void *buffer;
+    void* buffer;
     int32_t i32;
     uint32_t u32;
     int64_t i64;
@@ -92,37 +94,39 @@ typedef struct idletune_argument {
 } idletune_argument;
 
 /* Enqueues the kernel for a problem size of `dimensions` numbers. `queue` may be NULL (the adopted
- * one), `wait_list`/`event` are a cl_event array and a cl_event* or NULL. Never compiles, allocates,
- * reads a file or waits for tuning. */
-idletune_status idletune_launch(idletune_kernel *kernel, const int64_t *shape, size_t dimensions,
-                                const idletune_argument *arguments, size_t argument_count,
-                                void *queue, const void *const *wait_list, uint32_t wait_count,
-                                void *event);
-idletune_status idletune_prepare(idletune_kernel *kernel, const int64_t *shape, size_t dimensions);
+ * one), `wait_list`/`event` are a cl_event array and a cl_event* or NULL. Never compiles,
+ * allocates, reads a file or waits for tuning. */
+idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
+                                const idletune_argument* arguments, size_t argument_count,
+                                void* queue, const void* const* wait_list, uint32_t wait_count,
+                                void* event);
+idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions);
 
 /* Tunes for at most `budget_ns`, now; returns the nanoseconds used. */
-int64_t idletune_idle(idletune_agent *agent, int64_t budget_ns);
+int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns);
 /* Shares in 0..1, see idletune::BackgroundOptions. */
-idletune_status idletune_start_background(idletune_agent *agent, double max_duty, double min_battery);
-void idletune_stop_background(idletune_agent *agent);
+idletune_status idletune_start_background(idletune_agent* agent, double max_duty,
+                                          double min_battery);
+void idletune_stop_background(idletune_agent* agent);
 
 /* Decision and state as JSON. Free it with idletune_free. NULL when memory is short. */
-char *idletune_explain(idletune_agent *agent);
-void idletune_free(void *text);
+char* idletune_explain(idletune_agent* agent);
+void idletune_free(void* text);
 
-/* --- ask/tell ------------------------------------------------------------------------------------ */
-/* A space without constraints: parameter i has the name names[i] and the value_counts[i] values that
- * follow those of the parameters before it in `values`. */
-idletune_status idletune_tuner_open(const char *name, const char *const *names,
-                                    const size_t *value_counts, const int64_t *values,
-                                    size_t parameter_count, uint64_t seed, idletune_tuner **tuner);
-void idletune_tuner_close(idletune_tuner *tuner);
-/* The next configuration into configuration[parameter_count]; IDLETUNE_NOT_FOUND when there is none. */
-idletune_status idletune_tuner_ask(idletune_tuner *tuner, int64_t *configuration);
+/* --- ask/tell --- */
+/* A space without constraints: parameter i has the name names[i] and the value_counts[i] values
+ * that follow those of the parameters before it in `values`. */
+idletune_status idletune_tuner_open(const char* name, const char* const* names,
+                                    const size_t* value_counts, const int64_t* values,
+                                    size_t parameter_count, uint64_t seed, idletune_tuner** tuner);
+void idletune_tuner_close(idletune_tuner* tuner);
+/* The next configuration into configuration[parameter_count]; IDLETUNE_NOT_FOUND when there is
+ * none. */
+idletune_status idletune_tuner_ask(idletune_tuner* tuner, int64_t* configuration);
 /* `run_time_ns` <= 0: it failed. */
-void idletune_tuner_tell(idletune_tuner *tuner, const int64_t *configuration, int64_t run_time_ns);
+void idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration, int64_t run_time_ns);
 /* The best so far into configuration; returns its time in ns, 0 before any. */
-int64_t idletune_tuner_best(const idletune_tuner *tuner, int64_t *configuration);
+int64_t idletune_tuner_best(const idletune_tuner* tuner, int64_t* configuration);
 
 #ifdef __cplusplus
 }

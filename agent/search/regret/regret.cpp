@@ -54,8 +54,7 @@ Beginning begin(const RegretTarget& target, std::optional<std::size_t> first_pic
   return beginning;
 }
 
-// --- policies without decisions
-// ------------------------------------------------------------------------------------
+// --- policies without decisions ---
 
 double limit_ns(const RecordedDevice& device, double launches) {
   double least = std::numeric_limits<double>::infinity();
@@ -122,8 +121,7 @@ class AlwaysRun {
   double launch_ = 0;
 };
 
-// --- tuning as it is decided
-// --------------------------------------------------------------------------------------
+// --- tuning as it is decided ---
 
 // When the steps of a TuningRun happen: at once, or as soon as the ledger allows each. Knows the
 // time that has passed after the steps made so far, for every number of launches at once.

@@ -25,7 +25,7 @@ struct DeviceInfo {
   std::string platform;  // the driver's platform name
   std::string name;
   std::string vendor;
-  std::string driver;    // driver (and compiler) version: part of every key
+  std::string driver;       // driver (and compiler) version: part of every key
   std::uint32_t index = 0;  // position among the backend's devices
   std::uint32_t compute_units = 0;
   std::uint64_t local_memory_bytes = 0;
@@ -77,11 +77,11 @@ class Argument {
 
 // Where and how the application wants a launch to happen. All handles stay the caller's.
 struct LaunchOptions {
-  void* queue = nullptr;           // cl_command_queue or CUstream; null: the adopted one
+  void* queue = nullptr;                   // cl_command_queue or CUstream; null: the adopted one
   const void* const* wait_list = nullptr;  // cl_event or CUevent [wait_count]
   std::uint32_t wait_count = 0;
-  void* event = nullptr;           // cl_event* or CUevent*: receives an event the caller releases;
-                                   // may be null
+  void* event = nullptr;  // cl_event* or CUevent*: receives an event the caller releases;
+                          // may be null
 };
 
 // Device memory; freed by the destructor. Not copyable.
@@ -98,8 +98,8 @@ class Program {
  public:
   virtual ~Program() = default;
   // The application's launch: sets the arguments and enqueues on `options.queue` (or the adopted
-  // queue). No allocation of ours, no wait, no file. `profile`, if not null, asks for a ticket to be
-  // given to Device::elapsed later (the production watch); set to null where profiling is off.
+  // queue). No allocation of ours, no wait, no file. `profile`, if not null, asks for a ticket to
+  // be given to Device::elapsed later (the production watch); set to null where profiling is off.
   virtual Status enqueue(std::uint32_t lane, const Range& range, Span<const Argument> arguments,
                          const LaunchOptions& options, void** profile) = 0;
   virtual std::uint32_t lanes() const = 0;
@@ -132,10 +132,10 @@ class Device {
   // Blocking copies on the tuning queue; [offset, offset + size) must lie inside the buffer.
   virtual Status write(Buffer& buffer, std::size_t offset, Bytes data) = 0;
   virtual Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) = 0;
-  // A window of `bytes` bytes into `parent`, at `offset`, that kernels see as a buffer of its own (an
-  // OpenCL sub-buffer, a shifted device pointer): guard zones can then lie in front of it as well.
-  // `offset` is a multiple of window_alignment_bytes(). The window must be destroyed before its
-  // parent; copies go through the parent. Error: unsupported, device_error.
+  // A window of `bytes` bytes into `parent`, at `offset`, that kernels see as a buffer of its own
+  // (an OpenCL sub-buffer, a shifted device pointer): guard zones can then lie in front of it as
+  // well. `offset` is a multiple of window_alignment_bytes(). The window must be destroyed before
+  // its parent; copies go through the parent. Error: unsupported, device_error.
   virtual Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
                                                  std::size_t bytes) {
     (void)parent, (void)offset, (void)bytes;
@@ -144,8 +144,8 @@ class Device {
   virtual std::size_t window_alignment_bytes() const { return 0; }  // 0: the device has no windows
   // Runs once on the tuner's own (low-priority) queue and waits at most `deadline`. Errors:
   // timeout (the run is still on the device: the caller must stop using it), device_error.
-  virtual Result<RunTimes> run(Program& program, const Range& range,
-                               Span<const Argument> arguments, Nanoseconds deadline) = 0;
+  virtual Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
+                               Nanoseconds deadline) = 0;
   // Device time of a profiled application launch; releases the ticket unless the answer is `busy`
   // (not finished yet, ask again). `unsupported` where the queue has no profiling.
   virtual Result<Nanoseconds> elapsed(void* profile) = 0;

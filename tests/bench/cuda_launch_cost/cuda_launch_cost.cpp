@@ -155,14 +155,15 @@ class Contest {
     const auto nvrtc = required(cuda::Nvrtc::load(libraries.nvrtc_library, driver_->version));
     int major = 0, minor = 0;
     call(driver_->DeviceGetAttribute(&major, cuda::DeviceAttribute::compute_capability_major,
-                                     ordinal_), "cuDeviceGetAttribute");
+                                     ordinal_),
+         "cuDeviceGetAttribute");
     call(driver_->DeviceGetAttribute(&minor, cuda::DeviceAttribute::compute_capability_minor,
-                                     ordinal_), "cuDeviceGetAttribute");
+                                     ordinal_),
+         "cuDeviceGetAttribute");
     const Configuration& configuration = package.default_configuration();
-    const std::vector<std::uint8_t> image =
-        required(nvrtc->compile(package.source(), package.entry(),
-                                package.compile_options(configuration),
-                                required(nvrtc->target_for(10 * major + minor))));
+    const std::vector<std::uint8_t> image = required(
+        nvrtc->compile(package.source(), package.entry(), package.compile_options(configuration),
+                       required(nvrtc->target_for(10 * major + minor))));
     call(driver_->ModuleLoadDataEx(&module_, image.data(), 0, nullptr, nullptr),
          "cuModuleLoadDataEx");
     call(driver_->ModuleGetFunction(&function_, module_, std::string(package.entry()).c_str()),

@@ -52,14 +52,15 @@ struct Times {
 };
 
 double quantile(std::vector<double> values, double level) {
-  const auto nth = values.begin() +
-                   static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size() - 1));
+  const auto nth =
+      values.begin() + static_cast<std::ptrdiff_t>(level * static_cast<double>(values.size() - 1));
   std::nth_element(values.begin(), nth, values.end());
   return *nth;
 }
 
 double microseconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 // One search of 200 measurements, every fourth a uniform draw; a decision after each.
@@ -101,11 +102,13 @@ void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, 
 }
 
 int run(std::size_t searches) {
-  const std::size_t bytes = sizeof(DevicePosterior) + sizeof(ShapeEvidence) + sizeof(KernelQuantiles);
+  const std::size_t bytes =
+      sizeof(DevicePosterior) + sizeof(ShapeEvidence) + sizeof(KernelQuantiles);
   const std::size_t transient = sizeof(SearchForecast) + sizeof(DecisionInput) + sizeof(Decision);
-  std::printf("memory per kernel and shape: %zu bytes kept (%zu of them what devices resemble), "
-              "%zu more while deciding; bound %zu\n",
-              bytes, sizeof(DevicePosterior), transient, kMemoryBound);
+  std::printf(
+      "memory per kernel and shape: %zu bytes kept (%zu of them what devices resemble), "
+      "%zu more while deciding; bound %zu\n",
+      bytes, sizeof(DevicePosterior), transient, kMemoryBound);
   std::printf("%-8s %-28s %10s %10s %10s %10s\n", "sources", "us per measurement", "p10", "median",
               "p90", "allocated");
   bool sane = bytes + transient <= kMemoryBound;

@@ -196,8 +196,7 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario,
   return result;
 }
 
-// --- the machine's own device
-// ---------------------------------------------------------------------
+// --- the machine's own device ---
 
 struct DeviceMeasurement {
   std::string device;   // empty: not measured
@@ -256,8 +255,7 @@ DeviceMeasurement measure_on_device(const DeviceEffort& effort) {
   return result;
 }
 
-// --- output
-// -----------------------------------------------------------------------------------------
+// --- output ---
 
 std::string spread(const Quartiles& q, const char* format) {
   char text[96];

@@ -1,6 +1,6 @@
-/* What tests and benchmarks may ask of the stub CUDA driver: GPUs whose memory is the host's, and which
-   run kernels at once, on the CPU, where they know them; and of the stub NVRTC, whose machine code is
-   the source. Open a library by its path and resolve its functions with dlsym. Any thread.
+/* What tests and benchmarks may ask of the stub CUDA driver: GPUs whose memory is the host's, and
+   which run kernels at once, on the CPU, where they know them; and of the stub NVRTC, whose machine
+   code is the source. Open a library by its path and resolve its functions with dlsym. Any thread.
 
    The one kernel that computes something is called `scale`:
      scale(float* out, const float* in, float factor, int n): out[i] = factor * in[i]
@@ -25,15 +25,15 @@ enum CudaStubBehaviour {
 };
 
 enum CudaStubSetting {
-  CUDA_STUB_RUN_STATUS,     /* 0 complete, 1 never ends, else the error that runs end with */
-  CUDA_STUB_EVENT_POLLS,    /* how often an event is not ready before it is; 0 */
-  CUDA_STUB_RUN_NS,         /* between events around a run; 1000 */
-  CUDA_STUB_DEVICES,        /* 1, at most 4; all alike */
-  CUDA_STUB_DRIVER_VERSION, /* 12020 */
-  CUDA_STUB_ARCHITECTURE,   /* 87 */
-  CUDA_STUB_PRIORITIES,     /* 1: streams have priorities 0 to -5; 0: none */
-  CUDA_STUB_PARAMETER_INFO, /* 1: cuFuncGetParamInfo answers */
-  CUDA_STUB_CAPTURING,      /* 0; 1: every stream is being captured */
+  CUDA_STUB_RUN_STATUS,      /* 0 complete, 1 never ends, else the error that runs end with */
+  CUDA_STUB_EVENT_POLLS,     /* how often an event is not ready before it is; 0 */
+  CUDA_STUB_RUN_NS,          /* between events around a run; 1000 */
+  CUDA_STUB_DEVICES,         /* 1, at most 4; all alike */
+  CUDA_STUB_DRIVER_VERSION,  /* 12020 */
+  CUDA_STUB_ARCHITECTURE,    /* 87 */
+  CUDA_STUB_PRIORITIES,      /* 1: streams have priorities 0 to -5; 0: none */
+  CUDA_STUB_PARAMETER_INFO,  /* 1: cuFuncGetParamInfo answers */
+  CUDA_STUB_CAPTURING,       /* 0; 1: every stream is being captured */
   CUDA_STUB_RECORD_LAUNCHES, /* 1; benchmarks set 0, since recording takes a lock */
   CUDA_STUB_SETTING_COUNT
 };
@@ -42,12 +42,13 @@ enum CudaStubSetting {
    objects stay. */
 void cuda_stub_reset(void);
 void cuda_stub_set(enum CudaStubSetting setting, long value);
-/* The next call of the function ("cuMemAlloc") succeeds `after` times and then fails with `error` for
-   good; 0 heals it. Unknown names are ignored. */
+/* The next call of the function ("cuMemAlloc") succeeds `after` times and then fails with `error`
+   for good; 0 heals it. Unknown names are ignored. */
 void cuda_stub_fail(const char* function, int error, unsigned after);
 /* Calls of one function since the last reset, failed ones too; of all for a null name. */
 unsigned long cuda_stub_calls(const char* function);
-/* Objects made and not yet gone: streams, events, modules, buffers, references to primary contexts. */
+/* Objects made and not yet gone: streams, events, modules, buffers, references to primary contexts.
+ */
 long cuda_stub_live_objects(void);
 /* A context other than the primary ones, and its end. */
 void* cuda_stub_create_context(int device);
@@ -72,9 +73,9 @@ void cuda_stub_last_launch(struct CudaStubLaunch* launch);
 /* The image of the last cuModuleLoadDataEx, as text; valid until the next. */
 const char* cuda_stub_last_image(void);
 
-/* --- the stub NVRTC's ---------------------------------------------------------------------------- */
+/* --- the stub NVRTC's --- */
 enum NvrtcStubSetting {
-  NVRTC_STUB_VERSION,            /* 12020 */
+  NVRTC_STUB_VERSION,              /* 12020 */
   NVRTC_STUB_LOWEST_ARCHITECTURE,  /* 53 */
   NVRTC_STUB_HIGHEST_ARCHITECTURE, /* 90 */
   NVRTC_STUB_SETTING_COUNT

@@ -23,7 +23,7 @@ enum Function {
 #define STUB_ENUM(name, detail, parameters) k##name,
   STUB_FUNCTIONS(STUB_ENUM)
 #undef STUB_ENUM
-  kGetProcAddress,
+      kGetProcAddress,
   kFunctionCount
 };
 
@@ -31,7 +31,7 @@ constexpr const char* kNames[] = {
 #define STUB_NAME(name, detail, parameters) "cu" #name,
     STUB_FUNCTIONS(STUB_NAME)
 #undef STUB_NAME
-    "cuGetProcAddress"};
+        "cuGetProcAddress"};
 
 constexpr long kDefaults[CUDA_STUB_SETTING_COUNT] = {0, 0, 1000, 1, 12020, 87, 1, 1, 0, 1};
 constexpr int kMaxDevices = 4;

@@ -19,7 +19,7 @@ enum Function {
 #define STUB_ENUM(name, result, parameters) k##name,
   STUB_FUNCTIONS(STUB_ENUM)
 #undef STUB_ENUM
-  kFunctionCount
+      kFunctionCount
 };
 
 constexpr const char* kNames[] = {

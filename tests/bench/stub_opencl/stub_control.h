@@ -1,6 +1,6 @@
 /* What tests and benchmarks may ask of the stub OpenCL library, which does nothing, at once: one
-   platform, GPU devices that take no time, kernels that compute nothing. Open the library by its path
-   and resolve these functions with dlsym. Any thread. */
+   platform, GPU devices that take no time, kernels that compute nothing. Open the library by its
+   path and resolve these functions with dlsym. Any thread. */
 #pragma once
 
 #include <stddef.h>
@@ -20,15 +20,15 @@ enum StubSetting {
   STUB_QUEUE_EXTENSION, /* 0: announces cl_khr_create_command_queue */
   STUB_PROFILING,       /* 1: queues can record profiles */
   STUB_KERNEL_WORK_GROUP_SIZE, /* 256 */
-  STUB_RECORD_LAUNCHES, /* 1; benchmarks set 0, since recording takes a lock */
+  STUB_RECORD_LAUNCHES,        /* 1; benchmarks set 0, since recording takes a lock */
   STUB_SETTING_COUNT
 };
 
 /* Everything as it was when the library was loaded, all counters at zero. Live objects stay. */
 void stub_reset(void);
 void stub_set(enum StubSetting setting, long value);
-/* The next call of the function ("clBuildProgram") succeeds `after` times and then fails with `error`
-   for good; 0 heals it. Unknown names are ignored. */
+/* The next call of the function ("clBuildProgram") succeeds `after` times and then fails with
+   `error` for good; 0 heals it. Unknown names are ignored. */
 void stub_fail(const char* function, int error, unsigned after);
 
 /* Calls of one function since the last reset, failed ones too; of all for a null name. */

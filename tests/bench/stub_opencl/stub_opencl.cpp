@@ -18,21 +18,26 @@
 
 namespace {
 
-#define STUB_FUNCTIONS(X)                                                                        \
-  X(BuildProgram) X(CreateBuffer) X(CreateCommandQueue) X(CreateCommandQueueWithProperties)      \
-  X(CreateContext) X(CreateKernel) X(CreateProgramWithBinary) X(CreateProgramWithSource)         \
-  X(CreateSubBuffer) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(Finish) X(Flush)          \
-  X(GetCommandQueueInfo) X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) X(GetEventInfo)      \
-  X(GetEventProfilingInfo) X(GetExtensionFunctionAddressForPlatform) X(GetKernelWorkGroupInfo)   \
-  X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) X(GetProgramInfo)                  \
-  X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) X(ReleaseMemObject)  \
-  X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext) X(RetainEvent) X(SetKernelArg)
+#define STUB_FUNCTIONS(X)                                                                       \
+  X(BuildProgram)                                                                               \
+  X(CreateBuffer)                                                                               \
+  X(CreateCommandQueue) X(CreateCommandQueueWithProperties) X(CreateContext) X(CreateKernel)    \
+      X(CreateProgramWithBinary) X(CreateProgramWithSource) X(CreateSubBuffer)                  \
+          X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(Finish) X(Flush) \
+              X(GetCommandQueueInfo) X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo)         \
+                  X(GetEventInfo) X(GetEventProfilingInfo)                                      \
+                      X(GetExtensionFunctionAddressForPlatform) X(GetKernelWorkGroupInfo)       \
+                          X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo)           \
+                              X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext)        \
+                                  X(ReleaseEvent) X(ReleaseKernel) X(ReleaseMemObject)          \
+                                      X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext)  \
+                                          X(RetainEvent) X(SetKernelArg)
 
 enum Function {
 #define STUB_ENUM(name) k##name,
   STUB_FUNCTIONS(STUB_ENUM)
 #undef STUB_ENUM
-  kFunctionCount
+      kFunctionCount
 };
 
 constexpr const char* kNames[] = {
@@ -45,7 +50,7 @@ constexpr long kDefaults[STUB_SETTING_COUNT] = {0, 0, 1000, 1, 1, 3, 1, 0, 1, 25
 
 struct Object {
   std::atomic<cl_uint> references{1};
-  Object* parent = nullptr;          // context of a queue or program, program of a kernel
+  Object* parent = nullptr;  // context of a queue or program, program of a kernel
   cl_command_queue_properties properties = 0;
   bool low_priority = false;
   std::atomic<long> polls{0};        // of an event
@@ -154,9 +159,7 @@ cl_int give_value(T value, size_t size, void* out, size_t* size_out) {
   return give(&value, sizeof value, size, out, size_out);
 }
 
-std::string version() {
-  return "OpenCL " + std::to_string(setting(STUB_OPENCL_MAJOR)) + ".0 stub";
-}
+std::string version() { return "OpenCL " + std::to_string(setting(STUB_OPENCL_MAJOR)) + ".0 stub"; }
 
 std::string extensions() {
   std::string list = "cl_khr_byte_addressable_store";
@@ -366,8 +369,7 @@ cl_int clGetCommandQueueInfo(cl_command_queue queue, cl_command_queue_info what,
 
 cl_program clCreateProgramWithSource(cl_context context, cl_uint count, const char** strings,
                                      const size_t* lengths, cl_int* error) {
-  auto program =
-      create<cl_program>(enter(kCreateProgramWithSource), error, object_of(context));
+  auto program = create<cl_program>(enter(kCreateProgramWithSource), error, object_of(context));
   for (cl_uint i = 0; program != nullptr && i < count; ++i) {
     object_of(program)->text.append(strings[i], lengths[i]);
   }

@@ -230,8 +230,7 @@ AgentOptions eager(const std::string& state, Messages& messages) {
   return options;
 }
 
-// --- applications in processes of their own
-// ---------------------------------------------------------
+// --- applications in processes of their own ---
 
 class Process {
  public:

@@ -386,7 +386,8 @@ void write_model(const std::string& path) {
   content.picks = {{-1, {}, {8, 8}, 0.9f}};
   const std::vector<std::uint8_t> bytes = test::build_model(content);
   std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
   REQUIRE(file.good());
 }
 

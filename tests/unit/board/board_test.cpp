@@ -15,22 +15,20 @@ namespace {
 
 // Modelled on a Jetson AGX Orin with JetPack 5.
 void make_jetson_orin(const SysfsTree& tree) {
-  tree.write_all("devices/virtual/thermal/thermal_zone0",
-                 {{"type", "CPU-therm"},
-                  {"temp", "48500"},
-                  {"trip_point_0_type", "critical"},
-                  {"trip_point_0_temp", "104500"},
-                  {"trip_point_1_type", "active"},
-                  {"trip_point_1_temp", "50000"},
-                  {"trip_point_2_type", "passive"},
-                  {"trip_point_2_temp", "99000"}});
-  tree.write_all("devices/virtual/thermal/thermal_zone1",
-                 {{"type", "GPU-therm"},
-                  {"temp", "52250"},
-                  {"trip_point_0_type", "passive"},
-                  {"trip_point_0_temp", "97000"},
-                  {"trip_point_1_type", "passive"},
-                  {"trip_point_1_temp", "99000"}});
+  tree.write_all("devices/virtual/thermal/thermal_zone0", {{"type", "CPU-therm"},
+                                                           {"temp", "48500"},
+                                                           {"trip_point_0_type", "critical"},
+                                                           {"trip_point_0_temp", "104500"},
+                                                           {"trip_point_1_type", "active"},
+                                                           {"trip_point_1_temp", "50000"},
+                                                           {"trip_point_2_type", "passive"},
+                                                           {"trip_point_2_temp", "99000"}});
+  tree.write_all("devices/virtual/thermal/thermal_zone1", {{"type", "GPU-therm"},
+                                                           {"temp", "52250"},
+                                                           {"trip_point_0_type", "passive"},
+                                                           {"trip_point_0_temp", "97000"},
+                                                           {"trip_point_1_type", "passive"},
+                                                           {"trip_point_1_temp", "99000"}});
   // Powered down: the driver answers EAGAIN, which an empty file comes closest to.
   tree.write_all("devices/virtual/thermal/thermal_zone2", {{"type", "CV0-therm"}, {"temp", ""}});
   tree.write_all("devices/virtual/thermal/thermal_zone10",
@@ -44,34 +42,45 @@ void make_jetson_orin(const SysfsTree& tree) {
                  {{"cur_freq", "624750000"}, {"max_freq", "1300500000"}});
   tree.write_all("devices/system/cpu/cpufreq/policy0",
                  {{"scaling_cur_freq", "729600"}, {"cpuinfo_max_freq", "2201600"}});
-  tree.write_all("class/hwmon/hwmon3",
-                 {{"name", "ina3221"},
-                  {"in1_label", "VDD_GPU_SOC"}, {"in1_input", "19072"}, {"curr1_input", "200"},
-                  {"in2_label", "VDD_CPU_CV"}, {"in2_input", "19056"}, {"curr2_input", "100"},
-                  {"in3_label", "VIN_SYS_5V0"}, {"in3_input", "5000"}, {"curr3_input", "840"},
-                  {"in4_input", "400"}, {"curr4_input", "1140"},
-                  {"in7_label", "sum of shunt voltages"}, {"in7_input", "3"}});
-  tree.write_all("class/hwmon/hwmon4",
-                 {{"name", "ina3221"},
-                  {"in1_label", "NC"}, {"in1_input", "0"}, {"curr1_input", "0"},
-                  {"in2_label", "VDDQ_VDD2_1V8AO"}, {"in2_input", "1800"}, {"curr2_input", "500"}});
-  tree.write_all("class/hwmon/hwmon0", {{"name", "nvme"}, {"in1_input", "1"}, {"curr1_input", "1"}});
+  tree.write_all("class/hwmon/hwmon3", {{"name", "ina3221"},
+                                        {"in1_label", "VDD_GPU_SOC"},
+                                        {"in1_input", "19072"},
+                                        {"curr1_input", "200"},
+                                        {"in2_label", "VDD_CPU_CV"},
+                                        {"in2_input", "19056"},
+                                        {"curr2_input", "100"},
+                                        {"in3_label", "VIN_SYS_5V0"},
+                                        {"in3_input", "5000"},
+                                        {"curr3_input", "840"},
+                                        {"in4_input", "400"},
+                                        {"curr4_input", "1140"},
+                                        {"in7_label", "sum of shunt voltages"},
+                                        {"in7_input", "3"}});
+  tree.write_all("class/hwmon/hwmon4", {{"name", "ina3221"},
+                                        {"in1_label", "NC"},
+                                        {"in1_input", "0"},
+                                        {"curr1_input", "0"},
+                                        {"in2_label", "VDDQ_VDD2_1V8AO"},
+                                        {"in2_input", "1800"},
+                                        {"curr2_input", "500"}});
+  tree.write_all("class/hwmon/hwmon0",
+                 {{"name", "nvme"}, {"in1_input", "1"}, {"curr1_input", "1"}});
 }
 
 // Modelled on an RK3399 board with the vendor's kernel (Mali T860).
 void make_rk3399(const SysfsTree& tree) {
-  tree.write_all("class/thermal/thermal_zone0",
-                 {{"type", "soc-thermal"},
-                  {"temp", "61111"},
-                  {"trip_point_0_type", "passive"},
-                  {"trip_point_0_temp", "70000"},
-                  {"trip_point_1_type", "passive"},
-                  {"trip_point_1_temp", "85000"},
-                  {"trip_point_2_type", "critical"},
-                  {"trip_point_2_temp", "115000"}});
+  tree.write_all("class/thermal/thermal_zone0", {{"type", "soc-thermal"},
+                                                 {"temp", "61111"},
+                                                 {"trip_point_0_type", "passive"},
+                                                 {"trip_point_0_temp", "70000"},
+                                                 {"trip_point_1_type", "passive"},
+                                                 {"trip_point_1_temp", "85000"},
+                                                 {"trip_point_2_type", "critical"},
+                                                 {"trip_point_2_temp", "115000"}});
   tree.write_all("class/thermal/thermal_zone1", {{"type", "gpu-thermal"}, {"temp", "60555"}});
-  tree.write_all("class/devfreq/ff9a0000.gpu",
-                 {{"load", "45@800000000Hz"}, {"cur_freq", "800000000"}, {"max_freq", "800000000"}});
+  tree.write_all(
+      "class/devfreq/ff9a0000.gpu",
+      {{"load", "45@800000000Hz"}, {"cur_freq", "800000000"}, {"max_freq", "800000000"}});
   tree.write_all("class/devfreq/dmc", {{"load", "99@856000000Hz"}, {"cur_freq", "856000000"}});
   tree.write_all("devices/system/cpu/cpufreq/policy0",
                  {{"scaling_cur_freq", "408000"}, {"cpuinfo_max_freq", "1416000"}});
@@ -81,9 +90,10 @@ void make_rk3399(const SysfsTree& tree) {
 
 // Modelled on a phone with an Adreno GPU: zones in degrees and zones that are no temperatures.
 void make_phone(const SysfsTree& tree) {
-  tree.write_all("class/thermal/thermal_zone0",
-                 {{"type", "gpu0"}, {"temp", "41"}, {"trip_point_0_type", "passive"},
-                  {"trip_point_0_temp", "95"}});
+  tree.write_all("class/thermal/thermal_zone0", {{"type", "gpu0"},
+                                                 {"temp", "41"},
+                                                 {"trip_point_0_type", "passive"},
+                                                 {"trip_point_0_temp", "95"}});
   tree.write_all("class/thermal/thermal_zone1", {{"type", "soc"}, {"temp", "98"}});
   tree.write_all("class/thermal/thermal_zone2", {{"type", "pm8998-vbat"}, {"temp", "4312"}});
   tree.write_all("class/thermal/thermal_zone3", {{"type", "battery"}, {"temp", "33400"}});
@@ -92,9 +102,9 @@ void make_phone(const SysfsTree& tree) {
   tree.write_all("class/power_supply/usb", {{"type", "USB"}, {"online", "0"}});
   tree.write_all("class/power_supply/headset",
                  {{"type", "Battery"}, {"scope", "Device"}, {"capacity", "3"}});
-  tree.write_all("class/kgsl/kgsl-3d0",
-                 {{"gpubusy", "  250000 1000000"}, {"gpuclk", "257000000"},
-                  {"max_gpuclk", "710000000"}});
+  tree.write_all(
+      "class/kgsl/kgsl-3d0",
+      {{"gpubusy", "  250000 1000000"}, {"gpuclk", "257000000"}, {"max_gpuclk", "710000000"}});
   tree.write_all("class/devfreq/soc:qcom,gpubw", {{"cur_freq", "1"}, {"max_freq", "2"}});
 }
 
@@ -148,10 +158,13 @@ TEST_CASE("a Jetson Orin tells heat, load, clocks and power") {
 
 TEST_CASE("a board with an input rail counts that rail alone") {
   SysfsTree tree;
-  tree.write_all("class/hwmon/hwmon1",
-                 {{"name", "ina3221"},
-                  {"in1_label", "VDD_IN"}, {"in1_input", "5000"}, {"curr1_input", "1000"},
-                  {"in2_label", "VDD_CPU_GPU_CV"}, {"in2_input", "5000"}, {"curr2_input", "400"}});
+  tree.write_all("class/hwmon/hwmon1", {{"name", "ina3221"},
+                                        {"in1_label", "VDD_IN"},
+                                        {"in1_input", "5000"},
+                                        {"curr1_input", "1000"},
+                                        {"in2_label", "VDD_CPU_GPU_CV"},
+                                        {"in2_input", "5000"},
+                                        {"curr2_input", "400"}});
   Board board = Board::open(tree.root());
   CHECK(board.read().power_w == doctest::Approx(5.0));
   CHECK(board.power_rails().size() == 2);
@@ -159,9 +172,10 @@ TEST_CASE("a board with an input rail counts that rail alone") {
 
 TEST_CASE("a rail that reports power itself is taken at its word") {
   SysfsTree tree;
-  tree.write_all("class/hwmon/hwmon1",
-                 {{"name", "ina226"}, {"power1_input", "2500000"}, {"in1_input", "5000"},
-                  {"curr1_input", "9000"}});
+  tree.write_all("class/hwmon/hwmon1", {{"name", "ina226"},
+                                        {"power1_input", "2500000"},
+                                        {"in1_input", "5000"},
+                                        {"curr1_input", "9000"}});
   Board board = Board::open(tree.root());
   CHECK(board.read().power_w == doctest::Approx(2.5));
   CHECK(board.power_rails()[0].name == "hwmon1/1");
@@ -218,8 +232,8 @@ TEST_CASE("a sleeping Adreno has no load and an impossible one is not believed")
   Board board = Board::open(tree.root());
   tree.write("class/kgsl/kgsl-3d0/gpubusy", "0 0");
   CHECK(board.read().gpu_load == doctest::Approx(0.0));
-  for (const char* garbage : {"5 0", "2000 1000", "-1 100", "12", "", "busy", "1 x",
-                              "99999999999999999999 1"}) {
+  for (const char* garbage :
+       {"5 0", "2000 1000", "-1 100", "12", "", "busy", "1 x", "99999999999999999999 1"}) {
     CAPTURE(garbage);
     tree.write("class/kgsl/kgsl-3d0/gpubusy", garbage);
     CHECK(!board.read().gpu_load);
@@ -271,14 +285,15 @@ TEST_CASE("garbage in any file is no value and no harm") {
   make_jetson_orin(tree);
   Board board = Board::open(tree.root());
   const std::string long_line(100000, '9');
-  for (const std::string& garbage : {std::string("nan"), std::string("48.5"), std::string("-"),
-                                     std::string("0x30"), std::string("-256000"), long_line,
-                                     std::string("\xff\xfe\0\x01", 4), std::string("1e3")}) {
+  for (const std::string& garbage :
+       {std::string("nan"), std::string("48.5"), std::string("-"), std::string("0x30"),
+        std::string("-256000"), long_line, std::string("\xff\xfe\0\x01", 4), std::string("1e3")}) {
     for (const char* path :
-         {"devices/virtual/thermal/thermal_zone0/temp", "devices/virtual/thermal/thermal_zone1/temp",
-          "class/devfreq/17000000.ga10b/cur_freq", "class/hwmon/hwmon3/in1_input",
-          "class/hwmon/hwmon3/in2_input", "class/hwmon/hwmon3/in3_input",
-          "class/hwmon/hwmon4/in2_input", "devices/system/cpu/cpufreq/policy0/scaling_cur_freq"}) {
+         {"devices/virtual/thermal/thermal_zone0/temp",
+          "devices/virtual/thermal/thermal_zone1/temp", "class/devfreq/17000000.ga10b/cur_freq",
+          "class/hwmon/hwmon3/in1_input", "class/hwmon/hwmon3/in2_input",
+          "class/hwmon/hwmon3/in3_input", "class/hwmon/hwmon4/in2_input",
+          "devices/system/cpu/cpufreq/policy0/scaling_cur_freq"}) {
       tree.write(path, garbage);
     }
     const BoardState state = board.read();
@@ -308,20 +323,25 @@ TEST_CASE("a fifo or a folder in a sensor's place does not hang the reader") {
 
 TEST_CASE("trips at zero and beyond the plausible are not trips") {
   SysfsTree tree;
-  tree.write_all("class/thermal/thermal_zone0",
-                 {{"type", "x"}, {"temp", "30000"},
-                  {"trip_point_0_type", "passive"}, {"trip_point_0_temp", "0"},
-                  {"trip_point_1_type", "passive"}, {"trip_point_1_temp", "-274000"},
-                  {"trip_point_2_type", "hot"}, {"trip_point_2_temp", "110000"},
-                  {"trip_point_3_type", "critical"}, {"trip_point_3_temp", "105000"}});
+  tree.write_all("class/thermal/thermal_zone0", {{"type", "x"},
+                                                 {"temp", "30000"},
+                                                 {"trip_point_0_type", "passive"},
+                                                 {"trip_point_0_temp", "0"},
+                                                 {"trip_point_1_type", "passive"},
+                                                 {"trip_point_1_temp", "-274000"},
+                                                 {"trip_point_2_type", "hot"},
+                                                 {"trip_point_2_temp", "110000"},
+                                                 {"trip_point_3_type", "critical"},
+                                                 {"trip_point_3_temp", "105000"}});
   Board board = Board::open(tree.root());
   CHECK(board.read().thermal_margin_c == doctest::Approx(75.0));
 }
 
 TEST_CASE("a zone in millidegrees near freezing is not taken for one in degrees") {
   SysfsTree tree;
-  tree.write_all("class/thermal/thermal_zone0",
-                 {{"type", "outdoor"}, {"temp", "150"}, {"trip_point_0_type", "passive"},
-                  {"trip_point_0_temp", "80000"}});
+  tree.write_all("class/thermal/thermal_zone0", {{"type", "outdoor"},
+                                                 {"temp", "150"},
+                                                 {"trip_point_0_type", "passive"},
+                                                 {"trip_point_0_temp", "80000"}});
   CHECK(Board::open(tree.root()).read().temperature_c == doctest::Approx(0.15));
 }

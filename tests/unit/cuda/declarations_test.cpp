@@ -133,8 +133,8 @@ TEST_CASE("our numbers of the driver API are the toolkit's") {
   CHECK(equal(Device::max_block_dim_x, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X));
   CHECK(equal(Device::max_block_dim_y, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Y));
   CHECK(equal(Device::max_block_dim_z, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_Z));
-  CHECK(equal(Device::max_shared_memory_per_block,
-              CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
+  CHECK(
+      equal(Device::max_shared_memory_per_block, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK));
   CHECK(equal(Device::multiprocessor_count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT));
   CHECK(equal(Device::integrated, CU_DEVICE_ATTRIBUTE_INTEGRATED));
   CHECK(equal(Device::compute_capability_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR));
@@ -155,8 +155,10 @@ TEST_CASE("our numbers of the driver API are the toolkit's") {
 
 TEST_CASE("our declarations of NVRTC are the toolkit's") {
   using namespace idletune::cuda;
-#define CHECK_SIGNATURE(name, result, parameters) \
-  CHECK_MESSAGE((SameInterface<result parameters, decltype(::nvrtc##name)>::value), "nvrtc" #name);
+#define CHECK_SIGNATURE(name, result, parameters)                                   \
+  CHECK_MESSAGE((SameInterface<result parameters, decltype(::nvrtc##name)>::value), \
+                "nvrt"                                                              \
+                "c" #name);
   IDLETUNE_NVRTC_REQUIRED(CHECK_SIGNATURE)
   IDLETUNE_NVRTC_OPTIONAL(CHECK_SIGNATURE)
 #undef CHECK_SIGNATURE

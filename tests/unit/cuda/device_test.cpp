@@ -86,10 +86,9 @@ struct Problem {
   }
   float output(Device& device, std::size_t i) const {
     float value = -1;
-    CHECK(device
-              .read(*out, i * sizeof value,
-                    {reinterpret_cast<std::uint8_t*>(&value), sizeof value})
-              .ok());
+    CHECK(
+        device.read(*out, i * sizeof value, {reinterpret_cast<std::uint8_t*>(&value), sizeof value})
+            .ok());
     return value;
   }
   std::unique_ptr<idletune::Buffer> out, in;
@@ -236,8 +235,8 @@ TEST_CASE("a CUDA launch is one call with grid, block and exactly its arguments"
   REQUIRE(launch.argument_count == 4);
   for (std::size_t i = 0; i < 4; ++i) {
     CHECK(launch.argument_size[i] == problem.arguments[i].size());
-    CHECK(std::memcmp(launch.argument[i], problem.arguments[i].data(),
-                      launch.argument_size[i]) == 0);
+    CHECK(std::memcmp(launch.argument[i], problem.arguments[i].data(), launch.argument_size[i]) ==
+          0);
   }
   CHECK(problem.output(*device, 3) == 6.0f);
 }
@@ -252,8 +251,9 @@ TEST_CASE("sizes that do not divide, lanes and arguments that do not fit are ref
   };
   Status odd = enqueue(groups_of(10, 4));
   CHECK(odd.code() == StatusCode::invalid_argument);
-  CHECK(odd.message() ==
-        "global size 10 in groups of 4: expected 1 to 3 dimensions, each a multiple of its group's");
+  CHECK(
+      odd.message() ==
+      "global size 10 in groups of 4: expected 1 to 3 dimensions, each a multiple of its group's");
   CHECK(enqueue(groups_of(0, 4)).code() == StatusCode::invalid_argument);
   CHECK(enqueue(groups_of(4, 0)).code() == StatusCode::invalid_argument);
   Range flat = groups_of(4, 4);
@@ -324,8 +324,7 @@ TEST_CASE("a CUDA launch goes to the stream it names, with its events") {
     CAPTURE(call);
     const long before = stub.live_objects();
     stub.fail(call, cuda::kInvalidHandle, 0);
-    const Status status =
-        program->enqueue(0, groups_of(8, 4), problem.arguments, options, &ticket);
+    const Status status = program->enqueue(0, groups_of(8, 4), problem.arguments, options, &ticket);
     CHECK(status.code() == StatusCode::device_error);
     CHECK(status.message().find(call) != std::string::npos);
     CHECK(ticket == nullptr);
@@ -418,7 +417,8 @@ TEST_CASE("a run gives the time between its events and computes what it should")
   CHECK(times->device.count() == doctest::Approx(123000).epsilon(0.001));
   CHECK(times->wall > 0ns);
   CHECK(stub.calls("cuEventQuery") == 6);
-  for (std::size_t i = 0; i < 8; ++i) CHECK(problem.output(*device, i) == 2.0f * static_cast<float>(i));
+  for (std::size_t i = 0; i < 8; ++i)
+    CHECK(problem.output(*device, i) == 2.0f * static_cast<float>(i));
 }
 
 TEST_CASE("no time, a backward time and failing calls of a CUDA run are device errors") {
@@ -432,8 +432,8 @@ TEST_CASE("no time, a backward time and failing calls of a CUDA run are device e
     CHECK(run().code() == StatusCode::device_error);
   }
   stub.set(CUDA_STUB_RUN_NS, 1000);
-  for (const char* call : {"cuEventRecord", "cuLaunchKernel", "cuEventQuery",
-                           "cuEventElapsedTime", "cuCtxPushCurrent"}) {
+  for (const char* call : {"cuEventRecord", "cuLaunchKernel", "cuEventQuery", "cuEventElapsedTime",
+                           "cuCtxPushCurrent"}) {
     CAPTURE(call);
     stub.fail(call, cuda::kInvalidHandle, 0);
     auto times = run();
@@ -450,7 +450,8 @@ TEST_CASE("no time, a backward time and failing calls of a CUDA run are device e
   CHECK(run().ok());
 }
 
-TEST_CASE("after an error that ends the context every call says so, and nothing reaches the driver") {
+TEST_CASE(
+    "after an error that ends the context every call says so, and nothing reaches the driver") {
   CudaStub stub;
   auto device = open_stub(stub);
   auto good = compile_on(*device);
@@ -692,7 +693,8 @@ TEST_CASE("without NVRTC cached programs run, and others are refused with the re
             "'/nowhere/libnvrtc.so'") == 0);
 }
 
-TEST_CASE("adopted handles are used, stay the application's, and no other context is left current") {
+TEST_CASE(
+    "adopted handles are used, stay the application's, and no other context is left current") {
   CudaStub stub;
   auto driver = driver_of(stub);
   void* context = stub.create_context(0);

@@ -16,9 +16,9 @@ TEST_CASE("functions come from the driver's own look-up where it has one, else f
     const char* path;
     bool asks;
   };
-  for (const Generation& generation : {Generation{IDLETUNE_STUB_CUDA, true},
-                                       Generation{IDLETUNE_STUB_CUDA_11, true},
-                                       Generation{IDLETUNE_STUB_CUDA_10, false}}) {
+  for (const Generation& generation :
+       {Generation{IDLETUNE_STUB_CUDA, true}, Generation{IDLETUNE_STUB_CUDA_11, true},
+        Generation{IDLETUNE_STUB_CUDA_10, false}}) {
     CAPTURE(generation.path);
     CudaStub stub(generation.path);
     auto driver = cuda::load_driver(generation.path);

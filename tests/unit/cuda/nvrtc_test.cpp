@@ -94,8 +94,9 @@ TEST_CASE("a source or option that is refused is a compile_error with the log") 
   const auto nvrtc = load_stub(stub.nvrtc_path);
   auto image = nvrtc->compile("#error", "scale", "", {87, true});
   REQUIRE(image.code() == StatusCode::compile_error);
-  CHECK(image.status().message() == "kernel 'scale': NVRTC: NVRTC_ERROR_COMPILATION (6)\n"
-                                    "kernel.cu(1): error: #error directive");
+  CHECK(image.status().message() ==
+        "kernel 'scale': NVRTC: NVRTC_ERROR_COMPILATION (6)\n"
+        "kernel.cu(1): error: #error directive");
   image = nvrtc->compile(kScale, "scale", "--no-such", {87, true});
   CHECK(image.code() == StatusCode::compile_error);
   CHECK(stub.live_programs() == 0);
@@ -104,8 +105,8 @@ TEST_CASE("a source or option that is refused is a compile_error with the log") 
 TEST_CASE("failures of NVRTC itself are not the kernel's") {
   CudaStub stub;
   const auto nvrtc = load_stub(stub.nvrtc_path);
-  for (const char* call : {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetCUBINSize",
-                           "nvrtcGetCUBIN"}) {
+  for (const char* call :
+       {"nvrtcCreateProgram", "nvrtcCompileProgram", "nvrtcGetCUBINSize", "nvrtcGetCUBIN"}) {
     CAPTURE(call);
     stub.fail_nvrtc(call, 7);
     CHECK(nvrtc->compile(kScale, "scale", "", {87, true}).code() == StatusCode::unsupported);
@@ -145,7 +146,10 @@ TEST_CASE("the machine's NVRTC makes machine code for Jetson Orin and Hopper wit
     auto image = nvrtc->compile(kScale, "scale", "-DGROUP=128 -cl-std=CL1.2", *target);
     REQUIRE_MESSAGE(image.ok(), image.status().to_string());
     REQUIRE(image->size() > 1000);
-    CHECK(std::memcmp(image->data(), "\x7f" "ELF", 4) == 0);
+    CHECK(std::memcmp(image->data(),
+                      "\x7f"
+                      "ELF",
+                      4) == 0);
     CHECK(text_of(*image).find("scale") != std::string::npos);
   }
 }

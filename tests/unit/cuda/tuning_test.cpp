@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <idletune/agent.hpp>
 #include <idletune/idletune.h>
+#include <idletune/agent.hpp>
 
 #include "agent/safety/helper_trials.hpp"
 #include "agent/safety/in_process_trials.hpp"
@@ -77,9 +77,9 @@ std::shared_ptr<const KernelPackage> package_of(const KernelDescription& descrip
   return *package;
 }
 
-constexpr std::int64_t kAllBehaviours[] = {CUDA_STUB_RIGHT,   CUDA_STUB_ILLEGAL_ADDRESS,
-                                           CUDA_STUB_WRONG,   CUDA_STUB_ENDLESS,
-                                           CUDA_STUB_ABORT,   CUDA_STUB_OUT_OF_RESOURCES};
+constexpr std::int64_t kAllBehaviours[] = {CUDA_STUB_RIGHT, CUDA_STUB_ILLEGAL_ADDRESS,
+                                           CUDA_STUB_WRONG, CUDA_STUB_ENDLESS,
+                                           CUDA_STUB_ABORT, CUDA_STUB_OUT_OF_RESOURCES};
 
 std::vector<std::int64_t> all_behaviours() {
   return {std::begin(kAllBehaviours), std::end(kAllBehaviours)};
@@ -142,8 +142,8 @@ struct Application {
     }
     const std::vector<float> ones(count, 1.0f);
     REQUIRE(device
-                .write(*in, 0, {reinterpret_cast<const std::uint8_t*>(ones.data()),
-                                count * sizeof(float)})
+                .write(*in, 0,
+                       {reinterpret_cast<const std::uint8_t*>(ones.data()), count * sizeof(float)})
                 .ok());
   }
   Status launch(TunedKernel& kernel, std::int64_t n) {
@@ -166,8 +166,7 @@ TEST_CASE("the helper opens the CUDA device and takes its sticky errors, crashes
   options.program = helper_program();
   options.cuda_library = stub.path;
   options.nvrtc_library = stub.nvrtc_path;
-  HelperTrials trials(first_device(stub), package_of(scale_description(all_behaviours())),
-                      options);
+  HelperTrials trials(first_device(stub), package_of(scale_description(all_behaviours())), options);
   auto check_right = [&] {
     const TrialOutcome right = run(trials, request(TrialStage::check, CUDA_STUB_RIGHT));
     CHECK_MESSAGE(right.status == TrialStatus::correct, right.message);
@@ -191,8 +190,7 @@ TEST_CASE("the helper opens the CUDA device and takes its sticky errors, crashes
   CHECK(trials.counters().starts == 2);
   CHECK(trials.counters().deaths == 0);
 
-  const TrialOutcome greedy =
-      run(trials, request(TrialStage::check, CUDA_STUB_OUT_OF_RESOURCES));
+  const TrialOutcome greedy = run(trials, request(TrialStage::check, CUDA_STUB_OUT_OF_RESOURCES));
   CHECK(greedy.status == TrialStatus::runtime);
   check_right();
   const TrialOutcome crash = run(trials, request(TrialStage::check, CUDA_STUB_ABORT));

@@ -24,9 +24,9 @@ History history_of(const std::vector<double>& times_ms, const std::vector<std::i
   for (std::size_t i = 0; i < times_ms.size(); ++i) {
     history.parameters[0].push_integer(values[i]);
     const bool correct = times_ms[i] > 0;
-    history.status.push_back(correct                ? TrialStatus::correct
+    history.status.push_back(correct               ? TrialStatus::correct
                              : times_ms[i] == -1.0 ? TrialStatus::constraints
-                                                    : TrialStatus::runtime);
+                                                   : TrialStatus::runtime);
     history.run_time.push_back(times_ms[i]);
     history.compile_time.push_back(10.0 * static_cast<double>(i));
     history.sample_count.push_back(0);
@@ -70,7 +70,8 @@ TEST_CASE("a sample has an interval around its fraction") {
 }
 
 TEST_CASE("dropped failures are found by comparing devices") {
-  const History whole = history_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  const History whole =
+      history_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
   const History part = history_of({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
   const History sample = history_of({1, 2}, {1, 2});
   CHECK(dropped_failures({&whole, &part, &sample}) == std::vector<std::uint64_t>{0, 1, 0});
@@ -100,7 +101,8 @@ TEST_CASE("fractions, steps and quantiles of recorded caches equal an independen
       const double r = f["threshold"];
       CHECK(d.fraction(r) == f["fraction"].get<double>());
       const auto steps = random_search_steps(d.fraction(r), 0.95);
-      const auto without = random_search_steps_without_repetition(d.valid, d.count_at_least(r), 0.95);
+      const auto without =
+          random_search_steps_without_repetition(d.valid, d.count_at_least(r), 0.95);
       REQUIRE(steps.has_value() == !f["steps"].is_null());
       if (steps) CHECK(*steps == f["steps"].get<std::uint64_t>());
       REQUIRE(without.has_value() == !f["without_repetition"].is_null());

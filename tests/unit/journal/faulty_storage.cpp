@@ -157,8 +157,7 @@ void apply_to_content(const DiskOperation& operation, Content& content) {
 
 }  // namespace
 
-// --- Disk
-// -------------------------------------------------------------------------------------------
+// --- Disk ---
 
 Disk::Disk(const Files& files) {
   for (const auto& [name, content] : files) {
@@ -205,8 +204,7 @@ std::unique_ptr<Storage> open_faulty_storage(std::shared_ptr<Disk> disk) {
   return std::make_unique<FaultyStorage>(std::move(disk));
 }
 
-// --- PowerCutter
-// ------------------------------------------------------------------------------------
+// --- PowerCutter ---
 
 PowerCutter::PowerCutter(const Disk& disk)
     : disk_(disk), durable_folder_(disk.first_folder), live_folder_(disk.first_folder) {

@@ -72,8 +72,7 @@ TEST_CASE("what was recorded is there after the next open") {
   CHECK(journal->recovery().new_suspects == 0);
 }
 
-// --- Quarantine (DESIGN section 16)
-// -----------------------------------------------------------------
+// --- Quarantine (DESIGN section 16) ---
 
 TEST_CASE("a first ambiguous death makes a suspect, a second one a quarantine") {
   const auto disk = std::make_shared<Disk>();
@@ -182,8 +181,7 @@ TEST_CASE("a quarantine by key takes its values from the open trial") {
   CHECK(journal->state().open_trials().empty());
 }
 
-// --- Syncs
-// ------------------------------------------------------------------------------------------
+// --- Syncs ---
 
 TEST_CASE("a step costs two syncs, adopting one more") {
   const auto disk = std::make_shared<Disk>();
@@ -229,8 +227,7 @@ TEST_CASE("notes are written at most once per interval and by the shutdown") {
   CHECK(open_on(disk)->state().ledger() == ledger);
 }
 
-// --- Storage that does not do its part
-// ----------------------------------------------------------------
+// --- Storage that does not do its part ---
 
 TEST_CASE("without a folder everything works in memory and the status says so") {
   const auto journal = Journal::open(nullptr, JournalOptions());
@@ -298,8 +295,7 @@ TEST_CASE("a failed storage is tried again, but not before the interval has pass
   CHECK(read_journal(disk->files().at(kJournalName))->state.measurement_count() == 1);
 }
 
-// --- Files that are not as we left them
-// ---------------------------------------------------------------
+// --- Files that are not as we left them ---
 
 TEST_CASE("a torn last record is dropped and the rest is kept, also after appending to it") {
   const auto disk = std::make_shared<Disk>();
@@ -426,8 +422,7 @@ TEST_CASE("a real folder keeps the journal") {
   CHECK(journal->state().is_suspect(trial_of(1).key()));
 }
 
-// --- Golden file
-// --------------------------------------------------------------------------------------
+// --- Golden file ---
 
 // The operations that made tests/data/journal_v1/journal. Its bytes never change.
 void make_golden(Journal& journal) {

@@ -202,8 +202,8 @@ TEST_CASE("a fault in gemm is found") {
   REQUIRE(package.ok());
   const auto device = open_first_device();
   const Configuration& configuration = (*package)->default_configuration();
-  const auto program = compile(*device, **package, (*package)->entry(),
-                               (*package)->compile_options(configuration));
+  const auto program =
+      compile(*device, **package, (*package)->entry(), (*package)->compile_options(configuration));
   const Problem problem{9, 21, 35, 1.0f, 1.0f};
   auto plan = (*package)->plan({problem.m, problem.n, problem.k}, configuration);
   REQUIRE(plan.ok());

@@ -13,7 +13,8 @@ namespace {
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 // Times in ms per x = 0, 1, ...; not positive: failed.
-History history_of(const std::string& device, const std::vector<double>& times, const Shape& shape = {}) {
+History history_of(const std::string& device, const std::vector<double>& times,
+                   const Shape& shape = {}) {
   History history;
   history.kernel = "k";
   history.device = device;

@@ -38,7 +38,7 @@ struct ModelContent {
   std::vector<float> portfolio_relative;
   std::vector<float> portfolio_score;
   std::vector<PickContent> picks;
-  std::uint32_t extra_section_kind = 0;     // if not 0, a section of this kind with junk in it
+  std::uint32_t extra_section_kind = 0;  // if not 0, a section of this kind with junk in it
   std::uint32_t extra_section_version = 1;
   bool with_sources = true;
   bool right_digest = true;
@@ -50,8 +50,8 @@ using Builder = flatbuffers::FlatBufferBuilder;
 using SectionList = std::vector<flatbuffers::Offset<model_schema::Section>>;
 
 template <class T>
-void add_section(Builder& builder, SectionList& list, model_schema::SectionKind kind, Builder& content,
-                 flatbuffers::Offset<T> root) {
+void add_section(Builder& builder, SectionList& list, model_schema::SectionKind kind,
+                 Builder& content, flatbuffers::Offset<T> root) {
   content.Finish(root);
   builder.ForceVectorAlignment(content.GetSize(), 1, 8);
   const auto bytes = builder.CreateVector(content.GetBufferPointer(), content.GetSize());
@@ -64,21 +64,22 @@ inline SectionList sections(Builder& builder, const ModelContent& c) {
     Builder b;
     std::vector<flatbuffers::Offset<model_schema::ModelSource>> sources;
     for (const SourceContent& s : c.sources) {
-      sources.push_back(model_schema::CreateModelSourceDirect(b, s.device.c_str(), &s.shape, &s.quantiles,
-                                                              s.well_performing, s.valid, s.measured,
-                                                              s.best_ns, s.best_ns * 3, 0));
+      sources.push_back(model_schema::CreateModelSourceDirect(
+          b, s.device.c_str(), &s.shape, &s.quantiles, s.well_performing, s.valid, s.measured,
+          s.best_ns, s.best_ns * 3, 0));
     }
     add_section(builder, list, model_schema::SectionKind::sources, b,
                 model_schema::CreateSourcesSectionDirect(b, &sources));
   }
   Builder p;
   add_section(builder, list, model_schema::SectionKind::portfolio, p,
-              model_schema::CreatePortfolioSectionDirect(p, &c.portfolio_values, &c.portfolio_relative,
-                                                         &c.portfolio_score));
+              model_schema::CreatePortfolioSectionDirect(
+                  p, &c.portfolio_values, &c.portfolio_relative, &c.portfolio_score));
   Builder f;
   std::vector<flatbuffers::Offset<model_schema::PickEntry>> picks;
   for (const PickContent& pick : c.picks) {
-    picks.push_back(model_schema::CreatePickEntryDirect(f, pick.source, &pick.shape, &pick.values, pick.expected));
+    picks.push_back(model_schema::CreatePickEntryDirect(f, pick.source, &pick.shape, &pick.values,
+                                                        pick.expected));
   }
   add_section(builder, list, model_schema::SectionKind::first_picks, f,
               model_schema::CreateFirstPicksSectionDirect(f, &picks));
@@ -100,8 +101,8 @@ inline std::vector<std::uint8_t> lay_out(const ModelContent& c, std::uint64_t di
       model_schema::CreateKernelEntry(builder, name, parameters, section_offset)};
   const auto kernel_offset = builder.CreateVector(kernels);
   model_schema::FinishModelFileBuffer(
-      builder, model_schema::CreateModelFile(builder, c.format_version, 7, c.minimum_agent, digest, 0, 0,
-                                             kernel_offset));
+      builder, model_schema::CreateModelFile(builder, c.format_version, 7, c.minimum_agent, digest,
+                                             0, 0, kernel_offset));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -109,7 +110,8 @@ inline std::vector<std::uint8_t> lay_out(const ModelContent& c, std::uint64_t di
 
 inline std::vector<std::uint8_t> build_model(const ModelContent& content) {
   const auto draft = model_building::lay_out(content, 0);
-  const std::uint64_t digest = model_schema::content_digest(*model_schema::GetModelFile(draft.data()));
+  const std::uint64_t digest =
+      model_schema::content_digest(*model_schema::GetModelFile(draft.data()));
   return model_building::lay_out(content, content.right_digest ? digest : digest + 1);
 }
 

@@ -28,7 +28,8 @@ ModelContent blur_content() {
   content.sources[1].device = "Board Two";
   content.sources[1].shape = {512, 512};
   content.sources[1].well_performing = 0.3f;
-  content.portfolio_values = {32, 2, 16, 1, 32, 1};  // wg, tile; the first is not valid in the space
+  content.portfolio_values = {32, 2,  16,
+                              1,  32, 1};  // wg, tile; the first is not valid in the space
   content.portfolio_relative = {1.0f, 0.5f, 0.75f, -1.0f, 0.0f, 1.0f};
   content.portfolio_score = {0.9f, 0.8f, 0.5f};
   content.picks = {{-1, {}, {16, 1}, 0.8f},
@@ -150,7 +151,9 @@ TEST_CASE("well-formed nonsense is refused with the model's name") {
       [](ModelContent& c) { c.kernel = "two\nlines"; },
       [](ModelContent& c) { c.kernel.assign(300, 'k'); },
       [](ModelContent& c) { c.parameters.clear(); },
-      [](ModelContent& c) { c.parameters = {"wg", "wg"}; },
+      [](ModelContent& c) {
+        c.parameters = {"wg", "wg"};
+      },
       [](ModelContent& c) { c.parameters.assign(40, "p"); },
       [](ModelContent& c) { c.sources[0].quantiles.pop_back(); },
       [](ModelContent& c) { c.sources[0].quantiles[5] = 0.6f; },
@@ -173,7 +176,7 @@ TEST_CASE("well-formed nonsense is refused with the model's name") {
       [](ModelContent& c) { c.picks[0].values.pop_back(); },
       [&](ModelContent& c) { c.picks[0].expected = nan; },
       [](ModelContent& c) { c.picks[0].shape.assign(9, 1); },
-      [](ModelContent& c) { c.extra_section_kind = 2; },  // a second portfolio
+      [](ModelContent& c) { c.extra_section_kind = 2; },   // a second portfolio
       [](ModelContent& c) { c.extra_section_kind = 4; }};  // junk in a known section
   int index = 0;
   for (const auto& spoil : spoils) {
@@ -190,7 +193,9 @@ TEST_CASE("well-formed nonsense is refused with the model's name") {
 TEST_CASE("every cut of a model and every flipped byte that matters is refused") {
   const std::vector<std::uint8_t> bytes = build_model(blur_content());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
-    CHECK_FALSE(Model::open({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}, "cut").ok());
+    CHECK_FALSE(
+        Model::open({bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)}, "cut")
+            .ok());
   }
   const std::uint64_t digest = open(blur_content())->content_digest();
   Random random(3);
@@ -198,7 +203,8 @@ TEST_CASE("every cut of a model and every flipped byte that matters is refused")
     std::vector<std::uint8_t> damaged = bytes;
     damaged[i] = static_cast<std::uint8_t>(damaged[i] ^ (1 + random.below(255)));
     const auto model = Model::open(damaged, "damaged");
-    if (!model.ok()) continue;  // otherwise the byte was padding, or the same table reached otherwise
+    if (!model.ok())
+      continue;  // otherwise the byte was padding, or the same table reached otherwise
     CHECK((*model)->content_digest() == digest);
   }
 }

@@ -48,17 +48,17 @@ using Kernel = std::function<Status(const Launch&)>;
 class Device final : public idletune::Device {
  public:
   DeviceInfo device_info;
-  std::map<std::string, Kernel> kernels;         // by entry
+  std::map<std::string, Kernel> kernels;  // by entry
   std::function<Status(const CompileRequest&)> compile_script;
-  std::deque<RunTimes> times;                    // of the next runs; then default_time
+  std::deque<RunTimes> times;  // of the next runs; then default_time
   RunTimes default_time{Nanoseconds(1000), Nanoseconds(1500)};
-  std::size_t alignment = 64;                    // of windows; 0: none
+  std::size_t alignment = 64;  // of windows; 0: none
   std::uint64_t program_work_group_limit = 1024;
   std::uint64_t program_local_memory = 0;
   bool fail_allocations = false;
   // What happened.
   std::uint32_t compiles = 0;
-  std::vector<std::string> runs;      // entries
+  std::vector<std::string> runs;  // entries
   std::vector<Nanoseconds> deadlines;
   int live_buffers = 0;
   int live_programs = 0;
@@ -155,7 +155,9 @@ class Device final : public idletune::Device {
   class FakeBuffer final : public Buffer {
    public:
     FakeBuffer(Device& device, std::size_t bytes)
-        : device_(device), bytes_(bytes + 2 * kSlack, 0xee), start_(bytes_.data() + kSlack),
+        : device_(device),
+          bytes_(bytes + 2 * kSlack, 0xee),
+          start_(bytes_.data() + kSlack),
           size_(bytes) {
       ++device_.live_buffers;
     }

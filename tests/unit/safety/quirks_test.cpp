@@ -21,9 +21,8 @@ DeviceInfo apple_cpu() {
 QuirkSubject subject(std::int64_t local_memory_bytes, std::int64_t work_group_size) {
   QuirkSubject result;
   result.kernel = "gemm";
-  result.values = {{"local_memory_bytes", local_memory_bytes},
-                   {"work_group_size", work_group_size},
-                   {"VWM", 8}};
+  result.values = {
+      {"local_memory_bytes", local_memory_bytes}, {"work_group_size", work_group_size}, {"VWM", 8}};
   return result;
 }
 

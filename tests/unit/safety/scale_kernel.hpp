@@ -17,17 +17,17 @@ namespace idletune::fake {
 // Values of the parameter FAULT.
 enum Fault : std::int64_t {
   kNoFault = 0,
-  kOneWrongElement,       // y[N / 2] differs
+  kOneWrongElement,  // y[N / 2] differs
   kNanElement,
   kInfiniteElement,
-  kForgottenElement,      // y[N / 3] is not written
-  kForgottenOutput,       // nothing is written
-  kBehindTheEnd,          // writes y[N]
-  kBeforeTheStart,        // writes x[-1]
+  kForgottenElement,  // y[N / 3] is not written
+  kForgottenOutput,   // nothing is written
+  kBehindTheEnd,      // writes y[N]
+  kBeforeTheStart,    // writes x[-1]
   kChangesInput,
-  kWrongForSeedTwo,       // wrong where the inputs are those of seed 2 (x[0] tells)
-  kSlightlyOff,           // within the tolerance
-  kAccumulatesTwice,      // z is wrong, y is right
+  kWrongForSeedTwo,   // wrong where the inputs are those of seed 2 (x[0] tells)
+  kSlightlyOff,       // within the tolerance
+  kAccumulatesTwice,  // z is wrong, y is right
   kHangs,
   kFailsToRun,
   kBehindTheEndWhenWarm,  // from its second run on
@@ -119,10 +119,14 @@ inline Status scale(const Launch& launch, float x0_of_seed_two, std::size_t earl
     case kBehindTheEnd: y[n] = 1; break;
     case kBeforeTheStart: x[-1] = 1; break;
     case kChangesInput: x[n / 2] += 1; break;
-    case kWrongForSeedTwo: if (seed_two) y[1] += 1; break;
+    case kWrongForSeedTwo:
+      if (seed_two) y[1] += 1;
+      break;
     case kSlightlyOff: y[2] *= 1.000005f; break;
     case kAccumulatesTwice: z[3] += x[3]; break;
-    case kBehindTheEndWhenWarm: if (earlier_runs > 0) z[n] = 1; break;
+    case kBehindTheEndWhenWarm:
+      if (earlier_runs > 0) z[n] = 1;
+      break;
     default: break;
   }
   return {};

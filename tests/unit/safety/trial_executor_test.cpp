@@ -255,8 +255,7 @@ TEST_CASE("a known-bad pattern refuses a configuration before anything is compil
 TEST_CASE("compile errors carry the compiler's words") {
   Bench bench;
   bench.device.compile_script = [](const CompileRequest& request) {
-    return request.entry == "scale" ? Status(StatusCode::compile_error, "line 3: no")
-                                    : Status();
+    return request.entry == "scale" ? Status(StatusCode::compile_error, "line 3: no") : Status();
   };
   const TrialOutcome outcome = bench.check(kNoFault);
   CHECK(outcome.status == TrialStatus::compile);
@@ -281,7 +280,8 @@ TEST_CASE("compiled variants are kept up to the limit, the least recently used o
   CHECK(compile(1) == 5);
 }
 
-TEST_CASE("the compile stage makes the first launch of variant and reference on the smallest shape") {
+TEST_CASE(
+    "the compile stage makes the first launch of variant and reference on the smallest shape") {
   Bench bench;
   const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, kNoFault));
   CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
@@ -325,7 +325,8 @@ TEST_CASE("the first run of a variant gets time for code generation, later ones 
   CHECK(bench.check(kNoFault, 1).status == TrialStatus::correct);
   CHECK(bench.check(kNoFault, 2).status == TrialStatus::correct);
   REQUIRE(bench.device.deadlines.size() == 5);
-  CHECK(bench.device.deadlines[0] == std::chrono::seconds(7));  // the reference on the smallest shape
+  CHECK(bench.device.deadlines[0] ==
+        std::chrono::seconds(7));  // the reference on the smallest shape
   CHECK(bench.device.deadlines[1] == std::chrono::seconds(7));
   CHECK(bench.device.deadlines[2] == std::chrono::milliseconds(3100));
   CHECK(bench.device.deadlines[3] == std::chrono::seconds(7));

@@ -170,8 +170,7 @@ TEST_CASE("numbers out of range are refused with their field") {
   CHECK(decode_request(payload_of(frame)).status().message().find("'stage'") != std::string::npos);
   frame = encode(TrialOutcome());
   frame[kHeaderBytes + 1] = kTrialStatusCount;
-  CHECK(decode_outcome(payload_of(frame)).status().message().find("'status'") !=
-        std::string::npos);
+  CHECK(decode_outcome(payload_of(frame)).status().message().find("'status'") != std::string::npos);
   frame = encode(some_request());
   frame[kHeaderBytes + 1] = kMaxDimensions + 1;  // the number of dimensions
   CHECK(decode_request(payload_of(frame)).status().message().find("'shape'") != std::string::npos);

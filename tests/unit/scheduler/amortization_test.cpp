@@ -6,8 +6,8 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <memory>
 #include <limits>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -404,8 +404,7 @@ struct Believed {
     const auto at = quantile_levels();
     for (std::size_t i = 0; i < kQuantileCount; ++i) {
       levels[i] = static_cast<float>(at[i]);
-      values[i] =
-          static_cast<float>(model->kernels()[0].relative_performance_quantile(at[i]));
+      values[i] = static_cast<float>(model->kernels()[0].relative_performance_quantile(at[i]));
     }
   }
   // 2 ms per launch, 50 ms per step.
@@ -457,7 +456,9 @@ TEST_CASE("an uncertain fraction has an interval, which draws narrow") {
   input.draws = &draws;
   for (int i = 0; i < 300; ++i) draws.add(from_ms(i % 10 == 0 ? 1.9 : 6));
   const Decision after = decide(input);
-  const auto width = [](const Decision& d) { return d.fraction_high / std::max(1e-9, d.fraction_low); };
+  const auto width = [](const Decision& d) {
+    return d.fraction_high / std::max(1e-9, d.fraction_low);
+  };
   CHECK(width(after) < width(before));
 }
 

@@ -145,8 +145,8 @@ TEST_CASE("the upcoming entries are the open ones of the highest value") {
   REQUIRE(beliefs.upcoming(room) == 8);
   for (std::size_t i = 1; i < 8; ++i) CHECK(room[i - 1].value >= room[i].value);
   for (std::size_t entry = 0; entry < kEntries; ++entry) {
-    const bool listed = std::any_of(room.begin(), room.end(),
-                                    [&](const auto& one) { return one.entry == entry; });
+    const bool listed =
+        std::any_of(room.begin(), room.end(), [&](const auto& one) { return one.entry == entry; });
     if (!listed) CHECK(beliefs.value(entry) <= room[7].value);
   }
   const std::size_t best = room[0].entry;

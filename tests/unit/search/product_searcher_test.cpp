@@ -23,7 +23,8 @@ Space line() {
   return *space;
 }
 
-// Twelve entries, 0 ... 11. Device A likes the even ones, device B the odd ones, the lower the better.
+// Twelve entries, 0 ... 11. Device A likes the even ones, device B the odd ones, the lower the
+// better.
 std::shared_ptr<const Model> two_devices() {
   ModelContent content;
   content.parameters = {"x"};
@@ -73,7 +74,8 @@ TEST_CASE("the first pick comes first, then the portfolio with random draws mixe
   const auto proposals = play(searcher, 8);
   CHECK(proposals[0].origin == ProposalOrigin::first_pick);
   CHECK(proposals[0].configuration == Configuration{3});
-  for (const std::size_t i : {1u, 2u, 4u, 5u, 6u}) CHECK(proposals[i].origin == ProposalOrigin::portfolio);
+  for (const std::size_t i : {1u, 2u, 4u, 5u, 6u})
+    CHECK(proposals[i].origin == ProposalOrigin::portfolio);
   for (const std::size_t i : {3u, 7u}) CHECK(proposals[i].origin == ProposalOrigin::random);
 }
 
@@ -86,7 +88,8 @@ TEST_CASE("the portfolio is re-ranked towards the device that predicts what is m
   CHECK(searcher.beliefs().weight(0) == doctest::Approx(searcher.beliefs().weight(1)));
   const auto proposals = play(searcher, 9);
   CHECK(searcher.beliefs().weight(1) > 0.8);
-  CHECK(searcher.beliefs().weight(0) + searcher.beliefs().weight(1) + searcher.beliefs().weight_of_none() ==
+  CHECK(searcher.beliefs().weight(0) + searcher.beliefs().weight(1) +
+            searcher.beliefs().weight_of_none() ==
         doctest::Approx(1));
   // Once the weights have moved, device B's choices come in its order.
   std::vector<std::int64_t> late;
@@ -130,7 +133,8 @@ TEST_CASE("the same seed and the same answers give the same proposals") {
   const auto first = play(a, 200);
   const auto second = play(b, 200);
   REQUIRE(first.size() == second.size());
-  for (std::size_t i = 0; i < first.size(); ++i) CHECK(first[i].configuration == second[i].configuration);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    CHECK(first[i].configuration == second[i].configuration);
 }
 
 TEST_CASE("a portfolio no better than random draws loses its preference") {

@@ -66,7 +66,9 @@ TEST_CASE("summaries use the middle and the nearest rank") {
   CHECK(summarize({3}).p90 == 3);
 }
 
-TEST_CASE("on recorded GPUs a model of the others finds good configurations far sooner than random search") {
+TEST_CASE(
+    "on recorded GPUs a model of the others finds good configurations far sooner than random "
+    "search") {
   std::vector<History> histories;
   for (const std::string& path : test::recorded_caches("kernel_tuner")) {
     auto imported = import_histories(test::read_bytes(path), path);
@@ -82,7 +84,8 @@ TEST_CASE("on recorded GPUs a model of the others finds good configurations far 
   for (const History& target : histories) {
     std::vector<const History*> others;
     for (const History& other : histories) {
-      if (other.kernel == target.kernel && !same_device_model(other.device, target.device)) others.push_back(&other);
+      if (other.kernel == target.kernel && !same_device_model(other.device, target.device))
+        others.push_back(&other);
     }
     LearnOptions options;
     options.cross_validate = false;
@@ -94,14 +97,17 @@ TEST_CASE("on recorded GPUs a model of the others finds good configurations far 
     const KernelKnowledge* kernel = (*model)->kernel(target.kernel, simulation->space());
     REQUIRE(kernel != nullptr);
     for (std::uint64_t seed = 1; seed <= 5; ++seed) {
-      product.push_back(static_cast<double>(simulation->run("product", kernel, seed, {})->evaluations));
-      random.push_back(static_cast<double>(simulation->run("random", kernel, seed, {})->evaluations));
+      product.push_back(
+          static_cast<double>(simulation->run("product", kernel, seed, {})->evaluations));
+      random.push_back(
+          static_cast<double>(simulation->run("random", kernel, seed, {})->evaluations));
     }
   }
   const Summary with_model = summarize(product);
   const Summary without = summarize(random);
-  MESSAGE("figure: evaluations to 95 %, product " << with_model.median << " median, " << with_model.p90
-          << " p90; random " << without.median << " median, " << without.p90 << " p90");
+  MESSAGE("figure: evaluations to 95 %, product "
+          << with_model.median << " median, " << with_model.p90 << " p90; random " << without.median
+          << " median, " << without.p90 << " p90");
   CHECK(with_model.median <= 5);
   CHECK(with_model.p90 * 4 < without.p90);
 }

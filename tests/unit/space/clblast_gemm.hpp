@@ -20,13 +20,20 @@ inline DescribedParameter parameter(const std::string& name, std::vector<std::in
 }
 
 inline std::vector<DescribedParameter> clblast_gemm_parameters() {
-  return {parameter("MWG", {16, 32, 64, 128}), parameter("NWG", {16, 32, 64, 128}),
-          parameter("KWG", {32}),              parameter("MDIMC", {8, 16, 32}),
-          parameter("NDIMC", {8, 16, 32}),     parameter("MDIMA", {8, 16, 32}),
-          parameter("NDIMB", {8, 16, 32}),     parameter("KWI", {2}),
-          parameter("VWM", {1, 2, 4, 8}),      parameter("VWN", {1, 2, 4, 8}),
-          parameter("STRM", {0}),              parameter("STRN", {0}),
-          parameter("SA", {0, 1}),             parameter("SB", {0, 1}),
+  return {parameter("MWG", {16, 32, 64, 128}),
+          parameter("NWG", {16, 32, 64, 128}),
+          parameter("KWG", {32}),
+          parameter("MDIMC", {8, 16, 32}),
+          parameter("NDIMC", {8, 16, 32}),
+          parameter("MDIMA", {8, 16, 32}),
+          parameter("NDIMB", {8, 16, 32}),
+          parameter("KWI", {2}),
+          parameter("VWM", {1, 2, 4, 8}),
+          parameter("VWN", {1, 2, 4, 8}),
+          parameter("STRM", {0}),
+          parameter("STRN", {0}),
+          parameter("SA", {0, 1}),
+          parameter("SB", {0, 1}),
           parameter("PRECISION", {32})};
 }
 

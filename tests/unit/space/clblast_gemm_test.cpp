@@ -61,9 +61,8 @@ TEST_CASE("CLBlast's gemm space has the 17956 valid configurations of the publis
 
 TEST_CASE("enumerating CLBlast's gemm space gives exactly the measured configurations") {
   const char* shared = std::getenv("IDLETUNE_SHARED");
-  const std::string text =
-      read_gz(std::string(shared == nullptr ? "" : shared) +
-              "/data/tuning/kernel_tuner/gemm-RTX_3090.json.gz");
+  const std::string text = read_gz(std::string(shared == nullptr ? "" : shared) +
+                                   "/data/tuning/kernel_tuner/gemm-RTX_3090.json.gz");
   if (text.empty()) {
     MESSAGE("skipped: no recorded measurements (IDLETUNE_SHARED)");
     return;

@@ -54,9 +54,9 @@ std::unique_ptr<Tree> random_tree(Random& random, int depth) {
     tree->number = static_cast<std::int64_t>(random.below(tree->op == "name" ? 5 : 20));
     return tree;
   }
-  const std::vector<std::string> ops{"+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=",
-                                     "&&", "||", "?", "neg", "!", "min", "max", "ceil_div",
-                                     "round_up"};
+  const std::vector<std::string> ops{"+",   "-",  "*",   "/",   "%",        "<",       "<=",
+                                     ">",   ">=", "==",  "!=",  "&&",       "||",      "?",
+                                     "neg", "!",  "min", "max", "ceil_div", "round_up"};
   tree->op = ops[static_cast<std::size_t>(random.below(ops.size()))];
   const int children = tree->op == "?" ? 3 : tree->op == "neg" || tree->op == "!" ? 1 : 2;
   for (int i = 0; i < children; ++i) tree->children.push_back(random_tree(random, depth - 1));
@@ -65,8 +65,8 @@ std::unique_ptr<Tree> random_tree(Random& random, int depth) {
 
 int precedence(const std::string& op) {
   const std::vector<std::vector<std::string>> levels{
-      {"?"}, {"||"}, {"&&"}, {"==", "!="}, {"<", "<=", ">", ">="}, {"+", "-"}, {"*", "/", "%"},
-      {"neg", "!"}};
+      {"?"},      {"||"},          {"&&"},      {"==", "!="}, {"<", "<=", ">", ">="},
+      {"+", "-"}, {"*", "/", "%"}, {"neg", "!"}};
   for (std::size_t i = 0; i < levels.size(); ++i) {
     if (std::find(levels[i].begin(), levels[i].end(), op) != levels[i].end()) {
       return static_cast<int>(i);

@@ -80,8 +80,8 @@ TEST_CASE("what has no exact value is an error, not a wrapped number") {
                           ExpressionOp::round_up}) {
     CHECK(error(op, 1, 0) == ExpressionError::division_by_zero);
   }
-  const auto negated = load({instruction(ExpressionOp::constant, 0),
-                             instruction(ExpressionOp::negate)}, {kMin});
+  const auto negated =
+      load({instruction(ExpressionOp::constant, 0), instruction(ExpressionOp::negate)}, {kMin});
   REQUIRE(negated.ok());
   CHECK(negated->evaluate({}, {}).error == ExpressionError::overflow);
 }
@@ -149,9 +149,9 @@ TEST_CASE("jumps go forward, stay inside and keep the stack the same on every pa
   CHECK(refusal({instruction(Op::small, 1), instruction(Op::small, 1),
                  instruction(Op::jump_if_zero, 4), instruction(Op::small, 2)})
             .find("depends on the path") != std::string::npos);
-  const auto good = load({instruction(Op::parameter, 0), instruction(Op::jump_if_zero, 4),
-                          instruction(Op::small, 10), instruction(Op::jump, 5),
-                          instruction(Op::small, 20)});
+  const auto good =
+      load({instruction(Op::parameter, 0), instruction(Op::jump_if_zero, 4),
+            instruction(Op::small, 10), instruction(Op::jump, 5), instruction(Op::small, 20)});
   REQUIRE(good.ok());
   const std::vector<std::int64_t> yes{1, 0, 0}, no{0, 0, 0};
   CHECK(good->evaluate({}, yes).value == 10);

@@ -39,8 +39,8 @@ std::vector<std::uint8_t> patched(const void* (*locate)(const fb::KernelPackage*
                                   std::size_t offset, T value) {
   std::vector<std::uint8_t> bytes = golden_package();
   const void* part = locate(fb::GetKernelPackage(bytes.data()));
-  const auto position = static_cast<std::size_t>(static_cast<const std::uint8_t*>(part) -
-                                                 bytes.data()) + offset;
+  const auto position =
+      static_cast<std::size_t>(static_cast<const std::uint8_t*>(part) - bytes.data()) + offset;
   REQUIRE(position + sizeof(value) <= bytes.size());
   std::memcpy(bytes.data() + position, &value, sizeof(value));
   REQUIRE(seal_again(bytes));
@@ -114,9 +114,7 @@ TEST_CASE("the space of a package is read in place") {
 
 TEST_CASE("a space outlives the package that it came from") {
   Space space;
-  {
-    space = golden()->space();
-  }
+  { space = golden()->space(); }
   CHECK(space.at(32) == Configuration{256, 4, 4});
 }
 
@@ -144,8 +142,8 @@ TEST_CASE("a configuration that does not apply to a shape is unsupported, with t
 TEST_CASE("shapes and configurations of the wrong size are the caller's mistake") {
   const Package package = golden();
   const Configuration good{64, 4, 2};
-  for (const Shape& shape : {Shape{}, Shape{1, 2}, Shape{0}, Shape{-4},
-                             Shape{1, 2, 3, 4, 5, 6, 7, 8, 9}}) {
+  for (const Shape& shape :
+       {Shape{}, Shape{1, 2}, Shape{0}, Shape{-4}, Shape{1, 2, 3, 4, 5, 6, 7, 8, 9}}) {
     CHECK(package->plan(shape, good).code() == StatusCode::invalid_argument);
     CHECK(package->reference_plan(shape).code() == StatusCode::invalid_argument);
     CHECK(package->tolerance(shape).code() == StatusCode::invalid_argument);
@@ -245,12 +243,8 @@ TEST_CASE("other files are named as what they are not") {
 
 TEST_CASE("damage that the seal does not show is refused for what it is") {
   using K = const fb::KernelPackage*;
-  const auto child = [](K k) -> const void* {
-    return k->space()->diagram()->edge_child()->Data();
-  };
-  const auto value = [](K k) -> const void* {
-    return k->space()->diagram()->edge_value()->Data();
-  };
+  const auto child = [](K k) -> const void* { return k->space()->diagram()->edge_child()->Data(); };
+  const auto value = [](K k) -> const void* { return k->space()->diagram()->edge_value()->Data(); };
   const auto before = [](K k) -> const void* {
     return k->space()->diagram()->edge_before()->Data();
   };

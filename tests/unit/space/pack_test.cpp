@@ -200,14 +200,17 @@ TEST_CASE("descriptions that are not whole are refused") {
         std::string::npos);
   CHECK(refusal(with([](D d) { d.arguments = {}; })).find("1 to 64 arguments") !=
         std::string::npos);
-  CHECK(refusal(with([](D d) { d.arguments[0].size = DescribedExpression(); })).find(
-            "expected a size") != std::string::npos);
+  CHECK(refusal(with([](D d) {
+          d.arguments[0].size = DescribedExpression();
+        })).find("expected a size") != std::string::npos);
   CHECK(refusal(with([](D d) { d.tolerance.relative = -1; })).find("tolerances") !=
         std::string::npos);
-  CHECK(refusal(with([](D d) { d.reference.configuration = {{"P9", 1}}; })).find("no parameter") !=
-        std::string::npos);
-  CHECK(refusal(with([](D d) { d.reference.configuration = {{"P0", 7}}; })).find("P0=7") !=
-        std::string::npos);
+  CHECK(refusal(with([](D d) {
+          d.reference.configuration = {{"P9", 1}};
+        })).find("no parameter") != std::string::npos);
+  CHECK(refusal(with([](D d) {
+          d.reference.configuration = {{"P0", 7}};
+        })).find("P0=7") != std::string::npos);
   CHECK(refusal(with([](D d) { d.options = "-DA=1\n"; })).find("control characters") !=
         std::string::npos);
 }
@@ -237,8 +240,7 @@ TEST_CASE("sizes that make no launch are named") {
 TEST_CASE("prebuilt binaries are found by driver and configuration, and their bytes are checked") {
   auto bytes = pack(description_of({parameter("P0", {1, 2})}, {}));
   REQUIRE(bytes.ok());
-  auto contents = space::read_package(
-      std::make_shared<const std::vector<std::uint8_t>>(*bytes));
+  auto contents = space::read_package(std::make_shared<const std::vector<std::uint8_t>>(*bytes));
   REQUIRE(contents.ok());
   const std::vector<std::uint8_t> code{0xde, 0xad, 0xbe, 0xef, 0x99, 0x77, 0x55};
   (*contents)->binaries.push_back({11, 22, {BinaryFormat::cubin, code}});

@@ -67,7 +67,9 @@ RandomConstraint random_constraint(const std::vector<DescribedParameter>& parame
               [=](const Values& v) { return (v[a] - v[b]) * v[c] != k; }};
     default:
       return {"max(" + x + ", " + y + ") >= min(" + y + ", " + z + ", " + std::to_string(k) + ")",
-              [=](const Values& v) { return std::max(v[a], v[b]) >= std::min({v[b], v[c], k}); }};
+              [=](const Values& v) {
+                return std::max(v[a], v[b]) >= std::min({v[b], v[c], k});
+              }};
   }
 }
 
@@ -364,8 +366,8 @@ TEST_CASE("identical parts of the diagram are stored once") {
 TEST_CASE("parameters may have 65535 values in any order") {
   std::vector<std::int64_t> values;
   for (std::int64_t i = 0; i < 65535; ++i) values.push_back((i * 40503) % 65537 - 30000);
-  const auto space = build_space({parameter("A", values), parameter("B", {0, 1})},
-                                 {"A % 2 == B", "A > 0"});
+  const auto space =
+      build_space({parameter("A", values), parameter("B", {0, 1})}, {"A % 2 == B", "A > 0"});
   REQUIRE(space.ok());
   std::uint64_t expected = 0;
   for (std::int64_t v : values) expected += v > 0;
@@ -391,8 +393,8 @@ TEST_CASE("digests of spaces name what matters and nothing else") {
   CHECK(original != digest(parameters, {"A < B"}));
   CHECK(original != digest({parameter("A", {2, 1}), parameter("B", {3, 4})}, {"A < B", "A != 7"}));
   CHECK(original != digest({parameter("X", {1, 2}), parameter("B", {3, 4})}, {"X < B", "X != 7"}));
-  CHECK(original == digest({parameter("A", {1, 2}, ParameterKind::tile), parameters[1]},
-                           {"A < B", "A != 7"}));
+  CHECK(original ==
+        digest({parameter("A", {1, 2}, ParameterKind::tile), parameters[1]}, {"A < B", "A != 7"}));
   const auto gemm = build_space(clblast_gemm_parameters(), clblast_gemm_constraints());
   REQUIRE(gemm.ok());
   CHECK(gemm->digest() == 17844364327534888576ull);

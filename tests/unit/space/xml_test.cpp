@@ -100,12 +100,13 @@ TEST_CASE("mistakes are named with file, line and element") {
         "default");
   CHECK(refusal(with("default=\"64\"", "default=\"65\"")) ==
         "k.xml:10: <parameter>: the default 65 is not among the values");
-  CHECK(refusal(with("kind=\"coarsening\"", "kind=\"coarse\"")).find(
-            "k.xml:11: <parameter>: unknown kind 'coarse', expected one of other, work_") == 0);
+  CHECK(refusal(with("kind=\"coarsening\"", "kind=\"coarse\""))
+            .find("k.xml:11: <parameter>: unknown kind 'coarse', expected one of other, work_") ==
+        0);
   CHECK(refusal(with("values=\"1 2 4 8\"", "values=\"1 2 4 4\"")) ==
         "k.xml:11: <parameter>: the value 4 occurs twice");
-  CHECK(refusal(with("values=\"1 2 4 8\"", "values=\"1 2 x\"")).find(
-            "k.xml:11: <parameter>: expected an integer or a range") == 0);
+  CHECK(refusal(with("values=\"1 2 4 8\"", "values=\"1 2 x\""))
+            .find("k.xml:11: <parameter>: expected an integer or a range") == 0);
   CHECK(refusal(with("name=\"WPT\"", "name=\"WG\"")) ==
         "k.xml:11: <parameter>: the name 'WG' is used twice");
   CHECK(refusal(with("name=\"WPT\"", "name=\"N\"")) ==
@@ -113,8 +114,9 @@ TEST_CASE("mistakes are named with file, line and element") {
   CHECK(refusal(with("name=\"WPT\"", "name=\"2WPT\"")) ==
         "k.xml:11: <parameter>: '2WPT' is not a C identifier");
   CHECK(refusal(with("<constraints>", "<constraint>")).find("k.xml:") == 0);
-  CHECK(refusal(with("<local-memory bytes=\"0\"/>", "<shared bytes=\"0\"/>")).find(
-            "k.xml:24: <shared>: unknown element in <launch>, expected one of: global, ") == 0);
+  CHECK(refusal(with("<local-memory bytes=\"0\"/>", "<shared bytes=\"0\"/>"))
+            .find("k.xml:24: <shared>: unknown element in <launch>, expected one of: global, ") ==
+        0);
   CHECK(refusal(with("<local  x=\"WG\"/>", "")) ==
         "k.xml:21: <launch>: expected <global> and <local>");
   CHECK(refusal(with("<local  x=\"WG\"/>", "<local x=\"WG\" y=\"1\"/>")) ==
@@ -142,10 +144,10 @@ TEST_CASE("expressions that cannot be compiled are named where they stand") {
   CHECK(pack_refusal(with("WPT % VW == 0", "WPT % VM == 0")) ==
         "k.xml:16: <constraint>: column 7: unknown name 'VM', expected a dimension, a parameter or "
         "a function in 'WPT % VM == 0'");
-  CHECK(pack_refusal(with("ceil_div(N, WG * WPT) * WG", "ceil_div(N, WG * WPT * WG")).find(
-            "k.xml:22: <global>: column 26: expected ')', got the end") == 0);
-  CHECK(pack_refusal(with("value=\"N\"", "value=\"WG\"")).find(
-            "k.xml:28: <dimension>: column 1: unknown name 'WG'") == 0);
+  CHECK(pack_refusal(with("ceil_div(N, WG * WPT) * WG", "ceil_div(N, WG * WPT * WG"))
+            .find("k.xml:22: <global>: column 26: expected ')', got the end") == 0);
+  CHECK(pack_refusal(with("value=\"N\"", "value=\"WG\""))
+            .find("k.xml:28: <dimension>: column 1: unknown name 'WG'") == 0);
   CHECK(pack_refusal(with("scale=\"2\"", "scale=\"VW\"")).find("k.xml:39: <tolerance>") == 0);
   CHECK(pack_refusal(with("elements=\"N\"", "elements=\"N +\"")).find("k.xml:30: <buffer>") == 0);
 }

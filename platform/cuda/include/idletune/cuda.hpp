@@ -37,8 +37,7 @@ struct OpenOptions {
 // thread before a call is current after it. Errors: not_found (no driver, no device), unsupported
 // (a driver that cannot be used), invalid_argument (the handles do not belong together),
 // device_error.
-Result<std::unique_ptr<Device>> adopt(void* context, void* stream,
-                                      const OpenOptions& options = {});
+Result<std::unique_ptr<Device>> adopt(void* context, void* stream, const OpenOptions& options = {});
 
 // Opens the device at `index` of `list()` in its primary context, with streams of its own. Errors:
 // not_found (no driver, no such device), unsupported (a driver that cannot be used), device_error.

@@ -1,5 +1,6 @@
-// OpenCL devices. The OpenCL library is opened at run time (OpenCL 1.2 is the floor), so programs that
-// link idletune also start where there is none. Needs no OpenCL headers: handles are passed as void*.
+// OpenCL devices. The OpenCL library is opened at run time (OpenCL 1.2 is the floor), so programs
+// that link idletune also start where there is none. Needs no OpenCL headers: handles are passed as
+// void*.
 #pragma once
 
 #include <cstdint>
@@ -28,14 +29,14 @@ struct OpenOptions {
 
 // Uses the application's cl_context, cl_device_id and cl_command_queue (each retained until the
 // device and all its programs and buffers are gone). Tuning work goes to a further queue of our own
-// on the same context: a low-priority one where the driver has cl_khr_priority_hints. `queue` may be
-// null: then application launches go to a plain queue made here. Errors: not_found (no OpenCL
+// on the same context: a low-priority one where the driver has cl_khr_priority_hints. `queue` may
+// be null: then application launches go to a plain queue made here. Errors: not_found (no OpenCL
 // library), invalid_argument (the handles do not belong together), device_error.
 Result<std::unique_ptr<Device>> adopt(void* context, void* device_id, void* queue,
                                       const OpenOptions& options = {});
 
-// Opens the device at `index` of `list()` with a context and queues of its own. Errors: not_found (no
-// OpenCL library, no such device), device_error.
+// Opens the device at `index` of `list()` with a context and queues of its own. Errors: not_found
+// (no OpenCL library, no such device), device_error.
 Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& options = {});
 
 // Opens the device whose platform, name and driver equal those of `wanted`, preferring the one at
