@@ -368,8 +368,9 @@ class HelperTrials::State {
       bool received_any = false;
       const Nanoseconds elapsed = time_since(start);
       Nanoseconds left = deadline - elapsed;
-      if (left.count() <= 0 && may_starve && has_starved(elapsed, deadline, cpu_before))
-        left = kSlice;
+      if (left.count() <= 0 && may_starve && has_starved(elapsed, deadline, cpu_before)) {
+        left = deadline * kLongestStarving - elapsed;
+      }
       if (left.count() <= 0) return Status(StatusCode::timeout, "no answer from the helper");
       Status status = child_->channel().receive_all(header, std::min(left, kSlice), &received_any);
       if (status.code() != StatusCode::timeout || received_any) return status;
