@@ -23,8 +23,8 @@ constexpr double kLongestLookAhead = 1024;  // with a searcher's proposals
 // and 5), those of different kernels do not.
 constexpr double kModelHits = 2.0;
 constexpr double kPriorHits = 0.5;
-// Of the promise's share: a step outlives its high percentile once in ten times.
-constexpr double kReserved = 0.9;
+// Of the promise's share; the rest is kept for steps that outlive their high percentile.
+constexpr double kReserved = 0.8;
 constexpr double kEightyPercent = 1.2816;  // standard deviations to either end
 // Relative noise of one measurement (a median of repeats), for the minimum of many.
 constexpr double kNoise = 0.01;

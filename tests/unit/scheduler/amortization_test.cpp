@@ -481,7 +481,7 @@ TEST_CASE("a history that is a sample counts by the pessimistic end") {
 
 TEST_CASE("the promise forbids a step that could break it and says from when on it is safe") {
   Believed world;
-  // 2 s of launches: of the 40 ms that may be lost 36 are risked, and a step is 50.
+  // 2 s of launches: of the 40 ms that may be lost 32 are risked, and a step is 50.
   DecisionInput input = world.input(1000);
   const double without = decide(input).break_even_launches;
   REQUIRE(decide(input).verdict == Verdict::tune);
@@ -490,15 +490,15 @@ TEST_CASE("the promise forbids a step that could break it and says from when on 
   input.promise = promise;
   const Decision decision = decide(input);
   CHECK(decision.verdict == Verdict::stop);
-  CHECK(decision.break_even_launches == Approx(50 / (0.9 * 0.02 * 2)));
+  CHECK(decision.break_even_launches == Approx(50 / (0.8 * 0.02 * 2)));
   CHECK(decision.break_even_launches > without);
   CHECK(std::string(decision.reason()).find("overhead limit") != std::string::npos);
   CHECK(complete_sentence(decision));
-  input.expected_launches = 1390;
+  input.expected_launches = 1564;
   CHECK(decide(input).verdict == Verdict::tune);
   input.step_cost_high = from_ms(80);  // a step may cost that much
   CHECK(decide(input).verdict == Verdict::stop);
-  CHECK(decide(input).break_even_launches == Approx(80 / (0.9 * 0.02 * 2)));
+  CHECK(decide(input).break_even_launches == Approx(80 / (0.8 * 0.02 * 2)));
   // What was saved, or what the present configuration saves from now on, may be spent.
   input.promise->saved = from_ms(200);
   CHECK(decide(input).verdict == Verdict::tune);
@@ -517,7 +517,7 @@ TEST_CASE("a promise without a time of the untuned launch is none") {
 }
 
 TEST_CASE("a first pick whose check could break the promise is not tried") {
-  DecisionInput input = plain(3000);
+  DecisionInput input = plain(3400);
   input.first_pick_relative = 0.95;
   Promise promise;
   promise.untuned = from_ms(1);
