@@ -65,7 +65,9 @@ Spread spread_of(const std::vector<double>& values) {
   if (values.size() < 2) return spread;
   double squares = 0;
   for (const double value : values) squares += (value - spread.mean) * (value - spread.mean);
-  spread.deviation = std::sqrt(squares / (n - 1));
+  // What is left of equal values by rounding is no spread.
+  const bool equal = spread.max - spread.min <= 1e-12 * std::fabs(spread.mean);
+  spread.deviation = equal ? 0 : std::sqrt(squares / (n - 1));
   return spread;
 }
 
