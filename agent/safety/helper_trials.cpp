@@ -161,8 +161,13 @@ class HelperTrials::State {
     const Clock::time_point start = Clock::now();
     TrialOutcome outcome;
     outcome.stage = request.stage;
+    if (child_ && child_->ended(Nanoseconds(0))) child_.reset();  // died while it had nothing to do
+    const Nanoseconds processor_before = child_ ? child_->cpu_time() : Nanoseconds(0);
     if (ensure_child(outcome)) converse(request, outcome);
     outcome.wall = time_since(start);
+    if (request.stage == TrialStage::compile && child_) {
+      outcome.processor = std::max(Nanoseconds(0), child_->cpu_time() - processor_before);
+    }
     return outcome;
   }
 
@@ -177,7 +182,6 @@ class HelperTrials::State {
   }
 
   bool ensure_child(TrialOutcome& outcome) {
-    if (child_ && child_->ended(Nanoseconds(0))) child_.reset();  // died while it had nothing to do
     if (child_) return true;
     const Clock::time_point start = Clock::now();
     const Status status = start_child();

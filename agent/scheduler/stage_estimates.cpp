@@ -27,7 +27,17 @@ constexpr double kFinalRuns = 12;
 // Timed runs of a baseline, as ReferenceBaseline makes them.
 constexpr std::uint32_t kBaselineRuns = 5;
 
+// See relaxed().
+constexpr std::uint32_t kPatience = 10;  // gaps
+constexpr std::uint32_t kMaxRounds = 40;
+constexpr double kLeastShare = 1.0 / 8;
+constexpr double kLeastShareOfFew = 1.0 / 64;
+
 }  // namespace
+
+Nanoseconds compile_work(const TrialOutcome& outcome) {
+  return outcome.processor.count() > 0 ? outcome.processor : outcome.wall;
+}
 
 void HighPercentile::observe(double value) {
   if (!(value >= 0) || std::isinf(value)) return;
@@ -40,8 +50,9 @@ double HighPercentile::predict() const {
   if (size_ == 0) return prior_;
   std::array<double, kCapacity> sorted = ring_;
   const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(size_);
-  if (size_ < 9)
+  if (size_ < kEnough) {
     return *std::max_element(sorted.begin(), end) * (1.0 + 1.0 / static_cast<double>(size_));
+  }
   const std::size_t rank = (9 * (size_ + 1) + 9) / 10;  // ceil(0.9 (n + 1)), counted from 1
   const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(rank, size_) - 1);
   std::nth_element(sorted.begin(), nth, end);
@@ -65,8 +76,8 @@ void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& ou
   if (request.stage != outcome.stage || outcome.wall.count() < 0) return;
   switch (request.stage) {
     case TrialStage::compile:
-      compile_.observe(in_ns(outcome.wall));
-      compile_mean_.observe(outcome.wall);
+      compile_.observe(in_ns(compile_work(outcome)));
+      compile_mean_.observe(compile_work(outcome));
       return;
     case TrialStage::prepare:
       if (outcome.status == TrialStatus::correct)
@@ -144,14 +155,23 @@ Nanoseconds StageEstimates::predict(const TrialRequest& request,
   return Nanoseconds::max();
 }
 
-bool StageEstimates::observed(TrialStage stage) const {
+std::size_t StageEstimates::observations(TrialStage stage) const {
   switch (stage) {
-    case TrialStage::compile: return compile_.count() > 0;
-    case TrialStage::prepare: return prepare_overhead_.count() > 0;
-    case TrialStage::check: return check_overhead_.count() > 0;
-    case TrialStage::measure: return measure_overhead_.count() > 0;
+    case TrialStage::compile: return compile_.count();
+    case TrialStage::prepare: return prepare_overhead_.count();
+    case TrialStage::check: return check_overhead_.count();
+    case TrialStage::measure: return measure_overhead_.count();
   }
-  return false;
+  return 0;
+}
+
+Nanoseconds StageEstimates::relaxed(TrialStage stage, Nanoseconds estimate,
+                                    std::uint32_t missed_gaps) const {
+  const std::size_t count = observations(stage);
+  const double factor = count > 0 ? 0.9 : 0.5;
+  const double least = count < HighPercentile::kEnough ? kLeastShareOfFew : kLeastShare;
+  const std::uint32_t rounds = std::min(missed_gaps / kPatience, kMaxRounds);
+  return from_ns(in_ns(estimate) * std::max(least, std::pow(factor, rounds)));
 }
 
 StageEstimates::StepCost StageEstimates::typical_step(const StageContext& context) const {
@@ -171,7 +191,7 @@ StageEstimates::StepCost StageEstimates::high_step(const StageContext& context) 
   request.stage = TrialStage::compile;
   StepCost cost;
   // A few observations have no 90th percentile yet, and compile times have a long tail.
-  const double few = compile_.count() < 9 ? 2.0 : 1.0;
+  const double few = compile_.count() < HighPercentile::kEnough ? 2.0 : 1.0;
   cost.cpu = std::max(from_ns(in_ns(typical.cpu) * few), predict(request, context));
   request.stage = TrialStage::check;
   const Nanoseconds check = predict(request, context);

@@ -18,6 +18,7 @@ namespace idletune {
 class HighPercentile {
  public:
   static constexpr std::size_t kCapacity = 24;
+  static constexpr std::size_t kEnough = 9;  // for a percentile that one outlier does not rule
 
   explicit HighPercentile(double prior = 0) : prior_(prior) {}
   void observe(double value);  // negative or NaN: ignored
@@ -44,6 +45,11 @@ struct StagePriors {
   Nanoseconds run{std::chrono::milliseconds(20)};  // one run, where nothing has been timed yet
 };
 
+// What a compilation is charged for: the processor time that it had where that is known, so that an
+// application which keeps the processors busy is not charged for its tuner's waiting; else the
+// wall-clock time.
+Nanoseconds compile_work(const TrialOutcome& outcome);
+
 // What the duration of a stage depends on.
 struct StageContext {
   Nanoseconds incumbent_run{0};     // device time of what runs now; 0: unknown
@@ -61,10 +67,17 @@ class StageEstimates {
   // A stage of `request` has ended as `outcome`; `context` as given to predict.
   void observe(const TrialRequest& request, const TrialOutcome& outcome,
                const StageContext& context);
-  // The 90th percentile of how long `request` will take in all (wall-clock).
+  // The 90th percentile of how long `request` will take in all (wall-clock; of a compilation, what
+  // it will be charged for).
   Nanoseconds predict(const TrialRequest& request, const StageContext& context) const;
-  // Whether predict() for this stage rests on an observation (of whichever configuration).
-  bool observed(TrialStage stage) const;
+  // On how many observations predict() for this stage rests, at most kCapacity (of whichever
+  // configuration); 0: on the prior.
+  std::size_t observations(TrialStage stage) const;
+  // An estimate that keeps a stage from running would never be corrected by an observation, so it
+  // relaxes with the gaps in a row that were too short: with every ten of them a prior by half, an
+  // observation by a tenth, down to an eighth. One disturbed stage must not rule out all that
+  // follow: fewer than HighPercentile::kEnough observations relax down to a sixty-fourth.
+  Nanoseconds relaxed(TrialStage stage, Nanoseconds estimate, std::uint32_t missed_gaps) const;
   bool fits(const TrialRequest& request, const StageContext& context, Nanoseconds remaining) const {
     return predict(request, context) <= remaining;
   }

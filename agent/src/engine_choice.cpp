@@ -52,8 +52,8 @@ bool TuningEngine::may_spend(const ShapeTask& task, TimeSource source, Nanosecon
 // it.
 Nanoseconds TuningEngine::gap_needed(const ShapeTask& task) const {
   if (task.misses == 0) return Nanoseconds{0};
-  return relaxed(task, TrialStage::prepare,
-                 task.estimates.longest_device_stage(stage_context(task)));
+  return task.estimates.relaxed(
+      TrialStage::prepare, task.estimates.longest_device_stage(stage_context(task)), task.misses);
 }
 
 // What the shape's own launches of this session can cover. Savings are the ledger's affair.

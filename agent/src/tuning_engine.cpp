@@ -11,9 +11,6 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kForever = std::chrono::hours(24);
-constexpr std::uint32_t kPatience = 10;  // gaps
-constexpr double kMaxRounds = 20;
-constexpr double kLeastShare = 0.125;          // of an estimate, however long it was in the way
 constexpr std::uint32_t kMaxDeviceFaults = 3;  // crashes and hangs before tuning ends here
 
 bool simulated(const KernelTask& kernel) {
@@ -249,18 +246,9 @@ void TuningEngine::announce(ShapeTask& task, const TrialRequest& request) {
   task.intent_to_run = runs;
 }
 
-// An estimate that keeps a stage from running is never corrected by an observation. So with every
-// kPatience gaps that were too short it relaxes: a prior by half, an observation by a tenth.
-Nanoseconds TuningEngine::relaxed(const ShapeTask& task, TrialStage stage,
-                                  Nanoseconds estimate) const {
-  const double rounds = std::min<double>(task.misses / kPatience, kMaxRounds);
-  const double factor = task.estimates.observed(stage) ? 0.9 : 0.5;
-  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(estimate.count()) *
-                                               std::max(kLeastShare, std::pow(factor, rounds))));
-}
-
 Nanoseconds TuningEngine::predict(const ShapeTask& task, const TrialRequest& request) const {
-  return relaxed(task, request.stage, task.estimates.predict(request, stage_context(task)));
+  return task.estimates.relaxed(request.stage, task.estimates.predict(request, stage_context(task)),
+                                task.misses);
 }
 
 TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
@@ -374,7 +362,7 @@ void TuningEngine::charge(ShapeTask& task, const InFlight& flight, const TrialOu
   if (flight.source != TimeSource::idle) return;
   const std::int64_t before = ledger_.state().charged_ns;
   if (!on_device(outcome.stage)) {
-    ledger_.charge_cpu(outcome.wall);
+    ledger_.charge_cpu(compile_work(outcome));
   } else {
     ledger_.charge_idle(outcome.wall, interference(flight, outcome));
   }

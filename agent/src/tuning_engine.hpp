@@ -101,7 +101,6 @@ class TuningEngine {
   bool take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source);
   bool refused_by_journal(const ShapeTask& task, const Configuration& configuration) const;
   std::optional<TrialRequest> next_request(const ShapeTask& task) const;
-  Nanoseconds relaxed(const ShapeTask& task, TrialStage stage, Nanoseconds estimate) const;
   Nanoseconds predict(const ShapeTask& task, const TrialRequest& request) const;
   bool concerns_candidate(const ShapeTask& task) const;
 

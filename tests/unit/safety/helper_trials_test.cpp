@@ -121,6 +121,8 @@ TEST_CASE("a right variant goes through all stages in the helper") {
   CHECK(trials.isolated());
   TrialOutcome outcome = run(trials, request(TrialStage::compile, kRight));
   CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+  CHECK(outcome.processor.count() > 0);
+  CHECK(outcome.processor <= outcome.wall * std::thread::hardware_concurrency() * 2);
   for (std::uint32_t seed = 1; seed <= 2; ++seed) {
     outcome = run(trials, request(TrialStage::prepare, kRight, seed));
     CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);

@@ -95,6 +95,34 @@ TEST_CASE("a compile is predicted from compiles, first from the prior") {
   CHECK_FALSE(estimates.fits(compile, {}, us(1999)));
 }
 
+TEST_CASE("a compilation that waited for a processor counts with the processor time it had") {
+  StageEstimates estimates;
+  TrialOutcome starved = outcome_of(TrialStage::compile, us(9000));
+  starved.processor = us(1000);
+  CHECK(compile_work(starved) == us(1000));
+  estimates.observe(request_of(TrialStage::compile), starved, {});
+  CHECK(estimates.typical_step({}).cpu == us(1000));
+  CHECK(compile_work(outcome_of(TrialStage::compile, us(9000))) == us(9000));  // nobody knows
+}
+
+TEST_CASE("one disturbed stage does not rule out all that follow") {
+  StageEstimates estimates;
+  const TrialRequest check = request_of(TrialStage::check);
+  const auto relaxed = [&](std::uint32_t missed_gaps) {
+    return estimates.relaxed(TrialStage::check, us(1000), missed_gaps);
+  };
+  CHECK(relaxed(9) == us(1000));
+  CHECK(relaxed(10) == us(500));  // the prior
+  estimates.observe(check, outcome_of(TrialStage::check, us(1000)), {});
+  CHECK(relaxed(10) == us(900));
+  CHECK(relaxed(5000) <= us(16));
+  CHECK(relaxed(5000) > us(15));
+  for (int i = 0; i < 8; ++i) {
+    estimates.observe(check, outcome_of(TrialStage::check, us(1000)), {});
+  }
+  CHECK(relaxed(5000) == us(125));  // nine observations are no accident
+}
+
 TEST_CASE("compile times are handed on to another shape, run times are not") {
   StageEstimates first;
   for (int i = 0; i < 9; ++i) {
