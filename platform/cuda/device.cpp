@@ -10,13 +10,13 @@
 #include "platform/completion_wait.hpp"
 #include "platform/cuda/program.hpp"
 #include "platform/cuda/session.hpp"
+#include "platform/request_checks.hpp"
 
 namespace idletune::cuda {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::uint32_t kMaxLanes = 256;
 constexpr std::size_t kWindowAlignmentBytes = 256;  // of everything that cuMemAlloc gives
 // A cached image begins with the version of the NVRTC that made it (little-endian).
 constexpr std::size_t kVersionBytes = 4;
@@ -96,7 +96,7 @@ class CudaDevice final : public Device {
  private:
   using Image = std::vector<std::uint8_t>;
 
-  Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const;
+  Status check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const;
   BinaryKey key_of(const CompileRequest& request) const;
   Result<std::unique_ptr<CudaProgram>> load(const Image& image, const CompileRequest& request,
                                             std::uint32_t lanes);
@@ -116,19 +116,15 @@ class CudaDevice final : public Device {
 
 Result<std::unique_ptr<Program>> CudaDevice::compile(const CompileRequest& request) {
   if (Status fit = session_->tunable(); !fit.ok()) return fit;
-  const std::uint32_t lanes = request.lanes != 0 ? request.lanes : launch_lanes_;
-  if (lanes == 0 || lanes > kMaxLanes || request.entry.empty()) {
-    return {StatusCode::invalid_argument,
-            "compile: expected an entry point and 1.." + std::to_string(kMaxLanes) +
-                " lanes, got '" + std::string(request.entry) + "' and " + std::to_string(lanes)};
-  }
+  const Result<std::uint32_t> lanes = checked_lanes(request, launch_lanes_);
+  if (!lanes.ok()) return lanes.status();
   const BinaryKey key = key_of(request);
-  if (auto cached = from_cache(key, request, lanes)) {
+  if (auto cached = from_cache(key, request, *lanes)) {
     return std::unique_ptr<Program>(std::move(cached));
   }
   auto image = compile_image(request);
   if (!image.ok()) return image.status();
-  auto program = load(*image, request, lanes);
+  auto program = load(*image, request, *lanes);
   if (!program.ok()) return program.status();
   keep(key, *image);
   return std::unique_ptr<Program>(std::move(*program));
@@ -218,13 +214,7 @@ void CudaDevice::keep(const BinaryKey& key, const Image& image) {
 
 Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {
   if (Status fit = session_->tunable(); !fit.ok()) return fit;
-  if (bytes == 0) return {StatusCode::invalid_argument, "allocate: expected at least one byte"};
-  const std::uint64_t limit = session_->info.max_allocation_bytes;
-  if (limit != 0 && bytes > limit) {
-    return {StatusCode::out_of_memory, "allocate: " + std::to_string(bytes) +
-                                           " bytes; the device allows at most " +
-                                           std::to_string(limit) + " at once"};
-  }
+  if (Status fit = check_allocation(session_->info, bytes); !fit.ok()) return fit;
   const ContextScope scope(*session_);
   if (scope.error() != kSuccess) return scope.status();
   DeviceAddress address = 0;
@@ -240,21 +230,18 @@ Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {
 
 Result<std::unique_ptr<Buffer>> CudaDevice::window(Buffer& parent, std::size_t offset,
                                                    std::size_t bytes) {
-  if (Status fit = check_range(parent, offset, bytes); !fit.ok()) return fit;
+  if (Status fit = check_copy(parent, offset, bytes); !fit.ok()) return fit;
   return std::unique_ptr<Buffer>(
       new CudaBuffer(session_, address_of(parent) + offset, bytes, CudaBuffer::Ownership::window));
 }
 
-Status CudaDevice::check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const {
-  if (Status fit = session_->tunable(); !fit.ok()) return fit;
-  if (offset <= buffer.size_bytes() && size <= buffer.size_bytes() - offset) return {};
-  return {StatusCode::invalid_argument,
-          "copy of " + std::to_string(size) + " bytes at " + std::to_string(offset) +
-              " of a buffer of " + std::to_string(buffer.size_bytes()) + ": expected it inside"};
+Status CudaDevice::check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const {
+  Status fit = session_->tunable();
+  return fit.ok() ? check_range(buffer, offset, size) : fit;
 }
 
 Status CudaDevice::write(Buffer& buffer, std::size_t offset, Bytes data) {
-  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (Status fit = check_copy(buffer, offset, data.size()); !fit.ok()) return fit;
   if (data.empty()) return {};
   const ContextScope scope(*session_);
   if (scope.error() != kSuccess) return scope.status();
@@ -266,7 +253,7 @@ Status CudaDevice::write(Buffer& buffer, std::size_t offset, Bytes data) {
 }
 
 Status CudaDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes data) {
-  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (Status fit = check_copy(buffer, offset, data.size()); !fit.ok()) return fit;
   if (data.empty()) return {};
   const ContextScope scope(*session_);
   if (scope.error() != kSuccess) return scope.status();

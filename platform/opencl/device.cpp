@@ -10,13 +10,12 @@
 #include "platform/completion_wait.hpp"
 #include "platform/opencl/program.hpp"
 #include "platform/opencl/session.hpp"
+#include "platform/request_checks.hpp"
 
 namespace idletune::opencl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr std::uint32_t kMaxLanes = 256;
 
 cl_mem memory_of(const Buffer& buffer) {
   const Argument argument = buffer.argument();
@@ -107,7 +106,7 @@ class OpenclDevice final : public Device {
   const CacheCounters& counters() const { return counters_; }
 
  private:
-  Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const;
+  Status check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const;
   std::unique_ptr<OpenclProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
                                             std::uint32_t lanes);
   Result<std::unique_ptr<OpenclProgram>> from_source(const CompileRequest& request,
@@ -132,18 +131,14 @@ Status OpenclDevice::usable() const {
 
 Result<std::unique_ptr<Program>> OpenclDevice::compile(const CompileRequest& request) {
   if (Status fit = usable(); !fit.ok()) return fit;
-  const std::uint32_t lanes = request.lanes != 0 ? request.lanes : launch_lanes_;
-  if (lanes == 0 || lanes > kMaxLanes || request.entry.empty()) {
-    return {StatusCode::invalid_argument,
-            "compile: expected an entry point and 1.." + std::to_string(kMaxLanes) +
-                " lanes, got '" + std::string(request.entry) + "' and " + std::to_string(lanes)};
-  }
+  const Result<std::uint32_t> lanes = checked_lanes(request, launch_lanes_);
+  if (!lanes.ok()) return lanes.status();
   const BinaryKey key{session_->info.driver_key(), digest_of(request.source),
                       Digest().add(request.entry).add(request.options).value()};
-  if (auto cached = from_cache(key, request, lanes)) {
+  if (auto cached = from_cache(key, request, *lanes)) {
     return std::unique_ptr<Program>(std::move(cached));
   }
-  auto built = from_source(request, lanes);
+  auto built = from_source(request, *lanes);
   if (!built.ok()) return built.status();
   keep(key, **built);
   return std::unique_ptr<Program>(std::move(*built));
@@ -205,13 +200,7 @@ void OpenclDevice::keep(const BinaryKey& key, const OpenclProgram& program) {
 
 Result<std::unique_ptr<Buffer>> OpenclDevice::allocate(std::size_t bytes) {
   if (Status fit = usable(); !fit.ok()) return fit;
-  if (bytes == 0) return {StatusCode::invalid_argument, "allocate: expected at least one byte"};
-  const std::uint64_t limit = session_->info.max_allocation_bytes;
-  if (limit != 0 && bytes > limit) {
-    return {StatusCode::out_of_memory, "allocate: " + std::to_string(bytes) +
-                                           " bytes; the device allows at most " +
-                                           std::to_string(limit) + " at once"};
-  }
+  if (Status fit = check_allocation(session_->info, bytes); !fit.ok()) return fit;
   cl_int error = CL_SUCCESS;
   cl_mem memory =
       session_->api->CreateBuffer(session_->context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
@@ -224,7 +213,7 @@ Result<std::unique_ptr<Buffer>> OpenclDevice::allocate(std::size_t bytes) {
 
 Result<std::unique_ptr<Buffer>> OpenclDevice::window(Buffer& parent, std::size_t offset,
                                                      std::size_t bytes) {
-  if (Status fit = check_range(parent, offset, bytes); !fit.ok()) return fit;
+  if (Status fit = check_copy(parent, offset, bytes); !fit.ok()) return fit;
   if (window_alignment_bytes_ == 0) {
     return {StatusCode::unsupported, "window: this OpenCL library has no sub-buffers"};
   }
@@ -238,16 +227,13 @@ Result<std::unique_ptr<Buffer>> OpenclDevice::window(Buffer& parent, std::size_t
   return std::unique_ptr<Buffer>(new OpenclBuffer(session_, memory, bytes));
 }
 
-Status OpenclDevice::check_range(const Buffer& buffer, std::size_t offset, std::size_t size) const {
-  if (Status fit = usable(); !fit.ok()) return fit;
-  if (offset <= buffer.size_bytes() && size <= buffer.size_bytes() - offset) return {};
-  return {StatusCode::invalid_argument,
-          "copy of " + std::to_string(size) + " bytes at " + std::to_string(offset) +
-              " of a buffer of " + std::to_string(buffer.size_bytes()) + ": expected it inside"};
+Status OpenclDevice::check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const {
+  Status fit = usable();
+  return fit.ok() ? check_range(buffer, offset, size) : fit;
 }
 
 Status OpenclDevice::write(Buffer& buffer, std::size_t offset, Bytes data) {
-  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (Status fit = check_copy(buffer, offset, data.size()); !fit.ok()) return fit;
   if (data.empty()) return {};
   return to_status(
       session_->api->EnqueueWriteBuffer(session_->tuning, memory_of(buffer), CL_TRUE, offset,
@@ -256,7 +242,7 @@ Status OpenclDevice::write(Buffer& buffer, std::size_t offset, Bytes data) {
 }
 
 Status OpenclDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes data) {
-  if (Status fit = check_range(buffer, offset, data.size()); !fit.ok()) return fit;
+  if (Status fit = check_copy(buffer, offset, data.size()); !fit.ok()) return fit;
   if (data.empty()) return {};
   return to_status(
       session_->api->EnqueueReadBuffer(session_->tuning, memory_of(buffer), CL_TRUE, offset,

@@ -1,0 +1,22 @@
+// What every back end asks of a request before it troubles its driver. Any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+namespace idletune {
+
+// The lanes of the program to be made: those of the request, else `default_lanes`. Error:
+// invalid_argument where the request names no entry point or the lanes are not 1 to 256.
+Result<std::uint32_t> checked_lanes(const CompileRequest& request, std::uint32_t default_lanes);
+
+// Errors: invalid_argument (no bytes), out_of_memory (more than the device allows at once).
+Status check_allocation(const DeviceInfo& device, std::size_t bytes);
+
+// Error: invalid_argument unless `size` bytes at `offset` are inside the buffer.
+Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size);
+
+}  // namespace idletune
