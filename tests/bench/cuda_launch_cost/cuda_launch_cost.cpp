@@ -189,45 +189,6 @@ class Contest {
   bool pushes_per_launch_ = false;
 };
 
-struct Effort {
-  std::size_t pairs;  // of blocks
-  std::size_t block;  // launches of one contestant
-};
-
-template <class Launch>
-double block_ns(Contest& contest, std::size_t block, const Launch& launch) {
-  const double all = elapsed_ns([&] {
-    for (std::size_t i = 0, shape = 0; i < block; ++i) {
-      launch(shape);
-      if (++shape == contest.shape_count()) shape = 0;
-    }
-  });
-  contest.finish();
-  return all / static_cast<double>(block);
-}
-
-// Alternates blocks of the two, each of them first in every other pair.
-Measurement measure(const Scenario& scenario, Contest& contest, const Effort& effort) {
-  Measurement result;
-  result.scenario = scenario.name;
-  result.launches = contest.shape_count() + effort.pairs * effort.block;
-  result.first_allocations = allocations_of([&] {
-    for (std::size_t i = 0; i < contest.shape_count(); ++i) contest.launch_idletune(i);
-  });
-  const auto raw = [&](std::size_t i) { contest.launch_raw(i); };
-  const auto idletune = [&](std::size_t i) { contest.launch_idletune(i); };
-  std::vector<Pair> pairs(effort.pairs);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    Pair& pair = pairs[i];
-    if (i % 2 == 0) pair.raw_ns = block_ns(contest, effort.block, raw);
-    result.allocations +=
-        allocations_of([&] { pair.idletune_ns = block_ns(contest, effort.block, idletune); });
-    if (i % 2 != 0) pair.raw_ns = block_ns(contest, effort.block, raw);
-  }
-  summarize(pairs, result);
-  return result;
-}
-
 class Stub {
  public:
   Stub() : library_(dlopen(IDLETUNE_STUB_CUDA, RTLD_NOW | RTLD_LOCAL)) {
@@ -278,7 +239,7 @@ Measurement measure_on_stub(const Stub& stub, const Scenario& scenario, const Ef
   // The stub allocates the events that the production watch asks for; real drivers may, too.
   exclude_library_of(reinterpret_cast<const void*>(contest.driver().LaunchKernel));
   const unsigned long before = stub.calls("cuLaunchKernel");
-  Measurement result = measure(scenario, contest, effort);
+  Measurement result = measure_blocks(scenario.name, contest, effort);
   const unsigned long launches = stub.calls("cuLaunchKernel") - before;
   if (launches != result.launches + effort.pairs * effort.block) {
     throw std::runtime_error(std::to_string(launches) + " launches reached the driver");
@@ -288,34 +249,15 @@ Measurement measure_on_stub(const Stub& stub, const Scenario& scenario, const Ef
   return result;
 }
 
-std::string spread(const Quartiles& q, const char* format) {
-  char text[96];
-  char pattern[64];
-  std::snprintf(pattern, sizeof pattern, "%s [%s .. %s]", format, format, format);
-  std::snprintf(text, sizeof text, pattern, q.median, q.low, q.high);
-  return text;
-}
-
-void print_row(const Measurement& m, bool count_allocations) {
-  const std::string allocations =
-      count_allocations ? std::to_string(m.first_allocations + m.allocations) : "the driver's";
-  std::printf("| %s | %s | %s | %s | %s | %s |\n", m.scenario.c_str(),
-              spread(m.raw_ns, "%.0f").c_str(), spread(m.idletune_ns, "%.0f").c_str(),
-              spread(m.difference_ns, "%.0f").c_str(), spread(m.ratio, "%.3f").c_str(),
-              allocations.c_str());
-}
-
 int run(bool quick, bool on_device) {
   const Effort effort = quick ? Effort{20, 100} : Effort{2000, 500};
-  std::printf("Nanoseconds per launch with 8 arguments: median [lower .. upper quartile].\n\n");
-  std::printf("| scenario | raw | idletune | difference | ratio | allocations |\n");
-  std::printf("|---|---|---|---|---|---|\n");
+  print_table_head();
   bool sane = true;
   if (on_device) {
     for (const Scenario& scenario : kScenarios) {
       Contest contest(cuda::OpenOptions(), scenario);
       contest.remember_arguments();
-      print_row(measure(scenario, contest, effort), false);
+      print_row(measure_blocks(scenario.name, contest, effort), false);
       if (&scenario == std::end(kScenarios) - 1) {
         std::printf("\nOn %s (%s).\n", contest.info().name.c_str(), contest.info().driver.c_str());
       }

@@ -120,51 +120,8 @@ void require_profiles(unsigned long queries, const StubScenario& scenario, std::
                            " launches were profiled");
 }
 
-struct StubEffort {
-  std::size_t pairs;  // of blocks
-  std::size_t block;  // launches of one contestant
-};
-
 // Nanoseconds per launch of one block that goes through the shapes from `first_shape` on in turn.
-template <class Launch>
-double block_ns(Contest& contest, std::size_t block, std::size_t first_shape,
-                const Launch& launch) {
-  const std::size_t shapes = contest.shape_count();
-  const double all = elapsed_ns([&] {
-    for (std::size_t i = 0, shape = first_shape; i < block; ++i) {
-      launch(shape);
-      if (++shape == shapes) shape = first_shape;
-    }
-  });
-  return all / static_cast<double>(block);
-}
-
-// Alternates blocks of the two, each of them first in every other pair.
-Measurement measure_blocks(const StubScenario& scenario, Contest& contest,
-                           const StubEffort& effort) {
-  const std::size_t first_shape = scenario.without_slot ? 1 : 0;
-  const auto raw = [&](std::size_t i) { contest.launch_raw(i); };
-  const auto idletune = [&](std::size_t i) { contest.launch_idletune(i); };
-  Measurement result;
-  result.scenario = scenario.name;
-  result.launches = contest.shape_count() + effort.pairs * effort.block;
-  result.first_allocations = allocations_of([&] {
-    for (std::size_t i = 0; i < contest.shape_count(); ++i) contest.launch_idletune(i);
-  });
-  std::vector<Pair> pairs(effort.pairs);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    Pair& pair = pairs[i];
-    if (i % 2 == 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
-    result.allocations += allocations_of(
-        [&] { pair.idletune_ns = block_ns(contest, effort.block, first_shape, idletune); });
-    if (i % 2 != 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
-  }
-  summarize(pairs, result);
-  return result;
-}
-
-Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario,
-                            const StubEffort& effort) {
+Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, const Effort& effort) {
   stub.reset();
   stub.set(STUB_RECORD_LAUNCHES, 0);
   ContestOptions options;
@@ -184,7 +141,8 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario,
   const unsigned long enqueued = stub.calls("clEnqueueNDRangeKernel");
   const unsigned long set = stub.calls("clSetKernelArg");
   const unsigned long profiles = stub.calls("clReleaseEvent");
-  const Measurement result = measure_blocks(scenario, contest, effort);
+  const Measurement result =
+      measure_blocks(scenario.name, contest, effort, scenario.without_slot ? 1 : 0);
   const std::size_t launches = result.launches + effort.block * effort.pairs;
   require_calls(stub.calls("clEnqueueNDRangeKernel") - enqueued, launches,
                 "clEnqueueNDRangeKernel");
@@ -257,27 +215,8 @@ DeviceMeasurement measure_on_device(const DeviceEffort& effort) {
 
 // --- output ---
 
-std::string spread(const Quartiles& q, const char* format) {
-  char text[96];
-  char pattern[64];
-  std::snprintf(pattern, sizeof pattern, "%s [%s .. %s]", format, format, format);
-  std::snprintf(text, sizeof text, pattern, q.median, q.low, q.high);
-  return text;
-}
-
-void print_row(const Measurement& m, bool count_allocations) {
-  const std::string allocations =
-      count_allocations ? std::to_string(m.first_allocations + m.allocations) : "the driver's";
-  std::printf("| %s | %s | %s | %s | %s | %s |\n", m.scenario.c_str(),
-              spread(m.raw_ns, "%.0f").c_str(), spread(m.idletune_ns, "%.0f").c_str(),
-              spread(m.difference_ns, "%.0f").c_str(), spread(m.ratio, "%.3f").c_str(),
-              allocations.c_str());
-}
-
 void print_table(const std::vector<Measurement>& stub, const DeviceMeasurement& device) {
-  std::printf("Nanoseconds per launch with 8 arguments: median [lower .. upper quartile].\n\n");
-  std::printf("| scenario | raw | idletune | difference | ratio | allocations |\n");
-  std::printf("|---|---|---|---|---|---|\n");
+  print_table_head();
   for (const Measurement& m : stub) print_row(m, true);
   if (device.skipped.empty()) {
     print_row(device.measurement, false);
@@ -346,7 +285,7 @@ void require_that_allocations_count() {
 
 int run(bool quick, bool json) {
   require_that_allocations_count();
-  const StubEffort on_stub = quick ? StubEffort{20, 100} : StubEffort{2000, 1000};
+  const Effort on_stub = quick ? Effort{20, 100} : Effort{2000, 1000};
   const DeviceEffort on_device = quick ? DeviceEffort{4, 4} : DeviceEffort{200, 50};
   const Stub stub;
   std::vector<Measurement> measurements;

@@ -1,10 +1,12 @@
-// How the launch benchmarks count and summarize.
+// How the launch benchmarks measure two contestants, summarize and print. A contest launches shapes
+// by their number: shape_count(), launch_raw(i), launch_idletune(i), finish().
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -64,6 +66,74 @@ std::uint64_t allocations_of(const Work& work) {
   const std::uint64_t before = allocations_of_this_thread();
   work();
   return allocations_of_this_thread() - before;
+}
+
+struct Effort {
+  std::size_t pairs;  // of blocks
+  std::size_t block;  // launches of one contestant
+};
+
+// Nanoseconds per launch of one block that goes through the shapes from `first_shape` on in turn;
+// waits for the device afterwards.
+template <class Contest, class Launch>
+double block_ns(Contest& contest, std::size_t block, std::size_t first_shape,
+                const Launch& launch) {
+  const std::size_t shapes = contest.shape_count();
+  const double all = elapsed_ns([&] {
+    for (std::size_t i = 0, shape = first_shape; i < block; ++i) {
+      launch(shape);
+      if (++shape == shapes) shape = first_shape;
+    }
+  });
+  contest.finish();
+  return all / static_cast<double>(block);
+}
+
+// Alternates blocks of the two, each of them first in every other pair.
+template <class Contest>
+Measurement measure_blocks(const std::string& scenario, Contest& contest, const Effort& effort,
+                           std::size_t first_shape = 0) {
+  const auto raw = [&](std::size_t i) { contest.launch_raw(i); };
+  const auto idletune = [&](std::size_t i) { contest.launch_idletune(i); };
+  Measurement result;
+  result.scenario = scenario;
+  result.launches = contest.shape_count() + effort.pairs * effort.block;
+  result.first_allocations = allocations_of([&] {
+    for (std::size_t i = 0; i < contest.shape_count(); ++i) contest.launch_idletune(i);
+  });
+  std::vector<Pair> pairs(effort.pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    Pair& pair = pairs[i];
+    if (i % 2 == 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
+    result.allocations += allocations_of(
+        [&] { pair.idletune_ns = block_ns(contest, effort.block, first_shape, idletune); });
+    if (i % 2 != 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
+  }
+  summarize(pairs, result);
+  return result;
+}
+
+inline std::string spread(const Quartiles& q, const char* format) {
+  char text[96];
+  char pattern[64];
+  std::snprintf(pattern, sizeof pattern, "%s [%s .. %s]", format, format, format);
+  std::snprintf(text, sizeof text, pattern, q.median, q.low, q.high);
+  return text;
+}
+
+inline void print_table_head() {
+  std::printf("Nanoseconds per launch with 8 arguments: median [lower .. upper quartile].\n\n");
+  std::printf("| scenario | raw | idletune | difference | ratio | allocations |\n");
+  std::printf("|---|---|---|---|---|---|\n");
+}
+
+inline void print_row(const Measurement& m, bool count_allocations) {
+  const std::string allocations =
+      count_allocations ? std::to_string(m.first_allocations + m.allocations) : "the driver's";
+  std::printf("| %s | %s | %s | %s | %s | %s |\n", m.scenario.c_str(),
+              spread(m.raw_ns, "%.0f").c_str(), spread(m.idletune_ns, "%.0f").c_str(),
+              spread(m.difference_ns, "%.0f").c_str(), spread(m.ratio, "%.3f").c_str(),
+              allocations.c_str());
 }
 
 }  // namespace idletune::bench
