@@ -8,6 +8,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
+#include "agent/cli/named_kind.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/importance.hpp"
 #include "models/space/kernel_package.hpp"
@@ -24,28 +25,7 @@ struct ImportanceArguments {
 
 using Kinds = std::map<std::string, ParameterKind>;
 
-std::string known_kinds() {
-  std::string names;
-  for (std::uint8_t kind = 0; kind < kParameterKindCount; ++kind) {
-    names +=
-        std::string(kind > 0 ? ", " : "") + parameter_kind_name(static_cast<ParameterKind>(kind));
-  }
-  return names;
-}
-
-// NAME=KIND; the last word over what the kernels' files say.
-Status add_named_kind(const std::string& text, Kinds& kinds) {
-  const std::size_t equals = text.rfind('=');
-  const bool named = equals != std::string::npos && equals > 0;
-  const auto kind = named ? parameter_kind_from_name(text.substr(equals + 1)) : std::nullopt;
-  if (!kind) {
-    return Status(StatusCode::invalid_argument,
-                  "--kind '" + text + "': expected NAME=KIND with a kind of " + known_kinds());
-  }
-  kinds[text.substr(0, equals)] = *kind;
-  return Status();
-}
-
+// What the kernels' files say; NAME=KIND is the last word.
 Result<Kinds> kinds_of(const ImportanceArguments& arguments) {
   Kinds kinds;
   for (const std::string& path : arguments.kernels) {
@@ -59,7 +39,9 @@ Result<Kinds> kinds_of(const ImportanceArguments& arguments) {
     }
   }
   for (const std::string& text : arguments.kinds) {
-    if (Status status = add_named_kind(text, kinds); !status.ok()) return status;
+    const Result<NamedKind> named = named_kind(text);
+    if (!named.ok()) return named.status();
+    kinds[named->name] = named->kind;
   }
   return kinds;
 }

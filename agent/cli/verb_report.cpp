@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/named_kind.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/sections.hpp"
@@ -53,15 +54,6 @@ std::vector<std::string> section_names() {
   return names;
 }
 
-std::string kind_names() {
-  std::string names;
-  for (std::uint8_t kind = 0; kind < kParameterKindCount; ++kind) {
-    names +=
-        (kind > 0 ? ", " : "") + std::string(parameter_kind_name(static_cast<ParameterKind>(kind)));
-  }
-  return names;
-}
-
 // Kinds from descriptions and from NAME=KIND; those of the latter are the user's last word.
 Result<report::ParameterKinds> read_kinds(const ReportArguments& arguments) {
   report::ParameterKinds kinds;
@@ -74,15 +66,9 @@ Result<report::ParameterKinds> read_kinds(const ReportArguments& arguments) {
     }
   }
   for (const std::string& text : arguments.kinds) {
-    const std::size_t equals = text.rfind('=');
-    const auto kind = equals == std::string::npos || equals == 0
-                          ? std::nullopt
-                          : parameter_kind_from_name(text.substr(equals + 1));
-    if (!kind) {
-      return Status(StatusCode::invalid_argument,
-                    "--kind '" + text + "': expected NAME=KIND with a kind of " + kind_names());
-    }
-    kinds.decide(text.substr(0, equals), *kind);
+    const Result<NamedKind> named = named_kind(text);
+    if (!named.ok()) return named.status();
+    kinds.decide(named->name, named->kind);
   }
   return kinds;
 }
