@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/scheduler/amortization.hpp"
+#include "agent/scheduler/shape_evidence.hpp"
 #include "agent/search/searchers.hpp"
 #include "models/predict/model.hpp"
 #include "models/space/kernel_package.hpp"
@@ -19,12 +19,12 @@ class Tuner::State {
   std::optional<Configuration> ask();
   void tell(const Configuration& configuration, const Measurement& measurement);
   bool pays(double launches, Nanoseconds step_cost, std::string* reason) const;
+  std::size_t told() const { return static_cast<std::size_t>(evidence_.evaluated); }
 
   Space space;
   std::vector<std::string> names;
   Configuration best;
   Nanoseconds best_time{0};
-  std::size_t told = 0;
 
  private:
   Status open_space(const TunerOptions& options);
@@ -34,12 +34,10 @@ class Tuner::State {
   std::string name_;
   std::shared_ptr<const KernelPackage> package_;
   std::shared_ptr<const Model> model_;
-  const KernelKnowledge* knowledge_ = nullptr;
   std::unique_ptr<Searcher> searcher_;
-  UniformDraws draws_;
+  KernelQuantiles quantiles_;
+  ShapeEvidence evidence_;
   std::optional<Proposal> asked_;  // the last one, so that uniform draws are known as such
-  std::array<float, kQuantileCount> quantiles_{};
-  std::array<float, kQuantileCount> levels_{};
 };
 
 Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& options) {
@@ -50,7 +48,7 @@ Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& opt
   SearcherOptions search;
   search.seed = options.seed;
   search.fallback = state->best;
-  state->searcher_ = make_product_searcher(state->space, state->knowledge_, search);
+  state->searcher_ = make_product_searcher(state->space, state->evidence_.knowledge, search);
   return state;
 }
 
@@ -97,13 +95,10 @@ Status Tuner::State::open_model(const TunerOptions& options) {
   Result<std::shared_ptr<const Model>> model = Model::open(std::move(*bytes), options.model);
   if (!model.ok()) return model.status();
   model_ = *model;
-  knowledge_ = model_->kernel(name_, space);
-  if (knowledge_ == nullptr) return {};
-  const std::array<double, kQuantileCount> levels = quantile_levels();
-  for (std::size_t i = 0; i < kQuantileCount; ++i) {
-    levels_[i] = static_cast<float>(levels[i]);
-    quantiles_[i] = static_cast<float>(knowledge_->relative_performance_quantile(levels[i]));
-  }
+  evidence_.knowledge = model_->kernel(name_, space);
+  if (evidence_.knowledge == nullptr) return {};
+  quantiles_ = KernelQuantiles(*evidence_.knowledge);
+  evidence_.quantiles = &quantiles_;
   return {};
 }
 
@@ -118,17 +113,12 @@ void Tuner::State::tell(const Configuration& configuration, const Measurement& m
   const TrialStatus status = measurement.status == TrialStatus::correct && !timed
                                  ? TrialStatus::runtime  // a correct run takes some time
                                  : measurement.status;
-  ++told;
   const bool asked = asked_ && asked_->configuration == configuration;
   if (!asked) searcher_->exclude(configuration);
   searcher_->tell(configuration, {status, timed ? measurement.run_time : Nanoseconds{0}, {}});
-  if (asked && asked_->origin == ProposalOrigin::random) {
-    if (timed) {
-      draws_.add(measurement.run_time);
-    } else {
-      draws_.add_failure();
-    }
-  }
+  // What the caller chose by itself is no uniform draw.
+  const ProposalOrigin origin = asked ? asked_->origin : ProposalOrigin::portfolio;
+  evidence_.step_ended({configuration, origin}, status, measurement.run_time);
   if (timed && (best_time.count() == 0 || measurement.run_time < best_time)) {
     best_time = measurement.run_time;
     best = configuration;
@@ -136,24 +126,18 @@ void Tuner::State::tell(const Configuration& configuration, const Measurement& m
 }
 
 bool Tuner::State::pays(double launches, Nanoseconds step_cost, std::string* reason) const {
-  DecisionInput input;
-  input.current = best_time;
-  input.best_here = best_time;
-  input.expected_launches = launches;
-  input.step_cost = step_cost;
-  input.draws = &draws_;
-  if (knowledge_ != nullptr) {
-    input.quantiles = quantiles_;
-    input.quantile_levels = levels_;
-    input.fraction = knowledge_->well_performing_fraction(options_.wanted_ratio);
-  }
-  input.remaining_configurations = space.valid_count() > told ? space.valid_count() - told : 0;
-  input.target_ratio = options_.wanted_ratio;
-  input.wanted_probability = options_.wanted_probability;
-  const Decision decision = decide(input);
+  DecisionSituation situation;
+  situation.running_time = best_time;
+  situation.expected_launches = launches;
+  situation.step_charge = step_cost;
+  situation.outlook = searcher_->outlook();
+  situation.valid_configurations = space.valid_count();
+  situation.target_ratio = options_.wanted_ratio;
+  situation.wanted_probability = options_.wanted_probability;
+  const Decision decision = decide(decision_input(evidence_, situation));
   if (reason != nullptr) *reason = std::string(decision.reason());
   // Before the first measurement there is nothing to decide on: that one has to be made.
-  return best_time.count() == 0 ? told == 0 : decision.verdict == Verdict::tune;
+  return best_time.count() == 0 ? told() == 0 : decision.verdict == Verdict::tune;
 }
 
 Tuner::Tuner(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -176,7 +160,7 @@ Nanoseconds Tuner::best_time() const { return state_->best_time; }
 bool Tuner::pays(double launches, Nanoseconds step_cost, std::string* reason) const {
   return state_->pays(launches, step_cost, reason);
 }
-std::size_t Tuner::told() const { return state_->told; }
+std::size_t Tuner::told() const { return state_->told(); }
 std::string Tuner::text(const Configuration& configuration) const {
   return to_text(state_->space, configuration);
 }
