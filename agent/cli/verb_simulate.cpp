@@ -9,10 +9,13 @@
 #include <thread>
 #include <vector>
 
+#include "agent/cli/curve_output.hpp"
 #include "agent/cli/held_out_model.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/standards_report.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/search/compared_searchers.hpp"
 #include "agent/search/simulation.hpp"
 #include "platform/os/storage.hpp"
 
@@ -31,6 +34,10 @@ struct SimulateArguments {
   SimulationOptions options;
   std::size_t repeats = 20;
   std::uint64_t seed = 1;
+  bool curves = false;
+  std::string csv;
+  bool standards = false;
+  std::size_t iterations = StandardsOptions{}.iterations;
 };
 
 struct Target {
@@ -113,7 +120,7 @@ std::vector<double> evaluations_of(const Series& series) {
   return values;
 }
 
-nlohmann::json result_of(const Series& series) {
+nlohmann::json result_of(const Series& series, bool curves) {
   std::vector<double> tuning_ms;
   std::vector<double> firsts;
   std::size_t reached = 0;
@@ -125,17 +132,40 @@ nlohmann::json result_of(const Series& series) {
   const Summary evaluations = summarize(evaluations_of(series));
   const Summary time = summarize(tuning_ms);
   const Target& target = *series.target;
-  return {{"target", target.name},
-          {"kernel", target.history->kernel},
-          {"device", target.history->device},
-          {"searcher", series.searcher},
-          {"model", target.kernel != nullptr},
-          {"repeats", series.searches.size()},
-          {"reached", static_cast<double>(reached) / static_cast<double>(series.searches.size())},
-          {"evaluations",
-           {{"median", evaluations.median}, {"p90", evaluations.p90}, {"max", evaluations.max}}},
-          {"tuning_ms", {{"median", time.median}, {"p90", time.p90}}},
-          {"first_pick", summarize(firsts).median}};
+  nlohmann::json result{
+      {"target", target.name},
+      {"kernel", target.history->kernel},
+      {"device", target.history->device},
+      {"searcher", series.searcher},
+      {"model", target.kernel != nullptr},
+      {"repeats", series.searches.size()},
+      {"reached", static_cast<double>(reached) / static_cast<double>(series.searches.size())},
+      {"evaluations",
+       {{"median", evaluations.median}, {"p90", evaluations.p90}, {"max", evaluations.max}}},
+      {"tuning_ms", {{"median", time.median}, {"p90", time.p90}}},
+      {"first_pick", summarize(firsts).median}};
+  if (curves) result["curves"] = curves_json(series.searches);
+  return result;
+}
+
+Status write_curves(const std::vector<Series>& series, const std::string& path) {
+  std::string csv = kCurvesCsvTitle;
+  for (const Series& one : series) csv += curves_csv(one.target->name, one.searcher, one.searches);
+  return write_file_atomically(
+      path, Bytes(reinterpret_cast<const std::uint8_t*>(csv.data()), csv.size()));
+}
+
+void run_standards(const std::vector<Target>& targets, const SimulateArguments& arguments,
+                   CliContext& context) {
+  StandardsOptions options;
+  options.until = arguments.options.until;
+  options.repeats = arguments.repeats;
+  options.seed = arguments.seed;
+  options.threads = kThreads;
+  options.iterations = arguments.iterations;
+  std::vector<StandardsTarget> played;
+  for (const Target& target : targets) played.push_back({target.name, target.simulation.get()});
+  report_standards(played, arguments.searchers, options, context);
 }
 
 // Over all targets and seeds, per searcher; every target weighs the same.
@@ -243,6 +273,7 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
     target.simulation = std::make_unique<Simulation>(std::move(*simulation));
     targets.push_back(std::move(target));
   }
+  if (arguments.standards) return run_standards(targets, arguments, context);
   std::vector<const History*> training;
   for (const History& history : arguments.training.empty() ? *histories : *more)
     training.push_back(&history);
@@ -262,11 +293,15 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
                series.end());
   if (!complete) context.warn("stopped early: the figures are of the searches that were finished");
   nlohmann::json results = nlohmann::json::array();
-  for (const Series& one : series) results.push_back(result_of(one));
+  for (const Series& one : series) results.push_back(result_of(one, arguments.curves));
   const nlohmann::json report = {{"results", results},
                                  {"summary", summary_of(series, arguments.searchers)},
                                  {"until", arguments.options.until},
                                  {"complete", complete}};
+  if (!arguments.csv.empty()) {
+    if (const Status written = write_curves(series, arguments.csv); !written.ok())
+      return context.fail(written);
+  }
   if (context.json()) return context.print_json(report);
   print_readable(report, context);
 }
@@ -281,9 +316,11 @@ void add_simulate_verb(CLI::App& app, CliContext& context) {
       ->required();
   verb->add_option("--model", arguments->model, "Model for the searchers that use one");
   verb->add_option("--searcher", arguments->searchers,
-                   "random, product, portfolio, annealing; separated by commas")
+                   "random, product, portfolio, forest, annealing, genetic, "
+                   "iterml[:LEARNER][:pick=RATIO][:cut=RATIO][:iterations=N][:samples=own|all]; "
+                   "separated by commas")
       ->delimiter(',')
-      ->check(CLI::IsMember({"random", "product", "portfolio", "annealing"}))
+      ->check(CLI::Validator([](std::string& name) { return wrong_with_searcher(name); }, ""))
       ->capture_default_str();
   verb->add_option("--until", arguments->options.until, "Relative performance that ends a search")
       ->check(CLI::Range(0.0, 1.0))
@@ -303,6 +340,20 @@ void add_simulate_verb(CLI::App& app, CliContext& context) {
                    "Histories to learn from with --leave-one-out (default: the targets)")
       ->needs(leave);
   leave->excludes("--model");
+  verb->add_flag("--curves", arguments->curves,
+                 "In the JSON, performance over evaluations and over tuning time");
+  verb->add_option("--csv", arguments->csv, "Write these curves there as comma-separated values");
+  CLI::Option* standards =
+      verb->add_flag("--standards", arguments->standards,
+                     "Samples until the median and the 5th percentile are good, beside random "
+                     "search's (Cui & Feng 2019); without a model")
+          ->excludes("--model")
+          ->excludes(leave);
+  verb->add_option("--iterations", arguments->iterations,
+                   "With --standards: picks of IterML that share the samples")
+      ->check(CLI::Range(1, 100))
+      ->capture_default_str()
+      ->needs(standards);
   context.add_json_flag(*verb);
   verb->callback([arguments, &context] {
     catch_interrupts();

@@ -12,49 +12,6 @@ constexpr double kFailedEnergyMs = 1e300;
 
 }  // namespace
 
-Neighbours::Neighbours(const Space& space) : space_(space) {
-  const std::size_t parameters = space.parameter_count();
-  for (std::size_t p = 0; p < parameters; ++p) {
-    others_.push_back(static_cast<double>(space.parameter_values(p).size()) - 1);
-  }
-  ways_.assign(parameters + 1, std::vector<double>(kMaxDifferences + 1, 0.0));
-  ways_[parameters][0] = 1;
-  for (std::size_t p = parameters; p-- > 0;) {
-    ways_[p][0] = 1;
-    for (std::size_t k = 1; k <= kMaxDifferences; ++k) {
-      ways_[p][k] = ways_[p + 1][k] + others_[p] * ways_[p + 1][k - 1];
-    }
-  }
-}
-
-// Each way to change one to kMaxDifferences parameters is as likely as any other.
-Configuration Neighbours::change(const Configuration& around, Random& random) const {
-  double all = 0;
-  for (std::size_t k = 1; k <= kMaxDifferences; ++k) all += ways_[0][k];
-  double chosen = random.uniform() * all;
-  std::size_t left = 1;
-  while (left < kMaxDifferences && chosen >= ways_[0][left]) chosen -= ways_[0][left++];
-  Configuration changed = around;
-  for (std::size_t p = 0; p < around.size() && left > 0; ++p) {
-    if (random.uniform() * ways_[p][left] >= others_[p] * ways_[p + 1][left - 1]) continue;
-    const Span<const std::int64_t> values = space_.parameter_values(p);
-    const std::size_t kept = space_.value_position(p, around[p]).value_or(0);
-    const std::size_t drawn = static_cast<std::size_t>(random.below(values.size() - 1));
-    changed[p] = values[drawn < kept ? drawn : drawn + 1];
-    --left;
-  }
-  return changed;
-}
-
-std::optional<Configuration> Neighbours::draw(const Configuration& around, Random& random) const {
-  if (!(ways_[0][1] > 0)) return std::nullopt;  // no parameter has a second value
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    const Configuration changed = change(around, random);
-    if (changed != around && space_.contains(changed)) return changed;
-  }
-  return std::nullopt;
-}
-
 AnnealingSearcher::AnnealingSearcher(const Space& space, const SearcherOptions& options)
     : space_(space),
       taken_(space),

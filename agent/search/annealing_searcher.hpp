@@ -6,30 +6,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "agent/search/neighbours.hpp"
 #include "agent/search/random_searcher.hpp"
 #include "agent/search/searchers.hpp"
 #include "models/core/random.hpp"
 
 namespace idletune {
-
-// Draws valid configurations that differ from a given one in one to kMaxDifferences parameters,
-// uniformly among all of those. Without walking the space: changes are drawn from the unconstrained
-// combinations and rejected while the result is not valid.
-class Neighbours {
- public:
-  static constexpr std::size_t kMaxDifferences = 3;
-  static constexpr int kAttempts = 1000;  // rejected ones in a row, then there is said to be none
-
-  explicit Neighbours(const Space& space);  // must outlive this
-  std::optional<Configuration> draw(const Configuration& around, Random& random) const;
-
- private:
-  Configuration change(const Configuration& around, Random& random) const;
-  const Space& space_;
-  std::vector<double> others_;  // per parameter: values besides the current one
-  // ways_[p][k]: in how many ways k of the parameters p, p + 1, ... can be changed.
-  std::vector<std::vector<double>> ways_;
-};
 
 // See agent/search/README.md for the method and where it departs from CLTune's. Memory: some 90
 // bytes per configuration that was measured, for the first kMaxRemembered of them; after those

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "agent/search/compared_searchers.hpp"
+
 namespace idletune {
 
 namespace {
@@ -49,7 +51,7 @@ Result<Search> search_once(const Simulation& target, std::string_view name, std:
   searcher_options.seed = seed;
   searcher_options.shape = target.history().shape;
   searcher_options.device = target.history().device;
-  auto searcher = make_searcher(name, target.space(), nullptr, searcher_options);
+  auto searcher = make_compared_searcher(name, target.space(), nullptr, searcher_options);
   if (!searcher.ok()) return searcher.status();
   Search search;
   double best_ns = bounds.worst_ns;

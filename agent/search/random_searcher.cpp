@@ -8,6 +8,8 @@ namespace {
 
 // Consecutive repeats after which drawing gives way to walking: the space is nearly exhausted.
 constexpr int kMaxRepeats = 64;
+// Draws may be told somewhat out of order, and some never are.
+constexpr int kDrawsAhead = 8;
 
 }  // namespace
 
@@ -26,6 +28,19 @@ std::optional<Configuration> RandomDraws::next() {
     if (!taken_.has_number(number)) return space_.at(number);
   }
   return std::nullopt;
+}
+
+bool RandomDraws::would_draw(const Configuration& configuration) const {
+  if (!space_.indexed()) return true;
+  const std::optional<std::uint64_t> wanted = space_.index_of(configuration);
+  if (!wanted) return false;
+  int ahead = 0;
+  for (std::uint64_t at = position_; at < space_.valid_count() && ahead < kDrawsAhead; ++at) {
+    const std::uint64_t number = order_(at);
+    if (number == *wanted) return true;
+    if (!taken_.has_number(number)) ++ahead;
+  }
+  return false;
 }
 
 std::optional<Configuration> RandomDraws::next_unnumbered() {

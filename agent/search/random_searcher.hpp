@@ -22,6 +22,10 @@ class RandomDraws {
   // A configuration that is not in `taken`, which is not changed where the space has numbers;
   // nothing when all have been drawn.
   std::optional<Configuration> next();
+  // Whether the configuration is among the next few that would be drawn: for telling what an
+  // earlier searcher with this seed drew from what it chose, told in the order of its proposals.
+  // True where the space has no numbers: nobody can tell.
+  bool would_draw(const Configuration& configuration) const;
   std::uint64_t position() const { return position_; }
 
  private:

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "agent/search/annealing_searcher.hpp"
+#include "agent/search/genetic_searcher.hpp"
 #include "agent/search/searchers.hpp"
 
 namespace idletune {
@@ -10,6 +11,11 @@ namespace idletune {
 std::unique_ptr<Searcher> make_annealing_searcher(const Space& space,
                                                   const SearcherOptions& options) {
   return std::unique_ptr<Searcher>(new AnnealingSearcher(space, options));
+}
+
+std::unique_ptr<Searcher> make_genetic_searcher(const Space& space,
+                                                const SearcherOptions& options) {
+  return std::unique_ptr<Searcher>(new GeneticSearcher(space, options));
 }
 
 Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name, const Space& space,
@@ -22,10 +28,12 @@ Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name, const Spa
     without_random.random_every = 0;
     return make_product_searcher(space, kernel, without_random);
   }
+  if (name == "forest") return make_forest_searcher(space, options);
   if (name == "annealing") return make_annealing_searcher(space, options);
-  return Status(
-      StatusCode::invalid_argument,
-      "searcher '" + std::string(name) + "': expected random, product, portfolio or annealing");
+  if (name == "genetic") return make_genetic_searcher(space, options);
+  return Status(StatusCode::invalid_argument,
+                "searcher '" + std::string(name) +
+                    "': expected random, product, portfolio, forest, annealing or genetic");
 }
 
 }  // namespace idletune

@@ -1,5 +1,6 @@
 #include "agent/search/searchers.hpp"
 
+#include "agent/search/forest_searcher.hpp"
 #include "agent/search/product_searcher.hpp"
 #include "agent/search/random_searcher.hpp"
 
@@ -7,6 +8,10 @@ namespace idletune {
 
 std::unique_ptr<Searcher> make_random_searcher(const Space& space, const SearcherOptions& options) {
   return std::unique_ptr<Searcher>(new RandomSearcher(space, options));
+}
+
+std::unique_ptr<Searcher> make_forest_searcher(const Space& space, const SearcherOptions& options) {
+  return std::unique_ptr<Searcher>(new ForestSearcher(space, options));
 }
 
 std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,

@@ -30,10 +30,18 @@ struct SearcherOptions {
 // Uniform over the valid configurations, without repetition. The space must outlive the searcher.
 std::unique_ptr<Searcher> make_random_searcher(const Space& space, const SearcherOptions& options);
 
+// Search without a history: a few uniform draws, then what a random forest over the measurements
+// proposes, with the fixed share of uniform draws. The space must outlive the searcher.
+std::unique_ptr<Searcher> make_forest_searcher(const Space& space, const SearcherOptions& options);
+
 // Simulated annealing with CLTune's parameters; a baseline to compare with. The space must outlive
 // it.
 std::unique_ptr<Searcher> make_annealing_searcher(const Space& space,
                                                   const SearcherOptions& options);
+
+// A genetic algorithm with Kernel Tuner's parameters; a baseline to compare with. The space must
+// outlive it.
+std::unique_ptr<Searcher> make_genetic_searcher(const Space& space, const SearcherOptions& options);
 
 // The order of play of a product (DESIGN 9): the model's first pick, then its portfolio re-ranked
 // as measurements come in, with a fixed share of uniform random draws, then random alone. Space and
@@ -42,8 +50,8 @@ std::unique_ptr<Searcher> make_product_searcher(const Space& space, const Kernel
                                                 const SearcherOptions& options);
 
 // By the name used on command lines: "random", "product" (with "portfolio" for the same without
-// random draws while the portfolio lasts), "annealing". Error: invalid_argument naming the known
-// ones.
+// random draws while the portfolio lasts), "forest", "annealing", "genetic". Error:
+// invalid_argument naming the known ones.
 Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name, const Space& space,
                                                 const KernelKnowledge* kernel,
                                                 const SearcherOptions& options);

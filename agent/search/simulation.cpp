@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/search/compared_searchers.hpp"
+
 namespace idletune {
 
 Simulation::Simulation(const History& history, Space space)
@@ -50,7 +52,7 @@ Result<SimulatedSearch> Simulation::run(std::string_view searcher_name,
   searcher_options.seed = seed;
   searcher_options.shape = history_->shape;
   searcher_options.device = history_->device;
-  auto made = make_searcher(searcher_name, space_, kernel, searcher_options);
+  auto made = make_compared_searcher(searcher_name, space_, kernel, searcher_options);
   if (!made.ok()) return made.status();
   Searcher& searcher = **made;
   SimulatedSearch result;
@@ -64,6 +66,8 @@ Result<SimulatedSearch> Simulation::run(std::string_view searcher_name,
     const double relative = relative_performance(row);
     if (++result.evaluations == 1) result.first_relative = relative;
     result.tuning_ms += cost_ms(row);
+    if (relative > (result.improvements.empty() ? 0 : result.improvements.back().relative))
+      result.improvements.push_back({result.evaluations, result.tuning_ms, relative});
     if (relative >= options.until) {
       result.reached = true;
       break;

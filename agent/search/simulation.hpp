@@ -19,11 +19,19 @@ struct SimulationOptions {
   std::uint64_t max_evaluations = 0;  // 0: until the space is exhausted
 };
 
+// When a search's best configuration so far got better.
+struct ImprovedBest {
+  std::uint64_t evaluations = 0;  // made, that one included
+  double tuning_ms = 0;           // spent, that one included
+  double relative = 0;            // its relative performance
+};
+
 struct SimulatedSearch {
   bool reached = false;
   std::uint64_t evaluations = 0;  // until it was reached, that one included; or all that were made
   double tuning_ms = 0;           // see Simulation::cost_ms
   double first_relative = 0;      // relative performance of the first configuration
+  std::vector<ImprovedBest> improvements;
 };
 
 // A target: the rows of a history as a space, with what measuring each would give. Immutable once
@@ -37,7 +45,7 @@ class Simulation {
   const Space& space() const { return space_; }
   const History& history() const { return *history_; }
 
-  // One search with the searcher of that name (see make_searcher); `kernel` may be null.
+  // One search with the searcher of that name (see make_compared_searcher); `kernel` may be null.
   Result<SimulatedSearch> run(std::string_view searcher, const KernelKnowledge* kernel,
                               std::uint64_t seed, const SimulationOptions& options) const;
 

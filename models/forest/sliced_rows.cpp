@@ -68,14 +68,7 @@ Result<SlicedRows> SlicedRows::build(Span<const float> values, std::size_t colum
   for (std::size_t c = 0; c < columns; ++c) {
     if (Status coded = rows.code_column(values, c); !coded.ok()) return coded;
   }
-  const std::size_t words = blocks_of(rows.rows_) * rows.slices_;
-  const std::size_t needed = rows.bytes() + words * sizeof(std::uint64_t);
-  if (needed > max_bytes) {
-    return Status(StatusCode::out_of_memory, "rows to predict for: " + std::to_string(needed) +
-                                                 " bytes; the limit is " +
-                                                 std::to_string(max_bytes));
-  }
-  rows.words_.resize(words);
+  if (Status allocated = rows.allocate(max_bytes); !allocated.ok()) return allocated;
   for (std::size_t r = 0; r < rows.rows_; ++r) {
     std::uint64_t* block = rows.words_.data() + r / kBlock * rows.slices_;
     for (std::size_t c = 0; c < columns; ++c) {
@@ -89,6 +82,70 @@ Result<SlicedRows> SlicedRows::build(Span<const float> values, std::size_t colum
     }
   }
   return rows;
+}
+
+Result<SlicedRows> SlicedRows::zeros(Span<const std::uint32_t> levels, std::size_t rows,
+                                     std::size_t max_bytes) {
+  if (levels.empty() || levels.size() > kMaxFeatures) {
+    return wrong(std::to_string(levels.size()) + " columns; expected 1 to " +
+                 std::to_string(kMaxFeatures));
+  }
+  SlicedRows result;
+  result.rows_ = rows;
+  result.columns_.resize(levels.size());
+  for (std::size_t c = 0; c < levels.size(); ++c) {
+    if (levels[c] == 0 || levels[c] > kMaxLevels) {
+      return wrong("column " + std::to_string(c) + " has " + std::to_string(levels[c]) +
+                   " levels; expected 1 to " + std::to_string(kMaxLevels));
+    }
+    Column& column = result.columns_[c];
+    column.levels.reserve(levels[c]);
+    for (std::uint32_t i = 0; i < levels[c]; ++i) column.levels.push_back(static_cast<float>(i));
+    result.lay_out(column);
+  }
+  if (Status allocated = result.allocate(max_bytes); !allocated.ok()) return allocated;
+  return result;
+}
+
+void SlicedRows::set(std::size_t row, Span<const std::uint16_t> codes) {
+  std::uint64_t* block = words_.data() + row / kBlock * slices_;
+  const std::uint64_t here = std::uint64_t{1} << (row % kBlock);
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    for (std::uint32_t b = 0; b < columns_[c].slices; ++b) {
+      std::uint64_t& word = block[columns_[c].first_slice + b];
+      word = ((codes[c] >> b) & 1u) != 0 ? word | here : word & ~here;
+    }
+  }
+}
+
+void SlicedRows::get(std::size_t row, Span<float> values) const {
+  const std::uint64_t* block = words_.data() + row / kBlock * slices_;
+  const std::size_t here = row % kBlock;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    std::size_t code = 0;
+    for (std::uint32_t b = 0; b < columns_[c].slices; ++b) {
+      code |= static_cast<std::size_t>((block[columns_[c].first_slice + b] >> here) & 1u) << b;
+    }
+    values[c] = columns_[c].levels[code];
+  }
+}
+
+void SlicedRows::lay_out(Column& column) {
+  column.slices = bits_for(column.levels.size());
+  column.first_slice = static_cast<std::uint32_t>(slices_);
+  slices_ += column.slices;
+}
+
+Status SlicedRows::allocate(std::size_t max_bytes) {
+  const std::size_t words = blocks_of(rows_) * slices_;
+  const std::size_t needed = bytes() + words * sizeof(std::uint64_t);
+  if (needed > max_bytes) {
+    return Status(StatusCode::out_of_memory, "rows to predict for: " + std::to_string(needed) +
+                                                 " bytes; the limit is " +
+                                                 std::to_string(max_bytes));
+  }
+  words_.resize(words);
+  return {};
 }
 
 Status SlicedRows::code_column(Span<const float> values, std::size_t c) {
@@ -108,9 +165,7 @@ Status SlicedRows::code_column(Span<const float> values, std::size_t c) {
     column.levels.insert(at, x);
   }
   column.levels.shrink_to_fit();
-  column.slices = bits_for(column.levels.size());
-  column.first_slice = static_cast<std::uint32_t>(slices_);
-  slices_ += column.slices;
+  lay_out(column);
   return {};
 }
 

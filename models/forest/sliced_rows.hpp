@@ -18,13 +18,25 @@ namespace idletune::learners {
 // query performance with variant indexes", 1997). A split then sends 64 rows left or right with a
 // few logical operations, and a tree is walked once per 64 rows with a word that says which of them
 // are here. Rows that are neighbours in the space take few different paths. A space of 20,000
-// configurations of 14 parameters with 4 values each takes 70 KB. Immutable.
+// configurations of 14 parameters with 4 values each takes 70 KB. Immutable
+// once its rows are set.
 class SlicedRows {
  public:
   // `values`: row by row. Errors: invalid_argument if sizes disagree, a value is not finite, or a
   // column has more than 65,536 distinct values; out_of_memory if more than max_bytes were needed.
   static Result<SlicedRows> build(Span<const float> values, std::size_t columns,
                                   std::size_t max_bytes = std::size_t{64} << 20);
+
+  // The same for columns whose values are 0, 1, ... levels[c] - 1, without the values lying in
+  // memory first: `rows` rows of zeros, to be set one by one before the rows are predicted for.
+  // Errors: invalid_argument for no column, too many columns, or levels that are not 1 to 65,536;
+  // out_of_memory if more than max_bytes were needed.
+  static Result<SlicedRows> zeros(Span<const std::uint32_t> levels, std::size_t rows,
+                                  std::size_t max_bytes = std::size_t{64} << 20);
+  // `codes`: a value per column, below the column's levels.
+  void set(std::size_t row, Span<const std::uint16_t> codes);
+  // The values of a row, one per column.
+  void get(std::size_t row, Span<float> values) const;
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_.size(); }
@@ -63,6 +75,8 @@ class SlicedRows {
     std::vector<CodeRange> ranges;
   };
   Status code_column(Span<const float> values, std::size_t column);
+  void lay_out(Column& column);
+  Status allocate(std::size_t max_bytes);
   CodedTree code_tree(TreeView tree) const;
   template <class AtLeaf>
   void walk(TreeView tree, const AtLeaf& at_leaf) const;

@@ -164,3 +164,46 @@ TEST_CASE("rows that are none are refused") {
   CHECK(SlicedRows::build(values, 0).code() == StatusCode::invalid_argument);
   CHECK(SlicedRows::build({}, 2)->rows() == 0);
 }
+
+TEST_CASE("rows that are set one by one hold what was set and predict like rows built at once") {
+  const std::vector<std::uint32_t> levels{5, 1, 32, 3};
+  constexpr std::size_t kRows = 200;
+  auto rows = SlicedRows::zeros(levels, kRows);
+  REQUIRE(rows.ok());
+  Random random(4);
+  std::vector<float> values, targets;
+  std::vector<std::uint16_t> codes(levels.size());
+  for (std::size_t r = 0; r < kRows; ++r) {
+    rows->set(r, std::vector<std::uint16_t>{4, 0, 31, 2});  // what a later set replaces
+    for (std::size_t c = 0; c < levels.size(); ++c) {
+      codes[c] = static_cast<std::uint16_t>(random.below(levels[c]));
+      values.push_back(static_cast<float>(codes[c]));
+    }
+    rows->set(r, codes);
+    targets.push_back(std::fabs(values[values.size() - 4] * 3 - values[values.size() - 2]));
+  }
+  std::vector<float> row(levels.size());
+  for (std::size_t r = 0; r < kRows; ++r) {
+    rows->get(r, row);
+    CHECK(row == std::vector<float>(values.begin() + static_cast<std::ptrdiff_t>(r * 4),
+                                    values.begin() + static_cast<std::ptrdiff_t>(r * 4 + 4)));
+  }
+  const auto at_once = SlicedRows::build(values, levels.size());
+  const auto forest = Forest::grow({values, levels.size(), {}, targets, 0}, {});
+  REQUIRE(at_once.ok());
+  REQUIRE(forest.ok());
+  std::vector<float> expected(kRows), found(kRows);
+  at_once->predict(forest->view(), expected, {});
+  rows->predict(forest->view(), found, {});
+  CHECK(found == expected);
+}
+
+TEST_CASE("rows of zeros are refused where columns, levels or memory do not do") {
+  CHECK(SlicedRows::zeros({}, 4).status().code() == StatusCode::invalid_argument);
+  CHECK(SlicedRows::zeros(std::vector<std::uint32_t>{2, 0}, 4).status().code() ==
+        StatusCode::invalid_argument);
+  CHECK(SlicedRows::zeros(std::vector<std::uint32_t>{65537}, 4).status().code() ==
+        StatusCode::invalid_argument);
+  CHECK(SlicedRows::zeros(std::vector<std::uint32_t>{256}, 6400, 1000).status().code() ==
+        StatusCode::out_of_memory);
+}

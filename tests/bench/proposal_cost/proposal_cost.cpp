@@ -1,0 +1,201 @@
+// What it costs on the device side to learn a measurement and to propose the next configuration:
+// processor time and heap, by the number of measurements, for a space that is followed as a whole
+// and for a larger one. Prints figures; asserts the memory bound only.
+#include <malloc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <memory>
+#include <new>
+#include <string>
+#include <vector>
+
+#include "agent/search/forest_proposals.hpp"
+#include "models/core/random.hpp"
+#include "models/space/product_space.hpp"
+
+using namespace idletune;
+
+namespace {
+
+// Heap in use, as malloc rounds it.
+std::size_t heap_bytes = 0;
+std::size_t heap_peak = 0;
+
+void* counted(std::size_t size) {
+  void* block = std::malloc(size != 0 ? size : 1);
+  if (block == nullptr) std::abort();
+  heap_bytes += malloc_usable_size(block);
+  heap_peak = std::max(heap_peak, heap_bytes);
+  return block;
+}
+
+void uncounted(void* block) {
+  if (block != nullptr) heap_bytes -= malloc_usable_size(block);
+  std::free(block);
+}
+
+}  // namespace
+
+void* operator new(std::size_t size) { return counted(size); }
+void* operator new[](std::size_t size) { return counted(size); }
+void operator delete(void* block) noexcept { uncounted(block); }
+void operator delete[](void* block) noexcept { uncounted(block); }
+void operator delete(void* block, std::size_t) noexcept { uncounted(block); }
+void operator delete[](void* block, std::size_t) noexcept { uncounted(block); }
+
+namespace {
+
+constexpr std::size_t kMeasured = 200;
+constexpr std::size_t kAllowedBytes = std::size_t{512} << 10;  // issue: 20,000 configurations
+
+// Processor time of this thread: what other programs on the machine do counts little.
+double thread_time_us() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
+}
+
+std::vector<std::int64_t> powers(std::size_t count) {
+  std::vector<std::int64_t> values;
+  for (std::size_t i = 0; i < count; ++i) values.push_back(std::int64_t{1} << i);
+  return values;
+}
+
+// Fourteen parameters like CLBlast's Xgemm; every few hundredth combination, in the order of
+// enumeration.
+Space thinned_space(std::size_t configurations) {
+  const std::size_t radix[] = {4, 4, 3, 3, 3, 3, 2, 4, 4, 2, 2, 2, 2, 2};
+  constexpr std::size_t kParameters = sizeof radix / sizeof *radix;
+  std::uint64_t combinations = 1;
+  for (const std::size_t r : radix) combinations *= r;
+  std::vector<std::string> names;
+  for (std::size_t p = 0; p < kParameters; ++p) names.push_back("P" + std::to_string(p));
+  std::vector<std::int64_t> rows;
+  for (std::size_t i = 0; i < configurations; ++i) {
+    std::uint64_t number = i * (combinations / configurations);
+    std::int64_t row[kParameters];
+    for (std::size_t c = kParameters; c-- > 0;) {
+      row[c] = std::int64_t{1} << (number % radix[c]);
+      number /= radix[c];
+    }
+    rows.insert(rows.end(), row, row + kParameters);
+  }
+  auto space = Space::from_rows(names, {}, {}, rows);
+  if (!space.ok()) std::abort();
+  return std::move(*space);
+}
+
+// Interacting factors, noise, and one in fifty that fails.
+Observation measure(const Configuration& configuration, Random& random) {
+  Observation seen;
+  if (random.below(50) == 0) {
+    seen.status = TrialStatus::runtime;
+    return seen;
+  }
+  double log_time = 14;
+  for (std::size_t p = 0; p + 1 < configuration.size(); ++p) {
+    const double both = static_cast<double>(configuration[p] * configuration[p + 1]);
+    log_time += std::fabs(std::log2(both) - 2.0) / static_cast<double>(p + 1);
+  }
+  seen.run_time = Nanoseconds(std::llround(std::exp(log_time + 0.05 * random.uniform())));
+  return seen;
+}
+
+struct Timings {
+  std::vector<double> us;
+  double quantile(double share) {
+    std::sort(us.begin(), us.end());
+    return us[static_cast<std::size_t>(share * static_cast<double>(us.size() - 1))];
+  }
+};
+
+struct Cost {
+  double construct_us = 0;
+  Timings early;   // proposals after 6 to 40 measurements
+  Timings middle;  // 41 to 150
+  Timings late;    // 151 to 200
+  std::size_t bytes = 0;
+};
+
+void play(const Space& space, std::uint64_t seed, bool with_prior, Cost& cost) {
+  Random random(seed);
+  ForestProposalOptions options;
+  options.seed = seed;
+  if (with_prior) {
+    options.prior = [](const Configuration& c) -> std::optional<float> {
+      return static_cast<float>(c[0]) * 0.1f;
+    };
+  }
+  const std::size_t before = heap_bytes;
+  heap_peak = before;
+  double begin = thread_time_us();
+  const auto proposals = std::make_unique<ForestProposals>(space, options);
+  cost.construct_us = thread_time_us() - begin;
+  for (std::size_t i = 0; i < kMeasured; ++i) {
+    std::optional<Configuration> next;
+    begin = thread_time_us();
+    if (i >= 6) next = proposals->propose();
+    const double asked = thread_time_us() - begin;
+    if (!next) next = space.sample(random);
+    const Observation seen = measure(*next, random);
+    begin = thread_time_us();
+    proposals->tell(*next, seen);
+    const double both = asked + thread_time_us() - begin;
+    if (i >= 6) (i < 40 ? cost.early : i < 150 ? cost.middle : cost.late).us.push_back(both);
+  }
+  cost.bytes = std::max(cost.bytes, heap_peak - before);
+}
+
+void print(const char* what, Cost& cost) {
+  std::printf("%-40s %7.2f | %6.3f %6.3f | %6.3f %6.3f | %6.3f %6.3f | %4zu KiB\n", what,
+              cost.construct_us / 1000, cost.early.quantile(0.5) / 1000,
+              cost.early.quantile(0.9) / 1000, cost.middle.quantile(0.5) / 1000,
+              cost.middle.quantile(0.9) / 1000, cost.late.quantile(0.5) / 1000,
+              cost.late.quantile(0.9) / 1000, (cost.bytes + 1023) >> 10);
+}
+
+int run(std::uint64_t searches) {
+  const Space followed = thinned_space(20000);
+  std::vector<std::string> names;
+  std::vector<std::vector<std::int64_t>> values;
+  for (int p = 0; p < 14; ++p) {
+    names.push_back("P" + std::to_string(p));
+    values.push_back(powers(p < 4 ? 5 : 3));
+  }
+  const auto large = product_space(names, values);
+  if (!large.ok()) std::abort();
+  Cost plain, residual, sampled;
+  for (std::uint64_t seed = 1; seed <= searches; ++seed) {
+    play(followed, seed, false, plain);
+    play(followed, seed, true, residual);
+    play(*large, seed, false, sampled);
+  }
+  std::printf(
+      "ms: construction; propose and tell after 6-40, 41-150, 151-200 measurements,\n"
+      "each as median and 90th percentile; heap at its peak\n");
+  print("20,000 configurations", plain);
+  print("20,000 configurations, with a prior", residual);
+  print("36.9 million configurations (sampled)", sampled);
+  for (const Cost* cost : {&plain, &residual, &sampled}) {
+    if (cost->bytes > kAllowedBytes) {
+      std::fprintf(stderr, "proposal_cost: %zu bytes; expected at most %zu\n", cost->bytes,
+                   kAllowedBytes);
+      return 1;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc == 1) return run(20);
+  if (argc == 2 && std::strcmp(argv[1], "--quick") == 0) return run(1);
+  std::fprintf(stderr, "usage: proposal_cost [--quick]\n");
+  return 2;
+}
