@@ -38,6 +38,23 @@ Result<std::vector<History>> load_histories(const std::vector<std::string>& path
   return all;
 }
 
+nlohmann::json history_entry(const History& history, const std::string& file) {
+  nlohmann::json failed = nlohmann::json::object();
+  for (std::size_t s = 1; s < kTrialStatusCount; ++s) {
+    const auto status = static_cast<TrialStatus>(s);
+    if (history.count(status) > 0) failed[trial_status_name(status)] = history.count(status);
+  }
+  return {{"file", file},
+          {"kernel", history.kernel},
+          {"device", history.device},
+          {"shape",
+           std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
+          {"configurations", history.rows()},
+          {"correct", history.count(TrialStatus::correct)},
+          {"failed", failed},
+          {"warnings", history.warnings}};
+}
+
 std::string to_text(const Shape& shape) {
   std::string text;
   for (std::size_t i = 0; i < shape.size(); ++i)

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <idletune/result.hpp>
 
 #include "models/history/history.hpp"
@@ -15,6 +17,9 @@ Result<std::vector<History>> load_histories(const std::string& path);
 
 // All of them, in the order of the paths; the first failure ends it.
 Result<std::vector<History>> load_histories(const std::vector<std::string>& paths);
+
+// What `import` and `explore` answer about a history in `file`: kernel, device, counts, warnings.
+nlohmann::json history_entry(const History& history, const std::string& file);
 
 // "4096x4096", or "-" for none.
 std::string to_text(const Shape& shape);

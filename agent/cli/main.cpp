@@ -18,6 +18,7 @@ void add_verbs(CLI::App& app, CliContext& context) {
   add_pack_verb(app, context);
   add_import_verb(app, context);
   add_export_verb(app, context);
+  add_explore_verb(app, context);
   add_learn_verb(app, context);
   add_simulate_verb(app, context);
   add_inspect_verb(app, context);

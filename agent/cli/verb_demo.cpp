@@ -26,7 +26,7 @@ struct DemoOptions {
   double seconds = 60;
   std::uint32_t device = 0;
   std::string kernel;
-  std::string model;
+  std::string model = kNoModel;  // the demo begins like a device that nobody has seen
   std::string state;
   bool fresh = false;
 };

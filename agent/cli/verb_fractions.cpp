@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/cli/fractions_table.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/steps_prediction_report.hpp"
 #include "agent/cli/verbs.hpp"
@@ -20,6 +21,7 @@ struct FractionsArguments {
   double threshold = 0.9;
   double probability = 0.95;
   bool published = false;
+  bool table = false;
   bool predict = false;
   PredictionOptions prediction;
 };
@@ -32,6 +34,10 @@ std::string percent(double share) {
 
 nlohmann::json or_null(const std::optional<std::uint64_t>& steps) {
   return steps ? nlohmann::json(*steps) : nlohmann::json(nullptr);
+}
+
+nlohmann::json time_or_null(double ns) {
+  return ns > 0 ? nlohmann::json(ns) : nlohmann::json(nullptr);
 }
 
 std::string or_never(const nlohmann::json& steps) {
@@ -67,6 +73,9 @@ nlohmann::json result_of(const History& history, std::uint64_t dropped,
           {"interval", {interval[0], interval[1]}},
           {"sample", d.is_sample()},
           {"better_than_seen_at_most", d.better_share_bound()},
+          {"best_ns", time_or_null(d.best_ns)},
+          {"median_ns", time_or_null(d.median_run_ns)},
+          {"default_ns", time_or_null(default_time_ns(history))},
           {"steps", or_null(random_search_steps(fraction, arguments.probability))},
           {"steps_without_repetition",
            or_null(random_search_steps_without_repetition(d.space, good, arguments.probability))},
@@ -125,6 +134,9 @@ void run_fractions(const FractionsArguments& arguments, CliContext& context) {
   const auto histories = load_histories(arguments.histories);
   if (!histories.ok()) return context.fail(histories.status());
   if (arguments.predict) return print_predictions(*histories, arguments, context);
+  if (arguments.table && !context.json()) {
+    return context.print(fractions_table(*histories, arguments.threshold));
+  }
   std::vector<const History*> pointers;
   for (const History& history : *histories) pointers.push_back(&history);
   const std::vector<std::uint64_t> dropped = dropped_failures(pointers);
@@ -169,6 +181,8 @@ void add_fractions_verb(CLI::App& app, CliContext& context) {
   verb->add_flag("--published", arguments->published,
                  "Show the fractions that were published for ten benchmarks instead")
       ->excludes(histories);
+  verb->add_flag("--table", arguments->table,
+                 "A Markdown table of what tuning brings, beside the published fractions");
   CLI::Option* predict = verb->add_flag(
       "--predict", arguments->predict,
       "Predict each device's steps from the other devices, and replay random search to compare");

@@ -49,23 +49,6 @@ std::string plain(std::string name) {
   return name.substr(0, 60);
 }
 
-nlohmann::json describe(const History& history, const std::string& file) {
-  nlohmann::json failed = nlohmann::json::object();
-  for (std::size_t s = 1; s < kTrialStatusCount; ++s) {
-    const auto status = static_cast<TrialStatus>(s);
-    if (history.count(status) > 0) failed[trial_status_name(status)] = history.count(status);
-  }
-  return {{"file", file},
-          {"kernel", history.kernel},
-          {"device", history.device},
-          {"shape",
-           std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
-          {"configurations", history.rows()},
-          {"correct", history.count(TrialStatus::correct)},
-          {"failed", failed},
-          {"warnings", history.warnings}};
-}
-
 // Imports one file after the other. Each is read, converted and only then written, so that a bad
 // one leaves nothing behind; the others are imported all the same.
 class Import {
@@ -128,7 +111,7 @@ class Import {
   }
 
   void add(const History& history, const std::string& file, const std::string& output) {
-    entries_.push_back(describe(history, output));
+    entries_.push_back(history_entry(history, output));
     table_.add_row({history.kernel, history.device, to_text(history.shape),
                     std::to_string(history.rows()),
                     std::to_string(history.count(TrialStatus::correct)), output});

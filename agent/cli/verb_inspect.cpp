@@ -9,6 +9,7 @@
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/summary.hpp"
 #include "models/insight/fractions.hpp"
+#include "models/learn/model_contents.hpp"
 #include "models/predict/model.hpp"
 #include "models/space/kernel_package.hpp"
 #include "platform/os/storage.hpp"
@@ -122,6 +123,74 @@ json describe_source(const HistoricalSource& source) {
           {"median_compile_ns", source.median_compile_ns}};
 }
 
+json describe_selectors(const KernelKnowledge& kernel) {
+  json selectors = json::array();
+  for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
+    const SelectorView selector = kernel.selector(i);
+    std::vector<std::string> inputs;
+    for (std::size_t n = 0; n < selector.input_count(); ++n)
+      inputs.emplace_back(kernel.selector_input(i, n));
+    const json device =
+        selector.device.empty() ? json(nullptr) : json(std::string(selector.device));
+    json entry = {{"device", device},
+                  {"inputs", inputs},
+                  {"low", std::vector<double>(selector.low.begin(), selector.low.end())},
+                  {"high", std::vector<double>(selector.high.begin(), selector.high.end())},
+                  {"features", selector.feature_count()},
+                  {"configurations", selector.class_count()},
+                  {"leaves", selector.tree.leaf_count()},
+                  {"height", selector.tree.height()}};
+    for (std::size_t q = 0; q < kernel.selector_quality_count(); ++q) {
+      const auto quality = kernel.selector_quality(q);
+      if (quality.device != selector.device) continue;
+      entry["held_out"] = {{"folds", quality.folds},   {"shapes", quality.shapes},
+                           {"dtpr", quality.retained}, {"dttr", quality.against_single},
+                           {"worst", quality.worst},   {"accuracy", quality.accuracy}};
+    }
+    selectors.push_back(entry);
+  }
+  return selectors;
+}
+
+json describe_published(const KernelKnowledge& kernel) {
+  json published = json::array();
+  for (std::size_t i = 0; i < kernel.published_count(); ++i) {
+    const KernelKnowledge::Published entry = kernel.published(i);
+    published.push_back(
+        {{"device", std::string(entry.device)},
+         {"devices", entry.devices},
+         {"values", std::vector<std::int64_t>(entry.values.begin(), entry.values.end())}});
+  }
+  return published;
+}
+
+// What the file has for a kernel, also of kinds that this version does not read.
+void describe_sections(const ModelKernel& kernel, json& entry) {
+  json sections = json::array();
+  for (const ModelSection& section : kernel.sections) {
+    sections.push_back({{"kind", section_kind_name(section.kind)},
+                        {"number", section.kind},
+                        {"version", section.version},
+                        {"bytes", section.bytes.size()}});
+  }
+  entry["bytes"] = kernel.bytes();
+  entry["sections"] = sections;
+  const KernelProvenance provenance = provenance_of(kernel);
+  json learned_from = json::array();
+  for (const KernelProvenance::Origin& origin : provenance.histories) {
+    learned_from.push_back({{"device", origin.device},
+                            {"histories", origin.histories},
+                            {"shapes", origin.shapes},
+                            {"configurations", origin.configurations},
+                            {"correct", origin.correct},
+                            {"digest", hexadecimal(origin.digest)}});
+  }
+  entry["learned_from"] = learned_from;
+  entry["learned_unix_seconds"] =
+      provenance.learned_unix_seconds > 0 ? json(provenance.learned_unix_seconds) : json(nullptr);
+  entry["dropped"] = provenance.dropped;
+}
+
 json describe_knowledge(const KernelKnowledge& kernel) {
   json sources = json::array();
   for (std::size_t i = 0; i < kernel.source_count(); ++i)
@@ -144,16 +213,42 @@ json describe_knowledge(const KernelKnowledge& kernel) {
           {"portfolio", kernel.portfolio_size()},
           {"first_picks", kernel.first_pick_count()},
           {"well_performing_fraction", kernel.well_performing_fraction(0.9)},
+          {"selectors", describe_selectors(kernel)},
+          {"published", describe_published(kernel)},
+          {"published_origin", std::string(kernel.published_origin())},
           {"held_out", held_out}};
 }
 
+// A kernel of the file that this version reads nothing of.
+json describe_unread(const ModelKernel& kernel) {
+  return {{"kernel", kernel.name}, {"parameters", kernel.parameters}};
+}
+
+const KernelKnowledge* knowledge_of(const Model& model, const ModelKernel& kernel) {
+  for (const KernelKnowledge& known : model.kernels()) {
+    if (known.name() != kernel.name || known.parameter_count() != kernel.parameters.size())
+      continue;
+    bool same = true;
+    for (std::size_t i = 0; i < kernel.parameters.size(); ++i)
+      same = same && known.parameter(i) == kernel.parameters[i];
+    if (same) return &known;
+  }
+  return nullptr;
+}
+
 Result<json> describe_model(std::vector<std::uint8_t> bytes, const std::string& path) {
+  const auto contents = read_model(bytes, path);
+  if (!contents.ok()) return contents.status();
   const auto opened = Model::open(std::move(bytes), path);
   if (!opened.ok()) return opened.status();
   const Model& model = **opened;
   json kernels = json::array();
-  for (const KernelKnowledge& kernel : model.kernels())
-    kernels.push_back(describe_knowledge(kernel));
+  for (const ModelKernel& kernel : contents->kernels) {
+    const KernelKnowledge* known = knowledge_of(model, kernel);
+    json entry = known != nullptr ? describe_knowledge(*known) : describe_unread(kernel);
+    describe_sections(kernel, entry);
+    kernels.push_back(entry);
+  }
   std::vector<std::string> provenance;
   for (std::size_t i = 0; i < model.provenance_count(); ++i)
     provenance.emplace_back(model.provenance(i));

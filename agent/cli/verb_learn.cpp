@@ -1,6 +1,8 @@
 // idletune learn H... -o M: trains a model and says how well it would have done on each device.
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,17 +11,29 @@
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/learn/learn.hpp"
+#include "models/learn/model_contents.hpp"
+#include "models/learn/selector_code.hpp"
+#include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
 namespace {
 
+constexpr std::size_t kMaxPublishedBytes = std::size_t{64} << 20;
+
 struct LearnArguments {
-  std::vector<std::string> histories;
+  std::vector<std::string> histories;  // with `merge`: models
   std::string output;
+  std::string code;  // where selectors go as C++; empty: nowhere
   LearnOptions options;
   bool no_cross_validation = false;
+  bool no_selector = false;
+  bool plain_features = false;
+  bool merge = false;
+  std::string published;
+  std::string published_kernel = "Xgemm=gemm";
+  PublishedOptions published_options;
 };
 
 std::string decimals(double value, int digits) {
@@ -52,6 +66,54 @@ nlohmann::json quality_of(const LearnedKernel& kernel) {
   return quality;
 }
 
+nlohmann::json selectors_of(const LearnedKernel& kernel) {
+  nlohmann::json selectors = nlohmann::json::array();
+  for (const LearnedSelector& selector : kernel.selectors) {
+    nlohmann::json entry = {{"device", selector.device.empty() ? nlohmann::json(nullptr)
+                                                               : nlohmann::json(selector.device)},
+                            {"shapes", selector.shapes},
+                            {"inputs", selector.inputs},
+                            {"configurations", selector.classes.size()},
+                            {"leaves", selector.tree().leaf_count()},
+                            {"height", selector.tree().height()},
+                            {"height_limit", selector.height_limit},
+                            {"leaf_limit", selector.leaf_limit}};
+    if (selector.folds > 0) {
+      entry["held_out"] = {{"folds", selector.folds},
+                           {"dtpr", selector.retained},
+                           {"dttr", selector.against_single},
+                           {"worst", selector.worst},
+                           {"single_configuration", selector.single},
+                           {"accuracy", selector.accuracy}};
+    }
+    selectors.push_back(entry);
+  }
+  return selectors;
+}
+
+void print_selectors(const LearnedKernel& kernel, const CliContext& context) {
+  if (kernel.selectors.empty()) return;
+  TextTable table({{"  selector for"},
+                   {"shapes", Align::right},
+                   {"leaves", Align::right},
+                   {"height", Align::right},
+                   {"of the best (DTPR)", Align::right},
+                   {"worst", Align::right},
+                   {"one for all", Align::right},
+                   {"speed-up over it (DTTR)", Align::right}});
+  for (const LearnedSelector& selector : kernel.selectors) {
+    const bool judged = selector.folds > 0;
+    table.add_row({"  " + (selector.device.empty() ? "any device" : selector.device),
+                   std::to_string(selector.shapes), std::to_string(selector.tree().leaf_count()),
+                   std::to_string(selector.tree().height()),
+                   judged ? decimals(100 * selector.retained, 1) + " %" : "-",
+                   judged ? decimals(100 * selector.worst, 1) + " %" : "-",
+                   judged ? decimals(100 * selector.single, 1) + " %" : "-",
+                   judged ? decimals(selector.against_single, 3) : "-"});
+  }
+  context.print(table);
+}
+
 void print_readable(const LearnedModel& model, const LearnArguments& arguments,
                     const CliContext& context) {
   for (const LearnedKernel& kernel : model.kernels) {
@@ -59,6 +121,11 @@ void print_readable(const LearnedModel& model, const LearnArguments& arguments,
                   " configurations, " + std::to_string(kernel.devices.size()) +
                   " histories, portfolio of " + std::to_string(kernel.portfolio) + ", " +
                   std::to_string(kernel.bytes) + " bytes\n");
+    if (kernel.published > 0) {
+      context.print("  " + std::to_string(kernel.published) +
+                    " published configurations (no times)\n");
+    }
+    print_selectors(kernel, context);
     if (kernel.held_out.empty()) continue;
     TextTable table({{"  left out"},
                      {"shape"},
@@ -75,8 +142,97 @@ void print_readable(const LearnedModel& model, const LearnArguments& arguments,
                 " bytes\n");
 }
 
+// Now, or the time that a reproducible build says (SOURCE_DATE_EPOCH).
+std::int64_t time_of_learning() {
+  if (const char* said = std::getenv("SOURCE_DATE_EPOCH")) return std::atoll(said);
+  return static_cast<std::int64_t>(std::time(nullptr));
+}
+
+Status load_published(LearnArguments& arguments) {
+  if (arguments.published.empty()) return {};
+  PublishedOptions& options = arguments.published_options;
+  const std::size_t equals = arguments.published_kernel.find('=');
+  options.published_kernel = arguments.published_kernel.substr(0, equals);
+  options.kernel = equals == std::string::npos ? options.published_kernel
+                                               : arguments.published_kernel.substr(equals + 1);
+  auto bytes = read_file(arguments.published, kMaxPublishedBytes);
+  if (!bytes.ok()) return bytes.status();
+  auto published = import_published(*bytes, arguments.published, options);
+  if (!published.ok()) return published.status();
+  arguments.options.published.push_back(std::move(*published));
+  return {};
+}
+
+// The model, and its selectors as code if that is wanted.
+Status write_outputs(const LearnArguments& arguments, const std::vector<std::uint8_t>& bytes) {
+  if (!arguments.code.empty()) {
+    const auto model = Model::open(bytes, arguments.output);
+    if (!model.ok()) return model.status();
+    const std::string text = selector_code(**model);
+    const Status written = write_file_atomically(
+        arguments.code, Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+    if (!written.ok()) return written;
+  }
+  return write_file_atomically(arguments.output, bytes);
+}
+
+void run_merge(const LearnArguments& arguments, CliContext& context) {
+  std::vector<ModelContents> models;
+  for (const std::string& path : arguments.histories) {
+    const auto bytes = read_file(path, kMaxModelBytes);
+    if (!bytes.ok()) return context.fail(bytes.status());
+    auto model = read_model(*bytes, path);
+    if (!model.ok()) return context.fail(model.status());
+    models.push_back(std::move(*model));
+  }
+  MergedModel merged = merge_models(models, arguments.histories);
+  if (arguments.options.generation > 0) merged.contents.generation = arguments.options.generation;
+  const std::vector<std::uint8_t> bytes = write_model(merged.contents);
+  if (const auto opened = Model::open(bytes, "being merged"); !opened.ok())
+    return context.fail(opened.status());
+  if (Status status = write_outputs(arguments, bytes); !status.ok()) return context.fail(status);
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const ModelKernel& kernel : merged.contents.kernels) {
+    kernels.push_back({{"kernel", kernel.name}, {"bytes", kernel.bytes()}});
+    if (kernel.bytes() > arguments.options.bytes_per_kernel) {
+      context.warn("kernel " + kernel.name + " takes " + std::to_string(kernel.bytes()) +
+                   " bytes, more than --bytes-per-kernel; learn it anew to make it smaller");
+    }
+  }
+  nlohmann::json conflicts = nlohmann::json::array();
+  for (const MergeConflict& conflict : merged.conflicts) {
+    conflicts.push_back({{"kernel", conflict.kernel},
+                         {"kept", conflict.kept},
+                         {"dropped", conflict.dropped},
+                         {"same", conflict.same}});
+    if (!conflict.same && !context.json()) {
+      context.warn("kernel " + conflict.kernel + " is in both: kept that of " + conflict.kept +
+                   ", dropped that of " + conflict.dropped);
+    }
+  }
+  if (context.json()) {
+    return context.print_json({{"kernels", kernels},
+                               {"conflicts", conflicts},
+                               {"generation", merged.contents.generation},
+                               {"model", arguments.output},
+                               {"bytes", bytes.size()}});
+  }
+  context.print("wrote " + arguments.output + ", " + std::to_string(kernels.size()) +
+                " kernels, generation " + std::to_string(merged.contents.generation) + ", " +
+                std::to_string(bytes.size()) + " bytes\n");
+}
+
 void run_learn(LearnArguments& arguments, CliContext& context) {
-  arguments.options.cross_validate = !arguments.no_cross_validation;
+  if (arguments.histories.empty() && (arguments.merge || arguments.published.empty()))
+    return context.used_wrongly("learn: expected histories, models with --merge, or --published");
+  if (arguments.merge) return run_merge(arguments, context);
+  LearnOptions& options = arguments.options;
+  if (options.generation == 0) options.generation = 1;
+  options.cross_validate = !arguments.no_cross_validation;
+  options.selector.learn = !arguments.no_selector;
+  options.selector.derived_features = !arguments.plain_features;
+  options.learned_unix_seconds = time_of_learning();
+  if (Status status = load_published(arguments); !status.ok()) return context.fail(status);
   Progress progress("learn", arguments.histories.size() + 1, context.json());
   std::vector<History> histories;
   for (const std::string& path : arguments.histories) {
@@ -89,11 +245,10 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   progress.update(arguments.histories.size(), "training");
   std::vector<const History*> pointers;
   for (const History& history : histories) pointers.push_back(&history);
-  const auto model = learn(pointers, arguments.options);
+  const auto model = learn(pointers, options);
   if (!model.ok()) return context.fail(model.status());
-  if (Status status = write_file_atomically(arguments.output, model->bytes); !status.ok()) {
+  if (Status status = write_outputs(arguments, model->bytes); !status.ok())
     return context.fail(status);
-  }
   progress.clear();
   if (!context.json()) {
     for (const std::string& warning : model->warnings) context.warn(warning);
@@ -106,6 +261,9 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
                        {"bytes", kernel.bytes},
                        {"configurations", kernel.configurations},
                        {"portfolio", kernel.portfolio},
+                       {"published", kernel.published},
+                       {"selectors", selectors_of(kernel)},
+                       {"dropped", kernel.dropped},
                        {"quality", quality_of(kernel)}});
   }
   context.print_json({{"kernels", kernels},
@@ -114,14 +272,50 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
                       {"warnings", model->warnings}});
 }
 
+void add_selector_options(CLI::App& verb, LearnArguments& arguments) {
+  SelectorOptions& selector = arguments.options.selector;
+  verb.add_option("--height", selector.height,
+                  "Selector trees: splits on a path, at most; 0: chosen by cross-validation")
+      ->check(CLI::Range(0, 128))
+      ->capture_default_str();
+  verb.add_option("--leaf", selector.leaf,
+                  "Selector trees: shapes of a leaf, at least (below 1: as a share of all); 0: "
+                  "chosen by cross-validation")
+      ->check(CLI::Range(0.0, 65536.0))
+      ->capture_default_str();
+  verb.add_option("--inputs", selector.inputs,
+                  "Names of the problem's dimensions, where the histories do not say (M,N,K)")
+      ->delimiter(',');
+  verb.add_flag("--plain-features", arguments.plain_features,
+                "Selector trees ask for the dimensions alone, not for products and ratios");
+  verb.add_flag("--no-selector", arguments.no_selector, "Learn no selection by shape");
+  verb.add_option("--emit-cpp", arguments.code, "Writes the selectors as a C++17 header, too");
+}
+
+void add_published_options(CLI::App& verb, LearnArguments& arguments) {
+  PublishedOptions& options = arguments.published_options;
+  verb.add_option("--published", arguments.published,
+                  "Table of published best parameters (CLBlast's database as CSV): no times, only "
+                  "something to start with");
+  verb.add_option("--published-kernel", arguments.published_kernel,
+                  "The kernel's name there and here")
+      ->capture_default_str();
+  verb.add_option("--published-precision", options.precision, "Which precision's entries")
+      ->capture_default_str();
+  verb.add_option("--published-vendors", options.vendors, "Which vendors' entries")
+      ->delimiter(',')
+      ->capture_default_str();
+  verb.add_option("--published-origin", options.origin,
+                  "Where it was published and under which licence, for the provenance");
+}
+
 }  // namespace
 
 void add_learn_verb(CLI::App& app, CliContext& context) {
   auto arguments = std::make_shared<LearnArguments>();
   CLI::App* verb = app.add_subcommand("learn", "Trains a model from histories");
   verb->add_option("histories", arguments->histories,
-                   "Histories (.ithistory, or what import reads)")
-      ->required();
+                   "Histories (.ithistory, or what import reads); with --merge: models");
   verb->add_option("-o,--output", arguments->output, "The model file (.itmodel)")->required();
   verb->add_option("--portfolio", arguments->options.portfolio,
                    "Configurations to keep per kernel, at most")
@@ -130,9 +324,14 @@ void add_learn_verb(CLI::App& app, CliContext& context) {
   verb->add_option("--bytes-per-kernel", arguments->options.bytes_per_kernel,
                    "Size limit per kernel")
       ->capture_default_str();
+  arguments->options.generation = 0;
   verb->add_option("--generation", arguments->options.generation,
-                   "Number of this model among its versions")
-      ->capture_default_str();
+                   "Number of this model among its versions; 0: 1, or with --merge one above the "
+                   "highest");
+  verb->add_flag("--merge", arguments->merge,
+                 "Puts models together; of a kernel that several know the newest counts");
+  add_selector_options(*verb, *arguments);
+  add_published_options(*verb, *arguments);
   verb->add_flag("--no-cross-validation", arguments->no_cross_validation,
                  "Do not learn again without each device");
   context.add_json_flag(*verb);

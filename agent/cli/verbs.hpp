@@ -13,6 +13,7 @@ void add_space_verb(CLI::App& app, CliContext& context);
 void add_pack_verb(CLI::App& app, CliContext& context);
 void add_import_verb(CLI::App& app, CliContext& context);
 void add_export_verb(CLI::App& app, CliContext& context);
+void add_explore_verb(CLI::App& app, CliContext& context);
 void add_learn_verb(CLI::App& app, CliContext& context);
 void add_simulate_verb(CLI::App& app, CliContext& context);
 void add_inspect_verb(CLI::App& app, CliContext& context);

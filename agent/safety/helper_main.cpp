@@ -1,6 +1,7 @@
 // idletune-helper: runs trials for the application that started it, so that a configuration which
 // crashes, aborts or hangs its process takes this one.
 #include <unistd.h>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -136,5 +137,7 @@ int main() {
     std::fputs("idletune-helper is started by programs that use idletune, not by hand\n", stderr);
     return idletune::kNotStartedByUsExitCode;
   }
+  // Ctrl-C in a terminal goes to the application's whole group: it is the application's to answer.
+  std::signal(SIGINT, SIG_IGN);
   idletune::Conversation(std::move(*channel)).run();
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
@@ -290,10 +291,11 @@ class HelperTrials::State {
       return fail_apart(outcome, "the helper " + exit.to_string());
     }
     count_death();
-    // SIGKILL and SIGTERM come from outside: the user, or the kernel short of memory.
-    outcome.ambiguous =
-        exit.kind == ExitStatus::Kind::unknown ||
-        (exit.kind == ExitStatus::Kind::signaled && (exit.value == 9 || exit.value == 15));
+    // These come from outside: the user, a terminal that closes, the kernel short of memory.
+    const bool from_outside = exit.value == SIGKILL || exit.value == SIGTERM ||
+                              exit.value == SIGHUP || exit.value == SIGINT;
+    outcome.ambiguous = exit.kind == ExitStatus::Kind::unknown ||
+                        (exit.kind == ExitStatus::Kind::signaled && from_outside);
     fail(outcome, TrialStatus::crash, "the helper " + exit.to_string());
   }
 

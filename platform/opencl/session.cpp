@@ -141,12 +141,24 @@ Result<std::vector<DeviceHandle>> enumerate_devices(const Api& api) {
   return handles;
 }
 
+// Qualcomm's drivers long called every device "QUALCOMM Adreno(TM)"; which one it is then stands
+// in the version alone ("OpenCL 2.0 Adreno(TM) 640").
+std::string full_name(const std::string& name, const std::string& version) {
+  const std::size_t adreno = version.find("Adreno");
+  if (adreno == std::string::npos || name.find("Adreno") == std::string::npos ||
+      name.find_first_of("0123456789") != std::string::npos) {
+    return name;
+  }
+  return "QUALCOMM " + version.substr(adreno);
+}
+
 DeviceInfo describe(const Api& api, cl_device_id device, std::uint32_t index) {
   DeviceInfo info;
   const auto platform = device_value<cl_platform_id>(api, device, CL_DEVICE_PLATFORM);
   info.backend = "opencl";
   info.platform = platform_text(api, platform, CL_PLATFORM_NAME);
-  info.name = device_text(api, device, CL_DEVICE_NAME);
+  info.name = full_name(device_text(api, device, CL_DEVICE_NAME),
+                        device_text(api, device, CL_DEVICE_VERSION));
   info.vendor = device_text(api, device, CL_DEVICE_VENDOR);
   info.driver = driver_text(api, device, platform);
   info.index = index;

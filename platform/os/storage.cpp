@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "models/core/digest.hpp"
 #include "platform/os/error.hpp"
 
 namespace idletune {
@@ -242,6 +243,17 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
   const Descriptor file(open_retrying(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK));
   if (!file.ok()) return system_error("opening", path, errno);
   return read_open_file(file, path, limit_bytes);
+}
+
+std::uint64_t file_stamp(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) return 0;
+  Digest digest;
+  digest.add(static_cast<std::uint64_t>(info.st_ino));
+  digest.add(static_cast<std::uint64_t>(info.st_size));
+  digest.add(static_cast<std::uint64_t>(info.st_mtim.tv_sec));
+  digest.add(static_cast<std::uint64_t>(info.st_mtim.tv_nsec));
+  return digest.value() | 1;
 }
 
 Status write_file_atomically(const std::string& path, Bytes data) {

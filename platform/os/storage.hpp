@@ -57,6 +57,9 @@ Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder);
 // thread. out_of_memory if the file is longer than `limit_bytes`; invalid_argument if it is not a
 // plain file.
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t limit_bytes);
+// Another number whenever a file took the place of another or was written to (inode, size, time of
+// change); 0 if there is none. One system call.
+std::uint64_t file_stamp(const std::string& path);
 // Writes `path` atomically: temporary beside it, fsync, rename, fsync of the folder. After an error
 // the old file is untouched, unless only the folder's fsync failed.
 Status write_file_atomically(const std::string& path, Bytes data);

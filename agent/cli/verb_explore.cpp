@@ -1,0 +1,317 @@
+// idletune explore K: measures a tuning space into a history.
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <unistd.h>
+
+#include <idletune/options.hpp>
+
+#include "agent/cli/histories.hpp"
+#include "agent/cli/kernel_file.hpp"
+#include "agent/cli/open_device.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/verbs.hpp"
+#include "agent/explore/exploration.hpp"
+#include "agent/explore/history_of.hpp"
+#include "agent/safety/helper_trials.hpp"
+#include "platform/os/boot.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct ExploreArguments {
+  std::string kernel;
+  std::string shape;
+  std::string output;
+  std::string state;
+  std::string quirks;
+  DeviceChoice device;
+  std::uint64_t samples = 0;
+  bool sampled = false;
+  double seconds = 0;
+  bool bounded = false;
+  double run_ms = 2000;
+  double measure_ms = 100;
+  double control_seconds = 30;
+  std::uint64_t scratch_mib = 256;
+  explore::Settings settings;
+};
+
+Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms * 1e6)); }
+
+// As a part of a file's name.
+std::string plain(std::string name) {
+  for (char& c : name) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!good && c != '-' && c != '.') c = '_';
+  }
+  return name.substr(0, 80);
+}
+
+class Explore {
+ public:
+  Explore(const ExploreArguments& arguments, CliContext& context)
+      : arguments_(arguments), context_(context), settings_(arguments.settings) {}
+
+  Status run() {
+    if (Status status = open_kernel(); !status.ok()) return status;
+    if (Status status = open_order(); !status.ok()) return status;
+    if (Status status = open_progress(); !status.ok()) return status;
+    const Status measured = remaining() > 0 ? measure() : Status();
+    if (!measured.ok() && log_->results().empty()) return measured;
+    const Status written = write();
+    return measured.ok() ? written : measured;
+  }
+
+ private:
+  std::uint64_t remaining() const { return order_->size() - log_->count_below(order_->size()); }
+
+  Status open_kernel() {
+    Result<std::vector<std::int64_t>> dimensions = parse_shape(arguments_.shape);
+    if (!dimensions.ok()) return dimensions.status();
+    settings_.shape = Shape(Span<const std::int64_t>(*dimensions));
+    Result<std::vector<std::uint8_t>> bytes = read_kernel(arguments_.kernel);
+    if (!bytes.ok()) return bytes.status();
+    auto package = KernelPackage::open(std::move(*bytes), arguments_.kernel);
+    if (!package.ok()) return package.status();
+    package_ = *package;
+    if (settings_.shape.size() != package_->dimension_count()) {
+      return Status(StatusCode::invalid_argument,
+                    "shape '" + arguments_.shape + "': " + std::string(package_->name()) + " has " +
+                        std::to_string(package_->dimension_count()) + " dimensions");
+    }
+    // Only asked who it is: the helper has a driver of its own.
+    auto device = open_device(arguments_.device, package_->dialect(), "");
+    if (!device.ok()) return device.status();
+    device_ = (*device)->info();
+    return {};
+  }
+
+  Status open_order() {
+    const std::optional<std::uint64_t> samples =
+        arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
+    auto order = explore::Order::make(package_->space(), settings_.seed, samples);
+    if (!order.ok()) return order.status();
+    order_ = std::make_unique<explore::Order>(std::move(*order));
+    if (arguments_.sampled && order_->size() < arguments_.samples) {
+      context_.warn("the space has " + std::to_string(order_->size()) +
+                    " configurations: all of them are measured");
+    }
+    return {};
+  }
+
+  Status open_progress() {
+    output_ = arguments_.output;
+    if (output_.empty()) {
+      output_ = plain(std::string(package_->name()) + "-" + device_.name + "-" +
+                      to_text(settings_.shape)) +
+                ".ithistory";
+    }
+    const std::string folder = output_ + ".progress";
+    if (::access(output_.c_str(), F_OK) == 0 && ::access(folder.c_str(), F_OK) != 0) {
+      return Status(StatusCode::invalid_argument,
+                    output_ +
+                        " exists, and there is no progress beside it to go on with: remove "
+                        "it or name another output");
+    }
+    auto storage = open_posix_storage(folder);
+    if (!storage.ok()) return storage.status();
+    auto log = explore::Log::open(std::move(*storage),
+                                  explore::identity_of(*package_, device_, settings_));
+    if (!log.ok()) return Status(log.code(), folder + ": " + log.status().message());
+    log_ = std::move(*log);
+    return {};
+  }
+
+  std::string state_folder() const {
+    return arguments_.state.empty() ? output_ + ".progress/state" : arguments_.state;
+  }
+
+  Result<HelperTrialsOptions> helper_options() const {
+    HelperTrialsOptions options;
+    AgentOptions environment;
+    if (Status status = apply_environment(environment); !status.ok()) return status;
+    options.program = environment.helper;
+    options.opencl_library = environment_opencl_library();
+    options.cuda_library = environment_cuda_library();
+    options.nvrtc_library = environment_nvrtc_library();
+    options.executor.scratch_limit_bytes = arguments_.scratch_mib << 20;
+    options.quirks = QuirkTable::builtin();
+    if (!arguments_.quirks.empty()) {
+      if (Status status = options.quirks.add_file(arguments_.quirks); !status.ok()) return status;
+    }
+    return options;
+  }
+
+  Status measure() {
+    Result<HelperTrialsOptions> options = helper_options();
+    if (!options.ok()) return options.status();
+    journal::JournalOptions journal_options;
+    journal_options.boot = boot_identity();
+    auto journal = journal::Journal::open(open_posix_storage(state_folder()), journal_options);
+    if (!journal->storage_status().ok()) {
+      context_.warn("quarantine is not kept: " + journal->storage_status().message());
+    }
+    HelperTrials trials(device_, package_, std::move(*options));
+    explore::Exploration exploration(package_, device_, *order_, settings_, trials, *journal,
+                                     *log_);
+    catch_interrupts();
+    const std::uint64_t before = log_->count_below(order_->size());
+    Progress progress("exploring " + std::string(package_->name()),
+                      static_cast<std::size_t>(order_->size() - before), context_.json());
+    const Clock::time_point start = Clock::now();
+    const Status status = exploration.run([&](const explore::Exploration::Progress& state) {
+      if (state.last != nullptr) note(*state.last);
+      progress.update(static_cast<std::size_t>(state.done - before), note_text(state, before));
+      const std::chrono::duration<double> elapsed = Clock::now() - start;
+      return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
+    });
+    measured_now_ = log_->count_below(order_->size()) - before;
+    progress.clear();
+    if (Status closed = journal->shutdown(); !closed.ok() && journal->storage_status().ok()) {
+      context_.warn("quarantine is not kept: " + closed.message());
+    }
+    return status;
+  }
+
+  void note(const explore::ExploredConfiguration& result) {
+    if (result.samples.empty()) return;
+    const double time = explore::median_ns(result.samples);
+    if (best_ns_ == 0 || time < best_ns_) best_ns_ = time;
+  }
+
+  std::string note_text(const explore::Exploration::Progress& state, std::uint64_t before) const {
+    std::string text;
+    if (before > 0) text = std::to_string(before) + " before; ";
+    if (best_ns_ > 0) {
+      text += "best " + readable(Nanoseconds(static_cast<std::int64_t>(best_ns_)));
+    }
+    if (state.last != nullptr && state.last->status != TrialStatus::correct) {
+      text += std::string("; last: ") + trial_status_name(state.last->status);
+    }
+    return text;
+  }
+
+  Status write() {
+    Result<History> history = explore::history_of(*package_, device_, *order_, settings_, *log_);
+    if (!history.ok()) return history.status();
+    if (Status status = write_file_atomically(output_, write_history(*history)); !status.ok()) {
+      return status;
+    }
+    answer(*history);
+    return {};
+  }
+
+  void answer(const History& history) {
+    const double best = history.best_time_ns();
+    const auto& controls = log_->controls();
+    std::vector<Nanoseconds> medians;
+    for (const auto& control : controls) {
+      medians.emplace_back(static_cast<std::int64_t>(explore::median_ns(control.samples)));
+    }
+    const double usual = explore::median_ns(medians);
+    if (context_.json()) {
+      nlohmann::json object = history_entry(history, output_);
+      object["driver"] = history.driver;
+      object["space"] = package_->space().indexed()
+                            ? nlohmann::json(package_->space().valid_count())
+                            : nlohmann::json(nullptr);
+      object["sample"] = !order_->is_whole_space();
+      object["measured_now"] = measured_now_;
+      object["remaining"] = remaining();
+      object["best_ns"] = best > 0 ? nlohmann::json(best) : nlohmann::json(nullptr);
+      object["default_ns"] = usual > 0 ? nlohmann::json(usual) : nlohmann::json(nullptr);
+      object["control"] = {{"measurements", controls.size()},
+                           {"spread", explore::control_spread(controls)}};
+      return context_.print_json(object);
+    }
+    std::string text = output_ + ": " + std::to_string(history.rows()) + " configurations of " +
+                       history.kernel + " on " + history.device + ", " +
+                       std::to_string(history.count(TrialStatus::correct)) + " correct";
+    if (remaining() > 0)
+      text += ", " + std::to_string(remaining()) + " left (the same command goes on)";
+    if (best > 0) text += "\nbest: " + readable(Nanoseconds(static_cast<std::int64_t>(best)));
+    if (usual > 0) {
+      char buffer[120];
+      std::snprintf(buffer, sizeof buffer, "; default: %s (timed %zu times, spread %.1f %%)",
+                    readable(Nanoseconds(static_cast<std::int64_t>(usual))).c_str(),
+                    controls.size(), 100 * explore::control_spread(controls));
+      text += buffer;
+    }
+    context_.print(text);
+    for (const std::string& warning : history.warnings) context_.warn(warning);
+  }
+
+  const ExploreArguments& arguments_;
+  CliContext& context_;
+  explore::Settings settings_;
+  std::shared_ptr<const KernelPackage> package_;
+  DeviceInfo device_;
+  std::unique_ptr<explore::Order> order_;
+  std::unique_ptr<explore::Log> log_;
+  std::string output_;
+  double best_ns_ = 0;
+  std::uint64_t measured_now_ = 0;
+};
+
+}  // namespace
+
+void add_explore_verb(CLI::App& app, CliContext& context) {
+  auto arguments = std::make_shared<ExploreArguments>();
+  CLI::App* verb = app.add_subcommand(
+      "explore",
+      "Measures a tuning space into a history. Whatever ends it, the same command goes on where "
+      "it was");
+  verb->add_option("kernel", arguments->kernel, "Kernel package or XML description")->required();
+  verb->add_option("--shape", arguments->shape, "Problem size, such as 256,256,256")->required();
+  verb->add_option("-o,--output", arguments->output,
+                   "The history (KERNEL-DEVICE-SHAPE.ithistory); progress is kept beside it in "
+                   "OUTPUT.progress, which may be deleted when all is measured");
+  auto* samples = verb->add_option("--samples", arguments->samples,
+                                   "A uniform sample of so many configurations, without "
+                                   "repetition; all of them if not given")
+                      ->check(CLI::PositiveNumber);
+  verb->add_option("--seed", arguments->settings.seed, "Of the order (1)");
+  auto* seconds = verb->add_option("--seconds", arguments->seconds,
+                                   "Begin no further configuration after so many seconds")
+                      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--repeats", arguments->settings.repeats, "Timed runs per configuration (10)")
+      ->check(CLI::Range(1u, explore::kMaxRepeats));
+  verb->add_option("--measure-ms", arguments->measure_ms,
+                   "Fewer timed runs, but three, where they take longer than this together (100)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--checks", arguments->settings.checks,
+                   "Sets of inputs for which the output is compared (2)")
+      ->check(CLI::Range(1, 2));
+  verb->add_option("--timeout-ms", arguments->run_ms, "Of one run (2000)")
+      ->check(CLI::PositiveNumber);
+  verb->add_option("--control-seconds", arguments->control_seconds,
+                   "How often the default is timed, to see how steady the device is; 0: never (30)")
+      ->check(CLI::NonNegativeNumber);
+  verb->add_option("--scratch-mib", arguments->scratch_mib, "Device memory to use at most (256)")
+      ->check(CLI::Range(1u, 1u << 20));
+  verb->add_option("--state", arguments->state,
+                   "Folder of an agent's journal: what is quarantined there is not tried, and what "
+                   "crashes or hangs here is put there (in the progress if not given)");
+  verb->add_option("--quirks", arguments->quirks, "File of further known-bad patterns");
+  add_device_options(*verb, arguments->device);
+  context.add_json_flag(*verb);
+  verb->callback([arguments, samples, seconds, &context] {
+    arguments->sampled = samples->count() > 0;
+    arguments->bounded = seconds->count() > 0;
+    arguments->settings.measure_at_most = from_ms(arguments->measure_ms);
+    arguments->settings.run_deadline = from_ms(arguments->run_ms);
+    arguments->settings.control_interval = from_ms(arguments->control_seconds * 1000);
+    if (Status status = Explore(*arguments, context).run(); !status.ok()) context.fail(status);
+  });
+}
+
+}  // namespace idletune::cli

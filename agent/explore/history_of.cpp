@@ -1,0 +1,140 @@
+#include "agent/explore/history_of.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "models/history/history_builder.hpp"
+
+namespace idletune::explore {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json ns(Nanoseconds time) { return Json(time.count()); }
+
+ImportedRow row_of(const KernelPackage& package, const ExploredConfiguration& result) {
+  ImportedRow row;
+  for (std::size_t p = 0; p < result.configuration.size(); ++p) {
+    row.parameters.emplace_back(std::string(package.space().parameter_name(p)),
+                                Json(result.configuration[p]));
+  }
+  row.status = result.status;
+  if (result.status == TrialStatus::correct) {
+    row.run_time = median_ns(result.samples);
+    for (const Nanoseconds sample : result.samples) {
+      row.samples.push_back(static_cast<double>(sample.count()));
+    }
+  } else {
+    row.extras.emplace_back("time", trial_status_name(result.status));
+    row.extras.emplace_back("message", result.message);
+  }
+  if (result.compile.count() > 0) {
+    row.compile_time = static_cast<double>(result.compile.count());
+  }
+  if (result.check.count() > 0) row.extras.emplace_back("verification_time", ns(result.check));
+  if (result.measure.count() > 0) row.extras.emplace_back("benchmark_time", ns(result.measure));
+  if (result.check.count() > 0 && result.max_error < 1e300) {
+    row.extras.emplace_back("max_error", Json(result.max_error));
+  }
+  row.extras.emplace_back("measured_at", Json(result.unix_seconds));
+  return row;
+}
+
+Json configuration_json(const KernelPackage& package, const Configuration& configuration) {
+  Json object = Json::object();
+  for (std::size_t p = 0; p < configuration.size(); ++p) {
+    object[std::string(package.space().parameter_name(p))] = configuration[p];
+  }
+  return object;
+}
+
+std::vector<double> medians_of(const std::vector<ControlMeasurement>& controls) {
+  std::vector<double> medians;
+  for (const ControlMeasurement& control : controls) {
+    if (!control.samples.empty()) medians.push_back(median_ns(control.samples));
+  }
+  std::sort(medians.begin(), medians.end());
+  return medians;
+}
+
+double middle_of(const std::vector<double>& sorted) {
+  const std::size_t n = sorted.size();
+  return n == 0 ? 0 : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+Json default_note(const KernelPackage& package, const std::vector<ControlMeasurement>& controls) {
+  const std::vector<double> medians = medians_of(controls);
+  Json note = {{"configuration", configuration_json(package, package.default_configuration())}};
+  note["run_time"] = medians.empty() ? Json() : Json(middle_of(medians));
+  note["spread"] = control_spread(controls);
+  note["control"] = Json::array();
+  for (const ControlMeasurement& control : controls) {
+    note["control"].push_back({{"after", control.after},
+                               {"median", median_ns(control.samples)},
+                               {"minimum", fastest(control.samples).count()},
+                               {"at", control.unix_seconds}});
+  }
+  return note;
+}
+
+void describe(const KernelPackage& package, const DeviceInfo& device, const Order& order,
+              const Settings& settings, const Log& log, History& history) {
+  history.kernel = std::string(package.name());
+  history.device = device.name;
+  history.driver = device.platform + "; " + device.driver;
+  history.shape = settings.shape;
+  history.nanoseconds_per_unit = 1;
+  for (const Expression& constraint : package.space().constraints()) {
+    history.constraints.emplace_back(constraint.text());
+  }
+  for (const Expression& constraint : package.shape_constraints()) {
+    history.constraints.emplace_back(constraint.text());
+  }
+  Json note = identity_of(package, device, settings);
+  note["dimensions"] = Json::array();
+  for (std::size_t d = 0; d < package.dimension_count(); ++d) {
+    note["dimensions"].push_back(std::string(package.dimension_name(d)));
+  }
+  note["order"] = order.is_whole_space() ? "the whole space, shuffled" : "a uniform sample";
+  note["planned"] = order.size();
+  note["run_time"] = "median of the samples";
+  history.notes.emplace_back("explore", note.dump());
+  history.notes.emplace_back("default", default_note(package, log.controls()).dump());
+}
+
+}  // namespace
+
+double control_spread(const std::vector<ControlMeasurement>& controls) {
+  const std::vector<double> medians = medians_of(controls);
+  if (medians.size() < 2) return 0;
+  return (medians.back() - medians.front()) / middle_of(medians);
+}
+
+Result<History> history_of(const KernelPackage& package, const DeviceInfo& device,
+                           const Order& order, const Settings& settings, const Log& log) {
+  std::map<std::uint64_t, const ExploredConfiguration*> rows;
+  for (const ExploredConfiguration& result : log.results()) rows[result.number] = &result;
+  if (rows.empty()) {
+    return Status(StatusCode::invalid_argument, "nothing has been measured yet");
+  }
+  HistoryBuilder builder;
+  builder.expect_missing_compile_times();
+  std::uint64_t outside = 0;
+  for (const auto& [number, result] : rows) {
+    outside += result->status == TrialStatus::constraints;
+    if (Status status = builder.add(row_of(package, *result)); !status.ok()) return status;
+  }
+  History history = builder.finish();
+  describe(package, device, order, settings, log, history);
+  const bool whole = package.space().indexed() && rows.size() == package.space().valid_count();
+  if (!whole) history.valid_count = package.space().valid_count();
+  if (outside > 0 && !whole) {
+    history.warnings.push_back(std::to_string(outside) +
+                               " configurations do not exist at this shape; the size of the space "
+                               "counts such ones");
+  }
+  return history;
+}
+
+}  // namespace idletune::explore

@@ -1,0 +1,26 @@
+// An exploration's results as a history. Host side.
+#pragma once
+
+#include <string>
+
+#include <idletune/result.hpp>
+
+#include "agent/explore/exploration.hpp"
+#include "models/history/history.hpp"
+
+namespace idletune::explore {
+
+// Rows in the order of the exploration. Of each: the median of its samples as run time, all
+// samples, the compile time, the extras `verification_time`, `benchmark_time` (wall times),
+// `max_error`, `time` (a failure's status and message) and `measured_at` (Unix seconds).
+// `valid_count` is set unless every configuration of the space is there. Notes: `explore` (identity
+// and settings), `default` (the default configuration and its times, in `control` one by one).
+// Times in ns. Error: invalid_argument if there is no result.
+Result<History> history_of(const KernelPackage& package, const DeviceInfo& device,
+                           const Order& order, const Settings& settings, const Log& log);
+
+// How far apart the control's medians lie: (largest - smallest) / median of them; 0 for fewer than
+// two.
+double control_spread(const std::vector<ControlMeasurement>& controls);
+
+}  // namespace idletune::explore

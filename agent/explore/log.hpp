@@ -1,0 +1,63 @@
+// The progress of an exploration on the disk: what was measured survives a kill or a power cut at
+// any moment. README.md has the bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <idletune/result.hpp>
+
+#include "agent/explore/results.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::explore {
+
+inline constexpr char kLogName[] = "results";
+
+// What all results of one log have in common: kernel, device, driver, shape, settings. A flat JSON
+// object; two are the same exploration iff they are equal.
+using Identity = nlohmann::json;
+
+// Used by one thread. Appending fails only if the storage does.
+class Log {
+ public:
+  // Opens or creates the log in `storage` (owned), which it locks. A torn tail is cut off. Errors:
+  // busy (another process is at it), invalid_argument (the log is another exploration's: the
+  // message names what differs), corrupt, version_mismatch, and those of Storage.
+  static Result<std::unique_ptr<Log>> open(std::unique_ptr<Storage> storage,
+                                           const Identity& identity);
+
+  const std::vector<ExploredConfiguration>& results() const { return results_; }
+  const std::vector<ControlMeasurement>& controls() const { return controls_; }
+  // Results whose number is below `end`: a longer exploration may have been here.
+  std::uint64_t count_below(std::uint64_t end) const;
+  // Bytes that were cut off at opening.
+  std::uint64_t dropped_bytes() const { return dropped_bytes_; }
+
+  // With the process dead right after, it is read back. A power cut may take what was not synced.
+  Status append(const ExploredConfiguration& result);
+  Status append(const ControlMeasurement& control);
+  Status sync();
+
+ private:
+  explicit Log(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+  Status create(const Identity& identity);
+  Status load(Bytes file, const Identity& identity);
+  Status take(std::uint8_t type, Bytes payload, const Identity& identity);
+  Status append_record(std::uint8_t type, const nlohmann::json& value);
+
+  std::unique_ptr<Storage> storage_;
+  std::unique_ptr<AppendFile> file_;
+  std::uint64_t size_bytes_ = 0;
+  std::uint64_t generation_ = 0;
+  std::uint64_t dropped_bytes_ = 0;
+  bool identified_ = false;
+  std::vector<ExploredConfiguration> results_;
+  std::vector<ControlMeasurement> controls_;
+};
+
+}  // namespace idletune::explore
