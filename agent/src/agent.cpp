@@ -50,6 +50,8 @@ Status Agent::start_background(const BackgroundOptions& options) {
   return state_->start_background(options);
 }
 void Agent::stop_background() { state_->stop_background(); }
+Status Agent::reload_model(const std::string& path) { return state_->reload_model(path); }
+Status Agent::rollback_model() { return state_->rollback_model(); }
 AgentStatus Agent::status() const { return state_->status(); }
 std::string Agent::explain() const { return state_->explain_json(); }
 Status Agent::flush() { return state_->flush(); }

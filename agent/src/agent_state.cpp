@@ -59,19 +59,7 @@ Result<std::unique_ptr<AgentState>> AgentState::open(const AgentOptions& given) 
   }
   if (Status status = check(options); !status.ok()) return status;
 
-  if (!options.model.empty() && options.mode != Mode::off) {
-    Result<std::vector<std::uint8_t>> bytes = read_file(options.model, kMaxModelBytes);
-    if (bytes.ok()) {
-      Result<std::shared_ptr<const Model>> model = Model::open(std::move(*bytes), options.model);
-      if (model.ok()) agent->model_ = *model;
-      agent->model_status_ = model.status();
-    } else {
-      agent->model_status_ = bytes.status();
-    }
-    if (!agent->model_status_.ok() && options.log != nullptr && options.log_level >= 1) {
-      options.log(options.log_user, 1, agent->model_status_.message().c_str());
-    }
-  }
+  agent->open_model();
 
   journal::JournalOptions journal_options;
   journal_options.boot = boot_identity();
@@ -105,12 +93,13 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
   Result<std::unique_ptr<KernelState>> kernel =
       KernelState::create(device, *package, options_.max_shapes);
   if (!kernel.ok()) return kernel.status();
-  KernelTask& task = engine_->add_kernel(std::move(*kernel), model_);
+  KernelTask& task = engine_->add_kernel(std::move(*kernel), model_.model);
   task.state->log_launches(background_thread_.joinable());
   return task.state.get();
 }
 
 IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
+  budget -= notice_new_model();
   const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock()) {
     IdleReport report;
@@ -124,7 +113,7 @@ IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
 AgentStatus AgentState::status() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   AgentStatus status = engine_->status();
-  status.model = model_status_;
+  fill_model_status(status);
   return status;
 }
 
@@ -213,7 +202,7 @@ std::string AgentState::explain_json() const {
 std::string AgentState::explain_locked() const {
   engine_->notice_new_shapes();
   AgentStatus status = engine_->status();
-  status.model = model_status_;
+  fill_model_status(status);
   std::vector<Explanation> all;
   for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes)
@@ -278,6 +267,7 @@ void AgentState::background_loop() {
 
 Nanoseconds AgentState::background_round(IdleGapPredictor& gaps, DutyLimiter& duty,
                                          std::vector<std::uint64_t>& log_positions) {
+  (void)notice_new_model();
   const std::lock_guard<std::mutex> lock(mutex_);
   feed_gaps(gaps, log_positions);
   const Nanoseconds time = steady_now();

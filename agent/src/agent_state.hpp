@@ -30,6 +30,8 @@ class AgentState {
   IdleReport idle(Nanoseconds budget, TimeSource source);
   Status start_background(const BackgroundOptions& options);
   void stop_background();
+  Status reload_model(const std::string& path);
+  Status rollback_model();
   AgentStatus status() const;
   std::string explain_json() const;
   Status flush();
@@ -53,10 +55,26 @@ class AgentState {
   std::string explain_locked() const;
   Status write_explanation() const;
 
+  // A model and the file it was read from. model_reload.cpp.
+  struct ModelInUse {
+    std::shared_ptr<const Model> model;
+    std::string path;
+  };
+  void open_model();
+  Status read_and_take_over(const std::string& path);
+  void take_over(ModelInUse next);
+  void fill_model_status(AgentStatus& status) const;
+  // Takes over the model's file if it was replaced; returns how long that took.
+  Nanoseconds notice_new_model();
+
   AgentOptions options_;
+  std::mutex reload_mutex_;  // taken before mutex_; whoever changes the model holds both
+  ModelInUse model_;
+  ModelInUse previous_model_;
+  std::uint64_t model_stamp_ = 0;  // of the options' file when it was read last
+  std::atomic<std::int64_t> model_checked_at_{0};
+  mutable std::mutex mutex_;  // model_status_, model_ for readers, everything of the tuner below
   Status model_status_;
-  std::shared_ptr<const Model> model_;
-  mutable std::mutex mutex_;  // everything of the tuner below
   std::unique_ptr<journal::Journal> journal_;
   std::unique_ptr<TuningEngine> engine_;
   RecentLongest offered_gaps_;  // by idle()

@@ -165,6 +165,16 @@ idletune_status idletune_open(const char* model, const char* state, idletune_age
 
 void idletune_close(idletune_agent* agent) { delete agent; }
 
+idletune_status idletune_reload_model(idletune_agent* agent, const char* path) {
+  if (agent == nullptr) return missing("agent");
+  return report(agent->agent.reload_model(path != nullptr ? path : ""));
+}
+
+idletune_status idletune_rollback_model(idletune_agent* agent) {
+  if (agent == nullptr) return missing("agent");
+  return report(agent->agent.rollback_model());
+}
+
 idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* device,
                                      const char* package_path, idletune_kernel** kernel) {
   if (agent == nullptr) return missing("agent");

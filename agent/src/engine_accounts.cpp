@@ -31,18 +31,23 @@ std::vector<std::uint32_t> in_order(const std::vector<journal::Measurement>& mea
 
 }  // namespace
 
+std::shared_ptr<const KernelModel> KernelModel::of(const std::shared_ptr<const Model>& model,
+                                                   const KernelPackage& package) {
+  if (model == nullptr) return nullptr;
+  const KernelKnowledge* knowledge = model->kernel(package.name(), package.space());
+  if (knowledge == nullptr) return nullptr;
+  return std::make_shared<const KernelModel>(
+      KernelModel{model, knowledge, KernelQuantiles(*knowledge)});
+}
+
 KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
-                                     std::shared_ptr<const Model> model) {
+                                     const std::shared_ptr<const Model>& model) {
   auto owned = std::make_unique<KernelTask>();
   KernelTask& kernel = *owned;
   kernel.state = std::move(state);
-  kernel.model = std::move(model);
   kernels_.push_back(std::move(owned));
   const KernelPackage& package = kernel.state->package();
-  if (kernel.model != nullptr) {
-    kernel.knowledge = kernel.model->kernel(package.name(), package.space());
-    if (kernel.knowledge != nullptr) kernel.quantiles = KernelQuantiles(*kernel.knowledge);
-  }
+  kernel.model = KernelModel::of(model, package);
   if (options_.mode == Mode::off) return kernel;
   const DeviceInfo& device = kernel.state->device().info();
   std::vector<journal::Adoption> adoptions;
@@ -111,6 +116,44 @@ void TuningEngine::recall(ShapeTask& task, const journal::Measurement& measureme
   }
 }
 
+// In the order in which they were made, as far as the journal tells.
+std::vector<journal::Measurement> TuningEngine::measurements_of(const ShapeTask& task) const {
+  std::vector<journal::Measurement> measurements;
+  journal_.state().for_each_measurement(
+      task.identity.shape_key(),
+      [&](const journal::Measurement& measurement) { measurements.push_back(measurement); });
+  std::vector<journal::Measurement> ordered;
+  for (const std::uint32_t i : in_order(measurements)) ordered.push_back(measurements[i]);
+  return ordered;
+}
+
+// A searcher that knows nothing of this device yet, and what the model says.
+void TuningEngine::set_up_search(ShapeTask& task) {
+  const KernelTask& kernel = task.kernel;
+  const KernelPackage& package = kernel.state->package();
+  const std::string& device = kernel.state->device().info().name;
+  task.model = kernel.model;
+  const KernelKnowledge* knowledge = task.model != nullptr ? task.model->knowledge : nullptr;
+  SearcherOptions search;
+  search.seed = options_.seed ^ digest_of(task.slot.shape);
+  search.fallback = package.default_configuration();
+  search.shape = task.slot.shape;
+  search.device = device;
+  task.searcher = make_product_searcher(package.space(), knowledge, search);
+  task.searcher->exclude(package.default_configuration());
+  ShapeEvidence& evidence = task.evidence;
+  // Published configurations alone tell nothing about the distribution.
+  const bool measured = knowledge != nullptr && knowledge->source_count() > 0;
+  evidence.knowledge = measured ? knowledge : nullptr;
+  evidence.quantiles = measured ? &task.model->quantiles : nullptr;
+  evidence.first_pick.reset();
+  evidence.first_pick_tried = false;
+  if (knowledge != nullptr) {
+    evidence.first_pick = first_pick(*knowledge, package.space(), task.slot.shape, device,
+                                     package.default_configuration());
+  }
+}
+
 void TuningEngine::load_knowledge(ShapeTask& task) {
   KernelTask& kernel = task.kernel;
   const KernelPackage& package = kernel.state->package();
@@ -123,27 +166,11 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   task.estimates.adopt_compile(kernel.compile_estimates);
   if (!kernel.state->profiling_available()) task.watch.profiling_unavailable();
 
-  SearcherOptions search;
-  search.seed = options_.seed ^ digest_of(task.slot.shape);
-  search.fallback = package.default_configuration();
-  search.shape = task.slot.shape;
-  search.device = device.name;
-  task.searcher = make_product_searcher(package.space(), kernel.knowledge, search);
-  task.searcher->exclude(package.default_configuration());
+  set_up_search(task);
   ShapeEvidence& evidence = task.evidence;
-  if (kernel.knowledge != nullptr) {
-    evidence.knowledge = kernel.knowledge;
-    evidence.quantiles = &kernel.quantiles;
-    evidence.first_pick = first_pick(*kernel.knowledge, package.space(), task.slot.shape,
-                                     device.name, package.default_configuration());
-  }
-
   const journal::State& state = journal_.state();
   const journal::ShapeKey key = task.identity.shape_key();
-  std::vector<journal::Measurement> measurements;
-  state.for_each_measurement(
-      key, [&](const journal::Measurement& measurement) { measurements.push_back(measurement); });
-  for (const std::uint32_t i : in_order(measurements)) recall(task, measurements[i]);
+  for (const journal::Measurement& measurement : measurements_of(task)) recall(task, measurement);
   if (std::optional<journal::Adoption> stale = state.stale_adoption(key)) {
     if (package.space().contains(stale->trial.configuration)) {
       task.hints.push_back(stale->trial.configuration);
@@ -172,6 +199,48 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
     return;
   }
   publish(task, std::move(*variant), adoption->expected);
+}
+
+// --- another model ---
+
+void TuningEngine::use_model(const std::shared_ptr<const Model>& model) {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_)
+    kernel->model = KernelModel::of(model, kernel->state->package());
+}
+
+// Nothing of the shape's search is under way: neither a trial nor a stage nor a build.
+bool TuningEngine::at_rest(const ShapeTask& task) const {
+  return !task.baseline && !task.trial && !task.in_place && !task.to_install &&
+         building_ != &task && !(in_flight_ && in_flight_->task == &task);
+}
+
+// Evidence from here does not depend on the model and stays; the searcher is told it again.
+void TuningEngine::renew_knowledge(ShapeTask& task) {
+  set_up_search(task);
+  ShapeEvidence& evidence = task.evidence;
+  for (const journal::Measurement& measurement : measurements_of(task)) {
+    const Configuration& configuration = measurement.trial.configuration;
+    if (configuration != task.slot.fallback.configuration)
+      (void)task.searcher->recall(configuration);
+    task.searcher->tell(configuration,
+                        {measurement.status, measurement.median, measurement.compile});
+    if (!evidence.first_pick || configuration != evidence.first_pick->configuration) continue;
+    evidence.first_pick_tried = true;
+    task.first_pick_time = measurement.median;
+  }
+  task.exhausted = false;
+}
+
+// One per call of run(), so that none of them takes long.
+void TuningEngine::renew_one(ShapeTask* preferred) {
+  ShapeTask* next = nullptr;
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (task->model == kernel->model || !at_rest(*task)) continue;
+      if (next == nullptr || task.get() == preferred) next = task.get();
+    }
+  }
+  if (next != nullptr) renew_knowledge(*next);
 }
 
 // --- production ---
@@ -305,6 +374,8 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
   text.selection = task.selection();
   text.running = task.running();
   text.running_text = to_text(kernel.package().space(), text.running);
+  if (task.evidence.first_pick)
+    text.first_pick_quality = pick_quality_name(task.evidence.first_pick->quality);
   text.default_ms = milliseconds(task.default_time);
   text.first_pick_ms = milliseconds(task.first_pick_time);
   text.running_ms = milliseconds(task.running_time);

@@ -81,6 +81,8 @@ std::string status_json(const AgentStatus& status) {
   ObjectWriter object;
   object.text("storage", status.storage.to_string());
   object.text("model", status.model.to_string());
+  object.count("model_generation", status.model_generation);
+  object.count("model_digest", status.model_digest);
   object.text("trials", status.trials.to_string());
   object.flag("tuning_enabled", status.tuning_enabled);
   object.number("kernel_seconds", status.kernel_seconds);
@@ -97,6 +99,7 @@ std::string explanation_json(const Explanation& e) {
   object.text("kernel", e.kernel);
   object.raw("shape", numbers(e.shape.values()));
   object.text("selection", selection_name(e.selection));
+  object.text("first_pick_quality", e.first_pick_quality);
   object.text("running", e.running_text);
   object.text("verdict", verdict_name(e.verdict));
   object.text("reason", e.reason);

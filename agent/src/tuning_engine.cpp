@@ -83,6 +83,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   gap_needed_ = Nanoseconds{0};
   Device& clock = kernels_.front()->state->device();
   const Nanoseconds start = clock.now();
+  renew_one(only);
   for (;;) {
     const Nanoseconds remaining = budget - (clock.now() - start);
     if (remaining.count() <= 0) {

@@ -33,7 +33,12 @@ class TuningEngine {
 
   // Takes over a kernel and what the journal and the model know of it; builds and publishes what
   // was adopted on this device earlier (this is start-up: it may take long).
-  KernelTask& add_kernel(std::unique_ptr<KernelState> state, std::shared_ptr<const Model> model);
+  KernelTask& add_kernel(std::unique_ptr<KernelState> state,
+                         const std::shared_ptr<const Model>& model);
+  // From now on this model counts (null: none). Shapes go over to it one by one, each when it is
+  // between two steps and run() comes by; what was measured for them is told to their new
+  // searchers.
+  void use_model(const std::shared_ptr<const Model>& model);
   const std::vector<std::unique_ptr<KernelTask>>& kernels() const { return kernels_; }
   KernelTask* task_of(const KernelState& state);
 
@@ -78,6 +83,11 @@ class TuningEngine {
 
   // Bookkeeping between stages.
   void load_knowledge(ShapeTask& task);
+  void set_up_search(ShapeTask& task);
+  std::vector<journal::Measurement> measurements_of(const ShapeTask& task) const;
+  bool at_rest(const ShapeTask& task) const;
+  void renew_knowledge(ShapeTask& task);
+  void renew_one(ShapeTask* preferred);
   void recall(ShapeTask& task, const journal::Measurement& measurement);
   void notice_lost_devices();
   void end_tuning(const std::string& why);

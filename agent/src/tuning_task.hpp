@@ -28,6 +28,18 @@ namespace idletune::detail {
 
 struct KernelTask;
 
+// What a model says about a kernel. Shared by those that were set up with it: an earlier model
+// lives until the last of them has gone over to the next.
+struct KernelModel {
+  std::shared_ptr<const Model> model;  // keeps `knowledge` alive
+  const KernelKnowledge* knowledge = nullptr;
+  KernelQuantiles quantiles;  // of relative performance, mixture of all sources
+
+  // Null if the model (which may be null) does not know the kernel.
+  static std::shared_ptr<const KernelModel> of(const std::shared_ptr<const Model>& model,
+                                               const KernelPackage& package);
+};
+
 struct ShapeTask {
   ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot)
       : kernel(kernel_task), slot(shape_slot) {}
@@ -62,6 +74,7 @@ struct ShapeTask {
   Nanoseconds install_time{0};  // expected per launch
 
   // --- what was learned here ---
+  std::shared_ptr<const KernelModel> model;  // that searcher and evidence were set up with
   std::unique_ptr<Searcher> searcher;
   std::vector<Configuration> hints;           // adopted under another driver: tried first
   std::vector<Configuration> suspects_tried;  // once per process, however that ended
@@ -94,10 +107,8 @@ struct ShapeTask {
 
 struct KernelTask {
   std::unique_ptr<KernelState> state;
-  std::shared_ptr<const Model> model;  // keeps `knowledge` alive
-  const KernelKnowledge* knowledge = nullptr;
-  KernelQuantiles quantiles;            // of relative performance, mixture of all sources
-  std::unique_ptr<TrialRunner> runner;  // made when first needed
+  std::shared_ptr<const KernelModel> model;  // null: none, or it does not know the kernel
+  std::unique_ptr<TrialRunner> runner;       // made when first needed
   Status runner_status;
   std::uint32_t device_faults = 0;  // crashes and hangs in this process
   // Whose input data and reference results the runner holds, and for which seeds.

@@ -2,8 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 
+#include <nlohmann/json.hpp>
+
+#include "models/core/digest.hpp"
+#include "models/learn/model_contents.hpp"
 #include "models/learn/performance_table.hpp"
 #include "models/learn/rank.hpp"
 #include "models/predict/model.hpp"
@@ -44,15 +50,30 @@ std::vector<std::vector<const History*>> group_by_kernel(
   return groups;
 }
 
+// How many sources each one's device has.
+std::vector<std::size_t> sources_of_device(const PerformanceTable& table) {
+  std::vector<std::string> names;
+  std::vector<std::size_t> counts;
+  std::vector<std::size_t> device;
+  for (const auto& source : table.sources()) {
+    std::size_t at = 0;
+    while (at < names.size() && !same_device_model(names[at], source.device)) ++at;
+    if (at == names.size()) {
+      names.push_back(source.device);
+      counts.push_back(0);
+    }
+    ++counts[at];
+    device.push_back(at);
+  }
+  for (std::size_t& number : device) number = counts[number];
+  return device;
+}
+
 // Every device weighs the same, however many shapes it was measured at.
 std::vector<double> device_weights(const PerformanceTable& table) {
   std::vector<double> weights;
-  for (const auto& source : table.sources()) {
-    const auto same = std::count_if(
-        table.sources().begin(), table.sources().end(),
-        [&](const auto& other) { return same_device_model(source.device, other.device); });
-    weights.push_back(1.0 / static_cast<double>(std::max<std::ptrdiff_t>(same, 1)));
-  }
+  for (const std::size_t count : sources_of_device(table))
+    weights.push_back(1.0 / static_cast<double>(count));
   return weights;
 }
 
@@ -206,7 +227,8 @@ std::vector<std::uint8_t> write_first_picks(const PerformanceTable& table,
                 model_schema::CreateFirstPicksSection(builder, builder.CreateVector(entries)));
 }
 
-std::vector<std::uint8_t> write_quality(const std::vector<HeldOutResult>& results) {
+std::vector<std::uint8_t> write_quality(const std::vector<HeldOutResult>& results,
+                                        const std::vector<LearnedSelector>& selectors) {
   Builder builder;
   std::vector<flatbuffers::Offset<model_schema::HeldOut>> entries;
   for (const HeldOutResult& result : results) {
@@ -216,55 +238,22 @@ std::vector<std::uint8_t> write_quality(const std::vector<HeldOutResult>& result
                                                   static_cast<float>(result.first_pick),
                                                   static_cast<std::uint32_t>(result.evaluations)));
   }
-  return finish(builder,
-                model_schema::CreateQualitySection(builder, builder.CreateVector(entries)));
-}
-
-using SectionBytes = std::pair<SectionKind, std::vector<std::uint8_t>>;
-
-struct KernelBytes {
-  std::string name;
-  std::vector<std::string> parameters;
-  std::vector<SectionBytes> sections;
-};
-
-flatbuffers::Offset<model_schema::KernelEntry> write_kernel(Builder& builder,
-                                                            const KernelBytes& kernel) {
-  std::vector<flatbuffers::Offset<model_schema::Section>> sections;
-  for (const auto& [kind, bytes] : kernel.sections) {
-    builder.ForceVectorAlignment(bytes.size(), sizeof(std::uint8_t), 8);  // they are read in place
-    const auto offset = builder.CreateVector(bytes);
-    sections.push_back(model_schema::CreateSection(builder, static_cast<std::uint32_t>(kind),
-                                                   model_schema::kSectionVersion, offset));
+  std::vector<flatbuffers::Offset<model_schema::SelectorQuality>> qualities;
+  for (const LearnedSelector& selector : selectors) {
+    if (selector.folds == 0) continue;
+    const auto device =
+        selector.device.empty()
+            ? flatbuffers::Offset<flatbuffers::String>()
+            : builder.CreateString(selector.device.substr(0, model_schema::kMaxNameBytes));
+    qualities.push_back(model_schema::CreateSelectorQuality(
+        builder, device, static_cast<std::uint32_t>(selector.shapes),
+        static_cast<std::uint32_t>(selector.folds), static_cast<float>(selector.retained),
+        static_cast<float>(selector.worst), static_cast<float>(selector.against_single),
+        static_cast<float>(selector.accuracy)));
   }
-  const auto name = builder.CreateString(kernel.name);
-  const auto parameters = builder.CreateVectorOfStrings(kernel.parameters);
-  return model_schema::CreateKernelEntry(builder, name, parameters, builder.CreateVector(sections));
-}
-
-std::vector<std::uint8_t> write_model(const std::vector<KernelBytes>& kernels,
-                                      std::uint64_t generation,
-                                      const std::vector<std::string>& provenance,
-                                      std::uint64_t digest) {
-  Builder builder;
-  std::vector<flatbuffers::Offset<model_schema::KernelEntry>> entries;
-  for (const KernelBytes& kernel : kernels) entries.push_back(write_kernel(builder, kernel));
-  const auto kernel_offset = builder.CreateVector(entries);
-  const auto provenance_offset = builder.CreateVectorOfStrings(provenance);
-  model_schema::FinishModelFileBuffer(
-      builder, model_schema::CreateModelFile(builder, 1, generation, 1, digest, 0,
-                                             provenance_offset, kernel_offset));
-  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
-}
-
-// The digest is of the contents, so it is known only once they are laid out.
-std::vector<std::uint8_t> write_digested_model(const std::vector<KernelBytes>& kernels,
-                                               std::uint64_t generation,
-                                               const std::vector<std::string>& provenance) {
-  const std::vector<std::uint8_t> draft = write_model(kernels, generation, provenance, 0);
-  const std::uint64_t digest =
-      model_schema::content_digest(*model_schema::GetModelFile(draft.data()));
-  return write_model(kernels, generation, provenance, digest);
+  const auto held_out = builder.CreateVector(entries);
+  return finish(builder, model_schema::CreateQualitySection(builder, held_out,
+                                                            builder.CreateVector(qualities)));
 }
 
 // How many portfolio entries fit beside everything else that is stored for the kernel.
@@ -279,28 +268,341 @@ std::size_t entries_that_fit(const PerformanceTable& table, const std::vector<Pi
                                  options.portfolio);
 }
 
-KernelBytes learn_kernel(const PerformanceTable& table, const LearnOptions& options,
-                         LearnedKernel& report) {
-  const std::vector<double> weights = device_weights(table);
-  const std::vector<Pick> picks = choose_first_picks(table);
-  const std::vector<std::size_t> order =
-      portfolio(table, weights, entries_that_fit(table, picks, options));
-  report.kernel = table.kernel();
-  for (const auto& source : table.sources()) report.devices.push_back(source.device);
-  report.configurations = table.configurations().size();
-  report.portfolio = order.size();
-  if (options.cross_validate) report.held_out = cross_validate(table);
+// --- one kernel within its size limit ---
 
-  KernelBytes kernel;
-  kernel.name = table.kernel();
-  kernel.parameters = table.parameters();
-  const std::vector<double> expected = expected_relative_performance(table, weights);
-  kernel.sections.emplace_back(SectionKind::sources, write_sources(table));
-  kernel.sections.emplace_back(SectionKind::portfolio, write_portfolio(table, order, expected));
-  kernel.sections.emplace_back(SectionKind::first_picks, write_first_picks(table, picks));
-  kernel.sections.emplace_back(SectionKind::quality, write_quality(report.held_out));
-  for (const SectionBytes& section : kernel.sections) report.bytes += section.second.size();
+// What a kernel's sections are made from, and how much of it is kept.
+struct Extent {
+  std::size_t shapes = SIZE_MAX;     // per device, as sources
+  std::size_t portfolio = SIZE_MAX;  // entries
+  std::size_t selector_leaf = 0;     // rows of a leaf, at least; 0: as chosen
+  bool selectors = true;
+};
+
+std::size_t most_shapes_of_a_device(const PerformanceTable& table) {
+  const std::vector<std::size_t> counts = sources_of_device(table);
+  return *std::max_element(counts.begin(), counts.end());
+}
+
+double log_distance(const Shape& a, const Shape& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < std::min(a.size(), b.size()); ++i) {
+    const double d = std::log(std::max(1.0, static_cast<double>(a[i]))) -
+                     std::log(std::max(1.0, static_cast<double>(b[i])));
+    sum += d * d;
+  }
+  return sum;
+}
+
+// At most `count` of the histories' shapes per device: the first one, then always the one that is
+// furthest from those taken (in the logarithm of its dimensions).
+std::vector<const History*> spread_shapes(const std::vector<const History*>& histories,
+                                          std::size_t count) {
+  std::vector<const History*> kept;
+  std::vector<bool> done(histories.size(), false);
+  for (std::size_t first = 0; first < histories.size(); ++first) {
+    if (done[first]) continue;
+    std::vector<std::size_t> own;
+    for (std::size_t i = first; i < histories.size(); ++i) {
+      if (done[i] || !same_device_model(histories[i]->device, histories[first]->device)) continue;
+      done[i] = true;
+      own.push_back(i);
+    }
+    std::vector<Shape> taken{histories[first]->shape};
+    while (taken.size() < count) {
+      double furthest = 0;
+      const History* next = nullptr;
+      for (const std::size_t i : own) {
+        double nearest = std::numeric_limits<double>::max();
+        for (const Shape& shape : taken)
+          nearest = std::min(nearest, log_distance(shape, histories[i]->shape));
+        if (nearest > furthest) {
+          furthest = nearest;
+          next = histories[i];
+        }
+      }
+      if (next == nullptr) break;
+      taken.push_back(next->shape);
+    }
+    for (const std::size_t i : own) {
+      if (std::find(taken.begin(), taken.end(), histories[i]->shape) != taken.end())
+        kept.push_back(histories[i]);
+    }
+  }
+  return kept;
+}
+
+std::uint64_t digest_of_history(const History& history) {
+  Digest digest;
+  digest.add(history.device).add(history.driver).add(digest_of(history.shape));
+  for (std::size_t row = 0; row < history.rows(); ++row) {
+    digest.add(digest_of(history.configuration(row)));
+    digest.add(static_cast<std::uint64_t>(history.status[row]));
+    digest.add(history.correct(row)
+                   ? static_cast<std::uint64_t>(std::llround(history.run_time_ns(row) * 16))
+                   : 0);
+  }
+  return digest.value();
+}
+
+KernelProvenance provenance_from(const std::vector<const History*>& histories,
+                                 const LearnOptions& options) {
+  KernelProvenance provenance;
+  provenance.learned_unix_seconds = options.learned_unix_seconds;
+  std::vector<std::vector<Shape>> shapes;
+  std::vector<Digest> digests;
+  for (const History* history : histories) {
+    std::size_t at = 0;
+    while (at < provenance.histories.size() && provenance.histories[at].device != history->device) {
+      ++at;
+    }
+    if (at == provenance.histories.size()) {
+      provenance.histories.push_back({history->device, 0, 0, 0, 0, 0});
+      shapes.emplace_back();
+      digests.emplace_back();
+    }
+    KernelProvenance::Origin& origin = provenance.histories[at];
+    ++origin.histories;
+    origin.configurations += history->rows();
+    origin.correct += history->count(TrialStatus::correct);
+    if (std::find(shapes[at].begin(), shapes[at].end(), history->shape) == shapes[at].end())
+      shapes[at].push_back(history->shape);
+    origin.shapes = static_cast<std::uint32_t>(shapes[at].size());
+    digests[at].add(digest_of_history(*history));
+    origin.digest = digests[at].value();
+  }
+  return provenance;
+}
+
+// The names of the problem's dimensions, where an exploration noted them.
+std::vector<std::string> input_names(const std::vector<const History*>& histories) {
+  for (const History* history : histories) {
+    for (const auto& [key, text] : history->notes) {
+      if (key != "explore") continue;
+      const auto note = nlohmann::json::parse(text, nullptr, false);
+      if (!note.is_object() || !note.contains("dimensions") || !note["dimensions"].is_array())
+        continue;
+      std::vector<std::string> names;
+      for (const auto& name : note["dimensions"]) {
+        if (name.is_string()) names.push_back(name.get<std::string>());
+      }
+      return names;
+    }
+  }
+  return {};
+}
+
+// Published configurations in the kernel's order of parameters.
+std::vector<std::uint8_t> write_published(const PublishedConfigurations& published,
+                                          const std::vector<std::string>& parameters) {
+  Builder builder;
+  std::vector<std::size_t> column;
+  for (const std::string& name : parameters) {
+    const auto at = std::find(published.parameters.begin(), published.parameters.end(), name);
+    column.push_back(static_cast<std::size_t>(at - published.parameters.begin()));
+  }
+  std::vector<flatbuffers::Offset<model_schema::PublishedPick>> picks;
+  for (const PublishedConfigurations::Entry& entry : published.entries) {
+    std::vector<std::int64_t> values;
+    for (const std::size_t c : column) values.push_back(entry.values[c]);
+    const auto device = builder.CreateString(entry.device.substr(0, model_schema::kMaxNameBytes));
+    const auto value_offset = builder.CreateVector(values);
+    picks.push_back(
+        model_schema::CreatePublishedPick(builder, device, value_offset, entry.devices));
+  }
+  const auto origin = builder.CreateString(published.origin);
+  return finish(builder,
+                model_schema::CreatePublishedSection(builder, origin, builder.CreateVector(picks)));
+}
+
+void add_section(ModelKernel& kernel, SectionKind kind, std::vector<std::uint8_t> bytes) {
+  kernel.sections.push_back(
+      {static_cast<std::uint32_t>(kind), model_schema::kSectionVersion, std::move(bytes)});
+}
+
+// Learns what a kernel's sections hold; what is expensive and does not depend on the extent once.
+class KernelLearner {
+ public:
+  KernelLearner(std::vector<const History*> histories, const LearnOptions& options)
+      : histories_(std::move(histories)), options_(options), full_(histories_) {
+    if (options_.selector.inputs.empty()) options_.selector.inputs = input_names(histories_);
+    if (!full_.sources().empty())
+      selectors_ = learn_selectors(full_, options_.selector, options_.cross_validate);
+  }
+
+  const PerformanceTable& table() const { return full_; }
+  const std::vector<LearnedSelector>& selectors() const { return selectors_; }
+
+  ModelKernel build(const Extent& extent, LearnedKernel& report) {
+    if (extent.shapes != shapes_) {
+      shapes_ = extent.shapes;
+      const bool all = extent.shapes >= most_shapes_of_a_device(full_);
+      reduced_.reset();
+      if (!all) reduced_.emplace(spread_shapes(histories_, extent.shapes));
+      held_out_.clear();
+      if (options_.cross_validate) held_out_ = cross_validate(sources_table());
+    }
+    const PerformanceTable& table = sources_table();
+    const std::vector<double> weights = device_weights(table);
+    const std::vector<Pick> picks = choose_first_picks(table);
+    const std::vector<std::size_t> order = portfolio(
+        table, weights, std::min(extent.portfolio, entries_that_fit(table, picks, options_)));
+    const std::vector<double> expected = expected_relative_performance(table, weights);
+    report.devices.clear();
+    for (const auto& source : table.sources()) report.devices.push_back(source.device);
+    report.configurations = full_.configurations().size();
+    report.portfolio = order.size();
+    report.held_out = held_out_;
+    report.selectors = extent.selectors ? selectors_of(extent) : std::vector<LearnedSelector>();
+
+    ModelKernel kernel;
+    kernel.name = full_.kernel();
+    kernel.parameters = full_.parameters();
+    add_section(kernel, SectionKind::sources, write_sources(table));
+    add_section(kernel, SectionKind::portfolio, write_portfolio(table, order, expected));
+    add_section(kernel, SectionKind::first_picks, write_first_picks(table, picks));
+    add_section(kernel, SectionKind::quality, write_quality(held_out_, report.selectors));
+    if (!report.selectors.empty())
+      add_section(kernel, SectionKind::selectors, write_selectors(full_, report.selectors));
+    return kernel;
+  }
+
+ private:
+  const PerformanceTable& sources_table() const { return reduced_ ? *reduced_ : full_; }
+  std::vector<LearnedSelector> selectors_of(const Extent& extent) const {
+    if (extent.selector_leaf == 0) return selectors_;
+    SelectorOptions smaller = options_.selector;
+    smaller.leaf = static_cast<double>(extent.selector_leaf);
+    return learn_selectors(full_, smaller, options_.cross_validate);
+  }
+
+  std::vector<const History*> histories_;
+  LearnOptions options_;
+  PerformanceTable full_;
+  std::optional<PerformanceTable> reduced_;
+  std::size_t shapes_ = 0;
+  std::vector<LearnedSelector> selectors_;
+  std::vector<HeldOutResult> held_out_;
+};
+
+// The next smaller extent where `over` bytes must go; false: there is none.
+bool reduce(const KernelLearner& learner, const LearnedKernel& report, std::size_t over,
+            Extent& extent) {
+  constexpr std::size_t kFewEntries = 32;
+  constexpr std::size_t kFewShapes = 8;
+  constexpr std::size_t kMostLeafRows = 64;
+  const std::size_t shapes = std::min(extent.shapes, most_shapes_of_a_device(learner.table()));
+  const std::size_t entry_bytes =
+      8 * learner.table().parameters().size() + 4 * report.devices.size() + 4;
+  const std::size_t surplus = over / entry_bytes + 1;  // entries
+  if (shapes > kFewShapes) {
+    extent.shapes = std::max(kFewShapes, shapes / 2);
+  } else if (report.portfolio > kFewEntries) {
+    extent.portfolio =
+        std::max(kFewEntries, report.portfolio - std::min(report.portfolio, surplus));
+  } else if (extent.selectors && !report.selectors.empty()) {
+    extent.selector_leaf = std::max<std::size_t>(2, extent.selector_leaf * 2);
+    extent.selectors = extent.selector_leaf <= kMostLeafRows;
+  } else if (shapes > 1) {
+    extent.shapes = shapes / 2;
+  } else if (report.portfolio > 1) {
+    extent.portfolio = report.portfolio > surplus ? report.portfolio - surplus : 1;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::vector<std::string> describe_dropped(const Extent& extent, const KernelLearner& learner,
+                                          const LearnedKernel& report, std::size_t wanted) {
+  std::vector<std::string> lines;
+  const std::size_t shapes = most_shapes_of_a_device(learner.table());
+  if (extent.shapes < shapes) {
+    lines.push_back("sources: " + std::to_string(extent.shapes) + " of up to " +
+                    std::to_string(shapes) + " shapes per device");
+  }
+  if (report.portfolio < wanted) {
+    lines.push_back("portfolio: " + std::to_string(report.portfolio) + " of " +
+                    std::to_string(wanted) + " entries");
+  }
+  if (!extent.selectors) {
+    lines.push_back("selectors: all of them");
+  } else if (extent.selector_leaf > 0) {
+    lines.push_back("selectors: leaves of fewer than " + std::to_string(extent.selector_leaf) +
+                    " shapes");
+  }
+  return lines;
+}
+
+const PublishedConfigurations* published_for(const std::string& kernel,
+                                             const std::vector<std::string>& parameters,
+                                             const LearnOptions& options) {
+  for (const PublishedConfigurations& published : options.published) {
+    if (published.kernel != kernel) continue;
+    const bool complete =
+        std::all_of(parameters.begin(), parameters.end(), [&](const std::string& name) {
+          return std::find(published.parameters.begin(), published.parameters.end(), name) !=
+                 published.parameters.end();
+        });
+    if (complete) return &published;
+  }
+  return nullptr;
+}
+
+// Errors: out_of_memory if even the least of it exceeds the limit.
+Result<ModelKernel> learn_kernel(const std::vector<const History*>& histories,
+                                 KernelLearner& learner, const LearnOptions& options,
+                                 LearnedKernel& report) {
+  report.kernel = learner.table().kernel();
+  Extent extent;
+  ModelKernel tail;  // what is never dropped
+  if (const auto* published = published_for(report.kernel, learner.table().parameters(), options)) {
+    add_section(tail, SectionKind::published,
+                write_published(*published, learner.table().parameters()));
+    report.published = published->entries.size();
+  }
+  ModelKernel kernel = learner.build(extent, report);
+  const std::size_t wanted =
+      portfolio(learner.table(), device_weights(learner.table()), options.portfolio).size();
+  KernelProvenance provenance = provenance_from(histories, options);
+  for (;;) {
+    provenance.dropped = describe_dropped(extent, learner, report, wanted);
+    kernel.sections.push_back(write_provenance(provenance));
+    kernel.sections.insert(kernel.sections.end(), tail.sections.begin(), tail.sections.end());
+    report.bytes = kernel.bytes();
+    if (report.bytes <= options.bytes_per_kernel) break;
+    if (!reduce(learner, report, report.bytes - options.bytes_per_kernel, extent)) {
+      return Status(StatusCode::out_of_memory, "kernel '" + report.kernel + "': needs at least " +
+                                                   std::to_string(report.bytes) +
+                                                   " bytes, the limit is " +
+                                                   std::to_string(options.bytes_per_kernel));
+    }
+    kernel = learner.build(extent, report);
+  }
+  report.dropped = provenance.dropped;
   return kernel;
+}
+
+// A kernel that is known by published configurations alone.
+ModelKernel published_kernel(const PublishedConfigurations& published, LearnedKernel& report) {
+  ModelKernel kernel;
+  kernel.name = published.kernel;
+  kernel.parameters = published.parameters;
+  add_section(kernel, SectionKind::published, write_published(published, kernel.parameters));
+  report.kernel = published.kernel;
+  report.published = published.entries.size();
+  report.bytes = kernel.bytes();
+  return kernel;
+}
+
+std::vector<std::string> provenance_lines(const ModelKernel& kernel) {
+  std::vector<std::string> lines;
+  for (const KernelProvenance::Origin& origin : provenance_of(kernel).histories) {
+    lines.push_back(
+        kernel.name + " on " + origin.device + ": " + std::to_string(origin.configurations) +
+        " configurations" +
+        (origin.histories > 1 ? " in " + std::to_string(origin.histories) + " histories" : ""));
+  }
+  return lines;
 }
 
 }  // namespace
@@ -308,28 +610,41 @@ KernelBytes learn_kernel(const PerformanceTable& table, const LearnOptions& opti
 Result<LearnedModel> learn(const std::vector<const History*>& histories,
                            const LearnOptions& options) {
   LearnedModel model;
-  std::vector<KernelBytes> kernels;
-  std::vector<std::string> provenance;
-  for (const History* history : histories) {
-    provenance.push_back(history->kernel + " on " + history->device + ": " +
-                         std::to_string(history->rows()) + " configurations");
-  }
+  ModelContents contents;
+  contents.generation = options.generation;
   for (const std::vector<const History*>& group : group_by_kernel(histories)) {
-    const PerformanceTable table(group);
-    if (table.sources().empty()) {
+    KernelLearner learner(group, options);
+    if (learner.table().sources().empty()) {
       model.warnings.push_back("kernel " + group.front()->kernel +
                                ": nothing ran correctly, left out");
       continue;
     }
     LearnedKernel report;
-    kernels.push_back(learn_kernel(table, options, report));
+    Result<ModelKernel> kernel = learn_kernel(group, learner, options, report);
+    if (!kernel.ok()) return kernel.status();
+    for (const std::string& line : provenance_lines(*kernel)) contents.provenance.push_back(line);
+    for (const std::string& line : report.dropped)
+      model.warnings.push_back("kernel " + report.kernel + ", kept to fit its size limit: " + line);
+    contents.kernels.push_back(std::move(*kernel));
     model.kernels.push_back(std::move(report));
   }
-  if (kernels.empty()) {
+  for (const PublishedConfigurations& published : options.published) {
+    contents.provenance.push_back(published.kernel +
+                                  ", published configurations: " + published.origin);
+    const bool taken =
+        std::any_of(model.kernels.begin(), model.kernels.end(), [&](const LearnedKernel& kernel) {
+          return kernel.kernel == published.kernel && kernel.published > 0;
+        });
+    if (taken) continue;
+    LearnedKernel report;
+    contents.kernels.push_back(published_kernel(published, report));
+    model.kernels.push_back(std::move(report));
+  }
+  if (contents.kernels.empty()) {
     return Status(StatusCode::invalid_argument,
                   "nothing to learn from: no history with a correct measurement");
   }
-  model.bytes = write_digested_model(kernels, options.generation, provenance);
+  model.bytes = write_model(contents);
   // What was just written must be what a board accepts.
   const auto opened = Model::open(model.bytes, "being learned");
   if (!opened.ok()) return opened.status();

@@ -10,14 +10,22 @@
 #include <idletune/result.hpp>
 
 #include "models/history/history.hpp"
+#include "models/learn/published.hpp"
+#include "models/learn/shape_selector.hpp"
 
 namespace idletune {
 
 struct LearnOptions {
-  std::size_t bytes_per_kernel = std::size_t{64} << 10;  // the portfolio is cut to fit
-  std::size_t portfolio = 256;                           // entries at most
+  // All that a kernel takes in the file. What does not fit is dropped, in this order: shapes kept
+  // as sources down to 8 per device, portfolio down to 32 entries, leaves of selectors, shapes,
+  // entries.
+  std::size_t bytes_per_kernel = std::size_t{64} << 10;
+  std::size_t portfolio = 256;  // entries at most
   std::uint64_t generation = 1;
   bool cross_validate = true;  // leave one device out, when a kernel has at least two
+  SelectorOptions selector;
+  std::vector<PublishedConfigurations> published;  // evidence without times, kept apart as such
+  std::int64_t learned_unix_seconds = 0;           // for the provenance; 0: not recorded
 };
 
 // How a model learned without a device does on that device.
@@ -35,6 +43,9 @@ struct LearnedKernel {
   std::size_t portfolio = 0;         // entries
   std::size_t bytes = 0;             // in the file
   std::vector<HeldOutResult> held_out;
+  std::vector<LearnedSelector> selectors;
+  std::size_t published = 0;         // configurations
+  std::vector<std::string> dropped;  // to stay within bytes_per_kernel
 };
 
 struct LearnedModel {
@@ -45,7 +56,8 @@ struct LearnedModel {
 
 // Kernels are histories of the same name and the same parameter names (in any order). Histories of
 // the same device and shape are repeats: their times are combined by the median. Deterministic.
-// Errors: invalid_argument if there is no history, or none with a correct measurement.
+// Errors: invalid_argument if there is neither a history with a correct measurement nor a published
+// configuration; out_of_memory if a kernel does not fit its limit whatever is dropped.
 Result<LearnedModel> learn(const std::vector<const History*>& histories,
                            const LearnOptions& options);
 

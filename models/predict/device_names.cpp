@@ -14,6 +14,16 @@ bool is_alphanumeric(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <
 
 char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
+// The word with each run of digits replaced by #.
+std::string pattern_of(std::string_view word) {
+  std::string pattern;
+  for (const char c : word) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || pattern.empty() || pattern.back() != '#') pattern += digit ? '#' : c;
+  }
+  return pattern;
+}
+
 // Vendors, marketing and packaging: the same chip is sold with and without them.
 bool is_noise(std::string_view word) {
   static constexpr std::array<std::string_view, 21> kNoise = {
@@ -21,8 +31,9 @@ bool is_noise(std::string_view word) {
       "c",      "geforce", "tesla", "quadro", "radeon",   "gpu",         "pcie",
       "sxm",    "sxm2",    "sxm4",  "sxm5",   "graphics", "corporation", "inc"};
   if (std::find(kNoise.begin(), kNoise.end(), word) != kNoise.end()) return true;
-  if (word.size() < 3 || word.substr(word.size() - 2) != "gb") return false;  // "40gb"
-  return std::all_of(word.begin(), word.end() - 2, [](char c) { return c >= '0' && c <= '9'; });
+  // "40gb"; how many cores of which revision a Mali has: "mc6", "mp4", "r0p0".
+  const std::string pattern = pattern_of(word);
+  return pattern == "#gb" || pattern == "mc#" || pattern == "mp#" || pattern == "r#p#";
 }
 
 std::vector<std::string> words_of(std::string_view name) {
@@ -49,6 +60,12 @@ bool has_digit(const std::vector<std::string>& words) {
 }
 
 }  // namespace
+
+bool device_name_contains(std::string_view name, std::string_view word) {
+  const std::vector<std::string> wanted = words_of(word);
+  const std::vector<std::string> words = words_of(name);
+  return wanted.size() == 1 && std::find(words.begin(), words.end(), wanted[0]) != words.end();
+}
 
 bool same_device_model(std::string_view a, std::string_view b) {
   if (a == b) return !a.empty();

@@ -6,6 +6,7 @@
 
 #include "models/core/digest.hpp"
 #include "models/predict/model_format.hpp"
+#include "models/predict/source_affinity.hpp"
 #include "models/schema/model_generated.h"
 
 namespace idletune {
@@ -20,7 +21,9 @@ constexpr double kCautiousDeviations = 1.2816;
 using model_schema::FirstPicksSection;
 using model_schema::KernelEntry;
 using model_schema::PortfolioSection;
+using model_schema::PublishedSection;
 using model_schema::QualitySection;
+using model_schema::SelectorSection;
 using model_schema::SourcesSection;
 
 std::string_view text(const flatbuffers::String* s) {
@@ -41,7 +44,9 @@ const KernelEntry& entry_of(const void* p) { return *static_cast<const KernelEnt
 const char* pick_quality_name(PickQuality quality) {
   switch (quality) {
     case PickQuality::exact: return "exact";
+    case PickQuality::selector: return "selector";
     case PickQuality::nearest_shape: return "nearest_shape";
+    case PickQuality::published: return "published";
     case PickQuality::other_device: return "other_device";
     case PickQuality::none: return "default";
   }
@@ -59,6 +64,7 @@ std::string_view KernelKnowledge::parameter(std::size_t i) const {
 }
 
 std::size_t KernelKnowledge::source_count() const {
+  if (sources_ == nullptr) return 0;
   return static_cast<const SourcesSection*>(sources_)->sources()->size();
 }
 
@@ -129,6 +135,71 @@ KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
           static_cast<double>(result->first_pick()), result->evaluations()};
 }
 
+std::size_t KernelKnowledge::selector_count() const {
+  if (selectors_ == nullptr) return 0;
+  return static_cast<const SelectorSection*>(selectors_)->selectors()->size();
+}
+
+SelectorView KernelKnowledge::selector(std::size_t i) const {
+  const auto* stored = static_cast<const SelectorSection*>(selectors_)
+                           ->selectors()
+                           ->Get(static_cast<flatbuffers::uoffset_t>(i));
+  SelectorView view;
+  view.device = text(stored->device());
+  view.low = elements(stored->low());
+  view.high = elements(stored->high());
+  view.exponents = elements(stored->exponents());
+  view.classes = elements(stored->classes());
+  view.parameters = parameter_count();
+  view.tree = learners::TreeView(*learners::tree_nodes_in(elements(stored->nodes())));
+  return view;
+}
+
+std::string_view KernelKnowledge::selector_input(std::size_t selector, std::size_t input) const {
+  return text(static_cast<const SelectorSection*>(selectors_)
+                  ->selectors()
+                  ->Get(static_cast<flatbuffers::uoffset_t>(selector))
+                  ->inputs()
+                  ->Get(static_cast<flatbuffers::uoffset_t>(input)));
+}
+
+std::size_t KernelKnowledge::selector_quality_count() const {
+  if (quality_ == nullptr) return 0;
+  const auto* all = static_cast<const QualitySection*>(quality_)->selectors();
+  return all == nullptr ? 0 : all->size();
+}
+
+KernelKnowledge::SelectorQuality KernelKnowledge::selector_quality(std::size_t i) const {
+  const auto* stored = static_cast<const QualitySection*>(quality_)->selectors()->Get(
+      static_cast<flatbuffers::uoffset_t>(i));
+  SelectorQuality quality;
+  quality.device = text(stored->device());
+  quality.shapes = stored->shapes();
+  quality.folds = stored->folds();
+  quality.retained = static_cast<double>(stored->retained());
+  quality.worst = static_cast<double>(stored->worst());
+  quality.against_single = static_cast<double>(stored->against_single());
+  quality.accuracy = static_cast<double>(stored->accuracy());
+  return quality;
+}
+
+std::size_t KernelKnowledge::published_count() const {
+  if (published_ == nullptr) return 0;
+  return static_cast<const PublishedSection*>(published_)->picks()->size();
+}
+
+KernelKnowledge::Published KernelKnowledge::published(std::size_t i) const {
+  const auto* pick = static_cast<const PublishedSection*>(published_)
+                         ->picks()
+                         ->Get(static_cast<flatbuffers::uoffset_t>(i));
+  return {text(pick->device()), elements(pick->values()), pick->devices()};
+}
+
+std::string_view KernelKnowledge::published_origin() const {
+  return published_ == nullptr ? std::string_view()
+                               : text(static_cast<const PublishedSection*>(published_)->origin());
+}
+
 double HistoricalSource::fraction(double ratio) const {
   if (std::abs(ratio - 0.9) < 1e-9) return well_performing_fraction;
   return relative_performance.share_at_least(ratio);
@@ -142,18 +213,21 @@ double HistoricalSource::cautious_fraction(double ratio) const {
 }
 
 double KernelKnowledge::well_performing_fraction(double r) const {
+  if (sources_ == nullptr) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < source_count(); ++i) sum += source(i).fraction(r);
   return sum / static_cast<double>(source_count());
 }
 
 double KernelKnowledge::cautious_fraction(double r) const {
+  if (sources_ == nullptr) return 0;
   double sum = 0;
   for (std::size_t i = 0; i < source_count(); ++i) sum += source(i).cautious_fraction(r);
   return sum / static_cast<double>(source_count());
 }
 
 double KernelKnowledge::relative_performance_quantile(double u) const {
+  if (sources_ == nullptr) return 0;
   const auto& sources = *static_cast<const SourcesSection*>(sources_)->sources();
   double low = 0;
   double high = 1;
@@ -247,15 +321,36 @@ double shape_distance(const Shape& a, const Shape& b) {
 // A pick that was made for no shape in particular counts like one for a shape a factor e away.
 constexpr double kAnyShapeDistance = 1.0;
 
-}  // namespace
+// What a published configuration is taken to reach: it was tuned with another text of the kernel.
+// Both on the cautious side of what CLBlast's entries reach in recorded GEMM spaces: README.md.
+constexpr double kPublishedHere = 0.8;
+constexpr double kPublishedForFamily = 0.6;
 
-std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& space,
-                                    const Shape& shape, std::string_view device,
-                                    const Configuration& fallback) {
-  const SpaceMapping mapping(kernel, space, fallback);
-  if (!mapping.possible()) return std::nullopt;
-  std::optional<FirstPick> best;
-  double best_distance = 0;
+// Gathers candidates and keeps the best one that the space holds.
+class BestPick {
+ public:
+  explicit BestPick(const SpaceMapping& mapping) : mapping_(mapping) {}
+  void offer(Span<const std::int64_t> values, PickQuality quality, double distance,
+             double expected) {
+    if (best_ &&
+        (quality > best_->quality || (quality == best_->quality && distance >= distance_))) {
+      return;
+    }
+    const std::optional<Configuration> mapped = mapping_.map(values);
+    if (!mapped) return;
+    best_ = FirstPick{*mapped, expected, quality};
+    distance_ = distance;
+  }
+  const std::optional<FirstPick>& best() const { return best_; }
+
+ private:
+  const SpaceMapping& mapping_;
+  std::optional<FirstPick> best_;
+  double distance_ = 0;
+};
+
+void offer_measured(const KernelKnowledge& kernel, const Shape& shape, std::string_view device,
+                    BestPick& picks) {
   for (std::size_t i = 0; i < kernel.first_pick_count(); ++i) {
     const KernelKnowledge::Pick pick = kernel.first_pick(i);
     const bool here =
@@ -269,16 +364,105 @@ std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& 
     const PickQuality quality = !here        ? PickQuality::other_device
                                 : same_shape ? PickQuality::exact
                                              : PickQuality::nearest_shape;
-    if (best &&
-        (quality > best->quality || (quality == best->quality && distance >= best_distance))) {
-      continue;
-    }
-    const std::optional<Configuration> mapped = mapping.map(pick.values);
-    if (!mapped) continue;
-    best = FirstPick{*mapped, pick.expected, quality};
-    best_distance = distance;
+    picks.offer(pick.values, quality, distance, pick.expected);
   }
-  return best;
+}
+
+// The entry of the portfolio that was best on the devices most like this one (the mean of q^4 under
+// source_affinity, over the sources at the nearest shape). Goes before picks over all devices alike
+// at the same distance.
+void offer_by_affinity(const KernelKnowledge& kernel, const Shape& shape, std::string_view device,
+                       BestPick& picks) {
+  if (device.empty() || kernel.source_count() == 0) return;
+  const auto distance_to = [&](const Shape& other) {
+    return other.size() == 0 || shape.size() == 0 ? kAnyShapeDistance
+                                                  : shape_distance(other, shape);
+  };
+  double nearest = kAnyShapeDistance;
+  for (std::size_t d = 0; d < kernel.source_count(); ++d) {
+    nearest = std::min(nearest, distance_to(kernel.source(d).shape));
+  }
+  std::vector<double> weights(kernel.source_count());
+  for (std::size_t d = 0; d < weights.size(); ++d) {
+    const HistoricalSource source = kernel.source(d);
+    weights[d] = distance_to(source.shape) <= nearest ? source_affinity(device, source.device) : 0;
+  }
+  std::size_t best = kernel.portfolio_size();
+  double best_value = 0;
+  double best_expected = 0;
+  for (std::size_t e = 0; e < kernel.portfolio_size(); ++e) {
+    const Span<const float> row = kernel.portfolio_row(e);
+    double value = 0;
+    double expected = 0;
+    double total = 0;
+    for (std::size_t d = 0; d < weights.size(); ++d) {
+      const double q = std::max(0.0, static_cast<double>(row[d]));
+      value += weights[d] * q * q * q * q;
+      expected += weights[d] * q;
+      total += weights[d];
+    }
+    if (total > 0 && value > best_value * (1 + 1e-12)) {
+      best = e;
+      best_value = value;
+      best_expected = expected / total;
+    }
+  }
+  if (best < kernel.portfolio_size()) {
+    picks.offer(kernel.portfolio_values(best), PickQuality::other_device, nearest, best_expected);
+  }
+}
+
+void offer_selected(const KernelKnowledge& kernel, const Shape& shape, std::string_view device,
+                    BestPick& picks) {
+  double inputs[kMaxDimensions];
+  for (std::size_t i = 0; i < shape.size(); ++i) inputs[i] = static_cast<double>(shape[i]);
+  for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
+    const SelectorView selector = kernel.selector(i);
+    const bool here = same_device_model(selector.device, device);
+    if ((!here && !selector.device.empty()) || !selector.covers({inputs, shape.size()})) continue;
+    const SelectorView::Choice choice = selector.select({inputs, shape.size()});
+    // Over all devices: after what is measured at this very shape.
+    picks.offer(selector.values(choice.number),
+                here ? PickQuality::selector : PickQuality::other_device,
+                here ? 0 : std::numeric_limits<double>::min(), choice.expected);
+  }
+}
+
+bool measured_in_family(const KernelKnowledge& kernel, std::string_view word) {
+  for (std::size_t i = 0; i < kernel.source_count(); ++i) {
+    if (device_name_contains(kernel.source(i).device, word)) return true;
+  }
+  return false;
+}
+
+// What is published for a family goes before what was measured on devices of others, not before
+// measurements within the family.
+void offer_published(const KernelKnowledge& kernel, std::string_view device, BestPick& picks) {
+  for (std::size_t i = 0; i < kernel.published_count(); ++i) {
+    const KernelKnowledge::Published entry = kernel.published(i);
+    if (same_device_model(entry.device, device)) {
+      picks.offer(entry.values, PickQuality::published, 0, kPublishedHere);
+    } else if (device_name_contains(device, entry.device) &&
+               !measured_in_family(kernel, entry.device)) {
+      picks.offer(entry.values, PickQuality::other_device, -static_cast<double>(entry.devices),
+                  kPublishedForFamily);
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& space,
+                                    const Shape& shape, std::string_view device,
+                                    const Configuration& fallback) {
+  const SpaceMapping mapping(kernel, space, fallback);
+  if (!mapping.possible()) return std::nullopt;
+  BestPick picks(mapping);
+  offer_by_affinity(kernel, shape, device, picks);
+  offer_measured(kernel, shape, device, picks);
+  offer_selected(kernel, shape, device, picks);
+  offer_published(kernel, device, picks);
+  return picks.best();
 }
 
 }  // namespace idletune

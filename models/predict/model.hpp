@@ -15,6 +15,7 @@
 #include <idletune/span.hpp>
 
 #include "models/predict/quantiles.hpp"
+#include "models/predict/selector.hpp"
 #include "models/space/space.hpp"
 
 namespace idletune {
@@ -46,11 +47,13 @@ struct HistoricalSource {
 // How near the evidence behind an answer is to the question (best first).
 enum class PickQuality : std::uint8_t {
   exact = 0,          // this device, this shape
-  nearest_shape = 1,  // this device, another shape
-  other_device = 2,   // other devices
-  none = 3            // nothing known: the kernel's default
+  selector = 1,       // this device, by a tree over shapes that were measured on it
+  nearest_shape = 2,  // this device, another shape
+  published = 3,      // this device, published by others without times
+  other_device = 4,   // other devices
+  none = 5            // nothing known: the kernel's default
 };
-// "exact", "nearest_shape", "other_device", "default".
+// "exact", "selector", "nearest_shape", "published", "other_device", "default".
 const char* pick_quality_name(PickQuality quality);
 
 // What is known about one kernel. Cheap to copy (a few pointers); valid as long as its Model lives.
@@ -61,7 +64,7 @@ class KernelKnowledge {
   std::size_t parameter_count() const;
   std::string_view parameter(std::size_t i) const;
 
-  std::size_t source_count() const;  // at least 1
+  std::size_t source_count() const;  // 0: nothing but published configurations is known
   HistoricalSource source(std::size_t i) const;
 
   // Configurations that were good somewhere, the most useful first.
@@ -92,22 +95,52 @@ class KernelKnowledge {
   std::size_t held_out_count() const;
   HeldOut held_out(std::size_t i) const;
 
+  // Trees from shapes to configurations.
+  std::size_t selector_count() const;
+  SelectorView selector(std::size_t i) const;
+  std::string_view selector_input(std::size_t selector, std::size_t input) const;
+
+  // How a selector learned without some of the shapes does on those.
+  struct SelectorQuality {
+    std::string_view device;  // empty: over all devices
+    std::uint32_t shapes = 0;
+    std::uint32_t folds = 0;
+    double retained = 0;        // mean q of what it chose (DTPR)
+    double worst = 0;           // the lowest
+    double against_single = 0;  // mean speed-up over one configuration for all shapes (DTTR)
+    double accuracy = 0;        // share of shapes whose best class it named
+  };
+  std::size_t selector_quality_count() const;
+  SelectorQuality selector_quality(std::size_t i) const;
+
+  // What others published as good, without times.
+  struct Published {
+    std::string_view device;  // a device's name, or one word that a family's names contain
+    Span<const std::int64_t> values;
+    std::uint32_t devices = 1;  // of a family: how many of its devices it is published for
+  };
+  std::size_t published_count() const;
+  Published published(std::size_t i) const;
+  std::string_view published_origin() const;  // empty: there is none
+
   // Average over sources of the share of the space with q >= r; 0 < r <= 1. Exact at r = 0.9,
-  // interpolated between stored quantiles elsewhere.
+  // interpolated between stored quantiles elsewhere. 0 without sources.
   double well_performing_fraction(double r) const;
   // The same of HistoricalSource::cautious_fraction.
   double cautious_fraction(double r) const;
   // The q that a uniform draw from the space stays below with probability u, under the equal
-  // mixture of all sources. u in [0, 1].
+  // mixture of all sources. u in [0, 1]. 0 without sources.
   double relative_performance_quantile(double u) const;
 
  private:
   friend class Model;
   const void* entry_ = nullptr;        // model_schema::KernelEntry
-  const void* sources_ = nullptr;      // model_schema::SourcesSection
+  const void* sources_ = nullptr;      // model_schema::SourcesSection, may be null
   const void* portfolio_ = nullptr;    // model_schema::PortfolioSection, may be null
   const void* first_picks_ = nullptr;  // model_schema::FirstPicksSection, may be null
   const void* quality_ = nullptr;      // model_schema::QualitySection, may be null
+  const void* selectors_ = nullptr;    // model_schema::SelectorSection, may be null
+  const void* published_ = nullptr;    // model_schema::PublishedSection, may be null
 };
 
 // A verified model in memory. Immutable.
@@ -121,6 +154,7 @@ class Model {
   std::uint64_t content_digest() const { return content_digest_; }
   std::uint64_t generation() const { return generation_; }
   std::size_t size_bytes() const { return bytes_.size(); }
+  Bytes bytes() const { return {bytes_.data(), bytes_.size()}; }
 
   const std::vector<KernelKnowledge>& kernels() const { return kernels_; }
   // The entry for a kernel of this name whose parameters fit the space (several kernels may share a
@@ -164,7 +198,8 @@ struct FirstPick {
 };
 
 // The configuration to start with for `shape` on the device of this name (DeviceInfo::name; may be
-// empty). Nothing if the model names none that the space holds: run the kernel's default.
+// empty): the best that the model has in the order of PickQuality, whose README tells how ties are
+// broken. Nothing if the model names none that the space holds: run the kernel's default.
 std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& space,
                                     const Shape& shape, std::string_view device,
                                     const Configuration& fallback = {});
@@ -173,5 +208,7 @@ std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& 
 // the model's name ("NVIDIA A100-PCIE-40GB" and "A100-SXM4-40GB" do; "GTX TITAN X" and "TITAN RTX"
 // do not).
 bool same_device_model(std::string_view a, std::string_view b);
+// Whether the name contains the word, in any case ("mali" in "Mali-G610 r0p0"; not in "Normalia").
+bool device_name_contains(std::string_view name, std::string_view word);
 
 }  // namespace idletune

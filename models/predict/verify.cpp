@@ -135,6 +135,70 @@ const char* problem_in(const QualitySection& section) {
     if (!is_shape(result->shape())) return "a held-out shape";
     if (!is_share(result->first_pick())) return "a held-out first pick";
   }
+  if (section.selectors() == nullptr) return nullptr;
+  if (section.selectors()->size() > kMaxSelectors) return "the number of selector qualities";
+  for (const SelectorQuality* result : *section.selectors()) {
+    if (result->device() != nullptr && !is_name(result->device()))
+      return "a selector quality's device";
+    if (!is_share(result->retained()) || !is_share(result->worst()) ||
+        !is_share(result->accuracy()) || !is_time(static_cast<double>(result->against_single()))) {
+      return "a selector's quality";
+    }
+  }
+  return nullptr;
+}
+
+const char* problem_in(const Selector& selector, std::size_t parameters) {
+  if (selector.device() != nullptr && !is_name(selector.device())) return "a selector's device";
+  const auto& inputs = *selector.inputs();
+  const std::size_t count = inputs.size();
+  if (count == 0 || count > kMaxDimensions) return "the number of a selector's inputs";
+  for (const auto* name : inputs) {
+    if (!is_name(name)) return "the name of a selector's input";
+  }
+  if (selector.low()->size() != count || selector.high()->size() != count ||
+      !is_aligned(selector.low()) || !is_aligned(selector.high())) {
+    return "a selector's ranges";
+  }
+  for (flatbuffers::uoffset_t i = 0; i < count; ++i) {
+    if (!is_time(selector.low()->Get(i)) || !is_time(selector.high()->Get(i)))
+      return "a selector's range";
+  }
+  const std::size_t features = selector.exponents()->size() / count;
+  if (selector.exponents()->size() % count != 0 || features > kMaxSelectorFeatures)
+    return "a selector's features";
+  for (const std::int8_t exponent : *selector.exponents()) {
+    if (exponent < -kMaxExponent || exponent > kMaxExponent) return "a selector's exponent";
+  }
+  const std::size_t classes = selector.classes()->size() / parameters;
+  if (selector.classes()->size() % parameters != 0 || !is_aligned(selector.classes()) ||
+      classes == 0 || classes > learners::kMaxClasses) {
+    return "a selector's classes";
+  }
+  const auto nodes =
+      learners::tree_nodes_in(Bytes(selector.nodes()->data(), selector.nodes()->size()));
+  if (!nodes.ok() ||
+      !learners::verify(*nodes, {features, static_cast<std::uint32_t>(classes)}).ok()) {
+    return "a selector's tree";
+  }
+  return nullptr;
+}
+
+const char* problem_in(const SelectorSection& section, std::size_t parameters) {
+  if (section.selectors()->size() > kMaxSelectors) return "the number of selectors";
+  for (const Selector* selector : *section.selectors()) {
+    if (const char* problem = problem_in(*selector, parameters)) return problem;
+  }
+  return nullptr;
+}
+
+const char* problem_in(const PublishedSection& section, std::size_t parameters) {
+  if (section.picks()->size() > kMaxPublished) return "the number of published configurations";
+  for (const PublishedPick* pick : *section.picks()) {
+    if (!is_name(pick->device())) return "a published configuration's device";
+    if (pick->values()->size() != parameters || !is_aligned(pick->values()))
+      return "a published configuration's values";
+  }
   return nullptr;
 }
 
@@ -154,6 +218,8 @@ struct Sections {
   const PortfolioSection* portfolio = nullptr;
   const FirstPicksSection* first_picks = nullptr;
   const QualitySection* quality = nullptr;
+  const SelectorSection* selectors = nullptr;
+  const PublishedSection* published = nullptr;
 };
 
 template <class T>
@@ -174,6 +240,8 @@ const char* collect(const KernelEntry& kernel, Sections& found) {
       case SectionKind::portfolio: problem = take(*section, found.portfolio); break;
       case SectionKind::first_picks: problem = take(*section, found.first_picks); break;
       case SectionKind::quality: problem = take(*section, found.quality); break;
+      case SectionKind::selectors: problem = take(*section, found.selectors); break;
+      case SectionKind::published: problem = take(*section, found.published); break;
       default: break;
     }
     if (problem != nullptr) return problem;
@@ -199,15 +267,21 @@ const char* check_names(const KernelEntry& kernel) {
 const char* check_kernel(const KernelEntry& kernel, Sections& found) {
   if (const char* problem = check_names(kernel)) return problem;
   if (const char* problem = collect(kernel, found)) return problem;
-  if (found.sources == nullptr) return nullptr;  // nothing that this version can use
-  if (const char* problem = problem_in(*found.sources)) return problem;
   const std::size_t parameters = kernel.parameters()->size();
+  if (found.published != nullptr) {
+    if (const char* problem = problem_in(*found.published, parameters)) return problem;
+  }
+  if (found.sources == nullptr) return nullptr;  // the rest is read with them only
+  if (const char* problem = problem_in(*found.sources)) return problem;
   const std::size_t sources = found.sources->sources()->size();
   if (found.portfolio != nullptr) {
     if (const char* problem = problem_in(*found.portfolio, parameters, sources)) return problem;
   }
   if (found.first_picks != nullptr) {
     if (const char* problem = problem_in(*found.first_picks, parameters, sources)) return problem;
+  }
+  if (found.selectors != nullptr) {
+    if (const char* problem = problem_in(*found.selectors, parameters)) return problem;
   }
   return found.quality != nullptr ? problem_in(*found.quality) : nullptr;
 }
@@ -261,13 +335,17 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
     if (const char* problem = check_kernel(kernel, found)) {
       return corrupt(name, "kernel " + std::to_string(i) + ": " + problem + " is not acceptable");
     }
-    if (found.sources == nullptr) continue;
+    if (found.sources == nullptr && found.published == nullptr) continue;
     KernelKnowledge knowledge;
     knowledge.entry_ = &kernel;
-    knowledge.sources_ = found.sources;
-    knowledge.portfolio_ = found.portfolio;
-    knowledge.first_picks_ = found.first_picks;
-    knowledge.quality_ = found.quality;
+    knowledge.published_ = found.published;
+    if (found.sources != nullptr) {
+      knowledge.sources_ = found.sources;
+      knowledge.portfolio_ = found.portfolio;
+      knowledge.first_picks_ = found.first_picks;
+      knowledge.quality_ = found.quality;
+      knowledge.selectors_ = found.selectors;
+    }
     model->kernels_.push_back(knowledge);
   }
   model->content_digest_ = root.content_digest();

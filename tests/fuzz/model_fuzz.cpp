@@ -32,11 +32,34 @@ void use(const KernelKnowledge& kernel) {
   for (std::size_t i = 0; i < kernel.portfolio_size(); ++i) {
     for (const std::int64_t value : kernel.portfolio_values(i)) rows.push_back(value);
   }
+  double chosen = 0;
+  for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
+    const SelectorView selector = kernel.selector(i);
+    for (const double size : {0.0, 1.0, 64.0, 1000.0, 1e300, -5.0}) {
+      const std::vector<double> inputs(selector.input_count(), size);
+      const SelectorView::Choice choice = selector.select({inputs.data(), inputs.size()});
+      if (choice.number >= selector.class_count()) std::abort();
+      chosen += choice.expected + static_cast<double>(selector.values(choice.number)[0] % 2);
+      chosen += selector.covers({inputs.data(), inputs.size()}) ? 1 : 0;
+    }
+    for (std::size_t n = 0; n < selector.input_count(); ++n)
+      chosen += static_cast<double>(kernel.selector_input(i, n).size());
+    chosen += static_cast<double>(selector.tree.height());
+  }
+  for (std::size_t i = 0; i < kernel.selector_quality_count(); ++i)
+    chosen += kernel.selector_quality(i).retained;
+  for (std::size_t i = 0; i < kernel.published_count(); ++i)
+    chosen += static_cast<double>(kernel.published(i).device.size());
+  chosen += static_cast<double>(kernel.published_origin().size());
+  if (chosen != chosen) std::abort();
   double sum = kernel.well_performing_fraction(0.5) + kernel.relative_performance_quantile(0.99);
   for (std::size_t i = 0; i < kernel.held_out_count(); ++i) sum += kernel.held_out(i).first_pick;
   if (!(sum >= 0)) std::abort();
   const auto space = Space::from_rows(names, {}, {}, rows);
   if (!space.ok()) return;  // a portfolio that names an entry twice
+  (void)first_pick(kernel, *space, Shape{64, 64}, "Mali-G610");
+  (void)first_pick(kernel, *space, Shape{300},
+                   kernel.source_count() > 0 ? kernel.source(0).device : std::string_view());
   auto searcher = make_product_searcher(*space, &kernel, {});
   for (int i = 0; i < 20; ++i) {
     const auto proposal = searcher->ask();

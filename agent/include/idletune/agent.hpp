@@ -38,6 +38,9 @@ struct Explanation {
   Selection selection = Selection::fallback;
   Configuration running;     // what launch() uses now
   std::string running_text;  // "MWG=64 NWG=32 ..."
+  // What the model's first pick rests on: "exact", "selector", "nearest_shape", "published",
+  // "other_device"; empty: there is none.
+  std::string first_pick_quality;
   Verdict verdict = Verdict::wait;
   std::string reason;            // one sentence
   double default_ms = 0;         // measured; 0 while unknown
@@ -85,9 +88,11 @@ struct IdleReport {
 };
 
 struct AgentStatus {
-  Status storage;              // ok, or why the agent keeps everything in memory
-  Status model;                // ok, or why the model is not used
-  Status trials;               // ok, or why no trial can be run
+  Status storage;                      // ok, or why the agent keeps everything in memory
+  Status model;                        // ok, or what was wrong with the model file read last
+  std::uint64_t model_generation = 0;  // of the model in use
+  std::uint64_t model_digest = 0;      // of its content; 0: none is in use
+  Status trials;                       // ok, or why no trial can be run
   bool tuning_enabled = true;  // false: mode, or a hung device ended tuning for this process
   double kernel_seconds = 0;   // of the application, as known
   double tuning_seconds = 0;   // wall clock of all stages
@@ -171,6 +176,22 @@ class Agent {
   // Errors: busy when it runs already, unsupported when mode is not `tune`.
   Status start_background(const BackgroundOptions& options = {});
   void stop_background();
+
+  // Goes over to the model in the file (empty: the one that open() took, or was told to). Reads and
+  // verifies it on the calling thread while everything else goes on; then waits until nobody tunes
+  // and takes it over. Launches never wait. What was measured is kept: each shape's search starts
+  // anew from the new model and from what this device measured, when the tuner comes by next. A
+  // file that is refused changes nothing: the old model stays, and status() tells. A file with the
+  // content in use is accepted without effect. The model before is kept for rollback_model(), in
+  // memory and beside the file (`<path>.previous`; best effort). Any thread. Errors: those of
+  // reading; corrupt; version_mismatch (a newer format, or a lower generation than the one in use);
+  // invalid_argument (no path); unsupported (mode off).
+  Status reload_model(const std::string& path = std::string());
+  // Goes back to the model before the last reload, or to `<path>.previous` if there was none in
+  // this process, whatever its generation; that file takes the place of the refuted one, so that
+  // the next start reads it too. Errors: not_found; those of reading `.previous`; unsupported (mode
+  // off). Also the error of writing, if it could not take that place: it is in use all the same.
+  Status rollback_model();
 
   AgentStatus status() const;
   // Everything explain() knows about every kernel and shape, as one JSON object.

@@ -60,11 +60,18 @@ void idletune_cuda_handles(idletune_device* device, void** context, void** strea
 void idletune_device_close(idletune_device* device);
 
 /* --- agent --- */
-/* `model` and `state` may be NULL: none, memory only. Everything else has idletune::AgentOptions'
+/* `model` and `state` may be NULL: the shipped model if it is installed ("-": none), memory only. Everything else has idletune::AgentOptions'
  * defaults and is overridden by the IDLETUNE_* environment variables. */
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
 void idletune_close(idletune_agent* agent);
+
+/* Goes over to the model in the file (NULL: that of idletune_open or IDLETUNE_MODEL), keeping all
+ * that was measured; launches never wait for it. A file that is refused changes nothing. */
+idletune_status idletune_reload_model(idletune_agent* agent, const char* path);
+/* Back to the model before; it takes the place of the refuted file. IDLETUNE_NOT_FOUND: there is
+ * none. */
+idletune_status idletune_rollback_model(idletune_agent* agent);
 
 /* The kernel belongs to the agent. */
 idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* device,

@@ -30,8 +30,16 @@ enum class Isolation : std::uint8_t {
 // 1 error, 2 decisions, 3 every stage. The library never prints by itself.
 using LogFunction = void (*)(void* user, int level, const char* message);
 
+inline constexpr char kNoModel[] = "-";
+
 struct AgentOptions {
-  std::string model;  // path of an .itmodel; empty: none
+  // Path of an .itmodel. Empty: the one that ships with the kernels (`idletune.itmodel` beside the
+  // program, then in the install prefix's share/idletune), if it is there; kNoModel: none.
+  std::string model;
+  // How often idle() and background tuning look whether the model's file was replaced (one stat),
+  // and take over the new one; that once, a call may take some milliseconds longer than its budget.
+  // 0: never, only Agent::reload_model does. Launches never look.
+  std::chrono::nanoseconds model_check_interval{0};
   std::string state;  // folder of journal and program cache; empty: memory only
   Mode mode = Mode::tune;
   Isolation isolation = Isolation::helper_process;

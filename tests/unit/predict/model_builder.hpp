@@ -28,9 +28,26 @@ struct PickContent {
   float expected = 0.9f;
 };
 
+struct SelectorContent {
+  std::string device = "Board One";
+  std::vector<std::string> inputs{"M", "N"};
+  std::vector<double> low{16, 16};
+  std::vector<double> high{4096, 4096};
+  std::vector<std::int8_t> exponents{1, 0, 1, 1, 1, -1};  // M, M * N, M / N
+  std::vector<std::int64_t> classes;
+  std::vector<learners::TreeNode> nodes;
+};
+
+struct PublishedContent {
+  std::string device;
+  std::vector<std::int64_t> values;
+  std::uint32_t devices = 1;
+};
+
 struct ModelContent {
   std::uint32_t format_version = 1;
   std::uint32_t minimum_agent = 1;
+  std::uint64_t generation = 7;
   std::string kernel = "blur";
   std::vector<std::string> parameters{"wg", "tile"};
   std::vector<SourceContent> sources{SourceContent()};
@@ -38,6 +55,8 @@ struct ModelContent {
   std::vector<float> portfolio_relative;
   std::vector<float> portfolio_score;
   std::vector<PickContent> picks;
+  std::vector<SelectorContent> selectors;
+  std::vector<PublishedContent> published;
   std::uint32_t extra_section_kind = 0;  // if not 0, a section of this kind with junk in it
   std::uint32_t extra_section_version = 1;
   bool with_sources = true;
@@ -83,6 +102,37 @@ inline SectionList sections(Builder& builder, const ModelContent& c) {
   }
   add_section(builder, list, model_schema::SectionKind::first_picks, f,
               model_schema::CreateFirstPicksSectionDirect(f, &picks));
+  if (!c.selectors.empty()) {
+    Builder s;
+    std::vector<flatbuffers::Offset<model_schema::Selector>> selectors;
+    for (const SelectorContent& selector : c.selectors) {
+      const auto device = s.CreateString(selector.device);
+      const auto inputs = s.CreateVectorOfStrings(selector.inputs);
+      const auto low = s.CreateVector(selector.low);
+      const auto high = s.CreateVector(selector.high);
+      const auto exponents = s.CreateVector(selector.exponents);
+      const auto classes = s.CreateVector(selector.classes);
+      const std::size_t size = selector.nodes.size() * sizeof(learners::TreeNode);
+      s.ForceVectorAlignment(size, 1, 8);
+      const auto nodes =
+          s.CreateVector(reinterpret_cast<const std::uint8_t*>(selector.nodes.data()), size);
+      selectors.push_back(model_schema::CreateSelector(
+          s, selector.device.empty() ? flatbuffers::Offset<flatbuffers::String>() : device, inputs,
+          low, high, exponents, classes, nodes));
+    }
+    add_section(builder, list, model_schema::SectionKind::selectors, s,
+                model_schema::CreateSelectorSectionDirect(s, &selectors));
+  }
+  if (!c.published.empty()) {
+    Builder o;
+    std::vector<flatbuffers::Offset<model_schema::PublishedPick>> entries;
+    for (const PublishedContent& entry : c.published) {
+      entries.push_back(model_schema::CreatePublishedPickDirect(o, entry.device.c_str(),
+                                                                &entry.values, entry.devices));
+    }
+    add_section(builder, list, model_schema::SectionKind::published, o,
+                model_schema::CreatePublishedSectionDirect(o, "somewhere", &entries));
+  }
   if (c.extra_section_kind != 0) {
     const std::vector<std::uint8_t> junk(13, 0xff);
     list.push_back(model_schema::CreateSectionDirect(builder, c.extra_section_kind,
@@ -101,8 +151,8 @@ inline std::vector<std::uint8_t> lay_out(const ModelContent& c, std::uint64_t di
       model_schema::CreateKernelEntry(builder, name, parameters, section_offset)};
   const auto kernel_offset = builder.CreateVector(kernels);
   model_schema::FinishModelFileBuffer(
-      builder, model_schema::CreateModelFile(builder, c.format_version, 7, c.minimum_agent, digest,
-                                             0, 0, kernel_offset));
+      builder, model_schema::CreateModelFile(builder, c.format_version, c.generation,
+                                             c.minimum_agent, digest, 0, 0, kernel_offset));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 

@@ -1,0 +1,148 @@
+// Which model an agent uses: the one that it starts with, the ones that are pushed while it runs,
+// and the way back.
+#include <cstdio>
+
+#include "agent/src/agent_state.hpp"
+#include "platform/os/process.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::detail {
+namespace {
+
+std::string previous_of(const std::string& path) { return path + ".previous"; }
+
+// The model that ships with the kernels: beside the program, or where idletune was installed; empty
+// if it is in neither place.
+std::string shipped_model() {
+  constexpr char kName[] = "/idletune.itmodel";
+  if (const Result<std::string> own = self_executable_folder(); own.ok()) {
+    if (file_stamp(*own + kName) != 0) return *own + kName;
+  }
+  const std::string installed = std::string(IDLETUNE_INSTALLED_DATA) + kName;
+  return file_stamp(installed) != 0 ? installed : std::string();
+}
+
+Result<std::shared_ptr<const Model>> read_model(const std::string& path) {
+  Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  return Model::open(std::move(*bytes), path);
+}
+
+std::int64_t steady_now_ns() {
+  return std::chrono::duration_cast<Nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+// A file that cannot be used costs nothing but itself: then the one before it serves.
+void AgentState::open_model() {
+  if (options_.mode == Mode::off) return;
+  if (options_.model.empty()) options_.model = shipped_model();
+  if (options_.model == kNoModel) options_.model.clear();
+  if (options_.model.empty()) return;
+  model_stamp_ = file_stamp(options_.model);
+  Result<std::shared_ptr<const Model>> model = read_model(options_.model);
+  model_status_ = model.status();
+  if (!model.ok()) {
+    if (options_.log != nullptr && options_.log_level >= 1)
+      options_.log(options_.log_user, 1, model_status_.message().c_str());
+    // A file that was taken away is no model wanted; one that is broken was one.
+    if (model.code() != StatusCode::not_found) model = read_model(previous_of(options_.model));
+  }
+  if (model.ok()) model_ = {*model, options_.model};
+}
+
+// Under reload_mutex_.
+void AgentState::take_over(ModelInUse next) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  model_ = std::move(next);
+  model_status_ = Status();
+  engine_->use_model(model_.model);
+}
+
+Status AgentState::read_and_take_over(const std::string& path) {
+  Result<std::shared_ptr<const Model>> read = read_model(path);
+  if (!read.ok()) return read.status();
+  const std::shared_ptr<const Model> next = *read;
+  const std::shared_ptr<const Model> current = model_.model;
+  if (current != nullptr) {
+    if (next->content_digest() == current->content_digest()) return {};
+    if (next->generation() < current->generation()) {
+      return Status(StatusCode::version_mismatch,
+                    "model '" + path + "': generation " + std::to_string(next->generation()) +
+                        ", expected at least " + std::to_string(current->generation()) +
+                        ", which is in use");
+    }
+    if (model_.path == path) (void)write_file_atomically(previous_of(path), current->bytes());
+  }
+  previous_model_ = model_;
+  take_over({next, path});
+  return {};
+}
+
+Status AgentState::reload_model(const std::string& given) {
+  if (options_.mode == Mode::off)
+    return Status(StatusCode::unsupported, "reload_model: the mode is 'off'");
+  const std::string& path = given.empty() ? options_.model : given;
+  if (path.empty()) return Status(StatusCode::invalid_argument, "reload_model: no path");
+  const std::lock_guard<std::mutex> reload(reload_mutex_);
+  if (path == options_.model) model_stamp_ = file_stamp(path);
+  const Status status = read_and_take_over(path);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  model_status_ = status;
+  return status;
+}
+
+Status AgentState::rollback_model() {
+  if (options_.mode == Mode::off)
+    return Status(StatusCode::unsupported, "rollback_model: the mode is 'off'");
+  const std::lock_guard<std::mutex> reload(reload_mutex_);
+  const std::string path = model_.path.empty() ? options_.model : model_.path;
+  if (previous_model_.model == nullptr) {
+    Result<std::shared_ptr<const Model>> stored = read_model(previous_of(path));
+    if (!stored.ok()) return stored.status();
+    previous_model_ = {*stored, path};
+  }
+  take_over(previous_model_);
+  previous_model_ = {};
+  if (model_.path != path) return {};  // the other file is somebody else's affair
+  Status status = write_file_atomically(path, model_.model->bytes());
+  if (path == options_.model) model_stamp_ = file_stamp(path);
+  if (status.ok()) (void)std::remove(previous_of(path).c_str());
+  return status;
+}
+
+Nanoseconds AgentState::notice_new_model() {
+  const std::int64_t interval = options_.model_check_interval.count();
+  if (interval <= 0 || options_.model.empty() || options_.mode == Mode::off) return Nanoseconds{0};
+  const std::int64_t now = steady_now_ns();
+  std::int64_t last = model_checked_at_.load(std::memory_order_relaxed);
+  if (now - last < interval ||
+      !model_checked_at_.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
+    return Nanoseconds{0};
+  }
+  // While another thread tunes, the take-over would have to wait for it.
+  if (!std::unique_lock<std::mutex>(mutex_, std::try_to_lock).owns_lock()) return Nanoseconds{0};
+  {
+    const std::lock_guard<std::mutex> reload(reload_mutex_);
+    const std::uint64_t stamp = file_stamp(options_.model);
+    if (stamp == model_stamp_ || stamp == 0) return Nanoseconds{0};
+  }
+  const Status status = reload_model(std::string());
+  if (options_.log != nullptr && options_.log_level >= (status.ok() ? 2 : 1)) {
+    const std::string message = status.ok() ? "took over " + options_.model : status.message();
+    options_.log(options_.log_user, status.ok() ? 2 : 1, message.c_str());
+  }
+  return Nanoseconds(steady_now_ns() - now);
+}
+
+void AgentState::fill_model_status(AgentStatus& status) const {
+  status.model = model_status_;
+  if (model_.model == nullptr) return;
+  status.model_generation = model_.model->generation();
+  status.model_digest = model_.model->content_digest();
+}
+
+}  // namespace idletune::detail

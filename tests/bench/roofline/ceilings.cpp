@@ -1,0 +1,117 @@
+#include "tests/bench/roofline/ceilings.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <string>
+
+#include "models/space/portable_dialect.hpp"
+
+namespace idletune::bench {
+namespace {
+
+constexpr std::size_t kGroup = 64;
+constexpr std::size_t kLeastFloats = std::size_t{1} << 14;  // per buffer of the triad
+constexpr std::size_t kArithmeticItems = std::size_t{1} << 12;
+constexpr double kIterations = 512;
+constexpr Nanoseconds kDeadline = std::chrono::seconds(60);
+
+constexpr const char* kTriad = R"(
+KERNEL void triad(const GLOBAL float* RESTRICT a, const GLOBAL float* RESTRICT b, const float s,
+                  GLOBAL float* RESTRICT c) {
+  const int i = GLOBAL_ID(0);
+  c[i] = a[i] + s * b[i];
+}
+)";
+
+// CHAINS vectors of WIDTH sums, of 512 terms each, that do not wait for each other.
+constexpr const char* kArithmetic = R"(
+KERNEL void arithmetic(const float factor, const float term, GLOBAL float* RESTRICT out) {
+  FLOAT_VECTOR(WIDTH) x[CHAINS];
+  const FLOAT_VECTOR(WIDTH) factors = SPLAT(WIDTH, factor);
+  const FLOAT_VECTOR(WIDTH) terms = SPLAT(WIDTH, term);
+#pragma unroll CHAINS
+  for (int j = 0; j < CHAINS; ++j) x[j] = SPLAT(WIDTH, (float)(GLOBAL_ID(0) + j));
+  for (int i = 0; i < 512; ++i) {
+#pragma unroll CHAINS
+    for (int j = 0; j < CHAINS; ++j) x[j] = MULTIPLY_ADD(x[j], factors, terms);
+  }
+  FLOAT_VECTOR(WIDTH) sum = x[0];
+#pragma unroll CHAINS
+  for (int j = 1; j < CHAINS; ++j) sum = sum + x[j];
+  float lanes[WIDTH];
+  LANES_OF(WIDTH, sum, lanes);
+  float all = 0.0f;
+  for (int lane = 0; lane < WIDTH; ++lane) all += lanes[lane];
+  out[GLOBAL_ID(0)] = all;
+}
+)";
+
+struct Variant {
+  int width, chains;
+};
+constexpr Variant kVariants[] = {{1, 8}, {1, 32}, {1, 128}, {4, 8},  {4, 16},
+                                 {8, 8}, {8, 12}, {16, 4},  {16, 8}, {16, 12}};
+
+template <class T>
+T required(Result<T> result) {
+  if (!result.ok()) throw std::runtime_error(result.status().to_string());
+  return std::move(*result);
+}
+
+}  // namespace
+
+Ceilings::Ceilings(Device& device, double footprint_bytes) : device_(device) {
+  const double floats = footprint_bytes / static_cast<double>(3 * sizeof(float));
+  floats_ = std::max(kLeastFloats, static_cast<std::size_t>(floats) / kGroup * kGroup);
+  const std::vector<std::uint8_t> zeros(floats_ * sizeof(float));
+  for (std::unique_ptr<Buffer>& buffer : buffers_) {
+    buffer = required(device.allocate(zeros.size()));
+    if (Status written = device.write(*buffer, 0, zeros); !written.ok()) {
+      throw std::runtime_error(written.to_string());
+    }
+  }
+  triad_ = compile(kTriad, "triad", "");
+  for (const Variant& variant : kVariants) {
+    const std::string options =
+        "-DWIDTH=" + std::to_string(variant.width) + " -DCHAINS=" + std::to_string(variant.chains);
+    arithmetic_.push_back({compile(kArithmetic, "arithmetic", options.c_str()),
+                           2 * kIterations * variant.width * variant.chains});
+  }
+}
+
+std::unique_ptr<Program> Ceilings::compile(const char* source, const char* entry,
+                                           const char* options) {
+  const std::string text = std::string(space::portable_dialect()) + source;
+  CompileRequest request;
+  request.source = text;
+  request.entry = entry;
+  request.options = options;
+  std::unique_ptr<Program> program = required(device_.compile(request));
+  return program;
+}
+
+double Ceilings::run_ns(Program& program, std::size_t items, std::vector<Argument> arguments) {
+  Range range;
+  range.dimensions = 1;
+  range.global[0] = items;
+  range.local[0] = kGroup;
+  const RunTimes times = required(device_.run(program, range, arguments, kDeadline));
+  const Nanoseconds time = times.device.count() > 0 ? times.device : times.wall;
+  return static_cast<double>(time.count());
+}
+
+void Ceilings::measure() {
+  const double triad =
+      run_ns(*triad_, floats_,
+             {buffers_[0]->argument(), buffers_[1]->argument(), 0.5f, buffers_[2]->argument()});
+  bandwidth_ = std::max(bandwidth_, static_cast<double>(3 * sizeof(float) * floats_) / triad);
+  const std::size_t items = std::min(kArithmeticItems, floats_);
+  for (const Arithmetic& shape : arithmetic_) {
+    const double time = run_ns(*shape.program, items, {0.5f, 1.0f, buffers_[2]->argument()});
+    throughput_ =
+        std::max(throughput_, shape.operations_per_item * static_cast<double>(items) / time);
+  }
+}
+
+}  // namespace idletune::bench

@@ -1,0 +1,123 @@
+// What selection by shape costs, from a model and as generated code: selection_cost MODEL. Prints
+// figures; asserts only that both answer the same.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <string>
+#include <vector>
+
+#include "models/core/random.hpp"
+#include "models/predict/model.hpp"
+#include "platform/os/storage.hpp"
+
+// generated_selection.cpp
+std::size_t generated_select(int selector, double m, double n, double k);
+bool generated_covers(double m, double n, double k);
+const std::int64_t* generated_values(int selector, std::size_t number);
+
+using namespace idletune;
+
+namespace {
+
+constexpr std::size_t kFew = 20;  // problems that an application has, again and again
+
+struct Problem {
+  double sizes[3];
+};
+
+double thread_time_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// Median over 21 rounds of the mean time of one selection among random problems.
+template <class F>
+double time_of(const std::vector<Problem>& problems, const F& select) {
+  std::vector<double> rounds;
+  for (int round = 0; round < 21; ++round) {
+    std::size_t sum = 0;
+    const double begin = thread_time_ns();
+    for (const Problem& p : problems) sum += select(p);
+    const double end = thread_time_ns();
+    volatile std::size_t sink = sum;
+    (void)sink;
+    rounds.push_back((end - begin) / static_cast<double>(problems.size()));
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return rounds[rounds.size() / 2];
+}
+
+std::vector<Problem> grid() {
+  std::vector<Problem> problems;
+  const double sizes[] = {0,   1,    7,    64,   255,  256,  257,  300,  512,  700,
+                          768, 1000, 1024, 1500, 2048, 2500, 3000, 3840, 4096, 100000};
+  for (const double m : sizes) {
+    for (const double n : sizes) {
+      for (const double k : sizes) problems.push_back({{m, n, k}});
+    }
+  }
+  return problems;
+}
+
+bool agree(const SelectorView& selector, int number) {
+  for (const Problem& p : grid()) {
+    const std::size_t a = selector.select({p.sizes, 3}).number;
+    const std::size_t b = generated_select(number, p.sizes[0], p.sizes[1], p.sizes[2]);
+    const bool covers = selector.covers({p.sizes, 3});
+    const bool generated = generated_covers(p.sizes[0], p.sizes[1], p.sizes[2]);
+    const auto values = selector.values(a);
+    if (a == b && covers == generated &&
+        std::equal(values.begin(), values.end(), generated_values(number, b))) {
+      continue;
+    }
+    std::fprintf(stderr, "selector %d: %g x %g x %g: %zu in the model, %zu in the code\n", number,
+                 p.sizes[0], p.sizes[1], p.sizes[2], a, b);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    std::fprintf(stderr, "usage: selection_cost MODEL [--quick]\n");
+    return 2;
+  }
+  const bool quick = argc > 2 && std::strcmp(argv[2], "--quick") == 0;
+  auto bytes = read_file(argv[1], kMaxModelBytes);
+  if (!bytes.ok()) return 1;
+  const auto model = Model::open(std::move(*bytes), argv[1]);
+  if (!model.ok()) return 1;
+  const KernelKnowledge& kernel = (*model)->kernels()[0];
+  Random random(1);
+  std::vector<Problem> problems(quick ? 1000 : 100000);
+  for (Problem& p : problems) {
+    for (double& size : p.sizes) size = static_cast<double>(256 + random.below(3585));
+  }
+  for (std::size_t s = 0; s < kernel.selector_count(); ++s) {
+    const SelectorView selector = kernel.selector(s);
+    const int number = static_cast<int>(s);
+    if (!agree(selector, number)) return 1;
+    for (const bool again : {false, true}) {
+      std::vector<Problem> asked = problems;
+      for (std::size_t i = 0; i < asked.size() && again; ++i) asked[i] = problems[i % kFew];
+      const double from_model = time_of(asked, [&](const Problem& p) {
+        return selector.select({p.sizes, 3}).number;
+      });
+      const double from_code = time_of(asked, [&](const Problem& p) {
+        return generated_select(number, p.sizes[0], p.sizes[1], p.sizes[2]);
+      });
+      std::printf(
+          "%-16s height %2zu, %4zu leaves, %2zu features, %s: %5.1f ns from the model, %5.1f "
+          "ns as generated code\n",
+          std::string(selector.device.empty() ? "any device" : selector.device).c_str(),
+          selector.tree.height(), selector.tree.leaf_count(), selector.feature_count(),
+          again ? "20 problems in turn" : "new problems       ", from_model, from_code);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,376 @@
+// Models that are pushed while an agent runs: taken over, refused, rolled back.
+#include <idletune/agent.hpp>
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <thread>
+
+#include "models/space/pack.hpp"
+#include "platform/os/storage.hpp"
+#include "platform/replay/replay_device.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/predict/model_builder.hpp"
+
+using namespace idletune;
+using idletune::test::ModelContent;
+using idletune::test::TemporaryFolder;
+using namespace std::chrono_literals;
+
+namespace {
+
+// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1.
+std::vector<std::uint8_t> package() {
+  KernelDescription description;
+  description.name = "play";
+  description.source = "nobody compiles this";
+  description.entry = "play";
+  description.dimensions = {"N"};
+  for (const char* name : {"A", "B"}) {
+    DescribedParameter parameter{name, ParameterKind::other, {}, 1};
+    for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
+    description.parameters.push_back(parameter);
+  }
+  description.launch.global = {"N"};
+  description.launch.local = {"1"};
+  DescribedArgument x;
+  x.name = "x";
+  x.access = Access::inout;
+  x.size = "N";
+  description.arguments = {x};
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  return std::move(*bytes);
+}
+
+// 4 ms at the default, 1 ms at A = B = 8, between them elsewhere.
+Nanoseconds time_of(std::int64_t a, std::int64_t b) {
+  const double distance = std::hypot(static_cast<double>(a - 8), static_cast<double>(b - 8));
+  return Nanoseconds(static_cast<std::int64_t>(1e6 + 3e6 * std::min(1.0, distance / 9.9)));
+}
+
+replay::MemoryTable table() {
+  DeviceInfo device;
+  device.platform = "test";
+  device.name = "board";
+  device.driver = "1";
+  device.local_memory_bytes = 32768;
+  device.max_work_group_size = 256;
+  device.max_work_item_sizes = {256, 256, 64};
+  device.max_allocation_bytes = 1u << 28;
+  replay::MemoryTable result(device, {"A", "B"});
+  for (std::int64_t a = 1; a <= 16; ++a) {
+    for (std::int64_t b = 1; b <= 16; ++b) {
+      REQUIRE(result.add({a, b}, TrialStatus::correct, {time_of(a, b)}, 20ms).ok());
+    }
+  }
+  return result;
+}
+
+// A model for the kernel above that says: start with {a, b}.
+std::vector<std::uint8_t> model_saying(std::int64_t a, std::int64_t b, std::uint64_t generation) {
+  ModelContent content;
+  content.kernel = "play";
+  content.parameters = {"A", "B"};
+  content.sources[0].device = "Board Nine";
+  content.sources[0].shape = {64};
+  content.sources[0].valid = content.sources[0].measured = 256;
+  content.generation = generation;
+  content.portfolio_values = {a, b, 9, 9};
+  content.portfolio_relative = {1.0f, 0.8f};
+  content.portfolio_score = {0.9f, 0.7f};
+  content.picks = {{-1, {}, {a, b}, 0.9f}};
+  return test::build_model(content);
+}
+
+void push(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  REQUIRE(write_file_atomically(path, bytes).ok());
+}
+
+// A replayed device for several threads: one at a time.
+class LockedDevice final : public Device {
+ public:
+  explicit LockedDevice(const replay::MeasurementTable& measurements) : device_(measurements) {}
+  const DeviceInfo& info() const override { return device_.info(); }
+  Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    auto inner = device_.compile(request);
+    if (!inner.ok()) return inner.status();
+    return std::unique_ptr<Program>(new LockedProgram(*this, std::move(*inner)));
+  }
+  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return device_.allocate(bytes);
+  }
+  Status write(Buffer& buffer, std::size_t offset, Bytes data) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return device_.write(buffer, offset, data);
+  }
+  Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return device_.read(buffer, offset, data);
+  }
+  Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
+                       Nanoseconds deadline) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return device_.run(*static_cast<LockedProgram&>(program).inner, range, arguments, deadline);
+  }
+  Result<Nanoseconds> elapsed(void* profile) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return device_.elapsed(profile);
+  }
+  void discard(void* profile) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    device_.discard(profile);
+  }
+  Nanoseconds now() const override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return device_.now();
+  }
+  void advance(Nanoseconds time) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    device_.advance(time);
+  }
+
+ private:
+  struct LockedProgram final : Program {
+    LockedProgram(LockedDevice& locked, std::unique_ptr<Program> program)
+        : owner(locked), inner(std::move(program)) {}
+    Status enqueue(std::uint32_t lane, const Range& range, Span<const Argument> arguments,
+                   const LaunchOptions& options, void** profile) override {
+      const std::lock_guard<std::mutex> lock(owner.mutex_);
+      return inner->enqueue(lane, range, arguments, options, profile);
+    }
+    std::uint32_t lanes() const override { return inner->lanes(); }
+    std::uint64_t max_work_group_size() const override { return inner->max_work_group_size(); }
+    std::uint64_t local_memory_bytes() const override { return inner->local_memory_bytes(); }
+    LockedDevice& owner;
+    std::unique_ptr<Program> inner;
+  };
+  mutable std::mutex mutex_;
+  replay::ReplayDevice device_;
+};
+
+struct Application {
+  explicit Application(const std::string& model, AgentOptions options = {})
+      : measurements(table()), device(measurements) {
+    options.read_environment = false;
+    options.isolation = Isolation::in_process;
+    options.model = model;
+    auto opened = Agent::open(options);
+    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
+    agent.emplace(std::move(*opened));
+    auto loaded = agent->kernel(device, package());
+    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
+    kernel = *loaded;
+    auto allocated = device.allocate(4096 * sizeof(float));
+    REQUIRE(allocated.ok());
+    x = std::move(*allocated);
+  }
+  Status launch(const Shape& shape = {64}) { return kernel->launch(shape, {x->argument()}); }
+  void play(int frames) {
+    for (int i = 0; i < frames; ++i) {
+      for (int n = 0; n < 20; ++n) REQUIRE(launch().ok());
+      const IdleReport report = agent->idle(1s);
+      device.advance(1s - report.used);
+    }
+  }
+  Explanation explain() const {
+    auto explanation = kernel->explain({64});
+    REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
+    return *explanation;
+  }
+
+  const replay::MemoryTable measurements;
+  LockedDevice device;
+  std::unique_ptr<Buffer> x;
+  std::optional<Agent> agent;
+  std::optional<TunedKernel> kernel;
+};
+
+std::size_t reloads_wanted() {
+  const char* said = std::getenv("IDLETUNE_TEST_RELOADS");
+  return said != nullptr ? static_cast<std::size_t>(std::atoll(said)) : 500;
+}
+
+}  // namespace
+
+TEST_CASE("a model that is pushed is used for what comes, and what was measured is kept") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  push(path, model_saying(2, 2, 1));
+  Application application(path);
+  REQUIRE(application.launch().ok());
+  application.play(10);
+  const Explanation before = application.explain();
+  REQUIRE(before.evaluated > 0);
+  CHECK(before.first_pick_quality == "other_device");
+  CHECK(application.agent->status().model_generation == 1);
+
+  push(path, model_saying(8, 8, 2));
+  REQUIRE(application.agent->reload_model().ok());
+  CHECK(application.agent->status().model_generation == 2);
+  const Explanation after = application.explain();
+  CHECK(after.evaluated == before.evaluated);
+  CHECK(after.running == before.running);
+  CHECK(after.default_ms == before.default_ms);
+  // The pick of the new model is tried although the old one's search had begun.
+  application.play(100);
+  CHECK(application.explain().running == Configuration{8, 8});
+  CHECK(application.explain().evaluated > before.evaluated);
+}
+
+TEST_CASE("nothing that was measured is measured again after a reload") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  push(path, model_saying(2, 2, 1));
+  Application application(path);
+  REQUIRE(application.launch().ok());
+  application.agent->tune_now(10h);
+  const std::uint64_t all = application.explain().evaluated;
+  REQUIRE(all == 255);  // all of the space but the default
+  push(path, model_saying(8, 8, 2));
+  REQUIRE(application.agent->reload_model().ok());
+  application.agent->tune_now(10h);
+  application.agent->tune_now(10h);
+  CHECK(application.explain().evaluated == all);
+}
+
+TEST_CASE("a file that is refused changes nothing") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  push(path, model_saying(2, 2, 3));
+  Application application(path);
+  const std::uint64_t digest = application.agent->status().model_digest;
+  auto damaged = model_saying(8, 8, 4);
+  damaged[damaged.size() / 2] ^= 1;
+  push(path, damaged);
+  CHECK(application.agent->reload_model().code() == StatusCode::corrupt);
+  CHECK(application.agent->status().model.code() == StatusCode::corrupt);
+  CHECK(application.agent->status().model_digest == digest);
+  CHECK(application.agent->reload_model(folder.path() + "/none").code() == StatusCode::not_found);
+  // Older than what is in use.
+  push(path, model_saying(8, 8, 2));
+  CHECK(application.agent->reload_model().code() == StatusCode::version_mismatch);
+  CHECK(application.agent->status().model_digest == digest);
+  CHECK(application.agent->status().model_generation == 3);
+  // What is in use already.
+  push(path, model_saying(2, 2, 3));
+  CHECK(application.agent->reload_model().ok());
+  CHECK(application.agent->status().model.ok());
+  CHECK_FALSE(std::filesystem::exists(path + ".previous"));
+}
+
+TEST_CASE("going back uses the model before, now and at the next start") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  push(path, model_saying(2, 2, 1));
+  {
+    Application application(path);
+    CHECK(application.agent->rollback_model().code() == StatusCode::not_found);
+    push(path, model_saying(8, 8, 2));
+    REQUIRE(application.agent->reload_model().ok());
+    REQUIRE(application.agent->rollback_model().ok());
+    CHECK(application.agent->status().model_generation == 1);
+    CHECK(application.agent->rollback_model().code() == StatusCode::not_found);
+  }
+  CHECK(Application(path).agent->status().model_generation == 1);
+
+  push(path, model_saying(8, 8, 2));
+  {
+    // Also after a restart, from the file beside it.
+    Application application(path);
+    push(path, model_saying(4, 4, 3));
+    REQUIRE(application.agent->reload_model().ok());
+  }
+  Application application(path);
+  CHECK(application.agent->status().model_generation == 3);
+  REQUIRE(application.agent->rollback_model().ok());
+  CHECK(application.agent->status().model_generation == 2);
+}
+
+TEST_CASE("a start with a broken file uses the one before it and says so") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  push(path, {1, 2, 3});
+  push(path + ".previous", model_saying(2, 2, 5));
+  {
+    Application application(path);
+    CHECK(application.agent->status().model.code() == StatusCode::corrupt);
+    CHECK(application.agent->status().model_generation == 5);
+  }
+  // A file that was taken away is no model wanted.
+  std::filesystem::remove(path);
+  CHECK(Application(path).agent->status().model_digest == 0);
+}
+
+TEST_CASE("a file that was replaced is noticed between launches, if the application wants that") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  push(path, model_saying(2, 2, 1));
+  AgentOptions options;
+  options.model_check_interval = 1ns;
+  Application watching(path, options);
+  Application waiting(path);
+  push(path, model_saying(8, 8, 2));
+  CHECK(watching.agent->idle(1ms).stages == 0);
+  CHECK(waiting.agent->idle(1ms).stages == 0);
+  CHECK(watching.agent->status().model_generation == 2);
+  CHECK(waiting.agent->status().model_generation == 1);
+  // What was gone back from is not taken up again.
+  REQUIRE(watching.agent->rollback_model().ok());
+  CHECK(watching.agent->idle(1ms).stages == 0);
+  CHECK(watching.agent->status().model_generation == 1);
+}
+
+TEST_CASE("models are replaced again and again while several threads launch and one tunes") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  const std::vector<std::uint8_t> contents[] = {model_saying(2, 2, 1), model_saying(8, 8, 1),
+                                                model_saying(4, 4, 1)};
+  push(path, contents[0]);
+  Application application(path);
+  std::atomic<bool> stop{false};
+  std::atomic<std::uint64_t> launches{0};
+  std::atomic<std::uint64_t> failures{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      const Shape shapes[] = {{64}, {128}, {256 + t}};
+      for (std::size_t i = 0; !stop.load(); ++i) {
+        if (!application.launch(shapes[i % 3]).ok()) ++failures;
+        ++launches;
+        if (i % 64 == 0) std::this_thread::yield();
+      }
+    });
+  }
+  threads.emplace_back([&] {
+    while (!stop.load()) {
+      application.agent->idle(200ms);
+      application.device.advance(10ms);
+      (void)application.kernel->explain({64});
+    }
+  });
+  const std::size_t wanted = reloads_wanted();
+  std::size_t taken = 0;
+  std::size_t refused = 0;
+  for (std::size_t i = 1; i <= wanted; ++i) {
+    std::vector<std::uint8_t> bytes = contents[i % 3];
+    if (i % 10 == 0) bytes.resize(bytes.size() / 2);
+    push(path, bytes);
+    (application.agent->reload_model().ok() ? taken : refused) += 1;
+    if (i % 25 == 0) CHECK(application.agent->rollback_model().ok());
+  }
+  stop = true;
+  for (std::thread& thread : threads) thread.join();
+  CHECK(refused == wanted / 10);
+  CHECK(taken == wanted - refused);
+  CHECK(failures == 0);
+  CHECK(launches > 0);
+  MESSAGE(wanted << " reloads, " << refused << " of them refused, during " << launches.load()
+                 << " launches; evaluated " << application.explain().evaluated);
+}

@@ -1,0 +1,90 @@
+#include "models/learn/model_contents.hpp"
+
+#include <doctest/doctest.h>
+
+#include "models/predict/model.hpp"
+#include "tests/unit/predict/model_builder.hpp"
+
+using namespace idletune;
+using test::ModelContent;
+
+namespace {
+
+ModelContents model_of(const std::string& kernel, const std::string& device,
+                       std::uint64_t generation, bool published = false) {
+  ModelContent content;
+  content.kernel = kernel;
+  content.sources[0].device = device;
+  content.generation = generation;
+  content.portfolio_values = {8, 1};
+  content.portfolio_relative = {1.0f};
+  content.portfolio_score = {0.9f};
+  if (published) content.published = {{"Mali", {16, 2}}};
+  auto read = read_model(test::build_model(content), "test");
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  return *read;
+}
+
+std::shared_ptr<const Model> opened(const ModelContents& contents) {
+  const auto model = Model::open(write_model(contents), "test");
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  return *model;
+}
+
+}  // namespace
+
+TEST_CASE("taking a model apart and writing it gives the same content") {
+  ModelContent content;
+  content.portfolio_values = {8, 1};
+  content.portfolio_relative = {1.0f};
+  content.portfolio_score = {0.9f};
+  content.extra_section_kind = 4711;  // of a later version
+  const auto bytes = test::build_model(content);
+  const auto read = read_model(bytes, "test");
+  REQUIRE(read.ok());
+  CHECK(opened(*read)->content_digest() == (*Model::open(bytes, "test"))->content_digest());
+  CHECK(section_kind_name(read->kernels[0].sections.back().kind) == std::string("unknown"));
+  CHECK(read_model({bytes.data(), bytes.size() / 2}, "test").code() == StatusCode::corrupt);
+}
+
+TEST_CASE("merging puts kernels side by side") {
+  const MergedModel merged =
+      merge_models({model_of("blur", "A1", 3), model_of("sharpen", "B1", 5)}, {"a", "b"});
+  CHECK(merged.conflicts.empty());
+  const auto model = opened(merged.contents);
+  CHECK(model->kernels().size() == 2);
+  CHECK(model->generation() == 6);
+}
+
+TEST_CASE("of a kernel that two models know the newer one's entry is taken, and that is said") {
+  const ModelContents old_one = model_of("blur", "A1", 3);
+  const ModelContents new_one = model_of("blur", "B1", 5);
+  for (const bool newer_first : {false, true}) {
+    const MergedModel merged = newer_first ? merge_models({new_one, old_one}, {"new", "old"})
+                                           : merge_models({old_one, new_one}, {"old", "new"});
+    REQUIRE(merged.conflicts.size() == 1);
+    CHECK(merged.conflicts[0].kept == "new");
+    CHECK(merged.conflicts[0].dropped == "old");
+    CHECK_FALSE(merged.conflicts[0].same);
+    const auto model = opened(merged.contents);
+    REQUIRE(model->kernels().size() == 1);
+    CHECK(model->kernels()[0].source(0).device == "B1");
+  }
+  // Among equals the later one.
+  const MergedModel equal =
+      merge_models({model_of("blur", "A1", 3), model_of("blur", "B1", 3)}, {"first", "second"});
+  CHECK(equal.conflicts[0].kept == "second");
+  CHECK(merge_models({old_one, old_one}, {"x", "y"}).conflicts[0].same);
+}
+
+TEST_CASE("published configurations come along where the winner has none") {
+  const ModelContents shipped = model_of("blur", "A1", 3, true);
+  const ModelContents own = model_of("blur", "B1", 5);
+  for (const bool own_first : {false, true}) {
+    const MergedModel merged = own_first ? merge_models({own, shipped}, {"own", "shipped"})
+                                         : merge_models({shipped, own}, {"shipped", "own"});
+    const auto model = opened(merged.contents);
+    CHECK(model->kernels()[0].source(0).device == "B1");
+    CHECK(model->kernels()[0].published_count() == 1);
+  }
+}

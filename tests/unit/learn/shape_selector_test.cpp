@@ -1,0 +1,205 @@
+#include "models/learn/shape_selector.hpp"
+
+#include <cmath>
+#include <limits>
+
+#include <doctest/doctest.h>
+
+#include "models/core/random.hpp"
+#include "models/learn/learn.hpp"
+#include "models/learn/model_contents.hpp"
+#include "models/predict/model.hpp"
+
+using namespace idletune;
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+// Configurations x = 0, 1, 2: x = 0 is made for small problems (M * N up to 2^16), 1 for large ones
+// that are tall, 2 for large ones that are wide. The wrong one takes half as long again; 3 is good
+// everywhere, best nowhere.
+double time_ms(std::int64_t x, std::int64_t m, std::int64_t n) {
+  const std::int64_t best = m * n <= 65536 ? 0 : m >= n ? 1 : 2;
+  const double work = 1e-6 * static_cast<double>(m) * static_cast<double>(n);
+  return work * (x == best ? 1.0 : x == 3 ? 1.2 : 1.5);
+}
+
+History at_shape(const std::string& device, std::int64_t m, std::int64_t n) {
+  History history;
+  history.kernel = "k";
+  history.device = device;
+  history.shape = {m, n};
+  history.nanoseconds_per_unit = 1e6;
+  history.parameters.emplace_back("x");
+  for (std::int64_t x = 0; x < 4; ++x) {
+    history.parameters[0].push_integer(x);
+    history.status.push_back(TrialStatus::correct);
+    history.run_time.push_back(time_ms(x, m, n));
+    history.compile_time.push_back(kNone);
+    history.sample_count.push_back(0);
+  }
+  return history;
+}
+
+std::vector<History> grid(const std::string& device) {
+  std::vector<History> histories;
+  for (const std::int64_t m : {16, 40, 100, 250, 600, 1500, 4000}) {
+    for (const std::int64_t n : {20, 50, 120, 300, 700, 1800}) {
+      histories.push_back(at_shape(device, m, n));
+    }
+  }
+  return histories;
+}
+
+std::vector<const History*> pointers(const std::vector<History>& histories) {
+  std::vector<const History*> result;
+  for (const History& history : histories) result.push_back(&history);
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("a selector finds products and ratios that matter, and keeps only those") {
+  const std::vector<History> histories = grid("Board One");
+  const PerformanceTable table(pointers(histories));
+  const auto selectors = learn_selectors(table, {}, true);
+  REQUIRE(selectors.size() == 1);
+  const LearnedSelector& selector = selectors[0];
+  CHECK(selector.device == "Board One");
+  CHECK(selector.shapes == 42);
+  CHECK(selector.folds == 10);
+  CHECK(selector.inputs == std::vector<std::string>{"size_0", "size_1"});
+  CHECK(selector.low == std::vector<double>{16, 20});
+  CHECK(selector.high == std::vector<double>{4000, 1800});
+  // M * N and M / N say it all: three leaves.
+  CHECK(selector.tree().leaf_count() == 3);
+  CHECK(selector.exponents.size() == 4);
+  CHECK(selector.classes.size() == 3);
+  CHECK(selector.retained > 0.95);
+  CHECK(selector.single < 0.9);
+  CHECK(selector.against_single > 1.1);
+  CHECK(selector.accuracy > 0.9);
+  CHECK(selector.worst <= selector.retained);
+}
+
+TEST_CASE("the limits on height and leaves are kept") {
+  const std::vector<History> histories = grid("Board One");
+  const PerformanceTable table(pointers(histories));
+  for (const std::size_t height : {1u, 2u, 3u}) {
+    SelectorOptions options;
+    options.height = height;
+    options.derived_features = false;
+    const auto selectors = learn_selectors(table, options, false);
+    CHECK(selectors[0].tree().height() <= height);
+    CHECK(selectors[0].folds == 0);
+  }
+  SelectorOptions options;
+  options.leaf = 0.4;
+  CHECK(learn_selectors(table, options, false)[0].tree().leaf_count() <= 2);
+  options.leaf = 100;
+  CHECK(learn_selectors(table, options, false)[0].tree().leaf_count() == 1);
+}
+
+TEST_CASE("a single shape or few of them make no selector") {
+  const std::vector<History> few{at_shape("A1", 10, 10), at_shape("A1", 20, 10),
+                                 at_shape("A1", 30, 10), at_shape("B1", 30, 10)};
+  CHECK(learn_selectors(PerformanceTable(pointers(few)), {}, true).empty());
+  SelectorOptions never;
+  never.learn = false;
+  const std::vector<History> many = grid("A1");
+  CHECK(learn_selectors(PerformanceTable(pointers(many)), never, true).empty());
+}
+
+TEST_CASE("several devices have a selector each and one together, judged on devices left out") {
+  std::vector<History> histories = grid("Board One");
+  for (const History& history : grid("Board Two")) histories.push_back(history);
+  const PerformanceTable table(pointers(histories));
+  const auto selectors = learn_selectors(table, {}, true);
+  REQUIRE(selectors.size() == 3);
+  CHECK(selectors[1].device == "Board Two");
+  CHECK(selectors[2].device.empty());
+  CHECK(selectors[2].folds == 2);
+  CHECK(selectors[2].retained == 1);  // the boards are the same in all but name
+}
+
+TEST_CASE("the tree that a model stores answers like the one that was learned") {
+  const std::vector<History> histories = grid("Board One");
+  LearnOptions options;
+  options.selector.inputs = {"M", "N"};
+  const auto learned = learn(pointers(histories), options);
+  REQUIRE_MESSAGE(learned.ok(), learned.status().message());
+  const auto model = Model::open(learned->bytes, "test");
+  REQUIRE(model.ok());
+  const KernelKnowledge& kernel = (*model)->kernels()[0];
+  REQUIRE(kernel.selector_count() == 1);
+  CHECK(kernel.selector_input(0, 0) == "M");
+  REQUIRE(kernel.selector_quality_count() == 1);
+  CHECK(kernel.selector_quality(0).retained ==
+        doctest::Approx(learned->kernels[0].selectors[0].retained));
+  const auto space = space_of(histories[0]);
+  Random random(1);
+  std::size_t right = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const auto m = static_cast<std::int64_t>(16 + random.below(3900));
+    const auto n = static_cast<std::int64_t>(16 + random.below(1700));
+    const auto pick = first_pick(kernel, *space, {m, n}, "Board One");
+    REQUIRE(pick.has_value());
+    CHECK((pick->quality == PickQuality::selector || pick->quality == PickQuality::exact));
+    right += time_ms(pick->configuration[0], m, n) <= time_ms(0, m, n) &&
+                     time_ms(pick->configuration[0], m, n) <= time_ms(1, m, n) &&
+                     time_ms(pick->configuration[0], m, n) <= time_ms(2, m, n)
+                 ? 1
+                 : 0;
+  }
+  CHECK(right > 850);  // thresholds lie halfway between shapes that were measured
+}
+
+TEST_CASE("many shapes stay within the limit, and what was dropped is said") {
+  std::vector<History> histories;
+  for (std::int64_t i = 0; i < 400; ++i)
+    histories.push_back(at_shape("Board One", 16 + 37 * i % 4001, 16 + 53 * i % 3001));
+  for (const std::size_t limit : {12000u, 65536u}) {
+    LearnOptions options;
+    options.bytes_per_kernel = limit;
+    options.cross_validate = false;
+    options.selector.height = 8;
+    options.selector.leaf = 1;
+    const auto learned = learn(pointers(histories), options);
+    REQUIRE_MESSAGE(learned.ok(), learned.status().message());
+    CHECK(learned->kernels[0].bytes <= limit);
+    CHECK(learned->bytes.size() <= limit + 512);
+    REQUIRE_FALSE(learned->kernels[0].dropped.empty());
+    CHECK(learned->kernels[0].dropped[0].find("shapes per device") != std::string::npos);
+    CHECK(learned->warnings.size() == learned->kernels[0].dropped.size());
+    // All shapes speak through the selector.
+    CHECK(learned->kernels[0].selectors[0].shapes == 400);
+  }
+  LearnOptions impossible;
+  impossible.bytes_per_kernel = 500;
+  impossible.cross_validate = false;
+  CHECK(learn(pointers(histories), impossible).code() == StatusCode::out_of_memory);
+}
+
+TEST_CASE("provenance names the histories by device") {
+  std::vector<History> histories = grid("Board One");
+  histories.push_back(at_shape("Board Two", 64, 64));
+  LearnOptions options;
+  options.learned_unix_seconds = 1234;
+  options.cross_validate = false;
+  const auto learned = learn(pointers(histories), options);
+  REQUIRE(learned.ok());
+  const auto contents = read_model(learned->bytes, "test");
+  REQUIRE(contents.ok());
+  const KernelProvenance provenance = provenance_of(contents->kernels[0]);
+  CHECK(provenance.learned_unix_seconds == 1234);
+  REQUIRE(provenance.histories.size() == 2);
+  CHECK(provenance.histories[0].device == "Board One");
+  CHECK(provenance.histories[0].histories == 42);
+  CHECK(provenance.histories[0].shapes == 42);
+  CHECK(provenance.histories[0].configurations == 168);
+  CHECK(provenance.histories[0].correct == 168);
+  CHECK(provenance.histories[0].digest != 0);
+  CHECK(provenance.histories[1].histories == 1);
+  CHECK(contents->provenance.size() == 2);
+}
