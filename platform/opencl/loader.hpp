@@ -14,18 +14,17 @@
 namespace idletune::opencl {
 
 // Functions of OpenCL 1.2, without which a library is refused.
-#define IDLETUNE_OPENCL_REQUIRED(X)                                                              \
-  X(BuildProgram)                                                                                \
-  X(CreateBuffer)                                                                                \
-  X(CreateCommandQueue) X(CreateContext) X(CreateKernel) X(CreateProgramWithBinary)              \
-      X(CreateProgramWithSource) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer)                    \
-          X(EnqueueWriteBuffer) X(Finish) X(Flush) X(GetCommandQueueInfo) X(GetContextInfo)      \
-              X(GetDeviceIDs) X(GetDeviceInfo) X(GetEventInfo) X(GetEventProfilingInfo)          \
-                  X(GetKernelWorkGroupInfo) X(GetPlatformIDs) X(GetPlatformInfo)                 \
-                      X(GetProgramBuildInfo) X(GetProgramInfo) X(ReleaseCommandQueue)            \
-                          X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) X(ReleaseMemObject) \
-                              X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext)           \
-                                  X(RetainEvent) X(SetKernelArg)
+// clang-format off
+#define IDLETUNE_OPENCL_REQUIRED(X) \
+  X(BuildProgram) X(CreateBuffer) X(CreateCommandQueue) X(CreateContext) X(CreateKernel) \
+  X(CreateProgramWithBinary) X(CreateProgramWithSource) X(EnqueueNDRangeKernel) \
+  X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(Finish) X(Flush) X(GetCommandQueueInfo) \
+  X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) X(GetEventInfo) X(GetEventProfilingInfo) \
+  X(GetKernelWorkGroupInfo) X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) \
+  X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) \
+  X(ReleaseMemObject) X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext) X(RetainEvent) \
+  X(SetKernelArg)
+// clang-format on
 
 // Functions of later versions; null where the library lacks them.
 #define IDLETUNE_OPENCL_OPTIONAL(X) \

@@ -60,8 +60,9 @@ void idletune_cuda_handles(idletune_device* device, void** context, void** strea
 void idletune_device_close(idletune_device* device);
 
 /* --- agent --- */
-/* `model` and `state` may be NULL: the shipped model if it is installed ("-": none), memory only. Everything else has idletune::AgentOptions'
- * defaults and is overridden by the IDLETUNE_* environment variables. */
+/* `model` and `state` may be NULL: the shipped model if it is installed ("-": none), memory only.
+ * Everything else has idletune::AgentOptions' defaults and is overridden by the IDLETUNE_*
+ * environment variables. */
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
 void idletune_close(idletune_agent* agent);

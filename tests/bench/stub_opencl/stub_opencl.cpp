@@ -18,20 +18,18 @@
 
 namespace {
 
-#define STUB_FUNCTIONS(X)                                                                       \
-  X(BuildProgram)                                                                               \
-  X(CreateBuffer)                                                                               \
-  X(CreateCommandQueue) X(CreateCommandQueueWithProperties) X(CreateContext) X(CreateKernel)    \
-      X(CreateProgramWithBinary) X(CreateProgramWithSource) X(CreateSubBuffer)                  \
-          X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(Finish) X(Flush) \
-              X(GetCommandQueueInfo) X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo)         \
-                  X(GetEventInfo) X(GetEventProfilingInfo)                                      \
-                      X(GetExtensionFunctionAddressForPlatform) X(GetKernelWorkGroupInfo)       \
-                          X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo)           \
-                              X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext)        \
-                                  X(ReleaseEvent) X(ReleaseKernel) X(ReleaseMemObject)          \
-                                      X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext)  \
-                                          X(RetainEvent) X(SetKernelArg)
+// clang-format off
+#define STUB_FUNCTIONS(X) \
+  X(BuildProgram) X(CreateBuffer) X(CreateCommandQueue) X(CreateCommandQueueWithProperties) \
+  X(CreateContext) X(CreateKernel) X(CreateProgramWithBinary) X(CreateProgramWithSource) \
+  X(CreateSubBuffer) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) \
+  X(Finish) X(Flush) X(GetCommandQueueInfo) X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) \
+  X(GetEventInfo) X(GetEventProfilingInfo) X(GetExtensionFunctionAddressForPlatform) \
+  X(GetKernelWorkGroupInfo) X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) \
+  X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) \
+  X(ReleaseMemObject) X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext) X(RetainEvent) \
+  X(SetKernelArg)
+// clang-format on
 
 enum Function {
 #define STUB_ENUM(name) k##name,

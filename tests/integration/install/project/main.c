@@ -5,7 +5,7 @@
 
 #include <idletune/idletune.h>
 
-static int fail(const char *what) {
+static int fail(const char* what) {
   fprintf(stderr, "%s: %s\n", what, idletune_last_message());
   return EXIT_FAILURE;
 }
@@ -16,12 +16,12 @@ static int64_t pretend_run_ns(int64_t block, int64_t threads) {
 }
 
 static int tune_something(void) {
-  const char *const names[] = {"BLOCK", "THREADS"};
+  const char* const names[] = {"BLOCK", "THREADS"};
   const size_t value_counts[] = {4, 4};
   const int64_t values[] = {8, 16, 32, 64, 1, 2, 4, 8};
   int64_t configuration[2];
   int asked = 0;
-  idletune_tuner *tuner = NULL;
+  idletune_tuner* tuner = NULL;
   if (idletune_tuner_open("outside", names, value_counts, values, 2, 1, &tuner) != IDLETUNE_OK) {
     return fail("idletune_tuner_open");
   }
@@ -38,10 +38,10 @@ static int tune_something(void) {
 }
 
 static int run_an_agent(void) {
-  idletune_agent *agent = NULL;
+  idletune_agent* agent = NULL;
   if (idletune_open(NULL, NULL, &agent) != IDLETUNE_OK) return fail("idletune_open");
   const int64_t used_ns = idletune_idle(agent, 1000000);
-  char *explanation = idletune_explain(agent);
+  char* explanation = idletune_explain(agent);
   const int explained = explanation != NULL && explanation[0] == '{';
   idletune_free(explanation);
   idletune_close(agent);
@@ -49,7 +49,7 @@ static int run_an_agent(void) {
 }
 
 static int misuse_is_told(void) {
-  idletune_device *device = NULL;
+  idletune_device* device = NULL;
   if (idletune_opencl_open(1000, &device) == IDLETUNE_OK) return EXIT_FAILURE;
   return idletune_last_message()[0] != '\0' ? EXIT_SUCCESS : EXIT_FAILURE;
 }
