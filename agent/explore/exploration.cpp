@@ -206,6 +206,10 @@ Status Exploration::try_stages(ExploredConfiguration& result, Subject subject, b
   if (outcome.status == TrialStatus::correct || outcome.status == TrialStatus::compile) {
     result.compile = outcome.wall;
   }
+  // The control may have left it compiled.
+  if (is_candidate && control_ran_ && result.configuration == package_->default_configuration()) {
+    result.compile = Nanoseconds{0};
+  }
   if (!accept(outcome, result, ambiguous, failure)) return failure;
   if (is_candidate) announce(journal::IntentStage::run, result.configuration);
   failure = check(result, ambiguous);
@@ -306,6 +310,7 @@ Status Exploration::control_if_due() {
   control.configuration = package_->default_configuration();
   if (refused_beforehand(control)) return {};
   bool ambiguous = false;
+  control_ran_ = true;
   if (Status status = try_stages(control, Subject::control, ambiguous); !status.ok()) return status;
   if (control.status != TrialStatus::correct) {
     settings_.control_interval = Nanoseconds{0};

@@ -96,6 +96,7 @@ class Exploration {
   using Clock = std::chrono::steady_clock;
   Clock::time_point next_control_;
   Clock::time_point next_sync_;
+  bool control_ran_ = false;
 };
 
 }  // namespace idletune::explore

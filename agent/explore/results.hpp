@@ -17,7 +17,7 @@ struct ExploredConfiguration {
   TrialStatus status = TrialStatus::correct;
   std::string message;     // why not correct; empty otherwise
   Nanoseconds compile{0};  // wall time of compiling, with the first launch's code generation;
-                           // 0: never compiled
+                           // 0: never compiled, or not known
   Nanoseconds check{0};    // wall time of checking: inputs written, one run, outputs compared
   Nanoseconds measure{0};  // wall time of the timed runs with what surrounds them
   double max_error = 0;    // largest |output - reference| / allowed over all checks

@@ -279,6 +279,16 @@ TEST_CASE("a default that was being timed when the process died is not suspected
   for (const ExploredConfiguration& r : bench.results) CHECK(r.status == TrialStatus::correct);
 }
 
+TEST_CASE("the default's compile time is not known where the control has compiled it before") {
+  Bench bench;
+  bench.settings.control_interval = std::chrono::hours(1);
+  REQUIRE(bench.live().ok());
+  for (const ExploredConfiguration& r : bench.results) {
+    const bool is_default = r.configuration == bench.package->default_configuration();
+    CHECK(r.compile == std::chrono::milliseconds(is_default ? 0 : 5));
+  }
+}
+
 TEST_CASE("a default that fails is timed no more") {
   Bench bench;
   bench.settings.control_interval = Nanoseconds{1};
