@@ -1,6 +1,8 @@
 #include "agent/cli/fractions_table.hpp"
 
+#include <algorithm>
 #include <cstdio>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -25,6 +27,7 @@ Json default_note(const History& history) {
 }
 
 double number(const Json& object, const char* key) {
+  if (!object.is_object()) return 0;
   const auto found = object.find(key);
   return found != object.end() && found->is_number() ? found->get<double>() : 0;
 }
@@ -61,6 +64,22 @@ std::string cell(std::string name) {
   return name;
 }
 
+// How far apart the timings of the default lay: the middle half (of four at least), and all.
+std::string spread_text(const Json& note) {
+  std::vector<double> medians;
+  const auto control = note.find("control");
+  if (control == note.end() || !control->is_array()) return "-";
+  for (const Json& timing : *control) medians.push_back(number(timing, "median"));
+  std::sort(medians.begin(), medians.end());
+  const std::size_t n = medians.size();
+  if (n < 2 || !(medians.front() > 0)) return "-";
+  const double middle = (medians[(n - 1) / 2] + medians[n / 2]) / 2;
+  const auto share = [middle](double from, double to) { return 100 * (to - from) / middle; };
+  const std::string all = text("%.0f %%", share(medians.front(), medians.back()));
+  if (n < 4) return all;
+  return text("%.1f %%", share(medians[n / 4], medians[n - 1 - n / 4])) + ", " + all;
+}
+
 std::string row(const History& history, double threshold) {
   const PerformanceDistribution d = distribution_of(history);
   const Json note = default_note(history);
@@ -69,14 +88,12 @@ std::string row(const History& history, double threshold) {
                                  ? "-"
                                  : share_text(d.fraction(threshold)) +
                                        (d.is_sample() ? " of " + std::to_string(d.valid) : "");
-  const double spread = number(note, "spread");
   std::string line = "|";
   for (const std::string& field :
        {"`" + cell(history.kernel) + "`", to_text(history.shape),
         std::to_string(history.parameters.size()), std::to_string(d.space), cell(history.device),
         time_text(fallback), time_text(d.best_ns), ratio_text(fallback, d.best_ns),
-        ratio_text(d.median_run_ns, d.best_ns), within,
-        spread > 0 ? text("%.0f %%", 100 * spread) : std::string("-"),
+        ratio_text(d.median_run_ns, d.best_ns), within, spread_text(note),
         published_text(history.kernel, Processor::cpu),
         published_text(history.kernel, Processor::gpu)}) {
     line += " " + field + " |";
