@@ -43,6 +43,7 @@ constexpr SectionMaker kSections[] = {
     {"devices", report::device_section},
     {"pruning", report::pruning_section},
     {"convergence", report::convergence_section},
+    {"searchers", report::searcher_section},
     {"regret", report::regret_section},
     {"model", report::model_section},
     {"sources", report::source_section},

@@ -317,7 +317,8 @@ void add_simulate_verb(CLI::App& app, CliContext& context) {
   verb->add_option("--model", arguments->model, "Model for the searchers that use one");
   verb->add_option("--searcher", arguments->searchers,
                    "random, product, portfolio, forest, annealing, genetic, "
-                   "iterml[:LEARNER][:pick=RATIO][:cut=RATIO][:iterations=N][:samples=own|all]; "
+                   "iterml[:LEARNER][:pick=RATIO][:cut=RATIO][:iterations=N][:samples=own|all][:"
+                   "dropped=last|never]; "
                    "separated by commas")
       ->delimiter(',')
       ->check(CLI::Validator([](std::string& name) { return wrong_with_searcher(name); }, ""))

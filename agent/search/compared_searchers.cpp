@@ -38,6 +38,8 @@ bool set_option(std::string_view key, std::string_view value, IterMlOptions& opt
     options.iterations = static_cast<std::size_t>(number);
   } else if (key == "samples" && (value == "own" || value == "all")) {
     options.all_samples = value == "all";
+  } else if (key == "dropped" && (value == "last" || value == "never")) {
+    options.search_dropped = value == "last";
   } else {
     return false;
   }
@@ -63,7 +65,7 @@ Result<IterMlOptions> iterml_options(std::string_view name) {
     } else if (!set_option(part.substr(0, equals), part.substr(equals + 1), options)) {
       return wrong(name, part,
                    "pick=RATIO (above 0, at most 1), cut=RATIO (0 to below 1), iterations=N (1 to "
-                   "1000), or samples=own or all");
+                   "1000), samples=own or all, or dropped=last or never");
     }
   }
   return options;

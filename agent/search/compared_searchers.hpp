@@ -13,8 +13,8 @@
 namespace idletune {
 
 // "iterml", then, each after a colon: the learner (first, if at all), pick=RATIO, cut=RATIO,
-// iterations=N, samples=own|all. For example iterml:knn:pick=0.01:iterations=3. Errors:
-// invalid_argument naming the part that is wrong and what was expected.
+// iterations=N, samples=own|all, dropped=last|never. For example iterml:knn:pick=0.01:iterations=3.
+// Errors: invalid_argument naming the part that is wrong and what was expected.
 Result<IterMlOptions> iterml_options(std::string_view name);
 
 // make_searcher, and "iterml..." as above.

@@ -65,7 +65,7 @@ std::optional<Proposal> IterMlSearcher::ask() {
   if (!done_pruning()) ++picked_;
   const ProposalOrigin origin = iteration_ == 0 ? ProposalOrigin::random : ProposalOrigin::learned;
   if (auto proposal = take(remaining_, origin)) return proposal;
-  return take(dropped_, ProposalOrigin::random);
+  return options_.search_dropped ? take(dropped_, ProposalOrigin::random) : std::nullopt;
 }
 
 void IterMlSearcher::tell(const Configuration& configuration, const Observation& observation) {

@@ -23,7 +23,8 @@ struct IterMlOptions {
   double pick_ratio = 0.005;       // of the whole space, sampled in each iteration; at least 1
   double cut_ratio = 0.5;          // of what remains, dropped in each iteration; 0 to below 1
   std::size_t iterations = 0;      // 0: until what remains is no larger than one sample
-  bool all_samples = false;  // models learn from all samples so far, not this iteration's only
+  bool all_samples = false;    // models learn from all samples so far, not this iteration's only
+  bool search_dropped = true;  // false: the search ends where the published method ends
 };
 
 // Algorithm 1: pick a sample at random from what remains, measure it, build a model on it, predict

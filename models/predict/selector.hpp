@@ -49,6 +49,7 @@ inline float selector_feature(const std::int8_t* exponents, const double* inputs
   double above = 1;
   double below = 1;
   for (std::size_t i = 0; i < count; ++i) {
+    if (exponents[i] == 0) continue;
     for (int e = exponents[i]; e > 0; --e) above *= inputs[i];
     for (int e = exponents[i]; e < 0; ++e) below *= inputs[i];
   }

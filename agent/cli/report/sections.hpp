@@ -34,6 +34,8 @@ Section device_section(const Study& study, const ReportOptions& options, const C
 Section pruning_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section convergence_section(const Study& study, const ReportOptions& options,
                             const Continue& go_on);
+// Without models: searchers that begin with random draws.
+Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section regret_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section source_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 // No parts without a model.

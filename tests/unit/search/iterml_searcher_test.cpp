@@ -170,6 +170,21 @@ TEST_CASE("pruning keeps what is good and can lose the best: a needle far from t
   CHECK(first_tenth > 20 * 25);
 }
 
+TEST_CASE("a search that ends as published proposes nothing of what was dropped") {
+  const Space space = line(1000);
+  IterMlOptions options = with("cart", 0.02, 0.5, 3);
+  options.search_dropped = false;
+  auto owned = searcher_on(space, 1, options);
+  auto& searcher = static_cast<IterMlSearcher&>(*owned);
+  std::size_t proposed = 0;
+  while (const auto proposal = searcher.ask()) {
+    ++proposed;
+    searcher.tell(proposal->configuration, took(slope(proposal->configuration[0])));
+  }
+  CHECK(proposed == 3 * 20 + 108);
+  CHECK(searcher.dropped() == 1000 - proposed);
+}
+
 TEST_CASE("a sample of which nothing ran drops nothing") {
   const Space space = line(100);
   auto owned = searcher_on(space, 1, with("forest", 0.1, 0.5, 2));
@@ -212,11 +227,14 @@ TEST_CASE("names of IterML searchers carry their options") {
   CHECK(full->cut_ratio == 0.25);
   CHECK(full->iterations == 3);
   CHECK(full->all_samples);
-  CHECK(iterml_options("iterml:pick=1").ok());
+  CHECK(full->search_dropped);
+  const auto published = iterml_options("iterml:pick=1:dropped=never");
+  REQUIRE(published.ok());
+  CHECK_FALSE(published->search_dropped);
   for (const char* name :
        {"iter", "iterml2", "iterml:", "iterml:trees", "iterml:pick=0", "iterml:pick=1.5",
         "iterml:pick=x", "iterml:cut=1", "iterml:iterations=0", "iterml:samples=some",
-        "iterml:pick=0.1:knn", "iterml:knn:speed=2"}) {
+        "iterml:dropped=maybe", "iterml:pick=0.1:knn", "iterml:knn:speed=2"}) {
     CAPTURE(name);
     CHECK_FALSE(iterml_options(name).ok());
     CHECK_FALSE(wrong_with_searcher(name).empty());

@@ -1,0 +1,178 @@
+// What searchers have found after so many evaluations, and after so much tuning time.
+#include <algorithm>
+#include <cmath>
+
+#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/sections.hpp"
+#include "agent/search/performance_curve.hpp"
+
+namespace idletune::report {
+namespace {
+
+struct Player {
+  const char* searcher;
+  int series;
+  const char* name;
+};
+
+constexpr Player kPlayers[] = {{"random", 1, "random search"},
+                               {"forest", 2, "forest (idletune without a model)"},
+                               {"annealing", 3, "simulated annealing"},
+                               {"genetic", 4, "genetic algorithm"}};
+constexpr std::size_t kMostRepeats = 20;
+constexpr std::uint64_t kMostEvaluations = 200;
+
+struct Played {
+  const Player* player;
+  std::vector<SimulatedSearch> searches;
+};
+
+Curve curve_of(const Played& played, CurveAxis axis) {
+  Curve curve;
+  curve.series = played.player->series;
+  for (const CurvePoint& point : performance_curve(played.searches, axis)) {
+    const double at = axis == CurveAxis::tuning_ms ? point.at / 1000 : point.at;
+    curve.points.push_back({at, point.mean});
+  }
+  return curve;
+}
+
+// Nothing if the user asked to stop, or the searcher cannot play there.
+std::optional<Played> play(const Simulation& target, const Player& player,
+                           const ReportOptions& options, const Continue& go_on,
+                           const std::string& title) {
+  Played played{&player, {}};
+  SimulationOptions simulation;
+  simulation.until = 1;
+  simulation.max_evaluations = kMostEvaluations;
+  for (std::size_t i = 0; i < std::min(options.repeats, kMostRepeats); ++i) {
+    if (!go_on("searchers: " + title)) return std::nullopt;
+    auto search = target.run(player.searcher, nullptr, options.seed + i, simulation);
+    if (!search.ok()) return std::nullopt;
+    played.searches.push_back(std::move(*search));
+  }
+  return played;
+}
+
+double final_mean(const Played& played) {
+  const auto curve = performance_curve(played.searches, CurveAxis::evaluations);
+  return curve.empty() ? 0 : curve.back().mean;
+}
+
+Figure::Panel panel_of(const std::string& kernel, const std::string& device,
+                       const std::vector<Played>& all, CurveAxis axis, std::size_t number,
+                       double threshold) {
+  const bool over_time = axis == CurveAxis::tuning_ms;
+  CurvePlot plot;
+  plot.caption = {
+      (over_time ? "searchers-time-" : "searchers-steps-") + std::to_string(number),
+      kernel + " on " + device + (over_time ? ": over tuning time" : ": over evaluations"),
+      "Mean of the best found after " + count_text(kMostEvaluations) + " evaluations:"};
+  plot.x_name = over_time ? "seconds of tuning" : "configurations tried";
+  plot.y_name = "best so far, relative to the best of all";
+  plot.percentages = true;
+  plot.level = threshold;
+  plot.y_low = 0;
+  plot.y_high = 1;
+  for (const Played& played : all) {
+    plot.curves.push_back(curve_of(played, axis));
+    plot.caption.description +=
+        std::string(" ") + played.player->name + ", " + percent_text(final_mean(played)) + ".";
+  }
+  return {kernel, "on " + device, draw(plot), ""};
+}
+
+// Evaluations until half of the searches were there; "-": they were not.
+std::string median_text(const Played& played, double threshold, CurveAxis axis) {
+  std::vector<double> all;
+  for (const SimulatedSearch& search : played.searches) {
+    double at = INFINITY;
+    for (const ImprovedBest& improved : search.improvements) {
+      if (improved.relative < threshold) continue;
+      at = axis == CurveAxis::evaluations ? static_cast<double>(improved.evaluations)
+                                          : improved.tuning_ms / 1000;
+      break;
+    }
+    all.push_back(at);
+  }
+  const double median = summarize(all).median;
+  if (!std::isfinite(median)) return "-";
+  if (axis == CurveAxis::evaluations)
+    return count_text(static_cast<std::uint64_t>(std::ceil(median)));
+  return significant(median);
+}
+
+std::vector<Legend> legend() {
+  std::vector<Legend> entries;
+  for (const Player& player : kPlayers) {
+    entries.push_back({"curve s" + std::to_string(player.series), false, player.name});
+  }
+  return entries;
+}
+
+}  // namespace
+
+Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
+  Section section{"searchers", "Which searcher gets there first", {}};
+  Figure steps, time;
+  steps.title = "Best found over evaluations";
+  time.title = "Best found over tuning time";
+  steps.legend = time.legend = legend();
+  Table table;
+  table.title = "Searchers side by side";
+  table.folded = true;
+  table.columns = {{"kernel", false},     {"device", false},        {"searcher", false},
+                   {"evaluations", true}, {"tuning seconds", true}, {"found at last", true}};
+  for (const Group& group : study.groups) {
+    for (const Source& source : group.sources) {
+      if (steps.panels.size() == kMostPanels) break;
+      const auto target = Simulation::of(*source.history);
+      if (!target.ok()) continue;
+      std::vector<Played> all;
+      for (const Player& player : kPlayers) {
+        auto played = play(*target, player, options, go_on, group.title + " on " + source.device);
+        if (!go_on("searchers")) return section;
+        if (played) all.push_back(std::move(*played));
+      }
+      if (all.empty()) continue;
+      const std::size_t number = steps.panels.size() + 1;
+      for (const CurveAxis axis : {CurveAxis::evaluations, CurveAxis::tuning_ms}) {
+        (axis == CurveAxis::evaluations ? steps : time)
+            .panels.push_back(
+                panel_of(group.title, source.device, all, axis, number, options.threshold));
+      }
+      for (const Played& played : all) {
+        table.rows.push_back({group.title, source.device, played.player->name,
+                              median_text(played, options.threshold, CurveAxis::evaluations),
+                              median_text(played, options.threshold, CurveAxis::tuning_ms),
+                              percent_text(final_mean(played))});
+      }
+    }
+  }
+  const std::size_t repeats = std::min(options.repeats, kMostRepeats);
+  const std::string mean = "The mean over " +
+                           counted(repeats, "simulated search", "simulated searches") +
+                           " of the best configuration found so far, from a first draw to " +
+                           count_text(kMostEvaluations) +
+                           " evaluations. Dashed: " + percent_text(options.threshold) + ".";
+  steps.caption = mean;
+  time.caption = mean +
+                 " Each evaluation is charged its compile time, where it was recorded, and two "
+                 "runs.";
+  steps.counts =
+      time.counts = {{"curves", table.rows.size()}, {"repeats", repeats}, {"seed", options.seed}};
+  table.caption = "Evaluations and tuning seconds: in the median, until a search found " +
+                  percent_text(options.threshold) + ". Found at last: mean after " +
+                  count_text(kMostEvaluations) + " evaluations.";
+  section.parts.push_back(
+      Paragraph{"No searcher knows anything of other devices here: all begin with random draws. "
+                "What they make of the first measurements is the difference.",
+                false});
+  section.parts.push_back(std::move(steps));
+  section.parts.push_back(std::move(time));
+  section.parts.push_back(std::move(table));
+  return section;
+}
+
+}  // namespace idletune::report
