@@ -1,5 +1,7 @@
 #include "platform/binary_cache.hpp"
 
+#include <idletune/text.hpp>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -12,6 +14,7 @@
 #include <string_view>
 
 #include "models/core/digest.hpp"
+#include "models/core/order.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune {
@@ -75,7 +78,7 @@ std::vector<CachedFile> scan(const std::string& folder) {
   while (const dirent* entry = ::readdir(listing)) {
     const std::string_view name = entry->d_name;
     if (name.find(kSuffix) == std::string_view::npos) continue;
-    std::string path = folder + "/" + entry->d_name;
+    std::string path = joined({folder, "/", entry->d_name});
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     if (!ends_with(name, kSuffix)) {
@@ -124,7 +127,7 @@ Status BinaryCache::store(const BinaryKey& key, Bytes binary) {
   if (!enabled() || binary.empty() || binary.size() > limit_bytes_ / 4) return {};
   if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) {
     return {StatusCode::io_error,
-            "program cache '" + folder_ + "' cannot be created: " + std::strerror(errno)};
+            {"program cache '", folder_, "' cannot be created: ", std::strerror(errno)}};
   }
   std::vector<std::uint8_t> file(kHeaderBytes + binary.size());
   fill_header(file.data(), key, binary);
@@ -151,7 +154,7 @@ void BinaryCache::evict() {
   std::uint64_t total_bytes = 0;
   for (const CachedFile& file : files) total_bytes += file.size_bytes;
   if (total_bytes <= limit_bytes_) return;
-  std::sort(files.begin(), files.end(), [](const CachedFile& a, const CachedFile& b) {
+  sort_stably(files, [](const CachedFile& a, const CachedFile& b) {
     return a.used != b.used ? a.used < b.used : a.path < b.path;
   });
   for (const CachedFile& file : files) {

@@ -65,9 +65,8 @@ void append_file_header(const FileHeader& header, Payload& out) {
 
 Result<FileHeader> read_file_header(Bytes file) {
   if (file.size() < kFileHeaderBytes) {
-    return {StatusCode::corrupt, "journal: " + std::to_string(file.size()) +
-                                     " bytes, expected a header of " +
-                                     std::to_string(kFileHeaderBytes)};
+    return {StatusCode::corrupt,
+            {"journal: ", file.size(), " bytes, expected a header of ", kFileHeaderBytes}};
   }
   if (std::memcmp(file.data(), kMagic, sizeof(kMagic)) != 0) {
     return {StatusCode::corrupt,
@@ -81,9 +80,8 @@ Result<FileHeader> read_file_header(Bytes file) {
   header.version = static_cast<std::uint16_t>(get(file.data() + 8, 2));
   header.generation = get(file.data() + 12, 8);
   if (header.version == 0 || header.version > kFormatVersion) {
-    return {StatusCode::version_mismatch, "journal: format version " +
-                                              std::to_string(header.version) + ", expected 1 to " +
-                                              std::to_string(kFormatVersion)};
+    return {StatusCode::version_mismatch,
+            {"journal: format version ", header.version, ", expected 1 to ", kFormatVersion}};
   }
   return header;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/core/digest.hpp"
+#include "models/core/order.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -92,8 +93,7 @@ std::vector<const Table::Entry*> Table::by_age() const {
   std::vector<const Entry*> sorted;
   sorted.reserve(entries_.size());
   for (const auto& entry : entries_) sorted.push_back(&entry.second);
-  std::sort(sorted.begin(), sorted.end(),
-            [](const Entry* a, const Entry* b) { return a->serial < b->serial; });
+  sort_stably(sorted, [](const Entry* a, const Entry* b) { return a->serial < b->serial; });
   return sorted;
 }
 
@@ -245,8 +245,8 @@ void State::evict_oldest(Table& table, std::uint64_t limit_bytes) {
   if (table.bytes() <= limit_bytes) return;
   std::vector<Table::Map::iterator> oldest;
   for (auto it = table.entries().begin(); it != table.entries().end(); ++it) oldest.push_back(it);
-  std::sort(oldest.begin(), oldest.end(),
-            [](const auto& a, const auto& b) { return a->second.serial < b->second.serial; });
+  sort_stably(oldest,
+              [](const auto& a, const auto& b) { return a->second.serial < b->second.serial; });
   for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i)
     table.erase(oldest[i]);
 }
@@ -255,7 +255,7 @@ void State::evict_worst_ranked(Table& table, std::uint64_t limit_bytes) {
   if (table.bytes() <= limit_bytes) return;
   std::vector<Table::Map::iterator> worst;
   for (auto it = table.entries().begin(); it != table.entries().end(); ++it) worst.push_back(it);
-  std::sort(worst.begin(), worst.end(), [](const auto& a, const auto& b) {
+  sort_stably(worst, [](const auto& a, const auto& b) {
     if (a->second.rank != b->second.rank) return a->second.rank > b->second.rank;
     return a->first < b->first;
   });
@@ -272,14 +272,14 @@ void State::trim_shape(const ShapeKey& key, std::uint32_t keep) {
     members.push_back(it);
   }
   if (members.size() <= keep) return;
-  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) {
+  sort_stably(members, [](const auto& a, const auto& b) {
     if (a->second.rank != b->second.rank) return a->second.rank < b->second.rank;
     return a->second.serial > b->second.serial;
   });
-  const auto rest = members.begin() + keep / 2;
-  std::sort(rest, members.end(),
-            [](const auto& a, const auto& b) { return a->second.serial > b->second.serial; });
-  for (std::size_t i = keep; i < members.size(); ++i) remove_measurement(members[i]);
+  std::vector<Table::Map::iterator> rest(members.begin() + keep / 2, members.end());
+  sort_stably(rest,
+              [](const auto& a, const auto& b) { return a->second.serial > b->second.serial; });
+  for (std::size_t i = keep - keep / 2; i < rest.size(); ++i) remove_measurement(rest[i]);
 }
 
 // Takes from the shape that has the most.

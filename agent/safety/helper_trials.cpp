@@ -1,5 +1,7 @@
 #include "agent/safety/helper_trials.hpp"
 
+#include <idletune/text.hpp>
+
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
@@ -93,7 +95,7 @@ class HelperTrials::State {
     }
     if (!is_program(options_.program)) {
       return Status(StatusCode::not_found,
-                    "'" + options_.program + "': expected the program idletune-helper");
+                    {"'", options_.program, "': expected the program idletune-helper"});
     }
     if (Status status = start_failure(); !status.ok()) return status;
     if (Status status = ensure_thread(); !status.ok()) return status;
@@ -151,9 +153,8 @@ class HelperTrials::State {
   Status start_failure() const {
     const std::lock_guard<std::mutex> lock(mutex_);
     if (start_failures_ < options_.max_start_failures) return {};
-    return Status(StatusCode::device_error, "idletune-helper could not be started " +
-                                                std::to_string(start_failures_) +
-                                                " times in a row: " + last_failure_);
+    return Status(StatusCode::device_error, {"idletune-helper could not be started ",
+                                             start_failures_, " times in a row: ", last_failure_});
   }
 
   // --- on the supervising thread ---
@@ -172,14 +173,14 @@ class HelperTrials::State {
     return outcome;
   }
 
-  static void fail(TrialOutcome& outcome, TrialStatus status, std::string message) {
+  static void fail(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
     outcome.status = status;
-    outcome.message = std::move(message);
+    outcome.message = joined(message);
   }
   // No verdict on the configuration.
-  static void fail_apart(TrialOutcome& outcome, std::string message) {
+  static void fail_apart(TrialOutcome& outcome, TextPieces message) {
     outcome.stage = TrialStage::prepare;
-    fail(outcome, TrialStatus::runtime, std::move(message));
+    fail(outcome, TrialStatus::runtime, message);
   }
 
   bool ensure_child(TrialOutcome& outcome) {
@@ -195,7 +196,7 @@ class HelperTrials::State {
     child_.reset();
     if (!stopping_.load()) ++start_failures_;
     last_failure_ = status.message();
-    fail_apart(outcome, "idletune-helper did not start: " + status.message());
+    fail_apart(outcome, {"idletune-helper did not start: ", status.message()});
     return false;
   }
 
@@ -238,14 +239,14 @@ class HelperTrials::State {
   // A connection that broke, with how the helper ended if it did.
   Status explained(const Status& status) {
     if (status.code() != StatusCode::not_found || !child_->ended(kReap)) return status;
-    return Status(StatusCode::device_error, "it " + child_->exit_status().to_string());
+    return Status(StatusCode::device_error, {"it ", child_->exit_status().to_string()});
   }
 
   void converse(const TrialRequest& request, TrialOutcome& outcome) {
     const Nanoseconds deadline = hard_deadline(request);
     Status status = child_->channel().send(wire::encode(request), kTransfer);
     if (!status.ok()) {  // it died of something else just now
-      fail_apart(outcome, explained(status).message());
+      fail_apart(outcome, {explained(status).message()});
       child_.reset();
       return;
     }
@@ -274,21 +275,21 @@ class HelperTrials::State {
   }
 
   void judge_silence(const Status& status, Nanoseconds deadline, TrialOutcome& outcome) {
-    if (stopping_.load()) return fail_apart(outcome, "the helper was stopped");
+    if (stopping_.load()) return fail_apart(outcome, {"the helper was stopped"});
     if (status.code() == StatusCode::timeout) {
       end_child();
       return fail(outcome, TrialStatus::timeout,
-                  "the helper was killed at its deadline of " + in_milliseconds(deadline));
+                  {"the helper was killed at its deadline of ", in_milliseconds(deadline)});
     }
-    if (status.code() != StatusCode::not_found) return fail_apart(outcome, status.message());
+    if (status.code() != StatusCode::not_found) return fail_apart(outcome, {status.message()});
     if (!child_->ended(kReap)) {
       count_death();
-      return fail(outcome, TrialStatus::crash, "the helper hung up");
+      return fail(outcome, TrialStatus::crash, {"the helper hung up"});
     }
     const ExitStatus& exit = child_->exit_status();
     if (exit.kind == ExitStatus::Kind::exited &&
         (exit.value == kProtocolExitCode || exit.value == kParentGoneExitCode)) {
-      return fail_apart(outcome, "the helper " + exit.to_string());
+      return fail_apart(outcome, {"the helper ", exit.to_string()});
     }
     count_death();
     // These come from outside: the user, a terminal that closes, the kernel short of memory.
@@ -296,7 +297,7 @@ class HelperTrials::State {
                               exit.value == SIGHUP || exit.value == SIGINT;
     outcome.ambiguous = exit.kind == ExitStatus::Kind::unknown ||
                         (exit.kind == ExitStatus::Kind::signaled && from_outside);
-    fail(outcome, TrialStatus::crash, "the helper " + exit.to_string());
+    fail(outcome, TrialStatus::crash, {"the helper ", exit.to_string()});
   }
 
   void count_death() {
@@ -426,12 +427,11 @@ Result<std::string> find_helper(const std::string& search_path) {
   }
   std::string places;
   for (const std::string& folder : folders) {
-    const std::string path = folder + "/" + kProgramName;
+    const std::string path = joined({folder, "/", kProgramName});
     if (is_program(path)) return path;
     places += (places.empty() ? "" : ", ") + folder;
   }
-  return Status(StatusCode::not_found,
-                std::string(kProgramName) + ": expected it in one of " + places);
+  return Status(StatusCode::not_found, {kProgramName, ": expected it in one of ", places});
 }
 
 }  // namespace idletune

@@ -1,5 +1,7 @@
 #include "agent/safety/limits.hpp"
 
+#include <idletune/text.hpp>
+
 #include <utility>
 
 namespace idletune::trial {
@@ -9,9 +11,9 @@ std::uint64_t work_group_size(const LaunchPlan& plan) {
   return std::uint64_t{plan.range.local[0]} * plan.range.local[1] * plan.range.local[2];
 }
 
-Status beyond(const std::string& what, std::uint64_t value, std::uint64_t limit) {
-  return Status(StatusCode::unsupported, what + " " + std::to_string(value) +
-                                             " exceeds the device's " + std::to_string(limit));
+Status beyond(TextPieces what, std::uint64_t value, std::uint64_t limit) {
+  return Status(StatusCode::unsupported,
+                {joined(what), " ", value, " exceeds the device's ", limit});
 }
 
 // A limit of 0 is one that the driver does not tell.
@@ -20,14 +22,14 @@ bool exceeds(std::uint64_t value, std::uint64_t limit) { return limit != 0 && va
 Status check_launch(const DeviceInfo& device, const LaunchPlan& plan) {
   // Local memory of 0 is told: a device without any.
   if (plan.local_memory_bytes > device.local_memory_bytes) {
-    return beyond("local memory of", plan.local_memory_bytes, device.local_memory_bytes);
+    return beyond({"local memory of"}, plan.local_memory_bytes, device.local_memory_bytes);
   }
   if (exceeds(work_group_size(plan), device.max_work_group_size)) {
-    return beyond("work-group size", work_group_size(plan), device.max_work_group_size);
+    return beyond({"work-group size"}, work_group_size(plan), device.max_work_group_size);
   }
   for (std::size_t i = 0; i < plan.range.dimensions; ++i) {
     if (exceeds(plan.range.local[i], device.max_work_item_sizes[i])) {
-      return beyond("work-group size in dimension " + std::to_string(i), plan.range.local[i],
+      return beyond({"work-group size in dimension ", i}, plan.range.local[i],
                     device.max_work_item_sizes[i]);
     }
   }
@@ -45,8 +47,7 @@ Status check_buffers(const DeviceInfo& device, const KernelPackage& package, con
     const bool overflows = *elements > UINT64_MAX / element_bytes;
     const std::uint64_t bytes = overflows ? UINT64_MAX : *elements * element_bytes;
     if (exceeds(bytes, device.max_allocation_bytes)) {
-      return beyond("buffer '" + std::string(spec.name) + "' of", bytes,
-                    device.max_allocation_bytes);
+      return beyond({"buffer '", spec.name, "' of"}, bytes, device.max_allocation_bytes);
     }
   }
   return {};
@@ -70,7 +71,7 @@ Status check_quirks(const DeviceInfo& device, const KernelPackage& package,
   }
   const Quirk* quirk = quirks.match(device, subject);
   if (quirk == nullptr) return {};
-  return Status(StatusCode::unsupported, "known to fail on this driver: " + quirk->reason);
+  return Status(StatusCode::unsupported, {"known to fail on this driver: ", quirk->reason});
 }
 
 }  // namespace
@@ -82,9 +83,9 @@ Status admit_dialect(const DeviceInfo& device, const KernelPackage& package) {
   if (fits) return {};
   const std::string dialect = package.dialect() == Dialect::opencl ? "opencl" : "cuda";
   return Status(StatusCode::unsupported,
-                "kernel '" + std::string(package.name()) + "' has the dialect '" + dialect +
-                    "', which " + device.backend + " device '" + device.name +
-                    "' cannot compile; expected 'portable' or '" + device.backend + "'");
+                {"kernel '", package.name(), "' has the dialect '", dialect, "', which ",
+                 device.backend, " device '", device.name,
+                 "' cannot compile; expected 'portable' or '", device.backend, "'"});
 }
 
 Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& package,
@@ -93,7 +94,7 @@ Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& 
   if (Status status = admit_dialect(device, package); !status.ok()) return status;
   if (!package.space().contains(configuration)) {
     return Status(StatusCode::invalid_argument,
-                  "the configuration is not in the space of '" + std::string(package.name()) + "'");
+                  {"the configuration is not in the space of '", package.name(), "'"});
   }
   Result<LaunchPlan> plan = package.plan(shape, configuration);
   if (!plan || ignore_device_limits) return plan;
@@ -106,11 +107,11 @@ Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& 
 
 Status admit_program(const DeviceInfo& device, const Program& program, const LaunchPlan& plan) {
   if (program.local_memory_bytes() > device.local_memory_bytes) {
-    return beyond("local memory as compiled of", program.local_memory_bytes(),
+    return beyond({"local memory as compiled of"}, program.local_memory_bytes(),
                   device.local_memory_bytes);
   }
   if (exceeds(work_group_size(plan), program.max_work_group_size())) {
-    return beyond("work-group size", work_group_size(plan), program.max_work_group_size());
+    return beyond({"work-group size"}, work_group_size(plan), program.max_work_group_size());
   }
   return {};
 }

@@ -1,5 +1,7 @@
 #include "agent/safety/output_check.hpp"
 
+#include <idletune/text.hpp>
+
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -73,7 +75,9 @@ void OutputCheck::add_typed(Bytes output, Bytes reference) {
       if (std::memcmp(&out, &ref, sizeof(T)) == 0) continue;
       const double error = error_of(out, ref);
       if (error > max_error_) max_error_ = error;
-      if (!(error <= 1)) record_wrong(elements_ + i, out, ref);
+      if (error <= 1 || wrong_++ != 0) continue;
+      record_wrong(elements_ + i, text_of(out), text_of(ref),
+                   tolerance_.allowed(static_cast<double>(ref)));
     }
   }
   elements_ += count;
@@ -81,7 +85,7 @@ void OutputCheck::add_typed(Bytes output, Bytes reference) {
 
 template <class T>
 double OutputCheck::error_of(T output, T reference) const {
-  if (is_poison(reference) != is_poison(output)) return kInfinity;
+  if (is_poison(&reference, sizeof(T)) != is_poison(&output, sizeof(T))) return kInfinity;
   if (is_nan(output) || is_nan(reference)) {
     return is_nan(output) && is_nan(reference) ? 0 : kInfinity;
   }
@@ -93,29 +97,30 @@ double OutputCheck::error_of(T output, T reference) const {
 }
 
 template <class T>
-bool OutputCheck::is_poison(T value) const {
-  return poisoned_ && std::memcmp(&value, poison_, sizeof(T)) == 0;
+std::string OutputCheck::text_of(T value) const {
+  return is_poison(&value, sizeof value) ? std::string() : number_text(value);
 }
 
-template <class T>
-void OutputCheck::record_wrong(std::uint64_t element, T output, T reference) {
-  if (wrong_++ != 0) return;
-  first_wrong_ = "output '" + std::string(spec_.name) + "': element " + std::to_string(element);
-  if (is_poison(output)) {
-    first_wrong_ += " was not written, expected " + number_text(reference);
-  } else if (is_poison(reference)) {
-    first_wrong_ += " was written (" + number_text(output) + "), expected untouched";
+bool OutputCheck::is_poison(const void* value, std::size_t bytes) const {
+  return poisoned_ && std::memcmp(value, poison_, bytes) == 0;
+}
+
+void OutputCheck::record_wrong(std::uint64_t element, const std::string& output,
+                               const std::string& reference, double allowed) {
+  first_wrong_ = joined({"output '", spec_.name, "': element ", element});
+  if (output.empty()) {
+    append(first_wrong_, {" was not written, expected ", reference});
+  } else if (reference.empty()) {
+    append(first_wrong_, {" was written (", output, "), expected untouched"});
   } else {
-    first_wrong_ += " is " + number_text(output) + ", expected " + number_text(reference) +
-                    " (allowed difference " +
-                    number_text(tolerance_.allowed(static_cast<double>(reference))) + ")";
+    append(first_wrong_, {" is ", output, ", expected ", reference, " (allowed difference ",
+                          number_text(allowed), ")"});
   }
 }
 
 std::string OutputCheck::message() const {
   if (passed()) return {};
-  return first_wrong_ + "; " + std::to_string(wrong_) + " of " + std::to_string(elements_) +
-         " elements differ";
+  return joined({first_wrong_, "; ", wrong_, " of ", elements_, " elements differ"});
 }
 
 }  // namespace idletune::trial

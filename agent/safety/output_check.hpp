@@ -38,9 +38,10 @@ class OutputCheck {
   template <class T>
   double error_of(T output, T reference) const;  // relative to what is allowed
   template <class T>
-  bool is_poison(T value) const;
-  template <class T>
-  void record_wrong(std::uint64_t element, T output, T reference);
+  std::string text_of(T value) const;  // empty for an element that was not written
+  bool is_poison(const void* value, std::size_t bytes) const;
+  void record_wrong(std::uint64_t element, const std::string& output, const std::string& reference,
+                    double allowed);
 
   const ArgumentSpec& spec_;
   Tolerance tolerance_;

@@ -233,8 +233,7 @@ QuirkTable QuirkTable::builtin() {
 
 Status QuirkTable::add_text(std::string_view text, std::string_view origin) {
   const auto failure = [&](StatusCode code, std::size_t line, const char* expected) {
-    return Status(
-        code, std::string(origin) + ", line " + std::to_string(line) + ": expected " + expected);
+    return Status(code, {origin, ", line ", line, ": expected ", expected});
   };
   if (text.size() > kMaxTextBytes) {
     return failure(StatusCode::invalid_argument, 1, "at most 64 KiB of text");

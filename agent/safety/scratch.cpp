@@ -1,5 +1,7 @@
 #include "agent/safety/scratch.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -36,7 +38,7 @@ Result<HostBytes> allocate_host(std::uint64_t bytes) {
     result.data.reset(new (std::nothrow) std::uint8_t[result.size]);
   }
   if (!result.data) {
-    return Status(StatusCode::out_of_memory, std::to_string(bytes) + " bytes of host memory");
+    return Status(StatusCode::out_of_memory, {bytes, " bytes of host memory"});
   }
   return result;
 }
@@ -69,8 +71,8 @@ Result<std::uint64_t> Scratch::data_bytes_for(std::size_t buffer, const Shape& s
   if (!elements) return elements.status();
   const std::uint64_t element_bytes = scalar_size_bytes(spec(buffer).type);
   if (*elements > kMaxHostBytes / 2 / element_bytes) {
-    return Status(StatusCode::out_of_memory, "buffer '" + std::string(spec(buffer).name) + "' of " +
-                                                 std::to_string(*elements) + " elements");
+    return Status(StatusCode::out_of_memory,
+                  {"buffer '", spec(buffer).name, "' of ", *elements, " elements"});
   }
   const std::uint64_t bytes = *elements * element_bytes;
   return max_data_bytes_ == 0 ? bytes : std::min(bytes, max_data_bytes_);
@@ -228,10 +230,10 @@ Status Scratch::check_guard(const Slot& slot, Zone zone, std::string& damage) {
     const std::size_t at = first_difference(Bytes(got), Bytes(expected));
     if (at < size) {
       const std::uint64_t position = done + at;
-      const std::string name(package_.argument(slot.argument).name);
-      damage = "wrote outside buffer '" + name + "': ";
-      damage += zone == Zone::front ? std::to_string(bytes - position) + " bytes before its start"
-                                    : std::to_string(position) + " bytes behind its end";
+      const bool before = zone == Zone::front;
+      damage = joined({"wrote outside buffer '", package_.argument(slot.argument).name,
+                       "': ", before ? bytes - position : position,
+                       before ? " bytes before its start" : " bytes behind its end"});
       return {};
     }
     done += size;
@@ -250,8 +252,7 @@ Status Scratch::check_input(std::size_t buffer, std::uint32_t seed, std::string&
     initial_content(buffer, seed, offset, expected);
     if (std::memcmp(got.data(), expected.data(), size) != 0) {
       const std::uint64_t at = offset + first_difference(Bytes(got), Bytes(expected));
-      damage = "wrote into input '" + std::string(spec(buffer).name) + "', element " +
-               std::to_string(at / element_bytes);
+      damage = joined({"wrote into input '", spec(buffer).name, "', element ", at / element_bytes});
       return {};
     }
     offset += size;

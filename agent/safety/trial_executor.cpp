@@ -1,5 +1,7 @@
 #include "agent/safety/trial_executor.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 #include <limits>
 #include <mutex>
@@ -66,7 +68,8 @@ class TrialExecutor::State {
     if (poisoned_) {
       const Status usable = device_.usable();
       fail(outcome, TrialStatus::runtime,
-           usable.ok() ? "an earlier run has not ended: the device is given up" : usable.message());
+           {usable.ok() ? "an earlier run has not ended: the device is given up"
+                        : usable.message()});
     } else {
       run_stage(request, outcome);
       // What an error has spoilt fails for every configuration, not for this one.
@@ -87,12 +90,12 @@ class TrialExecutor::State {
 
  private:
   // Every step returns false after having described its failure in `outcome`.
-  bool fail(TrialOutcome& outcome, TrialStatus status, std::string message) {
+  bool fail(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
     outcome.status = status;
-    outcome.message = std::move(message);
+    outcome.message = joined(message);
     return false;
   }
-  bool fail_prepare(TrialOutcome& outcome, TrialStatus status, const std::string& message) {
+  bool fail_prepare(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
     outcome.stage = TrialStage::prepare;
     return fail(outcome, status, message);
   }
@@ -106,7 +109,7 @@ class TrialExecutor::State {
       case TrialStage::check: return check(request, outcome);
       case TrialStage::measure: return measure(request, outcome);
     }
-    fail(outcome, TrialStatus::runtime, "no such stage");
+    fail(outcome, TrialStatus::runtime, {"no such stage"});
   }
 
   // --- compile ---
@@ -120,7 +123,7 @@ class TrialExecutor::State {
         trial::admitted_plan(device_.info(), *package_, quirks_, request.shape,
                              request.configuration, request.ignore_device_limits);
     if (!plan) {
-      fail(outcome, TrialStatus::constraints, plan.status().message());
+      fail(outcome, TrialStatus::constraints, {plan.status().message()});
       return nullptr;
     }
     Variant* found = find_variant(request.configuration);
@@ -129,7 +132,7 @@ class TrialExecutor::State {
     if (!request.ignore_device_limits) {
       const Status admitted = trial::admit_program(device_.info(), *found->program, *plan);
       if (!admitted.ok()) {
-        fail(outcome, TrialStatus::constraints, admitted.message());
+        fail(outcome, TrialStatus::constraints, {admitted.message()});
         return nullptr;
       }
     }
@@ -154,7 +157,7 @@ class TrialExecutor::State {
     if (warm.ok()) return true;
     poisoned_ = warm.code() == StatusCode::timeout;
     return fail(outcome, poisoned_ ? TrialStatus::timeout : TrialStatus::runtime,
-                "first launch: " + warm.message());
+                {"first launch: ", warm.message()});
   }
 
   Variant* find_variant(const Configuration& configuration) {
@@ -168,7 +171,7 @@ class TrialExecutor::State {
     Result<std::unique_ptr<Program>> program =
         compile(package_->entry(), package_->compile_options(configuration));
     if (!program) {
-      fail(outcome, status_of_compile(program.status()), program.status().message());
+      fail(outcome, status_of_compile(program.status()), {program.status().message()});
       return nullptr;
     }
     if (variants_.size() >= options_.compiled_variants) {
@@ -225,7 +228,7 @@ class TrialExecutor::State {
     const Configuration& configuration = package_->reference_configuration();
     if (!fit(request.shape, configuration, outcome)) return false;
     const Status filled = scratch_.fill(request.seed);
-    if (!filled.ok()) return fail_prepare(outcome, TrialStatus::runtime, filled.message());
+    if (!filled.ok()) return fail_prepare(outcome, TrialStatus::runtime, {filled.message()});
     if (!options_.simulated && !run_reference(request, outcome)) return false;
     return keep_outputs(request.seed, outcome, made);
   }
@@ -234,17 +237,16 @@ class TrialExecutor::State {
   bool fit(const Shape& shape, const Configuration& configuration, TrialOutcome& outcome) {
     const Result<std::uint64_t> device_bytes = scratch_.needed_bytes(shape, configuration);
     if (!device_bytes) {
-      return fail_prepare(outcome, TrialStatus::runtime, device_bytes.status().message());
+      return fail_prepare(outcome, TrialStatus::runtime, {device_bytes.status().message()});
     }
     const std::uint64_t needed = *device_bytes + kCachedReferences * output_bytes(shape);
     if (needed > options_.scratch_limit_bytes) {
       return fail_prepare(outcome, TrialStatus::runtime,
-                          "the shape needs " + std::to_string(needed) +
-                              " bytes of scratch memory, the limit is " +
-                              std::to_string(options_.scratch_limit_bytes));
+                          {"the shape needs ", needed, " bytes of scratch memory, the limit is ",
+                           options_.scratch_limit_bytes});
     }
     const Status status = scratch_.fit(shape, configuration);
-    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
+    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
     return true;
   }
 
@@ -262,12 +264,12 @@ class TrialExecutor::State {
 
   bool run_reference(const TrialRequest& request, TrialOutcome& outcome) {
     const Result<LaunchPlan> plan = package_->reference_plan(request.shape);
-    if (!plan) return fail_prepare(outcome, TrialStatus::constraints, plan.status().message());
+    if (!plan) return fail_prepare(outcome, TrialStatus::constraints, {plan.status().message()});
     if (!reference_program_) {
       const Status status = compile_reference();
       if (!status.ok()) {
         return fail_prepare(outcome, status_of_compile(status),
-                            "the reference: " + status.message());
+                            {"the reference: ", status.message()});
       }
     }
     if (!launch_reference(request, plan->range, outcome)) {
@@ -276,9 +278,9 @@ class TrialExecutor::State {
     }
     std::string damage;
     const Status status = scratch_.find_damage(request.seed, damage);
-    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
+    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
     if (damage.empty()) return true;
-    return fail_prepare(outcome, TrialStatus::correctness, "the reference " + damage);
+    return fail_prepare(outcome, TrialStatus::correctness, {"the reference ", damage});
   }
 
   // With its code generated. Done along with the first variant's compilation, so that `prepare`
@@ -315,18 +317,18 @@ class TrialExecutor::State {
       if (scratch_.spec(i).access == Access::in) continue;
       ++outputs;
       Result<HostBytes> bytes = trial::allocate_host(scratch_.data_bytes(i));
-      if (!bytes) return fail_prepare(outcome, TrialStatus::runtime, bytes.status().message());
+      if (!bytes) return fail_prepare(outcome, TrialStatus::runtime, {bytes.status().message()});
       const Status status = read_output(i, seed, *bytes, wrote_something);
-      if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
+      if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
       made.outputs.back() = std::move(*bytes);
     }
     if (outputs == 0) {
       return fail_prepare(outcome, TrialStatus::correctness,
-                          "the package declares no output: nothing could be checked");
+                          {"the package declares no output: nothing could be checked"});
     }
     if (!wrote_something) {
       return fail_prepare(outcome, TrialStatus::correctness,
-                          "the reference changed no output: nothing could be checked");
+                          {"the reference changed no output: nothing could be checked"});
     }
     return true;
   }
@@ -355,7 +357,7 @@ class TrialExecutor::State {
     if (truth == nullptr || !fit(request.shape, request.configuration, outcome)) return;
     const Status filled = scratch_.fill(request.seed);
     if (!filled.ok()) {
-      fail_prepare(outcome, TrialStatus::runtime, filled.message());
+      fail_prepare(outcome, TrialStatus::runtime, {filled.message()});
       return;
     }
     Nanoseconds unused{0};
@@ -363,10 +365,10 @@ class TrialExecutor::State {
     std::string damage;
     const Status status = scratch_.find_damage(request.seed, damage);
     if (!status.ok()) {
-      fail(outcome, TrialStatus::runtime, status.message());
+      fail(outcome, TrialStatus::runtime, {status.message()});
     } else if (!damage.empty()) {
       outcome.max_error = std::numeric_limits<double>::infinity();
-      fail(outcome, TrialStatus::correctness, std::move(damage));
+      fail(outcome, TrialStatus::correctness, {std::move(damage)});
     } else {
       compare(request, *truth, outcome);
     }
@@ -375,7 +377,7 @@ class TrialExecutor::State {
   void compare(const TrialRequest& request, const Reference& truth, TrialOutcome& outcome) {
     const Result<Tolerance> tolerance = package_->tolerance(request.shape);
     if (!tolerance) {
-      fail(outcome, TrialStatus::constraints, tolerance.status().message());
+      fail(outcome, TrialStatus::constraints, {tolerance.status().message()});
       return;
     }
     std::size_t compared = 0;
@@ -387,7 +389,8 @@ class TrialExecutor::State {
       if (!compare_buffer(i, request.seed, *tolerance, expected, outcome)) return;
     }
     if (compared == 0) {
-      fail(outcome, TrialStatus::correctness, "every output is a workspace: nothing was compared");
+      fail(outcome, TrialStatus::correctness,
+           {"every output is a workspace: nothing was compared"});
     }
   }
 
@@ -397,17 +400,17 @@ class TrialExecutor::State {
     const std::uint32_t poison = trial::poison_word(scratch_.argument(buffer), seed);
     trial::OutputCheck output(spec, tolerance, spec.access == Access::out ? &poison : nullptr);
     Result<HostBytes> got = trial::allocate_host(Scratch::kChunkBytes);
-    if (!got) return fail(outcome, TrialStatus::runtime, got.status().message());
+    if (!got) return fail(outcome, TrialStatus::runtime, {got.status().message()});
     for (std::size_t offset = 0; offset < expected.size; offset += Scratch::kChunkBytes) {
       const Bytes truth = expected.view().subspan(offset, Scratch::kChunkBytes);
       const MutableBytes part = got->view().subspan(0, truth.size());
       const Status status = scratch_.read(buffer, offset, part);
-      if (!status.ok()) return fail(outcome, TrialStatus::runtime, status.message());
+      if (!status.ok()) return fail(outcome, TrialStatus::runtime, {status.message()});
       output.add(Bytes(part), truth);
     }
     outcome.max_error = std::max(outcome.max_error, output.max_error());
     if (output.passed()) return true;
-    return fail(outcome, TrialStatus::correctness, output.message());
+    return fail(outcome, TrialStatus::correctness, {output.message()});
   }
 
   // --- measure ---
@@ -429,9 +432,9 @@ class TrialExecutor::State {
     std::string damage;
     const Status status = scratch_.find_guard_damage(damage);
     if (!status.ok()) {
-      fail(outcome, TrialStatus::runtime, status.message());
+      fail(outcome, TrialStatus::runtime, {status.message()});
     } else if (!damage.empty()) {
-      fail(outcome, TrialStatus::correctness, std::move(damage));
+      fail(outcome, TrialStatus::correctness, {std::move(damage)});
     }
   }
 
@@ -444,7 +447,7 @@ class TrialExecutor::State {
     shape_ = request.shape;
     if (!filled && !fit(request.shape, request.configuration, outcome)) return false;
     const Status status = scratch_.fill(request.seed, /*only_inout=*/filled);
-    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
+    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
     return true;
   }
 
@@ -454,7 +457,7 @@ class TrialExecutor::State {
       if (!launch_variant(candidate, request, outcome, sample)) return false;
       if (sample.count() > 0) return true;
     }
-    return fail(outcome, TrialStatus::runtime, "the driver reported no time for a run");
+    return fail(outcome, TrialStatus::runtime, {"the driver reported no time for a run"});
   }
 
   // --- runs ---
@@ -478,7 +481,7 @@ class TrialExecutor::State {
               Nanoseconds deadline, TrialOutcome& outcome, Nanoseconds& time) {
     const Result<std::vector<Argument>> arguments = scratch_.arguments(request.shape, request.seed);
     if (!arguments) {
-      return fail(outcome, TrialStatus::constraints, arguments.status().message());
+      return fail(outcome, TrialStatus::constraints, {arguments.status().message()});
     }
     const Result<RunTimes> times = device_.run(program, range, *arguments, deadline);
     if (!times) return fail_run(times.status(), deadline, outcome);
@@ -498,13 +501,13 @@ class TrialExecutor::State {
         if (status.message() == "crash") ended = TrialStatus::crash;
         if (status.code() == StatusCode::corrupt) ended = TrialStatus::correctness;
       }
-      return fail(outcome, ended, status.message());
+      return fail(outcome, ended, {status.message()});
     }
     outcome.device += deadline;
     poisoned_ = !options_.simulated;
     const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(deadline);
     return fail(outcome, TrialStatus::timeout,
-                "a run outlived its deadline of " + std::to_string(milliseconds.count()) + " ms");
+                {"a run outlived its deadline of ", milliseconds.count(), " ms"});
   }
 
   Device& device_;

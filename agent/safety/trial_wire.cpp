@@ -34,9 +34,7 @@ class Writer {
 
   template <class T>
   void integer(const char*, const T& value) {
-    std::uint8_t bytes[sizeof(T)];
-    store(bytes, static_cast<std::uint64_t>(value), sizeof(T));
-    frame_.insert(frame_.end(), bytes, bytes + sizeof(T));
+    store(grown_by(sizeof(T)), static_cast<std::uint64_t>(value), sizeof(T));
   }
   void size(const char* name, const std::size_t& value) {
     integer(name, static_cast<std::uint64_t>(value));
@@ -59,11 +57,11 @@ class Writer {
   void text(const char* name, const std::string& value) {
     const std::string_view cut = std::string_view(value).substr(0, kMaxTextBytes);
     integer(name, static_cast<std::uint32_t>(cut.size()));
-    frame_.insert(frame_.end(), cut.begin(), cut.end());
+    put(cut.data(), cut.size());
   }
   void bytes(const char* name, const std::vector<std::uint8_t>& value, std::size_t) {
     integer(name, static_cast<std::uint32_t>(value.size()));
-    frame_.insert(frame_.end(), value.begin(), value.end());
+    put(value.data(), value.size());
   }
   // A Shape or Configuration.
   template <class Values>
@@ -87,6 +85,15 @@ class Writer {
   }
 
  private:
+  std::uint8_t* grown_by(std::size_t bytes) {
+    frame_.resize(frame_.size() + bytes);
+    return frame_.data() + (frame_.size() - bytes);
+  }
+  void put(const void* bytes, std::size_t size) {
+    std::uint8_t* end = grown_by(size);
+    if (size != 0) std::memcpy(end, bytes, size);
+  }
+
   std::vector<std::uint8_t> frame_;
 };
 
@@ -154,8 +161,8 @@ class Reader {
   Status finish() {
     if (wrong_ == nullptr && !rest_.empty()) wrong_ = "end";
     if (wrong_ == nullptr) return {};
-    return Status(StatusCode::corrupt, std::string("helper message, field '") + wrong_ +
-                                           "': expected a value in range within the payload");
+    return Status(StatusCode::corrupt, {"helper message, field '", wrong_,
+                                        "': expected a value in range within the payload"});
   }
 
  private:
@@ -304,14 +311,14 @@ Result<TrialOutcome> decode_outcome(Bytes payload) {
 
 Result<Header> decode_header(Bytes header) {
   const auto corrupt = [](const char* expected) {
-    return Status(StatusCode::corrupt, std::string("helper message header: expected ") + expected);
+    return Status(StatusCode::corrupt, {"helper message header: expected ", expected});
   };
   if (header.size() != kHeaderBytes) return corrupt("12 bytes");
   if (header[0] != kMagic || header[3] != 0) return corrupt("0xd7 at the start and 0 at byte 3");
   if (header[1] != kVersion) {
     return Status(StatusCode::version_mismatch,
-                  "helper message header: version " + std::to_string(header[1]) + ", expected " +
-                      std::to_string(kVersion) + ": helper and library are of different releases");
+                  {"helper message header: version ", header[1], ", expected ", kVersion,
+                   ": helper and library are of different releases"});
   }
   if (header[2] < 1 || header[2] > 4) return corrupt("a message type of 1 to 4");
   Header result;

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "agent/scheduler/relative_performance.hpp"
+#include "models/core/order.hpp"
 
 namespace idletune {
 namespace {
@@ -143,10 +144,8 @@ double scale_from_draws(const UniformDraws& draws, const RelativePerformance& di
     const double level = 1.0 - (static_cast<double>(i) + 0.5) / static_cast<double>(times.size());
     estimates[i] = std::log(in_ns(times[i])) + std::log(distribution.correct_quantile(level));
   }
-  const auto middle = estimates.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(estimates.begin(), middle,
-                   estimates.begin() + static_cast<std::ptrdiff_t>(times.size()));
-  return *middle;
+  sort_ascending(Span<double>(estimates.data(), times.size()));
+  return estimates[times.size() / 2];
 }
 
 // The level of what runs now in the distribution, where nothing predicts it: with f of n draws

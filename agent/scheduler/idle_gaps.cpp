@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/core/order.hpp"
+
 namespace idletune {
 namespace {
 
@@ -56,10 +58,8 @@ void IdleGapPredictor::remember(Nanoseconds length) {
 void IdleGapPredictor::refresh_threshold() {
   std::array<Nanoseconds, kCapacity> lengths;
   for (std::size_t i = 0; i < size_; ++i) lengths[i] = ring_[i].length;
-  const auto end = lengths.begin() + static_cast<std::ptrdiff_t>(size_);
-  const auto nth = lengths.begin() + static_cast<std::ptrdiff_t>((size_ - 1) * 9 / 10);
-  std::nth_element(lengths.begin(), nth, end);
-  long_gap_ = *nth / 2;
+  sort_ascending(Span<Nanoseconds>(lengths.data(), size_));
+  long_gap_ = lengths[(size_ - 1) * 9 / 10] / 2;
 }
 
 std::size_t IdleGapPredictor::sorted_rests(Nanoseconds elapsed, bool same_position,
@@ -70,7 +70,7 @@ std::size_t IdleGapPredictor::sorted_rests(Nanoseconds elapsed, bool same_positi
     if (same_position && ring_[i].position != position_) continue;
     rests[count++] = ring_[i].length - elapsed;
   }
-  std::sort(rests.begin(), rests.begin() + static_cast<std::ptrdiff_t>(count));
+  sort_ascending(Span<Nanoseconds>(rests.data(), count));
   return count;
 }
 
@@ -96,10 +96,8 @@ Nanoseconds IdleGapPredictor::longest_usual_gap() const {
   if (size_ < kEnough) return Nanoseconds{0};
   std::array<Nanoseconds, kCapacity> lengths;
   for (std::size_t i = 0; i < size_; ++i) lengths[i] = ring_[i].length;
-  const auto end = lengths.begin() + static_cast<std::ptrdiff_t>(size_);
-  const auto nth = lengths.begin() + static_cast<std::ptrdiff_t>((size_ - 1) * 9 / 10);
-  std::nth_element(lengths.begin(), nth, end);
-  return *nth;
+  sort_ascending(Span<Nanoseconds>(lengths.data(), size_));
+  return lengths[(size_ - 1) * 9 / 10];
 }
 
 double IdleGapPredictor::launches_per_second() const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/core/order.hpp"
+
 namespace idletune {
 namespace {
 
@@ -60,11 +62,8 @@ Nanoseconds ProductionWatch::order_statistic(std::size_t numerator, std::size_t 
   if (samples_ < options_.window) return Nanoseconds{0};
   std::array<Nanoseconds, kCapacity> sorted = ring_;
   const std::size_t rank = options_.window * numerator / denominator;
-  const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(options_.window);
-  const auto nth = sorted.begin() +
-                   static_cast<std::ptrdiff_t>(std::min<std::size_t>(rank, options_.window - 1u));
-  std::nth_element(sorted.begin(), nth, end);
-  return *nth;
+  sort_ascending(Span<Nanoseconds>(sorted.data(), options_.window));
+  return sorted[std::min<std::size_t>(rank, options_.window - 1u)];
 }
 
 }  // namespace idletune

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/core/order.hpp"
+
 namespace idletune {
 namespace {
 
@@ -54,9 +56,8 @@ double HighPercentile::predict() const {
     return *std::max_element(sorted.begin(), end) * (1.0 + 1.0 / static_cast<double>(size_));
   }
   const std::size_t rank = (9 * (size_ + 1) + 9) / 10;  // ceil(0.9 (n + 1)), counted from 1
-  const auto nth = sorted.begin() + static_cast<std::ptrdiff_t>(std::min(rank, size_) - 1);
-  std::nth_element(sorted.begin(), nth, end);
-  return *nth;
+  sort_ascending(Span<double>(sorted.data(), size_));
+  return sorted[std::min(rank, size_) - 1];
 }
 
 void StageEstimates::Mean::observe(Nanoseconds value) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/core/order.hpp"
+
 namespace idletune {
 namespace {
 
@@ -20,8 +22,7 @@ Nanoseconds from_ns(double ns) {
 template <std::size_t N>
 double median_of(std::array<double, N> values, std::size_t count) {
   if (count == 0) return 0;
-  const auto end = values.begin() + static_cast<std::ptrdiff_t>(count);
-  std::sort(values.begin(), end);
+  sort_ascending(Span<double>(values.data(), count));
   return (values[(count - 1) / 2] + values[count / 2]) / 2;
 }
 
@@ -325,7 +326,7 @@ void ReferenceBaseline::take_samples(const TrialOutcome& outcome) {
     message_ = "no run of the baseline was reported with a time";
     return;
   }
-  std::sort(samples.begin(), samples.end());
+  sort_ascending(samples);
   const std::size_t n = samples.size();
   time_ = (samples[(n - 1) / 2] + samples[n / 2]) / 2;
   spread_ = in_ns(samples[(n - 1) * 3 / 4] - samples[(n - 1) / 4]) / 2 / in_ns(time_);

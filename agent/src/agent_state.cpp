@@ -1,9 +1,12 @@
 #include "agent/src/agent_state.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 #include <cmath>
 
 #include "agent/src/explain_json.hpp"
+#include "models/core/order.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 
@@ -17,8 +20,7 @@ constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);
 constexpr Nanoseconds kStageRuns = std::chrono::milliseconds(5);
 
 Status out_of_range(const char* field, const char* expected) {
-  return Status(StatusCode::invalid_argument,
-                std::string("agent option ") + field + ": expected " + expected);
+  return Status(StatusCode::invalid_argument, {"agent option ", field, ": expected ", expected});
 }
 
 // Written so that NaN fails.
@@ -130,7 +132,7 @@ Status AgentState::write_explanation() const {
   }
   const std::string text = explain_locked();
   return write_file_atomically(
-      options_.state + "/" + kExplanationName,
+      joined({options_.state, "/", kExplanationName}),
       Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
 }
 
@@ -141,7 +143,7 @@ Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
   if (!slot.ok()) {
     if (slot.code() != StatusCode::out_of_memory) return slot.status();
     return Status(StatusCode::out_of_memory,
-                  "kernel '" + kernel.name() + "': more shapes than the option max_shapes allows");
+                  {"kernel '", kernel.name(), "': more shapes than the option max_shapes allows"});
   }
   const std::lock_guard<std::mutex> lock(mutex_);
   KernelTask* task = engine_->task_of(kernel);
@@ -180,7 +182,7 @@ Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& 
     }
   }
   return Status(StatusCode::not_found,
-                "kernel '" + kernel.name() + "': this shape was neither launched nor prepared");
+                {"kernel '", kernel.name(), "': this shape was neither launched nor prepared"});
 }
 
 std::vector<Shape> AgentState::shapes(KernelState& kernel) const {
@@ -311,8 +313,7 @@ void AgentState::feed_gaps(IdleGapPredictor& gaps, std::vector<std::uint64_t>& l
       launches.push_back({entry.at, run});
     }
   }
-  std::sort(launches.begin(), launches.end(),
-            [](const Launch& a, const Launch& b) { return a.at < b.at; });
+  sort_stably(launches, [](const Launch& a, const Launch& b) { return a.at < b.at; });
   if (lost) gaps.on_lost_launches();
   for (const Launch& launch : launches) gaps.on_launch(launch.at, launch.run);
 }

@@ -2,6 +2,9 @@
 #include <algorithm>
 
 #include "agent/safety/warm_up.hpp"
+
+#include <idletune/text.hpp>
+
 #include "agent/src/tuning_engine.hpp"
 
 namespace idletune::detail {
@@ -49,8 +52,8 @@ void TuningEngine::finish_install() {
   const Configuration configuration = *task.to_install;
   task.to_install.reset();
   if (built_ == nullptr) {
-    log(1, task.kernel.state->name() + ": an accepted configuration does not build for launches: " +
-               build_status_.message());
+    log(1, {task.kernel.state->name(),
+            ": an accepted configuration does not build for launches: ", build_status_.message()});
     if (build_status_.code() == StatusCode::timeout) {
       ended_ = true;
       ended_why_ = "a launch never ended";
@@ -92,7 +95,7 @@ void TuningEngine::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Na
 }
 
 void TuningEngine::demote(ShapeTask& task, const char* why) {
-  log(2, task.kernel.state->name() + ": back to the default, " + why);
+  log(2, {task.kernel.state->name(), ": back to the default, ", why});
   journal_.demoted(task.identity.shape_key());
   publish(task, nullptr, task.default_time);
 }

@@ -1,5 +1,7 @@
 #include "agent/src/explain_json.hpp"
 
+#include <idletune/text.hpp>
+
 #include <cmath>
 #include <cstdio>
 
@@ -146,7 +148,7 @@ std::string to_json(const AgentStatus& status, const std::vector<Explanation>& e
     kernels += i > 0 ? ",\n  " : "\n  ";
     kernels += explanation_json(explanations[i]);
   }
-  return "{\"status\": " + status_json(status) + ",\n \"kernels\": " + kernels + "]}\n";
+  return joined({"{\"status\": ", status_json(status), ",\n \"kernels\": ", kernels, "]}\n"});
 }
 
 }  // namespace idletune::detail

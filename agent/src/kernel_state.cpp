@@ -1,5 +1,7 @@
 #include "agent/src/kernel_state.hpp"
 
+#include <idletune/text.hpp>
+
 #include "agent/safety/limits.hpp"
 #include "agent/safety/tuning_data.hpp"
 
@@ -67,10 +69,9 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
 Result<std::unique_ptr<KernelState>> KernelState::create(
     Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes) {
   if (package->argument_count() > kMaxArguments) {
-    return Status(StatusCode::unsupported, "kernel '" + std::string(package->name()) +
-                                               "': " + std::to_string(package->argument_count()) +
-                                               " arguments, expected at most " +
-                                               std::to_string(kMaxArguments));
+    return Status(StatusCode::unsupported,
+                  {"kernel '", package->name(), "': ", package->argument_count(),
+                   " arguments, expected at most ", kMaxArguments});
   }
   if (Status fit = trial::admit_dialect(device.info(), *package); !fit.ok()) return fit;
   std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
@@ -171,8 +172,8 @@ void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant, void* pro
 Status KernelState::merge_arguments(Span<const Argument> given, Argument* all) const {
   if (given.size() != given_count_) {
     return Status(StatusCode::invalid_argument,
-                  "kernel '" + name_ + "': launched with " + std::to_string(given.size()) +
-                      " arguments, expected " + std::to_string(given_count_));
+                  {"kernel '", name_, "': launched with ", given.size(), " arguments, expected ",
+                   given_count_});
   }
   std::size_t next = 0;
   for (std::size_t i = 0; i < argument_count_; ++i) {
@@ -190,13 +191,12 @@ Status KernelState::merge_arguments(Span<const Argument> given, Argument* all) c
 Status KernelState::wrong_argument(std::size_t index, const Argument& given) const {
   const ArgumentSpec& spec = package_->argument(index);
   const std::string found =
-      given.is_buffer() ? "a buffer" : "a scalar of " + std::to_string(given.size()) + " bytes";
+      given.is_buffer() ? "a buffer" : joined({"a scalar of ", given.size(), " bytes"});
   const std::string expected = spec.kind == ArgumentKind::buffer
                                    ? std::string("a buffer")
                                    : std::string("a scalar of type ") + scalar_type_name(spec.type);
-  return Status(StatusCode::invalid_argument, "kernel '" + name_ + "', argument '" +
-                                                  std::string(spec.name) + "': got " + found +
-                                                  ", expected " + expected);
+  return Status(StatusCode::invalid_argument, {"kernel '", name_, "', argument '", spec.name,
+                                               "': got ", found, ", expected ", expected});
 }
 
 Status KernelState::derive_arguments(const Shape& shape, Argument* all) const {

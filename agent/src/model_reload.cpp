@@ -71,9 +71,8 @@ Status AgentState::read_and_take_over(const std::string& path) {
     if (next->content_digest() == current->content_digest()) return {};
     if (next->generation() < current->generation()) {
       return Status(StatusCode::version_mismatch,
-                    "model '" + path + "': generation " + std::to_string(next->generation()) +
-                        ", expected at least " + std::to_string(current->generation()) +
-                        ", which is in use");
+                    {"model '", path, "': generation ", next->generation(), ", expected at least ",
+                     current->generation(), ", which is in use"});
     }
     if (model_.path == path) (void)write_file_atomically(previous_of(path), current->bytes());
   }

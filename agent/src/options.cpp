@@ -20,8 +20,8 @@ std::string text_of(const char* name) {
 }
 
 Status wrong(const char* name, const char* value, const char* expected) {
-  return Status(StatusCode::invalid_argument, std::string("environment variable ") + name + "='" +
-                                                  value + "': expected " + expected);
+  return Status(StatusCode::invalid_argument,
+                {"environment variable ", name, "='", value, "': expected ", expected});
 }
 
 Status apply_mode(AgentOptions& options) {

@@ -1,6 +1,8 @@
 // The engine's loop: what happens in one call of run(), and how stages start and end.
 #include "agent/src/tuning_engine.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -43,7 +45,7 @@ TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journa
       ledger_(ledger_options(options), ledger_state(journal.state().ledger())),
       quirks_(QuirkTable::builtin()) {
   if (!options.quirks.empty()) quirks_status_ = quirks_.add_file(options.quirks);
-  if (!quirks_status_.ok()) log(1, quirks_status_.message());
+  if (!quirks_status_.ok()) log(1, {quirks_status_.message()});
 }
 
 TuningEngine::~TuningEngine() {
@@ -137,7 +139,7 @@ void TuningEngine::end_tuning(const std::string& why) {
   if (ended_) return;
   ended_ = true;
   ended_why_ = "tuning ended: " + why;
-  log(1, ended_why_);
+  log(1, {ended_why_});
 }
 
 // A launch of the application's own may have spoilt its device.
@@ -181,7 +183,7 @@ bool TuningEngine::ensure_runner(KernelTask& kernel) {
     helper.nvrtc_library = environment_nvrtc_library();
     if (!options_.state.empty()) helper.program_cache = options_.state + "/programs";
     helper.executor = executor;
-    helper.quirks = quirks_;
+    helper.quirks = QuirkTable(quirks_);
     // One helper at a time: each holds a driver's worth of memory.
     for (const std::unique_ptr<KernelTask>& other : kernels_) {
       if (other.get() == &kernel) continue;
@@ -197,7 +199,7 @@ bool TuningEngine::ensure_runner(KernelTask& kernel) {
       executor.simulated ? TrialThread::caller : TrialThread::own);
   if (!trials.ok()) {
     kernel.runner_status = trials.status();
-    log(1, kernel.runner_status.message());
+    log(1, {kernel.runner_status.message()});
     return false;
   }
   kernel.runner = std::move(*trials);
@@ -284,7 +286,7 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
     task.kernel.runner.reset();
     ended_ = true;
     ended_why_ = status.message();
-    log(1, "tuning ends: " + status.message());
+    log(1, {"tuning ends: ", status.message()});
     return Next::nothing;
   }
   return Next::started;
@@ -308,10 +310,9 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   charge(task, flight, outcome);
   note_prepared(task, flight.request, outcome);
   if (options_.log_level >= 3) {
-    log(3, task.kernel.state->name() + ": stage " +
-               std::to_string(static_cast<int>(outcome.stage)) + " " +
-               trial_status_name(outcome.status) + " in " +
-               std::to_string(outcome.wall.count() / 1000) + " us " + outcome.message);
+    log(3, {task.kernel.state->name(), ": stage ", static_cast<int>(outcome.stage), " ",
+            trial_status_name(outcome.status), " in ", outcome.wall.count() / 1000, " us ",
+            outcome.message});
   }
   const std::uint64_t steps_before = steps_ended_;
   on_outcome(task, outcome);
@@ -428,8 +429,8 @@ void TuningEngine::end_baseline(ShapeTask& task) {
            baseline.compile_time(), 1, std::string());
   } else {
     task.baseline_failed = true;
-    log(1, task.kernel.state->name() + ": the default configuration failed (" +
-               trial_status_name(baseline.status()) + "): " + baseline.message());
+    log(1, {task.kernel.state->name(), ": the default configuration failed (",
+            trial_status_name(baseline.status()), "): ", baseline.message()});
   }
   task.baseline.reset();
   current_ = nullptr;
@@ -482,11 +483,11 @@ void TuningEngine::conclude(ShapeTask& task, const StepEnd& end) {
   const bool is_first_pick = task.proposal.origin == ProposalOrigin::first_pick;
   if (is_first_pick) task.first_pick_time = end.time;
   if (options_.log_level >= 2) {
-    log(2, task.kernel.state->name() + ": " +
-               to_text(task.kernel.state->package().space(), configuration) + ": " +
-               trial_verdict_name(end.verdict) + " (" + trial_status_name(end.status) + ", " +
-               std::to_string(end.time.count() / 1000) + " us, running " +
-               std::to_string(task.running_time.count() / 1000) + " us) " + end.message);
+    log(2, {task.kernel.state->name(), ": ",
+            to_text(task.kernel.state->package().space(), configuration), ": ",
+            trial_verdict_name(end.verdict), " (", trial_status_name(end.status), ", ",
+            end.time.count() / 1000, " us, running ", task.running_time.count() / 1000, " us) ",
+            end.message});
   }
   if (end.verdict == TrialVerdict::adopt) {
     install(task, configuration, is_first_pick ? Selection::first_pick : Selection::tuned,
@@ -504,7 +505,7 @@ void TuningEngine::end_trial(ShapeTask& task) {
     journal_.closed(identity.key());
     task.intent_open = task.intent_to_run = false;
     current_ = nullptr;
-    log(1, task.kernel.state->name() + ": the running configuration failed: " + trial.message());
+    log(1, {task.kernel.state->name(), ": the running configuration failed: ", trial.message()});
     return;
   }
   StepEnd end;
@@ -564,9 +565,9 @@ std::uint64_t TuningEngine::all_launches() const {
   return sum;
 }
 
-void TuningEngine::log(int level, const std::string& message) const {
+void TuningEngine::log(int level, TextPieces message) const {
   if (options_.log != nullptr && level <= options_.log_level) {
-    options_.log(options_.log_user, level, message.c_str());
+    options_.log(options_.log_user, level, joined(message).c_str());
   }
 }
 

@@ -150,7 +150,7 @@ class TuningEngine {
   Nanoseconds now(const KernelTask& kernel) const { return kernel.state->device().now(); }
   std::uint64_t all_launches() const;
   std::uint64_t quarantined(const KernelTask& kernel) const;
-  void log(int level, const std::string& message) const;
+  void log(int level, TextPieces message) const;
 
   const AgentOptions& options_;
   journal::Journal& journal_;

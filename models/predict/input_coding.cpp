@@ -28,18 +28,16 @@ Status verify(Span<const InputColumn> columns) {
   std::size_t width = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!std::isfinite(columns[c].offset) || !std::isfinite(columns[c].factor)) {
-      return Status(StatusCode::corrupt, "input column " + std::to_string(c) + ": not finite");
+      return Status(StatusCode::corrupt, {"input column ", c, ": not finite"});
     }
     if (columns[c].categories > kMaxInputs) {
-      return Status(StatusCode::corrupt,
-                    "input column " + std::to_string(c) + ": too many categories");
+      return Status(StatusCode::corrupt, {"input column ", c, ": too many categories"});
     }
     width += columns[c].categories == 0 ? 1 : columns[c].categories;
     if (width > kMaxInputs) break;
   }
   if (width == 0 || width > kMaxInputs) {
-    return Status(StatusCode::corrupt,
-                  "input columns: expected 1 to " + std::to_string(kMaxInputs) + " inputs");
+    return Status(StatusCode::corrupt, {"input columns: expected 1 to ", kMaxInputs, " inputs"});
   }
   return {};
 }

@@ -3,6 +3,9 @@
 #include <string>
 
 #include "models/predict/model.hpp"
+
+#include <idletune/text.hpp>
+
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
 
@@ -286,25 +289,23 @@ const char* check_kernel(const KernelEntry& kernel, Sections& found) {
   return found.quality != nullptr ? problem_in(*found.quality) : nullptr;
 }
 
-Status corrupt(const std::string& name, const std::string& what) {
-  return Status(StatusCode::corrupt, "model '" + name + "': " + what);
+Status corrupt(const std::string& name, TextPieces what) {
+  return Status(StatusCode::corrupt, {"model '", name, "': ", joined(what)});
 }
 
 Status check_header(const model_schema::ModelFile& model, const std::string& name) {
   if (model.format_version() != 1) {
-    return Status(StatusCode::version_mismatch, "model '" + name + "': format version " +
-                                                    std::to_string(model.format_version()) +
-                                                    ", expected 1");
+    return Status(StatusCode::version_mismatch,
+                  {"model '", name, "': format version ", model.format_version(), ", expected 1"});
   }
   if (model.minimum_agent() > kModelReaderVersion) {
-    return Status(StatusCode::version_mismatch, "model '" + name + "': asks for model reader " +
-                                                    std::to_string(model.minimum_agent()) +
-                                                    ", this one is " +
-                                                    std::to_string(kModelReaderVersion));
+    return Status(StatusCode::version_mismatch,
+                  {"model '", name, "': asks for model reader ", model.minimum_agent(),
+                   ", this one is ", kModelReaderVersion});
   }
-  if (model.kernels()->size() > kMaxKernels) return corrupt(name, "too many kernels");
+  if (model.kernels()->size() > kMaxKernels) return corrupt(name, {"too many kernels"});
   if (content_digest(model) != model.content_digest()) {
-    return corrupt(name, "its content does not match its digest (damaged or edited)");
+    return corrupt(name, {"its content does not match its digest (damaged or edited)"});
   }
   return Status();
 }
@@ -314,16 +315,15 @@ Status check_header(const model_schema::ModelFile& model, const std::string& nam
 Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes,
                                                  const std::string& name) {
   if (bytes.size() > kMaxModelBytes) {
-    return Status(StatusCode::out_of_memory,
-                  "model '" + name + "': " + std::to_string(bytes.size()) +
-                      " bytes, expected at most " + std::to_string(kMaxModelBytes));
+    return Status(StatusCode::out_of_memory, {"model '", name, "': ", bytes.size(),
+                                              " bytes, expected at most ", kMaxModelBytes});
   }
   if (bytes.size() < 16 || !model_schema::ModelFileBufferHasIdentifier(bytes.data())) {
-    return corrupt(name, "is not a model file (expected identifier ITM1 at byte 4)");
+    return corrupt(name, {"is not a model file (expected identifier ITM1 at byte 4)"});
   }
   flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
   if (!model_schema::VerifyModelFileBuffer(verifier))
-    return corrupt(name, "its structure is damaged");
+    return corrupt(name, {"its structure is damaged"});
 
   std::shared_ptr<Model> model(new Model);
   model->bytes_ = std::move(bytes);
@@ -333,7 +333,7 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
     const KernelEntry& kernel = *root.kernels()->Get(i);
     Sections found;
     if (const char* problem = check_kernel(kernel, found)) {
-      return corrupt(name, "kernel " + std::to_string(i) + ": " + problem + " is not acceptable");
+      return corrupt(name, {"kernel ", i, ": ", problem, " is not acceptable"});
     }
     if (found.sources == nullptr && found.published == nullptr) continue;
     KernelKnowledge knowledge;

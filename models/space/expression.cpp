@@ -181,16 +181,15 @@ Result<Expression> Expression::load(Span<const std::uint32_t> code,
                                     Span<const std::int64_t> constants, std::string_view text,
                                     std::size_t dimension_count, std::size_t parameter_count) {
   if (text.size() > kMaxText || constants.size() > kMaxInstructions) {
-    return Status(StatusCode::corrupt, "expression '" + std::string(text.substr(0, 200)) +
-                                           "...': the text or the list of constants is too long");
+    return Status(StatusCode::corrupt, {"expression '", text.substr(0, 200),
+                                        "...': the text or the list of constants is too long"});
   }
   CodeChecker checker(code, constants.size(), std::min<std::size_t>(dimension_count, 32),
                       std::min<std::size_t>(parameter_count, 32));
   std::size_t where = 0;
   if (const char* problem = checker.check(where)) {
-    return Status(StatusCode::corrupt, "expression '" + std::string(text.substr(0, 200)) +
-                                           "', instruction " + std::to_string(where) + ": " +
-                                           problem);
+    return Status(StatusCode::corrupt,
+                  {"expression '", text.substr(0, 200), "', instruction ", where, ": ", problem});
   }
   Expression expression;
   expression.code_.assign(code.begin(), code.end());

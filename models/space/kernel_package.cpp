@@ -1,5 +1,7 @@
 #include "models/space/kernel_package.hpp"
 
+#include <idletune/text.hpp>
+
 #include <utility>
 
 #include "models/space/package_contents.hpp"
@@ -13,28 +15,27 @@ using space::PackageContents;
 constexpr const char* kTypeNames[] = {"i32", "u32", "i64", "u64", "f32", "f64"};
 constexpr const char* kAxisNames[] = {"x", "y", "z"};
 
-Status failed(const PackageContents& package, StatusCode code, const std::string& what) {
-  return Status(code, "kernel '" + std::string(package.name) + "': " + what);
+Status failed(const PackageContents& package, StatusCode code, TextPieces what) {
+  return Status(code, {"kernel '", package.name, "': ", joined(what)});
 }
 
-Status no_value(const PackageContents& package, const std::string& what,
-                const Expression& expression, ExpressionError error) {
-  return failed(
-      package, StatusCode::invalid_argument,
-      what + " '" + expression.text() + "' has no value (" + expression_error_name(error) + ")");
+Status no_value(const PackageContents& package, TextPieces what, const Expression& expression,
+                ExpressionError error) {
+  return failed(package, StatusCode::invalid_argument,
+                {joined(what), " '", expression.text(), "' has no value (",
+                 expression_error_name(error), ")"});
 }
 
 Status check_shape(const PackageContents& package, const Shape& shape) {
   if (shape.overflow() || shape.size() != package.dimensions.size()) {
-    return failed(package, StatusCode::invalid_argument,
-                  "expected a shape of " + std::to_string(package.dimensions.size()) +
-                      " dimensions, got " + std::to_string(shape.size()));
+    return failed(
+        package, StatusCode::invalid_argument,
+        {"expected a shape of ", package.dimensions.size(), " dimensions, got ", shape.size()});
   }
   for (std::size_t i = 0; i < shape.size(); ++i) {
     if (shape[i] >= 1) continue;
     return failed(package, StatusCode::invalid_argument,
-                  "dimension '" + std::string(package.dimensions[i]) +
-                      "' must be at least 1, got " + std::to_string(shape[i]));
+                  {"dimension '", package.dimensions[i], "' must be at least 1, got ", shape[i]});
   }
   return Status();
 }
@@ -42,18 +43,18 @@ Status check_shape(const PackageContents& package, const Shape& shape) {
 Status check_configuration(const PackageContents& package, const Configuration& configuration) {
   if (configuration.size() == package.space.parameter_count()) return Status();
   return failed(package, StatusCode::invalid_argument,
-                "expected a configuration of " + std::to_string(package.space.parameter_count()) +
-                    " parameters, got " + std::to_string(configuration.size()));
+                {"expected a configuration of ", package.space.parameter_count(),
+                 " parameters, got ", configuration.size()});
 }
 
 Status check_constraints(const PackageContents& package, const Shape& shape,
                          const Configuration& configuration) {
   for (const Expression& constraint : package.shape_constraints) {
     const Evaluation result = constraint.evaluate(shape.values(), configuration.values());
-    if (!result.ok()) return no_value(package, "constraint", constraint, result.error);
+    if (!result.ok()) return no_value(package, {"constraint"}, constraint, result.error);
     if (result.value != 0) continue;
     return failed(package, StatusCode::unsupported,
-                  "the constraint '" + constraint.text() + "' does not hold for this shape");
+                  {"the constraint '", constraint.text(), "' does not hold for this shape"});
   }
   return Status();
 }
@@ -64,13 +65,13 @@ Status evaluate_size(const PackageContents& package, const char* what, std::size
                      const Configuration& configuration, std::size_t& out) {
   const Evaluation result = expression.evaluate(shape.values(), configuration.values());
   if (!result.ok()) {
-    return no_value(package, std::string(what) + ' ' + kAxisNames[axis], expression, result.error);
+    return no_value(package, {what, " ", kAxisNames[axis]}, expression, result.error);
   }
   const std::uint64_t value = static_cast<std::uint64_t>(result.value);
   if (result.value < 1 || value > SIZE_MAX) {
     return failed(package, StatusCode::unsupported,
-                  std::string(what) + ' ' + kAxisNames[axis] + " '" + expression.text() + "' is " +
-                      std::to_string(result.value) + ", expected a positive size");
+                  {what, " ", kAxisNames[axis], " '", expression.text(), "' is ", result.value,
+                   ", expected a positive size"});
   }
   out = static_cast<std::size_t>(value);
   return Status();
@@ -85,9 +86,8 @@ Status plan_axis(const PackageContents& package, const LaunchGeometry& launch, s
                          range.local[axis]);
   if (!status.ok() || range.global[axis] % range.local[axis] == 0) return status;
   return failed(package, StatusCode::unsupported,
-                std::string("global size ") + kAxisNames[axis] + " '" + launch.global[axis].text() +
-                    "' is " + std::to_string(range.global[axis]) +
-                    ", not a multiple of the local size " + std::to_string(range.local[axis]));
+                {"global size ", kAxisNames[axis], " '", launch.global[axis].text(), "' is ",
+                 range.global[axis], ", not a multiple of the local size ", range.local[axis]});
 }
 
 Result<LaunchPlan> plan_launch(const PackageContents& package, const LaunchGeometry& launch,
@@ -101,11 +101,11 @@ Result<LaunchPlan> plan_launch(const PackageContents& package, const LaunchGeome
   const Evaluation memory =
       launch.local_memory_bytes.evaluate(shape.values(), configuration.values());
   if (!memory.ok()) {
-    return no_value(package, "local memory", launch.local_memory_bytes, memory.error);
+    return no_value(package, {"local memory"}, launch.local_memory_bytes, memory.error);
   }
   if (memory.value < 0) {
     return failed(package, StatusCode::unsupported,
-                  "local memory '" + launch.local_memory_bytes.text() + "' is negative");
+                  {"local memory '", launch.local_memory_bytes.text(), "' is negative"});
   }
   plan.local_memory_bytes = static_cast<std::uint64_t>(memory.value);
   return plan;
@@ -128,8 +128,7 @@ std::string options_for(const PackageContents& package, const Configuration& con
   std::string options;
   for (std::size_t i = 0; i < configuration.size() && i < package.space.parameter_count(); ++i) {
     if (i > 0) options += ' ';
-    options += "-D" + std::string(package.space.parameter_name(i)) + '=' +
-               std::to_string(configuration[i]);
+    options += joined({"-D", package.space.parameter_name(i), "=", configuration[i]});
   }
   if (!package.options.empty()) options += ' ' + std::string(package.options);
   return options;
@@ -159,8 +158,8 @@ Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std
   auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes));
   Result<std::unique_ptr<PackageContents>> contents = space::read_package(std::move(shared));
   if (!contents.ok()) {
-    return Status(contents.code(), "kernel package '" + std::string(file_name) +
-                                       "': " + contents.status().message());
+    return Status(contents.code(),
+                  {"kernel package '", file_name, "': ", contents.status().message()});
   }
   return std::shared_ptr<const KernelPackage>(new KernelPackage(std::move(*contents)));
 }
@@ -196,7 +195,7 @@ Result<std::uint64_t> KernelPackage::buffer_elements(std::size_t argument, const
   const PackageContents& package = *contents_;
   if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::buffer) {
     return failed(package, StatusCode::invalid_argument,
-                  "argument " + std::to_string(argument) + " is not a buffer");
+                  {"argument ", argument, " is not a buffer"});
   }
   if (Status status = check_shape(package, shape); !status.ok()) return status;
   if (Status status = check_configuration(package, configuration); !status.ok()) return status;
@@ -204,13 +203,13 @@ Result<std::uint64_t> KernelPackage::buffer_elements(std::size_t argument, const
   const Evaluation elements = size.evaluate(shape.values(), configuration.values());
   const std::string_view name = package.arguments[argument].name;
   if (!elements.ok()) {
-    return no_value(package, "size of buffer '" + std::string(name) + "':", size, elements.error);
+    return no_value(package, {"size of buffer '", name, "':"}, size, elements.error);
   }
   constexpr std::int64_t kMaxElements = INT64_MAX / 8;  // so that bytes fit 64 bits
   if (elements.value < 1 || elements.value > kMaxElements) {
     return failed(package, StatusCode::unsupported,
-                  "size of buffer '" + std::string(name) + "': '" + size.text() + "' is " +
-                      std::to_string(elements.value) + ", expected at least one element");
+                  {"size of buffer '", name, "': '", size.text(), "' is ", elements.value,
+                   ", expected at least one element"});
   }
   return static_cast<std::uint64_t>(elements.value);
 }
@@ -220,12 +219,12 @@ Result<std::int64_t> KernelPackage::dimension_value(std::size_t argument,
   const PackageContents& package = *contents_;
   if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::dimension) {
     return failed(package, StatusCode::invalid_argument,
-                  "argument " + std::to_string(argument) + " is not a dimension");
+                  {"argument ", argument, " is not a dimension"});
   }
   if (Status status = check_shape(package, shape); !status.ok()) return status;
   const Expression& expression = package.argument_sizes[argument];
   const Evaluation value = expression.evaluate(shape.values(), {});
-  if (!value.ok()) return no_value(package, "dimension argument", expression, value.error);
+  if (!value.ok()) return no_value(package, {"dimension argument"}, expression, value.error);
   return value.value;
 }
 
@@ -258,7 +257,7 @@ Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {
   if (Status status = check_shape(*contents_, shape); !status.ok()) return status;
   const Expression& expression = contents_->tolerance_scale;
   const Evaluation scale = expression.evaluate(shape.values(), {});
-  if (!scale.ok()) return no_value(*contents_, "the tolerance's scale", expression, scale.error);
+  if (!scale.ok()) return no_value(*contents_, {"the tolerance's scale"}, expression, scale.error);
   Tolerance tolerance;
   tolerance.absolute = contents_->tolerance_absolute;
   tolerance.relative = contents_->tolerance_relative;

@@ -6,6 +6,9 @@
 #include <utility>
 
 #include "models/core/digest.hpp"
+
+#include <idletune/text.hpp>
+
 #include "models/core/version.hpp"
 #include "models/schema/kernel_generated.h"
 #include "models/space/identifier.hpp"
@@ -24,8 +27,8 @@ using FbVector = flatbuffers::Vector<T>;
 constexpr flatbuffers::uoffset_t kMaxDepth = 12;
 constexpr flatbuffers::uoffset_t kMaxTables = 20000;
 
-Status corrupt(const std::string& what) { return Status(StatusCode::corrupt, what); }
-Status unsupported(const std::string& what) { return Status(StatusCode::unsupported, what); }
+Status corrupt(TextPieces what) { return Status(StatusCode::corrupt, what); }
+Status unsupported(TextPieces what) { return Status(StatusCode::unsupported, what); }
 
 std::string_view text_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
@@ -77,14 +80,14 @@ class Reader {
     const std::vector<std::uint8_t>& bytes = *contents_->bytes;
     if (bytes.size() > KernelPackage::kMaxBytes) {
       return Status(StatusCode::out_of_memory,
-                    "larger than " + std::to_string(KernelPackage::kMaxBytes >> 20) + " MiB");
+                    {"larger than ", KernelPackage::kMaxBytes >> 20, " MiB"});
     }
     if (bytes.size() < 16 || !fb::KernelPackageBufferHasIdentifier(bytes.data())) {
-      return corrupt("not a kernel package (expected file identifier ITK1)");
+      return corrupt({"not a kernel package (expected file identifier ITK1)"});
     }
     flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
     if (!fb::VerifyKernelPackageBuffer(verifier)) {
-      return corrupt("damaged (the FlatBuffers structure does not hold together)");
+      return corrupt({"damaged (the FlatBuffers structure does not hold together)"});
     }
     root_ = fb::GetKernelPackage(bytes.data());
     return Status();
@@ -104,17 +107,17 @@ class Reader {
     const Hole seal{offset_of(root_->seal()), sizeof(fb::KernelSeal)};
     const bool disjoint = signature.offset + signature.length <= seal.offset ||
                           seal.offset + seal.length <= signature.offset;
-    if (signature.length != 0 && !disjoint) return corrupt("the signature covers the seal");
+    if (signature.length != 0 && !disjoint) return corrupt({"the signature covers the seal"});
     std::uint64_t stored = 0;
     std::memcpy(&stored, root_->seal(), sizeof(stored));
     if (content_digest(file, seal, signature) != stored) {
-      return corrupt("damaged (the content digest does not match)");
+      return corrupt({"damaged (the content digest does not match)"});
     }
     if (root_->minimum_agent_version() > kAgentVersion) {
-      return Status(StatusCode::version_mismatch,
-                    "needs agent version " + std::to_string(root_->minimum_agent_version()) +
-                        " (major * 1000000 + minor * 1000 + patch) or newer, this one is " +
-                        std::to_string(kAgentVersion));
+      return Status(
+          StatusCode::version_mismatch,
+          {"needs agent version ", root_->minimum_agent_version(),
+           " (major * 1000000 + minor * 1000 + patch) or newer, this one is ", kAgentVersion});
     }
     return Status();
   }
@@ -123,12 +126,12 @@ class Reader {
     contents_->name = text_of(root_->name());
     contents_->source = text_of(root_->source());
     contents_->options = text_of(root_->options());
-    if (!is_kernel_name(contents_->name)) return corrupt("the kernel's name is not a name");
-    if (contents_->source.empty()) return corrupt("there is no source");
+    if (!is_kernel_name(contents_->name)) return corrupt({"the kernel's name is not a name"});
+    if (contents_->source.empty()) return corrupt({"there is no source"});
     if (root_->dialect() > static_cast<std::uint8_t>(Dialect::cuda)) {
-      return unsupported("the source's dialect is unknown to this version");
+      return unsupported({"the source's dialect is unknown to this version"});
     }
-    if (!is_option_text(contents_->options)) return corrupt("control characters in the options");
+    if (!is_option_text(contents_->options)) return corrupt({"control characters in the options"});
     contents_->dialect = static_cast<Dialect>(root_->dialect());
     return Status();
   }
@@ -136,11 +139,11 @@ class Reader {
   Status read_dimensions() {
     const auto& dimensions = *root_->dimensions();
     if (dimensions.size() < 1 || dimensions.size() > kMaxDimensions) {
-      return corrupt("expected 1 to " + std::to_string(kMaxDimensions) + " dimensions");
+      return corrupt({"expected 1 to ", kMaxDimensions, " dimensions"});
     }
     for (const flatbuffers::String* dimension : dimensions) {
       const std::string_view name = text_of(dimension);
-      if (!is_identifier(name)) return corrupt("a dimension's name is not an identifier");
+      if (!is_identifier(name)) return corrupt({"a dimension's name is not an identifier"});
       contents_->dimensions.push_back(name);
     }
     return Status();
@@ -156,7 +159,7 @@ class Reader {
     Span<const std::uint32_t> code;
     Span<const std::int64_t> constants;
     if (!view(stored->code(), code) || !view(stored->constants(), constants)) {
-      return corrupt("an expression is misaligned");
+      return corrupt({"an expression is misaligned"});
     }
     Result<Expression> expression =
         Expression::load(code, constants, text_of(stored->text()), dimensions, parameters);
@@ -175,7 +178,7 @@ class Reader {
   Status read_expressions(const FbExpressions* stored, std::size_t limit, const char* what,
                           std::vector<Expression>& out) {
     if (stored == nullptr) return Status();
-    if (stored->size() > limit) return corrupt(std::string("too many ") + what);
+    if (stored->size() > limit) return corrupt({"too many ", what});
     for (const fb::Expression* expression : *stored) {
       out.emplace_back();
       if (Status status = read_expression(expression, out.back()); !status.ok()) return status;
@@ -188,18 +191,18 @@ class Reader {
     const fb::Space& stored = *root_->space();
     const auto& parameters = *stored.parameters();
     if (parameters.size() < 1 || parameters.size() > kMaxParameters) {
-      return corrupt("expected 1 to " + std::to_string(kMaxParameters) + " parameters");
+      return corrupt({"expected 1 to ", kMaxParameters, " parameters"});
     }
     std::vector<ParameterData> read(parameters.size());
     for (flatbuffers::uoffset_t i = 0; i < parameters.size(); ++i) {
       const fb::Parameter& parameter = *parameters.Get(i);
       read[i].name = std::string(text_of(parameter.name()));
-      if (!is_identifier(read[i].name)) return corrupt("a parameter's name is not an identifier");
+      if (!is_identifier(read[i].name)) return corrupt({"a parameter's name is not an identifier"});
       // A kind that a later version knows is an annotation that this one does without.
       if (parameter.kind() < kParameterKindCount) {
         read[i].kind = static_cast<ParameterKind>(parameter.kind());
       }
-      if (!view(parameter.values(), read[i].values)) return corrupt("values are misaligned");
+      if (!view(parameter.values(), read[i].values)) return corrupt({"values are misaligned"});
     }
     return make_space(stored, std::move(read));
   }
@@ -207,7 +210,7 @@ class Reader {
   Status make_space(const fb::Space& stored, std::vector<ParameterData> parameters) {
     std::vector<Expression> constraints;
     const std::size_t count = stored.constraints() == nullptr ? 0 : stored.constraints()->size();
-    if (count > kMaxConstraints) return corrupt("too many constraints");
+    if (count > kMaxConstraints) return corrupt({"too many constraints"});
     for (std::size_t i = 0; i < count; ++i) {
       constraints.emplace_back();
       const auto* constraint = stored.constraints()->Get(static_cast<flatbuffers::uoffset_t>(i));
@@ -215,7 +218,7 @@ class Reader {
       if (!status.ok()) return status;
     }
     auto data = make_data(std::move(parameters), std::move(constraints), contents_->bytes);
-    if (!data.ok()) return corrupt(data.status().message());
+    if (!data.ok()) return corrupt({data.status().message()});
     if (Status status = read_diagram(stored.diagram(), **data); !status.ok()) return status;
     contents_->space = Space(std::shared_ptr<const Data>(std::move(*data)));
     return read_configuration(root_->default_configuration(), "default",
@@ -230,7 +233,7 @@ class Reader {
                          view(stored->edge_value(), diagram.edge_value) &&
                          view(stored->edge_child(), diagram.edge_child) &&
                          view(stored->edge_before(), diagram.edge_before);
-    if (!aligned) return corrupt("the decision diagram is misaligned");
+    if (!aligned) return corrupt({"the decision diagram is misaligned"});
     return adopt_diagram(data, diagram);
   }
 
@@ -238,11 +241,11 @@ class Reader {
                             Configuration& out) {
     Span<const std::int64_t> values;
     if (!view(stored, values) || values.size() != contents_->space.parameter_count()) {
-      return corrupt(std::string("the ") + what + " configuration has a wrong number of values");
+      return corrupt({"the ", what, " configuration has a wrong number of values"});
     }
     out = Configuration(values);
     if (contents_->space.contains(out)) return Status();
-    return corrupt(std::string("the ") + what + " configuration is not valid");
+    return corrupt({"the ", what, " configuration is not valid"});
   }
 
   Status read_shape_constraints() {
@@ -254,14 +257,13 @@ class Reader {
   Status read_arguments() {
     const auto& arguments = *root_->arguments();
     if (arguments.size() < 1 || arguments.size() > KernelPackage::kMaxArguments) {
-      return corrupt("expected 1 to " + std::to_string(KernelPackage::kMaxArguments) +
-                     " arguments");
+      return corrupt({"expected 1 to ", KernelPackage::kMaxArguments, " arguments"});
     }
     for (const fb::Argument* argument : arguments) {
       Status status = read_argument(*argument);
       if (!status.ok()) {
-        return Status(status.code(), "argument '" + std::string(text_of(argument->name())) +
-                                         "': " + status.message());
+        return Status(status.code(),
+                      {"argument '", text_of(argument->name()), "': ", status.message()});
       }
     }
     return Status();
@@ -269,7 +271,7 @@ class Reader {
 
   Status read_argument(const fb::Argument& stored) {
     if (stored.kind() > 2 || stored.type() > 5 || stored.access() > 2 || stored.fill() > 3) {
-      return unsupported("its kind, type, access or fill is unknown to this version");
+      return unsupported({"its kind, type, access or fill is unknown to this version"});
     }
     ArgumentSpec spec;
     spec.name = text_of(stored.name());
@@ -281,10 +283,10 @@ class Reader {
     spec.fill_high = stored.fill_high();
     if (!std::isfinite(spec.fill_low) || !std::isfinite(spec.fill_high) ||
         spec.fill_low > spec.fill_high) {
-      return corrupt("expected finite fill values in order");
+      return corrupt({"expected finite fill values in order"});
     }
     if (spec.kind == ArgumentKind::dimension && spec.type > ScalarType::u64) {
-      return corrupt("a dimension is an integer");
+      return corrupt({"a dimension is an integer"});
     }
     contents_->arguments.push_back(spec);
     contents_->argument_sizes.emplace_back();
@@ -297,15 +299,15 @@ class Reader {
   // --- what is launched ---
   Status read_step(const fb::Step& step, std::string_view& entry, LaunchGeometry& launch) {
     entry = text_of(step.entry());
-    if (!is_identifier(entry)) return corrupt("the entry point is not an identifier");
+    if (!is_identifier(entry)) return corrupt({"the entry point is not an identifier"});
     if (step.arguments() != nullptr && !names_all_in_order(*step.arguments())) {
-      return unsupported("a kernel with other arguments than the package's own");
+      return unsupported({"a kernel with other arguments than the package's own"});
     }
     Status status = read_expressions(step.global(), 3, "global sizes", launch.global);
     if (status.ok()) status = read_expressions(step.local(), 3, "local sizes", launch.local);
     if (status.ok()) status = read_expression(step.local_memory_bytes(), launch.local_memory_bytes);
     if (status.ok() && (launch.global.empty() || launch.global.size() != launch.local.size())) {
-      return corrupt("expected as many local as global sizes, 1 to 3");
+      return corrupt({"expected as many local as global sizes, 1 to 3"});
     }
     return status;
   }
@@ -320,13 +322,13 @@ class Reader {
   Status read_variant() {
     const fb::Variant& variant = *root_->variant();
     if (variant.steps()->size() != 1) {
-      return unsupported("a sequence of " + std::to_string(variant.steps()->size()) +
-                         " kernels (this version runs exactly one)");
+      return unsupported(
+          {"a sequence of ", variant.steps()->size(), " kernels (this version runs exactly one)"});
     }
     if (variant.setup() != nullptr && variant.setup()->size() != 0) {
-      return unsupported("kernels that run as setup");
+      return unsupported({"kernels that run as setup"});
     }
-    if (variant.workspace_bytes() != nullptr) return unsupported("a workspace");
+    if (variant.workspace_bytes() != nullptr) return unsupported({"a workspace"});
     return read_step(*variant.steps()->Get(0), contents_->entry, contents_->launch);
   }
 
@@ -334,7 +336,7 @@ class Reader {
     PackageContents& c = *contents_;
     c.reference_configuration = c.default_configuration;
     c.reference_entry = c.entry;
-    c.reference_launch = c.launch;
+    c.reference_launch = LaunchGeometry(c.launch);
     const fb::Reference* reference = root_->reference();
     if (reference == nullptr) return Status();
     if (reference->configuration() != nullptr) {
@@ -354,7 +356,7 @@ class Reader {
     if (rule == nullptr) return Status();
     const auto is_bound = [](double v) { return std::isfinite(v) && v >= 0; };
     if (!is_bound(rule->absolute()) || !is_bound(rule->relative())) {
-      return corrupt("expected finite tolerances of at least 0");
+      return corrupt({"expected finite tolerances of at least 0"});
     }
     contents_->tolerance_absolute = rule->absolute();
     contents_->tolerance_relative = rule->relative();
@@ -368,7 +370,7 @@ class Reader {
       if (stored->format() > static_cast<std::uint8_t>(BinaryFormat::spirv)) continue;
       const Bytes bytes(stored->bytes()->Data(), stored->bytes()->size());
       if (crc32c(bytes) != stored->crc32c()) {
-        return corrupt("a prebuilt binary's checksum does not match");
+        return corrupt({"a prebuilt binary's checksum does not match"});
       }
       contents_->binaries.push_back({stored->driver_key(),
                                      stored->configuration_key(),

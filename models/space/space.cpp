@@ -1,5 +1,7 @@
 #include "models/space/space.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -97,9 +99,8 @@ Status add_rows(Data& data, Span<const std::int64_t> rows) {
   const std::size_t levels = data.levels();
   const std::size_t count = rows.size() / levels;
   if (rows.size() % levels != 0 || count >= UINT32_MAX / 2) {
-    return Status(StatusCode::invalid_argument, "expected rows of " + std::to_string(levels) +
-                                                    " values, got " + std::to_string(rows.size()) +
-                                                    " values in all");
+    return Status(StatusCode::invalid_argument,
+                  {"expected rows of ", levels, " values, got ", rows.size(), " values in all"});
   }
   std::size_t slots = 2;
   while (slots < 2 * count) slots *= 2;
@@ -112,12 +113,12 @@ Status add_rows(Data& data, Span<const std::int64_t> rows) {
     const Configuration configuration(rows.subspan(row * levels, levels));
     if (!positions_of(data, configuration, positions)) {
       return Status(StatusCode::invalid_argument,
-                    "row " + std::to_string(row) + ": a value is not among its parameter's values");
+                    {"row ", row, ": a value is not among its parameter's values"});
     }
     const std::size_t slot = find_slot(data, positions);
     if (data.row_table[slot] != 0) {
-      return Status(StatusCode::invalid_argument, "row " + std::to_string(row) + " repeats row " +
-                                                      std::to_string(data.row_table[slot] - 1));
+      return Status(StatusCode::invalid_argument,
+                    {"row ", row, " repeats row ", data.row_table[slot] - 1});
     }
     data.row_table[slot] = static_cast<std::uint32_t>(row + 1);
     digest.add(digest_of(configuration));
@@ -425,7 +426,7 @@ std::string to_text(const Space& space, const Configuration& configuration) {
   std::string text;
   for (std::size_t i = 0; i < configuration.size() && i < space.parameter_count(); ++i) {
     if (i > 0) text += ' ';
-    text += std::string(space.parameter_name(i)) + '=' + std::to_string(configuration[i]);
+    text += joined({space.parameter_name(i), "=", configuration[i]});
   }
   return text;
 }

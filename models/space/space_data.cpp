@@ -1,48 +1,47 @@
 #include "models/space/space_data.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 #include <utility>
 
 #include "models/core/digest.hpp"
+#include "models/core/order.hpp"
 
 namespace idletune::space {
 namespace {
 
-Status invalid(const std::string& what) { return Status(StatusCode::invalid_argument, what); }
+Status invalid(TextPieces what) { return Status(StatusCode::invalid_argument, what); }
 
 Status check_values(ParameterData& parameter) {
   const Span<const std::int64_t> values = parameter.values;
   if (values.empty() || values.size() > kMaxParameterValues) {
-    return invalid("parameter '" + parameter.name + "': expected 1 to " +
-                   std::to_string(kMaxParameterValues) + " values, got " +
-                   std::to_string(values.size()));
+    return invalid({"parameter '", parameter.name, "': expected 1 to ", kMaxParameterValues,
+                    " values, got ", values.size()});
   }
   bool ascending = true;
   for (std::size_t i = 1; i < values.size(); ++i) ascending &= values[i - 1] < values[i];
   if (ascending) return Status();
-  std::vector<std::uint16_t>& order = parameter.by_value;
-  order.resize(values.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint16_t>(i);
-  std::sort(order.begin(), order.end(),
-            [&](std::uint16_t a, std::uint16_t b) { return values[a] < values[b]; });
+  const std::vector<std::uint32_t> order = order_of(
+      values.size(), [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
+  parameter.by_value.assign(order.begin(), order.end());
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (values[order[i - 1]] != values[order[i]]) continue;
-    return invalid("parameter '" + parameter.name + "': the value " +
-                   std::to_string(values[order[i]]) + " occurs twice");
+    return invalid(
+        {"parameter '", parameter.name, "': the value ", values[order[i]], " occurs twice"});
   }
   return Status();
 }
 
 Status check_parameters(std::vector<ParameterData>& parameters) {
   if (parameters.empty() || parameters.size() > kMaxParameters) {
-    return invalid("expected 1 to " + std::to_string(kMaxParameters) + " parameters, got " +
-                   std::to_string(parameters.size()));
+    return invalid({"expected 1 to ", kMaxParameters, " parameters, got ", parameters.size()});
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].name.empty()) return invalid("a parameter has no name");
+    if (parameters[i].name.empty()) return invalid({"a parameter has no name"});
     for (std::size_t j = 0; j < i; ++j) {
       if (parameters[j].name == parameters[i].name) {
-        return invalid("parameter '" + parameters[i].name + "' occurs twice");
+        return invalid({"parameter '", parameters[i].name, "' occurs twice"});
       }
     }
     if (Status status = check_values(parameters[i]); !status.ok()) return status;
@@ -80,7 +79,7 @@ void compute_digests(Data& data) {
   }
   std::vector<std::uint64_t> constraints;
   for (const Expression& constraint : data.constraints) constraints.push_back(constraint.digest());
-  std::sort(constraints.begin(), constraints.end());
+  sort_ascending(constraints);
   all.add(constraints.size());
   for (std::uint64_t constraint : constraints) all.add(constraint);
   data.names_digest = names.value();
@@ -110,7 +109,7 @@ Result<std::shared_ptr<Data>> make_data(std::vector<ParameterData> parameters,
     const Expression& constraint = data->constraints[i];
     const std::size_t level = deciding_level(constraint);
     if (constraint.dimension_mask() != 0 || level >= data->levels() || i > UINT16_MAX) {
-      return invalid("constraint '" + constraint.text() + "' is not one over the parameters alone");
+      return invalid({"constraint '", constraint.text(), "' is not one over the parameters alone"});
     }
     data->decidable_at[level].push_back(static_cast<std::uint16_t>(i));
   }

@@ -1,5 +1,7 @@
 #include "platform/board/board.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 #include <utility>
 
@@ -42,15 +44,15 @@ bool is_temperature(std::string_view type) {
 }
 
 std::string trip_path(const std::string& zone, int trip) {
-  return zone + "/trip_point_" + std::to_string(trip);
+  return joined({zone, "/trip_point_", trip});
 }
 
 // Millidegrees by the kernel's rule; some vendors' kernels give degrees, and then nothing in the
 // zone (its temperature and all its trips) is as large as a plausible value in millidegrees.
 std::int64_t find_units_per_degree(const std::string& zone) {
-  std::int64_t largest = read_integer(zone + "/temp").value_or(0);
+  std::int64_t largest = read_integer({zone, "/temp"}).value_or(0);
   for (int i = 0; i < kMaxTripPoints; ++i) {
-    largest = std::max(largest, read_integer(trip_path(zone, i) + "_temp").value_or(0));
+    largest = std::max(largest, read_integer({trip_path(zone, i), "_temp"}).value_or(0));
   }
   return largest > 0 && largest < kHottestC ? 1 : 1000;
 }
@@ -60,7 +62,7 @@ std::optional<double> find_trip(const std::string& zone, std::int64_t units_per_
   std::optional<double> passive, severe;
   for (int i = 0; i < kMaxTripPoints; ++i) {
     const std::string trip = trip_path(zone, i);
-    const Text type(trip + "_type");
+    const Text type({trip, "_type"});
     const auto celsius = read_celsius(trip + "_temp", units_per_degree);
     if (!celsius || *celsius <= 0) continue;  // a trip at 0 is one that was never set
     if (type.view() == "passive") {
@@ -97,8 +99,8 @@ void Board::find_zones(const std::string& root) {
   const std::string folder = root + "/class/thermal/";
   for (const std::string& name : names_in(folder, "thermal_zone")) {
     const std::string zone = folder + name;
-    const Text type(zone + "/type");
-    if (!is_temperature(type.view()) || !sysfs::exists(zone + "/temp")) continue;
+    const Text type({zone, "/type"});
+    if (!is_temperature(type.view()) || !sysfs::exists({zone, "/temp"})) continue;
     const std::int64_t units = find_units_per_degree(zone);
     zones_.push_back({std::string(type.view()), find_trip(zone, units), std::nullopt});
     zone_files_.push_back({zone + "/temp", units});
@@ -110,8 +112,8 @@ void Board::find_supplies(const std::string& root) {
   for (const std::string& name : names_in(folder)) {
     const std::string supply = folder + name;
     // Batteries of mice and headsets say "Device".
-    if (Text(supply + "/scope").view() == "Device") continue;
-    const Text type(supply + "/type");
+    if (Text({supply, "/scope"}).view() == "Device") continue;
+    const Text type({supply, "/type"});
     if (type.view().empty()) continue;
     supplies_.push_back(
         {type.view() == "Battery", supply + "/online", supply + "/capacity", supply + "/status"});
@@ -119,39 +121,39 @@ void Board::find_supplies(const std::string& root) {
 }
 
 void Board::find_gpu(const std::string& root) {
-  std::vector<Load> loads;
-  std::vector<Clock> clocks;
+  // The first file that is there counts.
+  const auto add_load = [this](TextPieces file, LoadUnit unit) {
+    if (gpu_load_.file.empty() && sysfs::exists(file)) gpu_load_ = {joined(file), unit};
+  };
+  const auto add_clock = [this](const std::string& folder, const char* current,
+                                const char* maximum) {
+    if (!gpu_clock_.current.empty() || !sysfs::exists({folder, current})) return;
+    gpu_clock_ = {folder + current, folder + maximum, 1};
+  };
   const std::string kgsl = root + "/class/kgsl/kgsl-3d0";
-  loads.push_back({kgsl + "/gpubusy", LoadUnit::busy_and_total});
-  loads.push_back({kgsl + "/gpu_busy_percentage", LoadUnit::percent});
-  clocks.push_back({kgsl + "/gpuclk", kgsl + "/max_gpuclk", 1});
-  clocks.push_back({kgsl + "/devfreq/cur_freq", kgsl + "/devfreq/max_freq", 1});
+  add_load({kgsl, "/gpubusy"}, LoadUnit::busy_and_total);
+  add_load({kgsl, "/gpu_busy_percentage"}, LoadUnit::percent);
+  add_clock(kgsl, "/gpuclk", "/max_gpuclk");
+  add_clock(kgsl, "/devfreq/cur_freq", "/devfreq/max_freq");
   for (const char* jetson : {"/devices/gpu.0/load", "/devices/platform/gpu.0/load",
                              "/devices/platform/bus@0/17000000.gpu/load"}) {
-    loads.push_back({root + jetson, LoadUnit::permille});
+    add_load({root, jetson}, LoadUnit::permille);
   }
   const std::string devfreq = root + "/class/devfreq/";
   for (const std::string& name : names_in(devfreq)) {
     if (!is_gpu(name)) continue;
     const std::string gpu = devfreq + name;
-    loads.push_back({gpu + "/device/load", LoadUnit::permille});  // Jetson
-    loads.push_back({gpu + "/load", LoadUnit::percent});          // Rockchip: "45@800000000Hz"
-    loads.push_back({gpu + "/device/utilization", LoadUnit::percent});
-    loads.push_back({gpu + "/device/utilisation", LoadUnit::percent});
-    clocks.push_back({gpu + "/cur_freq", gpu + "/max_freq", 1});
+    add_load({gpu, "/device/load"}, LoadUnit::permille);  // Jetson
+    add_load({gpu, "/load"}, LoadUnit::percent);          // Rockchip: "45@800000000Hz"
+    add_load({gpu, "/device/utilization"}, LoadUnit::percent);
+    add_load({gpu, "/device/utilisation"}, LoadUnit::percent);
+    add_clock(gpu, "/cur_freq", "/max_freq");
   }
-  const std::string mali = root + "/class/misc/mali0/device";
-  loads.push_back({mali + "/utilization", LoadUnit::percent});
-  loads.push_back({mali + "/utilisation", LoadUnit::percent});
-  loads.push_back({root + "/kernel/gpu/gpu_busy", LoadUnit::percent});
-  loads.push_back({root + "/class/drm/card0/device/gpu_busy_percent", LoadUnit::percent});
-
-  const auto load =
-      std::find_if(loads.begin(), loads.end(), [](const Load& l) { return sysfs::exists(l.file); });
-  if (load != loads.end()) gpu_load_ = *load;
-  const auto clock = std::find_if(clocks.begin(), clocks.end(),
-                                  [](const Clock& c) { return sysfs::exists(c.current); });
-  if (clock != clocks.end()) gpu_clock_ = *clock;
+  for (const char* other :
+       {"/class/misc/mali0/device/utilization", "/class/misc/mali0/device/utilisation",
+        "/kernel/gpu/gpu_busy", "/class/drm/card0/device/gpu_busy_percent"}) {
+    add_load({root, other}, LoadUnit::percent);
+  }
 }
 
 void Board::find_cpu(const std::string& root) {
@@ -159,7 +161,7 @@ void Board::find_cpu(const std::string& root) {
   const std::string folder = root + "/devices/system/cpu/";
   std::vector<std::string> clusters;
   for (const std::string& name : names_in(folder + "cpufreq", "policy")) {
-    clusters.push_back(folder + "cpufreq/" + name);
+    clusters.push_back(joined({folder, "cpufreq/", name}));
   }
   if (clusters.empty()) clusters.push_back(folder + "cpu0/cpufreq");
   std::uint64_t fastest = 0;
@@ -176,19 +178,18 @@ void Board::find_rails(const std::string& root) {
   const std::string folder = root + "/class/hwmon/";
   for (const std::string& name : names_in(folder, "hwmon")) {
     const std::string chip = folder + name;
-    if (Text(chip + "/name").view().substr(0, 3) != "ina") continue;
+    if (Text({chip, "/name"}).view().substr(0, 3) != "ina") continue;
     for (int i = 1; i <= kMaxRailsPerChip; ++i) {
-      const std::string number = std::to_string(i);
-      RailFiles files{chip + "/power" + number + "_input", chip + "/in" + number + "_input",
-                      chip + "/curr" + number + "_input"};
+      RailFiles files{joined({chip, "/power", i, "_input"}), joined({chip, "/in", i, "_input"}),
+                      joined({chip, "/curr", i, "_input"})};
       if (!sysfs::exists(files.power_uw)) {
         files.power_uw.clear();
         if (!sysfs::exists(files.voltage_mv) || !sysfs::exists(files.current_ma)) continue;
       }
-      const Text label(chip + "/in" + number + "_label");
+      const Text label({chip, "/in", i, "_label"});
       if (label.view() == "NC") continue;  // not connected
       std::string rail(label.view());
-      if (rail.empty()) rail = name + "/" + number;
+      if (rail.empty()) rail = joined({name, "/", i});
       if (rail == "VDD_IN" || rail == "POM_5V_IN") input_rail_ = rails_.size();
       rails_.push_back({std::move(rail), std::nullopt});
       rail_files_.push_back(std::move(files));

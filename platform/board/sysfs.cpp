@@ -5,9 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <limits>
+
+#include "models/core/order.hpp"
 
 namespace idletune::sysfs {
 namespace {
@@ -55,7 +56,10 @@ std::optional<std::int64_t> read_integer(const std::string& path) {
   return rest.empty() ? value : std::nullopt;
 }
 
+std::optional<std::int64_t> read_integer(TextPieces path) { return read_integer(joined(path)); }
+
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool exists(TextPieces path) { return exists(joined(path)); }
 
 std::vector<std::string> names_in(const std::string& folder, std::string_view prefix) {
   std::vector<std::string> names;
@@ -68,7 +72,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view pr
     if (names.size() == kMaxNames) break;
   }
   ::closedir(listing);
-  std::sort(names.begin(), names.end(), [](const std::string& a, const std::string& b) {
+  sort_stably(names, [](const std::string& a, const std::string& b) {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
   });
   return names;

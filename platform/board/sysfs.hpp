@@ -1,6 +1,8 @@
 // Reading the small text files of sysfs. Nothing here fails loudly: what cannot be read is absent.
 #pragma once
 
+#include <idletune/text.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,10 +14,11 @@ namespace idletune::sysfs {
 
 // The content of a small file (at most 255 bytes of it) without surrounding white space, valid
 // while the object lives. Empty for a file that is not there, is a folder, or whose driver answers
-// an error. No allocation.
+// an error. No allocation where the path is given whole, here and below.
 class Text {
  public:
   explicit Text(const std::string& path);
+  explicit Text(TextPieces path) : Text(joined(path)) {}
   std::string_view view() const { return {bytes_ + begin_, end_ - begin_}; }
 
  private:
@@ -28,10 +31,12 @@ class Text {
 // cut off it together with the white space before. Nothing if there is none or it does not fit.
 std::optional<std::int64_t> take_integer(std::string_view& text);
 
-// The number that is the file's whole content. No allocation.
+// The number that is the file's whole content.
 std::optional<std::int64_t> read_integer(const std::string& path);
+std::optional<std::int64_t> read_integer(TextPieces path);
 
 bool exists(const std::string& path);
+bool exists(TextPieces path);
 
 // The names in a folder that begin with `prefix`, zone2 before zone10; at most kMaxNames. Empty for
 // a folder that is not there.

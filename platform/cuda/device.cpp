@@ -1,4 +1,5 @@
 #include <idletune/cuda.hpp>
+#include <idletune/text.hpp>
 
 #include <chrono>
 #include <cmath>
@@ -64,8 +65,9 @@ Result<Nanoseconds> time_between(Session& session, EventHandle start, EventHandl
   if (nanoseconds >= 1 && nanoseconds < 9e18) {
     return Nanoseconds(static_cast<Nanoseconds::rep>(nanoseconds));
   }
-  return {StatusCode::device_error, "cuEventElapsedTime: " + std::to_string(milliseconds) +
-                                        " ms for a run; expected more than none"};
+  return {StatusCode::device_error,
+          {"cuEventElapsedTime: ", std::to_string(milliseconds),
+           " ms for a run; expected more than none"}};
 }
 
 class CudaDevice final : public Device {
@@ -187,9 +189,9 @@ std::unique_ptr<CudaProgram> CudaDevice::from_cache(const BinaryKey& key,
 
 Result<CudaDevice::Image> CudaDevice::compile_image(const CompileRequest& request) const {
   if (!session_->no_compiler.ok()) {
-    return {StatusCode::unsupported, "kernel '" + std::string(request.entry) +
-                                         "' is not in the program cache and cannot be compiled: " +
-                                         session_->no_compiler.message()};
+    return {StatusCode::unsupported,
+            {"kernel '", request.entry, "' is not in the program cache and cannot be compiled: ",
+             session_->no_compiler.message()}};
   }
   const Result<CodeTarget> target = session_->nvrtc->target_for(session_->architecture);
   if (!target.ok()) return target.status();
@@ -222,7 +224,7 @@ Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {
   if (error != kSuccess) {
     const Status failure = session_->checked(error, "cuMemAlloc");
     return {error == kOutOfMemory ? StatusCode::out_of_memory : failure.code(),
-            "allocate: " + std::to_string(bytes) + " bytes: " + failure.message()};
+            joined({"allocate: ", bytes, " bytes: ", failure.message()})};
   }
   return std::unique_ptr<Buffer>(
       new CudaBuffer(session_, address, bytes, CudaBuffer::Ownership::own));
@@ -283,12 +285,11 @@ Status CudaDevice::wait_for_run(Clock::time_point start, Nanoseconds deadline) {
     if (error == kSuccess) return {};
     if (error != kNotReady) {
       return {StatusCode::device_error,
-              "kernel run failed: " + session_->checked(error, "cuEventQuery").message()};
+              {"kernel run failed: ", session_->checked(error, "cuEventQuery").message()}};
     }
     if (wait.again()) continue;
     session_->give_up();
-    return {StatusCode::timeout,
-            "kernel run outlived its deadline of " + std::to_string(deadline.count()) + " ns"};
+    return {StatusCode::timeout, {"kernel run outlived its deadline of ", deadline.count(), " ns"}};
   }
 }
 
@@ -398,8 +399,8 @@ Result<std::uint32_t> index_of_current(const Driver& driver) {
     DeviceOrdinal device = 0;
     if (driver.DeviceGet(&device, static_cast<int>(i)) == kSuccess && device == wanted) return i;
   }
-  return {StatusCode::not_found, "adopt: the context's device is none of " +
-                                     std::to_string(*count) + " that the driver lists"};
+  return {StatusCode::not_found,
+          {"adopt: the context's device is none of ", *count, " that the driver lists"}};
 }
 
 Status check_stream(const Driver& driver, ContextHandle context, StreamHandle stream) {
@@ -445,8 +446,7 @@ Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& opt
   const Result<std::uint32_t> count = device_count(**driver);
   if (!count.ok()) return count.status();
   if (index >= *count) {
-    return {StatusCode::not_found,
-            "CUDA device " + std::to_string(index) + ": there are " + std::to_string(*count)};
+    return {StatusCode::not_found, {"CUDA device ", index, ": there are ", *count}};
   }
   auto session = described(*driver, index, options);
   if (!session.ok()) return session.status();
@@ -468,9 +468,9 @@ Result<std::unique_ptr<Device>> open_matching(const DeviceInfo& wanted,
     if (match == nullptr || i == wanted.index) match = std::move(*session);
   }
   if (match == nullptr) {
-    return {StatusCode::not_found, "CUDA device '" + wanted.name + "' with driver '" +
-                                       wanted.driver + "': none of " + std::to_string(*count) +
-                                       " devices matches"};
+    return {StatusCode::not_found,
+            {"CUDA device '", wanted.name, "' with driver '", wanted.driver, "': none of ", *count,
+             " devices matches"}};
   }
   return open_described(std::move(match), options);
 }

@@ -1,5 +1,7 @@
 #include "platform/cuda/driver.hpp"
 
+#include <idletune/text.hpp>
+
 #include <dlfcn.h>
 
 namespace idletune::cuda {
@@ -74,8 +76,9 @@ Result<std::shared_ptr<Driver>> resolve_all(void* library, std::string path) {
   IDLETUNE_CUDA_OPTIONAL(IDLETUNE_CUDA_RESOLVE)
 #undef IDLETUNE_CUDA_RESOLVE
   if (missing != nullptr) {
-    return {StatusCode::unsupported, "CUDA driver '" + path + "' lacks " + missing +
-                                         "; expected a driver of CUDA 10.2 or newer"};
+    return {
+        StatusCode::unsupported,
+        {"CUDA driver '", path, "' lacks ", missing, "; expected a driver of CUDA 10.2 or newer"}};
   }
   driver->path = std::move(path);
   return driver;
@@ -84,13 +87,14 @@ Result<std::shared_ptr<Driver>> resolve_all(void* library, std::string path) {
 Status initialise(Driver& driver) {
   const Error error = driver.Init(0);
   if (error == kStubLibrary) {
-    return {StatusCode::not_found, "CUDA driver '" + driver.path +
-                                       "' is the toolkit's stub library; expected the driver's"};
+    return {
+        StatusCode::not_found,
+        {"CUDA driver '", driver.path, "' is the toolkit's stub library; expected the driver's"}};
   }
   driver.has_devices = error != kNoDevice;
   if (error != kSuccess && error != kNoDevice) {
     return {StatusCode::unsupported,
-            "CUDA driver '" + driver.path + "': " + driver.describe(error, "cuInit")};
+            {"CUDA driver '", driver.path, "': ", driver.describe(error, "cuInit")}};
   }
   (void)driver.DriverGetVersion(&driver.version);
   return {};
@@ -108,7 +112,7 @@ Result<std::shared_ptr<const Driver>> set_up(void* library, const std::string& p
 std::string Driver::describe(Error error, const char* call) const {
   const char* name = nullptr;
   if (GetErrorName(error, &name) != kSuccess || name == nullptr) name = "unknown CUDA error";
-  return std::string(call) + ": " + name + " (" + std::to_string(error) + ")";
+  return joined({call, ": ", name, " (", error, ")"});
 }
 
 Status Driver::to_status(Error error, const char* call) const {
@@ -122,7 +126,7 @@ Result<std::shared_ptr<const Driver>> load_driver(const std::string& library) {
     if (handle != nullptr) return set_up(handle, library);
     const char* text = dlerror();
     return {StatusCode::not_found,
-            "CUDA driver '" + library + "': " + (text != nullptr ? text : "cannot be opened")};
+            {"CUDA driver '", library, "': ", text != nullptr ? text : "cannot be opened"}};
   }
   Status first_failure;
   for (const char* name : kWellKnownLibraries) {

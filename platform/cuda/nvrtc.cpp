@@ -1,5 +1,7 @@
 #include "platform/cuda/nvrtc.hpp"
 
+#include <idletune/text.hpp>
+
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -85,12 +87,12 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::resolve_all(void* library, std::stri
 #undef IDLETUNE_NVRTC_RESOLVE
   if (missing != nullptr) {
     return {StatusCode::unsupported,
-            "NVRTC '" + path + "' lacks " + missing + "; expected NVRTC of CUDA 10.2 or newer"};
+            {"NVRTC '", path, "' lacks ", missing, "; expected NVRTC of CUDA 10.2 or newer"}};
   }
   int major = 0;
   int minor = 0;
   if (nvrtc->Version_(&major, &minor) != kNvrtcSuccess) {
-    return {StatusCode::unsupported, "NVRTC '" + path + "' does not tell its version"};
+    return {StatusCode::unsupported, {"NVRTC '", path, "' does not tell its version"}};
   }
   nvrtc->version_ = 1000 * major + 10 * minor;
   nvrtc->path_ = std::move(path);
@@ -103,7 +105,7 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string& library, int
     if (handle != nullptr) return resolve_all(handle, library);
     const char* text = dlerror();
     return {StatusCode::not_found,
-            "NVRTC '" + library + "': " + (text != nullptr ? text : "cannot be opened")};
+            {"NVRTC '", library, "': ", text != nullptr ? text : "cannot be opened"}};
   }
   for (const char* name : names_to_try(driver_version)) {
     void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -114,7 +116,7 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string& library, int
 }
 
 std::string Nvrtc::version_text() const {
-  return std::to_string(version_ / 1000) + "." + std::to_string(version_ % 1000 / 10);
+  return joined({version_ / 1000, ".", version_ % 1000 / 10});
 }
 
 std::vector<int> Nvrtc::architectures() const {
@@ -139,9 +141,9 @@ Result<CodeTarget> Nvrtc::target_for(int architecture) const {
   }
   if (below == 0) {
     return {StatusCode::unsupported,
-            "NVRTC " + version_text() + " generates code for sm_" +
-                std::to_string(*std::min_element(known.begin(), known.end())) +
-                " and up; expected one that knows sm_" + std::to_string(architecture)};
+            {"NVRTC ", version_text(), " generates code for sm_",
+             *std::min_element(known.begin(), known.end()), " and up; expected one that knows sm_",
+             architecture}};
   }
   return CodeTarget{below, false};
 }
@@ -180,8 +182,7 @@ Result<std::vector<std::uint8_t>> Nvrtc::code_of(NvrtcProgram program, std::stri
   }
   if (error != kNvrtcSuccess) return failure(error, program, entry);
   if (code.empty()) {
-    return {StatusCode::compile_error,
-            "kernel '" + std::string(entry) + "': NVRTC generated no code"};
+    return {StatusCode::compile_error, {"kernel '", entry, "': NVRTC generated no code"}};
   }
   return code;
 }
@@ -202,9 +203,9 @@ Status Nvrtc::failure(NvrtcError error, NvrtcProgram program, std::string_view e
   if (error == kNvrtcCompilation || error == kNvrtcInvalidOption) code = StatusCode::compile_error;
   if (error == kNvrtcOutOfMemory) code = StatusCode::out_of_memory;
   const char* name = GetErrorString_(error);
-  std::string message = "kernel '" + std::string(entry) +
-                        "': NVRTC: " + (name != nullptr ? name : "unknown error") + " (" +
-                        std::to_string(error) + ")";
+  std::string message =
+      joined({"kernel '", entry, "': NVRTC: ", name != nullptr ? name : "unknown error", " (",
+              error, ")"});
   if (const std::string log = build_log(program); !log.empty()) message += "\n" + log;
   return {code, std::move(message)};
 }

@@ -1,5 +1,7 @@
 #include "platform/cuda/program.hpp"
 
+#include <idletune/text.hpp>
+
 #include <string>
 
 #include "platform/build_log.hpp"
@@ -29,7 +31,7 @@ StatusCode load_failure_code(Error error) {
 
 Status load_failure(Session& session, Error error, const char* call, const std::string& entry,
                     const std::string& log) {
-  std::string message = "kernel '" + entry + "': " + session.checked(error, call).message();
+  std::string message = joined({"kernel '", entry, "': ", session.checked(error, call).message()});
   if (!log.empty()) message += "\n" + log;
   return {load_failure_code(error), std::move(message)};
 }
@@ -58,9 +60,9 @@ std::string sizes_text(const std::array<std::size_t, 3>& sizes, std::uint32_t di
 
 Status wrong_range(const Range& range) {
   return {StatusCode::invalid_argument,
-          "global size " + sizes_text(range.global, range.dimensions) + " in groups of " +
-              sizes_text(range.local, range.dimensions) +
-              ": expected 1 to 3 dimensions, each a multiple of its group's"};
+          {"global size ", sizes_text(range.global, range.dimensions), " in groups of ",
+           sizes_text(range.local, range.dimensions),
+           ": expected 1 to 3 dimensions, each a multiple of its group's"}};
 }
 
 }  // namespace
@@ -132,16 +134,15 @@ Status CudaProgram::check_arguments(Span<const Argument> arguments) const {
   if (arguments.size() > kMaxArguments ||
       (knows_parameters_ && arguments.size() != parameter_bytes_.size())) {
     return {StatusCode::invalid_argument,
-            "kernel launched with " + std::to_string(arguments.size()) + " arguments, expected " +
-                (knows_parameters_ ? std::to_string(parameter_bytes_.size())
-                                   : "at most " + std::to_string(kMaxArguments))};
+            {"kernel launched with ", arguments.size(), " arguments, expected ",
+             knows_parameters_ ? std::to_string(parameter_bytes_.size())
+                               : "at most " + std::to_string(kMaxArguments)}};
   }
   if (!knows_parameters_) return {};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].size() == parameter_bytes_[i]) continue;
     return {StatusCode::invalid_argument,
-            "argument " + std::to_string(i) + ": " + std::to_string(arguments[i].size()) +
-                " bytes, expected " + std::to_string(parameter_bytes_[i])};
+            {"argument ", i, ": ", arguments[i].size(), " bytes, expected ", parameter_bytes_[i]}};
   }
   return {};
 }
@@ -187,8 +188,7 @@ Status CudaProgram::enqueue(std::uint32_t lane, const Range& range, Span<const A
                             const LaunchOptions& options, void** profile) {
   if (profile != nullptr) *profile = nullptr;
   if (lane >= lanes_) {
-    return {StatusCode::invalid_argument,
-            "lane " + std::to_string(lane) + ": expected one below " + std::to_string(lanes_)};
+    return {StatusCode::invalid_argument, {"lane ", lane, ": expected one below ", lanes_}};
   }
   if (Status fit = session_->launchable(); !fit.ok()) return fit;
   const ContextScope scope(*session_, ContextScope::Purpose::launch);

@@ -1,5 +1,7 @@
 #include "platform/cuda/session.hpp"
 
+#include <idletune/text.hpp>
+
 #include "platform/os/storage.hpp"
 
 namespace idletune::cuda {
@@ -14,9 +16,7 @@ std::uint32_t attribute(const Session& session, DeviceAttribute what) {
   return error == kSuccess && value > 0 ? static_cast<std::uint32_t>(value) : 0;
 }
 
-std::string version_text(int version) {
-  return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
-}
+std::string version_text(int version) { return joined({version / 1000, ".", version % 1000 / 10}); }
 
 // Versions of everything that has a part in what a kernel becomes.
 std::string driver_text(const Session& session) {
@@ -27,7 +27,7 @@ std::string driver_text(const Session& session) {
     if (!version.empty()) text += ", driver " + version;
   }
   text += session.nvrtc != nullptr ? ", NVRTC " + session.nvrtc->version_text() : ", no NVRTC";
-  return text + ", sm_" + std::to_string(session.architecture);
+  return joined({text, ", sm_", session.architecture});
 }
 
 void find_compiler(Session& session, const std::string& library) {
@@ -117,16 +117,17 @@ Status Session::launchable() const {
   const Error error = spoilt_by_.load();
   if (error == kSuccess) return {};
   const char* call = spoilt_in_.load();
-  return {StatusCode::device_error, "device '" + info.name + "' is lost to this process: " +
-                                        driver->describe(error, call != nullptr ? call : "CUDA")};
+  return {StatusCode::device_error,
+          {"device '", info.name, "' is lost to this process: ",
+           driver->describe(error, call != nullptr ? call : "CUDA")}};
 }
 
 Status Session::tunable() const {
   if (!hung_.load()) return launchable();
   return {StatusCode::device_error,
-          "device '" + info.name +
-              "' is still busy with a run that outlived its deadline; expected no further tuning "
-              "in this process"};
+          {"device '", info.name,
+           "' is still busy with a run that outlived its deadline; expected no further tuning "
+           "in this process"}};
 }
 
 ContextScope::ContextScope(Session& session, Purpose purpose) : session_(session) {

@@ -53,9 +53,9 @@ Result<Nanoseconds> device_time(const Api& api, cl_event event) {
   }
   if (error != CL_SUCCESS) return to_status(error, "clGetEventProfilingInfo");
   if (end <= start || end - start > static_cast<cl_ulong>(Nanoseconds::max().count())) {
-    return {StatusCode::device_error, "clGetEventProfilingInfo: run from " + std::to_string(start) +
-                                          " to " + std::to_string(end) +
-                                          " ns; expected an end after the start"};
+    return {StatusCode::device_error,
+            {"clGetEventProfilingInfo: run from ", start, " to ", end,
+             " ns; expected an end after the start"}};
   }
   return Nanoseconds(static_cast<Nanoseconds::rep>(end - start));
 }
@@ -66,8 +66,7 @@ Status creation_failure(cl_int error, const char* call) {
 }
 
 Status failed_run(cl_int status) {
-  return {StatusCode::device_error, std::string("kernel run failed: ") + error_name(status) + " (" +
-                                        std::to_string(status) + ")"};
+  return {StatusCode::device_error, {"kernel run failed: ", error_name(status), " (", status, ")"}};
 }
 
 // Where sub-buffers may start; 0 where there are none.
@@ -124,9 +123,9 @@ class OpenclDevice final : public Device {
 Status OpenclDevice::usable() const {
   if (!session_->poisoned.load()) return {};
   return {StatusCode::device_error,
-          "device '" + session_->info.name +
-              "' is still busy with a run that outlived its deadline; expected no further tuning "
-              "in this process"};
+          {"device '", session_->info.name,
+           "' is still busy with a run that outlived its deadline; expected no further tuning "
+           "in this process"}};
 }
 
 Result<std::unique_ptr<Program>> OpenclDevice::compile(const CompileRequest& request) {
@@ -205,8 +204,8 @@ Result<std::unique_ptr<Buffer>> OpenclDevice::allocate(std::size_t bytes) {
   cl_mem memory =
       session_->api->CreateBuffer(session_->context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
   if (memory == nullptr || error != CL_SUCCESS) {
-    return {StatusCode::out_of_memory, "allocate: " + std::to_string(bytes) + " bytes: " +
-                                           creation_failure(error, "clCreateBuffer").message()};
+    return {StatusCode::out_of_memory,
+            {"allocate: ", bytes, " bytes: ", creation_failure(error, "clCreateBuffer").message()}};
   }
   return std::unique_ptr<Buffer>(new OpenclBuffer(session_, memory, bytes));
 }
@@ -262,8 +261,7 @@ Status OpenclDevice::wait_for(cl_event event, Clock::time_point start, Nanosecon
     if (status == CL_COMPLETE) return {};
     if (wait.again()) continue;
     session_->poisoned.store(true);
-    return {StatusCode::timeout,
-            "kernel run outlived its deadline of " + std::to_string(deadline.count()) + " ns"};
+    return {StatusCode::timeout, {"kernel run outlived its deadline of ", deadline.count(), " ns"}};
   }
 }
 
@@ -417,8 +415,7 @@ Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& opt
   auto handles = enumerate_devices(**api);
   if (!handles.ok()) return handles.status();
   if (index >= handles->size()) {
-    return {StatusCode::not_found, "OpenCL device " + std::to_string(index) + ": there are " +
-                                       std::to_string(handles->size())};
+    return {StatusCode::not_found, {"OpenCL device ", index, ": there are ", handles->size()}};
   }
   const DeviceHandle& handle = (*handles)[index];
   return open_handle(*api, handle, describe(**api, handle.device, index), options);
@@ -443,10 +440,9 @@ Result<std::unique_ptr<Device>> open_matching(const DeviceInfo& wanted,
     match_info = std::move(info);
   }
   if (match == nullptr) {
-    return {StatusCode::not_found, "OpenCL device '" + wanted.name + "' of platform '" +
-                                       wanted.platform + "' with driver '" + wanted.driver +
-                                       "': none of " + std::to_string(handles->size()) +
-                                       " devices matches"};
+    return {StatusCode::not_found,
+            {"OpenCL device '", wanted.name, "' of platform '", wanted.platform, "' with driver '",
+             wanted.driver, "': none of ", handles->size(), " devices matches"}};
   }
   return open_handle(*api, *match, std::move(match_info), options);
 }

@@ -47,8 +47,9 @@ Result<std::shared_ptr<const Api>> resolve_all(void* library, std::string path) 
   IDLETUNE_OPENCL_OPTIONAL(IDLETUNE_OPENCL_RESOLVE)
 #undef IDLETUNE_OPENCL_RESOLVE
   if (missing != nullptr) {
-    return {StatusCode::unsupported, "OpenCL library '" + path + "' lacks " + missing +
-                                         "; expected all functions of OpenCL 1.2"};
+    return {
+        StatusCode::unsupported,
+        {"OpenCL library '", path, "' lacks ", missing, "; expected all functions of OpenCL 1.2"}};
   }
   api->path = std::move(path);
   return std::shared_ptr<const Api>(std::move(api));
@@ -66,7 +67,7 @@ Result<std::shared_ptr<const Api>> load(const std::string& library) {
   if (!library.empty()) {
     void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) {
-      return {StatusCode::not_found, "OpenCL library '" + library + "': " + open_error()};
+      return {StatusCode::not_found, {"OpenCL library '", library, "': ", open_error()}};
     }
     return resolve_all(handle, library);
   }
@@ -147,8 +148,7 @@ const char* error_name(cl_int error) {
 
 Status to_status(cl_int error, const char* call) {
   if (error == CL_SUCCESS) return {};
-  return {StatusCode::device_error,
-          std::string(call) + ": " + error_name(error) + " (" + std::to_string(error) + ")"};
+  return {StatusCode::device_error, {call, ": ", error_name(error), " (", error, ")"}};
 }
 
 }  // namespace idletune::opencl

@@ -1,5 +1,7 @@
 #include "platform/opencl/program.hpp"
 
+#include <idletune/text.hpp>
+
 #include <string>
 
 #include "platform/build_log.hpp"
@@ -27,7 +29,7 @@ Status build_failure(cl_int error, const char* call, const std::string& entry) {
   StatusCode code = StatusCode::compile_error;
   if (error == CL_COMPILER_NOT_AVAILABLE) code = StatusCode::unsupported;
   if (error == CL_OUT_OF_HOST_MEMORY) code = StatusCode::out_of_memory;
-  return {code, "kernel '" + entry + "': " + to_status(error, call).message()};
+  return {code, joined({"kernel '", entry, "': ", to_status(error, call).message()})};
 }
 
 template <class T>
@@ -57,7 +59,7 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
     const Status failure = build_failure(error, "clBuildProgram", entry);
     const std::string log = build_log(*session, program);
     if (log.empty()) return failure;
-    return {failure.code(), failure.message() + "\n" + log};
+    return {failure.code(), joined({failure.message(), "\n", log})};
   }
   if (Status made = self->create_kernels(entry, lanes); !made.ok()) return made;
   return self;
@@ -96,8 +98,8 @@ Status OpenclProgram::launch(cl_kernel kernel, cl_command_queue queue, const Ran
   for (const Argument& argument : arguments) {
     const cl_int error = api.SetKernelArg(kernel, index, argument.size(), argument.data());
     if (error != CL_SUCCESS) {
-      return {StatusCode::invalid_argument, "argument " + std::to_string(index) + ": " +
-                                                to_status(error, "clSetKernelArg").message()};
+      return {StatusCode::invalid_argument,
+              {"argument ", index, ": ", to_status(error, "clSetKernelArg").message()}};
     }
     ++index;
   }
@@ -112,8 +114,7 @@ Status OpenclProgram::enqueue(std::uint32_t lane, const Range& range,
                               void** profile) {
   if (profile != nullptr) *profile = nullptr;
   if (lane >= lanes_) {
-    return {StatusCode::invalid_argument,
-            "lane " + std::to_string(lane) + ": expected one below " + std::to_string(lanes_)};
+    return {StatusCode::invalid_argument, {"lane ", lane, ": expected one below ", lanes_}};
   }
   auto queue = static_cast<cl_command_queue>(options.queue);
   bool profiled = session_->application_profiled;

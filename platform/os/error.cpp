@@ -1,5 +1,7 @@
 #include "platform/os/error.hpp"
 
+#include <idletune/text.hpp>
+
 #include <cerrno>
 #include <cstring>
 
@@ -36,7 +38,7 @@ std::string error_text(int error) {
 }
 
 Status system_error(std::string_view doing, const std::string& path, int error) {
-  return {code_of(error), std::string(doing) + " '" + path + "': " + error_text(error)};
+  return {code_of(error), joined({doing, " '", path, "': ", error_text(error)})};
 }
 
 }  // namespace idletune

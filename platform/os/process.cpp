@@ -1,5 +1,7 @@
 #include "platform/os/process.hpp"
 
+#include <idletune/text.hpp>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -64,7 +66,7 @@ bool wait_for(int descriptor, short events, const Deadline& deadline) {
 Status peer_gone() { return {StatusCode::not_found, "channel: the other process is gone"}; }
 Status closed_channel() { return {StatusCode::not_found, "channel: closed"}; }
 Status too_late(const char* doing) {
-  return {StatusCode::timeout, std::string("channel: ") + doing + " took longer than allowed"};
+  return {StatusCode::timeout, {"channel: ", doing, " took longer than allowed"}};
 }
 
 bool means_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; }
@@ -102,7 +104,7 @@ Status Channel::send(Bytes data, nanoseconds wait) {
     } else if (means_peer_gone(errno)) {
       return peer_gone();
     } else if (errno != EINTR) {
-      return {StatusCode::io_error, "channel: sending: " + error_text(errno)};
+      return {StatusCode::io_error, {"channel: sending: ", error_text(errno)}};
     }
   }
   return Status();
@@ -119,7 +121,7 @@ Result<std::size_t> Channel::receive(MutableBytes buffer, nanoseconds wait) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!wait_for(descriptor_, POLLIN, deadline)) return too_late("receiving");
     } else if (errno != EINTR) {
-      return {StatusCode::io_error, "channel: receiving: " + error_text(errno)};
+      return {StatusCode::io_error, {"channel: receiving: ", error_text(errno)}};
     }
   }
 }
@@ -154,7 +156,7 @@ std::string ExitStatus::to_string() const {
         case SIGTERM: name = " (SIGTERM)"; break;
         default: break;
       }
-      return "killed by signal " + std::to_string(value) + name;
+      return joined({"killed by signal ", value, name});
     }
     case Kind::unknown: break;
   }
@@ -180,7 +182,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
         });
     if (!replaced) merged.push_back(inherited);
   }
-  merged.insert(merged.end(), additions.begin(), additions.end());
+  for (const std::string& addition : additions) merged.push_back(addition);
   return merged;
 }
 
@@ -243,23 +245,23 @@ class SpawnPlan {
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& options) {
   // posix_spawn tells too, but not on every system.
   if (::access(options.program.c_str(), X_OK) != 0) {
-    return {StatusCode::not_found, "starting '" + options.program + "': " + error_text(errno)};
+    return {StatusCode::not_found, {"starting '", options.program, "': ", error_text(errno)}};
   }
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return {StatusCode::io_error, "starting '" + options.program + "': " + error_text(errno)};
+    return {StatusCode::io_error, {"starting '", options.program, "': ", error_text(errno)}};
   }
   Channel ours(ends[0]);
   const Channel low_end(ends[1]);
   // Away from the descriptors of the child's plan, so that taking its place really duplicates it.
   const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kAboveChannel);
   if (theirs < 0) {
-    return {StatusCode::io_error, "starting '" + options.program + "': " + error_text(errno)};
+    return {StatusCode::io_error, {"starting '", options.program, "': ", error_text(errno)}};
   }
   const Channel their_end(theirs);
 
   std::vector<std::string> arguments{options.program};
-  arguments.insert(arguments.end(), options.arguments.begin(), options.arguments.end());
+  for (const std::string& argument : options.arguments) arguments.push_back(argument);
   std::vector<std::string> environment = merged_environment(options.environment);
   SpawnPlan plan;
   plan.use_descriptors(theirs, options.inherit_output);
@@ -269,7 +271,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& 
                                pointers_to(environment).data());
   if (error != 0) {
     return {error == ENOENT || error == ENOTDIR ? StatusCode::not_found : StatusCode::io_error,
-            "starting '" + options.program + "': " + error_text(error)};
+            joined({"starting '", options.program, "': ", error_text(error)})};
   }
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(ours)));
 }
@@ -412,12 +414,12 @@ Result<std::string> self_executable_folder(const std::string& root) {
   std::vector<char> target(4096);
   const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
   if (length <= 0 || static_cast<std::size_t>(length) >= target.size()) {
-    return {StatusCode::io_error, "reading '" + link + "': " + error_text(errno)};
+    return {StatusCode::io_error, {"reading '", link, "': ", error_text(errno)}};
   }
   const std::string path(target.data(), static_cast<std::size_t>(length));
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) {
-    return {StatusCode::io_error, "reading '" + link + "': '" + path + "' is not an absolute path"};
+    return {StatusCode::io_error, {"reading '", link, "': '", path, "' is not an absolute path"}};
   }
   return slash == 0 ? std::string("/") : path.substr(0, slash);
 }

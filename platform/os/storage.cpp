@@ -1,16 +1,19 @@
 #include "platform/os/storage.hpp"
 
+#include <idletune/text.hpp>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <functional>
 #include <utility>
 
 #include "models/core/digest.hpp"
+#include "models/core/order.hpp"
 #include "platform/os/error.hpp"
 
 namespace idletune {
@@ -66,11 +69,11 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return system_error("reading", path, errno);
   if (!S_ISREG(info.st_mode)) {
-    return {StatusCode::invalid_argument, "reading '" + path + "': not a plain file"};
+    return {StatusCode::invalid_argument, {"reading '", path, "': not a plain file"}};
   }
   const auto too_long = [&]() {
-    return Status(StatusCode::out_of_memory, "reading '" + path + "': longer than the " +
-                                                 std::to_string(limit_bytes) + " bytes allowed");
+    return Status(StatusCode::out_of_memory,
+                  {"reading '", path, "': longer than the ", limit_bytes, " bytes allowed"});
   };
   const std::uint64_t size = static_cast<std::uint64_t>(info.st_size);
   if (size > limit_bytes) return too_long();
@@ -85,7 +88,8 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) return system_error("reading", path, errno);
       if (got == 0) return bytes;
-      bytes.insert(bytes.end(), more, more + got);
+      const Bytes added(more, static_cast<std::size_t>(got));
+      bytes.insert(bytes.end(), added.begin(), added.end());
       filled = bytes.size();
       if (filled > limit_bytes) return too_long();
       continue;
@@ -141,7 +145,7 @@ class PosixStorage final : public Storage {
     const std::string target(to);
     if (::renameat(folder_.get(), source.c_str(), folder_.get(), target.c_str()) == 0)
       return Status();
-    return system_error("renaming to '" + target + "'", path_of(from), errno);
+    return system_error(joined({"renaming to '", target, "'"}), path_of(from), errno);
   }
 
   Status remove(std::string_view name) override {
@@ -181,7 +185,7 @@ class PosixStorage final : public Storage {
       }
     }
     ::closedir(entries);
-    std::sort(names.begin(), names.end());
+    sort_stably(names, std::less<std::string>());
     return names;
   }
 
@@ -192,13 +196,13 @@ class PosixStorage final : public Storage {
     } while (failed != 0 && errno == EINTR);
     if (failed == 0) return Status();
     if (errno == EWOULDBLOCK) {
-      return {StatusCode::busy, "locking '" + path_ + "': in use by another agent"};
+      return {StatusCode::busy, {"locking '", path_, "': in use by another agent"}};
     }
-    return {StatusCode::unsupported, "locking '" + path_ + "': " + error_text(errno)};
+    return {StatusCode::unsupported, {"locking '", path_, "': ", error_text(errno)}};
   }
 
  private:
-  std::string path_of(std::string_view name) const { return path_ + "/" + std::string(name); }
+  std::string path_of(std::string_view name) const { return joined({path_, "/", name}); }
 
   Status check_name(std::string_view name) const {
     if (!name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
@@ -206,7 +210,7 @@ class PosixStorage final : public Storage {
       return Status();
     }
     return {StatusCode::invalid_argument,
-            "'" + std::string(name) + "' in '" + path_ + "': expected a plain file name"};
+            {"'", name, "' in '", path_, "': expected a plain file name"}};
   }
 
   Result<std::unique_ptr<AppendFile>> open_for_writing(std::string_view name, int flags) {
@@ -232,7 +236,7 @@ Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder) {
   }
   Descriptor descriptor(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
   if (!descriptor.ok() && errno == ENOTDIR) {
-    return {StatusCode::invalid_argument, "opening '" + folder + "': expected a folder"};
+    return {StatusCode::invalid_argument, {"opening '", folder, "': expected a folder"}};
   }
   if (!descriptor.ok()) return system_error("opening the folder", folder, errno);
   return std::unique_ptr<Storage>(new PosixStorage(std::move(descriptor), folder));
@@ -261,7 +265,7 @@ Status write_file_atomically(const std::string& path, Bytes data) {
   const std::string folder = slash == std::string::npos ? "."
                              : slash == 0               ? "/"
                                                         : path.substr(0, slash);
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid());
+  const std::string temporary = joined({path, ".tmp", ::getpid()});
   {
     const Descriptor file(
         open_retrying(AT_FDCWD, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
@@ -276,7 +280,7 @@ Status write_file_atomically(const std::string& path, Bytes data) {
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     const int error = errno;
     ::unlink(temporary.c_str());
-    return system_error("renaming '" + temporary + "' to", path, error);
+    return system_error(joined({"renaming '", temporary, "' to"}), path, error);
   }
   const Descriptor opened(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
   if (!opened.ok()) return system_error("opening the folder", folder, errno);

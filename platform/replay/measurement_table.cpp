@@ -1,5 +1,7 @@
 #include "platform/replay/measurement_table.hpp"
 
+#include <idletune/text.hpp>
+
 #include <algorithm>
 
 #include "models/core/digest.hpp"
@@ -14,20 +16,18 @@ MemoryTable::MemoryTable(DeviceInfo device, std::vector<std::string> parameters)
 Status MemoryTable::add(const Configuration& configuration, TrialStatus status,
                         std::vector<Nanoseconds> samples, Nanoseconds compile_time) {
   const std::string place =
-      "row " + std::to_string(rows_.size() + 1) + " of the table of " + device_.name + ": ";
+      joined({"row ", rows_.size() + 1, " of the table of ", device_.name, ": "});
   if (configuration.size() != parameters_.size()) {
-    return Status(StatusCode::invalid_argument, place + std::to_string(configuration.size()) +
-                                                    " values, expected " +
-                                                    std::to_string(parameters_.size()));
+    return Status(StatusCode::invalid_argument,
+                  {place, configuration.size(), " values, expected ", parameters_.size()});
   }
   if (status == TrialStatus::correct && samples.empty()) {
-    return Status(StatusCode::invalid_argument, place + "'correct' without a sample");
+    return Status(StatusCode::invalid_argument, {place, "'correct' without a sample"});
   }
   for (Nanoseconds sample : samples) {
     if (sample.count() <= 0) {
-      return Status(
-          StatusCode::invalid_argument,
-          place + "a sample of " + std::to_string(sample.count()) + " ns, expected more than 0");
+      return Status(StatusCode::invalid_argument,
+                    {place, "a sample of ", sample.count(), " ns, expected more than 0"});
     }
   }
   Row row{configuration, status, std::move(samples), std::max(Nanoseconds{0}, compile_time)};

@@ -47,9 +47,8 @@ bool inside(const Buffer& buffer, std::size_t offset, std::size_t size) {
 }
 
 Status out_of_range(const Buffer& buffer, std::size_t offset, std::size_t size) {
-  return Status(StatusCode::invalid_argument,
-                "bytes " + std::to_string(offset) + " to " + std::to_string(offset + size) +
-                    " of a buffer of " + std::to_string(buffer.size_bytes()) + " bytes");
+  return Status(StatusCode::invalid_argument, {"bytes ", offset, " to ", offset + size,
+                                               " of a buffer of ", buffer.size_bytes(), " bytes"});
 }
 
 // The next definition ("NAME=value") of compiler options; advances `rest` past it. False at the
@@ -81,8 +80,7 @@ class ReplayProgram final : public Program {
   Status enqueue(std::uint32_t lane, const Range&, Span<const Argument> arguments,
                  const LaunchOptions&, void** profile) override {
     if (lane >= lanes_) {
-      return Status(StatusCode::invalid_argument,
-                    "lane " + std::to_string(lane) + " of " + std::to_string(lanes_));
+      return Status(StatusCode::invalid_argument, {"lane ", lane, " of ", lanes_});
     }
     Result<RunTimes> times = device_.play(entry_, arguments, Nanoseconds{0});
     if (!times) return times.status();
@@ -127,7 +125,7 @@ Result<Configuration> ReplayDevice::parse_options(std::string_view options) cons
       const auto parsed = std::from_chars(text.data(), end, values[i]);
       if (parsed.ec != std::errc() || parsed.ptr != end) {
         return Status(StatusCode::invalid_argument,
-                      "compile option -D" + std::string(definition) + ": expected an integer");
+                      {"compile option -D", definition, ": expected an integer"});
       }
       if (!seen[i]) ++named;
       seen[i] = true;
@@ -138,7 +136,7 @@ Result<Configuration> ReplayDevice::parse_options(std::string_view options) cons
   for (std::size_t i = 0; i < count; ++i) {
     if (!seen[i]) {
       return Status(StatusCode::invalid_argument,
-                    "compile options lack a definition of tuning parameter '" + names[i] + "'");
+                    {"compile options lack a definition of tuning parameter '", names[i], "'"});
     }
     configuration.push_back(values[i]);
   }
@@ -152,9 +150,9 @@ Result<std::unique_ptr<Program>> ReplayDevice::compile(const CompileRequest& req
   if (configuration->empty()) {
     entry.samples = Span<const Nanoseconds>(&options_.reference_run, 1);
   } else if (!table_.find(*configuration, entry)) {
-    return Status(StatusCode::invalid_argument, "options '" + std::string(request.options) +
-                                                    "': this configuration was not measured on " +
-                                                    info_.name);
+    return Status(
+        StatusCode::invalid_argument,
+        {"options '", request.options, "': this configuration was not measured on ", info_.name});
   }
   advance(entry.compile_time);
   if (entry.status == TrialStatus::compile) {
@@ -171,7 +169,7 @@ Result<std::unique_ptr<Program>> ReplayDevice::compile(const CompileRequest& req
 Result<std::unique_ptr<Buffer>> ReplayDevice::allocate(std::size_t bytes) {
   std::unique_ptr<HostBuffer> buffer(new (std::nothrow) HostBuffer(bytes));
   if (!buffer || !buffer->allocated()) {
-    return Status(StatusCode::out_of_memory, "a buffer of " + std::to_string(bytes) + " bytes");
+    return Status(StatusCode::out_of_memory, {"a buffer of ", bytes, " bytes"});
   }
   return std::unique_ptr<Buffer>(std::move(buffer));
 }
@@ -220,8 +218,7 @@ Result<RunTimes> ReplayDevice::play(const TableEntry& entry, Span<const Argument
   if (hangs || (deadline.count() > 0 && wall > deadline)) {
     const Nanoseconds waited = deadline.count() > 0 ? std::min(wall, deadline) : wall;
     advance(waited);
-    return Status(StatusCode::timeout,
-                  "the run had not ended after " + std::to_string(waited.count()) + " ns");
+    return Status(StatusCode::timeout, {"the run had not ended after ", waited.count(), " ns"});
   }
   advance(wall);
   switch (entry.status) {

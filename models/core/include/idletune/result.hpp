@@ -1,6 +1,8 @@
 // One way to fail: Status, and Result<T> for functions that return a value. No exceptions.
 #pragma once
 
+#include <idletune/text.hpp>
+
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -31,34 +33,59 @@ enum class StatusCode : std::uint8_t {
 // The stable English name of a code ("not_found", ...). Never null.
 const char* status_code_name(StatusCode code);
 
-// The outcome of an operation. Success holds no message and costs no allocation.
+// The outcome of an operation: one pointer. Success costs no allocation; a failure keeps its code
+// and message on the heap.
 class [[nodiscard]] Status {
  public:
   Status() = default;
-  Status(StatusCode code, std::string message) : message_(std::move(message)), code_(code) {}
+  // Of StatusCode::ok: a success, without the message.
+  Status(StatusCode code, std::string message);
+  Status(StatusCode code, const char* message);
+  // The message is the pieces joined.
+  Status(StatusCode code, TextPieces message);
+  Status(const Status& other);
+  Status(Status&& other) noexcept : failure_(other.failure_) { other.failure_ = nullptr; }
+  Status& operator=(Status other) noexcept {
+    std::swap(failure_, other.failure_);
+    return *this;
+  }
+  ~Status() {
+    if (failure_ != nullptr) forget();
+  }
 
-  bool ok() const { return code_ == StatusCode::ok; }
-  StatusCode code() const { return code_; }
+  bool ok() const { return failure_ == nullptr; }
+  StatusCode code() const { return failure_ == nullptr ? StatusCode::ok : failure_->code; }
   // One line that names the thing, the place and what was expected; empty on success.
-  const std::string& message() const { return message_; }
+  const std::string& message() const;
+  static const Status& success();  // one that lasts
   // "not_found: model 'x.itmodel' ..."; "ok" on success.
   std::string to_string() const;
 
  private:
-  std::string message_;
-  StatusCode code_ = StatusCode::ok;
+  struct Failure {
+    StatusCode code;
+    std::string message;
+  };
+  void forget();
+
+  Failure* failure_ = nullptr;  // owned
 };
 
 // Either a T or a failed Status. Asking for the value of a failure aborts (a programming error).
 template <class T>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : has_value_(true) { new (&storage_.value) T(std::move(value)); }  // NOLINT
-  Result(Status status) : has_value_(false) {                                        // NOLINT
+  // References, so that `return local;` moves.
+  Result(T&& value) : has_value_(true) { new (&storage_.value) T(std::move(value)); }  // NOLINT
+  Result(const T& value) : has_value_(true) { new (&storage_.value) T(value); }        // NOLINT
+  Result(Status&& status) : has_value_(false) {                                        // NOLINT
     if (status.ok()) std::abort();
     new (&storage_.status) Status(std::move(status));
   }
+  Result(const Status& status) : Result(Status(status)) {}  // NOLINT
   Result(StatusCode code, std::string message) : Result(Status(code, std::move(message))) {}
+  Result(StatusCode code, const char* message) : Result(Status(code, message)) {}
+  Result(StatusCode code, TextPieces message) : Result(Status(code, message)) {}
   Result(Result&& other) noexcept : has_value_(other.has_value_) { construct(std::move(other)); }
   Result& operator=(Result&& other) noexcept {
     if (this != &other) {
@@ -76,7 +103,8 @@ class [[nodiscard]] Result {
   explicit operator bool() const { return has_value_; }
   StatusCode code() const { return has_value_ ? StatusCode::ok : storage_.status.code(); }
   // The failure; a success on a Result that holds a value.
-  Status status() const { return has_value_ ? Status() : storage_.status; }
+  const Status& status() const& { return has_value_ ? Status::success() : storage_.status; }
+  Status status() && { return has_value_ ? Status() : std::move(storage_.status); }
 
   T& value() & { return checked(); }
   const T& value() const& { return const_cast<Result*>(this)->checked(); }

@@ -1,5 +1,6 @@
 #include <idletune/configuration.hpp>
 #include <idletune/result.hpp>
+#include <idletune/text.hpp>
 
 namespace idletune {
 
@@ -24,9 +25,31 @@ const char* status_code_name(StatusCode code) {
   return "unknown";
 }
 
+Status::Status(StatusCode code, std::string message)
+    : failure_(code == StatusCode::ok ? nullptr : new Failure{code, std::move(message)}) {}
+
+Status::Status(StatusCode code, const char* message) : Status(code, std::string(message)) {}
+
+Status::Status(StatusCode code, TextPieces message) : Status(code, joined(message)) {}
+
+Status::Status(const Status& other)
+    : failure_(other.failure_ == nullptr ? nullptr : new Failure(*other.failure_)) {}
+
+const Status& Status::success() {
+  static const Status none;
+  return none;
+}
+
+void Status::forget() { delete failure_; }
+
+const std::string& Status::message() const {
+  static const std::string none;
+  return failure_ == nullptr ? none : failure_->message;
+}
+
 std::string Status::to_string() const {
   if (ok()) return "ok";
-  return std::string(status_code_name(code_)) + ": " + message_;
+  return joined({status_code_name(code()), ": ", message()});
 }
 
 const char* trial_status_name(TrialStatus status) {
