@@ -7,6 +7,7 @@
 #include <thread>
 
 #include <idletune/agent.hpp>
+#include <idletune/learning.hpp>
 #include <idletune/opencl.hpp>
 
 #include "agent/cli/demo_application.hpp"
@@ -126,6 +127,7 @@ Status Demo::open() {
   if (!package.ok()) return package.status();
 
   AgentOptions tuning;
+  tuning.learner = forest_learner();
   tuning.log = log_to_standard_error;
   tuning.model = options_.model;
   tuning.state = folder;

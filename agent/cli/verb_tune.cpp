@@ -3,6 +3,7 @@
 #include <memory>
 
 #include <idletune/agent.hpp>
+#include <idletune/learning.hpp>
 
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/kernel_file.hpp"
@@ -42,6 +43,7 @@ Status tune(const TuneOptions& given, CliContext& context) {
   if (!device.ok()) return device.status();
 
   AgentOptions options;
+  options.learner = forest_learner();
   options.log = log_to_standard_error;
   options.model = given.model;
   options.state = given.state;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/predict/source_affinity.hpp"
+
 namespace idletune {
 namespace {
 
@@ -48,7 +50,8 @@ double student_below(double t) {
 
 }  // namespace
 
-DevicePosterior::DevicePosterior(const KernelKnowledge& kernel) : kernel_(kernel) {
+DevicePosterior::DevicePosterior(const KernelKnowledge& kernel, std::string_view device)
+    : kernel_(kernel) {
   sources_ = std::min(kernel.source_count(), kMaxSources);
   entries_ = std::min(kernel.portfolio_size(), kMaxEntries);
   for (std::size_t i = 0; i < entries_; ++i) open_.set(i);
@@ -61,8 +64,9 @@ DevicePosterior::DevicePosterior(const KernelKnowledge& kernel) : kernel_(kernel
     for (std::size_t e = 0; e < sources_; ++e) {
       same += same_device_model(source.device, kernel.source(e).device) ? 1 : 0;
     }
-    priors_[d] = static_cast<float>(1 / std::max(same, 1.0));
-    total += 1 / std::max(same, 1.0);
+    const double affinity = device.empty() ? 1 : source_affinity(device, source.device);
+    priors_[d] = static_cast<float>(affinity / std::max(same, 1.0));
+    total += affinity / std::max(same, 1.0);
   }
   for (std::size_t d = 0; d < sources_; ++d) priors_[d] = static_cast<float>(priors_[d] / total);
   weigh();

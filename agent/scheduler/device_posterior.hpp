@@ -53,7 +53,9 @@ class DevicePosterior {
 
   // Knows nothing: no sources, no entries.
   DevicePosterior() = default;
-  explicit DevicePosterior(const KernelKnowledge& kernel);
+  // `device`: the name of the one at hand; sources of its kin weigh more beforehand
+  // (source_affinity). Empty: all alike.
+  explicit DevicePosterior(const KernelKnowledge& kernel, std::string_view device = {});
 
   // An entry of the portfolio was measured (time in ns), or failed.
   void tell_entry(std::size_t entry, double time_ns);
@@ -67,6 +69,7 @@ class DevicePosterior {
   std::size_t source_count() const { return sources_; }
   std::size_t entry_count() const { return entries_; }
   double weight(std::size_t source) const { return weights_[source]; }
+  double prior_weight(std::size_t source) const { return priors_[source]; }  // they add up to 1
   double weight_of_none() const { return weights_[sources_]; }
   // Entries that ran here; 0: the scale is unknown.
   std::uint32_t measured() const { return measured_; }

@@ -84,7 +84,10 @@ SearchForecast::SearchForecast(const ForecastInput& input)
       trust_(input.outlook.beliefs->forecast_quality()) {
   const double share = input_.outlook.random_share;
   input_.outlook.random_share = share >= 0 && share <= 1 ? share : 1;
-  upcoming_count_ = input_.outlook.beliefs->upcoming(upcoming_);
+  const Span<const DevicePosterior::Forecast> given = input_.outlook.upcoming;
+  upcoming_count_ = std::min(given.size(), upcoming_.size());
+  std::copy_n(given.begin(), upcoming_count_, upcoming_.begin());
+  if (upcoming_count_ == 0) upcoming_count_ = input_.outlook.beliefs->upcoming(upcoming_);
   count_hits();
   choose_members();
   for (std::size_t m = 0; m < member_count_; ++m) {

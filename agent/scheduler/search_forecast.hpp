@@ -16,6 +16,8 @@ namespace idletune {
 struct SearchOutlook {
   const DevicePosterior* beliefs = nullptr;  // not owned; null: uniform draws only
   double random_share = 1;  // uniform draws among the next proposals while the portfolio lasts
+  // The entries that come next, best first; empty: those that `beliefs` values most. Not owned.
+  Span<const DevicePosterior::Forecast> upcoming{};
 };
 
 // The scale t_best of this device, log-normal, where no entry of the portfolio was measured.

@@ -14,6 +14,7 @@
 #include "agent/search/neighbours.hpp"
 #include "agent/search/proposed_set.hpp"
 #include "agent/search/rank_coding.hpp"
+#include "agent/search/search_learner.hpp"
 #include "agent/search/searcher.hpp"
 #include "models/core/random.hpp"
 #include "models/forest/forest.hpp"
@@ -35,7 +36,7 @@ struct ForestProposalOptions {
 // agent/search/README.md for the method, its cost and what was tried. Spaces whose configurations
 // are numbered and at most kMaxFollowed are predicted as a whole; of larger ones a renewed sample,
 // and neighbours of the best. Deterministic under its seed and the order of calls. One thread.
-class ForestProposals {
+class ForestProposals final : public LearnedProposals {
  public:
   static constexpr std::uint64_t kMaxFollowed = 20480;
   static constexpr std::size_t kTrees = 32;
@@ -43,15 +44,11 @@ class ForestProposals {
   // `space` must outlive this. Walks the space once if it is followed.
   ForestProposals(const Space& space, ForestProposalOptions options);
 
-  // Learns a measurement; a failed one counts as slower than all others. What was told is not
-  // proposed. Configurations that are not in the space are ignored.
-  void tell(const Configuration& configuration, const Observation& observation);
-  // Not to be proposed (again).
-  void exclude(const Configuration& configuration);
-
-  // The configuration with the best lower confidence bound that was neither told, excluded nor
-  // proposed before. Nothing: fewer than two measurements ran correctly, or no candidate is left.
-  std::optional<Configuration> propose();
+  void tell(const Configuration& configuration, const Observation& observation) override;
+  void exclude(const Configuration& configuration) override;
+  // The one with the best lower confidence bound. Nothing: fewer than two measurements ran
+  // correctly, or no candidate is left.
+  std::optional<Configuration> propose() override;
 
   // Measurements told.
   std::size_t measured() const { return measured_; }

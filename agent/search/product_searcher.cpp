@@ -13,20 +13,41 @@ namespace {
 constexpr double kTrustShare = 0.7;
 constexpr std::size_t kTrustAfter = 3;       // uniform draws before the comparison is made
 constexpr std::size_t kTrustSamples = 64;    // of each kind are kept for it
-constexpr std::uint64_t kDistrustEvery = 8;  // then every 8th proposal still is an entry
+constexpr std::uint64_t kDistrustEvery = 6;  // then every 6th proposal but draws still is an entry
 constexpr double kFailedTime = 1e300;
+// While the best entry promises less than this (expected improvement of ln t), only every third
+// proposal but draws is an entry.
+constexpr double kLeastPromise = 0.002;
+constexpr std::uint64_t kUnpromisingEvery = 3;
+// Measurements before the learner is asked, those that it begins with at the latest, and attempts
+// to have something proposed that was not excluded.
+constexpr std::size_t kBeforeLearning = 6;
+constexpr std::size_t kLearningAtLatest = 64;
+constexpr int kAttempts = 4;
+// Entries are favourites by their expected q to this power.
+constexpr double kFavouriteSharpness = 4;
+
+std::vector<double> prior_weights(const DevicePosterior& beliefs) {
+  std::vector<double> weights(beliefs.source_count());
+  for (std::size_t d = 0; d < weights.size(); ++d) weights[d] = beliefs.prior_weight(d);
+  return weights;
+}
 
 }  // namespace
 
 ProductSearcher::ProductSearcher(const Space& space, const KernelKnowledge& kernel,
                                  const SearcherOptions& options)
-    : kernel_(kernel),
+    : space_(space),
+      kernel_(kernel),
       mapping_(kernel, space, options.fallback),
       taken_(space),
       draws_(space, taken_, options.seed, options.random_position),
+      seed_(options.seed),
       random_every_(options.random_every),
       first_pick_(first_pick(kernel, space, options.shape, options.device, options.fallback)),
-      beliefs_(kernel) {
+      beliefs_(kernel, options.device),
+      regression_(kernel, prior_weights(beliefs_), beliefs_.entry_count()),
+      learner_(options.learner) {
   for (std::size_t i = 0; i < beliefs_.entry_count(); ++i) {
     const std::optional<Configuration> mapped = mapping_.map(kernel_.portfolio_values(i));
     if (!mapped) beliefs_.take(i);
@@ -34,16 +55,45 @@ ProductSearcher::ProductSearcher(const Space& space, const KernelKnowledge& kern
   }
 }
 
+// Once per measurement, and whenever an entry was taken.
+void ProductSearcher::value_entries() const {
+  if (upcoming_current_) return;
+  upcoming_current_ = true;
+  upcoming_count_ = 0;
+  for (std::size_t i = 0; i < beliefs_.entry_count(); ++i) {
+    if (!beliefs_.is_open(i)) continue;
+    const DevicePosterior::Forecast forecast{i, regression_.value(i)};
+    std::size_t place = upcoming_count_;
+    while (place > 0 && upcoming_[place - 1].value < forecast.value) --place;
+    if (place == upcoming_.size()) continue;
+    upcoming_count_ = std::min(upcoming_count_ + 1, upcoming_.size());
+    for (std::size_t k = upcoming_count_ - 1; k > place; --k) upcoming_[k] = upcoming_[k - 1];
+    upcoming_[place] = forecast;
+  }
+}
+
+Span<const DevicePosterior::Forecast> ProductSearcher::upcoming_entries() const {
+  value_entries();
+  return {upcoming_.data(), upcoming_count_};
+}
+
+// The first entry to be measured promises something by itself.
+bool ProductSearcher::entries_promise() const {
+  const Span<const DevicePosterior::Forecast> entries = upcoming_entries();
+  if (entries.empty()) return false;
+  return !regression_.has_measurement() || entries[0].value >= kLeastPromise;
+}
+
+// What is learned counts as draws: it is no worse, and what it will be nobody knows.
 SearchOutlook ProductSearcher::outlook() const {
   SearchOutlook outlook;
   outlook.beliefs = &beliefs_;
-  if (random_every_ > 0) {
-    const double others =
-        1.0 / static_cast<double>(trusts_portfolio() ? random_every_ : kDistrustEvery);
-    outlook.random_share = trusts_portfolio() ? others : 1 - others;
-  } else {
-    outlook.random_share = 0;
-  }
+  outlook.upcoming = upcoming_entries();
+  const double draws = random_every_ > 0 ? 1.0 / random_every_ : 0;
+  const double entries = !trusts_portfolio()  ? 1.0 / kDistrustEvery
+                         : !entries_promise() ? 1.0 / kUnpromisingEvery
+                                              : 1.0;
+  outlook.random_share = 1 - (1 - draws) * entries;
   return outlook;
 }
 
@@ -59,9 +109,25 @@ bool ProductSearcher::trusts_portfolio() const {
 }
 
 bool ProductSearcher::is_random_turn() const {
-  if (random_every_ == 0) return false;
-  if (!trusts_portfolio()) return asks_ % kDistrustEvery != 0;
-  return asks_ % random_every_ == 0;
+  return random_every_ > 0 && asks_ % random_every_ == 0;
+}
+
+// Entries come first while they are trusted and promise something, then now and then.
+bool ProductSearcher::is_entry_turn() const {
+  if (first_pick_) return true;
+  if (!trusts_portfolio()) return guided_ % kDistrustEvery == 0;
+  return entries_promise() || guided_ % kUnpromisingEvery == 0;
+}
+
+// What it leaves of the list stays, so that the others need not be valued again.
+void ProductSearcher::take(std::size_t entry) {
+  beliefs_.take(entry);
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < upcoming_count_; ++i) {
+    if (upcoming_[i].entry != entry) upcoming_[kept++] = upcoming_[i];
+  }
+  upcoming_count_ = kept;
+  if (kept == 0) upcoming_current_ = false;
 }
 
 std::optional<Proposal> ProductSearcher::next_entry() {
@@ -70,13 +136,14 @@ std::optional<Proposal> ProductSearcher::next_entry() {
     first_pick_.reset();
     if (taken_.add(pick)) return Proposal{pick, ProposalOrigin::first_pick};
   }
-  DevicePosterior::Forecast best;
-  while (beliefs_.upcoming({&best, 1}) > 0) {
-    beliefs_.take(best.entry);
-    const std::optional<Configuration> mapped = mapping_.map(kernel_.portfolio_values(best.entry));
+  for (;;) {
+    const Span<const DevicePosterior::Forecast> entries = upcoming_entries();
+    if (entries.empty()) return std::nullopt;
+    const std::size_t entry = entries[0].entry;
+    take(entry);
+    const std::optional<Configuration> mapped = mapping_.map(kernel_.portfolio_values(entry));
     if (mapped && taken_.add(*mapped)) return Proposal{*mapped, ProposalOrigin::portfolio};
   }
-  return std::nullopt;
 }
 
 std::optional<Proposal> ProductSearcher::next_random() {
@@ -87,14 +154,45 @@ std::optional<Proposal> ProductSearcher::next_random() {
   return Proposal{*drawn, ProposalOrigin::random};
 }
 
+// Every entry that is in the space is a favourite, measured here or not.
+void ProductSearcher::begin_learning() {
+  std::vector<Favourite> favourites;
+  for (std::size_t i = 0; i < beliefs_.entry_count() && trusts_portfolio(); ++i) {
+    const std::optional<Configuration> mapped = mapping_.map(kernel_.portfolio_values(i));
+    if (!mapped) continue;
+    favourites.push_back({*mapped, std::exp(kFavouriteSharpness * regression_.expected(i))});
+  }
+  learned_ = learner_->make(space_, seed_, {favourites.data(), favourites.size()});
+  for (const Measured& each : measured_) learned_->tell(each.configuration, each.observation);
+  measured_.clear();
+  measured_.shrink_to_fit();
+}
+
+std::optional<Proposal> ProductSearcher::next_learned() {
+  if (learner_ == nullptr) return std::nullopt;
+  if (!learned_ && measured_.size() < kBeforeLearning) return std::nullopt;
+  if (!learned_) begin_learning();
+  for (int i = 0; i < kAttempts; ++i) {
+    const std::optional<Configuration> proposed = learned_->propose();
+    if (!proposed) break;
+    if (taken_.add(*proposed)) return Proposal{*proposed, ProposalOrigin::learned};
+  }
+  return std::nullopt;
+}
+
 std::optional<Proposal> ProductSearcher::ask() {
   ++asks_;
+  std::optional<Proposal> proposal;
   if (is_random_turn()) {
-    if (std::optional<Proposal> proposal = next_random()) return proposal;
-    return next_entry();
+    proposal = next_random();
+  } else {
+    ++guided_;
+    if (is_entry_turn()) proposal = next_entry();
+    if (!proposal) proposal = next_learned();
   }
-  if (std::optional<Proposal> proposal = next_entry()) return proposal;
-  return next_random();
+  if (!proposal) proposal = next_random();
+  if (!proposal) proposal = next_entry();
+  return proposal;
 }
 
 std::size_t ProductSearcher::entry_of(const Configuration& configuration) const {
@@ -108,21 +206,35 @@ std::size_t ProductSearcher::entry_of(const Configuration& configuration) const 
 
 void ProductSearcher::exclude(const Configuration& configuration) {
   taken_.add(configuration);
-  if (const std::size_t entry = entry_of(configuration); entry != kNoEntry) beliefs_.take(entry);
+  if (learned_) learned_->exclude(configuration);
+  if (const std::size_t entry = entry_of(configuration); entry != kNoEntry) take(entry);
 }
 
 ProposalOrigin ProductSearcher::recall(const Configuration& configuration) {
+  const bool drawn = space_.indexed() && draws_.would_draw(configuration);
   exclude(configuration);
   if (first_pick_ && configuration == first_pick_->configuration) return ProposalOrigin::first_pick;
   if (entry_of(configuration) != kNoEntry) return ProposalOrigin::portfolio;
+  if (!drawn) return ProposalOrigin::learned;
   if (random_times_.size() + random_keys_.size() < kTrustSamples) {
     random_keys_.push_back(digest_of(configuration));
   }
   return ProposalOrigin::random;
 }
 
+void ProductSearcher::learn(const Configuration& configuration, const Observation& observation) {
+  if (learner_ == nullptr) return;
+  if (!learned_ && measured_.size() == kLearningAtLatest) begin_learning();
+  if (learned_) {
+    learned_->tell(configuration, observation);
+  } else {
+    measured_.push_back({configuration, observation});
+  }
+}
+
 void ProductSearcher::tell(const Configuration& configuration, const Observation& observation) {
   taken_.add(configuration);
+  learn(configuration, observation);
   const bool failed =
       observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
   const double time = failed ? kFailedTime : static_cast<double>(observation.run_time.count());
@@ -138,10 +250,13 @@ void ProductSearcher::tell(const Configuration& configuration, const Observation
     return;
   }
   if (!drawn && guided_times_.size() < kTrustSamples) guided_times_.push_back(time);
+  upcoming_current_ = false;
   if (failed) {
     beliefs_.tell_entry_failed(entry);
+    regression_.tell_failed(entry);
   } else {
     beliefs_.tell_entry(entry, time);
+    regression_.tell(entry, time);
   }
 }
 

@@ -1,7 +1,8 @@
 #include "agent/search/rank_coding.hpp"
 
-#include <algorithm>
 #include <optional>
+
+#include "models/core/order.hpp"
 
 namespace idletune {
 
@@ -11,13 +12,10 @@ RankCoding::RankCoding(const Space& space) : space_(space) {
     if (values.size() < 2) continue;
     Column column;
     column.parameter = p;
-    column.position_of_rank.resize(values.size());
+    const std::vector<std::uint32_t> order = order_of(
+        values.size(), [&](std::uint32_t a, std::uint32_t b) { return values[a] < values[b]; });
+    column.position_of_rank.assign(order.begin(), order.end());
     column.rank_of_position.resize(values.size());
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      column.position_of_rank[i] = static_cast<std::uint16_t>(i);
-    }
-    std::sort(column.position_of_rank.begin(), column.position_of_rank.end(),
-              [&](std::uint16_t a, std::uint16_t b) { return values[a] < values[b]; });
     for (std::size_t rank = 0; rank < values.size(); ++rank) {
       column.rank_of_position[column.position_of_rank[rank]] = static_cast<std::uint16_t>(rank);
     }

@@ -41,7 +41,8 @@ class Searcher {
   virtual void exclude(const Configuration& configuration) = 0;
   // A configuration that an earlier session of this searcher proposed and measured: it will not be
   // proposed again. Says what it had been proposed as: where that is an entry of the portfolio, as
-  // that (it may have been drawn), else as a uniform draw. `tell` follows.
+  // that (it may have been drawn), else as a uniform draw, or as learned. In the order of the
+  // proposals; `tell` follows each.
   virtual ProposalOrigin recall(const Configuration& configuration) {
     exclude(configuration);
     return ProposalOrigin::random;

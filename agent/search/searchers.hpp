@@ -8,6 +8,7 @@
 #include <idletune/configuration.hpp>
 #include <idletune/result.hpp>
 
+#include "agent/search/search_learner.hpp"
 #include "agent/search/searcher.hpp"
 #include "models/predict/model.hpp"
 #include "models/space/space.hpp"
@@ -25,14 +26,16 @@ struct SearcherOptions {
   Configuration fallback;   // the kernel's default: fills parameters that the model does not know
   Shape shape;              // what is being tuned for, and
   std::string_view device;  // on what (for the first pick); may be empty
+  const SearchLearner* learner = nullptr;  // null: none, nor is it linked then
 };
 
 // Uniform over the valid configurations, without repetition. The space must outlive the searcher.
 std::unique_ptr<Searcher> make_random_searcher(const Space& space, const SearcherOptions& options);
 
-// Search without a history: a few uniform draws, then what a random forest over the measurements
-// proposes, with the fixed share of uniform draws. The space must outlive the searcher.
-std::unique_ptr<Searcher> make_forest_searcher(const Space& space, const SearcherOptions& options);
+// Search without a history: a few uniform draws, then what `options.learner` (not null) proposes,
+// with the fixed share of uniform draws. The space must outlive the searcher.
+std::unique_ptr<Searcher> make_learning_searcher(const Space& space,
+                                                 const SearcherOptions& options);
 
 // Simulated annealing with CLTune's parameters; a baseline to compare with. The space must outlive
 // it.
@@ -44,14 +47,16 @@ std::unique_ptr<Searcher> make_annealing_searcher(const Space& space,
 std::unique_ptr<Searcher> make_genetic_searcher(const Space& space, const SearcherOptions& options);
 
 // The order of play of a product (DESIGN 9): the model's first pick, then its portfolio re-ranked
-// as measurements come in, with a fixed share of uniform random draws, then random alone. Space and
-// model must outlive the searcher. With a null `kernel` it is the random searcher.
+// as measurements come in, then more and more what the learner proposes, guided by history, with a
+// fixed share of uniform random draws. Space and model must outlive the searcher. With a null
+// `kernel` it is the learning searcher, without a learner, too, the random one.
 std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,
                                                 const SearcherOptions& options);
 
 // By the name used on command lines: "random", "product" (with "portfolio" for the same without
-// random draws while the portfolio lasts), "forest", "annealing", "genetic". Error:
-// invalid_argument naming the known ones.
+// random draws while the portfolio lasts), "forest" (the learning one), "annealing", "genetic".
+// Those that learn do so by a forest unless the options say otherwise. Error: invalid_argument
+// naming the known ones.
 Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name, const Space& space,
                                                 const KernelKnowledge* kernel,
                                                 const SearcherOptions& options);

@@ -48,7 +48,7 @@ idletune_status report(const Status& status) {
 }
 
 idletune_status missing(const char* what) {
-  return report(Status(StatusCode::invalid_argument, std::string(what) + " is NULL"));
+  return report(Status(StatusCode::invalid_argument, {what, " is NULL"}));
 }
 
 idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
@@ -153,8 +153,14 @@ void idletune_cuda_handles(idletune_device* device, void** context, void** strea
 void idletune_device_close(idletune_device* device) { delete device; }
 
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent) {
+  return idletune_open_learning(model, state, nullptr, agent);
+}
+
+idletune_status idletune_open_learning(const char* model, const char* state,
+                                       const idletune_learner* learner, idletune_agent** agent) {
   if (agent == nullptr) return missing("agent");
   idletune::AgentOptions options;
+  options.learner = reinterpret_cast<const idletune::SearchLearner*>(learner);
   if (model != nullptr) options.model = model;
   if (state != nullptr) options.state = state;
   idletune::Result<idletune::Agent> opened = idletune::Agent::open(options);

@@ -4,8 +4,12 @@
 #include <cmath>
 
 #include "agent/search/searchers.hpp"
+
+#include <idletune/text.hpp>
+
 #include "agent/src/tuning_engine.hpp"
 #include "models/core/digest.hpp"
+#include "models/core/order.hpp"
 
 namespace idletune::detail {
 namespace {
@@ -16,17 +20,11 @@ constexpr std::size_t kMaxPublishedAtStart = 16;  // adoptions built at start-up
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
 // The indices of the measurements by the clock, which is all that a journal keeps of their order;
-// it matters a little to what is believed. (std::stable_sort would be 4 KiB.)
+// it matters a little to what is believed.
 std::vector<std::uint32_t> in_order(const std::vector<journal::Measurement>& measurements) {
-  std::vector<std::uint32_t> order;
-  for (std::uint32_t i = 0; i < measurements.size(); ++i) {
-    const auto place = std::upper_bound(order.begin(), order.end(), measurements[i].unix_seconds,
-                                        [&](std::int64_t time, std::uint32_t other) {
-                                          return time < measurements[other].unix_seconds;
-                                        });
-    order.insert(place, i);
-  }
-  return order;
+  return order_of(measurements.size(), [&](std::uint32_t a, std::uint32_t b) {
+    return measurements[a].unix_seconds < measurements[b].unix_seconds;
+  });
 }
 
 }  // namespace
@@ -139,6 +137,7 @@ void TuningEngine::set_up_search(ShapeTask& task) {
   search.fallback = package.default_configuration();
   search.shape = task.slot.shape;
   search.device = device;
+  search.learner = options_.learner;
   task.searcher = make_product_searcher(package.space(), knowledge, search);
   task.searcher->exclude(package.default_configuration());
   ShapeEvidence& evidence = task.evidence;
@@ -194,8 +193,8 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   Result<std::unique_ptr<Variant>> variant =
       kernel.state->build(task.slot, adoption->trial.configuration, selection);
   if (!variant.ok()) {
-    log(1, kernel.state->name() +
-               ": what was adopted earlier does not build: " + variant.status().message());
+    log(1, {kernel.state->name(),
+            ": what was adopted earlier does not build: ", variant.status().message()});
     return;
   }
   publish(task, std::move(*variant), adoption->expected);
@@ -425,8 +424,8 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
     text.reason = "The default has not been timed yet";
     if (gap_needed_.count() > 0 && longest_gap_.count() > 0) {
       text.reason +=
-          ": that takes an idle gap of " + std::to_string(gap_needed_.count() / 1000000 + 1) +
-          " ms, the longest offered was " + std::to_string(longest_gap_.count() / 1000000) + " ms";
+          joined({": that takes an idle gap of ", gap_needed_.count() / 1000000 + 1,
+                  " ms, the longest offered was ", longest_gap_.count() / 1000000, " ms"});
     }
     text.reason += ".";
   }

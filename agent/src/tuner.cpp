@@ -47,6 +47,7 @@ Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& opt
   if (Status status = state->open_model(options); !status.ok()) return status;
   SearcherOptions search;
   search.seed = options.seed;
+  search.learner = options.learner;
   search.fallback = state->best;
   state->searcher_ = make_product_searcher(state->space, state->evidence_.knowledge, search);
   return state;
@@ -57,7 +58,7 @@ Status Tuner::State::open_space(const TunerOptions& options) {
   if (!options.package.empty()) {
     if (!options.parameters.empty()) {
       return Status(StatusCode::invalid_argument,
-                    "tuner '" + name_ + "': give a package or parameters, not both");
+                    {"tuner '", name_, "': give a package or parameters, not both"});
     }
     Result<std::vector<std::uint8_t>> bytes = read_file(options.package, KernelPackage::kMaxBytes);
     if (!bytes.ok()) return bytes.status();
@@ -76,7 +77,7 @@ Status Tuner::State::open_space(const TunerOptions& options) {
     }
     Result<Space> made = product_space(names, values);
     if (!made.ok()) {
-      return Status(made.code(), "tuner '" + name_ + "': " + made.status().message());
+      return Status(made.code(), {"tuner '", name_, "': ", made.status().message()});
     }
     space = *made;
     for (const std::vector<std::int64_t>& all : values) best.push_back(all.front());

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <idletune/learning.hpp>
+
 #include "agent/search/searchers.hpp"
 #include "models/predict/model.hpp"
 #include "models/predict/model_format.hpp"
@@ -60,7 +62,9 @@ void use(const KernelKnowledge& kernel) {
   (void)first_pick(kernel, *space, Shape{64, 64}, "Mali-G610");
   (void)first_pick(kernel, *space, Shape{300},
                    kernel.source_count() > 0 ? kernel.source(0).device : std::string_view());
-  auto searcher = make_product_searcher(*space, &kernel, {});
+  SearcherOptions options;
+  options.learner = forest_learner();
+  auto searcher = make_product_searcher(*space, &kernel, options);
   for (int i = 0; i < 20; ++i) {
     const auto proposal = searcher->ask();
     if (!proposal) break;

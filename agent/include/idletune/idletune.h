@@ -64,6 +64,12 @@ void idletune_device_close(idletune_device* device);
  * Everything else has idletune::AgentOptions' defaults and is overridden by the IDLETUNE_*
  * environment variables. */
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
+/* The same, learning from what is measured while searching (NULL: not); the learner is in a program
+ * only where the program names it (idletune/learning.hpp). */
+typedef struct idletune_learner idletune_learner;
+const idletune_learner* idletune_forest_learner(void);
+idletune_status idletune_open_learning(const char* model, const char* state,
+                                       const idletune_learner* learner, idletune_agent** agent);
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
 void idletune_close(idletune_agent* agent);
 

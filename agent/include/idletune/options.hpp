@@ -32,6 +32,8 @@ using LogFunction = void (*)(void* user, int level, const char* message);
 
 inline constexpr char kNoModel[] = "-";
 
+class SearchLearner;
+
 struct AgentOptions {
   // Path of an .itmodel. Empty: the one that ships with the kernels (`idletune.itmodel` beside the
   // program, then in the install prefix's share/idletune), if it is there; kNoModel: none.
@@ -60,6 +62,9 @@ struct AgentOptions {
                                        // where the application has not said
   std::size_t scratch_limit_bytes = std::size_t{256} << 20;  // device memory of the tuner
   std::size_t max_shapes = 64;  // per kernel; further shapes run the default
+  // What learns from measurements while searching (<idletune/learning.hpp>); null: nothing does,
+  // the model's portfolio and uniform draws are tried, and the program is smaller.
+  const SearchLearner* learner = nullptr;
   std::uint64_t seed = 1;
   bool read_environment = true;  // the IDLETUNE_* table of the README overrides fields
   LogFunction log = nullptr;

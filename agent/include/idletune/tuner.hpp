@@ -18,11 +18,14 @@ struct TunerParameter {
   std::vector<std::int64_t> values;  // at least one; the first is the default
 };
 
+class SearchLearner;
+
 struct TunerOptions {
   std::string name = "tuner";
   std::string package;                     // a kernel package's space; or
   std::vector<TunerParameter> parameters;  // a space without constraints
   std::string model;  // optional .itmodel that knows `name` (or the package's kernel)
+  const SearchLearner* learner = nullptr;  // as AgentOptions::learner
   std::uint64_t seed = 1;
   double wanted_ratio = 0.9;        // r: satisfied at this share of the estimated optimum
   double wanted_probability = 0.9;  // p_s

@@ -1,5 +1,7 @@
 #include "agent/search/regret/tuning_run.hpp"
 
+#include <idletune/learning.hpp>
+
 #include "agent/search/searchers.hpp"
 
 namespace idletune::regret {
@@ -17,6 +19,7 @@ TuningRun::TuningRun(const RegretTarget& target, const KernelKnowledge* kernel, 
   search.seed = seed;
   search.shape = target.history().shape;
   search.device = target.history().device;
+  search.learner = forest_learner();
   searcher_ = make_product_searcher(space, kernel, search);
   if (kernel != nullptr) {
     quantiles_ = KernelQuantiles(*kernel);

@@ -1,6 +1,7 @@
 // What it costs on the device side to learn a measurement and to propose the next configuration:
 // processor time and heap, by the number of measurements, for a space that is followed as a whole
-// and for a larger one. Prints figures; asserts the memory bound only.
+// and for a larger one; and the same of the whole product searcher with a portfolio of 256 entries
+// and sixteen historical devices. Prints figures; asserts the memory bound only.
 #include <malloc.h>
 
 #include <algorithm>
@@ -15,8 +16,10 @@
 #include <vector>
 
 #include "agent/search/forest_proposals.hpp"
+#include "agent/search/product_searcher.hpp"
 #include "models/core/random.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/unit/predict/model_builder.hpp"
 
 using namespace idletune;
 
@@ -119,6 +122,7 @@ struct Cost {
   Timings early;   // proposals after 6 to 40 measurements
   Timings middle;  // 41 to 150
   Timings late;    // 151 to 200
+  double longest_us = 0;
   std::size_t bytes = 0;
 };
 
@@ -151,6 +155,62 @@ void play(const Space& space, std::uint64_t seed, bool with_prior, Cost& cost) {
   cost.bytes = std::max(cost.bytes, heap_peak - before);
 }
 
+// Every 78th configuration is an entry.
+std::shared_ptr<const Model> model_of(const Space& space) {
+  constexpr std::size_t kSources = 16;
+  test::ModelContent content;
+  content.parameters.clear();
+  for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+    content.parameters.emplace_back(space.parameter_name(p));
+  }
+  content.sources = std::vector<test::SourceContent>(kSources);
+  for (std::size_t d = 0; d < kSources; ++d) {
+    content.sources[d].device = "Board " + std::to_string(d);
+    content.sources[d].valid = content.sources[d].measured = space.valid_count();
+  }
+  Random random(1);
+  for (std::uint64_t i = 0; i < 256; ++i) {
+    const Configuration entry = space.at(i * 78 % space.valid_count());
+    for (std::size_t p = 0; p < entry.size(); ++p) content.portfolio_values.push_back(entry[p]);
+    for (std::size_t d = 0; d < kSources; ++d) {
+      content.portfolio_relative.push_back(static_cast<float>(0.3 + 0.7 * random.uniform()));
+    }
+    content.portfolio_score.push_back(0.6f);
+  }
+  auto model = Model::open(test::build_model(content), "proposal_cost");
+  if (!model.ok()) {
+    std::fprintf(stderr, "proposal_cost: %s\n", std::string(model.status().message()).c_str());
+    std::abort();
+  }
+  return *model;
+}
+
+// As the agent does it: ask, decide whether it pays (outlook), measure, tell.
+void play_product(const Space& space, const Model& model, std::uint64_t seed, Cost& cost) {
+  Random random(seed);
+  SearcherOptions options;
+  options.seed = seed;
+  const std::size_t before = heap_bytes;
+  heap_peak = before;
+  double begin = thread_time_us();
+  const auto searcher = std::make_unique<ProductSearcher>(space, model.kernels()[0], options);
+  cost.construct_us = thread_time_us() - begin;
+  for (std::size_t i = 0; i < kMeasured; ++i) {
+    begin = thread_time_us();
+    const SearchOutlook outlook = searcher->outlook();
+    const std::optional<Proposal> proposal = searcher->ask();
+    const double asked = thread_time_us() - begin;
+    if (!proposal || outlook.beliefs == nullptr) std::abort();
+    const Observation seen = measure(proposal->configuration, random);
+    begin = thread_time_us();
+    searcher->tell(proposal->configuration, seen);
+    const double both = asked + thread_time_us() - begin;
+    cost.longest_us = std::max(cost.longest_us, both);
+    (i < 40 ? cost.early : i < 150 ? cost.middle : cost.late).us.push_back(both);
+  }
+  cost.bytes = std::max(cost.bytes, heap_peak - before);
+}
+
 void print(const char* what, Cost& cost) {
   std::printf("%-40s %7.2f | %6.3f %6.3f | %6.3f %6.3f | %6.3f %6.3f | %4zu KiB\n", what,
               cost.construct_us / 1000, cost.early.quantile(0.5) / 1000,
@@ -169,11 +229,13 @@ int run(std::uint64_t searches) {
   }
   const auto large = product_space(names, values);
   if (!large.ok()) std::abort();
-  Cost plain, residual, sampled;
+  const std::shared_ptr<const Model> model = model_of(followed);
+  Cost plain, residual, sampled, product;
   for (std::uint64_t seed = 1; seed <= searches; ++seed) {
     play(followed, seed, false, plain);
     play(followed, seed, true, residual);
     play(*large, seed, false, sampled);
+    play_product(followed, *model, seed, product);
   }
   std::printf(
       "ms: construction; propose and tell after 6-40, 41-150, 151-200 measurements,\n"
@@ -181,7 +243,9 @@ int run(std::uint64_t searches) {
   print("20,000 configurations", plain);
   print("20,000 configurations, with a prior", residual);
   print("36.9 million configurations (sampled)", sampled);
-  for (const Cost* cost : {&plain, &residual, &sampled}) {
+  print("product searcher, 20,000 configurations", product);
+  std::printf("its longest step (the forest is made): %.1f ms\n", product.longest_us / 1000);
+  for (const Cost* cost : {&plain, &residual, &sampled, &product}) {
     if (cost->bytes > kAllowedBytes) {
       std::fprintf(stderr, "proposal_cost: %zu bytes; expected at most %zu\n", cost->bytes,
                    kAllowedBytes);

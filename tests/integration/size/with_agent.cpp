@@ -4,6 +4,9 @@
 
 #include <idletune/agent.hpp>
 #include <idletune/opencl.hpp>
+#ifdef WITH_FOREST
+#include <idletune/learning.hpp>
+#endif
 #ifdef WITH_CUDA
 #include <idletune/cuda.hpp>
 #endif
@@ -20,6 +23,9 @@ int main(int argc, char** argv) {
   if (!device) return 1;
   idletune::AgentOptions options;
   options.model = arguments[1];
+#ifdef WITH_FOREST
+  options.learner = idletune::forest_learner();
+#endif
   auto agent = idletune::Agent::open(options);
   if (!agent) return 1;
   auto kernel = agent->kernel(**device, arguments[2]);

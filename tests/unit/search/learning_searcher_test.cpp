@@ -5,7 +5,10 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/search/forest_searcher.hpp"
+#include <idletune/learning.hpp>
+
+#include "agent/search/forest_proposals.hpp"
+#include "agent/search/learning_searcher.hpp"
 #include "models/space/product_space.hpp"
 
 using namespace idletune;
@@ -58,6 +61,7 @@ ForestProposalOptions seeded(std::uint64_t seed) {
 SearcherOptions searching(std::uint64_t seed) {
   SearcherOptions options;
   options.seed = seed;
+  options.learner = forest_learner();
   return options;
 }
 
@@ -130,7 +134,7 @@ TEST_CASE("proposals are those with the best bound: the bottom of a bowl is foun
     const Configuration best{2, 3, 4};
     std::vector<std::size_t> forest, random;
     for (std::uint64_t seed = 1; seed <= 21; ++seed) {
-      ForestSearcher searcher(space, searching(seed));
+      LearningSearcher searcher(space, searching(seed));
       forest.push_back(evaluations_to_best(searcher, best));
       RandomSearcher drawing(space, searching(seed));
       random.push_back(evaluations_to_best(drawing, best));
@@ -178,7 +182,7 @@ TEST_CASE("a right prior is followed at once, a wrong one is corrected by what i
 
 TEST_CASE("failures are learned: a half that always fails is left alone") {
   const Space space = cube(12, 3);  // a quarter of it fails
-  ForestSearcher searcher(space, searching(5));
+  LearningSearcher searcher(space, searching(5));
   int failures = 0, learned = 0;
   for (int i = 0; i < 120; ++i) {
     const auto proposal = searcher.ask();
@@ -196,11 +200,11 @@ TEST_CASE("failures are learned: a half that always fails is left alone") {
 
 TEST_CASE("a forest search draws first, and every fourth proposal") {
   const Space space = cube(12, 3);
-  ForestSearcher searcher(space, searching(2));
+  LearningSearcher searcher(space, searching(2));
   for (std::uint64_t i = 1; i <= 60; ++i) {
     const auto proposal = searcher.ask();
     REQUIRE(proposal.has_value());
-    const bool random = i <= ForestSearcher::kInitial || i % 4 == 0;
+    const bool random = i <= LearningSearcher::kInitial || i % 4 == 0;
     CHECK(proposal->origin == (random ? ProposalOrigin::random : ProposalOrigin::learned));
     searcher.tell(proposal->configuration, bowl(proposal->configuration));
   }
@@ -208,7 +212,7 @@ TEST_CASE("a forest search draws first, and every fourth proposal") {
 
 TEST_CASE("a forest search proposes all of a space once, also when results come late") {
   const Space space = cube(6, 3);
-  ForestSearcher searcher(space, searching(7));
+  LearningSearcher searcher(space, searching(7));
   searcher.exclude({1, 1, 1});
   std::set<std::uint64_t> seen;
   std::vector<Configuration> waiting;
@@ -229,7 +233,7 @@ TEST_CASE("the same seed gives the same forest search, another seed another one"
     std::vector<std::uint64_t> orders[3];
     const std::uint64_t seeds[] = {6, 6, 8};
     for (int run = 0; run < 3; ++run) {
-      ForestSearcher searcher(space, searching(seeds[run]));
+      LearningSearcher searcher(space, searching(seeds[run]));
       for (int i = 0; i < 60; ++i) {
         const auto proposal = searcher.ask();
         REQUIRE(proposal.has_value());
@@ -269,10 +273,35 @@ TEST_CASE("memory stays within 512 KiB for 20,000 configurations and however man
 
 TEST_CASE("a space of one configuration is drawn and then exhausted") {
   const Space space = cube(1, 2);
-  ForestSearcher searcher(space, searching(1));
+  LearningSearcher searcher(space, searching(1));
   const auto proposal = searcher.ask();
   REQUIRE(proposal.has_value());
   searcher.tell(proposal->configuration, took_us(1));
   CHECK_FALSE(searcher.ask().has_value());
-  CHECK_FALSE(ForestSearcher(Space(), searching(1)).ask().has_value());
+  CHECK_FALSE(LearningSearcher(Space(), searching(1)).ask().has_value());
+}
+
+TEST_CASE("a later forest searcher recalls what was drawn, and proposes nothing again") {
+  const Space space = cube(10, 3);
+  LearningSearcher first(space, searching(5));
+  LearningSearcher second(space, searching(5));
+  std::set<std::uint64_t> seen;
+  std::size_t mistaken = 0;
+  for (int i = 0; i < 120; ++i) {
+    const auto proposal = first.ask();
+    REQUIRE(proposal.has_value());
+    seen.insert(space.key(proposal->configuration));
+    first.tell(proposal->configuration, bowl(proposal->configuration));
+    const ProposalOrigin origin = second.recall(proposal->configuration);
+    if (proposal->origin == ProposalOrigin::random) CHECK(origin == ProposalOrigin::random);
+    if (origin != proposal->origin) ++mistaken;
+    second.tell(proposal->configuration, bowl(proposal->configuration));
+  }
+  CHECK(mistaken <= 4);
+  for (int i = 0; i < 120; ++i) {
+    const auto proposal = second.ask();
+    REQUIRE(proposal.has_value());
+    CHECK(seen.insert(space.key(proposal->configuration)).second);
+    second.tell(proposal->configuration, bowl(proposal->configuration));
+  }
 }

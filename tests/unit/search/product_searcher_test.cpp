@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <vector>
 
 #include <doctest/doctest.h>
+
+#include <idletune/learning.hpp>
 
 #include "agent/search/product_searcher.hpp"
 #include "tests/unit/predict/model_builder.hpp"
@@ -45,6 +48,12 @@ std::shared_ptr<const Model> two_devices() {
   return *model;
 }
 
+SearcherOptions with_forest() {
+  SearcherOptions options;
+  options.learner = forest_learner();
+  return options;
+}
+
 // Run times in ns on a device like B, 17 times slower; everything outside of the portfolio is bad.
 Observation on_b(const Configuration& configuration) {
   const double x = static_cast<double>(configuration[0]);
@@ -70,7 +79,7 @@ std::vector<Proposal> play(Searcher& searcher, std::size_t count) {
 TEST_CASE("the first pick comes first, then the portfolio with random draws mixed in") {
   const auto model = two_devices();
   const Space space = line();
-  ProductSearcher searcher(space, model->kernels()[0], {});
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
   const auto proposals = play(searcher, 8);
   CHECK(proposals[0].origin == ProposalOrigin::first_pick);
   CHECK(proposals[0].configuration == Configuration{3});
@@ -114,7 +123,7 @@ TEST_CASE("every configuration is proposed exactly once in the end") {
 TEST_CASE("what was excluded or told from outside is not proposed") {
   const auto model = two_devices();
   const Space space = line();
-  ProductSearcher searcher(space, model->kernels()[0], {});
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
   for (std::int64_t x = 0; x < kSize; x += 2) searcher.exclude(Configuration{x});
   searcher.tell(Configuration{3}, on_b(Configuration{3}));
   const auto proposals = play(searcher, 1000);
@@ -128,8 +137,8 @@ TEST_CASE("what was excluded or told from outside is not proposed") {
 TEST_CASE("the same seed and the same answers give the same proposals") {
   const auto model = two_devices();
   const Space space = line();
-  ProductSearcher a(space, model->kernels()[0], {});
-  ProductSearcher b(space, model->kernels()[0], {});
+  ProductSearcher a(space, model->kernels()[0], with_forest());
+  ProductSearcher b(space, model->kernels()[0], with_forest());
   const auto first = play(a, 200);
   const auto second = play(b, 200);
   REQUIRE(first.size() == second.size());
@@ -140,9 +149,10 @@ TEST_CASE("the same seed and the same answers give the same proposals") {
 TEST_CASE("a portfolio no better than random draws loses its preference") {
   const auto model = two_devices();
   const Space space = line();
-  ProductSearcher searcher(space, model->kernels()[0], {});
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
   // On this device everything in the portfolio is slower than everything else.
   std::size_t random = 0;
+  std::size_t entries = 0;
   for (int i = 0; i < 20; ++i) {
     const auto proposal = searcher.ask();
     REQUIRE(proposal.has_value());
@@ -150,15 +160,18 @@ TEST_CASE("a portfolio no better than random draws loses its preference") {
     seen.run_time = Nanoseconds(proposal->configuration[0] < 12 ? 5000 : 1000);
     searcher.tell(proposal->configuration, seen);
     if (proposal->origin == ProposalOrigin::random) ++random;
+    if (i >= 12 && proposal->origin == ProposalOrigin::portfolio) ++entries;
   }
   CHECK_FALSE(searcher.trusts_portfolio());
-  CHECK(random >= 9);
+  CHECK(random == 5);
+  CHECK(entries <= 2);
+  CHECK(searcher.outlook().random_share == doctest::Approx(1 - 0.75 / 6));
 }
 
 TEST_CASE("failures are told like measurements") {
   const auto model = two_devices();
   const Space space = line();
-  ProductSearcher searcher(space, model->kernels()[0], {});
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
   Observation failed;
   failed.status = TrialStatus::compile;
   std::set<std::int64_t> seen;
@@ -169,11 +182,11 @@ TEST_CASE("failures are told like measurements") {
   CHECK(seen.size() == kSize);
 }
 
-TEST_CASE("searchers are made by name and without a model draw at random") {
+TEST_CASE("searchers are made by name and without a model begin with draws") {
   const auto model = two_devices();
   const Space space = line();
   for (const char* name : {"random", "product", "portfolio"}) {
-    auto with_model = make_searcher(name, space, &model->kernels()[0], {});
+    auto with_model = make_searcher(name, space, &model->kernels()[0], with_forest());
     REQUIRE(with_model.ok());
     CHECK((*with_model)->ask().has_value());
     auto without = make_searcher(name, space, nullptr, {});
@@ -188,10 +201,12 @@ TEST_CASE("searchers are made by name and without a model draw at random") {
 TEST_CASE("what an earlier session measured is recalled by origin and not proposed again") {
   const auto model = two_devices();
   const Space space = line();
-  ProductSearcher first(space, model->kernels()[0], {});
+  ProductSearcher first(space, model->kernels()[0], with_forest());
   const auto proposals = play(first, 40);
-  ProductSearcher second(space, model->kernels()[0], {});
+  ProductSearcher second(space, model->kernels()[0], with_forest());
   std::size_t drawn = 0;
+  std::size_t learned = 0;
+  std::size_t mistaken = 0;  // learned, and by chance among the next draws
   for (const Proposal& proposal : proposals) {
     const ProposalOrigin origin = second.recall(proposal.configuration);
     // A draw that happens to be an entry counts as one.
@@ -199,12 +214,17 @@ TEST_CASE("what an earlier session measured is recalled by origin and not propos
     if (proposal.origin == ProposalOrigin::random && !entry) {
       CHECK(origin == ProposalOrigin::random);
       ++drawn;
+    } else if (proposal.origin == ProposalOrigin::learned && !entry) {
+      ++learned;
+      if (origin != ProposalOrigin::learned) ++mistaken;
     } else {
-      CHECK(origin != ProposalOrigin::random);
+      CHECK((origin == ProposalOrigin::portfolio || origin == ProposalOrigin::first_pick));
     }
     second.tell(proposal.configuration, on_b(proposal.configuration));
   }
-  CHECK(drawn > 10);
+  CHECK(drawn >= 8);
+  CHECK(learned >= 10);
+  CHECK(mistaken <= 3);
   for (std::size_t d = 0; d < 2; ++d) {
     CHECK(second.beliefs().weight(d) == doctest::Approx(first.beliefs().weight(d)));
   }
@@ -219,7 +239,7 @@ TEST_CASE("what an earlier session measured is recalled by origin and not propos
 TEST_CASE("the outlook names the beliefs and how many of the next proposals are draws") {
   const auto model = two_devices();
   const Space space = line();
-  ProductSearcher searcher(space, model->kernels()[0], {});
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
   CHECK(searcher.outlook().beliefs == &searcher.beliefs());
   CHECK(searcher.outlook().random_share == doctest::Approx(0.25));
   SearcherOptions options;
@@ -228,4 +248,109 @@ TEST_CASE("the outlook names the beliefs and how many of the next proposals are 
   auto without = make_searcher("product", space, nullptr, {});
   REQUIRE(without.ok());
   CHECK((*without)->outlook().beliefs == nullptr);
+}
+
+TEST_CASE("without a model a forest proposes, and a share of uniform draws stays") {
+  const Space space = line();
+  auto searcher = make_searcher("product", space, nullptr, {});
+  REQUIRE(searcher.ok());
+  const auto proposals = play(**searcher, 40);
+  REQUIRE(proposals.size() == 40);
+  std::size_t learned = 0;
+  for (std::size_t i = 0; i < 40; ++i) {
+    if (i < 6 || (i + 1) % 4 == 0) CHECK(proposals[i].origin == ProposalOrigin::random);
+    if (proposals[i].origin == ProposalOrigin::learned) ++learned;
+  }
+  CHECK(learned >= 24);
+}
+
+TEST_CASE("without a learner nothing is learned: entries and draws, or draws alone") {
+  const auto model = two_devices();
+  const Space space = line();
+  auto guided = make_product_searcher(space, &model->kernels()[0], {});
+  for (const Proposal& proposal : play(*guided, 100)) {
+    CHECK(proposal.origin != ProposalOrigin::learned);
+  }
+  auto unguided = make_product_searcher(space, nullptr, {});
+  for (const Proposal& proposal : play(*unguided, 100)) {
+    CHECK(proposal.origin == ProposalOrigin::random);
+  }
+}
+
+TEST_CASE("a model of another space leaves it to the forest") {
+  ModelContent content;
+  content.parameters = {"x"};
+  for (const std::int64_t x : {1000, 2000, 3000}) {
+    content.portfolio_values.push_back(x);
+    content.portfolio_relative.push_back(0.9f);
+    content.portfolio_score.push_back(0.9f);
+  }
+  const auto model = Model::open(test::build_model(content), "test");
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  const Space space = line();
+  ProductSearcher searcher(space, (*model)->kernels()[0], with_forest());
+  std::size_t learned = 0;
+  for (const Proposal& proposal : play(searcher, 40)) {
+    CHECK(proposal.origin != ProposalOrigin::portfolio);
+    if (proposal.origin == ProposalOrigin::learned) ++learned;
+  }
+  CHECK(learned >= 22);
+}
+
+TEST_CASE("what the portfolio does not have is found by the forest") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher searcher(space, model->kernels()[0], with_forest());
+  // The best is at 240, far from every entry.
+  std::size_t steps = 0;
+  for (; steps < 100; ++steps) {
+    const auto proposal = searcher.ask();
+    REQUIRE(proposal.has_value());
+    const double away = static_cast<double>(proposal->configuration[0] - 240);
+    if (away == 0) break;
+    Observation seen;
+    seen.run_time = Nanoseconds(static_cast<std::int64_t>(1e6 * (1 + std::fabs(away) / 40)));
+    searcher.tell(proposal->configuration, seen);
+  }
+  CHECK(steps < 60);
+}
+
+TEST_CASE(
+    "a restart after many measurements proposes none of them, and few things are recalled wrong") {
+  const auto model = two_devices();
+  const Space space = line();
+  ProductSearcher first(space, model->kernels()[0], with_forest());
+  const auto proposals = play(first, 200);
+  ProductSearcher second(space, model->kernels()[0], with_forest());
+  for (const Proposal& proposal : proposals) {
+    (void)second.recall(proposal.configuration);
+    second.tell(proposal.configuration, on_b(proposal.configuration));
+  }
+  std::set<std::int64_t> seen;
+  for (const Proposal& proposal : proposals) seen.insert(proposal.configuration[0]);
+  REQUIRE(seen.size() == 200);
+  for (const Proposal& proposal : play(second, 400)) {
+    CHECK(seen.insert(proposal.configuration[0]).second);
+  }
+  CHECK(seen.size() == kSize);
+}
+
+TEST_CASE("the outlook lists the entries in the order in which they are proposed") {
+  const auto model = two_devices();
+  const Space space = line();
+  SearcherOptions options;
+  options.random_every = 0;
+  ProductSearcher searcher(space, model->kernels()[0], options);
+  play(searcher, 4);
+  const SearchOutlook outlook = searcher.outlook();
+  REQUIRE_FALSE(outlook.upcoming.empty());
+  for (std::size_t i = 1; i < outlook.upcoming.size(); ++i) {
+    CHECK(outlook.upcoming[i - 1].value >= outlook.upcoming[i].value);
+  }
+  const std::size_t next = outlook.upcoming[0].entry;
+  const auto proposal = searcher.ask();
+  REQUIRE(proposal.has_value());
+  if (proposal->origin == ProposalOrigin::portfolio) {
+    CHECK(proposal->configuration[0] == static_cast<std::int64_t>(next));
+  }
 }

@@ -39,7 +39,9 @@ static int tune_something(void) {
 
 static int run_an_agent(void) {
   idletune_agent* agent = NULL;
-  if (idletune_open(NULL, NULL, &agent) != IDLETUNE_OK) return fail("idletune_open");
+  if (idletune_open_learning(NULL, NULL, idletune_forest_learner(), &agent) != IDLETUNE_OK) {
+    return fail("idletune_open_learning");
+  }
   const int64_t used_ns = idletune_idle(agent, 1000000);
   char* explanation = idletune_explain(agent);
   const int explained = explanation != NULL && explanation[0] == '{';

@@ -1,0 +1,143 @@
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "agent/search/portfolio_regression.hpp"
+#include "tests/unit/predict/model_builder.hpp"
+
+using namespace idletune;
+using test::ModelContent;
+
+namespace {
+
+constexpr std::size_t kEntries = 12;
+
+std::shared_ptr<const Model> open(const ModelContent& content) {
+  auto model = Model::open(test::build_model(content), "test");
+  REQUIRE_MESSAGE(model.ok(), model.status().message());
+  return *model;
+}
+
+// The portfolio of tests/data/learners/make_portfolio_regression.py.
+std::shared_ptr<const Model> recorded() {
+  ModelContent content;
+  content.parameters = {"a", "b", "c"};
+  content.sources = std::vector<test::SourceContent>(3);
+  for (int d = 0; d < 3; ++d) content.sources[static_cast<std::size_t>(d)].shape = {d + 1};
+  for (int i = 0; i < static_cast<int>(kEntries); ++i) {
+    for (const int value : {1 << (i % 4), 10 * (i * 5 % 3), 7}) {
+      content.portfolio_values.push_back(value);
+    }
+    for (int d = 0; d < 3; ++d) {
+      float q = static_cast<float>(100 - 7 * ((i * (3 + 2 * d) + d) % 12)) / 100.0f;
+      if (i == 9 || (i == 4 && d == 1)) q = -1;
+      if (i == 7 && d == 2) q = 0;
+      content.portfolio_relative.push_back(q);
+    }
+    content.portfolio_score.push_back(0.5f);
+  }
+  return open(content);
+}
+
+PortfolioRegression regression_of(const Model& model) {
+  return PortfolioRegression(model.kernels()[0], {0.5, 0.3, 0.2}, kEntries);
+}
+
+}  // namespace
+
+TEST_CASE("predictions are those of one Gaussian conditioned on all measurements at once") {
+  const auto model = recorded();
+  PortfolioRegression regression = regression_of(*model);
+  // All recorded numbers: tests/data/learners/make_portfolio_regression.py (NumPy).
+  const std::vector<double> expected{0.045435, 0.364772, 0.549174, 0.600458, 0.073050, 0.169091,
+                                     0.618123, 0.293045, 0.147119, 0.693147, 0.246254, 0.844281};
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    CHECK(-regression.expected(i) == doctest::Approx(expected[i]).epsilon(1e-5));
+    CHECK(regression.value(i) == doctest::Approx(-expected[i]).epsilon(1e-5));
+  }
+  regression.tell(0, 1.0e6);
+  regression.tell_failed(5);
+  regression.tell(3, 0.8e6);
+  regression.tell(7, 2.9e6);
+  regression.tell(9, 1.1e6);
+  const std::vector<double> mean{13.714333, 14.392799, 16.654355, 13.677525, 13.808555, 13.898997,
+                                 14.201213, 13.759719, 14.438229, 14.240458, 14.263613, 14.611313};
+  const std::vector<double> deviation{0.068204, 0.297198, 0.602143, 0.069064, 0.178460, 0.122744,
+                                      0.117598, 0.140534, 0.447998, 0.076889, 0.281785, 0.190533};
+  const std::vector<double> value{0.000308, 0.000231, 0.000000, 0.001367, 0.006845, 0.000113,
+                                  0.000000, 0.005105, 0.004287, 0.000000, 0.000585, 0.000000};
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    CAPTURE(i);
+    const PortfolioRegression::Prediction prediction = regression.predict(i);
+    CHECK(std::fabs(prediction.mean - mean[i]) < 2e-4);
+    CHECK(std::fabs(prediction.deviation - deviation[i]) < 2e-4);
+    CHECK(std::fabs(regression.value(i) - value[i]) < 2e-5);
+  }
+}
+
+TEST_CASE("a failure before the first time counts as soon as there is a scale") {
+  const auto model = recorded();
+  PortfolioRegression early = regression_of(*model);
+  PortfolioRegression late = regression_of(*model);
+  early.tell_failed(5);
+  CHECK_FALSE(early.has_measurement());
+  CHECK(early.value(5) == late.value(5));
+  early.tell(0, 1e6);
+  late.tell(0, 1e6);
+  CHECK(late.predict(5).mean < early.predict(5).mean);
+  late.tell_failed(5);
+  for (std::size_t i = 0; i < kEntries; ++i) {
+    CHECK(early.predict(i).mean == late.predict(i).mean);
+    CHECK(early.predict(i).deviation == late.predict(i).deviation);
+  }
+}
+
+TEST_CASE("entries beyond the portfolio and times of nothing are ignored") {
+  const auto model = recorded();
+  PortfolioRegression regression = regression_of(*model);
+  regression.tell(kEntries, 1e6);
+  regression.tell(0, 0);
+  regression.tell(0, std::nan(""));
+  regression.tell_failed(kEntries);
+  CHECK_FALSE(regression.has_measurement());
+}
+
+TEST_CASE("many sources, parameters and values stay within the bound on memory") {
+  ModelContent content;
+  content.parameters.clear();
+  for (int p = 0; p < 32; ++p) content.parameters.push_back("p" + std::to_string(p));
+  content.sources = std::vector<test::SourceContent>(40);
+  for (int d = 0; d < 40; ++d) content.sources[static_cast<std::size_t>(d)].shape = {d + 1};
+  for (int i = 0; i < 200; ++i) {
+    for (int p = 0; p < 32; ++p) content.portfolio_values.push_back(i * (p + 1) % 97);
+    for (int d = 0; d < 40; ++d) {
+      content.portfolio_relative.push_back(static_cast<float>(i * (d + 3) % 101) / 100.0f);
+    }
+    content.portfolio_score.push_back(0.5f);
+  }
+  const auto model = open(content);
+  std::vector<double> weights;
+  for (int d = 0; d < 40; ++d) weights.push_back(1.0 + d % 7);
+  PortfolioRegression regression(model->kernels()[0], weights, 200);
+  for (std::size_t i = 0; i < 200; ++i)
+    regression.tell(i, 1e6 * (1.0 + static_cast<double>(i % 9)));
+  CHECK(regression.bytes() < 128 * 1024);
+  for (std::size_t i = 0; i < 200; ++i) {
+    CHECK(std::isfinite(regression.predict(i).mean));
+    CHECK(regression.predict(i).deviation > 0);
+  }
+}
+
+TEST_CASE("of published configurations alone there is nothing to value") {
+  ModelContent content;
+  content.with_sources = false;
+  content.sources.clear();
+  content.published.push_back({"Board", {1, 2}, 1});
+  const auto model = open(content);
+  REQUIRE(model->kernels()[0].source_count() == 0);
+  PortfolioRegression regression(model->kernels()[0], {}, 8);
+  regression.tell(0, 1e6);
+  CHECK_FALSE(regression.has_measurement());
+}
