@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "agent/search/genetic_searcher.hpp"
+#include "agent/search/random_searcher.hpp"
 #include "models/space/product_space.hpp"
 
 using namespace idletune;
@@ -20,6 +21,20 @@ Space cube(std::int64_t size, std::size_t dimensions) {
   for (std::size_t p = 0; p < dimensions; ++p) names.push_back("p" + std::to_string(p));
   const auto space =
       product_space(names, std::vector<std::vector<std::int64_t>>(dimensions, values));
+  REQUIRE(space.ok());
+  return *space;
+}
+
+// x, y, z in 0 ... size - 1, only those with an even sum: half of all children are not valid.
+Space even_cube(std::int64_t size) {
+  const std::vector<std::string> names{"x", "y", "z"};
+  std::vector<std::int64_t> rows;
+  for (std::int64_t x = 0; x < size; ++x) {
+    for (std::int64_t y = 0; y < size; ++y) {
+      for (std::int64_t z = (x + y) % 2; z < size; z += 2) rows.insert(rows.end(), {x, y, z});
+    }
+  }
+  auto space = Space::from_rows(names, {}, {}, rows);
   REQUIRE(space.ok());
   return *space;
 }
@@ -40,6 +55,15 @@ SearcherOptions seeded(std::uint64_t seed) {
   SearcherOptions options;
   options.seed = seed;
   return options;
+}
+
+std::size_t evaluations_to(const Configuration& best, Searcher& searcher) {
+  for (std::size_t i = 1;; ++i) {
+    const auto proposal = searcher.ask();
+    REQUIRE(proposal.has_value());
+    if (proposal->configuration == best) return i;
+    searcher.tell(proposal->configuration, bowl(proposal->configuration));
+  }
 }
 
 }  // namespace
@@ -116,6 +140,39 @@ TEST_CASE("generations improve") {
     better += later < 0.85 * first ? 1 : 0;
   }
   CHECK(better == 20);
+}
+
+TEST_CASE("children and mutants obey the constraints, and the valid ones run out") {
+  const Space space = even_cube(8);
+  REQUIRE(space.valid_count() == 256);
+  GeneticSearcher searcher(space, seeded(3));
+  std::size_t proposed = 0, learned = 0;
+  while (const auto proposal = searcher.ask()) {
+    const Configuration& c = proposal->configuration;
+    REQUIRE((c[0] + c[1] + c[2]) % 2 == 0);
+    ++proposed;
+    learned += proposal->origin == ProposalOrigin::learned ? 1 : 0;
+    searcher.tell(c, bowl(c));
+  }
+  CHECK(proposed == 256);
+  CHECK(learned > 100);
+}
+
+TEST_CASE("the bottom of a bowl is found far earlier than by random draws") {
+  const Space space = cube(10, 4);
+  const Configuration best{3, 3, 3, 3};
+  std::vector<std::size_t> genetic, random;
+  for (std::uint64_t seed = 1; seed <= 41; ++seed) {
+    GeneticSearcher searcher(space, seeded(seed));
+    genetic.push_back(evaluations_to(best, searcher));
+    RandomSearcher drawing(space, seeded(seed));
+    random.push_back(evaluations_to(best, drawing));
+  }
+  std::sort(genetic.begin(), genetic.end());
+  std::sort(random.begin(), random.end());
+  MESSAGE("of 10,000: median " << genetic[20] << ", random " << random[20]);
+  CHECK(genetic[20] * 8 < random[20]);
+  CHECK(genetic[37] * 2 < random[20]);
 }
 
 TEST_CASE("the same seed gives the same genetic search, and late results do no harm") {

@@ -7,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "agent/search/compared_searchers.hpp"
 #include "agent/search/iterml_searcher.hpp"
 #include "models/learn/learners.hpp"
 #include "models/space/product_space.hpp"
@@ -210,37 +209,5 @@ TEST_CASE("the same seed gives the same search with every learner") {
       for (int i = 0; i < 80; ++i) order.push_back(measure_next(*searcher, slope));
     }
     CHECK(orders[0] == orders[1]);
-  }
-}
-
-TEST_CASE("names of IterML searchers carry their options") {
-  const auto plain = iterml_options("iterml");
-  REQUIRE(plain.ok());
-  CHECK(plain->learner == "forest");
-  CHECK(plain->cut_ratio == 0.5);
-  CHECK(plain->iterations == 0);
-  CHECK_FALSE(plain->all_samples);
-  const auto full = iterml_options("iterml:knn:pick=0.02:cut=0.25:iterations=3:samples=all");
-  REQUIRE(full.ok());
-  CHECK(full->learner == "knn");
-  CHECK(full->pick_ratio == 0.02);
-  CHECK(full->cut_ratio == 0.25);
-  CHECK(full->iterations == 3);
-  CHECK(full->all_samples);
-  CHECK(full->search_dropped);
-  const auto published = iterml_options("iterml:pick=1:dropped=never");
-  REQUIRE(published.ok());
-  CHECK_FALSE(published->search_dropped);
-  for (const char* name :
-       {"iter", "iterml2", "iterml:", "iterml:trees", "iterml:pick=0", "iterml:pick=1.5",
-        "iterml:pick=x", "iterml:cut=1", "iterml:iterations=0", "iterml:samples=some",
-        "iterml:dropped=maybe", "iterml:pick=0.1:knn", "iterml:knn:speed=2"}) {
-    CAPTURE(name);
-    CHECK_FALSE(iterml_options(name).ok());
-    CHECK_FALSE(wrong_with_searcher(name).empty());
-  }
-  for (const char* name : {"random", "product", "portfolio", "forest", "annealing", "genetic",
-                           "iterml", "iterml:mlp:cut=0.3"}) {
-    CHECK(wrong_with_searcher(name) == "");
   }
 }
