@@ -60,6 +60,16 @@ double final_mean(const Played& played) {
   return curve.empty() ? 0 : curve.back().mean;
 }
 
+// Below all curves and the dashed line, at a multiple of a fifth: where every draw is good, the
+// searchers differ in the uppermost part of the picture only.
+double bottom_of(const CurvePlot& plot) {
+  double lowest = plot.level;
+  for (const Curve& curve : plot.curves) {
+    for (const auto& point : curve.points) lowest = std::min(lowest, point.y);
+  }
+  return std::clamp(std::floor(lowest * 5) / 5, 0.0, 0.8);
+}
+
 Figure::Panel panel_of(const std::string& kernel, const std::string& device,
                        const std::vector<Played>& all, CurveAxis axis, std::size_t number,
                        double threshold) {
@@ -73,13 +83,13 @@ Figure::Panel panel_of(const std::string& kernel, const std::string& device,
   plot.y_name = "best so far, relative to the best of all";
   plot.percentages = true;
   plot.level = threshold;
-  plot.y_low = 0;
-  plot.y_high = 1;
   for (const Played& played : all) {
     plot.curves.push_back(curve_of(played, axis));
     plot.caption.description +=
         std::string(" ") + played.player->name + ", " + percent_text(final_mean(played)) + ".";
   }
+  plot.y_low = bottom_of(plot);
+  plot.y_high = 1;
   return {kernel, "on " + device, draw(plot), ""};
 }
 
@@ -124,11 +134,15 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
   table.folded = true;
   table.columns = {{"kernel", false},     {"device", false},        {"searcher", false},
                    {"evaluations", true}, {"tuning seconds", true}, {"found at last", true}};
+  std::size_t left_out = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {
-      if (steps.panels.size() == kMostPanels) break;
       const auto target = Simulation::of(*source.history);
       if (!target.ok()) continue;
+      if (steps.panels.size() == kMostPanels) {
+        ++left_out;
+        continue;
+      }
       std::vector<Played> all;
       for (const Player& player : kPlayers) {
         auto played = play(*target, player, options, go_on, group.title + " on " + source.device);
@@ -151,11 +165,15 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
     }
   }
   const std::size_t repeats = std::min(options.repeats, kMostRepeats);
-  const std::string mean = "The mean over " +
-                           counted(repeats, "simulated search", "simulated searches") +
-                           " of the best configuration found so far, from a first draw to " +
-                           count_text(kMostEvaluations) +
-                           " evaluations. Dashed: " + percent_text(options.threshold) + ".";
+  std::string mean = "The mean over " + counted(repeats, "simulated search", "simulated searches") +
+                     " of the best configuration found so far, from a first draw to " +
+                     count_text(kMostEvaluations) +
+                     " evaluations. Dashed: " + percent_text(options.threshold) +
+                     ". The vertical axes begin below the curves, not always at 0 %.";
+  if (left_out > 0) {
+    mean += " Only the first " + count_text(kMostPanels) + " of " +
+            count_text(kMostPanels + left_out) + " pairs of kernel and device are drawn.";
+  }
   steps.caption = mean;
   time.caption = mean +
                  " Each evaluation is charged its compile time, where it was recorded, and two "
