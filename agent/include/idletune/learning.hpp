@@ -1,5 +1,5 @@
 // Learning while searching: for AgentOptions::learner and TunerOptions::learner. A part of its own,
-// because it is in a program (some 40 KiB of it) only where the program names it.
+// because it is in a program (some 45 KiB of it) only where the program names it.
 #pragma once
 
 namespace idletune {

@@ -19,8 +19,8 @@ constexpr Nanoseconds kDeadline = std::chrono::seconds(60);
 constexpr const char* kTriad = R"(
 KERNEL void triad(const GLOBAL float* RESTRICT a, const GLOBAL float* RESTRICT b, const float s,
                   GLOBAL float* RESTRICT c) {
-  const int i = GLOBAL_ID(0);
-  c[i] = a[i] + s * b[i];
+  const int first = GLOBAL_ID(0) * PER_ITEM;
+  for (int i = first; i < first + PER_ITEM; ++i) c[i] = a[i] + s * b[i];
 }
 )";
 
@@ -47,6 +47,10 @@ KERNEL void arithmetic(const float factor, const float term, GLOBAL float* RESTR
 }
 )";
 
+// Neighbouring elements that an item of the triad takes: one suits GPUs, many suit CPUs.
+constexpr std::size_t kPerItem[] = {1, 8, 64};
+constexpr std::size_t kMostPerItem = 64;
+
 struct Variant {
   int width, chains;
 };
@@ -62,8 +66,9 @@ T required(Result<T> result) {
 }  // namespace
 
 Ceilings::Ceilings(Device& device, double footprint_bytes) : device_(device) {
+  constexpr std::size_t kStep = kGroup * kMostPerItem;
   const double floats = footprint_bytes / static_cast<double>(3 * sizeof(float));
-  floats_ = std::max(kLeastFloats, static_cast<std::size_t>(floats) / kGroup * kGroup);
+  floats_ = std::max(kLeastFloats, static_cast<std::size_t>(floats) / kStep * kStep);
   const std::vector<std::uint8_t> zeros(floats_ * sizeof(float));
   for (std::unique_ptr<Buffer>& buffer : buffers_) {
     buffer = required(device.allocate(zeros.size()));
@@ -71,7 +76,10 @@ Ceilings::Ceilings(Device& device, double footprint_bytes) : device_(device) {
       throw std::runtime_error(written.to_string());
     }
   }
-  triad_ = compile(kTriad, "triad", "");
+  for (const std::size_t per_item : kPerItem) {
+    const std::string options = "-DPER_ITEM=" + std::to_string(per_item);
+    triads_.push_back({compile(kTriad, "triad", options.c_str()), per_item});
+  }
   for (const Variant& variant : kVariants) {
     const std::string options =
         "-DWIDTH=" + std::to_string(variant.width) + " -DCHAINS=" + std::to_string(variant.chains);
@@ -102,10 +110,12 @@ double Ceilings::run_ns(Program& program, std::size_t items, std::vector<Argumen
 }
 
 void Ceilings::measure() {
-  const double triad =
-      run_ns(*triad_, floats_,
-             {buffers_[0]->argument(), buffers_[1]->argument(), 0.5f, buffers_[2]->argument()});
-  bandwidth_ = std::max(bandwidth_, static_cast<double>(3 * sizeof(float) * floats_) / triad);
+  for (const Triad& triad : triads_) {
+    const double time =
+        run_ns(*triad.program, floats_ / triad.per_item,
+               {buffers_[0]->argument(), buffers_[1]->argument(), 0.5f, buffers_[2]->argument()});
+    bandwidth_ = std::max(bandwidth_, static_cast<double>(3 * sizeof(float) * floats_) / time);
+  }
   const std::size_t items = std::min(kArithmeticItems, floats_);
   for (const Arithmetic& shape : arithmetic_) {
     const double time = run_ns(*shape.program, items, {0.5f, 1.0f, buffers_[2]->argument()});

@@ -35,7 +35,11 @@ class Ceilings {
   Device& device_;
   std::size_t floats_;  // per buffer
   std::unique_ptr<Buffer> buffers_[3];
-  std::unique_ptr<Program> triad_;
+  struct Triad {
+    std::unique_ptr<Program> program;
+    std::size_t per_item;
+  };
+  std::vector<Triad> triads_;
   std::vector<Arithmetic> arithmetic_;
   double bandwidth_ = 0;
   double throughput_ = 0;
