@@ -354,7 +354,8 @@ void add_demo_verb(CLI::App& app, CliContext& context) {
   verb->add_option("--device", options->device, "Index, see 'idletune devices' (0)");
   verb->add_option("--kernel", options->kernel,
                    "GEMM package or XML (gemm.itkernel beside idletune)");
-  verb->add_option("--model", options->model, "Model file for the first picks (the one that ships; -: none)");
+  verb->add_option("--model", options->model,
+                   "Model file for the first picks (the one that ships; -: none)");
   verb->add_option("--state", options->state, "State folder (demo-state beside idletune)");
   verb->add_flag("--fresh", options->fresh, "Forget what earlier runs found");
   context.add_json_flag(*verb);
