@@ -22,6 +22,7 @@
 #include "platform/cuda/driver.hpp"
 #include "platform/cuda/nvrtc.hpp"
 #include "tests/bench/launch_cost/measurement.hpp"
+#include "tests/bench/required.hpp"
 #include "tests/bench/stub_cuda/stub_control.h"
 
 namespace idletune::bench {
@@ -29,15 +30,6 @@ namespace {
 
 constexpr float kAlpha = 1.5f;
 constexpr float kBeta = -0.5f;
-
-void require(const Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.to_string());
-}
-template <class T>
-T required(Result<T> result) {
-  require(result.status());
-  return std::move(*result);
-}
 
 // The GEMM of this repository with one configuration alone: there is nothing to tune.
 std::vector<std::uint8_t> gemm_package() {

@@ -1,15 +1,11 @@
 // What learning and predicting cost per search step, in processor time: forests, nearest
 // neighbours, and the selection of a class by a high tree. Prints figures; asserts only that the
 // quick ways agree with the plain.
-#include <malloc.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -18,37 +14,10 @@
 #include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/sliced_rows.hpp"
 #include "models/forest/tree_learners.hpp"
+#include "tests/bench/processor_cost.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;
-
-namespace {
-
-// Heap in use, as malloc rounds it.
-std::size_t heap_bytes = 0;
-std::size_t heap_peak = 0;
-
-void* counted(std::size_t size) {
-  void* block = std::malloc(size != 0 ? size : 1);
-  if (block == nullptr) std::abort();
-  heap_bytes += malloc_usable_size(block);
-  heap_peak = std::max(heap_peak, heap_bytes);
-  return block;
-}
-
-void uncounted(void* block) {
-  if (block != nullptr) heap_bytes -= malloc_usable_size(block);
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* block) noexcept { uncounted(block); }
-void operator delete[](void* block) noexcept { uncounted(block); }
-void operator delete(void* block, std::size_t) noexcept { uncounted(block); }
-void operator delete[](void* block, std::size_t) noexcept { uncounted(block); }
 
 namespace {
 
@@ -56,13 +25,6 @@ constexpr std::size_t kParameters = 14;
 constexpr std::size_t kConfigurations = 20000;
 constexpr std::size_t kMeasured = 200;
 constexpr std::size_t kTrees = 32;
-
-// Processor time of this thread: what other programs on the machine do counts little.
-double thread_time_us() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
 
 struct Timing {
   double median_us = 0;
@@ -73,9 +35,9 @@ template <class F>
 Timing time_of(std::size_t repeats, const F& f) {
   std::vector<double> times;
   for (std::size_t i = 0; i < repeats; ++i) {
-    const double begin = thread_time_us();
+    const double begin = bench::thread_time_us();
     f(i);
-    times.push_back(thread_time_us() - begin);
+    times.push_back(bench::thread_time_us() - begin);
   }
   std::sort(times.begin(), times.end());
   return {times[times.size() / 2], times[times.size() * 9 / 10]};
@@ -154,10 +116,10 @@ bool bytes_needed_is_enough(const Dataset& data, ForestOptions options) {
                            0};
         options.trees = trees;
         options.tree.leaf_rows = leaf_rows;
-        const std::size_t before = heap_bytes;
-        heap_peak = before;
+        const std::size_t before = bench::heap.bytes;
+        bench::heap.peak = before;
         if (!Forest::grow(part, options).ok()) return false;
-        enough &= heap_peak - before <= Forest::bytes_needed(rows, data.columns, 0, options);
+        enough &= bench::heap.peak - before <= Forest::bytes_needed(rows, data.columns, 0, options);
       }
     }
   }

@@ -26,6 +26,7 @@
 
 #include "models/space/pack.hpp"
 #include "models/space/xml.hpp"
+#include "tests/bench/required.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -37,14 +38,6 @@ struct Size {
 constexpr Size kSizes[] = {{256, 256, 256}, {512, 512, 512}, {64, 3136, 147}, {8, 1000, 512}};
 constexpr unsigned kSeed = 20190501;
 
-void require(const Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.to_string());
-}
-template <class T>
-T required(Result<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().to_string());
-  return std::move(*result);
-}
 void require_success(cl_int error, const char* call) {
   if (error != CL_SUCCESS) throw std::runtime_error(call + (": " + std::to_string(error)));
 }

@@ -8,6 +8,7 @@
 
 #include "models/space/pack.hpp"
 #include "models/space/xml.hpp"
+#include "tests/bench/required.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -16,14 +17,6 @@ constexpr float kAlpha = 1.5f;
 constexpr float kBeta = -0.5f;
 constexpr float kOldOutput = 0.25f;
 
-void require(const Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.to_string());
-}
-template <class T>
-T required(Result<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().to_string());
-  return std::move(*result);
-}
 void require_success(cl_int error, const char* call) {
   if (error != CL_SUCCESS) require(opencl::to_status(error, call));
 }

@@ -2,16 +2,12 @@
 // processor time and heap, by the number of measurements, for a space that is followed as a whole
 // and for a larger one; and the same of the whole product searcher with a portfolio of 256 entries
 // and sixteen historical devices. Prints figures; asserts the memory bound only.
-#include <malloc.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <memory>
-#include <new>
 #include <string>
 #include <vector>
 
@@ -19,49 +15,15 @@
 #include "agent/search/product_searcher.hpp"
 #include "models/core/random.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/bench/processor_cost.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
 using namespace idletune;
 
 namespace {
 
-// Heap in use, as malloc rounds it.
-std::size_t heap_bytes = 0;
-std::size_t heap_peak = 0;
-
-void* counted(std::size_t size) {
-  void* block = std::malloc(size != 0 ? size : 1);
-  if (block == nullptr) std::abort();
-  heap_bytes += malloc_usable_size(block);
-  heap_peak = std::max(heap_peak, heap_bytes);
-  return block;
-}
-
-void uncounted(void* block) {
-  if (block != nullptr) heap_bytes -= malloc_usable_size(block);
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t size) { return counted(size); }
-void* operator new[](std::size_t size) { return counted(size); }
-void operator delete(void* block) noexcept { uncounted(block); }
-void operator delete[](void* block) noexcept { uncounted(block); }
-void operator delete(void* block, std::size_t) noexcept { uncounted(block); }
-void operator delete[](void* block, std::size_t) noexcept { uncounted(block); }
-
-namespace {
-
 constexpr std::size_t kMeasured = 200;
 constexpr std::size_t kAllowedBytes = std::size_t{512} << 10;  // issue: 20,000 configurations
-
-// Processor time of this thread: what other programs on the machine do counts little.
-double thread_time_us() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e6 + static_cast<double>(now.tv_nsec) / 1e3;
-}
 
 std::vector<std::int64_t> powers(std::size_t count) {
   std::vector<std::int64_t> values;
@@ -135,24 +97,24 @@ void play(const Space& space, std::uint64_t seed, bool with_prior, Cost& cost) {
       return static_cast<float>(c[0]) * 0.1f;
     };
   }
-  const std::size_t before = heap_bytes;
-  heap_peak = before;
-  double begin = thread_time_us();
+  const std::size_t before = bench::heap.bytes;
+  bench::heap.peak = before;
+  double begin = bench::thread_time_us();
   const auto proposals = std::make_unique<ForestProposals>(space, options);
-  cost.construct_us = thread_time_us() - begin;
+  cost.construct_us = bench::thread_time_us() - begin;
   for (std::size_t i = 0; i < kMeasured; ++i) {
     std::optional<Configuration> next;
-    begin = thread_time_us();
+    begin = bench::thread_time_us();
     if (i >= 6) next = proposals->propose();
-    const double asked = thread_time_us() - begin;
+    const double asked = bench::thread_time_us() - begin;
     if (!next) next = space.sample(random);
     const Observation seen = measure(*next, random);
-    begin = thread_time_us();
+    begin = bench::thread_time_us();
     proposals->tell(*next, seen);
-    const double both = asked + thread_time_us() - begin;
+    const double both = asked + bench::thread_time_us() - begin;
     if (i >= 6) (i < 40 ? cost.early : i < 150 ? cost.middle : cost.late).us.push_back(both);
   }
-  cost.bytes = std::max(cost.bytes, heap_peak - before);
+  cost.bytes = std::max(cost.bytes, bench::heap.peak - before);
 }
 
 // Every 78th configuration is an entry.
@@ -190,25 +152,25 @@ void play_product(const Space& space, const Model& model, std::uint64_t seed, Co
   Random random(seed);
   SearcherOptions options;
   options.seed = seed;
-  const std::size_t before = heap_bytes;
-  heap_peak = before;
-  double begin = thread_time_us();
+  const std::size_t before = bench::heap.bytes;
+  bench::heap.peak = before;
+  double begin = bench::thread_time_us();
   const auto searcher = std::make_unique<ProductSearcher>(space, model.kernels()[0], options);
-  cost.construct_us = thread_time_us() - begin;
+  cost.construct_us = bench::thread_time_us() - begin;
   for (std::size_t i = 0; i < kMeasured; ++i) {
-    begin = thread_time_us();
+    begin = bench::thread_time_us();
     const SearchOutlook outlook = searcher->outlook();
     const std::optional<Proposal> proposal = searcher->ask();
-    const double asked = thread_time_us() - begin;
+    const double asked = bench::thread_time_us() - begin;
     if (!proposal || outlook.beliefs == nullptr) std::abort();
     const Observation seen = measure(proposal->configuration, random);
-    begin = thread_time_us();
+    begin = bench::thread_time_us();
     searcher->tell(proposal->configuration, seen);
-    const double both = asked + thread_time_us() - begin;
+    const double both = asked + bench::thread_time_us() - begin;
     cost.longest_us = std::max(cost.longest_us, both);
     (i < 40 ? cost.early : i < 150 ? cost.middle : cost.late).us.push_back(both);
   }
-  cost.bytes = std::max(cost.bytes, heap_peak - before);
+  cost.bytes = std::max(cost.bytes, bench::heap.peak - before);
 }
 
 void print(const char* what, Cost& cost) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/space/portable_dialect.hpp"
+#include "tests/bench/required.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -57,12 +58,6 @@ struct Variant {
 constexpr Variant kVariants[] = {{1, 8}, {1, 32}, {1, 128}, {4, 8},  {4, 16},
                                  {8, 8}, {8, 12}, {16, 4},  {16, 8}, {16, 12}};
 
-template <class T>
-T required(Result<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().to_string());
-  return std::move(*result);
-}
-
 }  // namespace
 
 Ceilings::Ceilings(Device& device, double footprint_bytes) : device_(device) {
@@ -72,9 +67,7 @@ Ceilings::Ceilings(Device& device, double footprint_bytes) : device_(device) {
   const std::vector<std::uint8_t> zeros(floats_ * sizeof(float));
   for (std::unique_ptr<Buffer>& buffer : buffers_) {
     buffer = required(device.allocate(zeros.size()));
-    if (Status written = device.write(*buffer, 0, zeros); !written.ok()) {
-      throw std::runtime_error(written.to_string());
-    }
+    require(device.write(*buffer, 0, zeros));
   }
   for (const std::size_t per_item : kPerItem) {
     const std::string options = "-DPER_ITEM=" + std::to_string(per_item);

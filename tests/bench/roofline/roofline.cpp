@@ -23,6 +23,7 @@
 #include "models/space/pack.hpp"
 #include "models/space/xml.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/bench/required.hpp"
 #include "tests/bench/roofline/ceilings.hpp"
 #include "tests/bench/roofline/work.hpp"
 
@@ -30,12 +31,6 @@ namespace idletune::bench {
 namespace {
 
 constexpr std::size_t kMaxHistoryBytes = std::size_t{256} << 20;
-
-template <class T>
-T required(Result<T> result) {
-  if (!result.ok()) throw std::runtime_error(result.status().to_string());
-  return std::move(*result);
-}
 
 std::shared_ptr<const KernelPackage> package_of(const std::string& kernel) {
   const std::string path =
