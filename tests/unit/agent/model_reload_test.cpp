@@ -10,68 +10,22 @@
 #include <mutex>
 #include <thread>
 
-#include "models/space/pack.hpp"
 #include "platform/os/storage.hpp"
 #include "platform/replay/replay_device.hpp"
+#include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
 using namespace idletune;
 using idletune::test::ModelContent;
+using idletune::test::played_package;
+using idletune::test::played_table;
 using idletune::test::TemporaryFolder;
 using namespace std::chrono_literals;
 
 namespace {
 
-// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1.
-std::vector<std::uint8_t> package() {
-  KernelDescription description;
-  description.name = "play";
-  description.source = "nobody compiles this";
-  description.entry = "play";
-  description.dimensions = {"N"};
-  for (const char* name : {"A", "B"}) {
-    DescribedParameter parameter{name, ParameterKind::other, {}, 1};
-    for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
-    description.parameters.push_back(parameter);
-  }
-  description.launch.global = {"N"};
-  description.launch.local = {"1"};
-  DescribedArgument x;
-  x.name = "x";
-  x.access = Access::inout;
-  x.size = "N";
-  description.arguments = {x};
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
-}
-
-// 4 ms at the default, 1 ms at A = B = 8, between them elsewhere.
-Nanoseconds time_of(std::int64_t a, std::int64_t b) {
-  const double distance = std::hypot(static_cast<double>(a - 8), static_cast<double>(b - 8));
-  return Nanoseconds(static_cast<std::int64_t>(1e6 + 3e6 * std::min(1.0, distance / 9.9)));
-}
-
-replay::MemoryTable table() {
-  DeviceInfo device;
-  device.platform = "test";
-  device.name = "board";
-  device.driver = "1";
-  device.local_memory_bytes = 32768;
-  device.max_work_group_size = 256;
-  device.max_work_item_sizes = {256, 256, 64};
-  device.max_allocation_bytes = 1u << 28;
-  replay::MemoryTable result(device, {"A", "B"});
-  for (std::int64_t a = 1; a <= 16; ++a) {
-    for (std::int64_t b = 1; b <= 16; ++b) {
-      REQUIRE(result.add({a, b}, TrialStatus::correct, {time_of(a, b)}, 20ms).ok());
-    }
-  }
-  return result;
-}
-
-// A model for the kernel above that says: start with {a, b}.
+// A model for the played kernel that says: start with {a, b}.
 std::vector<std::uint8_t> model_saying(std::int64_t a, std::int64_t b, std::uint64_t generation) {
   ModelContent content;
   content.kernel = "play";
@@ -157,14 +111,14 @@ class LockedDevice final : public Device {
 
 struct Application {
   explicit Application(const std::string& model, AgentOptions options = {})
-      : measurements(table()), device(measurements) {
+      : measurements(played_table()), device(measurements) {
     options.read_environment = false;
     options.isolation = Isolation::in_process;
     options.model = model;
     auto opened = Agent::open(options);
     REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
     agent.emplace(std::move(*opened));
-    auto loaded = agent->kernel(device, package());
+    auto loaded = agent->kernel(device, played_package());
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel = *loaded;
     auto allocated = device.allocate(4096 * sizeof(float));

@@ -9,65 +9,24 @@
 #include <fstream>
 #include <functional>
 
-#include "models/space/pack.hpp"
 #include "platform/replay/replay_device.hpp"
+#include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
 using namespace idletune;
+using idletune::test::played_package;
+using idletune::test::played_table;
+using idletune::test::played_time;
 using idletune::test::TemporaryFolder;
 using namespace std::chrono_literals;
 
 namespace {
 
-// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1.
-std::vector<std::uint8_t> package() {
-  KernelDescription description;
-  description.name = "play";
-  description.source = "nobody compiles this";
-  description.entry = "play";
-  description.dimensions = {"N"};
-  for (const char* name : {"A", "B"}) {
-    DescribedParameter parameter{name, ParameterKind::other, {}, 1};
-    for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
-    description.parameters.push_back(parameter);
-  }
-  description.launch.global = {"N"};
-  description.launch.local = {"1"};
-  DescribedArgument x;
-  x.name = "x";
-  x.access = Access::inout;
-  x.size = "N";
-  description.arguments = {x};
-  description.reference.configuration = {};
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
-}
-
-// 4 ms at the default, 1 ms at A = B = 8, between them elsewhere.
-Nanoseconds time_of(std::int64_t a, std::int64_t b) {
-  const double distance = std::hypot(static_cast<double>(a - 8), static_cast<double>(b - 8));
-  return Nanoseconds(static_cast<std::int64_t>(1e6 + 3e6 * std::min(1.0, distance / 9.9)));
-}
-
 using Edit = std::function<void(replay::MemoryTable&)>;
 
 replay::MemoryTable table(const Edit& edit = {}) {
-  DeviceInfo device;
-  device.platform = "test";
-  device.name = "board";
-  device.driver = "1";
-  device.local_memory_bytes = 32768;
-  device.max_work_group_size = 256;
-  device.max_work_item_sizes = {256, 256, 64};
-  device.max_allocation_bytes = 1u << 28;
-  replay::MemoryTable result(device, {"A", "B"});
-  for (std::int64_t a = 1; a <= 16; ++a) {
-    for (std::int64_t b = 1; b <= 16; ++b) {
-      REQUIRE(result.add({a, b}, TrialStatus::correct, {time_of(a, b)}, 20ms).ok());
-    }
-  }
+  replay::MemoryTable result = played_table();
   if (edit) edit(result);
   return result;
 }
@@ -81,7 +40,7 @@ struct Application {
     auto opened = Agent::open(options);
     REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
     agent.emplace(std::move(*opened));
-    auto loaded = agent->kernel(device, package());
+    auto loaded = agent->kernel(device, played_package());
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel = *loaded;
     auto allocated = device.allocate(64 * sizeof(float));
@@ -247,7 +206,7 @@ TEST_CASE("another driver version makes the adoption a hint that is tried first"
   replay::MemoryTable measurements(updated, {"A", "B"});
   for (std::int64_t a = 1; a <= 16; ++a) {
     for (std::int64_t b = 1; b <= 16; ++b) {
-      REQUIRE(measurements.add({a, b}, TrialStatus::correct, {time_of(a, b)}, 20ms).ok());
+      REQUIRE(measurements.add({a, b}, TrialStatus::correct, {played_time(a, b)}, 20ms).ok());
     }
   }
   Application second(measurements, options);
@@ -373,7 +332,7 @@ void write_model(const std::string& path) {
     }
   }
   const auto q = [](std::int64_t a, std::int64_t b) {
-    return static_cast<float>(1e6 / static_cast<double>(time_of(a, b).count()));
+    return static_cast<float>(1e6 / static_cast<double>(played_time(a, b).count()));
   };
   for (std::int64_t a = 2; a <= 14; a += 2) {
     for (std::int64_t b = 2; b <= 14; b += 3) {

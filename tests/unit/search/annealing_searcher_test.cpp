@@ -8,26 +8,12 @@
 
 #include "agent/search/annealing_searcher.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
+using idletune::test::even_cube;
 
 namespace {
-
-// x, y, z in 0 ... size - 1, only those with an even sum.
-Space even_cube(std::int64_t size) {
-  const std::vector<std::string> names{"x", "y", "z"};
-  std::vector<std::int64_t> rows;
-  for (std::int64_t x = 0; x < size; ++x) {
-    for (std::int64_t y = 0; y < size; ++y) {
-      for (std::int64_t z = 0; z < size; ++z) {
-        if ((x + y + z) % 2 == 0) rows.insert(rows.end(), {x, y, z});
-      }
-    }
-  }
-  auto space = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(space.ok());
-  return *space;
-}
 
 Observation took_ms(double ms) {
   Observation seen;

@@ -8,36 +8,14 @@
 #include "agent/search/genetic_searcher.hpp"
 #include "agent/search/random_searcher.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
+using idletune::test::cube;
+using idletune::test::evaluations_to;
+using idletune::test::even_cube;
 
 namespace {
-
-// p0, p1, ... in 0 ... size - 1.
-Space cube(std::int64_t size, std::size_t dimensions) {
-  std::vector<std::int64_t> values;
-  for (std::int64_t i = 0; i < size; ++i) values.push_back(i);
-  std::vector<std::string> names;
-  for (std::size_t p = 0; p < dimensions; ++p) names.push_back("p" + std::to_string(p));
-  const auto space =
-      product_space(names, std::vector<std::vector<std::int64_t>>(dimensions, values));
-  REQUIRE(space.ok());
-  return *space;
-}
-
-// x, y, z in 0 ... size - 1, only those with an even sum: half of all children are not valid.
-Space even_cube(std::int64_t size) {
-  const std::vector<std::string> names{"x", "y", "z"};
-  std::vector<std::int64_t> rows;
-  for (std::int64_t x = 0; x < size; ++x) {
-    for (std::int64_t y = 0; y < size; ++y) {
-      for (std::int64_t z = (x + y) % 2; z < size; z += 2) rows.insert(rows.end(), {x, y, z});
-    }
-  }
-  auto space = Space::from_rows(names, {}, {}, rows);
-  REQUIRE(space.ok());
-  return *space;
-}
 
 Observation took(double ns) {
   Observation seen;
@@ -55,15 +33,6 @@ SearcherOptions seeded(std::uint64_t seed) {
   SearcherOptions options;
   options.seed = seed;
   return options;
-}
-
-std::size_t evaluations_to(const Configuration& best, Searcher& searcher) {
-  for (std::size_t i = 1;; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
-    if (proposal->configuration == best) return i;
-    searcher.tell(proposal->configuration, bowl(proposal->configuration));
-  }
 }
 
 }  // namespace
@@ -164,9 +133,9 @@ TEST_CASE("the bottom of a bowl is found far earlier than by random draws") {
   std::vector<std::size_t> genetic, random;
   for (std::uint64_t seed = 1; seed <= 41; ++seed) {
     GeneticSearcher searcher(space, seeded(seed));
-    genetic.push_back(evaluations_to(best, searcher));
+    genetic.push_back(evaluations_to(best, searcher, bowl));
     RandomSearcher drawing(space, seeded(seed));
-    random.push_back(evaluations_to(best, drawing));
+    random.push_back(evaluations_to(best, drawing, bowl));
   }
   std::sort(genetic.begin(), genetic.end());
   std::sort(random.begin(), random.end());

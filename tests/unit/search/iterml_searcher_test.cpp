@@ -10,19 +10,12 @@
 #include "agent/search/iterml_searcher.hpp"
 #include "models/learn/learners.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
+using idletune::test::line;
 
 namespace {
-
-Space line(std::int64_t size) {
-  const std::vector<std::string> names{"x"};
-  std::vector<std::vector<std::int64_t>> values(1);
-  for (std::int64_t i = 0; i < size; ++i) values[0].push_back(i);
-  const auto space = product_space(names, values);
-  REQUIRE(space.ok());
-  return *space;
-}
 
 Observation took(double ns) {
   Observation seen;

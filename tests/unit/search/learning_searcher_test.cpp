@@ -10,8 +10,11 @@
 #include "agent/search/forest_proposals.hpp"
 #include "agent/search/learning_searcher.hpp"
 #include "models/space/product_space.hpp"
+#include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
+using idletune::test::cube;
+using idletune::test::evaluations_to;
 
 namespace {
 
@@ -19,15 +22,6 @@ std::vector<std::int64_t> count_up(std::int64_t size) {
   std::vector<std::int64_t> values;
   for (std::int64_t i = 0; i < size; ++i) values.push_back(i);
   return values;
-}
-
-Space cube(std::int64_t size, std::size_t dimensions) {
-  std::vector<std::string> names;
-  for (std::size_t p = 0; p < dimensions; ++p) names.push_back("p" + std::to_string(p));
-  const auto space =
-      product_space(names, std::vector<std::vector<std::int64_t>>(dimensions, count_up(size)));
-  REQUIRE(space.ok());
-  return *space;
 }
 
 Observation took_us(double us) {
@@ -63,15 +57,6 @@ SearcherOptions searching(std::uint64_t seed) {
   options.seed = seed;
   options.learner = forest_learner();
   return options;
-}
-
-std::size_t evaluations_to_best(Searcher& searcher, const Configuration& best) {
-  for (std::size_t i = 1;; ++i) {
-    const auto proposal = searcher.ask();
-    REQUIRE(proposal.has_value());
-    if (proposal->configuration == best) return i;
-    searcher.tell(proposal->configuration, bowl(proposal->configuration));
-  }
 }
 
 }  // namespace
@@ -135,9 +120,9 @@ TEST_CASE("proposals are those with the best bound: the bottom of a bowl is foun
     std::vector<std::size_t> forest, random;
     for (std::uint64_t seed = 1; seed <= 21; ++seed) {
       LearningSearcher searcher(space, searching(seed));
-      forest.push_back(evaluations_to_best(searcher, best));
+      forest.push_back(evaluations_to(best, searcher, bowl));
       RandomSearcher drawing(space, searching(seed));
-      random.push_back(evaluations_to_best(drawing, best));
+      random.push_back(evaluations_to(best, drawing, bowl));
     }
     std::sort(forest.begin(), forest.end());
     std::sort(random.begin(), random.end());

@@ -4,31 +4,21 @@
 #include "models/history/import.hpp"
 #include "models/learn/learn.hpp"
 #include "tests/unit/history/recorded_data.hpp"
+#include "tests/unit/search/line_history.hpp"
 
 using namespace idletune;
+using idletune::test::line_history;
 
 namespace {
 
-History line_history(std::int64_t size, std::int64_t best) {
-  History history;
-  history.kernel = "k";
-  history.device = "Board";
-  history.nanoseconds_per_unit = 1e6;
-  history.parameters.emplace_back("x");
-  for (std::int64_t i = 0; i < size; ++i) {
-    history.parameters[0].push_integer(i);
-    history.status.push_back(TrialStatus::correct);
-    history.run_time.push_back(i == best ? 1.0 : 4.0);
-    history.compile_time.push_back(10.0);
-    history.sample_count.push_back(0);
-  }
-  return history;
+History needle_history(std::int64_t size, std::int64_t best) {
+  return line_history(size, 10.0, [best](std::int64_t x) { return x == best ? 1.0 : 4.0; });
 }
 
 }  // namespace
 
 TEST_CASE("a search ends at the wanted performance and is charged what it tried") {
-  const History history = line_history(50, 17);
+  const History history = needle_history(50, 17);
   const auto simulation = Simulation::of(history);
   REQUIRE(simulation.ok());
   CHECK(simulation->relative_performance(17) == 1);
@@ -47,7 +37,7 @@ TEST_CASE("a search ends at the wanted performance and is charged what it tried"
 }
 
 TEST_CASE("a search that is cut short did not reach it") {
-  const History history = line_history(50, 17);
+  const History history = needle_history(50, 17);
   const auto simulation = Simulation::of(history);
   SimulationOptions options;
   options.max_evaluations = 3;

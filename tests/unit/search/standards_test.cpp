@@ -4,27 +4,19 @@
 #include <doctest/doctest.h>
 
 #include "agent/search/standards.hpp"
+#include "tests/unit/search/line_history.hpp"
 
 using namespace idletune;
+using idletune::test::line_history;
 
 namespace {
 
 // x = 0 ... size - 1; the first `good` are within 95 % of the best, then it gets slower.
 History ramp_history(std::int64_t size, std::int64_t good) {
-  History history;
-  history.kernel = "ramp";
-  history.device = "Board";
-  history.nanoseconds_per_unit = 1e6;
-  history.parameters.emplace_back("x");
-  for (std::int64_t i = 0; i < size; ++i) {
-    history.parameters[0].push_integer(i);
-    history.status.push_back(TrialStatus::correct);
-    history.run_time.push_back(i < good ? 1.0 + 1e-4 * static_cast<double>(i)
-                                        : 2.0 + static_cast<double>(i) / 100);
-    history.compile_time.push_back(1.0);
-    history.sample_count.push_back(0);
-  }
-  return history;
+  return line_history(size, 1.0, [good](std::int64_t x) {
+    const double at = static_cast<double>(x);
+    return x < good ? 1.0 + 1e-4 * at : 2.0 + at / 100;
+  });
 }
 
 StandardsOptions quick() {

@@ -1,0 +1,69 @@
+// A kernel that nobody compiles and how long each configuration takes, for agents on replayed
+// devices.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/space/pack.hpp"
+#include "platform/replay/replay_device.hpp"
+
+namespace idletune::test {
+
+// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1.
+inline std::vector<std::uint8_t> played_package() {
+  KernelDescription description;
+  description.name = "play";
+  description.source = "nobody compiles this";
+  description.entry = "play";
+  description.dimensions = {"N"};
+  for (const char* name : {"A", "B"}) {
+    DescribedParameter parameter{name, ParameterKind::other, {}, 1};
+    for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
+    description.parameters.push_back(parameter);
+  }
+  description.launch.global = {"N"};
+  description.launch.local = {"1"};
+  DescribedArgument x;
+  x.name = "x";
+  x.access = Access::inout;
+  x.size = "N";
+  description.arguments = {x};
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  return std::move(*bytes);
+}
+
+// 4 ms at the default, 1 ms at A = B = 8, between them elsewhere.
+inline Nanoseconds played_time(std::int64_t a, std::int64_t b) {
+  const double distance = std::hypot(static_cast<double>(a - 8), static_cast<double>(b - 8));
+  return Nanoseconds(static_cast<std::int64_t>(1e6 + 3e6 * std::min(1.0, distance / 9.9)));
+}
+
+// Every configuration with that time, after 20 ms of compiling.
+inline replay::MemoryTable played_table() {
+  DeviceInfo device;
+  device.platform = "test";
+  device.name = "board";
+  device.driver = "1";
+  device.local_memory_bytes = 32768;
+  device.max_work_group_size = 256;
+  device.max_work_item_sizes = {256, 256, 64};
+  device.max_allocation_bytes = 1u << 28;
+  replay::MemoryTable result(device, {"A", "B"});
+  for (std::int64_t a = 1; a <= 16; ++a) {
+    for (std::int64_t b = 1; b <= 16; ++b) {
+      const Nanoseconds time = played_time(a, b);
+      REQUIRE(result.add({a, b}, TrialStatus::correct, {time}, std::chrono::milliseconds(20)).ok());
+    }
+  }
+  return result;
+}
+
+}  // namespace idletune::test

@@ -1,0 +1,28 @@
+// Histories of a kernel with one parameter.
+#pragma once
+
+#include <cstdint>
+
+#include "models/history/history.hpp"
+
+namespace idletune::test {
+
+// x = 0 ... size - 1, all correct; times in ms.
+template <class TimeOf>
+History line_history(std::int64_t size, double compile_ms, const TimeOf& run_ms) {
+  History history;
+  history.kernel = "line";
+  history.device = "Board";
+  history.nanoseconds_per_unit = 1e6;
+  history.parameters.emplace_back("x");
+  for (std::int64_t i = 0; i < size; ++i) {
+    history.parameters[0].push_integer(i);
+    history.status.push_back(TrialStatus::correct);
+    history.run_time.push_back(run_ms(i));
+    history.compile_time.push_back(compile_ms);
+    history.sample_count.push_back(0);
+  }
+  return history;
+}
+
+}  // namespace idletune::test
