@@ -8,6 +8,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
+#include "models/core/median.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/insight/published_fractions.hpp"
 
@@ -73,7 +74,7 @@ std::string spread_text(const Json& note) {
   std::sort(medians.begin(), medians.end());
   const std::size_t n = medians.size();
   if (n < 2 || !(medians.front() > 0)) return "-";
-  const double middle = (medians[(n - 1) / 2] + medians[n / 2]) / 2;
+  const double middle = median_of_ascending(medians);
   const auto share = [middle](double from, double to) { return 100 * (to - from) / middle; };
   const std::string all = text("%.0f %%", share(medians.front(), medians.back()));
   if (n < 4) return all;

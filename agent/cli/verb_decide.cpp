@@ -10,9 +10,9 @@
 #include "agent/cli/verbs.hpp"
 #include "agent/scheduler/shape_evidence.hpp"
 #include "agent/search/product_searcher.hpp"
+#include "agent/src/model_file.hpp"
 #include "models/insight/published_fractions.hpp"
 #include "models/predict/model.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
@@ -38,12 +38,6 @@ Nanoseconds from_ns(double ns) {
 
 nlohmann::json finite(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
-
-Result<std::shared_ptr<const Model>> open_model(const std::string& path) {
-  auto bytes = read_file(path, kMaxModelBytes);
-  if (!bytes.ok()) return bytes.status();
-  return Model::open(std::move(*bytes), path);
 }
 
 // Of several entries for kernels of that name (with other parameters), the first.
@@ -172,7 +166,7 @@ Status prepare(Question& question, const DecideArguments& arguments) {
     question.source = "no model: a prior over spaces of other kernels";
     return {};
   }
-  auto model = open_model(arguments.model);
+  auto model = read_model(arguments.model);
   if (!model.ok()) return model.status();
   question.model = *model;
   auto found = find_kernel(*question.model, arguments);

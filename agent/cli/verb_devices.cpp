@@ -91,15 +91,13 @@ std::string shortened(const std::string& text, std::size_t limit) {
 }
 
 json device_json(const DeviceInfo& info) {
-  char key[17];
-  std::snprintf(key, sizeof key, "%016llx", static_cast<unsigned long long>(info.driver_key()));
   return {{"index", info.index},
           {"backend", info.backend},
           {"platform", info.platform},
           {"name", info.name},
           {"vendor", info.vendor},
           {"driver", info.driver},
-          {"key", key},
+          {"key", hexadecimal(info.driver_key())},
           {"compute_units", info.compute_units},
           {"local_memory_bytes", info.local_memory_bytes},
           {"global_memory_bytes", info.global_memory_bytes},

@@ -15,12 +15,6 @@ double milliseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-6;
 }
 
-std::string hexadecimal(std::uint64_t value) {
-  char buffer[20];
-  std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(value));
-  return buffer;
-}
-
 std::string values_text(const Configuration& configuration) {
   std::string text;
   for (std::int64_t value : configuration.values()) {

@@ -26,12 +26,6 @@ std::vector<std::int64_t> list_of(const Shape& shape) {
   return {shape.values().begin(), shape.values().end()};
 }
 
-std::string hexadecimal(std::uint64_t value) {
-  char buffer[20];
-  std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(value));
-  return buffer;
-}
-
 json describe_space(const Space& space) {
   json parameters = json::array();
   for (std::size_t p = 0; p < space.parameter_count(); ++p) {

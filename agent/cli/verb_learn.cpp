@@ -10,6 +10,7 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/core/median.hpp"
 #include "models/learn/learn.hpp"
 #include "models/learn/model_contents.hpp"
 #include "models/learn/selector_code.hpp"
@@ -40,12 +41,6 @@ std::string decimals(double value, int digits) {
   char buffer[48];
   std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
   return buffer;
-}
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t n = values.size();
-  return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
 nlohmann::json quality_of(const LearnedKernel& kernel) {

@@ -16,7 +16,7 @@
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/search/regret/regret_summary.hpp"
-#include "platform/os/storage.hpp"
+#include "agent/src/model_file.hpp"
 
 namespace idletune::cli {
 
@@ -342,9 +342,7 @@ Status open_targets(const std::vector<History>& histories, const RegretArguments
 Status open_models(std::vector<Target>& targets, const RegretArguments& arguments,
                    const std::vector<const History*>& training, const CliContext& context) {
   if (!arguments.model.empty()) {
-    auto bytes = read_file(arguments.model, kMaxModelBytes);
-    if (!bytes.ok()) return bytes.status();
-    auto model = Model::open(std::move(*bytes), arguments.model);
+    auto model = read_model(arguments.model);
     if (!model.ok()) return model.status();
     for (Target& target : targets) target.model = *model;
   }

@@ -12,6 +12,7 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/sections.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/src/model_file.hpp"
 #include "models/space/xml.hpp"
 #include "platform/os/storage.hpp"
 
@@ -72,12 +73,6 @@ Result<report::ParameterKinds> read_kinds(const ReportArguments& arguments) {
     kinds.decide(named->name, named->kind);
   }
   return kinds;
-}
-
-Result<std::shared_ptr<const Model>> open_model(const std::string& path) {
-  auto bytes = read_file(path, kMaxModelBytes);
-  if (!bytes.ok()) return bytes.status();
-  return Model::open(std::move(*bytes), path);
 }
 
 Result<std::vector<report::Recording>> load_recordings(const std::vector<std::string>& paths) {
@@ -160,7 +155,7 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
   }
   report::ReportOptions options = arguments.options;
   if (!arguments.model.empty()) {
-    auto model = open_model(arguments.model);
+    auto model = read_model(arguments.model);
     if (!model.ok()) return context.fail(model.status());
     options.model = std::move(*model);
   }

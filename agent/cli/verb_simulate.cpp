@@ -17,6 +17,7 @@
 #include "agent/cli/verbs.hpp"
 #include "agent/search/compared_searchers.hpp"
 #include "agent/search/simulation.hpp"
+#include "agent/src/model_file.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -229,9 +230,7 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
                       const std::vector<const History*>& training, CliContext& context) {
   std::shared_ptr<const Model> given;
   if (!arguments.model.empty()) {
-    auto bytes = read_file(arguments.model, kMaxModelBytes);
-    if (!bytes.ok()) return bytes.status();
-    auto model = Model::open(std::move(*bytes), arguments.model);
+    auto model = read_model(arguments.model);
     if (!model.ok()) return model.status();
     given = *model;
   }

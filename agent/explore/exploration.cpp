@@ -15,12 +15,6 @@ std::int64_t unix_seconds() {
       .count();
 }
 
-std::string hexadecimal(std::uint64_t value) {
-  char buffer[20];
-  std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(value));
-  return buffer;
-}
-
 const char* stage_name(TrialStage stage) {
   switch (stage) {
     case TrialStage::compile: return "compile";

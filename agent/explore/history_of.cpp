@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "models/core/median.hpp"
 #include "models/history/history_builder.hpp"
 
 namespace idletune::explore {
@@ -58,15 +59,10 @@ std::vector<double> medians_of(const std::vector<ControlMeasurement>& controls) 
   return medians;
 }
 
-double middle_of(const std::vector<double>& sorted) {
-  const std::size_t n = sorted.size();
-  return n == 0 ? 0 : (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
-}
-
 Json default_note(const KernelPackage& package, const std::vector<ControlMeasurement>& controls) {
   const std::vector<double> medians = medians_of(controls);
   Json note = {{"configuration", configuration_json(package, package.default_configuration())}};
-  note["run_time"] = medians.empty() ? Json() : Json(middle_of(medians));
+  note["run_time"] = medians.empty() ? Json() : Json(median_of_ascending(medians));
   note["spread"] = control_spread(controls);
   note["control"] = Json::array();
   for (const ControlMeasurement& control : controls) {
@@ -108,7 +104,7 @@ void describe(const KernelPackage& package, const DeviceInfo& device, const Orde
 double control_spread(const std::vector<ControlMeasurement>& controls) {
   const std::vector<double> medians = medians_of(controls);
   if (medians.size() < 2) return 0;
-  return (medians.back() - medians.front()) / middle_of(medians);
+  return (medians.back() - medians.front()) / median_of_ascending(medians);
 }
 
 Result<History> history_of(const KernelPackage& package, const DeviceInfo& device,

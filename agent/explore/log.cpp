@@ -11,7 +11,9 @@ namespace idletune::explore {
 namespace {
 
 using Json = nlohmann::json;
+using journal::get;
 using journal::Payload;
+using journal::put;
 
 // A byte above 127 tells the file from text, a line feed catches text-mode copies.
 constexpr std::uint8_t kMagic[8] = {0x89, 'I', 'T', 'X', 'P', 'L', 'R', '\n'};
@@ -22,16 +24,6 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxMessageBytes = 400;
 
 enum Record : std::uint8_t { kIdentity = 1, kResult = 2, kControl = 3 };
-
-void put(std::uint64_t value, unsigned bytes, Payload& out) {
-  for (unsigned i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
-
-std::uint64_t get(const std::uint8_t* from, unsigned bytes) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{from[i]} << (8 * i);
-  return value;
-}
 
 // As long as the journal's header, so that its record reader finds the records.
 Payload header_of(std::uint64_t generation) {

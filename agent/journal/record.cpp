@@ -12,16 +12,6 @@ namespace {
 constexpr std::uint8_t kMagic[8] = {0x89, 'I', 'T', 'J', 'R', 'N', 'L', '\n'};
 constexpr std::size_t kHeaderChecksumOffset = 20;
 
-void put(std::uint64_t value, unsigned bytes, Payload& out) {
-  for (unsigned i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
-
-std::uint64_t get(const std::uint8_t* from, unsigned bytes) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{from[i]} << (8 * i);
-  return value;
-}
-
 // Generation and place are part of the checksum, so that neither a record of an older file on a
 // reused block nor one at another place is taken for a record of this file.
 std::uint32_t record_checksum(Bytes head, Bytes payload, std::uint64_t generation,
@@ -35,6 +25,16 @@ std::uint32_t record_checksum(Bytes head, Bytes payload, std::uint64_t generatio
 }
 
 }  // namespace
+
+void put(std::uint64_t value, unsigned bytes, Payload& out) {
+  for (unsigned i = 0; i < bytes; ++i) out.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+}
+
+std::uint64_t get(const std::uint8_t* from, unsigned bytes) {
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i < bytes; ++i) value |= std::uint64_t{from[i]} << (8 * i);
+  return value;
+}
 
 const char* record_type_name(std::uint8_t type) {
   switch (static_cast<RecordType>(type)) {

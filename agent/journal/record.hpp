@@ -13,6 +13,10 @@ namespace idletune::journal {
 
 using Payload = std::vector<std::uint8_t>;
 
+// Numbers of up to 8 bytes as they are stored: little-endian.
+void put(std::uint64_t value, unsigned bytes, Payload& out);
+std::uint64_t get(const std::uint8_t* from, unsigned bytes);
+
 // Stored; the numbers never change and are never used again for something else.
 enum class RecordType : std::uint8_t {
   session = 1,

@@ -60,8 +60,7 @@ std::optional<Proposal> AnnealingSearcher::ask() {
 void AnnealingSearcher::tell(const Configuration& configuration, const Observation& observation) {
   if (is_full()) return;
   taken_.add(configuration);
-  const bool failed =
-      observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
+  const bool failed = observation.failed();
   const double energy_ms =
       failed ? kFailedEnergyMs : static_cast<double>(observation.run_time.count()) / 1e6;
   const std::optional<std::uint64_t> id = taken_.identify(configuration);

@@ -44,10 +44,6 @@ constexpr std::uint64_t kFloatDigits = std::uint64_t{1} << 32;
 
 std::uint32_t low_bits(std::uint64_t x) { return static_cast<std::uint32_t>(x % kFloatDigits); }
 
-bool failed(const Observation& observation) {
-  return observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
-}
-
 }  // namespace
 
 ForestProposals::ForestProposals(const Space& space, ForestProposalOptions options)
@@ -121,7 +117,7 @@ void ForestProposals::tell(const Configuration& configuration, const Observation
   if (!coding_.code(configuration, codes) || !space_.contains(configuration)) return;
   exclude(configuration);
   ++measured_;
-  const double log_time = failed(observation)
+  const double log_time = observation.failed()
                               ? std::numeric_limits<double>::infinity()
                               : std::log(static_cast<double>(observation.run_time.count()));
   float prior = 0;

@@ -73,8 +73,7 @@ void GeneticSearcher::tell(const Configuration& configuration, const Observation
   taken_.add(configuration);
   ++told_;
   if (times_ns_.size() >= kMaxRemembered) return;
-  const bool failed =
-      observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
+  const bool failed = observation.failed();
   const std::optional<std::uint64_t> id = taken_.identify(configuration);
   if (id) times_ns_[*id] = failed ? kWorst : static_cast<double>(observation.run_time.count());
 }

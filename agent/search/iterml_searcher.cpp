@@ -73,8 +73,7 @@ void IterMlSearcher::tell(const Configuration& configuration, const Observation&
   if (!number) return;
   if (outstanding_ > 0) --outstanding_;
   if (done_pruning()) return;
-  const bool failed =
-      observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
+  const bool failed = observation.failed();
   measured_.push_back({static_cast<std::uint32_t>(*number),
                        failed ? std::numeric_limits<double>::infinity()
                               : static_cast<double>(observation.run_time.count())});

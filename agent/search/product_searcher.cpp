@@ -157,7 +157,8 @@ std::optional<Proposal> ProductSearcher::next_random() {
 // Every entry that is in the space is a favourite, measured here or not.
 void ProductSearcher::begin_learning() {
   std::vector<Favourite> favourites;
-  for (std::size_t i = 0; i < beliefs_.entry_count() && trusts_portfolio(); ++i) {
+  const std::size_t trusted = trusts_portfolio() ? beliefs_.entry_count() : 0;
+  for (std::size_t i = 0; i < trusted; ++i) {
     const std::optional<Configuration> mapped = mapping_.map(kernel_.portfolio_values(i));
     if (!mapped) continue;
     favourites.push_back({*mapped, std::exp(kFavouriteSharpness * regression_.expected(i))});
@@ -235,8 +236,7 @@ void ProductSearcher::learn(const Configuration& configuration, const Observatio
 void ProductSearcher::tell(const Configuration& configuration, const Observation& observation) {
   taken_.add(configuration);
   learn(configuration, observation);
-  const bool failed =
-      observation.status != TrialStatus::correct || observation.run_time.count() <= 0;
+  const bool failed = observation.failed();
   const double time = failed ? kFailedTime : static_cast<double>(observation.run_time.count());
   const std::size_t entry = entry_of(configuration);
   const auto key = std::find(random_keys_.begin(), random_keys_.end(), digest_of(configuration));

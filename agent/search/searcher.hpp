@@ -28,6 +28,8 @@ struct Observation {
   TrialStatus status = TrialStatus::correct;
   Nanoseconds run_time{0};  // representative device time (median); 0 unless correct
   Nanoseconds compile_time{0};
+  // Without a time to compare by.
+  bool failed() const { return status != TrialStatus::correct || run_time.count() <= 0; }
 };
 
 // Bounded memory, deterministic under its seed, used by one thread. Never proposes the same

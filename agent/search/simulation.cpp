@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "agent/search/compared_searchers.hpp"
+#include "models/core/median.hpp"
 
 namespace idletune {
 
@@ -81,7 +82,7 @@ Summary summarize(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const std::size_t n = values.size();
   Summary summary;
-  summary.median = n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
+  summary.median = median_of_ascending(values);
   summary.p90 = values[(9 * n + 9) / 10 - 1];
   summary.max = values.back();
   return summary;

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "agent/src/agent_state.hpp"
+#include "agent/src/model_file.hpp"
 #include "platform/os/process.hpp"
 #include "platform/os/storage.hpp"
 
@@ -20,12 +21,6 @@ std::string shipped_model() {
   }
   const std::string installed = std::string(IDLETUNE_INSTALLED_DATA) + kName;
   return file_stamp(installed) != 0 ? installed : std::string();
-}
-
-Result<std::shared_ptr<const Model>> read_model(const std::string& path) {
-  Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxModelBytes);
-  if (!bytes.ok()) return bytes.status();
-  return Model::open(std::move(*bytes), path);
 }
 
 std::int64_t steady_now_ns() {

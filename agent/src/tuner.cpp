@@ -5,6 +5,7 @@
 
 #include "agent/scheduler/shape_evidence.hpp"
 #include "agent/search/searchers.hpp"
+#include "agent/src/model_file.hpp"
 #include "models/predict/model.hpp"
 #include "models/space/kernel_package.hpp"
 #include "models/space/product_space.hpp"
@@ -91,9 +92,7 @@ Status Tuner::State::open_space(const TunerOptions& options) {
 
 Status Tuner::State::open_model(const TunerOptions& options) {
   if (options.model.empty()) return {};
-  Result<std::vector<std::uint8_t>> bytes = read_file(options.model, kMaxModelBytes);
-  if (!bytes.ok()) return bytes.status();
-  Result<std::shared_ptr<const Model>> model = Model::open(std::move(*bytes), options.model);
+  Result<std::shared_ptr<const Model>> model = read_model(options.model);
   if (!model.ok()) return model.status();
   model_ = *model;
   evidence_.knowledge = model_->kernel(name_, space);

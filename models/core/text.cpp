@@ -1,5 +1,7 @@
 #include <idletune/text.hpp>
 
+#include <cstdio>
+
 namespace idletune {
 
 const char TextPiece::kSigned[1] = {};
@@ -25,6 +27,12 @@ std::string joined(TextPieces pieces) {
   std::string text;
   append(text, pieces);
   return text;
+}
+
+std::string hexadecimal(std::uint64_t value) {
+  char buffer[20];
+  std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(value));
+  return buffer;
 }
 
 }  // namespace idletune

@@ -4,20 +4,10 @@
 #include <cmath>
 #include <unordered_set>
 
+#include "models/core/median.hpp"
 #include "models/insight/space_overlap.hpp"
 
 namespace idletune {
-
-namespace {
-
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const std::size_t middle = values.size() / 2;
-  std::sort(values.begin(), values.end());
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-}  // namespace
 
 std::uint64_t PerformanceDistribution::count_at_least(double q) const {
   return static_cast<std::uint64_t>(sorted.end() -
@@ -65,8 +55,8 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
   result.valid = result.sorted.size();
   result.space = std::max(result.valid, history.valid_count);
   result.best_ns = std::isfinite(best) ? best : 0;
-  result.median_run_ns = median(std::move(run_times));
-  result.median_compile_ns = median(std::move(compile_times));
+  result.median_run_ns = median_of(std::move(run_times));
+  result.median_compile_ns = median_of(std::move(compile_times));
   return result;
 }
 

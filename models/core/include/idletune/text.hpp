@@ -41,5 +41,7 @@ using TextPieces = std::initializer_list<TextPiece>;
 // Numbers in decimal.
 void append(std::string& text, TextPieces pieces);
 std::string joined(TextPieces pieces);
+// Sixteen digits: digests and keys.
+std::string hexadecimal(std::uint64_t value);
 
 }  // namespace idletune
