@@ -38,12 +38,22 @@ class TreeNode {
                     static_cast<std::uint16_t>(std::lround(share * 65535.0)));
   }
 
+  // All of it as one number, so that one of two nodes can be chosen without a branch.
+  std::uint64_t bits() const {
+    return std::uint64_t{link_} << 48 | std::uint64_t{what_} << 32 | payload_;
+  }
+  static TreeNode from_bits(std::uint64_t bits) {
+    return TreeNode(static_cast<std::uint32_t>(bits), static_cast<std::uint16_t>(bits >> 32),
+                    static_cast<std::uint16_t>(bits >> 48));
+  }
+
   bool is_leaf() const { return (what_ & kLeaf) != 0; }
 
   // Of a split.
   std::size_t feature() const { return what_ & kFeatureMask; }
   bool is_categorical() const { return (what_ & kCategorical) != 0; }
   float threshold() const { return float_of(payload_); }
+  std::uint32_t threshold_bits() const { return payload_; }
   std::uint32_t categories() const { return payload_; }
   std::size_t link() const { return link_; }
   void set_link(std::size_t distance) { link_ = static_cast<std::uint16_t>(distance); }

@@ -39,7 +39,7 @@ class SelectorView {
   // Whether the inputs are as many as the tree's, and none is further than a factor kSelectorMargin
   // outside the range that it was learned in.
   bool covers(Span<const double> inputs) const;
-  // One value per input. No allocation; some 50 ns for 1,300 leaves.
+  // One value per input, none negative. No allocation; some 45 ns for 1,300 leaves.
   Choice select(Span<const double> inputs) const;
 };
 

@@ -184,6 +184,10 @@ const char* problem_in(const Selector& selector, std::size_t parameters) {
       !learners::verify(*nodes, {features, static_cast<std::uint32_t>(classes)}).ok()) {
     return "a selector's tree";
   }
+  for (const learners::TreeNode& node : *nodes) {
+    if (!node.is_leaf() && (node.is_categorical() || std::signbit(node.threshold())))
+      return "a threshold of a selector's tree";
+  }
   return nullptr;
 }
 

@@ -79,6 +79,25 @@ TEST_CASE("a selector answers from products and ratios of the inputs") {
   CHECK(selector.values(2)[1] == 4);
 }
 
+TEST_CASE("a selector goes where its tree's splits say, also for zero and ratios of zeros") {
+  const auto model = opened(content());
+  const SelectorView selector = model->kernels()[0].selector(0);
+  const double sizes[] = {0, 1, 511, 512, 513, 1024, 1e30, HUGE_VAL};
+  for (const double m : sizes) {
+    for (const double n : sizes) {
+      const double inputs[] = {m, n};
+      float features[3];
+      for (std::size_t f = 0; f < 3; ++f) {
+        features[f] = selector_feature(selector.exponents.data() + 2 * f, inputs, 2);
+      }
+      CAPTURE(m);
+      CAPTURE(n);
+      CHECK(selector.select({inputs, 2}).number ==
+            selector.tree.leaf({features, 3}).class_number());
+    }
+  }
+}
+
 TEST_CASE("a selector covers a factor of two around what it was learned from") {
   const auto model = opened(content());
   const SelectorView selector = model->kernels()[0].selector(0);
@@ -175,7 +194,9 @@ TEST_CASE("selectors that would be read out of bounds are refused") {
     edit(c.selectors[0]);
     refuse(c);
   };
-  with([](SelectorContent& s) { s.nodes[2] = TreeNode::numeric_split(3, 1); });  // no such feature
+  with([](SelectorContent& s) { s.nodes[2] = TreeNode::numeric_split(3, 1); });   // no such feature
+  with([](SelectorContent& s) { s.nodes[2] = TreeNode::numeric_split(0, -1); });  // never asked
+  with([](SelectorContent& s) { s.nodes[2] = TreeNode::categorical_split(0, 1); });
   with([](SelectorContent& s) { s.nodes[4] = TreeNode::class_leaf(3, 1, 1); });  // no such class
   with([](SelectorContent& s) { s.nodes.pop_back(); });                          // a child missing
   with([](SelectorContent& s) { s.nodes.clear(); });
