@@ -14,7 +14,7 @@ constexpr double kFloor = 0.2;
 // Standard deviations beforehand: of the sources' coefficients (times the root of their weight), of
 // all parameters' effects together, of the scale, of what nothing explains.
 constexpr double kSourceSpread = 1.5;
-constexpr double kParameterSpread = 0.1;
+constexpr double kParameterSpread = 0.2;
 constexpr double kScaleSpread = 2.0;
 constexpr double kNoise = 0.05;
 // What lies further from the best is explained less well, and matters less: noise per unit of it.

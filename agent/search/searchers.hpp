@@ -22,7 +22,7 @@ struct SearcherOptions {
   std::uint64_t random_position = 0;
   // Every `random_every`-th proposal is a uniform draw, from the first on; 0: only when the
   // portfolio is exhausted. With 4, plain random search's worst case is lengthened to at most 4/1.
-  std::uint32_t random_every = 4;
+  std::uint32_t random_every = 6;
   Configuration fallback;   // the kernel's default: fills parameters that the model does not know
   Shape shape;              // what is being tuned for, and
   std::string_view device;  // on what (for the first pick); may be empty

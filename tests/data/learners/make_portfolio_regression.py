@@ -20,7 +20,7 @@ Q[7, 2] = 0
 Q[9] = -1
 SCORE = [0.5] * 12
 TOLD = [(0, 1.0e6), (5, None), (3, 0.8e6), (7, 2.9e6), (9, 1.1e6)]  # entry, ns; None: failed
-FLOOR, SOURCES, PARAMETERS, SCALE = 0.2, 1.5, 0.1, 2.0
+FLOOR, SOURCES, PARAMETERS, SCALE = 0.2, 1.5, 0.2, 2.0
 NOISE, PER_DISTANCE, FURTHEST, MARGIN = 0.05, 0.2, -log(0.4), 0.03
 
 

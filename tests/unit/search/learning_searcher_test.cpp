@@ -183,13 +183,13 @@ TEST_CASE("failures are learned: a half that always fails is left alone") {
   CHECK(failures * 20 < learned);
 }
 
-TEST_CASE("a forest search draws first, and every fourth proposal") {
+TEST_CASE("a forest search draws first, and every sixth proposal") {
   const Space space = cube(12, 3);
   LearningSearcher searcher(space, searching(2));
   for (std::uint64_t i = 1; i <= 60; ++i) {
     const auto proposal = searcher.ask();
     REQUIRE(proposal.has_value());
-    const bool random = i <= LearningSearcher::kInitial || i % 4 == 0;
+    const bool random = i <= LearningSearcher::kInitial || i % 6 == 0;
     CHECK(proposal->origin == (random ? ProposalOrigin::random : ProposalOrigin::learned));
     searcher.tell(proposal->configuration, bowl(proposal->configuration));
   }

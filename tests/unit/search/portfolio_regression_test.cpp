@@ -62,12 +62,12 @@ TEST_CASE("predictions are those of one Gaussian conditioned on all measurements
   regression.tell(3, 0.8e6);
   regression.tell(7, 2.9e6);
   regression.tell(9, 1.1e6);
-  const std::vector<double> mean{13.714333, 14.392799, 16.654355, 13.677525, 13.808555, 13.898997,
-                                 14.201213, 13.759719, 14.438229, 14.240458, 14.263613, 14.611313};
-  const std::vector<double> deviation{0.068204, 0.297198, 0.602143, 0.069064, 0.178460, 0.122744,
-                                      0.117598, 0.140534, 0.447998, 0.076889, 0.281785, 0.190533};
-  const std::vector<double> value{0.000308, 0.000231, 0.000000, 0.001367, 0.006845, 0.000113,
-                                  0.000000, 0.005105, 0.004287, 0.000000, 0.000585, 0.000000};
+  const std::vector<double> mean{13.750491, 14.441658, 15.957877, 13.647458, 14.199547, 14.101821,
+                                 14.014906, 14.024464, 14.452843, 14.139307, 14.480554, 14.754122};
+  const std::vector<double> deviation{0.069014, 0.365025, 0.651285, 0.069458, 0.226547, 0.136405,
+                                      0.161355, 0.155235, 0.507933, 0.081904, 0.318506, 0.233558};
+  const std::vector<double> value{0.000067, 0.000967, 0.000018, 0.003701, 0.000165, 0.000001,
+                                  0.000121, 0.000064, 0.008152, 0.000000, 0.000183, 0.000000};
   for (std::size_t i = 0; i < kEntries; ++i) {
     CAPTURE(i);
     const PortfolioRegression::Prediction prediction = regression.predict(i);
