@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include <idletune/learning.hpp>
+
 #include "agent/search/forest_proposals.hpp"
 #include "agent/search/product_searcher.hpp"
 #include "models/core/random.hpp"
@@ -152,6 +154,7 @@ void play_product(const Space& space, const Model& model, std::uint64_t seed, Co
   Random random(seed);
   SearcherOptions options;
   options.seed = seed;
+  options.learner = forest_learner();
   const std::size_t before = bench::heap.bytes;
   bench::heap.peak = before;
   double begin = bench::thread_time_us();
