@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/scheduler/shape_evidence.hpp"
+#include "agent/search/searchers.hpp"
 #include "models/core/random.hpp"
 #include "tests/bench/launch_cost/allocation_counter.hpp"
 #include "tests/unit/predict/model_builder.hpp"
@@ -63,7 +64,8 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
       .count();
 }
 
-// One search of 200 measurements, every sixth a uniform draw; a decision after each.
+// One search of 200 measurements, as many of them uniform draws as a searcher makes by default; a
+// decision after each.
 void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, std::uint64_t seed,
             Times& times) {
   DevicePosterior beliefs(knowledge);
@@ -73,14 +75,15 @@ void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, 
   DecisionSituation situation;
   situation.expected_launches = 1e5;
   situation.step_charge = std::chrono::milliseconds(100);
-  situation.outlook = {&beliefs, 1.0 / 6};
+  const std::uint32_t random_every = SearcherOptions().random_every;
+  situation.outlook = {&beliefs, 1.0 / random_every};
   situation.promise = Promise();
   Random random(seed);
   double running = 1e9;
   const std::uint64_t before = allocations_of_this_thread();
   for (std::size_t i = 0; i < 200; ++i) {
     const double noise = std::exp(0.3 * random.uniform());
-    const bool draw = i % 6 == 5;
+    const bool draw = (i + 1) % random_every == 0;
     const double time = draw ? 4e6 * noise : 1e6 / knowledge.portfolio_relative(i, 0) * noise;
     const auto start = std::chrono::steady_clock::now();
     if (draw) {

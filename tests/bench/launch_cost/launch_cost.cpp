@@ -18,6 +18,7 @@
 #include "tests/bench/launch_cost/allocation_counter.hpp"
 #include "tests/bench/launch_cost/contest.hpp"
 #include "tests/bench/launch_cost/measurement.hpp"
+#include "tests/bench/required.hpp"
 #include "tests/bench/stub_opencl/stub_control.h"
 
 namespace idletune::bench {
@@ -133,11 +134,7 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, cons
   Contest contest(options);
   // The stub allocates the events that idletune asks for; real drivers may, too.
   exclude_library_of(reinterpret_cast<const void*>(contest.api().EnqueueNDRangeKernel));
-  if (scenario.background) {
-    if (Status started = contest.agent().start_background(); !started.ok()) {
-      throw std::runtime_error(started.to_string());
-    }
-  }
+  if (scenario.background) require(contest.agent().start_background());
   const unsigned long enqueued = stub.calls("clEnqueueNDRangeKernel");
   const unsigned long set = stub.calls("clSetKernelArg");
   const unsigned long profiles = stub.calls("clReleaseEvent");

@@ -1,8 +1,9 @@
 #include "tests/bench/roofline/work.hpp"
 
 #include <array>
-#include <stdexcept>
 #include <string>
+
+#include "tests/bench/required.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -43,9 +44,8 @@ constexpr Operations kOperations[] = {
 
 double buffer_bytes(const KernelPackage& package, std::size_t argument, const Shape& shape,
                     const Configuration& configuration) {
-  const Result<std::uint64_t> elements = package.buffer_elements(argument, shape, configuration);
-  if (!elements.ok()) throw std::runtime_error(elements.status().to_string());
-  return static_cast<double>(*elements * scalar_size_bytes(package.argument(argument).type));
+  const std::uint64_t elements = required(package.buffer_elements(argument, shape, configuration));
+  return static_cast<double>(elements * scalar_size_bytes(package.argument(argument).type));
 }
 
 }  // namespace

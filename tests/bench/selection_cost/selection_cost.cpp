@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
-#include <ctime>
 #include <string>
 #include <vector>
 
+#include "agent/src/model_file.hpp"
 #include "models/core/random.hpp"
 #include "models/predict/model.hpp"
-#include "platform/os/storage.hpp"
+#include "tests/bench/processor_cost.hpp"
 
 // generated_selection.cpp
 std::size_t generated_select(int selector, double m, double n, double k);
@@ -27,24 +27,18 @@ struct Problem {
   double sizes[3];
 };
 
-double thread_time_ns() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
-
 // Median over 21 rounds of the mean time of one selection among random problems.
 template <class F>
 double time_of(const std::vector<Problem>& problems, const F& select) {
   std::vector<double> rounds;
   for (int round = 0; round < 21; ++round) {
     std::size_t sum = 0;
-    const double begin = thread_time_ns();
+    const double begin = bench::thread_time_us();
     for (const Problem& p : problems) sum += select(p);
-    const double end = thread_time_ns();
+    const double end = bench::thread_time_us();
     volatile std::size_t sink = sum;
     (void)sink;
-    rounds.push_back((end - begin) / static_cast<double>(problems.size()));
+    rounds.push_back(1e3 * (end - begin) / static_cast<double>(problems.size()));
   }
   std::sort(rounds.begin(), rounds.end());
   return rounds[rounds.size() / 2];
@@ -88,9 +82,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const bool quick = argc > 2 && std::strcmp(argv[2], "--quick") == 0;
-  auto bytes = read_file(argv[1], kMaxModelBytes);
-  if (!bytes.ok()) return 1;
-  const auto model = Model::open(std::move(*bytes), argv[1]);
+  const auto model = read_model(argv[1]);
   if (!model.ok()) return 1;
   const KernelKnowledge& kernel = (*model)->kernels()[0];
   Random random(1);
