@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -47,11 +48,11 @@ inline Nanoseconds played_time(std::int64_t a, std::int64_t b) {
 }
 
 // Every configuration with that time, after 20 ms of compiling.
-inline replay::MemoryTable played_table() {
+inline replay::MemoryTable played_table(const std::string& driver = "1") {
   DeviceInfo device;
   device.platform = "test";
   device.name = "board";
-  device.driver = "1";
+  device.driver = driver;
   device.local_memory_bytes = 32768;
   device.max_work_group_size = 256;
   device.max_work_item_sizes = {256, 256, 64};

@@ -201,15 +201,8 @@ TEST_CASE("another driver version makes the adoption a hint that is tried first"
     first.agent->tune_now(10h);
     adopted = first.explain().running;
   }
-  DeviceInfo updated = table().device();
-  updated.driver = "2";
-  replay::MemoryTable measurements(updated, {"A", "B"});
-  for (std::int64_t a = 1; a <= 16; ++a) {
-    for (std::int64_t b = 1; b <= 16; ++b) {
-      REQUIRE(measurements.add({a, b}, TrialStatus::correct, {played_time(a, b)}, 20ms).ok());
-    }
-  }
-  Application second(measurements, options);
+  const replay::MemoryTable updated = played_table("2");
+  Application second(updated, options);
   second.launch();
   CHECK(second.explain().selection == Selection::fallback);
   for (int i = 0; i < 100 && second.explain().evaluated < 1; ++i) second.agent->tune_now(1s);

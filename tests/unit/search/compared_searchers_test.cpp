@@ -7,7 +7,6 @@
 
 #include "agent/search/compared_searchers.hpp"
 #include "models/learn/learners.hpp"
-#include "models/space/product_space.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;

@@ -7,7 +7,6 @@
 
 #include "agent/search/genetic_searcher.hpp"
 #include "agent/search/random_searcher.hpp"
-#include "models/space/product_space.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;

@@ -9,7 +9,6 @@
 
 #include "agent/search/iterml_searcher.hpp"
 #include "models/learn/learners.hpp"
-#include "models/space/product_space.hpp"
 #include "tests/unit/search/search_spaces.hpp"
 
 using namespace idletune;
