@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "agent/search/performance_curve.hpp"
+#include "agent/lab/performance_curve.hpp"
 
 namespace idletune::cli {
 

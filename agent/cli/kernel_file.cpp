@@ -3,9 +3,9 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "models/space/kernel_package.hpp"
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {

@@ -10,7 +10,7 @@
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
-#include "models/space/kernel_package.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
 

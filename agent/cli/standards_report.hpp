@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "agent/cli/context.hpp"
-#include "agent/search/standards.hpp"
+#include "agent/lab/standards.hpp"
 
 namespace idletune::cli {
 

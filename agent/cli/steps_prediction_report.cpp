@@ -6,7 +6,7 @@
 #include <map>
 #include <string>
 
-#include "agent/search/simulation.hpp"
+#include "agent/lab/simulation.hpp"
 #include "models/insight/device_spaces.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/insight/steps.hpp"

@@ -8,9 +8,9 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
-#include "agent/scheduler/shape_evidence.hpp"
 #include "agent/search/product_searcher.hpp"
 #include "agent/src/model_file.hpp"
+#include "agent/tuning/shape_evidence.hpp"
 #include "models/insight/published_fractions.hpp"
 #include "models/predict/model.hpp"
 

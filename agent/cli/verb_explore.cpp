@@ -18,7 +18,7 @@
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/exploration.hpp"
 #include "agent/explore/history_of.hpp"
-#include "agent/safety/helper_trials.hpp"
+#include "agent/trial/helper_trials.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 

@@ -11,7 +11,7 @@
 #include "agent/cli/named_kind.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/importance.hpp"
-#include "models/space/kernel_package.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
 

@@ -10,8 +10,8 @@
 #include "agent/journal/summary.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/learn/model_contents.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
-#include "models/space/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "agent/cli/verbs.hpp"
-#include "models/space/kernel_package.hpp"
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -63,7 +63,7 @@ void run(PackArguments& arguments, CliContext& context) {
   if (!(*package)->space().indexed()) {
     context.warn(
         "the decision diagram exceeds --max-edges or its building limit; the package "
-        "stores constraints only (models/space/README.md says what that costs)");
+        "stores constraints only (models/package/README.md says what that costs)");
   }
   report(arguments, **package, taken, context);
 }

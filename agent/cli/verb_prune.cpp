@@ -9,7 +9,7 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
-#include "agent/search/convergence.hpp"
+#include "agent/lab/convergence.hpp"
 #include "models/insight/pruning.hpp"
 
 namespace idletune::cli {

@@ -15,7 +15,7 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
-#include "agent/search/regret/regret_summary.hpp"
+#include "agent/lab/regret/regret_summary.hpp"
 #include "agent/src/model_file.hpp"
 
 namespace idletune::cli {

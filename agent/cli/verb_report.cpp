@@ -13,7 +13,7 @@
 #include "agent/cli/report/sections.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/src/model_file.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {

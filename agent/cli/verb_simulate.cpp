@@ -15,8 +15,8 @@
 #include "agent/cli/progress.hpp"
 #include "agent/cli/standards_report.hpp"
 #include "agent/cli/verbs.hpp"
-#include "agent/search/compared_searchers.hpp"
-#include "agent/search/simulation.hpp"
+#include "agent/lab/compared_searchers.hpp"
+#include "agent/lab/simulation.hpp"
 #include "agent/src/model_file.hpp"
 #include "platform/os/storage.hpp"
 

@@ -9,7 +9,7 @@
 #include "agent/cli/verbs.hpp"
 #include "models/core/random.hpp"
 #include "models/history/history.hpp"
-#include "models/space/kernel_package.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/space/space.hpp"
 #include "platform/os/storage.hpp"
 

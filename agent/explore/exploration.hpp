@@ -15,8 +15,8 @@
 #include "agent/explore/order.hpp"
 #include "agent/explore/results.hpp"
 #include "agent/journal/journal.hpp"
-#include "agent/safety/trial.hpp"
-#include "models/space/kernel_package.hpp"
+#include "agent/trial/trial.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::explore {
 

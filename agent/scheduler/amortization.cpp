@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "agent/scheduler/relative_performance.hpp"
+#include "agent/belief/relative_performance.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune {

@@ -14,8 +14,8 @@
 #include <idletune/span.hpp>
 #include <idletune/verdict.hpp>
 
-#include "agent/scheduler/search_forecast.hpp"
-#include "agent/scheduler/uniform_draws.hpp"
+#include "agent/belief/search_forecast.hpp"
+#include "agent/belief/uniform_draws.hpp"
 
 namespace idletune {
 

@@ -7,7 +7,7 @@
 
 #include <idletune/device.hpp>
 
-#include "agent/safety/trial.hpp"
+#include "agent/trial/trial.hpp"
 
 namespace idletune {
 

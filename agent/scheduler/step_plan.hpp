@@ -10,7 +10,7 @@
 #include <idletune/configuration.hpp>
 #include <idletune/device.hpp>
 
-#include "agent/safety/trial.hpp"
+#include "agent/trial/trial.hpp"
 
 namespace idletune {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "agent/scheduler/device_posterior.hpp"
+#include "agent/belief/device_posterior.hpp"
 #include "agent/search/portfolio_regression.hpp"
 #include "agent/search/random_searcher.hpp"
 #include "agent/search/search_learner.hpp"

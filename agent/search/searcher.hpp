@@ -7,7 +7,7 @@
 #include <idletune/configuration.hpp>
 #include <idletune/device.hpp>
 
-#include "agent/scheduler/search_forecast.hpp"
+#include "agent/belief/search_forecast.hpp"
 
 namespace idletune {
 

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include <idletune/configuration.hpp>
-#include <idletune/result.hpp>
 
 #include "agent/search/search_learner.hpp"
 #include "agent/search/searcher.hpp"
@@ -37,28 +36,11 @@ std::unique_ptr<Searcher> make_random_searcher(const Space& space, const Searche
 std::unique_ptr<Searcher> make_learning_searcher(const Space& space,
                                                  const SearcherOptions& options);
 
-// Simulated annealing with CLTune's parameters; a baseline to compare with. The space must outlive
-// it.
-std::unique_ptr<Searcher> make_annealing_searcher(const Space& space,
-                                                  const SearcherOptions& options);
-
-// A genetic algorithm with Kernel Tuner's parameters; a baseline to compare with. The space must
-// outlive it.
-std::unique_ptr<Searcher> make_genetic_searcher(const Space& space, const SearcherOptions& options);
-
-// The order of play of a product (DESIGN 9): the model's first pick, then its portfolio re-ranked
+// The order of play of a product : the model's first pick, then its portfolio re-ranked
 // as measurements come in, then more and more what the learner proposes, guided by history, with a
 // fixed share of uniform random draws. Space and model must outlive the searcher. With a null
 // `kernel` it is the learning searcher, without a learner, too, the random one.
 std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,
-                                                const SearcherOptions& options);
-
-// By the name used on command lines: "random", "product" (with "portfolio" for the same without
-// random draws while the portfolio lasts), "forest" (the learning one), "annealing", "genetic".
-// Those that learn do so by a forest unless the options say otherwise. Error: invalid_argument
-// naming the known ones.
-Result<std::unique_ptr<Searcher>> make_searcher(std::string_view name, const Space& space,
-                                                const KernelKnowledge* kernel,
                                                 const SearcherOptions& options);
 
 }  // namespace idletune

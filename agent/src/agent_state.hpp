@@ -13,7 +13,7 @@
 #include "agent/journal/journal.hpp"
 #include "agent/scheduler/idle_gaps.hpp"
 #include "agent/src/recent_longest.hpp"
-#include "agent/src/tuning_engine.hpp"
+#include "agent/tuning/tuning_engine.hpp"
 #include "models/predict/model.hpp"
 #include "platform/board/board.hpp"
 #include "platform/os/thread.hpp"

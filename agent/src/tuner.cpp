@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/scheduler/shape_evidence.hpp"
 #include "agent/search/searchers.hpp"
 #include "agent/src/model_file.hpp"
+#include "agent/tuning/shape_evidence.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
-#include "models/space/kernel_package.hpp"
 #include "models/space/product_space.hpp"
 #include "platform/os/storage.hpp"
 

@@ -5,8 +5,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "models/history/combine_repeats.hpp"
 #include "models/insight/space_overlap.hpp"
-#include "models/learn/combine_repeats.hpp"
 #include "models/predict/model.hpp"
 
 namespace idletune {

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstring>
 
-#include "models/insight/plain_name.hpp"
+#include "models/devices/plain_name.hpp"
 
 namespace idletune {
 

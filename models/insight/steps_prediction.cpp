@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/insight/device_family.hpp"
+#include "models/devices/device_family.hpp"
 #include "models/insight/published_fractions.hpp"
 #include "models/insight/steps.hpp"
 

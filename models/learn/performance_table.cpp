@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "models/core/digest.hpp"
-#include "models/learn/combine_repeats.hpp"
+#include "models/history/combine_repeats.hpp"
 #include "models/predict/model.hpp"
 
 namespace idletune {

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "models/core/digest.hpp"
+#include "models/devices/source_affinity.hpp"
 #include "models/predict/model_format.hpp"
-#include "models/predict/source_affinity.hpp"
 #include "models/schema/model_generated.h"
 
 namespace idletune {

@@ -1,4 +1,5 @@
-// A decision diagram over value positions, read in place. models/space/README.md tells why and how.
+// A decision diagram over value positions, read in place. models/package/README.md tells why and
+// how.
 #pragma once
 
 #include <cstddef>

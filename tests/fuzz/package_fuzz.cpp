@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "models/core/random.hpp"
-#include "models/space/kernel_package.hpp"
-#include "tests/unit/space/sealing.hpp"
+#include "models/package/kernel_package.hpp"
+#include "tests/unit/package/sealing.hpp"
 
 using namespace idletune;
 

@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "agent/safety/quirks.hpp"
+#include "agent/trial/quirks.hpp"
 
 using namespace idletune;
 

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "agent/safety/trial_wire.hpp"
+#include "agent/trial/trial_wire.hpp"
 
 using namespace idletune;
 using namespace idletune::wire;

@@ -5,7 +5,7 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
-#include "agent/search/convergence.hpp"
+#include "agent/lab/convergence.hpp"
 #include "models/insight/pruning.hpp"
 
 namespace idletune::report {

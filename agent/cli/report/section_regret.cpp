@@ -7,7 +7,7 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
-#include "agent/search/regret/regret_summary.hpp"
+#include "agent/lab/regret/regret_summary.hpp"
 
 namespace idletune::report {
 namespace {

@@ -5,7 +5,7 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
-#include "agent/search/performance_curve.hpp"
+#include "agent/lab/performance_curve.hpp"
 
 namespace idletune::report {
 namespace {

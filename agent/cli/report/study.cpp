@@ -5,7 +5,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/report/numbers.hpp"
-#include "models/learn/combine_repeats.hpp"
+#include "models/history/combine_repeats.hpp"
 #include "models/predict/model.hpp"
 
 namespace idletune::report {

@@ -16,9 +16,9 @@
 #include <idletune/agent.hpp>
 #include <idletune/cuda.hpp>
 
-#include "models/space/kernel_package.hpp"
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 #include "platform/cuda/driver.hpp"
 #include "platform/cuda/nvrtc.hpp"
 #include "tests/bench/launch_cost/measurement.hpp"

@@ -8,8 +8,8 @@
 #include <cstring>
 #include <vector>
 
-#include "agent/scheduler/shape_evidence.hpp"
 #include "agent/search/searchers.hpp"
+#include "agent/tuning/shape_evidence.hpp"
 #include "models/core/random.hpp"
 #include "tests/bench/launch_cost/allocation_counter.hpp"
 #include "tests/unit/predict/model_builder.hpp"

@@ -24,8 +24,8 @@
 #include <idletune/agent.hpp>
 #include <idletune/opencl.hpp>
 
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {

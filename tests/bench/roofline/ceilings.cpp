@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "models/space/portable_dialect.hpp"
+#include "models/package/portable_dialect.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {

@@ -17,11 +17,11 @@
 #include <idletune/opencl.hpp>
 #include <idletune/options.hpp>
 
-#include "agent/safety/trial_executor.hpp"
+#include "agent/trial/trial_executor.hpp"
 #include "models/history/history.hpp"
-#include "models/space/kernel_package.hpp"
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/roofline/ceilings.hpp"

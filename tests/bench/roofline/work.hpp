@@ -6,7 +6,7 @@
 
 #include <idletune/configuration.hpp>
 
-#include "models/space/kernel_package.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::bench {
 

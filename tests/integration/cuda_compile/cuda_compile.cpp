@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "models/space/kernel_package.hpp"
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 #include "tests/integration/cuda_compile/nvrtc.hpp"
 #include "tests/unit/kernels/covering.hpp"
 

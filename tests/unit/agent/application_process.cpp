@@ -13,7 +13,7 @@
 
 #include <idletune/agent.hpp>
 
-#include "models/space/kernel_package.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/process.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/agent/raw_application.hpp"

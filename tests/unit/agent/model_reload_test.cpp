@@ -9,8 +9,8 @@
 #include <mutex>
 #include <thread>
 
+#include "agent/lab/replay_device.hpp"
 #include "platform/os/storage.hpp"
-#include "platform/replay/replay_device.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"

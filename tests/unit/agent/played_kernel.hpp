@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/space/pack.hpp"
-#include "platform/replay/replay_device.hpp"
+#include "agent/lab/replay_device.hpp"
+#include "models/package/pack.hpp"
 
 namespace idletune::test {
 

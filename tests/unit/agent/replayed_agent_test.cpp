@@ -9,7 +9,7 @@
 #include <fstream>
 #include <functional>
 
-#include "platform/replay/replay_device.hpp"
+#include "agent/lab/replay_device.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"

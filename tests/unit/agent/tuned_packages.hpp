@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 
 namespace idletune::test {
 

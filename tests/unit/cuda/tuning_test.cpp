@@ -10,10 +10,10 @@
 #include <idletune/idletune.h>
 #include <idletune/agent.hpp>
 
-#include "agent/safety/helper_trials.hpp"
-#include "agent/safety/in_process_trials.hpp"
-#include "agent/safety/limits.hpp"
-#include "models/space/pack.hpp"
+#include "agent/trial/helper_trials.hpp"
+#include "agent/trial/in_process_trials.hpp"
+#include "agent/trial/limits.hpp"
+#include "models/package/pack.hpp"
 #include "tests/unit/cuda/stub.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 

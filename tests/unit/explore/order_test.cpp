@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "models/space/pack.hpp"
+#include "models/package/pack.hpp"
 #include "tests/unit/explore/scripted_runner.hpp"
 
 using namespace idletune;

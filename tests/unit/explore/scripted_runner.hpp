@@ -12,7 +12,7 @@
 
 #include "agent/explore/exploration.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
-#include "tests/unit/safety/scale_kernel.hpp"
+#include "tests/unit/trial/scale_kernel.hpp"
 
 namespace idletune::explore::test {
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string_view>
 
-#include "agent/safety/tuning_data.hpp"
+#include "agent/trial/tuning_data.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 

@@ -13,9 +13,9 @@
 
 #include <idletune/opencl.hpp>
 
-#include "models/space/kernel_package.hpp"
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 
 namespace idletune::kernel_tests {
 

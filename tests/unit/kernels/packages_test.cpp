@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "models/core/random.hpp"
-#include "models/space/kernel_package.hpp"
-#include "models/space/pack.hpp"
-#include "models/space/xml.hpp"
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/learn/combine_repeats.hpp"
+#include "models/history/combine_repeats.hpp"
 #include "models/learn/learn.hpp"
 #include "models/predict/model.hpp"
 

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/scheduler/relative_performance.hpp"
+#include "agent/belief/relative_performance.hpp"
 #include "models/core/random.hpp"
 #include "tests/unit/scheduler/two_source_model.hpp"
 

@@ -182,20 +182,13 @@ TEST_CASE("failures are told like measurements") {
   CHECK(seen.size() == kSize);
 }
 
-TEST_CASE("searchers are made by name and without a model begin with draws") {
+TEST_CASE("without a model every searcher begins with draws") {
   const auto model = two_devices();
   const Space space = line();
-  for (const char* name : {"random", "product", "portfolio"}) {
-    auto with_model = make_searcher(name, space, &model->kernels()[0], with_forest());
-    REQUIRE(with_model.ok());
-    CHECK((*with_model)->ask().has_value());
-    auto without = make_searcher(name, space, nullptr, {});
-    REQUIRE(without.ok());
-    CHECK((*without)->ask()->origin == ProposalOrigin::random);
-  }
-  const auto unknown = make_searcher("oracle", space, nullptr, {});
-  CHECK(unknown.code() == StatusCode::invalid_argument);
-  CHECK(unknown.status().message().find("product") != std::string::npos);
+  CHECK(make_product_searcher(space, &model->kernels()[0], with_forest())->ask().has_value());
+  CHECK(make_product_searcher(space, nullptr, with_forest())->ask()->origin ==
+        ProposalOrigin::random);
+  CHECK(make_random_searcher(space, {})->ask()->origin == ProposalOrigin::random);
 }
 
 TEST_CASE("what an earlier session measured is recalled by origin and not proposed again") {
@@ -245,16 +238,13 @@ TEST_CASE("the outlook names the beliefs and how many of the next proposals are 
   SearcherOptions options;
   options.random_every = 0;
   CHECK(ProductSearcher(space, model->kernels()[0], options).outlook().random_share == 0);
-  auto without = make_searcher("product", space, nullptr, {});
-  REQUIRE(without.ok());
-  CHECK((*without)->outlook().beliefs == nullptr);
+  CHECK(make_product_searcher(space, nullptr, with_forest())->outlook().beliefs == nullptr);
 }
 
 TEST_CASE("without a model a forest proposes, and a share of uniform draws stays") {
   const Space space = line();
-  auto searcher = make_searcher("product", space, nullptr, {});
-  REQUIRE(searcher.ok());
-  const auto proposals = play(**searcher, 40);
+  auto searcher = make_product_searcher(space, nullptr, with_forest());
+  const auto proposals = play(*searcher, 40);
   REQUIRE(proposals.size() == 40);
   std::size_t learned = 0;
   for (std::size_t i = 0; i < 40; ++i) {

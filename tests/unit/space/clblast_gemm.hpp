@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/space/kernel_description.hpp"
+#include "models/package/kernel_description.hpp"
 
 namespace idletune::test {
 

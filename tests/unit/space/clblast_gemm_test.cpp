@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "models/space/pack.hpp"
+#include "models/package/pack.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
 
 using namespace idletune;

@@ -1,0 +1,276 @@
+#include "agent/launch/kernel_state.hpp"
+
+#include <idletune/text.hpp>
+
+#include "agent/trial/limits.hpp"
+#include "agent/trial/tuning_data.hpp"
+
+namespace idletune::detail {
+namespace {
+
+// Gives the lane back on every way out.
+class LaneGuard {
+ public:
+  explicit LaneGuard(Lanes& lanes) : lanes_(lanes), lane_(lanes.take()) {}
+  ~LaneGuard() { lanes_.give(lane_); }
+  LaneGuard(const LaneGuard&) = delete;
+  LaneGuard& operator=(const LaneGuard&) = delete;
+  std::uint32_t lane() const { return lane_; }
+
+ private:
+  Lanes& lanes_;
+  std::uint32_t lane_;
+};
+
+Nanoseconds steady_now() {
+  return std::chrono::duration_cast<Nanoseconds>(
+      std::chrono::steady_clock::now().time_since_epoch());
+}
+
+}  // namespace
+
+bool LaunchLog::read(std::uint64_t& position, Entry& entry, bool& lost) const {
+  const std::uint64_t next = next_.load(std::memory_order_acquire);
+  if (next - position > kCapacity && next > position) {
+    position = next - kCapacity;
+    lost = true;
+  }
+  if (position >= next) return false;
+  const Cell& cell = cells_[position % kCapacity];
+  const std::uint64_t before = cell.sequence.load(std::memory_order_acquire);
+  if (before < position + 1) return false;  // being written
+  entry.at = Nanoseconds(cell.at.load(std::memory_order_relaxed));
+  entry.slot = cell.slot.load(std::memory_order_relaxed);
+  ++position;
+  if (before != position) {  // overwritten meanwhile
+    lost = true;
+    return read(position, entry, lost);
+  }
+  return entry.slot != nullptr;
+}
+
+KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> package,
+                         std::size_t max_shapes)
+    : device_(device),
+      package_(std::move(package)),
+      name_(package_->name()),
+      table_(max_shapes),
+      lanes_(kLanes) {
+  argument_count_ = package_->argument_count();
+  for (std::size_t i = 0; i < argument_count_ && i < kMaxArguments; ++i) {
+    const ArgumentSpec& spec = package_->argument(i);
+    rules_[i].given = spec.kind != ArgumentKind::dimension;
+    rules_[i].is_buffer = spec.kind == ArgumentKind::buffer;
+    rules_[i].size = static_cast<std::uint8_t>(scalar_size_bytes(spec.type));
+    given_count_ += rules_[i].given;
+  }
+}
+
+Result<std::unique_ptr<KernelState>> KernelState::create(
+    Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes) {
+  if (package->argument_count() > kMaxArguments) {
+    return Status(StatusCode::unsupported,
+                  {"kernel '", package->name(), "': ", package->argument_count(),
+                   " arguments, expected at most ", kMaxArguments});
+  }
+  if (Status fit = trial::admit_dialect(device.info(), *package); !fit.ok()) return fit;
+  std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
+  const KernelPackage& p = *kernel->package_;
+  const std::string options = p.compile_options(p.default_configuration());
+  Result<std::unique_ptr<Program>> program =
+      device.compile({p.source(), p.entry(), options, kLanes});
+  if (!program.ok()) return program.status();
+  kernel->default_program_ = std::move(*program);
+  return kernel;
+}
+
+KernelState::~KernelState() {
+  for (std::size_t i = 0; i < table_.count(); ++i) {
+    ShapeSlot* slot = table_.at(i);
+    for (std::size_t t = 0; slot != nullptr && t < ShapeSlot::kTickets; ++t) {
+      if (slot->ticket_states[t].load(std::memory_order_acquire) == 2) {
+        device_.discard(slot->tickets[t].profile);
+      }
+    }
+  }
+}
+
+Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
+                           Span<const Argument> arguments) {
+  const std::uint64_t hash = LaunchTable::hash(shape);
+  ShapeSlot* slot = table_.find(shape, hash);
+  if (slot == nullptr) {
+    if (table_.full()) return launch_unslotted(options, shape, arguments);
+    Result<ShapeSlot*> made = slot_for(shape);
+    if (!made.ok()) {
+      return made.code() == StatusCode::out_of_memory ? launch_unslotted(options, shape, arguments)
+                                                      : made.status();
+    }
+    slot = *made;
+  }
+  Argument all[kMaxArguments];
+  for (std::size_t i = 0; i < argument_count_; ++i) all[i] = slot->arguments[i];
+  if (Status status = merge_arguments(arguments, all); !status.ok()) return status;
+
+  const LaneGuard guard(lanes_);
+  const std::uint64_t launches = slot->launches.fetch_add(1, std::memory_order_relaxed);
+  if (logging_.load(std::memory_order_relaxed)) log_.write(steady_now(), slot);
+  const Span<const Argument> merged(all, argument_count_);
+  const std::uint32_t period = slot->in_place_period.load(std::memory_order_relaxed);
+  if (period != 0 && launches % period == 0) {
+    const Variant* candidate = slot->in_place.load(std::memory_order_seq_cst);
+    if (candidate != nullptr && profiling_available()) {
+      return enqueue(*slot, guard.lane(), *candidate, merged, options, true);
+    }
+  }
+  const Variant* current = slot->current.load(std::memory_order_seq_cst);
+  // While a candidate is timed in place the incumbent is timed just as often, beside it.
+  const bool watched = period != 0 ? launches % period == period / 2 : take_sample(*slot, launches);
+  return enqueue(*slot, guard.lane(), *current, merged, options, watched);
+}
+
+bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
+  if (slot.eager_samples.load(std::memory_order_relaxed) <= 0) return launches % kWatchPeriod == 0;
+  slot.eager_samples.fetch_sub(1, std::memory_order_relaxed);
+  return true;
+}
+
+Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
+                            Span<const Argument> arguments, const LaunchOptions& options,
+                            bool watched) {
+  void* profile = nullptr;
+  const bool ask = watched && profiling_available();
+  Status status =
+      variant.program->enqueue(lane, variant.range, arguments, options, ask ? &profile : nullptr);
+  if (status.ok()) {
+    if (profile != nullptr) {
+      post_ticket(slot, variant, profile);
+    } else if (ask) {
+      profiling_.store(false, std::memory_order_relaxed);
+    }
+    return status;
+  }
+  if (&variant == &slot.fallback) return status;
+  // A tuned variant that the driver refuses (its resources may have shrunk) must not cost the
+  // application its result: run the default, and let the tuner demote the variant.
+  slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
+  return slot.fallback.program->enqueue(lane, slot.fallback.range, arguments, options, nullptr);
+}
+
+void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const {
+  for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
+    std::uint32_t expected = 0;
+    if (slot.ticket_states[i].compare_exchange_strong(expected, 1, std::memory_order_acquire)) {
+      slot.tickets[i] = {profile, &variant};
+      slot.ticket_states[i].store(2, std::memory_order_release);
+      return;
+    }
+  }
+  device_.discard(profile);  // the tuner has not come by for long: drop the sample
+}
+
+Status KernelState::merge_arguments(Span<const Argument> given, Argument* all) const {
+  if (given.size() != given_count_) {
+    return Status(StatusCode::invalid_argument,
+                  {"kernel '", name_, "': launched with ", given.size(), " arguments, expected ",
+                   given_count_});
+  }
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < argument_count_; ++i) {
+    const ArgumentRule rule = rules_[i];
+    if (rule.given == 0) continue;
+    const Argument& argument = given[next++];
+    const bool fits = rule.is_buffer != 0 ? argument.is_buffer()
+                                          : !argument.is_buffer() && argument.size() == rule.size;
+    if (!fits) return wrong_argument(i, argument);
+    all[i] = argument;
+  }
+  return {};
+}
+
+Status KernelState::wrong_argument(std::size_t index, const Argument& given) const {
+  const ArgumentSpec& spec = package_->argument(index);
+  const std::string found =
+      given.is_buffer() ? "a buffer" : joined({"a scalar of ", given.size(), " bytes"});
+  const std::string expected = spec.kind == ArgumentKind::buffer
+                                   ? std::string("a buffer")
+                                   : std::string("a scalar of type ") + scalar_type_name(spec.type);
+  return Status(StatusCode::invalid_argument, {"kernel '", name_, "', argument '", spec.name,
+                                               "': got ", found, ", expected ", expected});
+}
+
+Status KernelState::derive_arguments(const Shape& shape, Argument* all) const {
+  for (std::size_t i = 0; i < argument_count_; ++i) {
+    if (rules_[i].given != 0) continue;
+    Result<std::int64_t> value = package_->dimension_value(i, shape);
+    if (!value.ok()) return value.status();
+    all[i] = trial::dimension_argument(package_->argument(i).type, *value);
+  }
+  return {};
+}
+
+Status KernelState::fill_slot(ShapeSlot& slot, const Shape& shape) const {
+  Result<LaunchPlan> plan = package_->plan(shape, package_->default_configuration());
+  if (!plan.ok()) return plan.status();
+  if (Status status = derive_arguments(shape, slot.arguments.data()); !status.ok()) return status;
+  slot.shape = shape;
+  slot.fallback.program = default_program_;
+  slot.fallback.range = plan->range;
+  slot.fallback.configuration = package_->default_configuration();
+  slot.fallback.selection = Selection::fallback;
+  slot.current.store(&slot.fallback, std::memory_order_seq_cst);
+  return {};
+}
+
+Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
+  const std::uint64_t hash = LaunchTable::hash(shape);
+  if (ShapeSlot* slot = table_.find(shape, hash)) return slot;
+  // Everything that may fail comes before a slot is taken: slots are never given back.
+  Result<LaunchPlan> plan = package_->plan(shape, package_->default_configuration());
+  if (!plan.ok()) return plan.status();
+  Argument derived[kMaxArguments];
+  if (Status status = derive_arguments(shape, derived); !status.ok()) return status;
+  ShapeSlot* slot = table_.claim(hash);
+  if (slot == nullptr) {
+    return Status(StatusCode::out_of_memory, std::string());
+  }
+  if (Status status = fill_slot(*slot, shape); !status.ok()) return status;
+  table_.publish(*slot);
+  return table_.find(shape, hash);
+}
+
+Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& shape,
+                                     Span<const Argument> arguments) {
+  Result<LaunchPlan> plan = package_->plan(shape, package_->default_configuration());
+  if (!plan.ok()) return plan.status();
+  Argument all[kMaxArguments];
+  if (Status status = derive_arguments(shape, all); !status.ok()) return status;
+  if (Status status = merge_arguments(arguments, all); !status.ok()) return status;
+  unslotted_.fetch_add(1, std::memory_order_relaxed);
+  const LaneGuard guard(lanes_);
+  return default_program_->enqueue(guard.lane(), plan->range,
+                                   Span<const Argument>(all, argument_count_), options, nullptr);
+}
+
+Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,
+                                                    const Configuration& configuration,
+                                                    Selection selection) const {
+  Result<LaunchPlan> plan = package_->plan(slot.shape, configuration);
+  if (!plan.ok()) return plan.status();
+  auto variant = std::make_unique<Variant>();
+  variant->range = plan->range;
+  variant->configuration = configuration;
+  variant->selection = selection;
+  if (configuration == package_->default_configuration()) {
+    variant->program = default_program_;
+    return variant;
+  }
+  const std::string options = package_->compile_options(configuration);
+  Result<std::unique_ptr<Program>> program =
+      device_.compile({package_->source(), package_->entry(), options, kLanes});
+  if (!program.ok()) return program.status();
+  variant->program = std::move(*program);
+  return variant;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,119 @@
+// One kernel on one device: its package, its launch table, and the launches themselves.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <idletune/agent.hpp>
+
+#include "agent/launch/launch_table.hpp"
+#include "models/package/kernel_package.hpp"
+
+namespace idletune::detail {
+
+// When the application launched what: written by launching threads without waiting, read by the
+// background tuner. Old entries are overwritten; a reader that was too slow knows how many it lost.
+class LaunchLog {
+ public:
+  static constexpr std::size_t kCapacity = 256;
+  struct Entry {
+    Nanoseconds at{0};
+    const ShapeSlot* slot = nullptr;
+  };
+  void write(Nanoseconds at, const ShapeSlot* slot) {
+    const std::uint64_t i = next_.fetch_add(1, std::memory_order_relaxed);
+    Cell& cell = cells_[i % kCapacity];
+    cell.at.store(at.count(), std::memory_order_relaxed);
+    cell.slot.store(slot, std::memory_order_relaxed);
+    cell.sequence.store(i + 1, std::memory_order_release);
+  }
+  // The next entry after `position`, which it advances; false when there is none. `lost` is set
+  // when entries were overwritten before they could be read.
+  bool read(std::uint64_t& position, Entry& entry, bool& lost) const;
+  // Where an entry written from now on would be read.
+  std::uint64_t end() const { return next_.load(std::memory_order_acquire); }
+
+ private:
+  struct Cell {
+    std::atomic<std::uint64_t> sequence{0};  // index + 1 of the entry it holds
+    std::atomic<std::int64_t> at{0};
+    std::atomic<const ShapeSlot*> slot{nullptr};
+  };
+  std::array<Cell, kCapacity> cells_;
+  std::atomic<std::uint64_t> next_{0};
+};
+
+class KernelState {
+ public:
+  static constexpr std::uint32_t kLanes = 4;
+  static constexpr std::uint64_t kWatchPeriod = 32;  // every 32nd launch of a shape is profiled
+
+  // Compiles the default configuration. Errors: those of Device::compile; unsupported (too many
+  // arguments).
+  static Result<std::unique_ptr<KernelState>> create(Device& device,
+                                                     std::shared_ptr<const KernelPackage> package,
+                                                     std::size_t max_shapes);
+  ~KernelState();  // no launch may be under way
+
+  Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
+
+  // The slot of a shape, made if need be. Errors: invalid_argument or unsupported (the package
+  // cannot be launched with this shape), out_of_memory (max_shapes reached).
+  Result<ShapeSlot*> slot_for(const Shape& shape);
+  // Compiles a configuration for launches and plans it for the slot's shape.
+  Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
+                                         Selection selection) const;
+
+  Device& device() const { return device_; }
+  const KernelPackage& package() const { return *package_; }
+  const std::shared_ptr<const KernelPackage>& shared_package() const { return package_; }
+  const std::string& name() const { return name_; }
+  LaunchTable& table() { return table_; }
+  const Lanes& lanes() const { return lanes_; }
+  const LaunchLog& launch_log() const { return log_; }
+  std::uint64_t unslotted_launches() const { return unslotted_.load(std::memory_order_relaxed); }
+  // Whether launches write their time into the log (one clock reading each).
+  void log_launches(bool on) { logging_.store(on, std::memory_order_relaxed); }
+  // False once a sampled launch came back without a profile: the queue has no profiling.
+  bool profiling_available() const { return profiling_.load(std::memory_order_relaxed); }
+
+ private:
+  KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes);
+  Status fill_slot(ShapeSlot& slot, const Shape& shape) const;
+  Status derive_arguments(const Shape& shape, Argument* all) const;
+  Status launch_unslotted(const LaunchOptions& options, const Shape& shape,
+                          Span<const Argument> arguments);
+  Status merge_arguments(Span<const Argument> given, Argument* all) const;
+  Status wrong_argument(std::size_t index, const Argument& given) const;
+  Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
+                 Span<const Argument> arguments, const LaunchOptions& options, bool watched);
+  // Whether this launch is profiled for the production watch.
+  static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
+  void post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const;
+
+  // What merge_arguments must know of an argument, compact for the hot path.
+  struct ArgumentRule {
+    std::uint8_t given = 0;  // passed by the application
+    std::uint8_t is_buffer = 0;
+    std::uint8_t size = 0;  // bytes of a scalar
+  };
+
+  Device& device_;
+  std::shared_ptr<const KernelPackage> package_;
+  std::string name_;
+  std::shared_ptr<Program> default_program_;
+  LaunchTable table_;
+  Lanes lanes_;
+  std::array<ArgumentRule, kMaxArguments> rules_{};
+  std::size_t argument_count_ = 0;
+  std::size_t given_count_ = 0;
+  std::atomic<bool> logging_{false};
+  std::atomic<bool> profiling_{true};
+  std::atomic<std::uint64_t> unslotted_{0};
+  LaunchLog log_;
+};
+
+}  // namespace idletune::detail

@@ -1,0 +1,95 @@
+#include "agent/launch/launch_table.hpp"
+
+#include <thread>
+
+namespace idletune::detail {
+namespace {
+
+std::size_t table_size(std::size_t max_shapes) {
+  std::size_t size = 16;
+  while (size < 2 * max_shapes) size *= 2;
+  return size;
+}
+
+// A small number that differs between threads, so that they start at different lanes.
+std::uint32_t thread_number() {
+  static std::atomic<std::uint32_t> next{0};
+  thread_local const std::uint32_t number = next.fetch_add(1, std::memory_order_relaxed);
+  return number;
+}
+
+constexpr std::uint64_t kOver = ~std::uint64_t{0};
+
+}  // namespace
+
+LaunchTable::LaunchTable(std::size_t max_shapes)
+    : slots_(new ShapeSlot[table_size(max_shapes)]),
+      order_(new std::atomic<ShapeSlot*>[max_shapes]()),
+      mask_(table_size(max_shapes) - 1),
+      max_shapes_(max_shapes) {}
+
+ShapeSlot* LaunchTable::claim(std::uint64_t hash) {
+  if (claimed_.fetch_add(1, std::memory_order_relaxed) >= max_shapes_) {
+    claimed_.fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  std::size_t i = static_cast<std::size_t>(hash) & mask_;
+  for (std::size_t probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
+    std::uint32_t expected = ShapeSlot::empty;
+    if (slots_[i].state.compare_exchange_strong(expected, ShapeSlot::claimed,
+                                                std::memory_order_acq_rel)) {
+      slots_[i].hash = hash;
+      return &slots_[i];
+    }
+  }
+  claimed_.fetch_sub(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+void LaunchTable::publish(ShapeSlot& slot) {
+  slot.state.store(ShapeSlot::ready, std::memory_order_release);
+  // The lookup decides which of two equal shapes counts; only that one is shown to the tuner.
+  if (find(slot.shape, slot.hash) != &slot) return;
+  const std::size_t index = count_.fetch_add(1, std::memory_order_acq_rel);
+  slot.index = index;
+  order_[index].store(&slot, std::memory_order_release);
+}
+
+std::uint32_t Lanes::take() {
+  const std::uint32_t first = thread_number() % count_;
+  for (std::uint32_t i = first, tries = 0;; i = (i + 1) % count_) {
+    if (!lanes_[i].taken.exchange(true, std::memory_order_seq_cst)) {
+      // Only the holder writes it: a plain increment suffices.
+      lanes_[i].entries.store(lanes_[i].entries.load(std::memory_order_relaxed) + 1,
+                              std::memory_order_seq_cst);
+      return i;
+    }
+    if (++tries % (4 * count_) == 0) std::this_thread::yield();
+  }
+}
+
+Lanes::Quiescence::Quiescence(const Lanes& lanes) : busy_since_(lanes.count_) {
+  for (std::uint32_t i = 0; i < lanes.count_; ++i) {
+    const std::uint64_t entries = lanes.lanes_[i].entries.load(std::memory_order_seq_cst);
+    busy_since_[i] = lanes.lanes_[i].taken.load(std::memory_order_seq_cst) ? entries : kOver;
+  }
+}
+
+bool Lanes::Quiescence::reached(const Lanes& lanes) {
+  bool all_over = true;
+  for (std::uint32_t i = 0; i < lanes.count_; ++i) {
+    if (busy_since_[i] == kOver) continue;
+    const bool taken = lanes.lanes_[i].taken.load(std::memory_order_seq_cst);
+    // More entries than at the start by two or more: the launch of then has certainly ended. (By
+    // one may be that very launch, which had taken the lane but not counted yet.)
+    const std::uint64_t entries = lanes.lanes_[i].entries.load(std::memory_order_seq_cst);
+    if (!taken || entries >= busy_since_[i] + 2) {
+      busy_since_[i] = kOver;
+    } else {
+      all_over = false;
+    }
+  }
+  return all_over;
+}
+
+}  // namespace idletune::detail

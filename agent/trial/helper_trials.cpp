@@ -1,0 +1,437 @@
+#include "agent/trial/helper_trials.hpp"
+
+#include <idletune/text.hpp>
+
+#include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "agent/trial/helper_exit.hpp"
+#include "agent/trial/limits.hpp"
+#include "agent/trial/stage_thread.hpp"
+#include "agent/trial/trial_wire.hpp"
+#include "platform/os/process.hpp"
+
+#ifndef IDLETUNE_INSTALLED_PROGRAMS
+#define IDLETUNE_INSTALLED_PROGRAMS "/usr/local/bin"
+#endif
+
+namespace idletune {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using wire::MessageType;
+
+constexpr char kProgramName[] = "idletune-helper";
+constexpr int kLongestStarving = 10;                           // deadlines
+constexpr Nanoseconds kSlice = std::chrono::milliseconds(20);  // how soon stop() is noticed
+constexpr Nanoseconds kTransfer = std::chrono::seconds(10);    // the rest of a started message
+constexpr Nanoseconds kReap = std::chrono::seconds(2);
+constexpr Nanoseconds kLongestRun = std::chrono::hours(24);
+constexpr std::uint32_t kMaxCountedRepeats = 10000;
+
+Nanoseconds time_since(Clock::time_point start) { return Clock::now() - start; }
+
+std::string in_milliseconds(Nanoseconds time) {
+  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) +
+         " ms";
+}
+
+bool is_program(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
+
+// What the helper has behind it, so that a stage is not granted time for work already done.
+struct Progress {
+  Configuration compiled;
+  bool any_compiled = false;
+  Shape shape;
+  std::vector<std::uint32_t> seeds;  // references at hand for `shape`
+
+  bool has_compiled(const TrialRequest& request) const {
+    return any_compiled && compiled == request.configuration;
+  }
+  bool has_prepared(const TrialRequest& request) const {
+    if (shape != request.shape) return false;
+    for (std::uint32_t seed : seeds) {
+      if (seed == request.seed) return true;
+    }
+    return false;
+  }
+  void note(const TrialRequest& request) {
+    if (request.stage != TrialStage::prepare) {
+      compiled = request.configuration;
+      any_compiled = true;
+    }
+    if (request.stage == TrialStage::prepare || request.stage == TrialStage::check) {
+      if (shape != request.shape) seeds.clear();
+      shape = request.shape;
+      if (!has_prepared(request)) seeds.push_back(request.seed);
+      if (seeds.size() > 2) seeds.erase(seeds.begin());
+    }
+  }
+};
+
+}  // namespace
+
+class HelperTrials::State {
+ public:
+  State(DeviceInfo device, std::shared_ptr<const KernelPackage> package,
+        HelperTrialsOptions options)
+      : device_(std::move(device)), package_(std::move(package)), options_(std::move(options)) {}
+
+  ~State() { stop(); }
+
+  Status start(const TrialRequest& request) {
+    if (has_local_outcome_) return Status(StatusCode::busy, "the last outcome was not taken");
+    if (options_.program.empty()) {
+      const char* path = std::getenv("PATH");  // as any start of a program by name does
+      Result<std::string> found = find_helper(path == nullptr ? "" : path);
+      if (!found) return found.status();
+      options_.program = std::move(*found);
+    }
+    if (!is_program(options_.program)) {
+      return Status(StatusCode::not_found,
+                    {"'", options_.program, "': expected the program idletune-helper"});
+    }
+    if (Status status = start_failure(); !status.ok()) return status;
+    if (Status status = ensure_thread(); !status.ok()) return status;
+    if (refused_here(request)) return {};
+    return thread_->start(request);
+  }
+
+  bool poll(Nanoseconds wait, TrialOutcome& outcome) {
+    if (has_local_outcome_) {
+      outcome = std::move(local_outcome_);
+      has_local_outcome_ = false;
+      return true;
+    }
+    return thread_ && thread_->poll(wait, outcome);
+  }
+
+  void stop() {
+    if (!thread_) return;
+    stopping_.store(true);
+    thread_->wait_until_idle();
+    stopping_.store(false);
+    child_.reset();  // the thread is idle: the child is ours
+  }
+
+  Counters counters() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    return counters_;
+  }
+
+ private:
+  // What the application's side can tell by itself costs no start.
+  bool refused_here(const TrialRequest& request) {
+    if (request.stage == TrialStage::prepare || request.ignore_device_limits) return false;
+    const Clock::time_point start = Clock::now();
+    const Result<LaunchPlan> plan = trial::admitted_plan(
+        device_, *package_, options_.quirks, request.shape, request.configuration, false);
+    if (plan) return false;
+    local_outcome_ = TrialOutcome();
+    local_outcome_.status = TrialStatus::constraints;
+    local_outcome_.message = plan.status().message();
+    local_outcome_.wall = time_since(start);
+    has_local_outcome_ = true;
+    return true;
+  }
+
+  Status ensure_thread() {
+    if (thread_) return {};
+    auto thread = trial::StageThread::create(
+        "idletune-watch", [this](const TrialRequest& request) { return supervise(request); });
+    if (!thread) return thread.status();
+    thread_ = std::move(*thread);
+    return {};
+  }
+
+  Status start_failure() const {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (start_failures_ < options_.max_start_failures) return {};
+    return Status(StatusCode::device_error, {"idletune-helper could not be started ",
+                                             start_failures_, " times in a row: ", last_failure_});
+  }
+
+  // --- on the supervising thread ---
+
+  TrialOutcome supervise(const TrialRequest& request) {
+    const Clock::time_point start = Clock::now();
+    TrialOutcome outcome;
+    outcome.stage = request.stage;
+    if (child_ && child_->ended(Nanoseconds(0))) child_.reset();  // died while it had nothing to do
+    const Nanoseconds processor_before = child_ ? child_->cpu_time() : Nanoseconds(0);
+    if (ensure_child(outcome)) converse(request, outcome);
+    outcome.wall = time_since(start);
+    if (request.stage == TrialStage::compile && child_) {
+      outcome.processor = std::max(Nanoseconds(0), child_->cpu_time() - processor_before);
+    }
+    return outcome;
+  }
+
+  static void fail(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
+    outcome.status = status;
+    outcome.message = joined(message);
+  }
+  // No verdict on the configuration.
+  static void fail_apart(TrialOutcome& outcome, TextPieces message) {
+    outcome.stage = TrialStage::prepare;
+    fail(outcome, TrialStatus::runtime, message);
+  }
+
+  bool ensure_child(TrialOutcome& outcome) {
+    if (child_) return true;
+    const Clock::time_point start = Clock::now();
+    const Status status = start_child();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (status.ok()) {
+      start_failures_ = 0;
+      counters_.last_start = time_since(start);
+      return true;
+    }
+    child_.reset();
+    if (!stopping_.load()) ++start_failures_;
+    last_failure_ = status.message();
+    fail_apart(outcome, {"idletune-helper did not start: ", status.message()});
+    return false;
+  }
+
+  Status start_child() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++counters_.starts;
+    }
+    progress_ = Progress();
+    ProcessOptions process;
+    process.program = options_.program;
+    process.inherit_output = options_.inherit_output;
+    Result<std::unique_ptr<ChildProcess>> child = ChildProcess::start(process);
+    if (!child) return child.status();
+    child_ = std::move(*child);
+    Status status = child_->channel().send(wire::encode(setup()), options_.start_deadline);
+    if (!status.ok()) return explained(status);
+    std::vector<std::uint8_t> payload;
+    status = receive(MessageType::ready, options_.start_deadline, payload);
+    if (!status.ok()) return explained(status);
+    const Result<wire::Ready> ready = wire::decode_ready(payload);
+    if (!ready) return ready.status();
+    return ready->code == StatusCode::ok ? Status() : Status(ready->code, ready->message);
+  }
+
+  wire::Setup setup() const {
+    wire::Setup setup;
+    setup.device = device_;
+    setup.opencl_library = options_.opencl_library;
+    setup.cuda_library = options_.cuda_library;
+    setup.nvrtc_library = options_.nvrtc_library;
+    setup.program_cache = options_.program_cache;
+    setup.executor = options_.executor;
+    setup.quirks = options_.quirks.text();
+    const Bytes package = package_->bytes();
+    setup.package.assign(package.begin(), package.end());
+    return setup;
+  }
+
+  // A connection that broke, with how the helper ended if it did.
+  Status explained(const Status& status) {
+    if (status.code() != StatusCode::not_found || !child_->ended(kReap)) return status;
+    return Status(StatusCode::device_error, {"it ", child_->exit_status().to_string()});
+  }
+
+  void converse(const TrialRequest& request, TrialOutcome& outcome) {
+    const Nanoseconds deadline = hard_deadline(request);
+    Status status = child_->channel().send(wire::encode(request), kTransfer);
+    if (!status.ok()) {  // it died of something else just now
+      fail_apart(outcome, {explained(status).message()});
+      child_.reset();
+      return;
+    }
+    std::vector<std::uint8_t> payload;
+    const bool may_starve = request.stage == TrialStage::compile;
+    status = receive(MessageType::outcome, deadline, payload, may_starve);
+    if (status.ok()) {
+      Result<TrialOutcome> decoded = wire::decode_outcome(payload);
+      if (decoded) {
+        outcome = std::move(*decoded);
+        return after(request, outcome);
+      }
+      status = decoded.status();
+    }
+    judge_silence(status, deadline, outcome);
+    child_.reset();
+  }
+
+  void after(const TrialRequest& request, const TrialOutcome& outcome) {
+    if (outcome.status == TrialStatus::correct) progress_.note(request);
+    if (outcome.status == TrialStatus::timeout) {
+      end_child();  // its device still runs the kernel
+    } else if (outcome.status == TrialStatus::runtime) {
+      child_.reset();
+    }
+  }
+
+  void judge_silence(const Status& status, Nanoseconds deadline, TrialOutcome& outcome) {
+    if (stopping_.load()) return fail_apart(outcome, {"the helper was stopped"});
+    if (status.code() == StatusCode::timeout) {
+      end_child();
+      return fail(outcome, TrialStatus::timeout,
+                  {"the helper was killed at its deadline of ", in_milliseconds(deadline)});
+    }
+    if (status.code() != StatusCode::not_found) return fail_apart(outcome, {status.message()});
+    if (!child_->ended(kReap)) {
+      count_death();
+      return fail(outcome, TrialStatus::crash, {"the helper hung up"});
+    }
+    const ExitStatus& exit = child_->exit_status();
+    if (exit.kind == ExitStatus::Kind::exited &&
+        (exit.value == kProtocolExitCode || exit.value == kParentGoneExitCode)) {
+      return fail_apart(outcome, {"the helper ", exit.to_string()});
+    }
+    count_death();
+    // These come from outside: the user, a terminal that closes, the kernel short of memory.
+    const bool from_outside = exit.value == SIGKILL || exit.value == SIGTERM ||
+                              exit.value == SIGHUP || exit.value == SIGINT;
+    outcome.ambiguous = exit.kind == ExitStatus::Kind::unknown ||
+                        (exit.kind == ExitStatus::Kind::signaled && from_outside);
+    fail(outcome, TrialStatus::crash, {"the helper ", exit.to_string()});
+  }
+
+  void count_death() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    ++counters_.deaths;
+  }
+
+  void end_child() {
+    count_death();
+    child_->kill();
+    (void)child_->ended(kReap);
+    child_.reset();
+  }
+
+  // How long a healthy helper may take at most, all its own deadlines included.
+  Nanoseconds hard_deadline(const TrialRequest& request) const {
+    Nanoseconds total{0};
+    const bool runs_candidate =
+        request.stage == TrialStage::check || request.stage == TrialStage::measure;
+    if (request.stage != TrialStage::prepare && !progress_.has_compiled(request)) {
+      total += options_.compile_deadline;
+    }
+    if (request.stage == TrialStage::compile) {  // with the first launch
+      return total + request.deadline + options_.executor.first_run_allowance;
+    }
+    total += options_.stage_deadline;
+    if (request.stage != TrialStage::measure && !progress_.has_prepared(request)) {
+      total += options_.compile_deadline +
+               std::max(options_.executor.reference_deadline,
+                        request.deadline + options_.executor.first_run_allowance);
+    }
+    if (runs_candidate) {
+      const Nanoseconds run = std::min(
+          request.deadline.count() > 0 ? request.deadline : options_.stage_deadline, kLongestRun);
+      std::uint32_t runs = 1;  // the check, or a warm-up
+      if (request.stage == TrialStage::measure) {
+        runs += std::min(request.repeats, kMaxCountedRepeats);
+      }
+      total += options_.executor.first_run_allowance + run * runs;
+    }
+    return total;
+  }
+
+  // The payload of the next message, which is to be of `type`. Errors: timeout, not_found (hung
+  // up), corrupt, io_error; busy when stop() wants the thread back. For `may_starve` see
+  // has_starved.
+  Status receive(MessageType type, Nanoseconds deadline, std::vector<std::uint8_t>& payload,
+                 bool may_starve = false) {
+    std::uint8_t header[wire::kHeaderBytes];
+    Status status = receive_header(header, deadline, may_starve);
+    if (!status.ok()) return status;
+    const Result<wire::Header> decoded = wire::decode_header(Bytes(header));
+    if (!decoded) return decoded.status();
+    if (decoded->type != type) {
+      return Status(StatusCode::corrupt, "helper message: not the type that was expected");
+    }
+    payload.resize(decoded->payload_bytes);
+    if (!payload.empty()) status = child_->channel().receive_all(MutableBytes(payload), kTransfer);
+    return status.ok() ? wire::verify_payload(Bytes(header), payload) : status;
+  }
+
+  // Whether a helper of low priority got less than half of `deadline` in processor time, because
+  // the application kept the processors busy: that is no fault of the configuration. Bounded, since
+  // one that waits for a hung driver uses no processor time either.
+  bool has_starved(Nanoseconds elapsed, Nanoseconds deadline, Nanoseconds cpu_before) const {
+    const Nanoseconds cpu = child_->cpu_time();
+    return cpu.count() > 0 && cpu - cpu_before < deadline / 2 &&
+           elapsed / kLongestStarving < deadline;
+  }
+
+  Status receive_header(MutableBytes header, Nanoseconds deadline, bool may_starve) {
+    const Clock::time_point start = Clock::now();
+    const Nanoseconds cpu_before = may_starve ? child_->cpu_time() : Nanoseconds(0);
+    for (;;) {
+      bool received_any = false;
+      const Nanoseconds elapsed = time_since(start);
+      Nanoseconds left = deadline - elapsed;
+      if (left.count() <= 0 && may_starve && has_starved(elapsed, deadline, cpu_before)) {
+        left = deadline * kLongestStarving - elapsed;
+      }
+      if (left.count() <= 0) return Status(StatusCode::timeout, "no answer from the helper");
+      Status status = child_->channel().receive_all(header, std::min(left, kSlice), &received_any);
+      if (status.code() != StatusCode::timeout || received_any) return status;
+      if (stopping_.load()) return Status(StatusCode::busy, "stopped");
+    }
+  }
+
+  const DeviceInfo device_;
+  const std::shared_ptr<const KernelPackage> package_;
+  HelperTrialsOptions options_;
+  bool has_local_outcome_ = false;
+  TrialOutcome local_outcome_;
+
+  mutable std::mutex mutex_;  // guards these three
+  Counters counters_;
+  std::uint32_t start_failures_ = 0;
+  std::string last_failure_;
+
+  std::atomic<bool> stopping_{false};
+  // The supervising thread's while a stage runs, else the caller's.
+  std::unique_ptr<ChildProcess> child_;
+  Progress progress_;
+  std::unique_ptr<trial::StageThread> thread_;  // last: joined before the rest is gone
+};
+
+HelperTrials::HelperTrials(DeviceInfo device, std::shared_ptr<const KernelPackage> package,
+                           HelperTrialsOptions options)
+    : state_(std::make_unique<State>(std::move(device), std::move(package), std::move(options))) {}
+HelperTrials::~HelperTrials() = default;
+
+Status HelperTrials::start(const TrialRequest& request) { return state_->start(request); }
+bool HelperTrials::poll(Nanoseconds wait, TrialOutcome& outcome) {
+  return state_->poll(wait, outcome);
+}
+void HelperTrials::stop() { state_->stop(); }
+HelperTrials::Counters HelperTrials::counters() const { return state_->counters(); }
+
+Result<std::string> find_helper(const std::string& search_path) {
+  std::vector<std::string> folders;
+  const Result<std::string> own = self_executable_folder();
+  if (own) folders.push_back(*own);
+  folders.push_back(IDLETUNE_INSTALLED_PROGRAMS);
+  for (std::size_t start = 0; start < search_path.size();) {
+    const std::size_t end = std::min(search_path.find(':', start), search_path.size());
+    if (end > start) folders.push_back(search_path.substr(start, end - start));
+    start = end + 1;
+  }
+  std::string places;
+  for (const std::string& folder : folders) {
+    const std::string path = joined({folder, "/", kProgramName});
+    if (is_program(path)) return path;
+    places += (places.empty() ? "" : ", ") + folder;
+  }
+  return Status(StatusCode::not_found, {kProgramName, ": expected it in one of ", places});
+}
+
+}  // namespace idletune

@@ -1,0 +1,42 @@
+// Trials in this process: for replayed devices, for the command line, and for applications that
+// choose it. The weaker promise: a configuration that crashes takes the process along (once; the
+// journal's intent record quarantines it at the next start), and one that hangs occupies the device
+// for good.
+#pragma once
+
+#include <memory>
+
+#include <idletune/result.hpp>
+
+#include "agent/trial/trial.hpp"
+#include "agent/trial/trial_executor.hpp"
+
+namespace idletune {
+
+enum class TrialThread : std::uint8_t {
+  caller = 0,  // start() runs the stage and returns when it has ended
+  own = 1      // a low-priority thread of ours; a stage may outlive the gap it was started in
+};
+
+class InProcessTrials final : public TrialRunner {
+ public:
+  // With TrialThread::own the executor's device is used from that thread while a stage runs. Error:
+  // out_of_memory when the thread cannot be started.
+  static Result<std::unique_ptr<InProcessTrials>> create(std::unique_ptr<TrialExecutor> executor,
+                                                         TrialThread thread);
+  // Waits for a running stage: at most its deadline, or the end of a compilation.
+  ~InProcessTrials() override;
+
+  // Errors: busy; device_error once poisoned.
+  Status start(const TrialRequest& request) override;
+  bool poll(Nanoseconds wait, TrialOutcome& outcome) override;
+  bool isolated() const override { return false; }
+  bool poisoned() const override;
+
+ private:
+  class State;
+  explicit InProcessTrials(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace idletune

@@ -1,0 +1,119 @@
+#include "agent/trial/limits.hpp"
+
+#include <idletune/text.hpp>
+
+#include <utility>
+
+namespace idletune::trial {
+namespace {
+
+std::uint64_t work_group_size(const LaunchPlan& plan) {
+  return std::uint64_t{plan.range.local[0]} * plan.range.local[1] * plan.range.local[2];
+}
+
+Status beyond(TextPieces what, std::uint64_t value, std::uint64_t limit) {
+  return Status(StatusCode::unsupported,
+                {joined(what), " ", value, " exceeds the device's ", limit});
+}
+
+// A limit of 0 is one that the driver does not tell.
+bool exceeds(std::uint64_t value, std::uint64_t limit) { return limit != 0 && value > limit; }
+
+Status check_launch(const DeviceInfo& device, const LaunchPlan& plan) {
+  // Local memory of 0 is told: a device without any.
+  if (plan.local_memory_bytes > device.local_memory_bytes) {
+    return beyond({"local memory of"}, plan.local_memory_bytes, device.local_memory_bytes);
+  }
+  if (exceeds(work_group_size(plan), device.max_work_group_size)) {
+    return beyond({"work-group size"}, work_group_size(plan), device.max_work_group_size);
+  }
+  for (std::size_t i = 0; i < plan.range.dimensions; ++i) {
+    if (exceeds(plan.range.local[i], device.max_work_item_sizes[i])) {
+      return beyond({"work-group size in dimension ", i}, plan.range.local[i],
+                    device.max_work_item_sizes[i]);
+    }
+  }
+  return {};
+}
+
+Status check_buffers(const DeviceInfo& device, const KernelPackage& package, const Shape& shape,
+                     const Configuration& configuration) {
+  for (std::size_t i = 0; i < package.argument_count(); ++i) {
+    const ArgumentSpec& spec = package.argument(i);
+    if (spec.kind != ArgumentKind::buffer) continue;
+    const Result<std::uint64_t> elements = package.buffer_elements(i, shape, configuration);
+    if (!elements) return elements.status();
+    const std::uint64_t element_bytes = scalar_size_bytes(spec.type);
+    const bool overflows = *elements > UINT64_MAX / element_bytes;
+    const std::uint64_t bytes = overflows ? UINT64_MAX : *elements * element_bytes;
+    if (exceeds(bytes, device.max_allocation_bytes)) {
+      return beyond({"buffer '", spec.name, "' of"}, bytes, device.max_allocation_bytes);
+    }
+  }
+  return {};
+}
+
+Status check_quirks(const DeviceInfo& device, const KernelPackage& package,
+                    const QuirkTable& quirks, const LaunchPlan& plan,
+                    const Configuration& configuration) {
+  if (quirks.size() == 0) return {};
+  static constexpr std::string_view kLocalNames[] = {"local_0", "local_1", "local_2"};
+  QuirkSubject subject;
+  subject.kernel = package.name();
+  const auto add = [&](std::string_view name, std::uint64_t value) {
+    subject.values.push_back({name, static_cast<std::int64_t>(value)});
+  };
+  add("local_memory_bytes", plan.local_memory_bytes);
+  add("work_group_size", work_group_size(plan));
+  for (std::size_t i = 0; i < 3; ++i) add(kLocalNames[i], plan.range.local[i]);
+  for (std::size_t i = 0; i < configuration.size(); ++i) {
+    subject.values.push_back({package.space().parameter_name(i), configuration[i]});
+  }
+  const Quirk* quirk = quirks.match(device, subject);
+  if (quirk == nullptr) return {};
+  return Status(StatusCode::unsupported, {"known to fail on this driver: ", quirk->reason});
+}
+
+}  // namespace
+
+Status admit_dialect(const DeviceInfo& device, const KernelPackage& package) {
+  const bool fits = package.dialect() == Dialect::portable ||
+                    (package.dialect() == Dialect::opencl ? device.backend != "cuda"
+                                                          : device.backend != "opencl");
+  if (fits) return {};
+  const std::string dialect = package.dialect() == Dialect::opencl ? "opencl" : "cuda";
+  return Status(StatusCode::unsupported,
+                {"kernel '", package.name(), "' has the dialect '", dialect, "', which ",
+                 device.backend, " device '", device.name,
+                 "' cannot compile; expected 'portable' or '", device.backend, "'"});
+}
+
+Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& package,
+                                 const QuirkTable& quirks, const Shape& shape,
+                                 const Configuration& configuration, bool ignore_device_limits) {
+  if (Status status = admit_dialect(device, package); !status.ok()) return status;
+  if (!package.space().contains(configuration)) {
+    return Status(StatusCode::invalid_argument,
+                  {"the configuration is not in the space of '", package.name(), "'"});
+  }
+  Result<LaunchPlan> plan = package.plan(shape, configuration);
+  if (!plan || ignore_device_limits) return plan;
+  Status status = check_launch(device, *plan);
+  if (status.ok()) status = check_buffers(device, package, shape, configuration);
+  if (status.ok()) status = check_quirks(device, package, quirks, *plan, configuration);
+  if (!status.ok()) return status;
+  return plan;
+}
+
+Status admit_program(const DeviceInfo& device, const Program& program, const LaunchPlan& plan) {
+  if (program.local_memory_bytes() > device.local_memory_bytes) {
+    return beyond({"local memory as compiled of"}, program.local_memory_bytes(),
+                  device.local_memory_bytes);
+  }
+  if (exceeds(work_group_size(plan), program.max_work_group_size())) {
+    return beyond({"work-group size"}, work_group_size(plan), program.max_work_group_size());
+  }
+  return {};
+}
+
+}  // namespace idletune::trial

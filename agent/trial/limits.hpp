@@ -1,0 +1,30 @@
+// What can be refused before the driver sees it.
+#pragma once
+
+#include <string>
+
+#include <idletune/configuration.hpp>
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+#include "agent/trial/quirks.hpp"
+#include "models/package/kernel_package.hpp"
+
+namespace idletune::trial {
+
+// Whether the package's source is in a language of the device's compiler. Error: unsupported, which
+// names the kernel, its dialect and what was expected.
+Status admit_dialect(const DeviceInfo& device, const KernelPackage& package);
+
+// The launch of `configuration` at `shape`, if the dialect, the space, the device's limits and the
+// quirk table admit it. Costs microseconds. Errors: invalid_argument or unsupported, with a message
+// naming the limit; all of them mean TrialStatus::constraints. `ignore_device_limits` skips limits
+// and quirks.
+Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& package,
+                                 const QuirkTable& quirks, const Shape& shape,
+                                 const Configuration& configuration, bool ignore_device_limits);
+
+// What only the compiled program knows: its own work-group limit and local memory.
+Status admit_program(const DeviceInfo& device, const Program& program, const LaunchPlan& plan);
+
+}  // namespace idletune::trial

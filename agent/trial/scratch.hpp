@@ -1,0 +1,97 @@
+// The tuner's own buffers for one shape, between guard zones.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+#include "models/package/kernel_package.hpp"
+
+namespace idletune::trial {
+
+// Host memory that reports failure instead of ending the process.
+struct HostBytes {
+  std::unique_ptr<std::uint8_t[]> data;
+  std::size_t size = 0;
+  MutableBytes view() { return {data.get(), size}; }
+  Bytes view() const { return {data.get(), size}; }
+};
+Result<HostBytes> allocate_host(std::uint64_t bytes);
+
+// One buffer per buffer argument of the package. In device memory each lies as
+//   [guard zone][data][guard zone]      where the device has windows,
+//   [data][guard zone]                  elsewhere.
+// Used by one thread; copies go through the device's blocking read and write.
+class Scratch {
+ public:
+  // Buffers are cut to `max_data_bytes` (for devices that compute nothing); 0: whole.
+  Scratch(Device& device, const KernelPackage& package, std::uint64_t guard_bytes,
+          std::uint64_t max_data_bytes = 0);
+
+  // Device memory that `fit` would hold. Errors: out_of_memory when it cannot be counted; those of
+  // KernelPackage::buffer_elements.
+  Result<std::uint64_t> needed_bytes(const Shape& shape, const Configuration& configuration) const;
+  // Makes the buffers fit; those whose size stays are kept. Errors: out_of_memory, device_error.
+  Status fit(const Shape& shape, const Configuration& configuration);
+  bool fits(const Shape& shape, const Configuration& configuration) const;
+  void release();
+
+  // Writes inputs (in, inout) of `seed` and poisons outputs. With `only_inout`, restores just those
+  // whose content runs change.
+  Status fill(std::uint32_t seed, bool only_inout = false);
+  // Reads inputs and guard zones back. `damage` is empty, or says what was changed, first find
+  // only.
+  Status find_damage(std::uint32_t seed, std::string& damage);
+  // Guard zones only.
+  Status find_guard_damage(std::string& damage);
+
+  // The kernel's arguments for `shape` and `seed`, in order.
+  Result<std::vector<Argument>> arguments(const Shape& shape, std::uint32_t seed) const;
+
+  // Buffers in the order of their arguments.
+  std::size_t count() const { return slots_.size(); }
+  const ArgumentSpec& spec(std::size_t buffer) const;
+  std::uint32_t argument(std::size_t buffer) const { return slots_[buffer].argument; }
+  std::uint64_t data_bytes(std::size_t buffer) const { return slots_[buffer].data_bytes; }
+  Status read(std::size_t buffer, std::uint64_t offset, MutableBytes out) const;
+  // What fill(seed) put there.
+  void initial_content(std::size_t buffer, std::uint32_t seed, std::uint64_t offset,
+                       MutableBytes out) const;
+
+  // Chunk size of every copy and comparison: a multiple of every element's size.
+  static constexpr std::size_t kChunkBytes = 128 * 1024;
+
+ private:
+  struct Slot {
+    std::uint32_t argument = 0;
+    std::uint64_t data_bytes = 0;
+    std::uint64_t front_bytes = 0;  // of the guard zone before the data
+    std::unique_ptr<Buffer> whole;
+    std::unique_ptr<Buffer> window;  // the data; null without windows
+  };
+  enum class Zone : std::uint8_t { front, back };
+
+  Result<std::uint64_t> data_bytes_for(std::size_t buffer, const Shape& shape,
+                                       const Configuration& configuration) const;
+  Status allocate(Slot& slot, std::uint64_t data_bytes);
+  Status write_guards(Slot& slot);
+  Status check_guard(const Slot& slot, Zone zone, std::string& damage);
+  Status check_input(std::size_t buffer, std::uint32_t seed, std::string& damage);
+  Status make_chunks();
+
+  Device& device_;
+  const KernelPackage& package_;
+  std::uint64_t guard_bytes_;        // behind the data
+  std::uint64_t front_guard_bytes_;  // 0 without windows
+  std::uint64_t max_data_bytes_;
+  std::vector<Slot> slots_;
+  HostBytes chunk_;
+  HostBytes expected_;
+};
+
+}  // namespace idletune::trial

@@ -1,0 +1,66 @@
+// A trial: trying one configuration of one kernel at one shape, in stages, behind an interface that
+// hides whether it happens in a separate process (the default) or in this one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+namespace idletune {
+
+enum class TrialStage : std::uint8_t {
+  compile = 0,  // build the variant (CPU only; may outlive the gap)
+  prepare = 1,  // allocate and fill scratch buffers of the shape and run the reference for `seed`
+  check = 2,    // run once on fresh inputs of `seed`, compare every element; serves as warm-up
+  measure = 3   // up to `repeats` timed runs
+};
+
+// One stage of a trial. Plain data, serialisable (agent/trial/trial_wire.hpp).
+struct TrialRequest {
+  TrialStage stage = TrialStage::compile;
+  Shape shape;
+  Configuration configuration;
+  std::uint32_t seed = 1;     // input data of prepare and check
+  std::uint32_t repeats = 1;  // measure
+  Nanoseconds deadline{0};    // per run on the device; 0: none
+  Nanoseconds stop_above{0};  // measure: stop after the first run slower than this; 0: never
+  bool ignore_device_limits = false;  // tests only: let a too big configuration reach the driver
+};
+
+struct TrialOutcome {
+  // The stage that ended or failed. check and measure make up for a missing compile or prepare, and
+  // then it may be an earlier one than asked for. A failed `prepare` (no helper, no memory, a
+  // broken reference) says nothing about the configuration.
+  TrialStage stage = TrialStage::compile;
+  TrialStatus status = TrialStatus::correct;
+  std::string message;               // why not correct; empty otherwise
+  std::vector<Nanoseconds> samples;  // measure: one device time per run, in order
+  Nanoseconds wall{0};               // what the whole stage took, as the tuner must budget it
+  Nanoseconds device{0};             // of that, time the device was occupied
+  Nanoseconds processor{0};          // compile: processor time it had; 0: unknown
+  double max_error = 0;              // check: largest |out-ref| / allowed; <= 1 passes
+  bool ambiguous = false;            // crash: somebody else may have killed the helper
+};
+
+// Runs stages one at a time. Used by one thread.
+class TrialRunner {
+ public:
+  virtual ~TrialRunner() = default;
+  // Starts a stage and returns; it may run on after this returns. Error `busy` while one is
+  // running.
+  virtual Status start(const TrialRequest& request) = 0;
+  // Waits at most `wait` (0: just looks). True and `outcome` filled when the stage has ended (a
+  // dead or killed helper is an outcome: crash or timeout); false while it still runs.
+  virtual bool poll(Nanoseconds wait, TrialOutcome& outcome) = 0;
+  // Whether a crash of the configuration is survived by this process.
+  virtual bool isolated() const = 0;
+  // True after a run outlived its deadline in this process or spoilt the device for it: no further
+  // trial may be started here.
+  virtual bool poisoned() const = 0;
+};
+
+}  // namespace idletune

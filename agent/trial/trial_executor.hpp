@@ -1,0 +1,72 @@
+// Runs the stages of trials on a device: compile, prepare, check, measure. The one place where a
+// candidate's output is judged.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+#include "agent/trial/quirks.hpp"
+#include "agent/trial/trial.hpp"
+#include "models/package/kernel_package.hpp"
+
+namespace idletune {
+
+struct TrialExecutorOptions {
+  // Everything the tuner allocates for one shape: device buffers with their guard zones, and the
+  // reference's outputs on the host. A shape that needs more fails in `prepare`.
+  std::uint64_t scratch_limit_bytes = std::uint64_t{256} << 20;
+  // Each side of every buffer; rounded up to the device's alignment of windows. Larger zones catch
+  // writes that go further astray. 0: none.
+  std::uint64_t guard_bytes = 4096;
+  // Compiled variants kept, the reference not counted. At least 2: incumbent and challenger.
+  std::uint32_t compiled_variants = 4;
+  // Added to the deadline of a variant's first run: many drivers generate code at the first launch.
+  Nanoseconds first_run_allowance{std::chrono::seconds(5)};
+  // Of the reference, which nobody has timed yet. Includes its first run's code generation.
+  Nanoseconds reference_deadline{std::chrono::seconds(60)};
+  // The device plays back a history and computes nothing: outputs are not read, a run that returns
+  // counts as correct.
+  bool simulated = false;
+};
+
+// Used by one thread at a time, and it may use `device` during run() only: see Device for what else
+// may happen on the device meanwhile.
+//
+// What a check promises: the candidate ran on inputs that were freshly written, with every output
+// poisoned beforehand (a NaN pattern for floating point; `inout` buffers get their inputs); every
+// element of every output agrees with the reference within the package's tolerance, NaN and
+// infinity only with the same; elements that the reference leaves alone are left alone; inputs and
+// the guard zones before (where the device has windows) and behind every buffer are unchanged.
+class TrialExecutor {
+ public:
+  // `device` must outlive the executor.
+  TrialExecutor(Device& device, std::shared_ptr<const KernelPackage> package,
+                TrialExecutorOptions options = {}, QuirkTable quirks = QuirkTable());
+  ~TrialExecutor();
+  TrialExecutor(const TrialExecutor&) = delete;
+  TrialExecutor& operator=(const TrialExecutor&) = delete;
+
+  // Runs one stage to its end. check and measure bring along what they need: a missing compile or
+  // prepare is made up for, and if that fails, outcome.stage names the stage that failed. A failed
+  // `prepare` says nothing about the candidate.
+  TrialOutcome run(const TrialRequest& request);
+  // True after a run outlived its deadline, or spoilt the device for this process
+  // (Device::usable()). From then on every outcome is `runtime`; what a run may still be using is
+  // never freed.
+  bool poisoned() const;
+  // Frees buffers and compiled variants; the next stage makes what it needs. No effect if poisoned.
+  void release();
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace idletune

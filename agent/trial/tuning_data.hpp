@@ -1,0 +1,36 @@
+// What tuning puts into buffers and scalars: inputs made from a seed, poison, guard patterns. Pure
+// functions of their arguments, so that nothing has to be kept to verify it later.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <idletune/device.hpp>
+#include <idletune/span.hpp>
+
+#include "models/package/kernel_package.hpp"
+
+namespace idletune::trial {
+
+// The elements from number `first` on of argument number `argument`, as its fill specification
+// says, drawn from (seed, argument, element). out.size() is a multiple of the element's size.
+void fill_elements(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed,
+                   std::uint64_t first, MutableBytes out);
+
+// A scalar argument's value, likewise.
+Argument scalar_value(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed);
+
+// A dimension argument's value in the argument's type.
+Argument dimension_argument(ScalarType type, std::int64_t value);
+
+// The 32-bit word that outputs are filled with before a run: 0x7ffdxxxx, a quiet NaN as an f32, and
+// twice in a row as an f64.
+std::uint32_t poison_word(std::uint32_t argument, std::uint32_t seed);
+
+// The 32-bit word that guard zones are filled with: no NaN, no small integer, no small float.
+std::uint32_t guard_word(std::uint32_t argument);
+
+// Repeats `word` (little-endian) over `out`.
+void fill_words(std::uint32_t word, MutableBytes out);
+
+}  // namespace idletune::trial

@@ -1,0 +1,24 @@
+// The first launch of a variant, made where it disturbs nobody.
+#pragma once
+
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+
+#include "models/package/kernel_package.hpp"
+
+namespace idletune {
+
+// The problem size with every dimension 1.
+Shape smallest_shape(const KernelPackage& package);
+
+// Many drivers generate code at a variant's first launch, which can take hundreds of milliseconds
+// of CPU time. Launches `program` once on the smallest shape with buffers of its own, so that this
+// happens now while the device is occupied for microseconds only. `plan` is the program's launch at
+// that shape; a failed one means that the kernel has no such shape: success, and nothing is
+// launched. Errors: those of Device; timeout after `deadline` (then the buffers are given up, since
+// the run may use them).
+Status warm_up(Device& device, const KernelPackage& package, Program& program,
+               const Result<LaunchPlan>& plan, const Configuration& configuration,
+               Nanoseconds deadline);
+
+}  // namespace idletune

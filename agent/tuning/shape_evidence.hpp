@@ -1,0 +1,80 @@
+// What is known of one kernel at one shape on this device, from a model and from what was measured
+// here, and the input of the decision made of it. The tuner inside an application and the
+// simulation of applications (agent/lab/regret) share it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include <idletune/device.hpp>
+
+#include "agent/belief/uniform_draws.hpp"
+#include "agent/scheduler/amortization.hpp"
+#include "agent/scheduler/stage_estimates.hpp"
+#include "agent/search/searcher.hpp"
+#include "models/predict/model.hpp"
+
+namespace idletune {
+
+// The quantiles of relative performance over a model's sources of one kernel, in equal parts.
+struct KernelQuantiles {
+  std::array<float, kQuantileCount> values{};
+  std::array<float, kQuantileCount> levels{};
+
+  KernelQuantiles() = default;
+  explicit KernelQuantiles(const KernelKnowledge& knowledge);
+};
+
+// A plain value; one thread at a time. `knowledge` and `quantiles` are not owned.
+struct ShapeEvidence {
+  // --- from the model; null and none without one ---
+  const KernelKnowledge* knowledge = nullptr;
+  const KernelQuantiles* quantiles = nullptr;
+  std::optional<FirstPick> first_pick;
+
+  // --- from here ---
+  bool first_pick_tried = false;  // it was proposed, or runs
+  UniformDraws draws;
+  Nanoseconds best_here{0};     // fastest correct time by any means; 0: none
+  std::uint64_t evaluated = 0;  // steps, the default's baseline not counted
+  std::uint64_t rejected = 0;   // of them, failed
+
+  // A step has ended: `time` is positive where the configuration ran correctly.
+  void step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time);
+  // A uniform draw that cannot even be launched at this shape: no cost, but it found nothing.
+  void draw_was_useless() { draws.add_failure(); }
+  // `time` was measured for a configuration by other means than a step (the baseline, say).
+  void saw(Nanoseconds time);
+  // The model's first pick if it is still to be tried; from then on it counts as tried.
+  std::optional<Proposal> take_first_pick();
+};
+
+// The application and the accounts at the moment of a decision. Fields as in DecisionInput.
+struct DecisionSituation {
+  Nanoseconds running_time{0};
+  bool first_pick_running = false;
+  double expected_launches = 0;
+  double launches_per_second = 0;   // that go on while a step is made; 0: the application waits
+  StageEstimates::StepCost step;    // what a typical step takes
+  Nanoseconds step_charge{0};       // and what that is charged, weights (kappa) applied
+  Nanoseconds step_charge_high{0};  // a high percentile of it; 0: unknown
+  std::optional<Nanoseconds> allowance;
+  std::optional<Promise> promise;
+  Nanoseconds gap_needed{0};
+  Nanoseconds longest_gap{0};
+  SearchOutlook outlook;                   // of the searcher
+  std::uint64_t valid_configurations = 0;  // of the space; 0: unknown
+  double target_ratio = 0.9;
+  double wanted_probability = 0.9;
+  double adoption_margin = 0.03;
+};
+
+// The result refers to `evidence`, which must outlive its use.
+DecisionInput decision_input(const ShapeEvidence& evidence, const DecisionSituation& situation);
+
+// Whether the decision asks for a step now: to tune, or to try the model's first pick where that
+// was not done yet.
+bool asks_for_step(const Decision& decision, const ShapeEvidence& evidence);
+
+}  // namespace idletune

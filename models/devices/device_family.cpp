@@ -1,0 +1,122 @@
+#include "models/devices/device_family.hpp"
+
+#include <cmath>
+#include <cstdlib>
+
+#include "models/devices/plain_name.hpp"
+
+namespace idletune {
+
+namespace {
+
+struct FamilyRule {
+  const char* contains;  // in the PlainName
+  DeviceFamily family;
+};
+
+// The first that fits counts: the more special before the more general.
+constexpr FamilyRule kRules[] = {
+    {"thor", {Vendor::nvidia, Market::embedded, 2025}},
+    {"orin", {Vendor::nvidia, Market::embedded, 2022}},
+    {"xavier", {Vendor::nvidia, Market::embedded, 2018}},
+    {"tegrax2", {Vendor::nvidia, Market::embedded, 2017}},
+    {"jetsontx2", {Vendor::nvidia, Market::embedded, 2017}},
+    {"jetsontx1", {Vendor::nvidia, Market::embedded, 2015}},
+    {"jetsonnano", {Vendor::nvidia, Market::embedded, 2015}},
+    {"tegra", {Vendor::nvidia, Market::embedded, 2015}},
+    {"rtx50", {Vendor::nvidia, Market::desktop, 2025}},
+    {"rtx40", {Vendor::nvidia, Market::desktop, 2022}},
+    {"rtx30", {Vendor::nvidia, Market::desktop, 2020}},
+    {"rtxa", {Vendor::nvidia, Market::desktop, 2020}},
+    {"a4000", {Vendor::nvidia, Market::desktop, 2020}},
+    {"rtx20", {Vendor::nvidia, Market::desktop, 2018}},
+    {"2080", {Vendor::nvidia, Market::desktop, 2018}},
+    {"titanrtx", {Vendor::nvidia, Market::desktop, 2018}},
+    {"rtxtitan", {Vendor::nvidia, Market::desktop, 2018}},
+    {"gtx16", {Vendor::nvidia, Market::desktop, 2019}},
+    {"titanv", {Vendor::nvidia, Market::desktop, 2017}},
+    {"titanx", {Vendor::nvidia, Market::desktop, 2014}},
+    {"gtx10", {Vendor::nvidia, Market::desktop, 2016}},
+    {"gtx9", {Vendor::nvidia, Market::desktop, 2014}},
+    {"gtx7", {Vendor::nvidia, Market::desktop, 2012}},
+    {"h200", {Vendor::nvidia, Market::data_centre, 2022}},
+    {"h100", {Vendor::nvidia, Market::data_centre, 2022}},
+    {"a100", {Vendor::nvidia, Market::data_centre, 2020}},
+    {"v100", {Vendor::nvidia, Market::data_centre, 2017}},
+    {"p100", {Vendor::nvidia, Market::data_centre, 2016}},
+    {"k80", {Vendor::nvidia, Market::data_centre, 2012}},
+    {"k40", {Vendor::nvidia, Market::data_centre, 2012}},
+    {"k20", {Vendor::nvidia, Market::data_centre, 2012}},
+    {"mi300", {Vendor::amd, Market::data_centre, 2023}},
+    {"mi250", {Vendor::amd, Market::data_centre, 2021}},
+    {"mi210", {Vendor::amd, Market::data_centre, 2021}},
+    {"mi100", {Vendor::amd, Market::data_centre, 2020}},
+    {"prow7", {Vendor::amd, Market::desktop, 2022}},
+    {"rx7", {Vendor::amd, Market::desktop, 2022}},
+    {"w6600", {Vendor::amd, Market::desktop, 2021}},
+    {"rx6", {Vendor::amd, Market::desktop, 2020}},
+    {"vega", {Vendor::amd, Market::desktop, 2017}},
+    {"immortalis", {Vendor::arm, Market::embedded, 2022}},
+    {"malig72", {Vendor::arm, Market::embedded, 2017}},
+    {"malig76", {Vendor::arm, Market::embedded, 2018}},
+    {"malig77", {Vendor::arm, Market::embedded, 2019}},
+    {"malig78", {Vendor::arm, Market::embedded, 2020}},
+    {"malig71", {Vendor::arm, Market::embedded, 2016}},
+    {"malig5", {Vendor::arm, Market::embedded, 2018}},
+    {"malig6", {Vendor::arm, Market::embedded, 2021}},
+    {"malit8", {Vendor::arm, Market::embedded, 2015}},
+    {"malit7", {Vendor::arm, Market::embedded, 2014}},
+    {"malit6", {Vendor::arm, Market::embedded, 2012}},
+    {"mali", {Vendor::arm, Market::embedded, 0}},
+    {"adreno8", {Vendor::qualcomm, Market::embedded, 2024}},
+    {"adreno7", {Vendor::qualcomm, Market::embedded, 2021}},
+    {"adreno6", {Vendor::qualcomm, Market::embedded, 2018}},
+    {"adreno5", {Vendor::qualcomm, Market::embedded, 2015}},
+    {"adreno4", {Vendor::qualcomm, Market::embedded, 2014}},
+    {"adreno", {Vendor::qualcomm, Market::embedded, 0}},
+    {"nvidia", {Vendor::nvidia, Market::unknown, 0}},
+    {"geforce", {Vendor::nvidia, Market::desktop, 0}},
+    {"tesla", {Vendor::nvidia, Market::data_centre, 0}},
+    {"radeon", {Vendor::amd, Market::desktop, 0}},
+};
+
+constexpr double kOtherVendor = 2;
+constexpr double kOtherMarket = 1;
+constexpr double kPerYear = 0.25;
+
+}  // namespace
+
+DeviceFamily device_family(std::string_view name) {
+  // Newer Malis have three digits (G710, G715, G720) where the older have two.
+  const PlainName plain(name);
+  for (const char* three_digits : {"malig71", "malig72"}) {
+    const std::size_t at = plain.text().find(three_digits);
+    const std::size_t next = at + 7;
+    if (at == std::string_view::npos || next >= plain.text().size()) continue;
+    const char digit = plain.text()[next];
+    if (digit == '0' || digit == '5')
+      return {Vendor::arm, Market::embedded, digit == '5' ? 2022 : 2021};
+  }
+  for (const FamilyRule& rule : kRules) {
+    if (plain.contains(rule.contains)) return rule.family;
+  }
+  return {};
+}
+
+double family_distance(const DeviceFamily& a, const DeviceFamily& b) {
+  double distance = 0;
+  if (a.vendor == Vendor::unknown || b.vendor == Vendor::unknown) {
+    distance += kOtherVendor / 2;
+  } else if (a.vendor != b.vendor) {
+    distance += kOtherVendor;
+  }
+  if (a.market == Market::unknown || b.market == Market::unknown) {
+    distance += kOtherMarket / 2;
+  } else if (a.market != b.market) {
+    distance += kOtherMarket;
+  }
+  if (a.year > 0 && b.year > 0) distance += kPerYear * std::abs(a.year - b.year);
+  return distance;
+}
+
+}  // namespace idletune

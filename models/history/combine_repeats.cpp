@@ -1,0 +1,110 @@
+#include "models/history/combine_repeats.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "models/core/digest.hpp"
+
+namespace idletune {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+struct Gathered {
+  Configuration configuration;
+  std::vector<double> run_times_ns;
+  std::vector<double> compile_times_ns;
+  std::size_t rows = 0;
+  TrialStatus first_failure = TrialStatus::runtime;
+};
+
+double median_or_none(std::vector<double>& values) {
+  if (values.empty()) return kNone;
+  std::sort(values.begin(), values.end());
+  const std::size_t middle = values.size() / 2;
+  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+class Gatherer {
+ public:
+  Gathered& at(const Configuration& configuration) {
+    const std::uint64_t key = digest_of(configuration);
+    const auto [first, last] = index_.equal_range(key);
+    for (auto i = first; i != last; ++i) {
+      if (all_[i->second].configuration == configuration) return all_[i->second];
+    }
+    index_.emplace(key, all_.size());
+    all_.emplace_back();
+    all_.back().configuration = configuration;
+    return all_.back();
+  }
+  std::vector<Gathered>& all() { return all_; }
+
+ private:
+  std::unordered_multimap<std::uint64_t, std::size_t> index_;
+  std::vector<Gathered> all_;
+};
+
+// Where each of `names` is among the history's parameters.
+std::vector<const CellColumn*> columns_of(const History& history,
+                                          const std::vector<std::string>& names) {
+  std::vector<const CellColumn*> columns;
+  for (const std::string& name : names) {
+    for (const CellColumn& column : history.parameters) {
+      if (column.name() == name) columns.push_back(&column);
+    }
+  }
+  return columns;
+}
+
+void gather(const History& history, const std::vector<std::string>& names, Gatherer& gatherer) {
+  const auto columns = columns_of(history, names);
+  for (std::size_t row = 0; row < history.rows(); ++row) {
+    Configuration configuration;
+    for (const CellColumn* column : columns) configuration.push_back(column->code(row));
+    Gathered& gathered = gatherer.at(configuration);
+    if (history.correct(row)) {
+      gathered.run_times_ns.push_back(history.run_time_ns(row));
+    } else if (gathered.rows == gathered.run_times_ns.size()) {
+      gathered.first_failure = history.status[row];
+    }
+    ++gathered.rows;
+    if (std::isfinite(history.compile_time[row])) {
+      gathered.compile_times_ns.push_back(history.compile_time_ns(row));
+    }
+  }
+}
+
+}  // namespace
+
+History combine_repeats(const std::vector<const History*>& repeats) {
+  const History& first = *repeats.front();
+  History combined;
+  combined.kernel = first.kernel;
+  combined.device = first.device;
+  combined.driver = first.driver;
+  combined.shape = first.shape;
+  const std::vector<std::string> names = first.parameter_names();
+  for (const std::string& name : names) combined.parameters.emplace_back(name);
+  Gatherer gatherer;
+  for (const History* history : repeats) {
+    gather(*history, names, gatherer);
+    combined.valid_count = std::max(combined.valid_count, history->valid_count);
+  }
+  for (Gathered& gathered : gatherer.all()) {
+    for (std::size_t p = 0; p < names.size(); ++p) {
+      combined.parameters[p].push_integer(gathered.configuration[p]);
+    }
+    const bool correct = 2 * gathered.run_times_ns.size() >= gathered.rows;
+    combined.status.push_back(correct ? TrialStatus::correct : gathered.first_failure);
+    combined.run_time.push_back(correct ? median_or_none(gathered.run_times_ns) : kNone);
+    combined.compile_time.push_back(median_or_none(gathered.compile_times_ns));
+    combined.sample_count.push_back(0);
+  }
+  return combined;
+}
+
+}  // namespace idletune

@@ -1,0 +1,80 @@
+// Host side: a kernel's description as people write it, before it is compiled into a package.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/package/kernel_package.hpp"
+#include "models/space/space.hpp"
+
+namespace idletune {
+
+// An expression's text and where it stands ("gemm.xml:12"; may be empty), for messages.
+struct DescribedExpression {
+  std::string text;
+  std::string where;
+  DescribedExpression() = default;
+  DescribedExpression(std::string t, std::string w = {})  // NOLINT: a text is an expression
+      : text(std::move(t)), where(std::move(w)) {}
+  DescribedExpression(const char* t) : text(t) {}  // NOLINT
+  bool empty() const { return text.empty(); }
+};
+
+struct DescribedParameter {
+  std::string name;
+  ParameterKind kind = ParameterKind::other;
+  std::vector<std::int64_t> values;
+  std::int64_t default_value = 0;
+};
+
+struct DescribedArgument {
+  std::string name;
+  ArgumentKind kind = ArgumentKind::buffer;
+  ScalarType type = ScalarType::f32;
+  Access access = Access::in;
+  Fill fill = Fill::zero;
+  double fill_low = 0;
+  double fill_high = 0;
+  DescribedExpression size;  // buffers: elements; dimension arguments: the value; scalars: empty
+};
+
+// Global and local sizes in work items, 1 to 3 of each.
+struct DescribedLaunch {
+  std::vector<DescribedExpression> global;
+  std::vector<DescribedExpression> local;
+  DescribedExpression local_memory_bytes;  // empty: 0
+};
+
+struct DescribedReference {
+  std::string entry;       // empty: the kernel itself
+  DescribedLaunch launch;  // empty: the kernel's own
+  // Values that differ from the default configuration.
+  std::vector<std::pair<std::string, std::int64_t>> configuration;
+};
+
+struct DescribedTolerance {
+  double absolute = 0;
+  double relative = 0;
+  DescribedExpression scale;  // over dimensions; empty: 0
+};
+
+struct KernelDescription {
+  std::string name;
+  std::string where;  // file name for messages; may be empty
+  std::string source;
+  std::string source_file;  // its name in compilers' messages (portable dialect); may be empty
+  std::string entry;
+  Dialect dialect = Dialect::portable;
+  std::string options;  // further compiler options
+  std::vector<std::string> dimensions;
+  std::vector<DescribedParameter> parameters;
+  std::vector<DescribedExpression> constraints;
+  DescribedLaunch launch;
+  std::vector<DescribedArgument> arguments;
+  DescribedReference reference;
+  DescribedTolerance tolerance;
+};
+
+}  // namespace idletune

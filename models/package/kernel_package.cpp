@@ -1,0 +1,278 @@
+#include "models/package/kernel_package.hpp"
+
+#include <idletune/text.hpp>
+
+#include <utility>
+
+#include "models/package/package_contents.hpp"
+
+namespace idletune {
+namespace {
+
+using space::LaunchGeometry;
+using space::PackageContents;
+
+constexpr const char* kTypeNames[] = {"i32", "u32", "i64", "u64", "f32", "f64"};
+constexpr const char* kAxisNames[] = {"x", "y", "z"};
+
+Status failed(const PackageContents& package, StatusCode code, TextPieces what) {
+  return Status(code, {"kernel '", package.name, "': ", joined(what)});
+}
+
+Status no_value(const PackageContents& package, TextPieces what, const Expression& expression,
+                ExpressionError error) {
+  return failed(package, StatusCode::invalid_argument,
+                {joined(what), " '", expression.text(), "' has no value (",
+                 expression_error_name(error), ")"});
+}
+
+Status check_shape(const PackageContents& package, const Shape& shape) {
+  if (shape.overflow() || shape.size() != package.dimensions.size()) {
+    return failed(
+        package, StatusCode::invalid_argument,
+        {"expected a shape of ", package.dimensions.size(), " dimensions, got ", shape.size()});
+  }
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] >= 1) continue;
+    return failed(package, StatusCode::invalid_argument,
+                  {"dimension '", package.dimensions[i], "' must be at least 1, got ", shape[i]});
+  }
+  return Status();
+}
+
+Status check_configuration(const PackageContents& package, const Configuration& configuration) {
+  if (configuration.size() == package.space.parameter_count()) return Status();
+  return failed(package, StatusCode::invalid_argument,
+                {"expected a configuration of ", package.space.parameter_count(),
+                 " parameters, got ", configuration.size()});
+}
+
+Status check_constraints(const PackageContents& package, const Shape& shape,
+                         const Configuration& configuration) {
+  for (const Expression& constraint : package.shape_constraints) {
+    const Evaluation result = constraint.evaluate(shape.values(), configuration.values());
+    if (!result.ok()) return no_value(package, {"constraint"}, constraint, result.error);
+    if (result.value != 0) continue;
+    return failed(package, StatusCode::unsupported,
+                  {"the constraint '", constraint.text(), "' does not hold for this shape"});
+  }
+  return Status();
+}
+
+// The value of a size: positive and small enough for this machine's size_t.
+Status evaluate_size(const PackageContents& package, const char* what, std::size_t axis,
+                     const Expression& expression, const Shape& shape,
+                     const Configuration& configuration, std::size_t& out) {
+  const Evaluation result = expression.evaluate(shape.values(), configuration.values());
+  if (!result.ok()) {
+    return no_value(package, {what, " ", kAxisNames[axis]}, expression, result.error);
+  }
+  const std::uint64_t value = static_cast<std::uint64_t>(result.value);
+  if (result.value < 1 || value > SIZE_MAX) {
+    return failed(package, StatusCode::unsupported,
+                  {what, " ", kAxisNames[axis], " '", expression.text(), "' is ", result.value,
+                   ", expected a positive size"});
+  }
+  out = static_cast<std::size_t>(value);
+  return Status();
+}
+
+Status plan_axis(const PackageContents& package, const LaunchGeometry& launch, std::size_t axis,
+                 const Shape& shape, const Configuration& configuration, Range& range) {
+  Status status = evaluate_size(package, "global size", axis, launch.global[axis], shape,
+                                configuration, range.global[axis]);
+  if (!status.ok()) return status;
+  status = evaluate_size(package, "local size", axis, launch.local[axis], shape, configuration,
+                         range.local[axis]);
+  if (!status.ok() || range.global[axis] % range.local[axis] == 0) return status;
+  return failed(package, StatusCode::unsupported,
+                {"global size ", kAxisNames[axis], " '", launch.global[axis].text(), "' is ",
+                 range.global[axis], ", not a multiple of the local size ", range.local[axis]});
+}
+
+Result<LaunchPlan> plan_launch(const PackageContents& package, const LaunchGeometry& launch,
+                               const Shape& shape, const Configuration& configuration) {
+  LaunchPlan plan;
+  plan.range.dimensions = static_cast<std::uint32_t>(launch.global.size());
+  for (std::size_t axis = 0; axis < launch.global.size(); ++axis) {
+    Status status = plan_axis(package, launch, axis, shape, configuration, plan.range);
+    if (!status.ok()) return status;
+  }
+  const Evaluation memory =
+      launch.local_memory_bytes.evaluate(shape.values(), configuration.values());
+  if (!memory.ok()) {
+    return no_value(package, {"local memory"}, launch.local_memory_bytes, memory.error);
+  }
+  if (memory.value < 0) {
+    return failed(package, StatusCode::unsupported,
+                  {"local memory '", launch.local_memory_bytes.text(), "' is negative"});
+  }
+  plan.local_memory_bytes = static_cast<std::uint64_t>(memory.value);
+  return plan;
+}
+
+Result<LaunchPlan> checked_plan(const PackageContents& package, const LaunchGeometry& launch,
+                                bool constrained, const Shape& shape,
+                                const Configuration& configuration) {
+  if (Status status = check_shape(package, shape); !status.ok()) return status;
+  if (Status status = check_configuration(package, configuration); !status.ok()) return status;
+  if (constrained) {
+    if (Status status = check_constraints(package, shape, configuration); !status.ok()) {
+      return status;
+    }
+  }
+  return plan_launch(package, launch, shape, configuration);
+}
+
+std::string options_for(const PackageContents& package, const Configuration& configuration) {
+  std::string options;
+  for (std::size_t i = 0; i < configuration.size() && i < package.space.parameter_count(); ++i) {
+    if (i > 0) options += ' ';
+    options += joined({"-D", package.space.parameter_name(i), "=", configuration[i]});
+  }
+  if (!package.options.empty()) options += ' ' + std::string(package.options);
+  return options;
+}
+
+}  // namespace
+
+std::size_t scalar_size_bytes(ScalarType type) {
+  switch (type) {
+    case ScalarType::i32:
+    case ScalarType::u32:
+    case ScalarType::f32: return 4;
+    case ScalarType::i64:
+    case ScalarType::u64:
+    case ScalarType::f64: return 8;
+  }
+  return 0;
+}
+
+const char* scalar_type_name(ScalarType type) {
+  const std::size_t number = static_cast<std::size_t>(type);
+  return number < sizeof(kTypeNames) / sizeof(kTypeNames[0]) ? kTypeNames[number] : "unknown";
+}
+
+Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,
+                                                                 std::string_view file_name) {
+  auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes));
+  Result<std::unique_ptr<PackageContents>> contents = space::read_package(std::move(shared));
+  if (!contents.ok()) {
+    return Status(contents.code(),
+                  {"kernel package '", file_name, "': ", contents.status().message()});
+  }
+  return std::shared_ptr<const KernelPackage>(new KernelPackage(std::move(*contents)));
+}
+
+KernelPackage::KernelPackage(std::unique_ptr<PackageContents> contents)
+    : contents_(std::move(contents)) {}
+KernelPackage::~KernelPackage() = default;
+
+std::string_view KernelPackage::name() const { return contents_->name; }
+std::string_view KernelPackage::source() const { return contents_->source; }
+std::string_view KernelPackage::entry() const { return contents_->entry; }
+Dialect KernelPackage::dialect() const { return contents_->dialect; }
+std::uint64_t KernelPackage::digest() const { return contents_->digest; }
+std::uint64_t KernelPackage::source_digest() const { return contents_->source_digest; }
+const Space& KernelPackage::space() const { return contents_->space; }
+const Configuration& KernelPackage::default_configuration() const {
+  return contents_->default_configuration;
+}
+std::size_t KernelPackage::dimension_count() const { return contents_->dimensions.size(); }
+std::string_view KernelPackage::dimension_name(std::size_t dimension) const {
+  return contents_->dimensions[dimension];
+}
+std::size_t KernelPackage::argument_count() const { return contents_->arguments.size(); }
+const ArgumentSpec& KernelPackage::argument(std::size_t index) const {
+  return contents_->arguments[index];
+}
+std::size_t KernelPackage::size_bytes() const { return contents_->bytes->size(); }
+Bytes KernelPackage::bytes() const { return Bytes(*contents_->bytes); }
+std::size_t KernelPackage::prebuilt_count() const { return contents_->binaries.size(); }
+
+Result<std::uint64_t> KernelPackage::buffer_elements(std::size_t argument, const Shape& shape,
+                                                     const Configuration& configuration) const {
+  const PackageContents& package = *contents_;
+  if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::buffer) {
+    return failed(package, StatusCode::invalid_argument,
+                  {"argument ", argument, " is not a buffer"});
+  }
+  if (Status status = check_shape(package, shape); !status.ok()) return status;
+  if (Status status = check_configuration(package, configuration); !status.ok()) return status;
+  const Expression& size = package.argument_sizes[argument];
+  const Evaluation elements = size.evaluate(shape.values(), configuration.values());
+  const std::string_view name = package.arguments[argument].name;
+  if (!elements.ok()) {
+    return no_value(package, {"size of buffer '", name, "':"}, size, elements.error);
+  }
+  constexpr std::int64_t kMaxElements = INT64_MAX / 8;  // so that bytes fit 64 bits
+  if (elements.value < 1 || elements.value > kMaxElements) {
+    return failed(package, StatusCode::unsupported,
+                  {"size of buffer '", name, "': '", size.text(), "' is ", elements.value,
+                   ", expected at least one element"});
+  }
+  return static_cast<std::uint64_t>(elements.value);
+}
+
+Result<std::int64_t> KernelPackage::dimension_value(std::size_t argument,
+                                                    const Shape& shape) const {
+  const PackageContents& package = *contents_;
+  if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::dimension) {
+    return failed(package, StatusCode::invalid_argument,
+                  {"argument ", argument, " is not a dimension"});
+  }
+  if (Status status = check_shape(package, shape); !status.ok()) return status;
+  const Expression& expression = package.argument_sizes[argument];
+  const Evaluation value = expression.evaluate(shape.values(), {});
+  if (!value.ok()) return no_value(package, {"dimension argument"}, expression, value.error);
+  return value.value;
+}
+
+Span<const Expression> KernelPackage::shape_constraints() const {
+  return {contents_->shape_constraints.data(), contents_->shape_constraints.size()};
+}
+
+Result<LaunchPlan> KernelPackage::plan(const Shape& shape,
+                                       const Configuration& configuration) const {
+  return checked_plan(*contents_, contents_->launch, true, shape, configuration);
+}
+
+std::string KernelPackage::compile_options(const Configuration& configuration) const {
+  return options_for(*contents_, configuration);
+}
+
+std::string_view KernelPackage::reference_entry() const { return contents_->reference_entry; }
+const Configuration& KernelPackage::reference_configuration() const {
+  return contents_->reference_configuration;
+}
+std::string KernelPackage::reference_options() const {
+  return options_for(*contents_, contents_->reference_configuration);
+}
+Result<LaunchPlan> KernelPackage::reference_plan(const Shape& shape) const {
+  return checked_plan(*contents_, contents_->reference_launch, contents_->reference_is_kernel,
+                      shape, contents_->reference_configuration);
+}
+
+Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {
+  if (Status status = check_shape(*contents_, shape); !status.ok()) return status;
+  const Expression& expression = contents_->tolerance_scale;
+  const Evaluation scale = expression.evaluate(shape.values(), {});
+  if (!scale.ok()) return no_value(*contents_, {"the tolerance's scale"}, expression, scale.error);
+  Tolerance tolerance;
+  tolerance.absolute = contents_->tolerance_absolute;
+  tolerance.relative = contents_->tolerance_relative;
+  tolerance.scale = static_cast<double>(scale.value < 0 ? 0 : scale.value);
+  return tolerance;
+}
+
+std::optional<PrebuiltBinary> KernelPackage::prebuilt(std::uint64_t driver_key,
+                                                      std::uint64_t configuration_key) const {
+  for (const space::StoredBinary& stored : contents_->binaries) {
+    if (stored.driver_key == driver_key && stored.configuration_key == configuration_key) {
+      return stored.binary;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace idletune

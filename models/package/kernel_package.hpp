@@ -1,0 +1,164 @@
+// A kernel package (*.itkernel) opened for use: source, arguments, launch geometry, tuning space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/range.hpp>
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "models/space/space.hpp"
+
+namespace idletune {
+
+namespace space {
+struct PackageContents;  // models/space/package_contents.hpp
+}
+
+// The numbers of these enumerations are stored in packages and never change.
+enum class ArgumentKind : std::uint8_t {
+  buffer = 0,    // given by the application
+  scalar = 1,    // given by the application
+  dimension = 2  // computed from the shape; the application does not pass it
+};
+enum class Access : std::uint8_t { in = 0, out = 1, inout = 2 };
+enum class ScalarType : std::uint8_t { i32 = 0, u32 = 1, i64 = 2, u64 = 3, f32 = 4, f64 = 5 };
+std::size_t scalar_size_bytes(ScalarType type);
+const char* scalar_type_name(ScalarType type);  // "i32", ...; never null
+
+// What tuning puts into a buffer (or a scalar) of its own.
+enum class Fill : std::uint8_t {
+  uniform = 0,   // uniform in [fill_low, fill_high)
+  constant = 1,  // fill_low
+  zero = 2,
+  index = 3  // fill_low + (i mod (fill_high - fill_low)); fill_low + i if they are equal
+};
+
+enum class Dialect : std::uint8_t {
+  portable = 0,  // OpenCL C 1.2 and CUDA C++ through the dialect header
+  opencl = 1,
+  cuda = 2
+};
+
+// One argument of the kernel function, in order. Views live as long as the package.
+struct ArgumentSpec {
+  std::string_view name;
+  ArgumentKind kind = ArgumentKind::buffer;
+  ScalarType type = ScalarType::f32;  // a buffer's element type
+  Access access = Access::in;         // buffers only; the others are `in`
+  Fill fill = Fill::zero;
+  double fill_low = 0;
+  double fill_high = 0;
+};
+
+struct LaunchPlan {
+  Range range;
+  std::uint64_t local_memory_bytes = 0;  // as the description computes it
+};
+
+// How far an output may be from the reference's:
+//   |out - ref| <= absolute + relative * max(|ref|, scale).
+// `scale` is the magnitude a result would have without cancellation; models/package/README.md says
+// how to choose the three for sums of floats.
+struct Tolerance {
+  double absolute = 0;
+  double relative = 0;
+  double scale = 0;
+  double allowed(double reference) const {
+    const double magnitude = reference < 0 ? -reference : reference;
+    return absolute + relative * (magnitude > scale ? magnitude : scale);
+  }
+  // False for any NaN; equal infinities are accepted.
+  bool accepts(double output, double reference) const {
+    if (output == reference) return true;
+    const double error = output < reference ? reference - output : output - reference;
+    const double bound = allowed(reference);
+    return error <= bound && bound < 1e300;
+  }
+};
+
+enum class BinaryFormat : std::uint8_t { opencl_binary = 0, ptx = 1, cubin = 2, spirv = 3 };
+struct PrebuiltBinary {
+  BinaryFormat format = BinaryFormat::opencl_binary;
+  Bytes bytes;  // lives as long as the package
+};
+
+// Immutable after open; every function may be called from any thread. Functions that take a shape
+// or a configuration report
+//   invalid_argument  wrong number of dimensions or parameters, a dimension below 1, an expression
+//                     without a value (division by zero, overflow);
+//   unsupported       the configuration does not apply to this shape: a constraint over dimensions
+//   is
+//                     violated, a size is not positive, a global size is not a multiple of its
+//                     local one.
+// They allocate only when they fail.
+class KernelPackage {
+ public:
+  static constexpr std::size_t kMaxBytes = 64u << 20;
+  static constexpr std::size_t kMaxArguments = 64;
+
+  // Takes the file's bytes, verifies all of them, and reads the tables in place. `file_name` is for
+  // messages. Errors: corrupt, version_mismatch (needs a newer agent), unsupported (a sequence of
+  // several kernels), out_of_memory (too large).
+  static Result<std::shared_ptr<const KernelPackage>> open(std::vector<std::uint8_t> bytes,
+                                                           std::string_view file_name);
+  ~KernelPackage();
+
+  std::string_view name() const;
+  std::string_view source() const;
+  std::string_view entry() const;
+  Dialect dialect() const;
+  // Identity of the kernel: source, entry, options, launch geometry and space. Part of every key.
+  std::uint64_t digest() const;
+  std::uint64_t source_digest() const;
+  const Space& space() const;
+  const Configuration& default_configuration() const;
+
+  std::size_t dimension_count() const;
+  std::string_view dimension_name(std::size_t dimension) const;
+
+  std::size_t argument_count() const;
+  const ArgumentSpec& argument(std::size_t index) const;
+  // Elements of a buffer argument.
+  Result<std::uint64_t> buffer_elements(std::size_t argument, const Shape& shape,
+                                        const Configuration& configuration) const;
+  // Value of a dimension argument.
+  Result<std::int64_t> dimension_value(std::size_t argument, const Shape& shape) const;
+
+  // Constraints that read dimensions; checked by plan(), never part of the space's count.
+  Span<const Expression> shape_constraints() const;
+  Result<LaunchPlan> plan(const Shape& shape, const Configuration& configuration) const;
+  // "-DMWG=64 ..." and the package's own options, separated by blanks. Allocates.
+  std::string compile_options(const Configuration& configuration) const;
+
+  // The truth: another kernel function of the same source with the same arguments, or the kernel
+  // itself in a fixed configuration.
+  std::string_view reference_entry() const;
+  const Configuration& reference_configuration() const;
+  std::string reference_options() const;  // allocates
+  Result<LaunchPlan> reference_plan(const Shape& shape) const;
+  Result<Tolerance> tolerance(const Shape& shape) const;
+
+  // A binary made ahead of time for this driver and configuration (DeviceInfo::driver_key,
+  // Space::key); nullopt if the package has none.
+  std::optional<PrebuiltBinary> prebuilt(std::uint64_t driver_key,
+                                         std::uint64_t configuration_key) const;
+  std::size_t prebuilt_count() const;
+  std::size_t size_bytes() const;
+  // The file, as given to open(), for handing the package to another process. Lives as long as the
+  // package.
+  Bytes bytes() const;
+
+ private:
+  explicit KernelPackage(std::unique_ptr<space::PackageContents> contents);
+  std::unique_ptr<space::PackageContents> contents_;
+};
+
+}  // namespace idletune

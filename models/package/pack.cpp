@@ -1,0 +1,322 @@
+#include "models/package/pack.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "models/package/package_contents.hpp"
+#include "models/package/package_writer.hpp"
+#include "models/package/portable_dialect.hpp"
+#include "models/space/diagram_builder.hpp"
+#include "models/space/expression_parser.hpp"
+#include "models/space/identifier.hpp"
+#include "models/space/space_data.hpp"
+
+namespace idletune {
+namespace {
+
+using space::PackageContents;
+
+// "where: what"; without a place, what alone.
+Status invalid(const std::string& where, const std::string& what) {
+  return Status(StatusCode::invalid_argument, where.empty() ? what : where + ": " + what);
+}
+
+// What a space built on the host keeps alive.
+struct BuiltSpace {
+  std::vector<std::vector<std::int64_t>> values;
+  space::DiagramArrays diagram;
+};
+
+std::vector<std::string> names_of(const std::vector<DescribedParameter>& parameters) {
+  std::vector<std::string> names;
+  for (const DescribedParameter& parameter : parameters) names.push_back(parameter.name);
+  return names;
+}
+
+Result<Expression> parse(const DescribedExpression& described, const ExpressionNames& names) {
+  Result<Expression> expression = parse_expression(described.text, names);
+  if (expression.ok()) return expression;
+  return invalid(described.where, expression.status().message() + " in '" + described.text + "'");
+}
+
+struct Constraints {
+  std::vector<Expression> of_space;
+  std::vector<Expression> of_shape;
+};
+
+Result<Constraints> parse_constraints(const std::vector<DescribedExpression>& described,
+                                      const ExpressionNames& names) {
+  Constraints constraints;
+  for (const DescribedExpression& text : described) {
+    Result<Expression> expression = parse(text, names);
+    if (!expression.ok()) return expression.status();
+    auto& list = expression->dimension_mask() == 0 ? constraints.of_space : constraints.of_shape;
+    list.push_back(std::move(*expression));
+    if (list.size() > space::kMaxConstraints) {
+      return invalid(text.where,
+                     "expected at most " + std::to_string(space::kMaxConstraints) + " constraints");
+    }
+  }
+  return constraints;
+}
+
+Result<Space> make_space(const std::vector<DescribedParameter>& parameters,
+                         std::vector<Expression> constraints, const PackOptions& options) {
+  auto built = std::make_shared<BuiltSpace>();
+  std::vector<space::ParameterData> read(parameters.size());
+  for (const DescribedParameter& parameter : parameters) built->values.push_back(parameter.values);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    read[i].name = parameters[i].name;
+    read[i].kind = parameters[i].kind;
+    read[i].values = {built->values[i].data(), built->values[i].size()};
+  }
+  auto data = space::make_data(std::move(read), std::move(constraints), built);
+  if (!data.ok()) return data.status();
+  auto diagram = space::build_diagram(**data, {options.max_edges, options.max_states});
+  if (diagram) {
+    built->diagram = std::move(*diagram);
+    Status status = space::adopt_diagram(**data, built->diagram.view());
+    if (!status.ok()) return Status(StatusCode::internal, status.message());
+  }
+  return Space(std::shared_ptr<const space::Data>(std::move(*data)));
+}
+
+// What compilers get: portable sources stand behind the dialect.
+std::string full_source(const KernelDescription& description) {
+  if (description.dialect != Dialect::portable) return description.source;
+  const std::string& file = description.source_file;
+  return space::with_portable_dialect(description.source, file.empty() ? "kernel.cl" : file);
+}
+
+// Compiles a description into the contents of a package; the views point into the description and
+// into the compiler itself.
+class Compiler {
+ public:
+  Compiler(const KernelDescription& description, const PackOptions& options)
+      : d_(description),
+        options_(options),
+        parameter_names_(names_of(description.parameters)),
+        source_(full_source(description)) {}
+
+  Status compile(PackageContents& out) {
+    using Part = Status (Compiler::*)(PackageContents&);
+    for (Part part : {&Compiler::identity, &Compiler::make_names, &Compiler::make_constraints,
+                      &Compiler::configurations, &Compiler::launch, &Compiler::arguments,
+                      &Compiler::reference, &Compiler::tolerance}) {
+      if (Status status = (this->*part)(out); !status.ok()) return status;
+    }
+    return Status();
+  }
+
+ private:
+  Status fail(const std::string& what) const {
+    return invalid(d_.where.empty() ? "kernel '" + d_.name + "'" : d_.where, what);
+  }
+
+  Status identity(PackageContents& out) {
+    if (!space::is_kernel_name(d_.name)) return fail("expected a name for the kernel");
+    if (!space::is_identifier(d_.entry)) return fail("expected an entry point (a C identifier)");
+    if (d_.source.empty()) return fail("the source is empty");
+    out.name = d_.name;
+    out.source = source_;
+    out.entry = d_.entry;
+    out.options = d_.options;
+    out.dialect = d_.dialect;
+    return Status();
+  }
+
+  Status make_names(PackageContents& out) {
+    if (d_.dimensions.empty() || d_.dimensions.size() > kMaxDimensions) {
+      return fail("expected 1 to " + std::to_string(kMaxDimensions) + " dimensions");
+    }
+    std::vector<std::string> all = d_.dimensions;
+    all.insert(all.end(), parameter_names_.begin(), parameter_names_.end());
+    for (const std::string& name : all) {
+      if (!space::is_identifier(name)) return fail("'" + name + "' is not a C identifier");
+      if (std::count(all.begin(), all.end(), name) > 1) {
+        return fail("the name '" + name + "' is used twice");
+      }
+    }
+    if (d_.dialect == Dialect::portable) {
+      for (const std::string& name : parameter_names_) {
+        if (space::is_dialect_name(name)) {
+          return fail("the parameter '" + name + "' has a name of the portable dialect");
+        }
+      }
+    }
+    out.dimensions.assign(d_.dimensions.begin(), d_.dimensions.end());
+    return Status();
+  }
+
+  Status make_constraints(PackageContents& out) {
+    Result<Constraints> constraints = parse_constraints(d_.constraints, all_names());
+    if (!constraints.ok()) return constraints.status();
+    out.shape_constraints = std::move(constraints->of_shape);
+    Result<Space> space = make_space(d_.parameters, std::move(constraints->of_space), options_);
+    if (!space.ok()) return fail(space.status().message());
+    if (space->indexed() && space->valid_count() == 0) {
+      return fail("no configuration satisfies the constraints");
+    }
+    out.space = std::move(*space);
+    return Status();
+  }
+
+  Status configurations(PackageContents& out) {
+    for (const DescribedParameter& parameter : d_.parameters) {
+      out.default_configuration.push_back(parameter.default_value);
+    }
+    if (Status status = check(out.space, out.default_configuration, "default"); !status.ok()) {
+      return status;
+    }
+    out.reference_configuration = out.default_configuration;
+    for (const auto& setting : d_.reference.configuration) {
+      const auto parameter = out.space.parameter_index(setting.first);
+      if (!parameter) {
+        return fail("the reference sets '" + setting.first + "', which is no parameter");
+      }
+      out.reference_configuration[*parameter] = setting.second;
+    }
+    return check(out.space, out.reference_configuration, "reference");
+  }
+  // Says which value or constraint is in the way.
+  Status check(const Space& space, const Configuration& configuration, const char* what) const {
+    const std::string name = std::string("the ") + what + " configuration ";
+    for (std::size_t i = 0; i < configuration.size(); ++i) {
+      if (space.value_position(i, configuration[i])) continue;
+      return fail(name + "has " + std::string(space.parameter_name(i)) + '=' +
+                  std::to_string(configuration[i]) + ", which is not among its values");
+    }
+    for (const Expression& constraint : space.constraints()) {
+      const Evaluation result = constraint.evaluate({}, configuration.values());
+      if (result.ok() && result.value != 0) continue;
+      return fail(name + "violates '" + constraint.text() + "'");
+    }
+    return Status();
+  }
+
+  Status compile_launch(const DescribedLaunch& described, const char* what,
+                        space::LaunchGeometry& out) const {
+    const std::size_t axes = described.global.size();
+    if (axes < 1 || axes > 3 || described.local.size() != axes) {
+      return fail(std::string(what) + ": expected 1 to 3 global sizes and as many local ones");
+    }
+    for (std::size_t i = 0; i < axes; ++i) {
+      Result<Expression> global = parse(described.global[i], all_names());
+      if (!global.ok()) return global.status();
+      Result<Expression> local = parse(described.local[i], all_names());
+      if (!local.ok()) return local.status();
+      out.global.push_back(std::move(*global));
+      out.local.push_back(std::move(*local));
+    }
+    return optional_expression(described.local_memory_bytes, all_names(), out.local_memory_bytes);
+  }
+  Status launch(PackageContents& out) { return compile_launch(d_.launch, "launch", out.launch); }
+
+  Status arguments(PackageContents& out) {
+    if (d_.arguments.empty() || d_.arguments.size() > KernelPackage::kMaxArguments) {
+      return fail("expected 1 to " + std::to_string(KernelPackage::kMaxArguments) + " arguments");
+    }
+    for (const DescribedArgument& described : d_.arguments) {
+      if (Status status = argument(described, out); !status.ok()) return status;
+    }
+    return Status();
+  }
+
+  Status argument(const DescribedArgument& described, PackageContents& out) const {
+    const std::string name = "argument '" + described.name + "': ";
+    if (!space::is_identifier(described.name)) return fail(name + "expected a C identifier");
+    if (!std::isfinite(described.fill_low) || !std::isfinite(described.fill_high) ||
+        described.fill_low > described.fill_high) {
+      return fail(name + "expected finite fill values, the lower one first");
+    }
+    if (described.kind == ArgumentKind::dimension && described.type > ScalarType::u64) {
+      return fail(name + "expected an integer type for a dimension");
+    }
+    if (described.kind != ArgumentKind::scalar && described.size.empty()) {
+      return fail(name + "expected a size (of a buffer) or a value (of a dimension)");
+    }
+    ArgumentSpec spec;
+    spec.name = described.name;
+    spec.kind = described.kind;
+    spec.type = described.type;
+    spec.access = described.kind == ArgumentKind::buffer ? described.access : Access::in;
+    spec.fill = described.fill;
+    spec.fill_low = described.fill_low;
+    spec.fill_high = described.fill_high;
+    out.arguments.push_back(spec);
+    out.argument_sizes.emplace_back();
+    if (described.kind == ArgumentKind::scalar) return Status();
+    const bool is_buffer = described.kind == ArgumentKind::buffer;
+    return optional_expression(described.size, is_buffer ? all_names() : dimension_names(),
+                               out.argument_sizes.back());
+  }
+
+  Status reference(PackageContents& out) {
+    const bool own_kernel = !d_.reference.entry.empty();
+    if (own_kernel && !space::is_identifier(d_.reference.entry)) {
+      return fail("reference: expected a C identifier as entry point");
+    }
+    out.reference_entry = own_kernel ? std::string_view(d_.reference.entry) : out.entry;
+    if (d_.reference.launch.global.empty() && d_.reference.launch.local.empty()) {
+      out.reference_launch = out.launch;
+      return Status();
+    }
+    return compile_launch(d_.reference.launch, "reference", out.reference_launch);
+  }
+
+  Status tolerance(PackageContents& out) {
+    const DescribedTolerance& rule = d_.tolerance;
+    const auto is_bound = [](double v) { return std::isfinite(v) && v >= 0; };
+    if (!is_bound(rule.absolute) || !is_bound(rule.relative)) {
+      return fail("expected finite tolerances of at least 0");
+    }
+    out.tolerance_absolute = rule.absolute;
+    out.tolerance_relative = rule.relative;
+    return optional_expression(rule.scale, dimension_names(), out.tolerance_scale);
+  }
+
+  Status optional_expression(const DescribedExpression& described, const ExpressionNames& names,
+                             Expression& out) const {
+    if (described.empty()) return Status();
+    Result<Expression> expression = parse(described, names);
+    if (!expression.ok()) return expression.status();
+    out = std::move(*expression);
+    return Status();
+  }
+
+  ExpressionNames all_names() const { return {d_.dimensions, parameter_names_}; }
+  ExpressionNames dimension_names() const { return {d_.dimensions, {}}; }
+
+  const KernelDescription& d_;
+  const PackOptions options_;
+  const std::vector<std::string> parameter_names_;
+  const std::string source_;
+};
+
+}  // namespace
+
+Result<Space> build_space(const std::vector<DescribedParameter>& parameters,
+                          const std::vector<DescribedExpression>& constraints,
+                          const std::vector<std::string>& dimensions, const PackOptions& options) {
+  const std::vector<std::string> names = names_of(parameters);
+  Result<Constraints> parsed = parse_constraints(constraints, {dimensions, names});
+  if (!parsed.ok()) return parsed.status();
+  return make_space(parameters, std::move(parsed->of_space), options);
+}
+
+Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
+                                       const PackOptions& options) {
+  PackageContents contents;
+  Compiler compiler(description, options);  // outlives what `contents` views
+  Status status = compiler.compile(contents);
+  if (!status.ok()) return status;
+  std::vector<std::uint8_t> bytes = space::write_package(contents);
+  // What we write, we can read: a package that the board would refuse never leaves the host.
+  const auto reopened = KernelPackage::open(bytes, description.name);
+  if (!reopened.ok()) return Status(StatusCode::invalid_argument, reopened.status().message());
+  return bytes;
+}
+
+}  // namespace idletune

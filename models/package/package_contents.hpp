@@ -1,0 +1,65 @@
+// What an open kernel package holds besides its bytes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "models/package/kernel_package.hpp"
+#include "models/space/expression.hpp"
+#include "models/space/space.hpp"
+
+namespace idletune::space {
+
+// Global and local sizes, one expression per dimension of the range (1 to 3 of each).
+struct LaunchGeometry {
+  std::vector<Expression> global;
+  std::vector<Expression> local;
+  Expression local_memory_bytes;
+};
+
+struct StoredBinary {
+  std::uint64_t driver_key = 0;
+  std::uint64_t configuration_key = 0;
+  PrebuiltBinary binary;
+};
+
+// Views point into `bytes`.
+struct PackageContents {
+  std::shared_ptr<const std::vector<std::uint8_t>> bytes;
+  std::string_view name, source, entry, options;
+  Dialect dialect = Dialect::portable;
+  std::uint64_t digest = 0, source_digest = 0;
+
+  Space space;
+  Configuration default_configuration;
+  std::vector<std::string_view> dimensions;
+  std::vector<Expression> shape_constraints;
+
+  std::vector<ArgumentSpec> arguments;
+  std::vector<Expression> argument_sizes;  // elements of a buffer, value of a dimension
+
+  LaunchGeometry launch;
+  std::string_view reference_entry;
+  LaunchGeometry reference_launch;
+  bool reference_is_kernel = true;  // same function: its shape constraints apply too
+  Configuration reference_configuration;
+
+  double tolerance_absolute = 0;
+  double tolerance_relative = 0;
+  Expression tolerance_scale;
+
+  std::vector<StoredBinary> binaries;
+};
+
+// Verifies and reads a package. Errors as KernelPackage::open, without the file's name.
+Result<std::unique_ptr<PackageContents>> read_package(
+    std::shared_ptr<const std::vector<std::uint8_t>> bytes);
+
+}  // namespace idletune::space

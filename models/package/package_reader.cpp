@@ -1,0 +1,406 @@
+// Reads untrusted package bytes: FlatBuffers' Verifier first, then every rule that it does not
+// know.
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "models/core/digest.hpp"
+
+#include <idletune/text.hpp>
+
+#include "models/core/version.hpp"
+#include "models/package/package_contents.hpp"
+#include "models/package/package_seal.hpp"
+#include "models/schema/kernel_generated.h"
+#include "models/space/identifier.hpp"
+#include "models/space/space_data.hpp"
+
+namespace idletune::space {
+namespace {
+
+namespace fb = idletune::kernel_schema;
+template <class T>
+using FbVector = flatbuffers::Vector<T>;
+
+// The nesting of the schema is 6; a package has some hundred tables, plus one per prebuilt binary.
+constexpr flatbuffers::uoffset_t kMaxDepth = 12;
+constexpr flatbuffers::uoffset_t kMaxTables = 20000;
+
+Status corrupt(TextPieces what) { return Status(StatusCode::corrupt, what); }
+Status unsupported(TextPieces what) { return Status(StatusCode::unsupported, what); }
+
+std::string_view text_of(const flatbuffers::String* text) {
+  return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
+}
+
+// A vector of numbers as a view; null is empty. False if its elements are misaligned, which the
+// Verifier does not check.
+template <class T>
+bool view(const FbVector<T>* vector, Span<const T>& out) {
+  out = {};
+  if (vector == nullptr || vector->size() == 0) return true;
+  const auto* data = reinterpret_cast<const T*>(vector->Data());
+  if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) return false;
+  out = {data, vector->size()};
+  return true;
+}
+
+bool is_option_text(std::string_view text) {
+  for (char c : text) {
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) return false;
+  }
+  return true;
+}
+
+// Fills a PackageContents part by part; each function reads one table.
+class Reader {
+ public:
+  explicit Reader(std::shared_ptr<const std::vector<std::uint8_t>> bytes)
+      : contents_(std::make_unique<PackageContents>()) {
+    contents_->bytes = std::move(bytes);
+  }
+
+  Result<std::unique_ptr<PackageContents>> read() {
+    Status status = verify_bytes();
+    using Part = Status (Reader::*)();
+    for (Part part :
+         {&Reader::read_seal, &Reader::read_identity, &Reader::read_dimensions, &Reader::read_space,
+          &Reader::read_shape_constraints, &Reader::read_arguments, &Reader::read_variant,
+          &Reader::read_reference, &Reader::read_tolerance, &Reader::read_binaries}) {
+      if (status.ok()) status = (this->*part)();
+    }
+    if (!status.ok()) return status;
+    compute_digest();
+    return std::move(contents_);
+  }
+
+ private:
+  Status verify_bytes() {
+    const std::vector<std::uint8_t>& bytes = *contents_->bytes;
+    if (bytes.size() > KernelPackage::kMaxBytes) {
+      return Status(StatusCode::out_of_memory,
+                    {"larger than ", KernelPackage::kMaxBytes >> 20, " MiB"});
+    }
+    if (bytes.size() < 16 || !fb::KernelPackageBufferHasIdentifier(bytes.data())) {
+      return corrupt({"not a kernel package (expected file identifier ITK1)"});
+    }
+    flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
+    if (!fb::VerifyKernelPackageBuffer(verifier)) {
+      return corrupt({"damaged (the FlatBuffers structure does not hold together)"});
+    }
+    root_ = fb::GetKernelPackage(bytes.data());
+    return Status();
+  }
+
+  std::size_t offset_of(const void* part) const {
+    return static_cast<std::size_t>(static_cast<const std::uint8_t*>(part) -
+                                    contents_->bytes->data());
+  }
+
+  Status read_seal() {
+    const Bytes file(contents_->bytes->data(), contents_->bytes->size());
+    Hole signature;
+    if (root_->signature() != nullptr) {
+      signature = {offset_of(root_->signature()->Data()), root_->signature()->size()};
+    }
+    const Hole seal{offset_of(root_->seal()), sizeof(fb::KernelSeal)};
+    const bool disjoint = signature.offset + signature.length <= seal.offset ||
+                          seal.offset + seal.length <= signature.offset;
+    if (signature.length != 0 && !disjoint) return corrupt({"the signature covers the seal"});
+    std::uint64_t stored = 0;
+    std::memcpy(&stored, root_->seal(), sizeof(stored));
+    if (content_digest(file, seal, signature) != stored) {
+      return corrupt({"damaged (the content digest does not match)"});
+    }
+    if (root_->minimum_agent_version() > kAgentVersion) {
+      return Status(
+          StatusCode::version_mismatch,
+          {"needs agent version ", root_->minimum_agent_version(),
+           " (major * 1000000 + minor * 1000 + patch) or newer, this one is ", kAgentVersion});
+    }
+    return Status();
+  }
+
+  Status read_identity() {
+    contents_->name = text_of(root_->name());
+    contents_->source = text_of(root_->source());
+    contents_->options = text_of(root_->options());
+    if (!is_kernel_name(contents_->name)) return corrupt({"the kernel's name is not a name"});
+    if (contents_->source.empty()) return corrupt({"there is no source"});
+    if (root_->dialect() > static_cast<std::uint8_t>(Dialect::cuda)) {
+      return unsupported({"the source's dialect is unknown to this version"});
+    }
+    if (!is_option_text(contents_->options)) return corrupt({"control characters in the options"});
+    contents_->dialect = static_cast<Dialect>(root_->dialect());
+    return Status();
+  }
+
+  Status read_dimensions() {
+    const auto& dimensions = *root_->dimensions();
+    if (dimensions.size() < 1 || dimensions.size() > kMaxDimensions) {
+      return corrupt({"expected 1 to ", kMaxDimensions, " dimensions"});
+    }
+    for (const flatbuffers::String* dimension : dimensions) {
+      const std::string_view name = text_of(dimension);
+      if (!is_identifier(name)) return corrupt({"a dimension's name is not an identifier"});
+      contents_->dimensions.push_back(name);
+    }
+    return Status();
+  }
+
+  // --- expressions ---
+  Status read_expression(const fb::Expression* stored, std::size_t parameters, Expression& out,
+                         std::size_t dimensions) {
+    if (stored == nullptr) {
+      out = Expression();
+      return Status();
+    }
+    Span<const std::uint32_t> code;
+    Span<const std::int64_t> constants;
+    if (!view(stored->code(), code) || !view(stored->constants(), constants)) {
+      return corrupt({"an expression is misaligned"});
+    }
+    Result<Expression> expression =
+        Expression::load(code, constants, text_of(stored->text()), dimensions, parameters);
+    if (!expression.ok()) return expression.status();
+    out = std::move(*expression);
+    return Status();
+  }
+  Status read_expression(const fb::Expression* stored, Expression& out) {
+    return read_expression(stored, contents_->space.parameter_count(), out,
+                           contents_->dimensions.size());
+  }
+  Status read_expression_of_shape(const fb::Expression* stored, Expression& out) {
+    return read_expression(stored, 0, out, contents_->dimensions.size());
+  }
+  using FbExpressions = FbVector<flatbuffers::Offset<fb::Expression>>;
+  Status read_expressions(const FbExpressions* stored, std::size_t limit, const char* what,
+                          std::vector<Expression>& out) {
+    if (stored == nullptr) return Status();
+    if (stored->size() > limit) return corrupt({"too many ", what});
+    for (const fb::Expression* expression : *stored) {
+      out.emplace_back();
+      if (Status status = read_expression(expression, out.back()); !status.ok()) return status;
+    }
+    return Status();
+  }
+
+  // --- space ---
+  Status read_space() {
+    const fb::Space& stored = *root_->space();
+    const auto& parameters = *stored.parameters();
+    if (parameters.size() < 1 || parameters.size() > kMaxParameters) {
+      return corrupt({"expected 1 to ", kMaxParameters, " parameters"});
+    }
+    std::vector<ParameterData> read(parameters.size());
+    for (flatbuffers::uoffset_t i = 0; i < parameters.size(); ++i) {
+      const fb::Parameter& parameter = *parameters.Get(i);
+      read[i].name = std::string(text_of(parameter.name()));
+      if (!is_identifier(read[i].name)) return corrupt({"a parameter's name is not an identifier"});
+      // A kind that a later version knows is an annotation that this one does without.
+      if (parameter.kind() < kParameterKindCount) {
+        read[i].kind = static_cast<ParameterKind>(parameter.kind());
+      }
+      if (!view(parameter.values(), read[i].values)) return corrupt({"values are misaligned"});
+    }
+    return make_space(stored, std::move(read));
+  }
+
+  Status make_space(const fb::Space& stored, std::vector<ParameterData> parameters) {
+    std::vector<Expression> constraints;
+    const std::size_t count = stored.constraints() == nullptr ? 0 : stored.constraints()->size();
+    if (count > kMaxConstraints) return corrupt({"too many constraints"});
+    for (std::size_t i = 0; i < count; ++i) {
+      constraints.emplace_back();
+      const auto* constraint = stored.constraints()->Get(static_cast<flatbuffers::uoffset_t>(i));
+      Status status = read_expression(constraint, parameters.size(), constraints.back(), 0);
+      if (!status.ok()) return status;
+    }
+    auto data = make_data(std::move(parameters), std::move(constraints), contents_->bytes);
+    if (!data.ok()) return corrupt({data.status().message()});
+    if (Status status = read_diagram(stored.diagram(), **data); !status.ok()) return status;
+    contents_->space = Space(std::shared_ptr<const Data>(std::move(*data)));
+    return read_configuration(root_->default_configuration(), "default",
+                              contents_->default_configuration);
+  }
+
+  Status read_diagram(const fb::Diagram* stored, Data& data) {
+    if (stored == nullptr) return Status();
+    Diagram diagram;
+    const bool aligned = view(stored->level_nodes(), diagram.level_nodes) &&
+                         view(stored->node_first_edge(), diagram.node_first_edge) &&
+                         view(stored->edge_value(), diagram.edge_value) &&
+                         view(stored->edge_child(), diagram.edge_child) &&
+                         view(stored->edge_before(), diagram.edge_before);
+    if (!aligned) return corrupt({"the decision diagram is misaligned"});
+    return adopt_diagram(data, diagram);
+  }
+
+  Status read_configuration(const FbVector<std::int64_t>* stored, const char* what,
+                            Configuration& out) {
+    Span<const std::int64_t> values;
+    if (!view(stored, values) || values.size() != contents_->space.parameter_count()) {
+      return corrupt({"the ", what, " configuration has a wrong number of values"});
+    }
+    out = Configuration(values);
+    if (contents_->space.contains(out)) return Status();
+    return corrupt({"the ", what, " configuration is not valid"});
+  }
+
+  Status read_shape_constraints() {
+    return read_expressions(root_->shape_constraints(), kMaxConstraints, "constraints",
+                            contents_->shape_constraints);
+  }
+
+  // --- arguments ---
+  Status read_arguments() {
+    const auto& arguments = *root_->arguments();
+    if (arguments.size() < 1 || arguments.size() > KernelPackage::kMaxArguments) {
+      return corrupt({"expected 1 to ", KernelPackage::kMaxArguments, " arguments"});
+    }
+    for (const fb::Argument* argument : arguments) {
+      Status status = read_argument(*argument);
+      if (!status.ok()) {
+        return Status(status.code(),
+                      {"argument '", text_of(argument->name()), "': ", status.message()});
+      }
+    }
+    return Status();
+  }
+
+  Status read_argument(const fb::Argument& stored) {
+    if (stored.kind() > 2 || stored.type() > 5 || stored.access() > 2 || stored.fill() > 3) {
+      return unsupported({"its kind, type, access or fill is unknown to this version"});
+    }
+    ArgumentSpec spec;
+    spec.name = text_of(stored.name());
+    spec.kind = static_cast<ArgumentKind>(stored.kind());
+    spec.type = static_cast<ScalarType>(stored.type());
+    spec.access = static_cast<Access>(stored.access());
+    spec.fill = static_cast<Fill>(stored.fill());
+    spec.fill_low = stored.fill_low();
+    spec.fill_high = stored.fill_high();
+    if (!std::isfinite(spec.fill_low) || !std::isfinite(spec.fill_high) ||
+        spec.fill_low > spec.fill_high) {
+      return corrupt({"expected finite fill values in order"});
+    }
+    if (spec.kind == ArgumentKind::dimension && spec.type > ScalarType::u64) {
+      return corrupt({"a dimension is an integer"});
+    }
+    contents_->arguments.push_back(spec);
+    contents_->argument_sizes.emplace_back();
+    Expression& size = contents_->argument_sizes.back();
+    if (spec.kind == ArgumentKind::scalar) return Status();
+    return spec.kind == ArgumentKind::buffer ? read_expression(stored.size(), size)
+                                             : read_expression_of_shape(stored.size(), size);
+  }
+
+  // --- what is launched ---
+  Status read_step(const fb::Step& step, std::string_view& entry, LaunchGeometry& launch) {
+    entry = text_of(step.entry());
+    if (!is_identifier(entry)) return corrupt({"the entry point is not an identifier"});
+    if (step.arguments() != nullptr && !names_all_in_order(*step.arguments())) {
+      return unsupported({"a kernel with other arguments than the package's own"});
+    }
+    Status status = read_expressions(step.global(), 3, "global sizes", launch.global);
+    if (status.ok()) status = read_expressions(step.local(), 3, "local sizes", launch.local);
+    if (status.ok()) status = read_expression(step.local_memory_bytes(), launch.local_memory_bytes);
+    if (status.ok() && (launch.global.empty() || launch.global.size() != launch.local.size())) {
+      return corrupt({"expected as many local as global sizes, 1 to 3"});
+    }
+    return status;
+  }
+  bool names_all_in_order(const FbVector<std::uint8_t>& arguments) const {
+    if (arguments.size() != contents_->arguments.size()) return false;
+    for (flatbuffers::uoffset_t i = 0; i < arguments.size(); ++i) {
+      if (arguments.Get(i) != i) return false;
+    }
+    return true;
+  }
+
+  Status read_variant() {
+    const fb::Variant& variant = *root_->variant();
+    if (variant.steps()->size() != 1) {
+      return unsupported(
+          {"a sequence of ", variant.steps()->size(), " kernels (this version runs exactly one)"});
+    }
+    if (variant.setup() != nullptr && variant.setup()->size() != 0) {
+      return unsupported({"kernels that run as setup"});
+    }
+    if (variant.workspace_bytes() != nullptr) return unsupported({"a workspace"});
+    return read_step(*variant.steps()->Get(0), contents_->entry, contents_->launch);
+  }
+
+  Status read_reference() {
+    PackageContents& c = *contents_;
+    c.reference_configuration = c.default_configuration;
+    c.reference_entry = c.entry;
+    c.reference_launch = LaunchGeometry(c.launch);
+    const fb::Reference* reference = root_->reference();
+    if (reference == nullptr) return Status();
+    if (reference->configuration() != nullptr) {
+      Status status =
+          read_configuration(reference->configuration(), "reference", c.reference_configuration);
+      if (!status.ok()) return status;
+    }
+    if (reference->step() == nullptr) return Status();
+    c.reference_launch = LaunchGeometry();
+    Status status = read_step(*reference->step(), c.reference_entry, c.reference_launch);
+    c.reference_is_kernel = c.reference_entry == c.entry;
+    return status;
+  }
+
+  Status read_tolerance() {
+    const fb::ToleranceRule* rule = root_->tolerance();
+    if (rule == nullptr) return Status();
+    const auto is_bound = [](double v) { return std::isfinite(v) && v >= 0; };
+    if (!is_bound(rule->absolute()) || !is_bound(rule->relative())) {
+      return corrupt({"expected finite tolerances of at least 0"});
+    }
+    contents_->tolerance_absolute = rule->absolute();
+    contents_->tolerance_relative = rule->relative();
+    return read_expression_of_shape(rule->scale(), contents_->tolerance_scale);
+  }
+
+  Status read_binaries() {
+    if (root_->binaries() == nullptr) return Status();
+    for (const fb::Binary* stored : *root_->binaries()) {
+      // A format of a later version is none that this one could load.
+      if (stored->format() > static_cast<std::uint8_t>(BinaryFormat::spirv)) continue;
+      const Bytes bytes(stored->bytes()->Data(), stored->bytes()->size());
+      if (crc32c(bytes) != stored->crc32c()) {
+        return corrupt({"a prebuilt binary's checksum does not match"});
+      }
+      contents_->binaries.push_back({stored->driver_key(),
+                                     stored->configuration_key(),
+                                     {static_cast<BinaryFormat>(stored->format()), bytes}});
+    }
+    return Status();
+  }
+
+  void compute_digest() {
+    PackageContents& c = *contents_;
+    c.source_digest = digest_of(c.source);
+    Digest digest;
+    digest.add(c.source_digest).add(c.entry).add(c.options).add(std::uint64_t{root_->dialect()});
+    digest.add(c.space.digest());
+    for (const auto* sizes : {&c.launch.global, &c.launch.local}) {
+      digest.add(sizes->size());
+      for (const Expression& size : *sizes) digest.add(size.digest());
+    }
+    c.digest = digest.value();
+  }
+
+  std::unique_ptr<PackageContents> contents_;
+  const fb::KernelPackage* root_ = nullptr;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<PackageContents>> read_package(
+    std::shared_ptr<const std::vector<std::uint8_t>> bytes) {
+  return Reader(std::move(bytes)).read();
+}
+
+}  // namespace idletune::space

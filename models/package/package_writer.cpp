@@ -1,0 +1,170 @@
+#include "models/package/package_writer.hpp"
+
+#include <cstring>
+#include <string>
+
+#include "models/core/digest.hpp"
+#include "models/package/package_seal.hpp"
+#include "models/schema/kernel_generated.h"
+#include "models/space/space_data.hpp"
+
+namespace idletune::space {
+namespace {
+
+namespace fb = idletune::kernel_schema;
+template <class T>
+using Offset = flatbuffers::Offset<T>;
+template <class T>
+using Offsets = std::vector<Offset<T>>;
+
+// What a version-1 package may be read by: the first version that knows the format.
+constexpr std::uint32_t kMinimumAgentVersion = 1000;  // 0.1.0
+
+class Writer {
+ public:
+  explicit Writer(const PackageContents& contents) : c_(contents) {}
+
+  std::vector<std::uint8_t> write() {
+    const auto name = text(c_.name);
+    const auto source = text(c_.source);
+    const auto options = c_.options.empty() ? Offset<flatbuffers::String>() : text(c_.options);
+    const auto dimensions = names(c_.dimensions);
+    const auto space = write_space();
+    const auto default_configuration = values(c_.default_configuration);
+    const auto shape_constraints = expressions(c_.shape_constraints);
+    const auto arguments = write_arguments();
+    const auto variant = write_variant();
+    const auto reference = write_reference();
+    const auto tolerance = fb::CreateToleranceRule(
+        builder_, c_.tolerance_absolute, c_.tolerance_relative, expression(c_.tolerance_scale));
+    const auto binaries = write_binaries();
+    const fb::KernelSeal seal(0);
+    builder_.Finish(
+        fb::CreateKernelPackage(builder_, &seal, kMinimumAgentVersion, 0, name, source,
+                                static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
+                                default_configuration, shape_constraints, arguments, variant,
+                                reference, tolerance, binaries),
+        fb::KernelPackageIdentifier());
+    return sealed();
+  }
+
+ private:
+  std::vector<std::uint8_t> sealed() const {
+    const std::uint8_t* data = builder_.GetBufferPointer();
+    std::vector<std::uint8_t> bytes(data, data + builder_.GetSize());
+    const fb::KernelPackage* root = fb::GetKernelPackage(bytes.data());
+    const auto offset = static_cast<std::size_t>(
+        reinterpret_cast<const std::uint8_t*>(root->seal()) - bytes.data());
+    const fb::KernelSeal seal(
+        content_digest(Bytes(bytes.data(), bytes.size()), {offset, sizeof(fb::KernelSeal)}, {}));
+    std::memcpy(bytes.data() + offset, &seal, sizeof(seal));
+    return bytes;
+  }
+
+  Offset<flatbuffers::String> text(std::string_view view) {
+    return builder_.CreateString(view.data(), view.size());
+  }
+  Offset<flatbuffers::Vector<Offset<flatbuffers::String>>> names(
+      const std::vector<std::string_view>& list) {
+    Offsets<flatbuffers::String> offsets;
+    for (std::string_view name : list) offsets.push_back(text(name));
+    return builder_.CreateVector(offsets);
+  }
+  template <class T>
+  Offset<flatbuffers::Vector<T>> array(Span<const T> span) {
+    return builder_.CreateVector(span.data(), span.size());
+  }
+  Offset<flatbuffers::Vector<std::int64_t>> values(const Configuration& configuration) {
+    return array(configuration.values());
+  }
+
+  Offset<fb::Expression> expression(const Expression& source) {
+    if (source.code().empty()) return 0;
+    const auto stored_text = text(source.text());
+    const auto code = array(source.code());
+    const auto constants = source.constants().empty() ? Offset<flatbuffers::Vector<std::int64_t>>()
+                                                      : array(source.constants());
+    return fb::CreateExpression(builder_, stored_text, code, constants);
+  }
+  Offset<flatbuffers::Vector<Offset<fb::Expression>>> expressions(Span<const Expression> list) {
+    Offsets<fb::Expression> offsets;
+    for (const Expression& source : list) offsets.push_back(expression(source));
+    return builder_.CreateVector(offsets);
+  }
+
+  Offset<fb::Space> write_space() {
+    const Data& data = c_.space.data();
+    Offsets<fb::Parameter> parameters;
+    for (const ParameterData& parameter : data.parameters) {
+      const auto name = text(parameter.name);
+      const auto stored_values = array(parameter.values);
+      parameters.push_back(fb::CreateParameter(
+          builder_, name, static_cast<std::uint8_t>(parameter.kind), stored_values));
+    }
+    const auto stored_parameters = builder_.CreateVector(parameters);
+    const auto constraints = expressions(c_.space.constraints());
+    return fb::CreateSpace(builder_, stored_parameters, constraints, write_diagram(data));
+  }
+  Offset<fb::Diagram> write_diagram(const Data& data) {
+    if (data.backing != SpaceBacking::diagram) return 0;
+    const auto level_nodes = array(data.diagram.level_nodes);
+    const auto first_edge = array(data.diagram.node_first_edge);
+    const auto value = array(data.diagram.edge_value);
+    const auto child = array(data.diagram.edge_child);
+    const auto before = array(data.diagram.edge_before);
+    return fb::CreateDiagram(builder_, level_nodes, first_edge, value, child, before);
+  }
+
+  Offset<flatbuffers::Vector<Offset<fb::Argument>>> write_arguments() {
+    Offsets<fb::Argument> arguments;
+    for (std::size_t i = 0; i < c_.arguments.size(); ++i) {
+      const ArgumentSpec& spec = c_.arguments[i];
+      const auto name = text(spec.name);
+      const auto size = expression(c_.argument_sizes[i]);
+      arguments.push_back(fb::CreateArgument(
+          builder_, name, static_cast<std::uint8_t>(spec.kind),
+          static_cast<std::uint8_t>(spec.type), static_cast<std::uint8_t>(spec.access),
+          static_cast<std::uint8_t>(spec.fill), spec.fill_low, spec.fill_high, size));
+    }
+    return builder_.CreateVector(arguments);
+  }
+
+  Offset<fb::Step> write_step(std::string_view entry, const LaunchGeometry& launch) {
+    const auto stored_entry = text(entry);
+    const auto global = expressions(launch.global);
+    const auto local = expressions(launch.local);
+    const auto memory = expression(launch.local_memory_bytes);
+    return fb::CreateStep(builder_, stored_entry, global, local, memory);
+  }
+  Offset<fb::Variant> write_variant() {
+    const Offsets<fb::Step> steps{write_step(c_.entry, c_.launch)};
+    return fb::CreateVariant(builder_, builder_.CreateVector(steps));
+  }
+  Offset<fb::Reference> write_reference() {
+    const auto step = write_step(c_.reference_entry, c_.reference_launch);
+    const auto configuration = values(c_.reference_configuration);
+    return fb::CreateReference(builder_, step, configuration);
+  }
+
+  Offset<flatbuffers::Vector<Offset<fb::Binary>>> write_binaries() {
+    Offsets<fb::Binary> binaries;
+    for (const StoredBinary& stored : c_.binaries) {
+      const auto bytes = array(stored.binary.bytes);
+      binaries.push_back(fb::CreateBinary(builder_, stored.driver_key, stored.configuration_key,
+                                          static_cast<std::uint8_t>(stored.binary.format), bytes,
+                                          crc32c(stored.binary.bytes)));
+    }
+    return builder_.CreateVector(binaries);
+  }
+
+  const PackageContents& c_;
+  flatbuffers::FlatBufferBuilder builder_;
+};
+
+}  // namespace
+
+std::vector<std::uint8_t> write_package(const PackageContents& contents) {
+  return Writer(contents).write();
+}
+
+}  // namespace idletune::space

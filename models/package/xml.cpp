@@ -1,0 +1,522 @@
+#include "models/package/xml.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <memory>
+#include <set>
+#include <utility>
+
+#include <tinyxml2.h>
+
+#include "models/package/value_list.hpp"
+#include "models/space/identifier.hpp"
+
+namespace idletune {
+namespace {
+
+using tinyxml2::XMLElement;
+
+constexpr std::size_t kMaxFileBytes = 16u << 20;
+constexpr std::pair<std::string_view, Dialect> kDialects[] = {
+    {"portable", Dialect::portable}, {"opencl", Dialect::opencl}, {"cuda", Dialect::cuda}};
+constexpr std::pair<std::string_view, Access> kAccesses[] = {
+    {"in", Access::in}, {"out", Access::out}, {"inout", Access::inout}};
+constexpr std::pair<std::string_view, Fill> kFills[] = {{"uniform", Fill::uniform},
+                                                        {"constant", Fill::constant},
+                                                        {"zero", Fill::zero},
+                                                        {"index", Fill::index}};
+constexpr std::pair<std::string_view, ScalarType> kTypes[] = {
+    {"i32", ScalarType::i32}, {"u32", ScalarType::u32}, {"i64", ScalarType::i64},
+    {"u64", ScalarType::u64}, {"f32", ScalarType::f32}, {"f64", ScalarType::f64}};
+
+struct FileCloser {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+Result<std::string> read_text(const std::string& path) {
+  std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
+  if (!file) return Status(StatusCode::not_found, "'" + path + "' cannot be opened for reading");
+  std::string text;
+  char block[16384];
+  while (const std::size_t count = std::fread(block, 1, sizeof(block), file.get())) {
+    text.append(block, count);
+    if (text.size() > kMaxFileBytes) {
+      return Status(StatusCode::out_of_memory, "'" + path + "' is larger than " +
+                                                   std::to_string(kMaxFileBytes >> 20) + " MiB");
+    }
+  }
+  if (std::ferror(file.get())) return Status(StatusCode::io_error, "'" + path + "' cannot be read");
+  return text;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
+}
+
+std::string file_name_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string::npos ? path : path.substr(slash + 1);
+}
+
+// from_chars for doubles is missing in the oldest supported compiler; strtod depends on the locale,
+// which the library does not set and the command line leaves at "C".
+bool read_number(const std::string& text, double& out) {
+  char* end = nullptr;
+  out = std::strtod(text.c_str(), &end);
+  return !text.empty() && end == text.c_str() + text.size();
+}
+
+// Reads the document into a description. Every function returns false after it has recorded the
+// first problem in `status_`.
+class Reader {
+ public:
+  explicit Reader(const std::string& path) : path_(path) { description_.where = path; }
+
+  Result<KernelDescription> read(std::string_view text) {
+    tinyxml2::XMLDocument document;
+    if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {
+      return Status(StatusCode::invalid_argument,
+                    path_ + ":" + std::to_string(document.ErrorLineNum()) +
+                        ": not well-formed XML (" + document.ErrorName() + ")");
+    }
+    const XMLElement* root = document.RootElement();
+    if (root == nullptr || std::string_view(root->Name()) != "kernel") {
+      return Status(StatusCode::invalid_argument,
+                    path_ + ":" + std::to_string(root == nullptr ? 1 : root->GetLineNum()) +
+                        ": expected <kernel> as the root element");
+    }
+    if (!kernel(*root)) return status_;
+    return std::move(description_);
+  }
+
+ private:
+  // --- problems ---
+  std::string where(const XMLElement& element) const {
+    return path_ + ":" + std::to_string(element.GetLineNum()) + ": <" + element.Name() + ">";
+  }
+  bool fail(const XMLElement& element, const std::string& what,
+            StatusCode code = StatusCode::invalid_argument) {
+    if (status_.ok()) status_ = Status(code, where(element) + ": " + what);
+    return false;
+  }
+
+  // --- attributes and children ---
+  using Names = std::initializer_list<std::string_view>;
+  static std::string listed(Names names) {
+    std::string text;
+    for (std::string_view name : names) {
+      text += (text.empty() ? "" : ", ") + std::string(name);
+    }
+    return text.empty() ? "none" : text;
+  }
+  bool only_attributes(const XMLElement& element, Names known) {
+    for (const auto* a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
+      if (std::find(known.begin(), known.end(), std::string_view(a->Name())) == known.end()) {
+        return fail(element, "unknown attribute '" + std::string(a->Name()) +
+                                 "', expected one of: " + listed(known));
+      }
+    }
+    return true;
+  }
+  bool only_children(const XMLElement& element, Names known) {
+    for (const auto* node = element.FirstChild(); node != nullptr; node = node->NextSibling()) {
+      if (node->ToText() != nullptr) return fail(element, "unexpected text");
+      const XMLElement* child = node->ToElement();
+      if (child == nullptr) continue;  // comments
+      if (std::find(known.begin(), known.end(), std::string_view(child->Name())) == known.end()) {
+        return fail(*child, "unknown element in <" + std::string(element.Name()) +
+                                ">, expected one of: " + listed(known));
+      }
+    }
+    return true;
+  }
+  // The only child of that name, or null.
+  bool single(const XMLElement& parent, const char* name, const XMLElement*& out) {
+    out = parent.FirstChildElement(name);
+    if (out == nullptr) return true;
+    const XMLElement* second = out->NextSiblingElement(name);
+    return second == nullptr || fail(*second, "expected at most once");
+  }
+  bool required(const XMLElement& element, const char* attribute, std::string& out) {
+    const char* value = element.Attribute(attribute);
+    if (value == nullptr || *value == 0) {
+      return fail(element, "expected an attribute '" + std::string(attribute) + "'");
+    }
+    out = value;
+    return true;
+  }
+  bool identifier(const XMLElement& element, const char* attribute, std::string& out) {
+    if (!required(element, attribute, out)) return false;
+    return space::is_identifier(out) || fail(element, "'" + out + "' is not a C identifier");
+  }
+  bool number(const XMLElement& element, const char* attribute, double& out) {
+    const char* text = element.Attribute(attribute);
+    if (text == nullptr || read_number(text, out)) return true;
+    return fail(element,
+                "expected a number as '" + std::string(attribute) + "', got '" + text + "'");
+  }
+  // One of a list of words; an absent attribute leaves `out` alone.
+  template <class T, std::size_t N>
+  bool choice(const XMLElement& element, const char* attribute,
+              const std::pair<std::string_view, T> (&choices)[N], T& out) {
+    const char* text = element.Attribute(attribute);
+    if (text == nullptr) return true;
+    std::string known;
+    for (const auto& c : choices) {
+      if (c.first == text) {
+        out = c.second;
+        return true;
+      }
+      known += (known.empty() ? "" : ", ") + std::string(c.first);
+    }
+    return fail(element,
+                "expected one of " + known + " as '" + attribute + "', got '" + text + "'");
+  }
+  DescribedExpression expression(const XMLElement& element, const char* attribute) const {
+    const char* text = element.Attribute(attribute);
+    return text == nullptr ? DescribedExpression() : DescribedExpression(text, where(element));
+  }
+
+  // --- elements ---
+  bool kernel(const XMLElement& root) {
+    if (!only_attributes(root, {"name"})) return false;
+    if (!required(root, "name", description_.name)) return false;
+    if (!space::is_kernel_name(description_.name)) {
+      return fail(root, "'" + description_.name + "' is not a name (letters, digits, _ - .)");
+    }
+    return only_children(root, {"source", "dimensions", "parameters", "constraints", "launch",
+                                "arguments", "reference", "tolerance"}) &&
+           sources(root) && section(root, "dimensions", true, &Reader::dimensions) &&
+           section(root, "parameters", true, &Reader::parameters) &&
+           section(root, "constraints", false, &Reader::constraints) &&
+           section(root, "launch", true, &Reader::launch) &&
+           section(root, "arguments", true, &Reader::arguments) &&
+           section(root, "reference", false, &Reader::reference) &&
+           section(root, "tolerance", false, &Reader::tolerance);
+  }
+  bool section(const XMLElement& root, const char* name, bool needed,
+               bool (Reader::*part)(const XMLElement&)) {
+    const XMLElement* element = nullptr;
+    if (!single(root, name, element)) return false;
+    if (element != nullptr) return (this->*part)(*element);
+    return !needed || fail(root, "expected a child <" + std::string(name) + ">");
+  }
+
+  bool sources(const XMLElement& root) {
+    const XMLElement* first = root.FirstChildElement("source");
+    if (first == nullptr) return fail(root, "expected a child <source>");
+    const bool several = first->NextSiblingElement("source") != nullptr;
+    for (const XMLElement* e = first; e != nullptr; e = e->NextSiblingElement("source")) {
+      if (!source(*e, several)) return false;
+    }
+    if (description_.entry.empty()) return fail(*first, "expected an attribute 'entry'");
+    return true;
+  }
+  bool source(const XMLElement& element, bool several) {
+    std::string file;
+    if (!only_attributes(element, {"file", "entry", "dialect", "options"}) ||
+        !only_children(element, {}) || !required(element, "file", file)) {
+      return false;
+    }
+    Result<std::string> text = read_text(folder_of(path_) + file);
+    if (!text.ok()) return fail(element, text.status().message(), text.code());
+    if (!several) description_.source_file = file_name_of(file);
+    if (several) description_.source += "#line 1 \"" + file_name_of(file) + "\"\n";
+    description_.source += *text;
+    if (several && !text->empty() && text->back() != '\n') description_.source += '\n';
+    if (element.Attribute("entry") == nullptr) {
+      if (element.Attribute("dialect") == nullptr && element.Attribute("options") == nullptr) {
+        return true;
+      }
+      return fail(element, "'dialect' and 'options' belong to the <source> with 'entry'");
+    }
+    if (!description_.entry.empty()) return fail(element, "a second 'entry'");
+    if (const char* options = element.Attribute("options")) description_.options = options;
+    return identifier(element, "entry", description_.entry) &&
+           choice(element, "dialect", kDialects, description_.dialect);
+  }
+
+  bool dimensions(const XMLElement& element) {
+    if (!only_attributes(element, {}) || !only_children(element, {"dimension"})) return false;
+    for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      std::string name;
+      if (!only_attributes(*e, {"name"}) || !only_children(*e, {}) ||
+          !identifier(*e, "name", name) || !unique(*e, name)) {
+        return false;
+      }
+      description_.dimensions.push_back(name);
+    }
+    const std::size_t count = description_.dimensions.size();
+    return (count >= 1 && count <= kMaxDimensions) ||
+           fail(element, "expected 1 to " + std::to_string(kMaxDimensions) + " dimensions");
+  }
+  bool unique(const XMLElement& element, const std::string& name) {
+    return names_.insert(name).second || fail(element, "the name '" + name + "' is used twice");
+  }
+
+  bool parameters(const XMLElement& element) {
+    if (!only_attributes(element, {}) || !only_children(element, {"parameter"})) return false;
+    for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      if (!parameter(*e)) return false;
+    }
+    const std::size_t count = description_.parameters.size();
+    return (count >= 1 && count <= kMaxParameters) ||
+           fail(element, "expected 1 to " + std::to_string(kMaxParameters) + " parameters");
+  }
+  bool parameter(const XMLElement& element) {
+    DescribedParameter parameter;
+    std::string values;
+    if (!only_attributes(element, {"name", "kind", "values", "default"}) ||
+        !only_children(element, {}) || !identifier(element, "name", parameter.name) ||
+        !unique(element, parameter.name) || !required(element, "values", values)) {
+      return false;
+    }
+    if (const char* kind = element.Attribute("kind")) {
+      const auto known = parameter_kind_from_name(kind);
+      if (!known) {
+        return fail(element, "unknown kind '" + std::string(kind) + "', " + known_kinds());
+      }
+      parameter.kind = *known;
+    }
+    Result<std::vector<std::int64_t>> parsed = space::parse_values(values);
+    if (!parsed.ok()) return fail(element, parsed.status().message());
+    parameter.values = std::move(*parsed);
+    std::vector<std::int64_t> sorted = parameter.values;
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice != sorted.end()) {
+      return fail(element, "the value " + std::to_string(*twice) + " occurs twice");
+    }
+    return default_value(element, parameter);
+  }
+  static std::string known_kinds() {
+    std::string text = "expected one of ";
+    for (std::uint8_t i = 0; i < kParameterKindCount; ++i) {
+      if (i > 0) text += ", ";
+      text += parameter_kind_name(static_cast<ParameterKind>(i));
+    }
+    return text;
+  }
+  bool default_value(const XMLElement& element, DescribedParameter& parameter) {
+    parameter.default_value = parameter.values.front();
+    if (const char* text = element.Attribute("default")) {
+      if (!integer(element, text, parameter.default_value)) return false;
+      if (std::find(parameter.values.begin(), parameter.values.end(), parameter.default_value) ==
+          parameter.values.end()) {
+        return fail(element, "the default " + std::string(text) + " is not among the values");
+      }
+    }
+    description_.parameters.push_back(std::move(parameter));
+    return true;
+  }
+  bool integer(const XMLElement& element, std::string_view text, std::int64_t& out) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (error == std::errc() && end == text.data() + text.size()) return true;
+    return fail(element, "expected an integer, got '" + std::string(text) + "'");
+  }
+
+  bool constraints(const XMLElement& element) {
+    if (!only_attributes(element, {}) || !only_children(element, {"constraint"})) return false;
+    for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      if (!only_attributes(*e, {})) return false;
+      std::string text;
+      for (const auto* node = e->FirstChild(); node != nullptr; node = node->NextSibling()) {
+        if (node->ToElement() != nullptr) return fail(*e, "expected an expression, got an element");
+        if (node->ToText() != nullptr) text += node->Value();
+      }
+      if (text.empty()) return fail(*e, "expected an expression");
+      description_.constraints.emplace_back(text, where(*e));
+    }
+    return true;
+  }
+
+  bool geometry(const XMLElement& element, DescribedLaunch& out, bool needed) {
+    const XMLElement* global = nullptr;
+    const XMLElement* local = nullptr;
+    const XMLElement* memory = nullptr;
+    if (!single(element, "global", global) || !single(element, "local", local) ||
+        !single(element, "local-memory", memory)) {
+      return false;
+    }
+    if (!needed && global == nullptr && local == nullptr && memory == nullptr) return true;
+    if (global == nullptr || local == nullptr) {
+      return fail(element, "expected <global> and <local>");
+    }
+    if (!sizes(*global, out.global) || !sizes(*local, out.local)) return false;
+    if (out.global.size() != out.local.size()) {
+      return fail(*local, "expected as many sizes as <global> has");
+    }
+    if (memory == nullptr) return true;
+    out.local_memory_bytes = expression(*memory, "bytes");
+    std::string text;
+    return only_attributes(*memory, {"bytes"}) && required(*memory, "bytes", text);
+  }
+  bool sizes(const XMLElement& element, std::vector<DescribedExpression>& out) {
+    std::string x;
+    if (!only_attributes(element, {"x", "y", "z"}) || !only_children(element, {}) ||
+        !required(element, "x", x)) {
+      return false;
+    }
+    for (const char* axis : {"x", "y", "z"}) {
+      DescribedExpression size = expression(element, axis);
+      if (!size.empty()) out.push_back(std::move(size));
+    }
+    const bool gap = element.Attribute("z") != nullptr && element.Attribute("y") == nullptr;
+    return !gap || fail(element, "'z' without 'y'");
+  }
+  bool launch(const XMLElement& element) {
+    return only_attributes(element, {}) &&
+           only_children(element, {"global", "local", "local-memory"}) &&
+           geometry(element, description_.launch, true);
+  }
+
+  bool arguments(const XMLElement& element) {
+    if (!only_attributes(element, {}) ||
+        !only_children(element, {"buffer", "scalar", "dimension"})) {
+      return false;
+    }
+    std::set<std::string> names;
+    for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      DescribedArgument argument;
+      const std::string_view kind = e->Name();
+      const bool good = kind == "buffer"   ? buffer(*e, argument)
+                        : kind == "scalar" ? scalar(*e, argument)
+                                           : dimension_argument(*e, argument);
+      if (!good) return false;
+      if (!names.insert(argument.name).second) {
+        return fail(*e, "the name '" + argument.name + "' is used twice");
+      }
+      description_.arguments.push_back(std::move(argument));
+    }
+    const std::size_t count = description_.arguments.size();
+    return (count >= 1 && count <= KernelPackage::kMaxArguments) ||
+           fail(element,
+                "expected 1 to " + std::to_string(KernelPackage::kMaxArguments) + " arguments");
+  }
+  bool buffer(const XMLElement& element, DescribedArgument& out) {
+    out.kind = ArgumentKind::buffer;
+    out.size = expression(element, "elements");
+    std::string text;
+    return only_attributes(
+               element, {"name", "type", "access", "elements", "fill", "low", "high", "value"}) &&
+           only_children(element, {}) && identifier(element, "name", out.name) &&
+           required(element, "type", text) && choice(element, "type", kTypes, out.type) &&
+           required(element, "access", text) && choice(element, "access", kAccesses, out.access) &&
+           required(element, "elements", text) && fill(element, out);
+  }
+  bool scalar(const XMLElement& element, DescribedArgument& out) {
+    out.kind = ArgumentKind::scalar;
+    std::string text;
+    return only_attributes(element, {"name", "type", "fill", "low", "high", "value"}) &&
+           only_children(element, {}) && identifier(element, "name", out.name) &&
+           required(element, "type", text) && choice(element, "type", kTypes, out.type) &&
+           fill(element, out);
+  }
+  bool dimension_argument(const XMLElement& element, DescribedArgument& out) {
+    out.kind = ArgumentKind::dimension;
+    out.type = ScalarType::i32;
+    out.size = expression(element, "value");
+    std::string text;
+    if (!only_attributes(element, {"name", "type", "value"}) || !only_children(element, {}) ||
+        !identifier(element, "name", out.name) || !required(element, "value", text) ||
+        !choice(element, "type", kTypes, out.type)) {
+      return false;
+    }
+    return out.type <= ScalarType::u64 || fail(element, "expected an integer type");
+  }
+  // A `value` alone means fill="constant".
+  bool fill(const XMLElement& element, DescribedArgument& out) {
+    const bool has_value = element.Attribute("value") != nullptr;
+    const bool has_bounds =
+        element.Attribute("low") != nullptr || element.Attribute("high") != nullptr;
+    if (has_value) out.fill = Fill::constant;
+    if (!choice(element, "fill", kFills, out.fill)) return false;
+    if (has_value != (out.fill == Fill::constant)) {
+      return fail(element, "fill=\"constant\" and 'value' go together");
+    }
+    if (has_bounds && out.fill != Fill::uniform && out.fill != Fill::index) {
+      return fail(element, "'low' and 'high' need fill=\"uniform\" or fill=\"index\"");
+    }
+    if (out.fill == Fill::uniform) out.fill_high = 1;
+    if (has_value) return number(element, "value", out.fill_low) && same_bounds(out);
+    if (!number(element, "low", out.fill_low) || !number(element, "high", out.fill_high)) {
+      return false;
+    }
+    return out.fill_low <= out.fill_high || fail(element, "'low' is above 'high'");
+  }
+  static bool same_bounds(DescribedArgument& out) {
+    out.fill_high = out.fill_low;
+    return true;
+  }
+
+  bool reference(const XMLElement& element) {
+    if (!only_attributes(element, {"entry"}) ||
+        !only_children(element, {"global", "local", "local-memory", "set"})) {
+      return false;
+    }
+    const bool own_kernel = element.Attribute("entry") != nullptr;
+    if (own_kernel && !identifier(element, "entry", description_.reference.entry)) return false;
+    if (!geometry(element, description_.reference.launch, own_kernel)) return false;
+    if (!own_kernel && !description_.reference.launch.global.empty()) {
+      return fail(element, "<global> and <local> need an 'entry' of their own");
+    }
+    for (const XMLElement* e = element.FirstChildElement("set"); e;
+         e = e->NextSiblingElement("set")) {
+      if (!setting(*e)) return false;
+    }
+    return true;
+  }
+  bool setting(const XMLElement& element) {
+    std::string name, text;
+    std::int64_t value = 0;
+    if (!only_attributes(element, {"parameter", "value"}) || !only_children(element, {}) ||
+        !required(element, "parameter", name) || !required(element, "value", text) ||
+        !integer(element, text, value)) {
+      return false;
+    }
+    const auto is_it = [&](const DescribedParameter& p) { return p.name == name; };
+    const auto& parameters = description_.parameters;
+    const auto found = std::find_if(parameters.begin(), parameters.end(), is_it);
+    if (found == parameters.end()) return fail(element, "'" + name + "' is not a parameter");
+    if (std::find(found->values.begin(), found->values.end(), value) == found->values.end()) {
+      return fail(element, text + " is not among the values of '" + name + "'");
+    }
+    description_.reference.configuration.emplace_back(name, value);
+    return true;
+  }
+
+  bool tolerance(const XMLElement& element) {
+    DescribedTolerance& rule = description_.tolerance;
+    rule.scale = expression(element, "scale");
+    if (!only_attributes(element, {"absolute", "relative", "scale"}) ||
+        !only_children(element, {}) || !number(element, "absolute", rule.absolute) ||
+        !number(element, "relative", rule.relative)) {
+      return false;
+    }
+    return (rule.absolute >= 0 && rule.relative >= 0) ||
+           fail(element, "expected tolerances of at least 0");
+  }
+
+  const std::string path_;
+  KernelDescription description_;
+  std::set<std::string> names_;
+  Status status_;
+};
+
+}  // namespace
+
+Result<KernelDescription> parse_kernel_xml(std::string_view text, const std::string& path) {
+  return Reader(path).read(text);
+}
+
+Result<KernelDescription> read_kernel_xml(const std::string& path) {
+  Result<std::string> text = read_text(path);
+  if (!text.ok()) return text.status();
+  return parse_kernel_xml(*text, path);
+}
+
+}  // namespace idletune

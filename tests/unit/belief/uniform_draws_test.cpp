@@ -1,0 +1,83 @@
+#include "agent/belief/uniform_draws.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "models/core/random.hpp"
+
+using idletune::Nanoseconds;
+using idletune::Random;
+using idletune::UniformDraws;
+
+TEST_CASE("few draws are kept exactly and sorted") {
+  UniformDraws draws;
+  for (int time : {500, 100, 300, 300, 200}) draws.add(Nanoseconds(time));
+  draws.add_failure();
+  draws.add(Nanoseconds(0));
+  CHECK(draws.count() == 7);
+  CHECK(draws.correct() == 5);
+  CHECK(draws.failed() == 2);
+  CHECK(draws.best() == Nanoseconds(100));
+  const std::vector<Nanoseconds> expected{Nanoseconds(100), Nanoseconds(200), Nanoseconds(300),
+                                          Nanoseconds(300), Nanoseconds(500)};
+  REQUIRE(draws.times().size() == expected.size());
+  CHECK(std::equal(expected.begin(), expected.end(), draws.times().begin()));
+  CHECK(draws.count_below(300.0) == 2);
+  CHECK(draws.count_below(300.5) == 4);
+  CHECK(draws.count_below(1e9) == 5);
+}
+
+TEST_CASE("without draws there is neither a best nor a count") {
+  const UniformDraws draws;
+  CHECK(draws.count() == 0);
+  CHECK(draws.best() == Nanoseconds(0));
+  CHECK(draws.times().empty());
+  CHECK(draws.count_below(1e9) == 0);
+}
+
+TEST_CASE("the fastest draws are counted exactly however many there were") {
+  UniformDraws draws;
+  Random random(5);
+  std::vector<std::int64_t> all;
+  for (int i = 0; i < 5000; ++i) {
+    all.push_back(1000 + static_cast<std::int64_t>(random.below(100000)));
+    draws.add(Nanoseconds(all.back()));
+  }
+  std::sort(all.begin(), all.end());
+  CHECK(draws.times().size() == UniformDraws::kCapacity);
+  CHECK(draws.best() == Nanoseconds(all[0]));
+  for (std::size_t rank : {0u, 1u, 7u, 15u}) {
+    const auto below = std::lower_bound(all.begin(), all.end(), all[rank]) - all.begin();
+    CHECK(draws.count_below(static_cast<double>(all[rank])) == static_cast<double>(below));
+  }
+}
+
+TEST_CASE("the bounded sample is uniform over all draws and the same in every run") {
+  // 3200 draws in rising order: about half of the sample of 64 must come from the first half (mean
+  // 32, standard deviation 4).
+  UniformDraws ordered;
+  for (int i = 1; i <= 3200; ++i) ordered.add(Nanoseconds(i));
+  int in_first_half = 0;
+  for (Nanoseconds time : ordered.times()) in_first_half += time.count() <= 1600 ? 1 : 0;
+  CHECK(in_first_half >= 16);
+  CHECK(in_first_half <= 48);
+
+  UniformDraws a;
+  UniformDraws b;
+  for (int i = 0; i < 1000; ++i) {
+    a.add(Nanoseconds(1 + i * 7919 % 1000));
+    b.add(Nanoseconds(1 + i * 7919 % 1000));
+  }
+  CHECK(std::equal(a.times().begin(), a.times().end(), b.times().begin()));
+}
+
+TEST_CASE("an estimate of how many were faster follows the sample where the exact list ends") {
+  UniformDraws draws;
+  Random random(11);
+  for (int i = 0; i < 20000; ++i) draws.add(Nanoseconds(1 + static_cast<int>(random.below(1000))));
+  // Half of them: 10000; the sample's standard error is 20000 * sqrt(0.25 / 64) = 1250.
+  CHECK(draws.count_below(500.5) > 10000 - 4 * 1250);
+  CHECK(draws.count_below(500.5) < 10000 + 4 * 1250);
+}

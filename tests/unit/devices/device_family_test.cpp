@@ -1,0 +1,52 @@
+#include <doctest/doctest.h>
+
+#include "models/devices/device_family.hpp"
+
+using namespace idletune;
+
+TEST_CASE("names tell vendor, market and year") {
+  const struct {
+    const char* name;
+    Vendor vendor;
+    Market market;
+    int year;
+  } expected[] = {{"NVIDIA A100-PCIE-40GB", Vendor::nvidia, Market::data_centre, 2020},
+                  {"NVIDIA RTX A4000", Vendor::nvidia, Market::desktop, 2020},
+                  {"NVIDIA RTX A1000", Vendor::nvidia, Market::desktop, 2020},
+                  {"RTX_2080_Ti", Vendor::nvidia, Market::desktop, 2018},
+                  {"2080Ti", Vendor::nvidia, Market::desktop, 2018},
+                  {"NVIDIA TITAN RTX", Vendor::nvidia, Market::desktop, 2018},
+                  {"GeForce GTX TITAN X", Vendor::nvidia, Market::desktop, 2014},
+                  {"Tesla K20m", Vendor::nvidia, Market::data_centre, 2012},
+                  {"Tesla V100-PCIE-32GB", Vendor::nvidia, Market::data_centre, 2017},
+                  {"MI250X", Vendor::amd, Market::data_centre, 2021},
+                  {"AMD Radeon PRO W6600", Vendor::amd, Market::desktop, 2021},
+                  {"Orin", Vendor::nvidia, Market::embedded, 2022},
+                  {"Mali-G71", Vendor::arm, Market::embedded, 2016},
+                  {"Mali-G710", Vendor::arm, Market::embedded, 2021},
+                  {"Mali-G715-Immortalis MC11", Vendor::arm, Market::embedded, 2022},
+                  {"Mali-T860", Vendor::arm, Market::embedded, 2015},
+                  {"QUALCOMM Adreno(TM) 640", Vendor::qualcomm, Market::embedded, 0},
+                  {"some board", Vendor::unknown, Market::unknown, 0},
+                  {"", Vendor::unknown, Market::unknown, 0}};
+  for (const auto& one : expected) {
+    CAPTURE(one.name);
+    const DeviceFamily family = device_family(one.name);
+    CHECK(family.vendor == one.vendor);
+    CHECK(family.market == one.market);
+    CHECK(family.year == one.year);
+  }
+}
+
+TEST_CASE("kin are near, strangers far, and the unknown between") {
+  const DeviceFamily a100 = device_family("A100");
+  const DeviceFamily v100 = device_family("V100");
+  const DeviceFamily mi250x = device_family("MI250X");
+  const DeviceFamily mali = device_family("Mali-G71");
+  CHECK(family_distance(a100, a100) == 0);
+  CHECK(family_distance(a100, v100) == doctest::Approx(0.75));
+  CHECK(family_distance(a100, mi250x) == doctest::Approx(2.25));
+  CHECK(family_distance(a100, mali) == doctest::Approx(4));
+  CHECK(family_distance(a100, device_family("?")) == doctest::Approx(1.5));
+  CHECK(family_distance(mali, a100) == family_distance(a100, mali));
+}

@@ -1,0 +1,85 @@
+#include "models/package/portable_dialect.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+
+namespace {
+
+using namespace idletune;
+
+KernelDescription copy_kernel() {
+  KernelDescription description;
+  description.name = "copy";
+  description.source = "KERNEL void copy(GLOBAL float* out) { out[GLOBAL_ID(0)] = WIDTH; }\n";
+  description.source_file = "copy.cl";
+  description.entry = "copy";
+  description.dimensions = {"N"};
+  description.parameters = {{"WIDTH", ParameterKind::other, {1, 2}, 1}};
+  description.launch.global = {"N"};
+  description.launch.local = {"1"};
+  DescribedArgument out;
+  out.name = "out";
+  out.access = Access::out;
+  out.size = "N";
+  description.arguments = {out};
+  return description;
+}
+
+std::string packed_source(const KernelDescription& description) {
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  auto package = KernelPackage::open(std::move(*bytes), "copy");
+  REQUIRE(package.ok());
+  return std::string((*package)->source());
+}
+
+}  // namespace
+
+TEST_CASE("a portable source stands behind the dialect and keeps its line numbers") {
+  const KernelDescription description = copy_kernel();
+  CHECK(packed_source(description) ==
+        std::string(space::portable_dialect()) + "#line 1 \"copy.cl\"\n" + description.source);
+}
+
+TEST_CASE("without a file name a general one stands in compilers' messages") {
+  KernelDescription description = copy_kernel();
+  description.source_file.clear();
+  CHECK(packed_source(description).find("\n#line 1 \"kernel.cl\"\nKERNEL") != std::string::npos);
+}
+
+TEST_CASE("joined sources bring their own line numbers") {
+  KernelDescription description = copy_kernel();
+  description.source = "#line 1 \"a.cl\"\n" + description.source;
+  CHECK(packed_source(description) == std::string(space::portable_dialect()) + description.source);
+}
+
+TEST_CASE("sources of one dialect are packed as they are") {
+  KernelDescription description = copy_kernel();
+  for (Dialect dialect : {Dialect::opencl, Dialect::cuda}) {
+    description.dialect = dialect;
+    CHECK(packed_source(description) == description.source);
+  }
+}
+
+TEST_CASE("a parameter cannot have a name of the dialect") {
+  KernelDescription description = copy_kernel();
+  for (const char* name : {"KERNEL", "GLOBAL", "LOAD_VECTOR", "IDLETUNE_ANYTHING"}) {
+    CAPTURE(name);
+    description.parameters[0].name = name;
+    description.dialect = Dialect::portable;
+    const auto bytes = pack(description);
+    REQUIRE(!bytes.ok());
+    CHECK(bytes.status().message().find(std::string("'") + name + "' has a name of the portable") !=
+          std::string::npos);
+    description.dialect = Dialect::opencl;
+    CHECK(pack(description).ok());
+  }
+  for (const char* name : {"LOCAL", "KERNE", "KERNELS", "VECTOR", "define"}) {
+    CAPTURE(name);
+    CHECK(!space::is_dialect_name(name));
+  }
+}

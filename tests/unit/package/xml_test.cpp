@@ -1,0 +1,233 @@
+#include "models/package/xml.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "models/package/pack.hpp"
+#include "models/package/value_list.hpp"
+#include "tests/unit/package/package_bytes.hpp"
+
+using namespace idletune;
+
+namespace {
+
+const std::string kFolder = std::string(IDLETUNE_TEST_DATA_FOLDER) + "/packages/";
+
+std::string example() {
+  std::ifstream file(kFolder + "saxpy.xml");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+// The example with one piece of text replaced by another.
+std::string with(const std::string& from, const std::string& to) {
+  std::string text = example();
+  const std::size_t at = text.find(from);
+  REQUIRE_MESSAGE(at != std::string::npos, from);
+  return text.replace(at, from.size(), to);
+}
+
+std::string refusal(const std::string& text) {
+  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  REQUIRE_FALSE(description.ok());
+  const std::string message = description.status().message();
+  REQUIRE(message.find(kFolder + "k.xml:") == 0);
+  return message.substr(kFolder.size());
+}
+
+std::string pack_refusal(const std::string& text) {
+  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().message());
+  const auto bytes = pack(*description);
+  REQUIRE_FALSE(bytes.ok());
+  CHECK(bytes.code() == StatusCode::invalid_argument);
+  const std::string message = bytes.status().message();
+  REQUIRE(message.find(kFolder + "k.xml") == 0);
+  return message.substr(kFolder.size());
+}
+
+std::vector<std::int64_t> values(const std::string& text) {
+  const auto list = space::parse_values(text);
+  REQUIRE_MESSAGE(list.ok(), list.status().message());
+  return *list;
+}
+
+}  // namespace
+
+TEST_CASE("the example of the reference is read as it stands") {
+  const auto read = read_kernel_xml(kFolder + "saxpy.xml");
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(read->name == "saxpy");
+  CHECK(read->entry == "saxpy");
+  CHECK(read->dialect == Dialect::opencl);
+  CHECK(read->dimensions == std::vector<std::string>{"N"});
+  REQUIRE(read->parameters.size() == 3);
+  CHECK(read->parameters[0].kind == ParameterKind::work_group);
+  CHECK(read->parameters[0].default_value == 64);
+  REQUIRE(read->constraints.size() == 3);
+  CHECK(read->constraints[1].text == "WG * WPT <= 1024");
+  CHECK(read->reference.entry == "saxpy_reference");
+  CHECK(read->tolerance.relative == 1e-6);
+  CHECK(read->tolerance.scale.text == "2");
+  REQUIRE(read->arguments.size() == 4);
+  CHECK(read->arguments[3].access == Access::inout);
+}
+
+TEST_CASE("the example in the reference page is the one that is tested") {
+  std::ifstream file(std::string(IDLETUNE_SOURCE_FOLDER) + "/models/package/README.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t begin = page.find("<kernel name=\"saxpy\">");
+  const std::size_t end = page.find("</kernel>");
+  REQUIRE(begin != std::string::npos);
+  const std::string shown = page.substr(begin, end - begin);
+  const std::string text = example();
+  CHECK(text.find(shown) != std::string::npos);
+}
+
+TEST_CASE("packing the example gives the golden package, byte for byte") {
+  const auto description = read_kernel_xml(kFolder + "saxpy.xml");
+  REQUIRE(description.ok());
+  const auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  CHECK(*bytes == test::golden_package());
+}
+
+TEST_CASE("mistakes are named with file, line and element") {
+  CHECK(refusal(with("default=\"64\"", "defualt=\"64\"")) ==
+        "k.xml:10: <parameter>: unknown attribute 'defualt', expected one of: name, kind, values, "
+        "default");
+  CHECK(refusal(with("default=\"64\"", "default=\"65\"")) ==
+        "k.xml:10: <parameter>: the default 65 is not among the values");
+  CHECK(refusal(with("kind=\"coarsening\"", "kind=\"coarse\""))
+            .find("k.xml:11: <parameter>: unknown kind 'coarse', expected one of other, work_") ==
+        0);
+  CHECK(refusal(with("values=\"1 2 4 8\"", "values=\"1 2 4 4\"")) ==
+        "k.xml:11: <parameter>: the value 4 occurs twice");
+  CHECK(refusal(with("values=\"1 2 4 8\"", "values=\"1 2 x\""))
+            .find("k.xml:11: <parameter>: expected an integer or a range") == 0);
+  CHECK(refusal(with("name=\"WPT\"", "name=\"WG\"")) ==
+        "k.xml:11: <parameter>: the name 'WG' is used twice");
+  CHECK(refusal(with("name=\"WPT\"", "name=\"N\"")) ==
+        "k.xml:11: <parameter>: the name 'N' is used twice");
+  CHECK(refusal(with("name=\"WPT\"", "name=\"2WPT\"")) ==
+        "k.xml:11: <parameter>: '2WPT' is not a C identifier");
+  CHECK(refusal(with("<constraints>", "<constraint>")).find("k.xml:") == 0);
+  CHECK(refusal(with("<local-memory bytes=\"0\"/>", "<shared bytes=\"0\"/>"))
+            .find("k.xml:24: <shared>: unknown element in <launch>, expected one of: global, ") ==
+        0);
+  CHECK(refusal(with("<local  x=\"WG\"/>", "")) ==
+        "k.xml:21: <launch>: expected <global> and <local>");
+  CHECK(refusal(with("<local  x=\"WG\"/>", "<local x=\"WG\" y=\"1\"/>")) ==
+        "k.xml:23: <local>: expected as many sizes as <global> has");
+  CHECK(refusal(with("type=\"f32\" fill=\"constant\"", "type=\"half\" fill=\"constant\"")) ==
+        "k.xml:29: <scalar>: expected one of i32, u32, i64, u64, f32, f64 as 'type', got 'half'");
+  CHECK(refusal(with("access=\"in\" ", "")) ==
+        "k.xml:30: <buffer>: expected an attribute 'access'");
+  CHECK(refusal(with("high=\"1\"", "high=\"-2\"")) == "k.xml:30: <buffer>: 'low' is above 'high'");
+  CHECK(refusal(with("relative=\"1e-6\"", "relative=\"tiny\"")) ==
+        "k.xml:39: <tolerance>: expected a number as 'relative', got 'tiny'");
+  CHECK(refusal(with("relative=\"1e-6\"", "relative=\"-1\"")) ==
+        "k.xml:39: <tolerance>: expected tolerances of at least 0");
+  CHECK(refusal(with("saxpy.cl", "nothing.cl")).find("k.xml:3: <source>: ") == 0);
+  CHECK(refusal(with(" entry=\"saxpy\"", "")).find("k.xml:3: <source>: ") == 0);
+  CHECK(refusal(with("<dimension name=\"N\"/>", "")) ==
+        "k.xml:5: <dimensions>: expected 1 to 8 dimensions");
+  CHECK(refusal(with("<launch>", "text<launch>")) == "k.xml:2: <kernel>: unexpected text");
+  CHECK(refusal("<kernel name=\"x\">").find("k.xml:") == 0);
+  CHECK(refusal("<space/>") == "k.xml:1: expected <kernel> as the root element");
+  CHECK(refusal("").find("not well-formed") != std::string::npos);
+}
+
+TEST_CASE("expressions that cannot be compiled are named where they stand") {
+  CHECK(pack_refusal(with("WPT % VW == 0", "WPT % VM == 0")) ==
+        "k.xml:16: <constraint>: column 7: unknown name 'VM', expected a dimension, a parameter or "
+        "a function in 'WPT % VM == 0'");
+  CHECK(pack_refusal(with("ceil_div(N, WG * WPT) * WG", "ceil_div(N, WG * WPT * WG"))
+            .find("k.xml:22: <global>: column 26: expected ')', got the end") == 0);
+  CHECK(pack_refusal(with("value=\"N\"", "value=\"WG\""))
+            .find("k.xml:28: <dimension>: column 1: unknown name 'WG'") == 0);
+  CHECK(pack_refusal(with("scale=\"2\"", "scale=\"VW\"")).find("k.xml:39: <tolerance>") == 0);
+  CHECK(pack_refusal(with("elements=\"N\"", "elements=\"N +\"")).find("k.xml:30: <buffer>") == 0);
+}
+
+TEST_CASE("a default that violates a constraint is refused with the constraint") {
+  CHECK(pack_refusal(with("values=\"1 2 4\"         default=\"1\"",
+                          "values=\"1 2 4\"         default=\"4\"")) ==
+        "k.xml: the default configuration violates 'WPT % VW == 0'");
+  CHECK(pack_refusal(with("WPT % VW == 0", "WPT > 100")).find("no configuration satisfies") !=
+        std::string::npos);
+}
+
+TEST_CASE("without <reference> the default configuration is the truth") {
+  std::string text = example();
+  const std::size_t begin = text.find("<reference"), end = text.find("</reference>");
+  text.erase(begin, end + 12 - begin);
+  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  REQUIRE(description.ok());
+  auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  const auto package = KernelPackage::open(std::move(*bytes), "k");
+  REQUIRE(package.ok());
+  CHECK((*package)->reference_entry() == "saxpy");
+  CHECK((*package)->reference_configuration() == (*package)->default_configuration());
+  CHECK((*package)->reference_plan(Shape{1000})->range.global[0] == 1024);
+}
+
+TEST_CASE("a reference may be the kernel in a fixed configuration") {
+  std::string text = example();
+  const std::size_t begin = text.find("<reference"), end = text.find("</reference>");
+  text.replace(begin, end - begin, "<reference><set parameter=\"WG\" value=\"32\"/>");
+  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().message());
+  auto bytes = pack(*description);
+  REQUIRE(bytes.ok());
+  const auto package = KernelPackage::open(std::move(*bytes), "k");
+  REQUIRE(package.ok());
+  CHECK((*package)->reference_configuration() == Configuration{32, 1, 1});
+  CHECK((*package)->reference_options() == "-DWG=32 -DWPT=1 -DVW=1");
+  CHECK((*package)->reference_plan(Shape{33})->range.local[0] == 32);
+}
+
+TEST_CASE("several sources are joined in order and keep their line numbers") {
+  const auto description =
+      parse_kernel_xml(with("<source file=\"saxpy.cl\" entry=\"saxpy\" dialect=\"opencl\"/>",
+                            "<source file=\"saxpy.xml\"/><source file=\"saxpy.cl\" entry=\"saxpy\" "
+                            "options=\"-cl-mad-enable\"/>"),
+                       kFolder + "k.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().message());
+  const std::size_t first = description->source.find("#line 1 \"saxpy.xml\"\n<!-- The example");
+  const std::size_t second = description->source.find("#line 1 \"saxpy.cl\"\n// y = a * x");
+  CHECK(first == 0);
+  CHECK(second != std::string::npos);
+  CHECK(description->options == "-cl-mad-enable");
+  CHECK(description->dialect == Dialect::portable);
+  auto bytes = pack(*description);
+  REQUIRE(bytes.ok());
+  const auto package = KernelPackage::open(std::move(*bytes), "k");
+  REQUIRE(package.ok());
+  CHECK((*package)->compile_options(Configuration{32, 1, 1}) ==
+        "-DWG=32 -DWPT=1 -DVW=1 -cl-mad-enable");
+}
+
+TEST_CASE("files that are not there are not found") {
+  const auto missing = read_kernel_xml(kFolder + "none.xml");
+  REQUIRE_FALSE(missing.ok());
+  CHECK(missing.code() == StatusCode::not_found);
+}
+
+TEST_CASE("value lists know ranges and steps") {
+  CHECK(values("1 2, 4\n8") == std::vector<std::int64_t>{1, 2, 4, 8});
+  CHECK(values("3..6") == std::vector<std::int64_t>{3, 4, 5, 6});
+  CHECK(values("-4..4:4") == std::vector<std::int64_t>{-4, 0, 4});
+  CHECK(values("4..13:4") == std::vector<std::int64_t>{4, 8, 12});
+  CHECK(values("8..128*2") == std::vector<std::int64_t>{8, 16, 32, 64, 128});
+  CHECK(values("1..100*3 7") == std::vector<std::int64_t>{1, 3, 9, 27, 81, 7});
+  CHECK(values("9223372036854775806..9223372036854775807").size() == 2);
+  CHECK(values("1..65535").size() == 65535);
+  for (const char* bad : {"", "  ,", "1..", "..4", "4..1", "1..4:0", "1..4:-1", "0..8*2", "1..8*1",
+                          "1..65536", "1.5", "1..4:x", "9223372036854775808", "1...4"}) {
+    CHECK_FALSE_MESSAGE(space::parse_values(bad).ok(), bad);
+  }
+}

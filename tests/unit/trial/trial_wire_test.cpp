@@ -1,0 +1,201 @@
+#include "agent/trial/trial_wire.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "models/core/random.hpp"
+
+using namespace idletune;
+using namespace idletune::wire;
+
+namespace {
+
+Bytes header_of(const std::vector<std::uint8_t>& frame) {
+  return Bytes(frame).subspan(0, kHeaderBytes);
+}
+Bytes payload_of(const std::vector<std::uint8_t>& frame) {
+  return Bytes(frame).subspan(kHeaderBytes);
+}
+
+TrialRequest some_request() {
+  TrialRequest request;
+  request.stage = TrialStage::measure;
+  request.shape = {1, -2, std::int64_t{1} << 62};
+  request.configuration = {0, -1, INT64_MIN, INT64_MAX};
+  request.seed = 0xffffffffu;
+  request.repeats = 7;
+  request.deadline = std::chrono::milliseconds(250);
+  request.stop_above = Nanoseconds(123456789012345);
+  request.ignore_device_limits = true;
+  return request;
+}
+
+Setup some_setup() {
+  Setup setup;
+  setup.device.backend = "opencl";
+  setup.device.name = std::string("name with \0 zero", 16);
+  setup.device.driver = "3.1";
+  setup.device.index = 3;
+  setup.device.local_memory_bytes = std::uint64_t{1} << 40;
+  setup.device.max_work_item_sizes = {1, 2, 3};
+  setup.device.has_compiler = false;
+  setup.device.is_cpu = true;
+  setup.opencl_library = "libOpenCL.so";
+  setup.cuda_library = "libcuda.so";
+  setup.nvrtc_library = "libnvrtc.so";
+  setup.program_cache = "/tmp/cache";
+  setup.executor.scratch_limit_bytes = 12345;
+  setup.executor.guard_bytes = 64;
+  setup.executor.compiled_variants = 9;
+  setup.executor.first_run_allowance = Nanoseconds(5);
+  setup.executor.reference_deadline = Nanoseconds(6);
+  setup.quirks = "::r\n";
+  setup.package = {1, 2, 3, 255};
+  return setup;
+}
+
+}  // namespace
+
+TEST_CASE("requests come back as they went") {
+  const TrialRequest request = some_request();
+  const auto frame = encode(request);
+  const auto header = decode_header(header_of(frame));
+  REQUIRE(header.ok());
+  CHECK(header->type == MessageType::request);
+  CHECK(verify_payload(header_of(frame), payload_of(frame)).ok());
+  const auto decoded = decode_request(payload_of(frame));
+  REQUIRE(decoded.ok());
+  CHECK(decoded->stage == request.stage);
+  CHECK(decoded->shape == request.shape);
+  CHECK(decoded->configuration == request.configuration);
+  CHECK(decoded->seed == request.seed);
+  CHECK(decoded->repeats == request.repeats);
+  CHECK(decoded->deadline == request.deadline);
+  CHECK(decoded->stop_above == request.stop_above);
+  CHECK(decoded->ignore_device_limits);
+}
+
+TEST_CASE("outcomes come back as they went") {
+  TrialOutcome outcome;
+  outcome.stage = TrialStage::check;
+  outcome.status = TrialStatus::crash;
+  outcome.message = "because";
+  outcome.samples = {Nanoseconds(1), Nanoseconds(INT64_MAX)};
+  outcome.wall = Nanoseconds(7);
+  outcome.device = Nanoseconds(8);
+  outcome.max_error = std::numeric_limits<double>::infinity();
+  const auto decoded = decode_outcome(payload_of(encode(outcome)));
+  REQUIRE(decoded.ok());
+  CHECK(decoded->stage == outcome.stage);
+  CHECK(decoded->status == outcome.status);
+  CHECK(decoded->message == outcome.message);
+  CHECK(decoded->samples == outcome.samples);
+  CHECK(decoded->wall == outcome.wall);
+  CHECK(decoded->device == outcome.device);
+  CHECK(decoded->max_error == outcome.max_error);
+}
+
+TEST_CASE("setups and answers come back as they went") {
+  const Setup setup = some_setup();
+  const auto decoded = decode_setup(payload_of(encode(setup)));
+  REQUIRE(decoded.ok());
+  CHECK(decoded->device.backend == setup.device.backend);
+  CHECK(decoded->device.name == setup.device.name);
+  CHECK(decoded->device.driver_key() == setup.device.driver_key());
+  CHECK(decoded->device.index == 3);
+  CHECK(decoded->device.local_memory_bytes == setup.device.local_memory_bytes);
+  CHECK(decoded->device.max_work_item_sizes == setup.device.max_work_item_sizes);
+  CHECK_FALSE(decoded->device.has_compiler);
+  CHECK(decoded->device.is_cpu);
+  CHECK(decoded->opencl_library == setup.opencl_library);
+  CHECK(decoded->cuda_library == setup.cuda_library);
+  CHECK(decoded->nvrtc_library == setup.nvrtc_library);
+  CHECK(decoded->program_cache == setup.program_cache);
+  CHECK(decoded->executor.scratch_limit_bytes == 12345);
+  CHECK(decoded->executor.guard_bytes == 64);
+  CHECK(decoded->executor.compiled_variants == 9);
+  CHECK(decoded->executor.first_run_allowance == Nanoseconds(5));
+  CHECK(decoded->executor.reference_deadline == Nanoseconds(6));
+  CHECK_FALSE(decoded->executor.simulated);
+  CHECK(decoded->quirks == setup.quirks);
+  CHECK(decoded->package == setup.package);
+  const auto ready = decode_ready(payload_of(encode(Ready{StatusCode::not_found, "no device"})));
+  REQUIRE(ready.ok());
+  CHECK(ready->code == StatusCode::not_found);
+  CHECK(ready->message == "no device");
+}
+
+TEST_CASE("the bytes of a frame are the same on every architecture") {
+  const auto frame = encode(Ready{StatusCode::timeout, "ab"});
+  const std::vector<std::uint8_t> start = {0xd7, 1, 2, 0, 7, 0, 0, 0};
+  CHECK(std::vector<std::uint8_t>(frame.begin(), frame.begin() + 8) == start);
+  const std::vector<std::uint8_t> payload = {11, 2, 0, 0, 0, 'a', 'b'};
+  CHECK(std::vector<std::uint8_t>(frame.begin() + 12, frame.end()) == payload);
+}
+
+TEST_CASE("every flipped bit of a frame is noticed") {
+  const auto frame = encode(some_request());
+  for (std::size_t bit = 0; bit < frame.size() * 8; ++bit) {
+    auto broken = frame;
+    broken[bit / 8] = static_cast<std::uint8_t>(broken[bit / 8] ^ (1u << (bit % 8)));
+    CAPTURE(bit);
+    CHECK_FALSE(verify_payload(header_of(broken), payload_of(broken)).ok());
+  }
+}
+
+TEST_CASE("every truncation and every added byte is refused") {
+  const auto check = [](const std::vector<std::uint8_t>& frame, auto decode) {
+    for (std::size_t size = 0; size < payload_of(frame).size(); ++size) {
+      CAPTURE(size);
+      CHECK(decode(payload_of(frame).subspan(0, size)).code() == StatusCode::corrupt);
+    }
+    auto longer = frame;
+    longer.push_back(0);
+    CHECK(decode(payload_of(longer)).code() == StatusCode::corrupt);
+    CHECK(decode(payload_of(frame)).ok());
+  };
+  check(encode(some_request()), [](Bytes b) { return decode_request(b); });
+  check(encode(some_setup()), [](Bytes b) { return decode_setup(b); });
+  check(encode(Ready{StatusCode::corrupt, "x"}), [](Bytes b) { return decode_ready(b); });
+  TrialOutcome outcome;
+  outcome.samples = {Nanoseconds(3)};
+  check(encode(outcome), [](Bytes b) { return decode_outcome(b); });
+}
+
+TEST_CASE("numbers out of range are refused with their field") {
+  auto frame = encode(some_request());
+  frame[kHeaderBytes] = 4;  // the stage
+  CHECK(decode_request(payload_of(frame)).status().message().find("'stage'") != std::string::npos);
+  frame = encode(TrialOutcome());
+  frame[kHeaderBytes + 1] = kTrialStatusCount;
+  CHECK(decode_outcome(payload_of(frame)).status().message().find("'status'") != std::string::npos);
+  frame = encode(some_request());
+  frame[kHeaderBytes + 1] = kMaxDimensions + 1;  // the number of dimensions
+  CHECK(decode_request(payload_of(frame)).status().message().find("'shape'") != std::string::npos);
+}
+
+TEST_CASE("headers of other versions, types and sizes are refused") {
+  const auto frame = encode(some_request());
+  const auto with = [&](std::size_t at, std::uint8_t value) {
+    auto changed = frame;
+    changed[at] = value;
+    return decode_header(header_of(changed)).code();
+  };
+  CHECK(with(0, 0) == StatusCode::corrupt);
+  CHECK(with(1, 2) == StatusCode::version_mismatch);
+  CHECK(with(2, 0) == StatusCode::corrupt);
+  CHECK(with(2, 5) == StatusCode::corrupt);
+  CHECK(with(3, 1) == StatusCode::corrupt);
+  CHECK(with(7, 0x7f) == StatusCode::corrupt);  // two gigabytes
+  CHECK(decode_header(Bytes(frame).subspan(0, 11)).code() == StatusCode::corrupt);
+}
+
+TEST_CASE("texts too long for a message are cut") {
+  TrialOutcome outcome;
+  outcome.message.assign(kMaxTextBytes + 5, 'x');
+  const auto decoded = decode_outcome(payload_of(encode(outcome)));
+  REQUIRE(decoded.ok());
+  CHECK(decoded->message.size() == kMaxTextBytes);
+}

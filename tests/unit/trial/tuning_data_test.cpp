@@ -1,0 +1,121 @@
+#include "agent/trial/tuning_data.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+using namespace idletune;
+using namespace idletune::trial;
+
+namespace {
+
+ArgumentSpec spec_of(ScalarType type, Fill fill, double low, double high) {
+  ArgumentSpec spec;
+  spec.type = type;
+  spec.fill = fill;
+  spec.fill_low = low;
+  spec.fill_high = high;
+  return spec;
+}
+
+template <class T>
+std::vector<T> filled(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed,
+                      std::uint64_t first, std::size_t count) {
+  std::vector<T> values(count);
+  fill_elements(spec, argument, seed, first,
+                MutableBytes(reinterpret_cast<std::uint8_t*>(values.data()), count * sizeof(T)));
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("elements depend on their number, not on where a chunk begins") {
+  const ArgumentSpec spec = spec_of(ScalarType::f32, Fill::uniform, -1, 1);
+  const auto whole = filled<float>(spec, 3, 7, 0, 100);
+  const auto part = filled<float>(spec, 3, 7, 40, 60);
+  CHECK(std::vector<float>(whole.begin() + 40, whole.end()) == part);
+}
+
+TEST_CASE("seeds and arguments give different data") {
+  const ArgumentSpec spec = spec_of(ScalarType::f32, Fill::uniform, 0, 1);
+  const auto base = filled<float>(spec, 0, 1, 0, 50);
+  CHECK(base != filled<float>(spec, 0, 2, 0, 50));
+  CHECK(base != filled<float>(spec, 1, 1, 0, 50));
+}
+
+TEST_CASE("uniform data stays in its interval and fills it") {
+  const ArgumentSpec spec = spec_of(ScalarType::f32, Fill::uniform, -3, 5);
+  const auto values = filled<float>(spec, 0, 1, 0, 20000);
+  double sum = 0;
+  float least = 5;
+  float most = -3;
+  for (const float v : values) {
+    CHECK_UNARY(v >= -3);
+    CHECK_UNARY(v < 5);
+    sum += static_cast<double>(v);
+    least = std::min(least, v);
+    most = std::max(most, v);
+  }
+  // The mean's standard deviation is 8 / sqrt(12 * 20000) = 0.0163; five of them.
+  CHECK(std::fabs(sum / 20000 - 1) < 0.0817);
+  CHECK(least < -2.98f);
+  CHECK(most > 4.98f);
+}
+
+TEST_CASE("integers are uniform over the whole numbers of the interval") {
+  const ArgumentSpec spec = spec_of(ScalarType::i32, Fill::uniform, 0, 4);
+  int counts[4] = {};
+  for (const std::int32_t v : filled<std::int32_t>(spec, 0, 1, 0, 4000)) {
+    REQUIRE(v >= 0);
+    REQUIRE(v < 4);
+    ++counts[v];
+  }
+  for (const int count : counts) CHECK(std::abs(count - 1000) < 137);  // five sigma
+}
+
+TEST_CASE("constant, zero and index fills are what they say") {
+  CHECK(filled<double>(spec_of(ScalarType::f64, Fill::constant, 2.5, 0), 0, 1, 0, 2) ==
+        std::vector<double>{2.5, 2.5});
+  CHECK(filled<std::int64_t>(spec_of(ScalarType::i64, Fill::zero, 9, 9), 0, 1, 0, 2) ==
+        std::vector<std::int64_t>{0, 0});
+  CHECK(filled<std::uint32_t>(spec_of(ScalarType::u32, Fill::index, 5, 8), 0, 1, 2, 4) ==
+        std::vector<std::uint32_t>{7, 5, 6, 7});
+  CHECK(filled<std::uint64_t>(spec_of(ScalarType::u64, Fill::index, 5, 5), 0, 1, 2, 2) ==
+        std::vector<std::uint64_t>{7, 8});
+}
+
+TEST_CASE("values that a type does not have become its nearest") {
+  CHECK(filled<std::uint32_t>(spec_of(ScalarType::u32, Fill::constant, -1, 0), 0, 1, 0, 1)[0] == 0);
+  CHECK(filled<std::int32_t>(spec_of(ScalarType::i32, Fill::constant, 1e12, 0), 0, 1, 0, 1)[0] ==
+        INT32_MAX);
+  CHECK(filled<std::int64_t>(spec_of(ScalarType::i64, Fill::constant, 1e300, 0), 0, 1, 0, 1)[0] ==
+        INT64_MAX);
+  CHECK(filled<std::uint64_t>(spec_of(ScalarType::u64, Fill::constant, 1e300, 0), 0, 1, 0, 1)[0] ==
+        UINT64_MAX);
+}
+
+TEST_CASE("scalars have the size of their type and the value of their fill") {
+  const Argument value = scalar_value(spec_of(ScalarType::f32, Fill::constant, 1.5, 0), 0, 1);
+  REQUIRE(value.size() == 4);
+  float number = 0;
+  std::memcpy(&number, value.data(), 4);
+  CHECK(number == 1.5f);
+  CHECK(dimension_argument(ScalarType::i64, 5).size() == 8);
+  CHECK_FALSE(dimension_argument(ScalarType::i32, 5).is_buffer());
+}
+
+TEST_CASE("poison is a NaN in both floating-point types") {
+  for (std::uint32_t argument = 0; argument < 20; ++argument) {
+    std::uint8_t bytes[8];
+    fill_words(poison_word(argument, argument * 3), bytes);
+    float single;
+    double twice;
+    std::memcpy(&single, bytes, sizeof single);
+    std::memcpy(&twice, bytes, sizeof twice);
+    CHECK(std::isnan(single));
+    CHECK(std::isnan(twice));
+    CHECK(guard_word(argument) != poison_word(argument, 1));
+  }
+}
