@@ -1,0 +1,62 @@
+#include "agent/trial/journaled_trial.hpp"
+
+#include <utility>
+
+namespace idletune {
+
+JournaledTrial::JournaledTrial(journal::Journal& journal, journal::Trial trial)
+    : journal_(&journal), trial_(std::move(trial)) {}
+
+JournaledTrial::~JournaledTrial() { rest(); }
+
+JournaledTrial::JournaledTrial(JournaledTrial&& other) noexcept
+    : journal_(std::exchange(other.journal_, nullptr)),
+      trial_(std::move(other.trial_)),
+      phase_(std::exchange(other.phase_, Phase::unannounced)) {}
+
+JournaledTrial& JournaledTrial::operator=(JournaledTrial&& other) noexcept {
+  if (this == &other) return *this;
+  rest();
+  journal_ = std::exchange(other.journal_, nullptr);
+  trial_ = std::move(other.trial_);
+  phase_ = std::exchange(other.phase_, Phase::unannounced);
+  return *this;
+}
+
+bool JournaledTrial::begin(TrialStage stage, bool isolated) {
+  const bool runs = stage == TrialStage::check || stage == TrialStage::measure;
+  journal::Intent intent;
+  intent.trial = trial_;
+  intent.stage = runs ? journal::IntentStage::run : journal::IntentStage::compile;
+  intent.isolated = isolated;
+  phase_ = Phase::running;
+  return journal_->intent(intent);
+}
+
+void JournaledTrial::ended(const TrialOutcome& outcome) {
+  ended();
+  if (outcome.status == TrialStatus::crash && outcome.ambiguous) phase_ = Phase::ambiguous;
+}
+
+void JournaledTrial::ended() {
+  if (phase_ == Phase::running) phase_ = Phase::resting;
+}
+
+void JournaledTrial::rest() {
+  if (phase_ != Phase::resting) return;
+  journal_->parked(trial_.key());
+  phase_ = Phase::unannounced;
+}
+
+void JournaledTrial::conclude(TrialStatus status, const std::string& message) {
+  phase_ = Phase::unannounced;
+  switch (status) {
+    case TrialStatus::crash:
+      return journal_->quarantine(trial_, journal::QuarantineReason::crash, message);
+    case TrialStatus::timeout:
+      return journal_->quarantine(trial_, journal::QuarantineReason::hang, message);
+    default: return journal_->closed(trial_.key());
+  }
+}
+
+}  // namespace idletune
