@@ -59,7 +59,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   for (const journal::Adoption& adoption : adoptions) {
     Result<ShapeSlot*> slot = kernel.state->slot_for(adoption.trial.shape);
     if (!slot.ok()) continue;
-    shape_task(kernel, **slot);
+    if (ShapeTask* task = shape_task(kernel, **slot)) publish_recalled(*task);
   }
   return kernel;
 }
@@ -190,14 +190,7 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
           ? Selection::first_pick
           : Selection::tuned;
   task.default_time = adoption->default_time;
-  Result<std::unique_ptr<Variant>> variant =
-      kernel.state->build(task.slot, adoption->trial.configuration, selection);
-  if (!variant.ok()) {
-    log(1, {kernel.state->name(),
-            ": what was adopted earlier does not build: ", variant.status().message()});
-    return;
-  }
-  publish(task, std::move(*variant), adoption->expected);
+  task.recalled = Install{adoption->trial.configuration, selection, adoption->expected, true};
 }
 
 // --- another model ---
@@ -209,7 +202,7 @@ void TuningEngine::use_model(const std::shared_ptr<const Model>& model) {
 
 // Nothing of the shape's search is under way: neither a trial nor a stage nor a build.
 bool TuningEngine::at_rest(const ShapeTask& task) const {
-  return !task.baseline && !task.trial && !task.in_place && !task.to_install &&
+  return !task.baseline && !task.trial && !task.in_place && !task.install &&
          building_ != &task && !(in_flight_ && in_flight_->task == &task);
 }
 
@@ -304,7 +297,7 @@ void TuningEngine::watch_production(ShapeTask& task) {
     demote(task, "the driver refused to launch it");
     return;
   }
-  if (!task.variant || task.in_place || task.to_install) return;
+  if (!task.variant || task.in_place || task.install) return;
   const WatchStatus status = task.watch.status();
   const bool loses = status == WatchStatus::demote;
   if (!loses && status != WatchStatus::recheck) return;

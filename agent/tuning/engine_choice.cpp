@@ -96,7 +96,7 @@ void TuningEngine::update_decision(ShapeTask& task) {
 }
 
 bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
-  if (task.baseline_failed || task.exhausted || task.to_install) return false;
+  if (task.baseline_failed || task.exhausted || task.install || task.recalled) return false;
   if (task.in_place && task.in_place->checked()) return false;  // launches do the rest
   if (next_request(task)) return true;                          // what was begun is finished
   if (task.default_time.count() == 0) {

@@ -16,28 +16,11 @@ constexpr std::int32_t kEagerSamples = 16;
 
 // Building needs the CPU only (the first launch, on the smallest shape, holds the device for
 // microseconds), so it may outlive the gap.
-void TuningEngine::install(ShapeTask& task, const Configuration& configuration, Selection selection,
-                           Nanoseconds time) {
-  task.to_install = configuration;
-  task.install_as = selection;
-  task.install_time = time;
+void TuningEngine::install(ShapeTask& task, const Install& install) {
+  task.install = install;
   building_ = &task;
-  built_.reset();
-  const KernelState* kernel = task.kernel.state.get();
-  const ShapeSlot* slot = &task.slot;
-  const Nanoseconds deadline = code_generation_deadline() + std::chrono::seconds(5);
-  auto job = [this, kernel, slot, configuration, selection, deadline] {
-    Result<std::unique_ptr<Variant>> variant = kernel->build(*slot, configuration, selection);
-    build_status_ = variant.status();
-    if (!variant.ok()) return;
-    built_ = std::move(*variant);
-    const KernelPackage& package = kernel->package();
-    build_status_ =
-        warm_up(kernel->device(), package, *built_->program,
-                package.plan(smallest_shape(package), configuration), configuration, deadline);
-    if (!build_status_.ok()) built_.reset();
-  };
-  if (kernel->device().info().backend == "replay") {
+  auto job = [this, &task, install] { build_for_launches(task, install); };
+  if (simulated(task.kernel)) {
     job();
     finish_install();
   } else {
@@ -45,23 +28,30 @@ void TuningEngine::install(ShapeTask& task, const Configuration& configuration, 
   }
 }
 
+// Any thread; built_ and build_status_ are the result.
+void TuningEngine::build_for_launches(const ShapeTask& task, const Install& install) {
+  const KernelState& kernel = *task.kernel.state;
+  built_.reset();
+  Result<std::unique_ptr<Variant>> variant =
+      kernel.build(task.slot, install.configuration, install.selection);
+  build_status_ = variant.status();
+  if (!variant.ok()) return;
+  const KernelPackage& package = kernel.package();
+  build_status_ =
+      warm_up(kernel.device(), package, *(*variant)->program,
+              package.plan(smallest_shape(package), install.configuration), install.configuration,
+              code_generation_deadline() + std::chrono::seconds(5));
+  if (build_status_.ok()) built_ = std::move(*variant);
+}
+
 void TuningEngine::finish_install() {
   ShapeTask& task = *building_;
   building_ = nullptr;
-  if (!task.to_install) return;
-  const Configuration configuration = *task.to_install;
-  task.to_install.reset();
+  if (!task.install) return;
+  const Install install = *task.install;
+  task.install.reset();
   if (built_ == nullptr) {
-    log(1, {task.kernel.state->name(),
-            ": an accepted configuration does not build for launches: ", build_status_.message()});
-    if (build_status_.code() == StatusCode::timeout) {
-      ended_ = true;
-      ended_why_ = "a launch never ended";
-    }
-    if (task.in_place) {
-      task.in_place->on_build_failure();
-      end_in_place(task);
-    }
+    install_failed(task);
     return;
   }
   if (task.in_place && task.in_place->checked()) {
@@ -70,14 +60,49 @@ void TuningEngine::finish_install() {
     task.slot.in_place_period.store(task.in_place->period(), std::memory_order_relaxed);
     return;
   }
-  publish(task, std::move(built_), task.install_time);
+  publish(task, std::move(built_), install.time);
+  if (install.recalled) return;
   journal::Adoption adoption;
   adoption.trial = task.identity;
-  adoption.trial.configuration = configuration;
-  adoption.expected = task.install_time;
+  adoption.trial.configuration = install.configuration;
+  adoption.expected = install.time;
   adoption.default_time = task.default_time;
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);
+}
+
+void TuningEngine::install_failed(ShapeTask& task) {
+  log(1, {task.kernel.state->name(),
+          ": an accepted configuration does not build for launches: ", build_status_.message()});
+  if (build_status_.code() == StatusCode::timeout) end_tuning("a launch never ended");
+  if (!task.in_place) return;
+  task.in_place->on_build_failure();
+  end_in_place(task);
+}
+
+// What an earlier session adopted for a shape that was launched for the first time is built before
+// anything is searched. True if there was such a shape.
+bool TuningEngine::recall_one() {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (!task->recalled) continue;
+      const Install recalled = *task->recalled;
+      task->recalled.reset();
+      install(*task, recalled);
+      return true;
+    }
+  }
+  return false;
+}
+
+void TuningEngine::publish_recalled(ShapeTask& task) {
+  if (!task.recalled) return;
+  release_device();
+  task.install = task.recalled;
+  task.recalled.reset();
+  building_ = &task;
+  build_for_launches(task, *task.install);
+  finish_install();
 }
 
 void TuningEngine::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time) {
@@ -102,7 +127,7 @@ void TuningEngine::demote(ShapeTask& task, const char* why) {
 
 void TuningEngine::start_in_place_timing(ShapeTask& task) {
   if (current_ == &task) current_ = nullptr;
-  install(task, task.proposal.configuration, Selection::tuned, Nanoseconds{0});
+  install(task, {task.proposal.configuration, Selection::tuned, Nanoseconds{0}, false});
 }
 
 void TuningEngine::stop_in_place_timing(ShapeTask& task) {

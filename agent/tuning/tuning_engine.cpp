@@ -15,10 +15,6 @@ namespace {
 constexpr Nanoseconds kForever = std::chrono::hours(24);
 constexpr std::uint32_t kMaxDeviceFaults = 3;  // crashes and hangs before tuning ends here
 
-bool simulated(const KernelTask& kernel) {
-  return kernel.state->device().info().backend == "replay";
-}
-
 bool on_device(TrialStage stage) { return stage != TrialStage::compile; }
 
 LedgerOptions ledger_options(const AgentOptions& options) {
@@ -109,6 +105,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
       finish_install();
       continue;
     }
+    if (recall_one()) continue;
     ShapeTask* task = choose(source, only);
     if (task == nullptr) {
       report.why = ended_ ? "tuning has ended for this process" : "nothing pays at present";
@@ -490,8 +487,8 @@ void TuningEngine::conclude(ShapeTask& task, const StepEnd& end) {
             end.message});
   }
   if (end.verdict == TrialVerdict::adopt) {
-    install(task, configuration, is_first_pick ? Selection::first_pick : Selection::tuned,
-            end.time);
+    install(task, {configuration, is_first_pick ? Selection::first_pick : Selection::tuned,
+                   end.time, false});
   }
 }
 

@@ -32,7 +32,9 @@ class TuningEngine {
   ~TuningEngine();
 
   // Takes over a kernel and what the journal and the model know of it; builds and publishes what
-  // was adopted on this device earlier (this is start-up: it may take long).
+  // was adopted on this device earlier (this is start-up: it may take long), up to a number of
+  // shapes; the others are built as run() comes by. Nothing of ours may use the device (see
+  // release_device).
   KernelTask& add_kernel(std::unique_ptr<KernelState> state,
                          const std::shared_ptr<const Model>& model);
   // From now on this model counts (null: none). Shapes go over to it one by one, each when it is
@@ -48,7 +50,11 @@ class TuningEngine {
   // for a stage in flight unless that is the helper's.
   void release_device();
 
-  // Makes tasks for the shapes that were launched for the first time.
+  // Builds and publishes what an earlier session adopted for the shape, if that was not done yet.
+  // Blocks.
+  void publish_recalled(ShapeTask& task);
+
+  // Makes tasks for the shapes that were launched for the first time. Uses no device.
   void notice_new_shapes();
   // The task of a slot, made if need be; null for a slot that is not the one that lookups find.
   ShapeTask* shape_task(KernelTask& kernel, ShapeSlot& slot);
@@ -135,9 +141,11 @@ class TuningEngine {
   bool ensure_runner(KernelTask& kernel);
 
   // Publishing.
-  void install(ShapeTask& task, const Configuration& configuration, Selection selection,
-               Nanoseconds time);
+  void install(ShapeTask& task, const Install& install);
+  void build_for_launches(const ShapeTask& task, const Install& install);
   void finish_install();
+  void install_failed(ShapeTask& task);
+  bool recall_one();
   void publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time);
   void demote(ShapeTask& task, const char* why);
   void start_in_place_timing(ShapeTask& task);
@@ -149,6 +157,10 @@ class TuningEngine {
   Nanoseconds code_generation_deadline() const { return 10 * options_.run_deadline; }
   Nanoseconds now(const KernelTask& kernel) const { return kernel.state->device().now(); }
   std::uint64_t all_launches() const;
+  // Its clock is virtual and nothing really runs.
+  static bool simulated(const KernelTask& kernel) {
+    return kernel.state->device().info().backend == "replay";
+  }
   std::uint64_t quarantined(const KernelTask& kernel) const;
   void log(int level, TextPieces message) const;
 
@@ -168,7 +180,6 @@ class TuningEngine {
   ShapeTask* building_ = nullptr;
   std::unique_ptr<Variant> built_;
   Status build_status_;
-  Nanoseconds build_time_{0};
 
   Nanoseconds tuning_wall_{0};
   Nanoseconds device_time_{0};

@@ -40,6 +40,14 @@ struct KernelModel {
                                                const KernelPackage& package);
 };
 
+// A configuration on its way to the launches.
+struct Install {
+  Configuration configuration;
+  Selection selection = Selection::tuned;
+  Nanoseconds time{0};    // expected per launch
+  bool recalled = false;  // an earlier session adopted it
+};
+
 struct ShapeTask {
   ShapeTask(KernelTask& kernel_task, ShapeSlot& shape_slot)
       : kernel(kernel_task), slot(shape_slot) {}
@@ -69,13 +77,13 @@ struct ShapeTask {
   bool intent_to_run = false;               // ... for its run
   bool death_is_ambiguous = false;          // the helper died of it, or was killed by somebody
   std::unique_ptr<Variant> candidate;       // in-place: built, being timed by launches
-  std::optional<Configuration> to_install;  // accepted; to be built and published
-  Selection install_as = Selection::tuned;
-  Nanoseconds install_time{0};  // expected per launch
+  std::optional<Install> install;           // accepted; is being built and then published
 
   // --- what was learned here ---
   std::shared_ptr<const KernelModel> model;  // that searcher and evidence were set up with
   std::unique_ptr<Searcher> searcher;
+  // Adopted in an earlier session, not yet built in this one. Until then nothing is searched.
+  std::optional<Install> recalled;
   std::vector<Configuration> hints;           // adopted under another driver: tried first
   std::vector<Configuration> suspects_tried;  // once per process, however that ended
   ShapeEvidence evidence;
