@@ -87,6 +87,7 @@ std::string status_json(const AgentStatus& status) {
   object.count("model_digest", status.model_digest);
   object.text("trials", status.trials.to_string());
   object.flag("tuning_enabled", status.tuning_enabled);
+  object.count("ended_devices", status.ended_devices);
   object.number("kernel_seconds", status.kernel_seconds);
   object.number("tuning_seconds", status.tuning_seconds);
   object.number("charged_seconds", status.charged_seconds);

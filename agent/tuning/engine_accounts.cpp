@@ -43,6 +43,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   auto owned = std::make_unique<KernelTask>();
   KernelTask& kernel = *owned;
   kernel.state = std::move(state);
+  kernel.device = &device_task(kernel.state->device());
   kernels_.push_back(std::move(owned));
   const KernelPackage& package = kernel.state->package();
   kernel.model = KernelModel::of(model, package);
@@ -202,8 +203,8 @@ void TuningEngine::use_model(const std::shared_ptr<const Model>& model) {
 
 // Nothing of the shape's search is under way: neither a trial nor a stage nor a build.
 bool TuningEngine::at_rest(const ShapeTask& task) const {
-  return !task.baseline && !task.trial && !task.in_place && !task.install &&
-         building_ != &task && !(in_flight_ && in_flight_->task == &task);
+  return !task.baseline && !task.trial && !task.in_place && !task.install && building_ != &task &&
+         !(in_flight_ && in_flight_->task == &task);
 }
 
 // Evidence from here does not depend on the model and stays; the searcher is told it again.
@@ -301,7 +302,7 @@ void TuningEngine::watch_production(ShapeTask& task) {
   const WatchStatus status = task.watch.status();
   const bool loses = status == WatchStatus::demote;
   if (!loses && status != WatchStatus::recheck) return;
-  const bool can_recheck = options_.mode == Mode::tune && !ended_;
+  const bool can_recheck = options_.mode == Mode::tune && can_tune(task.kernel);
   if (task.rechecking && ++task.recheck_rounds < kRecheckRounds) return;
   if (loses && (task.rechecking || !can_recheck)) {
     // Nobody can say whether only the clock dropped: the default is what was promised.
@@ -389,9 +390,12 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
       text.resembles.push_back({std::string(beliefs->device(d)), beliefs->weight(d)});
     }
   }
-  if (ended_) {
+  if (task.kernel.device->ended()) {
     text.verdict = Verdict::stop;
-    text.reason = ended_why_;
+    text.reason = task.kernel.device->ended_why();
+  } else if (!task.kernel.runner_status.ok()) {
+    text.verdict = Verdict::stop;
+    text.reason = task.kernel.runner_status.message();
   } else if (task.exhausted) {
     text.verdict = Verdict::stop;
     text.reason = "Every configuration has been tried.";
@@ -432,7 +436,10 @@ AgentStatus TuningEngine::status() const {
     if (!kernel->runner_status.ok()) status.trials = kernel->runner_status;
     status.unslotted_launches += kernel->state->unslotted_launches();
   }
-  status.tuning_enabled = options_.mode == Mode::tune && !ended_;
+  status.tuning_enabled = options_.mode == Mode::tune && !ended_everywhere();
+  for (const std::unique_ptr<DeviceTask>& device : devices_) {
+    if (device->ended()) ++status.ended_devices;
+  }
   status.kernel_seconds = static_cast<double>(ledger_.state().kernel_ns) * 1e-9;
   status.tuning_seconds = static_cast<double>(tuning_wall_.count()) * 1e-9;
   status.charged_seconds = static_cast<double>(ledger_.state().charged_ns) * 1e-9;

@@ -37,7 +37,7 @@ Nanoseconds TuningEngine::step_charge(const ShapeTask& task) const {
 }
 
 bool TuningEngine::may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const {
-  if (ended_) return false;
+  if (task.kernel.device->ended()) return false;
   if (options_.max_tuning.count() > 0 && device_time_ >= options_.max_tuning) return false;
   if (source != TimeSource::idle) return true;
   if (task.default_time.count() == 0 && !task.kernel.state->profiling_available()) {
@@ -114,14 +114,15 @@ bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
 }
 
 ShapeTask* TuningEngine::choose(TimeSource source, ShapeTask* only) {
-  if (ended_ || options_.mode != Mode::tune) return nullptr;
-  if (current_ != nullptr && (only == nullptr || only == current_) && next_request(*current_)) {
+  if (options_.mode != Mode::tune) return nullptr;
+  if (current_ != nullptr && (only == nullptr || only == current_) && can_tune(current_->kernel) &&
+      next_request(*current_)) {
     return current_;
   }
   ShapeTask* best = nullptr;
   double best_worth = -1;
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    if (!kernel->runner_status.ok()) continue;
+    if (!can_tune(*kernel)) continue;
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       if (only != nullptr && task.get() != only) continue;
       if (!wants_work(*task, source)) continue;

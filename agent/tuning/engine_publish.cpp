@@ -74,7 +74,7 @@ void TuningEngine::finish_install() {
 void TuningEngine::install_failed(ShapeTask& task) {
   log(1, {task.kernel.state->name(),
           ": an accepted configuration does not build for launches: ", build_status_.message()});
-  if (build_status_.code() == StatusCode::timeout) end_tuning("a launch never ended");
+  if (build_status_.code() == StatusCode::timeout) end_tuning(task.kernel, "a launch never ended");
   if (!task.in_place) return;
   task.in_place->on_build_failure();
   end_in_place(task);

@@ -13,7 +13,6 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kForever = std::chrono::hours(24);
-constexpr std::uint32_t kMaxDeviceFaults = 3;  // crashes and hangs before tuning ends here
 
 bool on_device(TrialStage stage) { return stage != TrialStage::compile; }
 
@@ -108,7 +107,8 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     if (recall_one()) continue;
     ShapeTask* task = choose(source, only);
     if (task == nullptr) {
-      report.why = ended_ ? "tuning has ended for this process" : "nothing pays at present";
+      report.why =
+          ended_everywhere() ? "tuning has ended for this process" : "nothing pays at present";
       break;
     }
     const Next next = start_stage(*task, source, budget - (clock.now() - start), report);
@@ -132,18 +132,33 @@ bool TuningEngine::device_is_used(const KernelTask& kernel) const {
   return &flying.state->device() == device && !flying.runner->isolated();
 }
 
-void TuningEngine::end_tuning(const std::string& why) {
-  if (ended_) return;
-  ended_ = true;
-  ended_why_ = "tuning ended: " + why;
-  log(1, {ended_why_});
+DeviceTask& TuningEngine::device_task(Device& device) {
+  for (const std::unique_ptr<DeviceTask>& task : devices_) {
+    if (task->is(device)) return *task;
+  }
+  devices_.push_back(std::make_unique<DeviceTask>(device));
+  return *devices_.back();
+}
+
+// For all kernels of the kernel's device; what other devices do is not concerned.
+void TuningEngine::end_tuning(KernelTask& kernel, const std::string& why) {
+  if (kernel.device->ended()) return;
+  kernel.device->end(joined({"tuning ended on ", kernel.state->device().info().name, ": ", why}));
+  log(1, {kernel.device->ended_why()});
+}
+
+bool TuningEngine::ended_everywhere() const {
+  for (const std::unique_ptr<DeviceTask>& device : devices_) {
+    if (!device->ended()) return false;
+  }
+  return !devices_.empty();
 }
 
 // A launch of the application's own may have spoilt its device.
 void TuningEngine::notice_lost_devices() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     if (const Status usable = kernel->state->device().usable(); !usable.ok()) {
-      end_tuning(usable.message());
+      end_tuning(*kernel, usable.message());
     }
   }
 }
@@ -255,11 +270,7 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
                                              Nanoseconds remaining, IdleReport& report) {
   std::optional<TrialRequest> request = next_request(task);
   if (!request) return Next::nothing;
-  if (!ensure_runner(task.kernel)) {
-    ended_ = true;
-    ended_why_ = task.kernel.runner_status.message();
-    return Next::nothing;
-  }
+  if (!ensure_runner(task.kernel)) return Next::nothing;
   const Nanoseconds predicted = predict(task, *request);
   const bool may_outlive = !on_device(request->stage) && !simulated(task.kernel);
   if (!may_outlive && predicted > remaining) {
@@ -281,9 +292,7 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
     in_flight_.reset();
     task.kernel.runner_status = status;
     task.kernel.runner.reset();
-    ended_ = true;
-    ended_why_ = status.message();
-    log(1, {"tuning ends: ", status.message()});
+    log(1, {task.kernel.state->name(), ": tuning ends: ", status.message()});
     return Next::nothing;
   }
   return Next::started;
@@ -386,10 +395,8 @@ void TuningEngine::note_prepared(ShapeTask& task, const TrialRequest& request,
 
 void TuningEngine::on_outcome(ShapeTask& task, const TrialOutcome& outcome) {
   const bool fault = outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash;
-  if (fault) ++task.kernel.device_faults;
-  if ((fault && task.kernel.device_faults >= kMaxDeviceFaults) || task.kernel.runner->poisoned()) {
-    end_tuning(outcome.message);
-  }
+  const bool too_many = fault && task.kernel.device->count_fault();
+  if (too_many || task.kernel.runner->poisoned()) end_tuning(task.kernel, outcome.message);
   task.death_is_ambiguous = outcome.status == TrialStatus::crash && outcome.ambiguous;
   if (task.baseline) {
     task.baseline->on_outcome(outcome);

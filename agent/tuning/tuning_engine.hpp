@@ -96,7 +96,9 @@ class TuningEngine {
   void renew_one(ShapeTask* preferred);
   void recall(ShapeTask& task, const journal::Measurement& measurement);
   void notice_lost_devices();
-  void end_tuning(const std::string& why);
+  DeviceTask& device_task(Device& device);
+  void end_tuning(KernelTask& kernel, const std::string& why);
+  bool ended_everywhere() const;
   void drain_tickets(ShapeTask& task);
   void credit_launches(ShapeTask& task);
   void watch_production(ShapeTask& task);
@@ -105,6 +107,9 @@ class TuningEngine {
   bool device_is_used(const KernelTask& kernel) const;
 
   // Choosing.
+  static bool can_tune(const KernelTask& kernel) {
+    return kernel.runner_status.ok() && !kernel.device->ended();
+  }
   ShapeTask* choose(TimeSource source, ShapeTask* only);
   bool wants_work(ShapeTask& task, TimeSource source);
   Promise promise(const ShapeTask& task) const;
@@ -169,6 +174,7 @@ class TuningEngine {
   Ledger ledger_;
   QuirkTable quirks_;
   Status quirks_status_;
+  std::vector<std::unique_ptr<DeviceTask>> devices_;
   std::vector<std::unique_ptr<KernelTask>> kernels_;
   std::optional<InFlight> in_flight_;
   ShapeTask* current_ = nullptr;    // has a trial under way
@@ -186,8 +192,6 @@ class TuningEngine {
   Nanoseconds gap_needed_{0};  // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
   std::uint64_t steps_ended_ = 0;
-  bool ended_ = false;  // a hung or lost device ended tuning for this process
-  std::string ended_why_;
 };
 
 }  // namespace idletune::detail

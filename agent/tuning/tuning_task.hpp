@@ -19,6 +19,7 @@
 #include "agent/scheduler/step_plan.hpp"
 #include "agent/search/searcher.hpp"
 #include "agent/trial/trial.hpp"
+#include "agent/tuning/device_task.hpp"
 #include "agent/tuning/in_place_trial.hpp"
 #include "agent/tuning/recent_times.hpp"
 #include "agent/tuning/shape_evidence.hpp"
@@ -73,11 +74,11 @@ struct ShapeTask {
   Proposal proposal;        // of `trial` or `in_place`
   bool rechecking = false;  // `trial` compares what runs now with the default
   std::uint32_t recheck_rounds = 0;
-  bool intent_open = false;                 // the journal holds an intent of the proposal
-  bool intent_to_run = false;               // ... for its run
-  bool death_is_ambiguous = false;          // the helper died of it, or was killed by somebody
-  std::unique_ptr<Variant> candidate;       // in-place: built, being timed by launches
-  std::optional<Install> install;           // accepted; is being built and then published
+  bool intent_open = false;            // the journal holds an intent of the proposal
+  bool intent_to_run = false;          // ... for its run
+  bool death_is_ambiguous = false;     // the helper died of it, or was killed by somebody
+  std::unique_ptr<Variant> candidate;  // in-place: built, being timed by launches
+  std::optional<Install> install;      // accepted; is being built and then published
 
   // --- what was learned here ---
   std::shared_ptr<const KernelModel> model;  // that searcher and evidence were set up with
@@ -115,10 +116,10 @@ struct ShapeTask {
 
 struct KernelTask {
   std::unique_ptr<KernelState> state;
+  DeviceTask* device = nullptr;              // of the engine
   std::shared_ptr<const KernelModel> model;  // null: none, or it does not know the kernel
   std::unique_ptr<TrialRunner> runner;       // made when first needed
   Status runner_status;
-  std::uint32_t device_faults = 0;  // crashes and hangs in this process
   // Whose input data and reference results the runner holds, and for which seeds.
   const ShapeTask* prepared_for = nullptr;
   std::array<bool, 2> prepared{};

@@ -93,9 +93,12 @@ struct AgentStatus {
   std::uint64_t model_generation = 0;  // of the model in use
   std::uint64_t model_digest = 0;      // of its content; 0: none is in use
   Status trials;                       // ok, or why no trial can be run
-  bool tuning_enabled = true;  // false: mode, or a hung device ended tuning for this process
-  double kernel_seconds = 0;   // of the application, as known
-  double tuning_seconds = 0;   // wall clock of all stages
+  bool tuning_enabled = true;          // false: mode, or tuning has ended on every device
+  // On which tuning has ended for this process, because they were lost or trials on them crashed or
+  // hung; explain() says why, kernel by kernel. Other devices are tuned on.
+  std::uint32_t ended_devices = 0;
+  double kernel_seconds = 0;  // of the application, as known
+  double tuning_seconds = 0;  // wall clock of all stages
   double charged_seconds =
       0;                     // as charged to the ledger (promise: <= 2 % of kernel time + savings)
   double saved_seconds = 0;  // lower bound

@@ -1,0 +1,52 @@
+// What the tuner knows about each device of this process. Plain state; the engine is the only one
+// to change it, under its lock.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+#include <idletune/device.hpp>
+
+namespace idletune::detail {
+
+class DeviceTask {
+ public:
+  static constexpr std::uint32_t kMaxFaults = 3;  // crashes and hangs before tuning ends here
+
+  explicit DeviceTask(Device& device) : device_(device), clock_seen_(device.now()) {}
+
+  // The same hardware, also where the application adopted it twice.
+  bool is(const Device& device) const {
+    return device.info().device_key() == device_.info().device_key() &&
+           device.info().index == device_.info().index;
+  }
+
+  // Tuning on this device has ended for this process. The reason is one sentence's beginning.
+  bool ended() const { return !ended_why_.empty(); }
+  const std::string& ended_why() const { return ended_why_; }
+  void end(std::string why) {
+    if (!ended()) ended_why_ = std::move(why);
+  }
+  // A trial crashed or hung. True when that was one too many.
+  bool count_fault() { return ++faults_ >= kMaxFaults; }
+
+  // Of `wanted` kernel time that nobody measured, at most what the clock says can have passed on
+  // one queue: all calls together never get more than the time since this was made.
+  Nanoseconds at_most_the_clock(Nanoseconds wanted, Nanoseconds now) {
+    clock_left_ += std::max(now - clock_seen_, Nanoseconds{0});
+    clock_seen_ = now;
+    const Nanoseconds granted = std::min(wanted, clock_left_);
+    clock_left_ -= granted;
+    return granted;
+  }
+
+ private:
+  Device& device_;
+  std::uint32_t faults_ = 0;
+  std::string ended_why_;
+  Nanoseconds clock_seen_;
+  Nanoseconds clock_left_{0};
+};
+
+}  // namespace idletune::detail
