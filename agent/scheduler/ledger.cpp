@@ -36,10 +36,9 @@ Nanoseconds weighted(double kappa, Nanoseconds duration) {
 
 Ledger::Ledger(const LedgerOptions& options, const LedgerState& state)
     : options_(options), state_(state) {
-  const LedgerOptions defaults;
-  options_.share = clamped(options_.share, 0.0, 1.0, defaults.share);
-  options_.kappa_idle = clamped(options_.kappa_idle, 0.0, 1e6, defaults.kappa_idle);
-  options_.kappa_cpu = clamped(options_.kappa_cpu, 0.0, 1e6, defaults.kappa_cpu);
+  options_.share = clamped(options_.share, 0.0, 1.0, 0.0);
+  options_.kappa_idle = clamped(options_.kappa_idle, 0.0, 1e6, 1.0);
+  options_.kappa_cpu = clamped(options_.kappa_cpu, 0.0, 1e6, 1.0);
   for (std::int64_t* figure :
        {&state_.kernel_ns, &state_.charged_ns, &state_.idle_ns, &state_.busy_ns, &state_.cpu_ns}) {
     *figure = std::max<std::int64_t>(0, *figure);

@@ -35,7 +35,7 @@ class DeviceTask {
   // one queue: all calls together never get more than the time since this was made.
   Nanoseconds at_most_the_clock(Nanoseconds wanted, Nanoseconds now) {
     clock_left_ += std::max(now - clock_seen_, Nanoseconds{0});
-    clock_seen_ = now;
+    clock_seen_ = std::max(clock_seen_, now);
     const Nanoseconds granted = std::min(wanted, clock_left_);
     clock_left_ -= granted;
     return granted;

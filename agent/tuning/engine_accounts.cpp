@@ -280,17 +280,14 @@ void TuningEngine::credit_launches(ShapeTask& task) {
       task.production.count() > 0 ? task.production.median() : task.running_time;
   if (fresh == 0 || per_launch.count() == 0) return;
   task.credited_launches = launches;
-  Nanoseconds saving{0};
-  if (task.variant) {
-    if (task.kernel.state->profiling_available()) {
-      saving = task.watch.saving_per_launch();
-    } else if (task.default_time > task.running_time) {
-      // Nobody watches these launches: half of what was measured when it was adopted.
-      saving = (task.default_time - task.running_time) / 2;
-    }
-  }
   const std::int64_t count = static_cast<std::int64_t>(std::min<std::uint64_t>(fresh, 1u << 30));
-  ledger_.credit(per_launch * count, saving * count);
+  if (task.kernel.state->profiling_available()) {
+    const Nanoseconds saving = task.variant ? task.watch.saving_per_launch() : Nanoseconds{0};
+    ledger_.credit(per_launch * count, saving * count);
+  } else {
+    // Nobody timed these launches: no more than the clock allows, and nothing counts as saved.
+    ledger_.credit(task.kernel.device->at_most_the_clock(per_launch * count, now(task.kernel)));
+  }
 }
 
 void TuningEngine::watch_production(ShapeTask& task) {

@@ -58,7 +58,8 @@ struct Explanation {
   std::uint64_t evaluated = 0;  // configurations measured on this device, ever
   std::uint64_t rejected = 0;   // failed in any way
   std::uint64_t quarantined = 0;
-  std::string production_watch;  // "watching", "unavailable" (queue without profiling), ...
+  std::string production_watch;  // "watching", "unavailable" (a queue without profiling: nothing is
+                                 // counted as saved, nothing is demoted), ...
 
   // What the verdict rests on.
   double fraction = 0;  // p_b: share of the tuning space within 90 % of the best, as believed now

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::int64_t kMillisecond = 1000000;
 
+constexpr LedgerOptions kTwoPercent{0.02, 0.05, 0.01};
+
 Nanoseconds ms(std::int64_t value) { return Nanoseconds(value * kMillisecond); }
 
 }  // namespace
@@ -26,7 +28,7 @@ TEST_CASE("an empty ledger allows nothing but what is free") {
 }
 
 TEST_CASE("two percent of the kernel time plus the savings may be charged") {
-  Ledger ledger;
+  Ledger ledger(kTwoPercent);
   ledger.credit(ms(1000));
   CHECK(ledger.allowance() == ms(20));
   ledger.credit(ms(0), ms(7));
@@ -38,7 +40,7 @@ TEST_CASE("two percent of the kernel time plus the savings may be charged") {
 }
 
 TEST_CASE("idle and processor time are weighted, interference and busy time are not") {
-  Ledger ledger(LedgerOptions{0.02, 0.05, 0.01});
+  Ledger ledger(kTwoPercent);
   ledger.charge_idle(ms(100), ms(3));
   CHECK(ledger.state().charged_ns == 5 * kMillisecond + 3 * kMillisecond);
   ledger.charge_cpu(ms(100));
@@ -51,7 +53,7 @@ TEST_CASE("idle and processor time are weighted, interference and busy time are 
 }
 
 TEST_CASE("charges are rounded up") {
-  Ledger ledger(LedgerOptions{0.02, 0.05, 0.01});
+  Ledger ledger(kTwoPercent);
   CHECK(ledger.idle_charge(Nanoseconds(1)) == Nanoseconds(1));
   CHECK(ledger.idle_charge(Nanoseconds(21)) == Nanoseconds(2));
   CHECK(ledger.cpu_charge(Nanoseconds(101)) == Nanoseconds(2));
@@ -59,7 +61,7 @@ TEST_CASE("charges are rounded up") {
 }
 
 TEST_CASE("a step that outlived its estimate is booked in full and blocks the next") {
-  Ledger ledger;
+  Ledger ledger(kTwoPercent);
   ledger.credit(ms(1000));
   REQUIRE(ledger.allows(ms(10)));
   ledger.charge_busy(ms(50));
@@ -73,7 +75,7 @@ TEST_CASE("a step that outlived its estimate is booked in full and blocks the ne
 }
 
 TEST_CASE("a loss lowers the bound") {
-  Ledger ledger;
+  Ledger ledger(kTwoPercent);
   ledger.credit(ms(1000), ms(-15));
   CHECK(ledger.allowance() == ms(5));
   ledger.credit(ms(0), ms(-500));
@@ -137,7 +139,7 @@ TEST_CASE("hostile states and options are tamed") {
   const Ledger ledger(options, state);
   CHECK(ledger.state().charged_ns == 0);
   CHECK(ledger.bound_ns() == 0);
-  CHECK(ledger.options().share == 0.02);
+  CHECK(ledger.options().share == 0);
   CHECK(ledger.idle_charge(ms(10)) == Nanoseconds(0));
 }
 

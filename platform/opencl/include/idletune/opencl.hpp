@@ -30,7 +30,13 @@ struct OpenOptions {
 // Uses the application's cl_context, cl_device_id and cl_command_queue (each retained until the
 // device and all its programs and buffers are gone). Tuning work goes to a further queue of our own
 // on the same context: a low-priority one where the driver has cl_khr_priority_hints. `queue` may
-// be null: then application launches go to a plain queue made here. Errors: not_found (no OpenCL
+// be null: then application launches go to a plain queue made here.
+//
+// Make the queue with CL_QUEUE_PROFILING_ENABLE if you can: a sample of its launches is then timed,
+// and what was adopted goes back to the default when it no longer wins. On a queue without it
+// (OpenCL's default) production is not watched: an adopted configuration rests on its trials alone
+// and is never demoted for being slow, nothing is counted as saved, and the kernel time that tuning
+// may draw on is at most the time that has passed. Errors: not_found (no OpenCL
 // library), invalid_argument (the handles do not belong together), device_error.
 Result<std::unique_ptr<Device>> adopt(void* context, void* device_id, void* queue,
                                       const OpenOptions& options = {});

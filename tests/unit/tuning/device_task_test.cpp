@@ -1,0 +1,36 @@
+#include <chrono>
+
+#include <doctest/doctest.h>
+
+#include "agent/tuning/device_task.hpp"
+#include "tests/unit/trial/fake_device.hpp"
+
+using namespace std::chrono_literals;
+using idletune::Nanoseconds;
+using idletune::detail::DeviceTask;
+
+TEST_CASE("the third fault is one too many, and the first reason stays") {
+  idletune::fake::Device device;
+  DeviceTask task(device);
+  CHECK_FALSE(task.count_fault());
+  CHECK_FALSE(task.count_fault());
+  CHECK_FALSE(task.ended());
+  CHECK(task.count_fault());
+  task.end("it hung");
+  task.end("it was lost");
+  CHECK(task.ended());
+  CHECK(task.ended_why() == "it hung");
+}
+
+TEST_CASE("kernel time that nobody measured never exceeds the clock, whoever asks") {
+  idletune::fake::Device device;
+  DeviceTask task(device);
+  const Nanoseconds start = device.now();
+  CHECK(task.at_most_the_clock(5s, start + 2s) == 2s);
+  CHECK(task.at_most_the_clock(1s, start + 2s) == 0s);
+  CHECK(task.at_most_the_clock(1s, start + 5s) == 1s);
+  CHECK(task.at_most_the_clock(9s, start + 5s) == 2s);
+  // A clock that runs backwards gives nothing, and its way back up is not counted twice.
+  CHECK(task.at_most_the_clock(1s, start + 1s) == 0s);
+  CHECK(task.at_most_the_clock(1s, start + 5s) == 0s);
+}
