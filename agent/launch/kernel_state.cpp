@@ -22,11 +22,6 @@ class LaneGuard {
   std::uint32_t lane_;
 };
 
-Nanoseconds steady_now() {
-  return std::chrono::duration_cast<Nanoseconds>(
-      std::chrono::steady_clock::now().time_since_epoch());
-}
-
 }  // namespace
 
 bool LaunchLog::read(std::uint64_t& position, Entry& entry, bool& lost) const {
@@ -114,7 +109,9 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
 
   const LaneGuard guard(lanes_);
   const std::uint64_t launches = slot->launches.fetch_add(1, std::memory_order_relaxed);
-  if (logging_.load(std::memory_order_relaxed)) log_.write(steady_now(), slot);
+  if (const MonotonicClock* clock = log_clock_.load(std::memory_order_relaxed)) {
+    log_.write(clock->now(), slot);
+  }
   const Span<const Argument> merged(all, argument_count_);
   const std::uint32_t period = slot->in_place_period.load(std::memory_order_relaxed);
   if (period != 0 && launches % period == 0) {

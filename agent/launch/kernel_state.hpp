@@ -11,6 +11,7 @@
 
 #include "agent/launch/launch_table.hpp"
 #include "models/package/kernel_package.hpp"
+#include "platform/os/clock.hpp"
 
 namespace idletune::detail {
 
@@ -75,8 +76,11 @@ class KernelState {
   const Lanes& lanes() const { return lanes_; }
   const LaunchLog& launch_log() const { return log_; }
   std::uint64_t unslotted_launches() const { return unslotted_.load(std::memory_order_relaxed); }
-  // Whether launches write their time into the log (one clock reading each).
-  void log_launches(bool on) { logging_.store(on, std::memory_order_relaxed); }
+  // Launches write their time by this clock into the log (one reading each); null: they do not.
+  // The clock must outlive the launches.
+  void log_launches(const MonotonicClock* clock) {
+    log_clock_.store(clock, std::memory_order_relaxed);
+  }
   // False once a sampled launch came back without a profile: the queue has no profiling.
   bool profiling_available() const { return profiling_.load(std::memory_order_relaxed); }
 
@@ -110,7 +114,7 @@ class KernelState {
   std::array<ArgumentRule, kMaxArguments> rules_{};
   std::size_t argument_count_ = 0;
   std::size_t given_count_ = 0;
-  std::atomic<bool> logging_{false};
+  std::atomic<const MonotonicClock*> log_clock_{nullptr};
   std::atomic<bool> profiling_{true};
   std::atomic<std::uint64_t> unslotted_{0};
   LaunchLog log_;

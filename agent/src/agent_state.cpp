@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "agent/src/explain_json.hpp"
-#include "models/core/order.hpp"
+#include "agent/tuning/background_loop.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 
@@ -14,10 +14,6 @@ namespace idletune::detail {
 namespace {
 
 constexpr char kExplanationName[] = "explain.json";  // in the state folder
-constexpr Nanoseconds kBoardInterval = std::chrono::seconds(1);
-constexpr Nanoseconds kNothingPays = std::chrono::milliseconds(200);
-constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);
-constexpr Nanoseconds kStageRuns = std::chrono::milliseconds(5);
 
 Status out_of_range(const char* field, const char* expected) {
   return Status(StatusCode::invalid_argument, {"agent option ", field, ": expected ", expected});
@@ -45,33 +41,39 @@ Status check(const AgentOptions& options) {
   return {};
 }
 
-Nanoseconds steady_now() {
-  return std::chrono::duration_cast<Nanoseconds>(
-      std::chrono::steady_clock::now().time_since_epoch());
-}
-
 }  // namespace
 
 Result<std::unique_ptr<AgentState>> AgentState::open(const AgentOptions& given) {
   std::unique_ptr<AgentState> agent(new AgentState());
   agent->options_ = given;
-  AgentOptions& options = agent->options_;
-  if (options.read_environment) {
-    if (Status status = apply_environment(options); !status.ok()) return status;
+  if (given.read_environment) {
+    if (Status status = apply_environment(agent->options_); !status.ok()) return status;
   }
-  if (Status status = check(options); !status.ok()) return status;
+  agent->surroundings_ = real_surroundings(agent->options_);
+  if (Status status = agent->start(); !status.ok()) return status;
+  return agent;
+}
 
-  agent->open_model();
+Result<Agent> AgentState::open_agent(const AgentOptions& options, Surroundings surroundings) {
+  std::unique_ptr<AgentState> agent(new AgentState());
+  agent->options_ = options;
+  agent->surroundings_ = std::move(surroundings);
+  if (Status status = agent->start(); !status.ok()) return status;
+  return Agent(std::move(agent));
+}
 
+Status AgentState::start() {
+  if (Status status = check(options_); !status.ok()) return status;
+  open_model();
   journal::JournalOptions journal_options;
   journal_options.boot = boot_identity();
-  if (options.state.empty() || options.mode == Mode::off) {
-    agent->journal_ = journal::Journal::open(std::unique_ptr<Storage>(), journal_options);
+  if (options_.state.empty() || options_.mode == Mode::off) {
+    journal_ = journal::Journal::open(std::unique_ptr<Storage>(), journal_options);
   } else {
-    agent->journal_ = journal::Journal::open(open_posix_storage(options.state), journal_options);
+    journal_ = journal::Journal::open(open_posix_storage(options_.state), journal_options);
   }
-  agent->engine_ = std::make_unique<TuningEngine>(options, *agent->journal_);
-  return agent;
+  engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
+  return {};
 }
 
 AgentState::~AgentState() {
@@ -96,7 +98,7 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
       KernelState::create(device, *package, options_.max_shapes);
   if (!kernel.ok()) return kernel.status();
   KernelTask& task = engine_->add_kernel(std::move(*kernel), model_.model);
-  task.state->log_launches(background_thread_.joinable());
+  if (background_thread_.joinable()) task.state->log_launches(surroundings_.clock);
   return task.state.get();
 }
 
@@ -223,18 +225,15 @@ Status AgentState::start_background(const BackgroundOptions& options) {
   if (background_thread_.joinable()) {
     return Status(StatusCode::busy, "background tuning runs already");
   }
-  background_ = options;
   stop_background_ = false;
-  board_ = std::make_unique<Board>(Board::open(options_.sysfs_root));
-  board_read_ = false;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
-      kernel->state->log_launches(true);
+      kernel->state->log_launches(surroundings_.clock);
     }
   }
-  Result<Thread> thread =
-      Thread::start("idletune", ThreadPriority::low, [this] { background_loop(); });
+  Result<Thread> thread = Thread::start("idletune", ThreadPriority::low,
+                                        [this, options] { tune_in_background(options); });
   if (!thread.ok()) return thread.status();
   background_thread_ = std::move(*thread);
   return {};
@@ -250,85 +249,25 @@ void AgentState::stop_background() {
   background_thread_.join();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
-    kernel->state->log_launches(false);
+    kernel->state->log_launches(nullptr);
   }
 }
 
-void AgentState::background_loop() {
-  IdleGapPredictor gaps(steady_now());
-  DutyLimiter duty(background_.max_duty, steady_now());
-  std::vector<std::uint64_t> log_positions;
+void AgentState::tune_in_background(const BackgroundOptions& options) {
+  BackgroundLoop loop(*engine_, options, surroundings_);
   std::unique_lock<std::mutex> lock(background_mutex_);
   while (!stop_background_) {
     lock.unlock();
-    const Nanoseconds sleep = background_round(gaps, duty, log_positions);
+    (void)notice_new_model();
+    Nanoseconds sleep{0};
+    {
+      const std::lock_guard<std::mutex> tuning(mutex_);
+      sleep = loop.round();
+    }
     lock.lock();
     background_changed_.wait_until(lock, std::chrono::system_clock::now() + sleep,
                                    [this] { return stop_background_; });
   }
-}
-
-Nanoseconds AgentState::background_round(IdleGapPredictor& gaps, DutyLimiter& duty,
-                                         std::vector<std::uint64_t>& log_positions) {
-  (void)notice_new_model();
-  const std::lock_guard<std::mutex> lock(mutex_);
-  feed_gaps(gaps, log_positions);
-  const Nanoseconds time = steady_now();
-  if (!board_allows(time)) return kBoardInterval;
-  bool in_place = false;
-  for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
-    in_place = in_place || kernel->in_place.allowed;
-  }
-  engine_->set_longest_gap(gaps.longest_usual_gap());
-  // Where launches may be used for measuring, checks need not wait for a gap either.
-  const Nanoseconds gap =
-      in_place ? background_.max_gap : std::min(gaps.remaining(time), background_.max_gap);
-  if (gap.count() <= 0) return std::max(kNoGap, gaps.busy_until() - time);
-  if (const Nanoseconds ready = duty.ready_in(time, gap); ready.count() > 0) {
-    return std::min<Nanoseconds>(ready, kNothingPays);
-  }
-  const IdleReport report = engine_->run(gap, TimeSource::idle);
-  duty.spend(steady_now(), report.used);
-  if (report.waiting) return kStageRuns;
-  if (report.needs.count() > 0) return std::max(kNoGap, report.needs / 4);
-  return report.stages > 0 ? kNoGap : kNothingPays;
-}
-
-void AgentState::feed_gaps(IdleGapPredictor& gaps, std::vector<std::uint64_t>& log_positions) {
-  const std::vector<std::unique_ptr<KernelTask>>& kernels = engine_->kernels();
-  log_positions.resize(kernels.size(), 0);
-  // The logs are merged by time: the predictor wants the launches in order.
-  struct Launch {
-    Nanoseconds at;
-    Nanoseconds run;
-  };
-  std::vector<Launch> launches;
-  bool lost = false;
-  for (std::size_t i = 0; i < kernels.size(); ++i) {
-    LaunchLog::Entry entry;
-    while (kernels[i]->state->launch_log().read(log_positions[i], entry, lost)) {
-      Nanoseconds run{0};
-      for (const std::unique_ptr<ShapeTask>& task : kernels[i]->shapes) {
-        if (&task->slot == entry.slot) run = task->running_time;
-      }
-      launches.push_back({entry.at, run});
-    }
-  }
-  sort_stably(launches, [](const Launch& a, const Launch& b) { return a.at < b.at; });
-  if (lost) gaps.on_lost_launches();
-  for (const Launch& launch : launches) gaps.on_launch(launch.at, launch.run);
-}
-
-bool AgentState::board_allows(Nanoseconds time) {
-  if (board_read_ && time - board_read_at_ < kBoardInterval) return !board_blocks_;
-  board_read_ = true;
-  board_read_at_ = time;
-  BoardLimits limits;
-  limits.min_battery = background_.min_battery;
-  limits.max_gpu_load = background_.max_load;
-  limits.min_thermal_margin_c = background_.thermal_margin_c;
-  board_blocks_ = blocks_tuning(board_->read(), limits).has_value();
-  return !board_blocks_;
 }
 
 }  // namespace idletune::detail

@@ -11,11 +11,10 @@
 #include <idletune/agent.hpp>
 
 #include "agent/journal/journal.hpp"
-#include "agent/scheduler/idle_gaps.hpp"
 #include "agent/src/recent_longest.hpp"
+#include "agent/tuning/surroundings.hpp"
 #include "agent/tuning/tuning_engine.hpp"
 #include "models/predict/model.hpp"
-#include "platform/board/board.hpp"
 #include "platform/os/thread.hpp"
 
 namespace idletune::detail {
@@ -23,6 +22,8 @@ namespace idletune::detail {
 class AgentState {
  public:
   static Result<std::unique_ptr<AgentState>> open(const AgentOptions& options);
+  // For tests: an agent in other surroundings than the real ones.
+  static Result<Agent> open_agent(const AgentOptions& options, Surroundings surroundings);
   ~AgentState();
 
   Result<KernelState*> kernel(Device& device, std::vector<std::uint8_t> package,
@@ -46,12 +47,8 @@ class AgentState {
 
  private:
   AgentState() = default;
-  void background_loop();
-  // One round; returns how long to sleep before the next.
-  Nanoseconds background_round(IdleGapPredictor& gaps, DutyLimiter& duty,
-                               std::vector<std::uint64_t>& log_positions);
-  void feed_gaps(IdleGapPredictor& gaps, std::vector<std::uint64_t>& log_positions);
-  bool board_allows(Nanoseconds time);
+  Status start();
+  void tune_in_background(const BackgroundOptions& options);
   std::string explain_locked() const;
   Status write_explanation() const;
 
@@ -68,6 +65,7 @@ class AgentState {
   Nanoseconds notice_new_model();
 
   AgentOptions options_;
+  Surroundings surroundings_;
   std::mutex reload_mutex_;  // taken before mutex_; whoever changes the model holds both
   ModelInUse model_;
   ModelInUse previous_model_;
@@ -79,15 +77,10 @@ class AgentState {
   std::unique_ptr<TuningEngine> engine_;
   RecentLongest offered_gaps_;  // by idle()
 
-  BackgroundOptions background_;
   std::mutex background_mutex_;
   std::condition_variable background_changed_;
   bool stop_background_ = false;
   Thread background_thread_;
-  std::unique_ptr<Board> board_;
-  Nanoseconds board_read_at_{0};
-  bool board_blocks_ = false;
-  bool board_read_ = false;
 };
 
 }  // namespace idletune::detail

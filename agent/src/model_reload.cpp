@@ -23,12 +23,6 @@ std::string shipped_model() {
   return file_stamp(installed) != 0 ? installed : std::string();
 }
 
-std::int64_t steady_now_ns() {
-  return std::chrono::duration_cast<Nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
-
 }  // namespace
 
 // A file that cannot be used costs nothing but itself: then the one before it serves.
@@ -111,7 +105,7 @@ Status AgentState::rollback_model() {
 Nanoseconds AgentState::notice_new_model() {
   const std::int64_t interval = options_.model_check_interval.count();
   if (interval <= 0 || options_.model.empty() || options_.mode == Mode::off) return Nanoseconds{0};
-  const std::int64_t now = steady_now_ns();
+  const std::int64_t now = surroundings_.clock->now().count();
   std::int64_t last = model_checked_at_.load(std::memory_order_relaxed);
   if (now - last < interval ||
       !model_checked_at_.compare_exchange_strong(last, now, std::memory_order_relaxed)) {
@@ -129,7 +123,7 @@ Nanoseconds AgentState::notice_new_model() {
     const std::string message = status.ok() ? "took over " + options_.model : status.message();
     options_.log(options_.log_user, status.ok() ? 2 : 1, message.c_str());
   }
-  return Nanoseconds(steady_now_ns() - now);
+  return surroundings_.clock->now() - Nanoseconds(now);
 }
 
 void AgentState::fill_model_status(AgentStatus& status) const {

@@ -14,7 +14,7 @@ class DeviceTask {
  public:
   static constexpr std::uint32_t kMaxFaults = 3;  // crashes and hangs before tuning ends here
 
-  explicit DeviceTask(Device& device) : device_(device), clock_seen_(device.now()) {}
+  DeviceTask(Device& device, Nanoseconds now) : device_(device), clock_seen_(now) {}
 
   // The same hardware, also where the application adopted it twice.
   bool is(const Device& device) const {

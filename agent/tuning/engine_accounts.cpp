@@ -162,7 +162,7 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   task.identity.device = device.device_key();
   task.identity.driver = device.driver_key();
   task.identity.shape = task.slot.shape;
-  task.first_seen = now(kernel);
+  task.first_seen = now();
   task.estimates.adopt_compile(kernel.compile_estimates);
   if (!kernel.state->profiling_available()) task.watch.profiling_unavailable();
 
@@ -286,7 +286,7 @@ void TuningEngine::credit_launches(ShapeTask& task) {
     ledger_.credit(per_launch * count, saving * count);
   } else {
     // Nobody timed these launches: no more than the clock allows, and nothing counts as saved.
-    ledger_.credit(task.kernel.device->at_most_the_clock(per_launch * count, now(task.kernel)));
+    ledger_.credit(task.kernel.device->at_most_the_clock(per_launch * count, now()));
   }
 }
 
@@ -320,7 +320,7 @@ void TuningEngine::watch_production(ShapeTask& task) {
 }
 
 void TuningEngine::note(bool write_now) {
-  const Nanoseconds time = kernels_.empty() ? Nanoseconds{0} : now(*kernels_.front());
+  const Nanoseconds time = now();
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       if (task->launches() == 0) continue;
@@ -329,7 +329,7 @@ void TuningEngine::note(bool write_now) {
       statistics.shape = task->slot.shape;
       statistics.launches = task->past_launches + task->launches();
       statistics.sessions = task->past_sessions + 1;
-      const Nanoseconds active = now(*kernel) - task->first_seen;
+      const Nanoseconds active = now() - task->first_seen;
       statistics.active_seconds =
           task->past_active_seconds + static_cast<std::uint64_t>(active.count() / 1000000000);
       journal_.note_shape(statistics, time);

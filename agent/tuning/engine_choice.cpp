@@ -75,7 +75,7 @@ void TuningEngine::update_decision(ShapeTask& task) {
       task.evidence.first_pick && task.running() == task.evidence.first_pick->configuration;
   situation.expected_launches = expected_launches(task);
   situation.step = task.estimates.typical_step(stage_context(task));
-  const Nanoseconds since = now(task.kernel) - task.first_seen;
+  const Nanoseconds since = now() - task.first_seen;
   if (since.count() > 0 && task.launches() > 1) {
     situation.launches_per_second = static_cast<double>(task.launches()) / seconds(since);
   }

@@ -19,13 +19,7 @@ constexpr std::int32_t kEagerSamples = 16;
 void TuningEngine::install(ShapeTask& task, const Install& install) {
   task.install = install;
   building_ = &task;
-  auto job = [this, &task, install] { build_for_launches(task, install); };
-  if (simulated(task.kernel)) {
-    job();
-    finish_install();
-  } else {
-    worker_.start(std::move(job));
-  }
+  worker_.start([this, &task, install] { build_for_launches(task, install); });
 }
 
 // Any thread; built_ and build_status_ are the result.

@@ -6,9 +6,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/trial/helper_trials.hpp"
-#include "agent/trial/in_process_trials.hpp"
-
 namespace idletune::detail {
 namespace {
 
@@ -34,14 +31,13 @@ LedgerState ledger_state(const journal::Ledger& stored) {
 
 }  // namespace
 
-TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journal)
+TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journal,
+                           const Surroundings& surroundings)
     : options_(options),
       journal_(journal),
+      surroundings_(surroundings),
       ledger_(ledger_options(options), ledger_state(journal.state().ledger())),
-      quirks_(QuirkTable::builtin()) {
-  if (!options.quirks.empty()) quirks_status_ = quirks_.add_file(options.quirks);
-  if (!quirks_status_.ok()) log(1, {quirks_status_.message()});
-}
+      worker_(surroundings.builds) {}
 
 TuningEngine::~TuningEngine() {
   release_device();
@@ -78,11 +74,10 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     return report;
   }
   gap_needed_ = Nanoseconds{0};
-  Device& clock = kernels_.front()->state->device();
-  const Nanoseconds start = clock.now();
+  const Nanoseconds start = now();
   renew_one(only);
   for (;;) {
-    const Nanoseconds remaining = budget - (clock.now() - start);
+    const Nanoseconds remaining = budget - (now() - start);
     if (remaining.count() <= 0) {
       report.waiting = in_flight_.has_value() || building_ != nullptr;
       report.why = "the budget is used up";
@@ -96,7 +91,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     if (building_ != nullptr) {
       // The build uses the application's device object, so nothing else of ours may do so
       // meanwhile.
-      if (!worker_.wait(budget - (clock.now() - start))) {
+      if (!worker_.wait(budget - (now() - start))) {
         report.waiting = true;
         report.why = "an adopted configuration is being built";
         break;
@@ -111,13 +106,13 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
           ended_everywhere() ? "tuning has ended for this process" : "nothing pays at present";
       break;
     }
-    const Next next = start_stage(*task, source, budget - (clock.now() - start), report);
+    const Next next = start_stage(*task, source, budget - (now() - start), report);
     if (next == Next::does_not_fit) {
       report.why = "the next stage does not fit";
       break;
     }
   }
-  report.used = clock.now() - start;
+  report.used = now() - start;
   leave_in_flight();
   housekeeping();
   return report;
@@ -136,7 +131,7 @@ DeviceTask& TuningEngine::device_task(Device& device) {
   for (const std::unique_ptr<DeviceTask>& task : devices_) {
     if (task->is(device)) return *task;
   }
-  devices_.push_back(std::make_unique<DeviceTask>(device));
+  devices_.push_back(std::make_unique<DeviceTask>(device, now()));
   return *devices_.back();
 }
 
@@ -183,38 +178,20 @@ void TuningEngine::housekeeping() {
 bool TuningEngine::ensure_runner(KernelTask& kernel) {
   if (kernel.runner != nullptr) return true;
   if (!kernel.runner_status.ok()) return false;
-  Device& device = kernel.state->device();
-  TrialExecutorOptions executor;
-  executor.scratch_limit_bytes = options_.scratch_limit_bytes;
-  executor.simulated = simulated(kernel);
-  if (options_.isolation == Isolation::helper_process && !executor.simulated) {
-    HelperTrialsOptions helper;
-    helper.program = options_.helper;
-    helper.opencl_library = environment_opencl_library();
-    helper.cuda_library = environment_cuda_library();
-    helper.nvrtc_library = environment_nvrtc_library();
-    if (!options_.state.empty()) helper.program_cache = options_.state + "/programs";
-    helper.executor = executor;
-    helper.quirks = QuirkTable(quirks_);
-    // One helper at a time: each holds a driver's worth of memory.
-    for (const std::unique_ptr<KernelTask>& other : kernels_) {
-      if (other.get() == &kernel) continue;
-      other->runner.reset();
-      other->prepared_for = nullptr;
-    }
-    kernel.runner =
-        std::make_unique<HelperTrials>(device.info(), kernel.state->shared_package(), helper);
-    return true;
-  }
-  auto trials = InProcessTrials::create(
-      std::make_unique<TrialExecutor>(device, kernel.state->shared_package(), executor, quirks_),
-      executor.simulated ? TrialThread::caller : TrialThread::own);
-  if (!trials.ok()) {
-    kernel.runner_status = trials.status();
+  Result<std::unique_ptr<TrialRunner>> runner =
+      surroundings_.make_trial_runner(kernel.state->device(), kernel.state->shared_package());
+  if (!runner.ok()) {
+    kernel.runner_status = runner.status();
     log(1, {kernel.runner_status.message()});
     return false;
   }
-  kernel.runner = std::move(*trials);
+  // One helper at a time: each holds a driver's worth of memory.
+  for (const std::unique_ptr<KernelTask>& other : kernels_) {
+    if (!(*runner)->isolated() || other.get() == &kernel) continue;
+    other->runner.reset();
+    other->prepared_for = nullptr;
+  }
+  kernel.runner = std::move(*runner);
   return true;
 }
 
@@ -282,7 +259,7 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
   // The first launch is part of the compilation, and an endless one must end it too.
   if (request->stage == TrialStage::compile) request->deadline = code_generation_deadline();
   announce(task, *request);
-  in_flight_ = InFlight{&task, *request, source, all_launches(), now(task.kernel)};
+  in_flight_ = InFlight{&task, *request, source, all_launches(), now()};
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     in_flight_->log_ends.push_back(kernel->state->launch_log().end());
   }
@@ -304,7 +281,7 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   if (!task.kernel.runner->poll(wait, outcome)) return false;
   const InFlight flight = *in_flight_;
   in_flight_.reset();
-  if (outcome.wall.count() == 0) outcome.wall = now(task.kernel) - flight.started;
+  if (outcome.wall.count() == 0) outcome.wall = now() - flight.started;
   task.misses = 0;
   task.estimates.observe(flight.request, outcome, stage_context(task));
   if (outcome.stage == TrialStage::prepare && outcome.status == TrialStatus::correct) {
@@ -330,14 +307,13 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
 // The caller's gap is over while a stage runs on.
 void TuningEngine::leave_in_flight() {
   if (!in_flight_ || in_flight_->gap_end.count() > 0) return;
-  in_flight_->gap_end = now(in_flight_->task->kernel);
+  in_flight_->gap_end = now();
   in_flight_->disturbed_gap = all_launches() != in_flight_->launches_before;
 }
 
 // When the first launch since the stage began came; nothing where launches are not logged.
 std::optional<Nanoseconds> TuningEngine::first_logged_launch(const InFlight& flight) const {
   std::optional<Nanoseconds> first;
-  if (simulated(flight.task->kernel)) return first;  // the log has the real time, not the device's
   for (std::size_t i = 0; i < flight.log_ends.size(); ++i) {
     std::uint64_t position = flight.log_ends[i];
     LaunchLog::Entry entry;

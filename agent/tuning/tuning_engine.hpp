@@ -13,7 +13,7 @@
 
 #include "agent/journal/journal.hpp"
 #include "agent/scheduler/ledger.hpp"
-#include "agent/trial/quirks.hpp"
+#include "agent/tuning/surroundings.hpp"
 #include "agent/tuning/tuning_task.hpp"
 #include "agent/tuning/worker.hpp"
 
@@ -28,7 +28,9 @@ enum class TimeSource : std::uint8_t {
 
 class TuningEngine {
  public:
-  TuningEngine(const AgentOptions& options, journal::Journal& journal);
+  // Options, journal and surroundings must outlive it.
+  TuningEngine(const AgentOptions& options, journal::Journal& journal,
+               const Surroundings& surroundings);
   ~TuningEngine();
 
   // Takes over a kernel and what the journal and the model know of it; builds and publishes what
@@ -160,7 +162,7 @@ class TuningEngine {
   StepOptions step_options() const;
   // Of a variant's first launch, in which many drivers generate code.
   Nanoseconds code_generation_deadline() const { return 10 * options_.run_deadline; }
-  Nanoseconds now(const KernelTask& kernel) const { return kernel.state->device().now(); }
+  Nanoseconds now() const { return surroundings_.clock->now(); }
   std::uint64_t all_launches() const;
   // Its clock is virtual and nothing really runs.
   static bool simulated(const KernelTask& kernel) {
@@ -171,9 +173,8 @@ class TuningEngine {
 
   const AgentOptions& options_;
   journal::Journal& journal_;
+  const Surroundings& surroundings_;
   Ledger ledger_;
-  QuirkTable quirks_;
-  Status quirks_status_;
   std::vector<std::unique_ptr<DeviceTask>> devices_;
   std::vector<std::unique_ptr<KernelTask>> kernels_;
   std::optional<InFlight> in_flight_;

@@ -14,6 +14,10 @@ Worker::~Worker() {
 }
 
 void Worker::start(std::function<void()> job) {
+  if (runs_at_once_) {
+    job();
+    return;
+  }
   if (!thread_.joinable()) {
     Result<Thread> thread =
         Thread::start("idletune-build", ThreadPriority::low, [this] { loop(); });

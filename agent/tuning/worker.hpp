@@ -1,4 +1,4 @@
-// One low-priority thread that does one job at a time: compilations for launches.
+// One low-priority thread, or the caller's, that does one job at a time: compilations for launches.
 #pragma once
 
 #include <condition_variable>
@@ -7,19 +7,20 @@
 
 #include <idletune/device.hpp>
 
+#include "agent/tuning/surroundings.hpp"
 #include "platform/os/thread.hpp"
 
 namespace idletune::detail {
 
 class Worker {
  public:
-  Worker() = default;
+  explicit Worker(BuildThread thread) : runs_at_once_(thread == BuildThread::caller) {}
   ~Worker();  // waits for the running job
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Starts `job`; the thread is made at the first one. Only while !busy(). Runs it here and now if
-  // no thread can be had.
+  // Starts `job`; the thread is made at the first one. Only while !busy(). With
+  // BuildThread::caller, or if no thread can be had, it has ended when this returns.
   void start(std::function<void()> job);
   // True while a job is running or its end was not yet noticed by wait().
   bool busy() const { return busy_; }
@@ -29,6 +30,7 @@ class Worker {
  private:
   void loop();
 
+  const bool runs_at_once_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::function<void()> job_;

@@ -204,6 +204,7 @@ class Agent {
   Status flush();
 
  private:
+  friend class detail::AgentState;
   explicit Agent(std::unique_ptr<detail::AgentState> state);
   std::unique_ptr<detail::AgentState> state_;
 };

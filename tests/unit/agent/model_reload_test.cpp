@@ -110,13 +110,9 @@ class LockedDevice final : public Device {
 
 struct Application {
   explicit Application(const std::string& model, AgentOptions options = {})
-      : measurements(played_table()), device(measurements) {
-    options.read_environment = false;
-    options.isolation = Isolation::in_process;
+      : measurements(played_table()), device(measurements), clock(device) {
     options.model = model;
-    auto opened = Agent::open(options);
-    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-    agent.emplace(std::move(*opened));
+    agent.emplace(test::played_agent(options, clock));
     auto loaded = agent->kernel(device, played_package());
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel = *loaded;
@@ -140,6 +136,7 @@ struct Application {
 
   const replay::MemoryTable measurements;
   LockedDevice device;
+  const test::DeviceClock clock;
   std::unique_ptr<Buffer> x;
   std::optional<Agent> agent;
   std::optional<TunedKernel> kernel;

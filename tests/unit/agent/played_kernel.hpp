@@ -12,7 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include <idletune/agent.hpp>
+
 #include "agent/lab/replay_device.hpp"
+#include "agent/src/agent_state.hpp"
 #include "models/package/pack.hpp"
 
 namespace idletune::test {
@@ -65,6 +68,28 @@ inline replay::MemoryTable played_table(const std::string& driver = "1") {
     }
   }
   return result;
+}
+
+// The time that passes on a replayed device.
+class DeviceClock final : public MonotonicClock {
+ public:
+  explicit DeviceClock(const Device& device) : device_(device) {}
+  Nanoseconds now() const override { return device_.now(); }
+
+ private:
+  const Device& device_;
+};
+
+// An agent that lives by `clock` and builds on the caller's thread.
+inline Agent played_agent(AgentOptions options, const MonotonicClock& clock) {
+  options.read_environment = false;
+  options.isolation = Isolation::in_process;
+  detail::Surroundings played = detail::real_surroundings(options);
+  played.clock = &clock;
+  played.builds = detail::BuildThread::caller;
+  auto agent = detail::AgentState::open_agent(options, played);
+  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
+  return std::move(*agent);
 }
 
 }  // namespace idletune::test

@@ -33,13 +33,9 @@ replay::MemoryTable table(const Edit& edit = {}) {
 
 // An application with one shape on a replayed device.
 struct Application {
-  explicit Application(const replay::MemoryTable& measurements, AgentOptions options = {})
-      : device(measurements) {
-    options.read_environment = false;
-    options.isolation = Isolation::in_process;
-    auto opened = Agent::open(options);
-    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
-    agent.emplace(std::move(*opened));
+  explicit Application(const replay::MemoryTable& measurements, const AgentOptions& options = {})
+      : device(measurements), clock(device) {
+    agent.emplace(test::played_agent(options, clock));
     auto loaded = agent->kernel(device, played_package());
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel = *loaded;
@@ -70,6 +66,7 @@ struct Application {
 
   const Shape shape{64};
   replay::ReplayDevice device;
+  const test::DeviceClock clock;
   std::unique_ptr<Buffer> x;
   std::optional<Agent> agent;
   std::optional<TunedKernel> kernel;

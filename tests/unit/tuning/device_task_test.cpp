@@ -11,7 +11,7 @@ using idletune::detail::DeviceTask;
 
 TEST_CASE("the third fault is one too many, and the first reason stays") {
   idletune::fake::Device device;
-  DeviceTask task(device);
+  DeviceTask task(device, Nanoseconds(0));
   CHECK_FALSE(task.count_fault());
   CHECK_FALSE(task.count_fault());
   CHECK_FALSE(task.ended());
@@ -24,8 +24,8 @@ TEST_CASE("the third fault is one too many, and the first reason stays") {
 
 TEST_CASE("kernel time that nobody measured never exceeds the clock, whoever asks") {
   idletune::fake::Device device;
-  DeviceTask task(device);
-  const Nanoseconds start = device.now();
+  const Nanoseconds start = 7s;
+  DeviceTask task(device, start);
   CHECK(task.at_most_the_clock(5s, start + 2s) == 2s);
   CHECK(task.at_most_the_clock(1s, start + 2s) == 0s);
   CHECK(task.at_most_the_clock(1s, start + 5s) == 1s);

@@ -1,0 +1,89 @@
+#include "agent/tuning/background_loop.hpp"
+
+#include <algorithm>
+#include <memory>
+
+#include "models/core/order.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr Nanoseconds kBoardInterval = std::chrono::seconds(1);
+constexpr Nanoseconds kNothingPays = std::chrono::milliseconds(200);
+constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);
+constexpr Nanoseconds kStageRuns = std::chrono::milliseconds(5);
+
+}  // namespace
+
+BackgroundLoop::BackgroundLoop(TuningEngine& engine, const BackgroundOptions& options,
+                               const Surroundings& surroundings)
+    : engine_(engine),
+      options_(options),
+      surroundings_(surroundings),
+      gaps_(surroundings.clock->now()),
+      duty_(options.max_duty, surroundings.clock->now()) {}
+
+Nanoseconds BackgroundLoop::round() {
+  learn_gaps();
+  const Nanoseconds time = surroundings_.clock->now();
+  if (!board_allows(time)) return kBoardInterval;
+  engine_.set_longest_gap(gaps_.longest_usual_gap());
+  // Where launches may be used for measuring, checks need not wait for a gap either.
+  const Nanoseconds gap =
+      launches_may_measure() ? options_.max_gap : std::min(gaps_.remaining(time), options_.max_gap);
+  if (gap.count() <= 0) return std::max(kNoGap, gaps_.busy_until() - time);
+  if (const Nanoseconds ready = duty_.ready_in(time, gap); ready.count() > 0) {
+    return std::min<Nanoseconds>(ready, kNothingPays);
+  }
+  const IdleReport report = engine_.run(gap, TimeSource::idle);
+  duty_.spend(surroundings_.clock->now(), report.used);
+  if (report.waiting) return kStageRuns;
+  if (report.needs.count() > 0) return std::max(kNoGap, report.needs / 4);
+  return report.stages > 0 ? kNoGap : kNothingPays;
+}
+
+bool BackgroundLoop::launches_may_measure() const {
+  for (const std::unique_ptr<KernelTask>& kernel : engine_.kernels()) {
+    if (kernel->in_place.allowed) return true;
+  }
+  return false;
+}
+
+void BackgroundLoop::learn_gaps() {
+  const std::vector<std::unique_ptr<KernelTask>>& kernels = engine_.kernels();
+  log_positions_.resize(kernels.size(), 0);
+  // The logs are merged by time: the predictor wants the launches in order.
+  struct Launch {
+    Nanoseconds at;
+    Nanoseconds run;
+  };
+  std::vector<Launch> launches;
+  bool lost = false;
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    LaunchLog::Entry entry;
+    while (kernels[i]->state->launch_log().read(log_positions_[i], entry, lost)) {
+      Nanoseconds run{0};
+      for (const std::unique_ptr<ShapeTask>& task : kernels[i]->shapes) {
+        if (&task->slot == entry.slot) run = task->running_time;
+      }
+      launches.push_back({entry.at, run});
+    }
+  }
+  sort_stably(launches, [](const Launch& a, const Launch& b) { return a.at < b.at; });
+  if (lost) gaps_.on_lost_launches();
+  for (const Launch& launch : launches) gaps_.on_launch(launch.at, launch.run);
+}
+
+bool BackgroundLoop::board_allows(Nanoseconds time) {
+  if (board_was_read_ && time - board_read_at_ < kBoardInterval) return !board_blocks_;
+  board_was_read_ = true;
+  board_read_at_ = time;
+  BoardLimits limits;
+  limits.min_battery = options_.min_battery;
+  limits.max_gpu_load = options_.max_load;
+  limits.min_thermal_margin_c = options_.thermal_margin_c;
+  board_blocks_ = blocks_tuning(surroundings_.read_board(), limits).has_value();
+  return !board_blocks_;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,75 @@
+#include "agent/tuning/surroundings.hpp"
+
+#include <optional>
+#include <string>
+
+#include "agent/trial/helper_trials.hpp"
+#include "agent/trial/in_process_trials.hpp"
+
+namespace idletune::detail {
+namespace {
+
+QuirkTable quirks_of(const AgentOptions& options) {
+  QuirkTable quirks = QuirkTable::builtin();
+  if (options.quirks.empty()) return quirks;
+  const Status added = quirks.add_file(options.quirks);
+  if (!added.ok() && options.log != nullptr && options.log_level >= 1) {
+    options.log(options.log_user, 1, added.message().c_str());
+  }
+  return quirks;
+}
+
+TrialRunnerFactory trials_in_helpers(const HelperTrialsOptions& helper) {
+  return [helper](Device& device, const std::shared_ptr<const KernelPackage>& package)
+             -> Result<std::unique_ptr<TrialRunner>> {
+    return std::unique_ptr<TrialRunner>(
+        std::make_unique<HelperTrials>(device.info(), package, helper));
+  };
+}
+
+TrialRunnerFactory trials_in_this_process(const TrialExecutorOptions& options,
+                                          const QuirkTable& quirks) {
+  return [options, quirks](Device& device, const std::shared_ptr<const KernelPackage>& package)
+             -> Result<std::unique_ptr<TrialRunner>> {
+    TrialExecutorOptions executor = options;
+    executor.simulated = device.info().backend == "replay";
+    auto trials =
+        InProcessTrials::create(std::make_unique<TrialExecutor>(device, package, executor, quirks),
+                                executor.simulated ? TrialThread::caller : TrialThread::own);
+    if (!trials.ok()) return trials.status();
+    return std::unique_ptr<TrialRunner>(std::move(*trials));
+  };
+}
+
+// Sensors are looked for when they are read first: that takes some milliseconds.
+BoardReader sensors_below(const std::string& sysfs_root) {
+  return [sysfs_root, board = std::optional<Board>()]() mutable {
+    if (!board) board = Board::open(sysfs_root);
+    return board->read();
+  };
+}
+
+}  // namespace
+
+Surroundings real_surroundings(const AgentOptions& options) {
+  Surroundings real;
+  real.read_board = sensors_below(options.sysfs_root);
+  TrialExecutorOptions executor;
+  executor.scratch_limit_bytes = options.scratch_limit_bytes;
+  if (options.isolation == Isolation::in_process) {
+    real.make_trial_runner = trials_in_this_process(executor, quirks_of(options));
+    return real;
+  }
+  HelperTrialsOptions helper;
+  helper.program = options.helper;
+  helper.opencl_library = environment_opencl_library();
+  helper.cuda_library = environment_cuda_library();
+  helper.nvrtc_library = environment_nvrtc_library();
+  if (!options.state.empty()) helper.program_cache = options.state + "/programs";
+  helper.executor = executor;
+  helper.quirks = quirks_of(options);
+  real.make_trial_runner = trials_in_helpers(helper);
+  return real;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,43 @@
+// What the tuner finds around it: a clock, somebody who runs trials, somebody who builds, a board.
+// Tests bring their own.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include <idletune/device.hpp>
+#include <idletune/options.hpp>
+#include <idletune/result.hpp>
+
+#include "agent/trial/trial.hpp"
+#include "models/package/kernel_package.hpp"
+#include "platform/board/board.hpp"
+#include "platform/os/clock.hpp"
+
+namespace idletune::detail {
+
+// A new runner of trials of one kernel. The device outlives it. Errors: why there can be none.
+using TrialRunnerFactory = std::function<Result<std::unique_ptr<TrialRunner>>(
+    Device& device, const std::shared_ptr<const KernelPackage>& package)>;
+
+// The board's sensors, read now. One thread.
+using BoardReader = std::function<BoardState()>;
+
+// Where accepted configurations are built for launches.
+enum class BuildThread : std::uint8_t {
+  worker = 0,  // a low-priority thread of ours; a build may outlive the gap
+  caller = 1   // whoever tunes: it has ended before anything else happens
+};
+
+// A plain value; every member is set.
+struct Surroundings {
+  const MonotonicClock* clock = &real_clock();  // not owned
+  TrialRunnerFactory make_trial_runner;
+  BuildThread builds = BuildThread::worker;
+  BoardReader read_board;
+};
+
+// The real ones, as the options say. A quirk file that cannot be used is logged and left out.
+Surroundings real_surroundings(const AgentOptions& options);
+
+}  // namespace idletune::detail
