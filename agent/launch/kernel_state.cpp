@@ -1,5 +1,7 @@
 #include "agent/launch/kernel_state.hpp"
 
+#include <algorithm>
+
 #include <idletune/text.hpp>
 
 #include "agent/trial/limits.hpp"
@@ -249,23 +251,36 @@ Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& 
                                    Span<const Argument>(all, argument_count_), options, nullptr);
 }
 
+Result<std::shared_ptr<Program>> KernelState::program_of(const Configuration& configuration) {
+  if (configuration == package_->default_configuration()) return default_program_;
+  built_programs_.erase(
+      std::remove_if(built_programs_.begin(), built_programs_.end(),
+                     [](const BuiltProgram& built) { return built.program.expired(); }),
+      built_programs_.end());
+  for (const BuiltProgram& built : built_programs_) {
+    if (built.configuration != configuration) continue;
+    if (std::shared_ptr<Program> program = built.program.lock()) return program;
+  }
+  const std::string options = package_->compile_options(configuration);
+  Result<std::unique_ptr<Program>> compiled =
+      device_.compile({package_->source(), package_->entry(), options, kLanes});
+  if (!compiled.ok()) return compiled.status();
+  std::shared_ptr<Program> program = std::move(*compiled);
+  built_programs_.push_back({configuration, program});
+  return program;
+}
+
 Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,
                                                     const Configuration& configuration,
-                                                    Selection selection) const {
+                                                    Selection selection) {
   Result<LaunchPlan> plan = package_->plan(slot.shape, configuration);
   if (!plan.ok()) return plan.status();
+  Result<std::shared_ptr<Program>> program = program_of(configuration);
+  if (!program.ok()) return program.status();
   auto variant = std::make_unique<Variant>();
   variant->range = plan->range;
   variant->configuration = configuration;
   variant->selection = selection;
-  if (configuration == package_->default_configuration()) {
-    variant->program = default_program_;
-    return variant;
-  }
-  const std::string options = package_->compile_options(configuration);
-  Result<std::unique_ptr<Program>> program =
-      device_.compile({package_->source(), package_->entry(), options, kLanes});
-  if (!program.ok()) return program.status();
   variant->program = std::move(*program);
   return variant;
 }

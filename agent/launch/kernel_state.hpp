@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <idletune/agent.hpp>
 
@@ -64,9 +65,10 @@ class KernelState {
   // The slot of a shape, made if need be. Errors: invalid_argument or unsupported (the package
   // cannot be launched with this shape), out_of_memory (max_shapes reached).
   Result<ShapeSlot*> slot_for(const Shape& shape);
-  // Compiles a configuration for launches and plans it for the slot's shape.
+  // Plans a configuration for the slot's shape and compiles it for launches, unless another shape
+  // runs it already: they share the program. One thread at a time, like Device::compile.
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
-                                         Selection selection) const;
+                                         Selection selection);
 
   Device& device() const { return device_; }
   const KernelPackage& package() const { return *package_; }
@@ -86,6 +88,7 @@ class KernelState {
 
  private:
   KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes);
+  Result<std::shared_ptr<Program>> program_of(const Configuration& configuration);
   Status fill_slot(ShapeSlot& slot, const Shape& shape) const;
   Status derive_arguments(const Shape& shape, Argument* all) const;
   Status launch_unslotted(const LaunchOptions& options, const Shape& shape,
@@ -109,6 +112,11 @@ class KernelState {
   std::shared_ptr<const KernelPackage> package_;
   std::string name_;
   std::shared_ptr<Program> default_program_;
+  struct BuiltProgram {
+    Configuration configuration;
+    std::weak_ptr<Program> program;  // owned by the variants that run it
+  };
+  std::vector<BuiltProgram> built_programs_;
   LaunchTable table_;
   Lanes lanes_;
   std::array<ArgumentRule, kMaxArguments> rules_{};

@@ -24,7 +24,7 @@ void TuningEngine::install(ShapeTask& task, const Install& install) {
 
 // Any thread; built_ and build_status_ are the result.
 void TuningEngine::build_for_launches(const ShapeTask& task, const Install& install) {
-  const KernelState& kernel = *task.kernel.state;
+  KernelState& kernel = *task.kernel.state;
   built_.reset();
   Result<std::unique_ptr<Variant>> variant =
       kernel.build(task.slot, install.configuration, install.selection);
