@@ -27,6 +27,7 @@
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "tests/bench/required.hpp"
+#include "tests/paths.hpp"
 
 namespace idletune::bench {
 namespace {

@@ -20,6 +20,7 @@
 #include "tests/bench/launch_cost/measurement.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/stub_opencl/stub_control.h"
+#include "tests/paths.hpp"
 
 namespace idletune::bench {
 namespace {

@@ -26,6 +26,7 @@
 #include "tests/bench/required.hpp"
 #include "tests/bench/roofline/ceilings.hpp"
 #include "tests/bench/roofline/work.hpp"
+#include "tests/paths.hpp"
 
 namespace idletune::bench {
 namespace {

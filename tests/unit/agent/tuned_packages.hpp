@@ -10,6 +10,7 @@
 
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
+#include "tests/paths.hpp"
 
 namespace idletune::test {
 

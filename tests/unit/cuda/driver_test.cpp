@@ -5,6 +5,7 @@
 #include <idletune/cuda.hpp>
 
 #include "platform/cuda/session.hpp"
+#include "tests/paths.hpp"
 #include "tests/unit/cuda/stub.hpp"
 
 using idletune::StatusCode;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
 #include "tests/unit/cuda/stub.hpp"
 
 using idletune::StatusCode;

@@ -9,6 +9,7 @@
 #include <idletune/cuda.hpp>
 
 #include "tests/bench/stub_cuda/stub_control.h"
+#include "tests/paths.hpp"
 
 namespace idletune::test {
 

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/paths.hpp"
+
 namespace idletune::test {
 namespace {
 

@@ -14,6 +14,7 @@
 #include <doctest/doctest.h>
 
 #include "models/history/import.hpp"
+#include "tests/paths.hpp"
 
 namespace idletune::test {
 

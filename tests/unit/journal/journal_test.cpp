@@ -4,6 +4,7 @@
 
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
+#include "tests/paths.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 #include "tests/unit/journal/sample_values.hpp"
 #include "tests/unit/os/temporary_folder.hpp"

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "tests/paths.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 
 namespace {

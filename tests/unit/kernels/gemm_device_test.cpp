@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "models/core/random.hpp"
+#include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 

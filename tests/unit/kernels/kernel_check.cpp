@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "agent/trial/tuning_data.hpp"
+#include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
 

@@ -13,6 +13,7 @@
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
+#include "tests/paths.hpp"
 
 namespace {
 

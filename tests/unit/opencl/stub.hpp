@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/bench/stub_opencl/stub_control.h"
+#include "tests/paths.hpp"
 
 namespace idletune::test {
 

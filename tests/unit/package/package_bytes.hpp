@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/paths.hpp"
 #include "tests/unit/package/sealing.hpp"
 
 namespace idletune::test {

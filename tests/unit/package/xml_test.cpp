@@ -8,6 +8,7 @@
 
 #include "models/package/pack.hpp"
 #include "models/package/value_list.hpp"
+#include "tests/paths.hpp"
 #include "tests/unit/package/package_bytes.hpp"
 
 using namespace idletune;

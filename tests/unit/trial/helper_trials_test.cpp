@@ -21,6 +21,7 @@
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "platform/os/process.hpp"
+#include "tests/paths.hpp"
 
 using namespace idletune;
 
