@@ -103,7 +103,8 @@ struct Adoption {
   std::uint32_t checked_seeds = 0;
 };
 
-// The 2 % promise's account (DESIGN section 16), cumulative over all sessions of this journal.
+// The account of the 2 % promise (agent/scheduler/README.md), summed over all sessions of this
+// journal.
 struct Ledger {
   std::chrono::nanoseconds charged{0};      // tuning time charged to the application
   std::chrono::nanoseconds kernel_time{0};  // device time of the application's own launches

@@ -124,8 +124,8 @@ void Journal::continue_file(std::uint64_t size_bytes) {
   synced_ = false;  // what a killed session appended may still be in the page cache alone
 }
 
-// DESIGN section 16, "Quarantine". A death in this process while a trial ran in it is the trial's;
-// every other death is ambiguous: the first makes a suspect, the second a quarantine.
+// If this process died while a trial ran in it, the trial is blamed. Every other death is
+// ambiguous: the first one makes the configuration a suspect, the second one quarantines it.
 void Journal::judge_open_trials() {
   const std::uint64_t boot_then = state_.session().boot;
   const bool same_boot = options_.boot == 0 || boot_then == 0 || options_.boot == boot_then;

@@ -1,5 +1,5 @@
 // How a searcher's best configuration improves from step to step, over many replayed searches (Olha
-// et al., papers/002, section 4.3: table 11, figure 5). Host side.
+// et al. 2020, section 4.3: table 11, figure 5). Host side.
 #pragma once
 
 #include <cstddef>

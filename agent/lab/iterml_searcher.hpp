@@ -1,4 +1,4 @@
-// IterML (Cui & Feng 2019, papers/000): iterative pruning of the space by a learner. Host side.
+// IterML (Cui & Feng 2019): iterative pruning of the space by a learner. Host side.
 #pragma once
 
 #include <cstddef>

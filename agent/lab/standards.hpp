@@ -1,4 +1,4 @@
-// The evaluation of Cui & Feng 2019 (papers/000, section 5): how large a share of the space a
+// The evaluation of Cui & Feng 2019 (section 5): how large a share of the space a
 // search has to sample until its result is good in the median, and in 95 of 100 searches. Host
 // side.
 #pragma once

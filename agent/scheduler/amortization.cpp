@@ -20,8 +20,8 @@ constexpr double kFineLookAhead = 64;       // up to here also 3, 6, 12, ...
 constexpr double kLongestLookAhead = 1024;  // with a searcher's proposals
 
 // How firmly the share of the space that improves on a given time is believed, in pseudo hits: the
-// fractions of one kernel on different devices agree within a factor of a few (paper 002, tables 4
-// and 5), those of different kernels do not.
+// fractions of one kernel on different devices agree within a factor of a few (Olha et al.
+// 2020, tables 4 and 5), those of different kernels do not.
 constexpr double kModelHits = 2.0;
 constexpr double kPriorHits = 0.5;
 // Of the promise's share; the rest is kept for steps that outlive their high percentile.

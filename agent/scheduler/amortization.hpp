@@ -1,8 +1,8 @@
 // Does tuning pay? Expected gain over the launches still to come against the expected cost of
 // finding something better, with a reason that can be read.
 //
-// Sources: number of steps, paper 002 (Olha et al. 2020) section 3, formulas 1 and 2; everything
-// else is ours and explained in agent/scheduler/README.md.
+// The number of steps is formulas 1 and 2 of Olha et al. 2020, section 3. Everything else is ours
+// and explained in agent/scheduler/README.md.
 #pragma once
 
 #include <cstddef>
@@ -104,8 +104,8 @@ struct Decision {
   std::string_view reason() const { return reason_text; }
 };
 
-// Formula 2 of paper 002, n = ln(1 - p_s) / ln(1 - p_b), not rounded. 0 if p_s <= 0, infinity if
-// p_b <= 0 or p_s >= 1, 1 if p_b >= 1.
+// Formula 2 of Olha et al. 2020, n = ln(1 - p_s) / ln(1 - p_b), not rounded. 0 if p_s <= 0,
+// infinity if p_b <= 0 or p_s >= 1, 1 if p_b >= 1.
 double steps_for_probability(double fraction, double wanted_probability);
 // Formula 1: the chance that n uniform draws contain a well-performing one, 1 - (1 - p_b)^n.
 double probability_after_steps(double fraction, double steps);

@@ -5,7 +5,7 @@
 
 namespace idletune {
 
-// SplitMix64 (Steele, Lea, Flood 2014): 8 bytes of state, passes BigCrush; for sampling, not
+// SplitMix64 (Steele et al. 2014): 8 bytes of state, passes BigCrush; for sampling, not
 // secrets.
 class Random {
  public:

@@ -14,12 +14,11 @@
 namespace idletune::learners {
 
 // Many rows, kept as bit slices: values become codes (numbers among the column's sorted distinct
-// values), and bit b of the codes of 64 neighbouring rows is one word (O'Neil & Quass, "Improved
-// query performance with variant indexes", 1997). A split then sends 64 rows left or right with a
-// few logical operations, and a tree is walked once per 64 rows with a word that says which of them
-// are here. Rows that are neighbours in the space take few different paths. A space of 20,000
-// configurations of 14 parameters with 4 values each takes 70 KB. Immutable
-// once its rows are set.
+// values), and bit b of the codes of 64 neighbouring rows is one word (O'Neil & Quass
+// 1997). A split then sends 64 rows left or right with a few logical operations, and a tree is
+// walked once per 64 rows with a word that says which of them are here. Rows that are neighbours in
+// the space take few different paths. A space of 20,000 configurations of 14 parameters with 4
+// values each takes 70 KB. Immutable once its rows are set.
 class SlicedRows {
  public:
   // `values`: row by row. Errors: invalid_argument if sizes disagree, a value is not finite, or a

@@ -1,4 +1,4 @@
-// Growing one decision tree: CART (Breiman, Friedman, Olshen, Stone 1984).
+// Growing one decision tree: CART (Breiman et al. 1984).
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@
 
 namespace idletune::learners {
 
-// Limits as in Cianfriglia et al. (papers on adaptive libraries: H and L) and scikit-learn.
+// Limits as in Cianfriglia et al. 2018 (their H and L) and scikit-learn.
 struct TreeOptions {
   std::size_t height = kMaxTreeHeight;  // splits on a path at most; higher counts as kMaxTreeHeight
   std::size_t leaf_rows = 1;            // rows that a leaf must have at least (L >= 1), and

@@ -72,10 +72,10 @@ struct ForestView {
     return TreeView(nodes.subspan(starts[i], starts[i + 1] - starts[i]));
   }
   // Regression: the mean of the trees' leaves; spread from the law of total variance, mean of the
-  // leaves' variances plus variance of their means (Hutter et al., "Algorithm runtime prediction",
-  // 2014, section 4.3.2). Classification: the class with the largest mean share over the trees,
-  // where a leaf gives its class its share and all other classes the same part of the rest; the
-  // lowest class among equals. A row of another length than shape.columns, or a forest without
+  // leaves' variances plus variance of their means (Hutter et al. 2014,
+  // section 4.3.2). Classification: the class with the largest mean share over the trees, where a
+  // leaf gives its class its share and all other classes the same part of the rest; the lowest
+  // class among equals. A row of another length than shape.columns, or a forest without
   // trees, answers 0.
   Prediction predict(Span<const float> row) const;
 };

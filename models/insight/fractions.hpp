@@ -1,4 +1,4 @@
-// Relative performance over a history, and well-performing fractions (DESIGN 2 and 16). Host side.
+// Relative performance over a history, and well-performing fractions. Host side.
 #pragma once
 
 #include <array>

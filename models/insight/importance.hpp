@@ -1,5 +1,5 @@
-// How much each tuning parameter says about the run time: mutual information (Olha et al.,
-// papers/002, section 4.1). Host side.
+// How much each tuning parameter says about the run time: mutual information (Olha et al.
+// 2020, section 4.1). Host side.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ struct Importance {
 // parameter.
 Importance importance_of(const History& history);
 
-// The bins of DESIGN 16: B equally frequent ones, B the largest number with 16 B^2 <= times, at
+// The bins of the run time: B equally frequent ones, B the largest number with 16 B^2 <= times, at
 // least 2 and at most kMaxTimeBins. The i-th smallest of n falls into bin floor(i B / n); equal
 // times share the bin of the first of them. (Bins of the logarithm are the same.) Times must be
 // numbers. One element per time.
@@ -43,7 +43,7 @@ std::size_t time_bin_count(std::size_t times);
 std::vector<std::uint32_t> equal_frequency_bins(const std::vector<double>& times);
 
 // Of two labellings of the same things (labels are small numbers, 0 ... some thousands), in bits:
-// the plug-in estimate, and its mean over all permutations of one of them (Vinh, Epps, Bailey 2010:
+// the plug-in estimate, and its mean over all permutations of one of them (Vinh et al. 2010:
 // exact, without drawing any).
 double mutual_information(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b);
 double expected_mutual_information(const std::vector<std::uint32_t>& a,

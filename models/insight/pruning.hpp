@@ -1,5 +1,5 @@
-// Pruning a tuning space: parameters that matter little are pinned to their median (Olha et al.,
-// papers/002, section 4). Host side.
+// Pruning a tuning space: parameters that matter little are pinned to their median (Olha et al.
+// 2020, section 4). Host side.
 #pragma once
 
 #include <cstddef>

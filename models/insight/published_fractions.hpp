@@ -12,10 +12,8 @@ namespace idletune {
 
 enum class Processor : std::uint8_t { gpu, cpu };
 
-// One cell of tables 4 (GPU) and 5 (CPU) of J. Olha, J. Hozzova, J. Fousek, J. Filipovic:
-// Exploiting historical data: pruning autotuning spaces and estimating the number of tuning steps.
-// Concurrency and Computation: Practice and Experience 32 (21), 2020, doi:10.1002/cpe.5962. The
-// share of the tuning space within 90 % of the best; measured exhaustively on KTT's spaces of these
+// One cell of tables 4 (GPU) and 5 (CPU) of Olha et al. 2020 (agent/bibliography.md): the share of
+// the tuning space within 90 % of the best, measured exhaustively on KTT's spaces of these
 // benchmarks.
 struct PublishedFraction {
   const char* benchmark;

@@ -6,7 +6,7 @@
 
 namespace idletune {
 
-// Formula 2 of Olha et al. (papers/002): the smallest whole n with 1 - (1 - p_b)^n >= p_s, for
+// Formula 2 of Olha et al. 2020: the smallest whole n with 1 - (1 - p_b)^n >= p_s, for
 // draws with replacement. Nothing if p_b is not positive (it is never reached); 1 if p_b >= 1. p_s
 // in [0, 1).
 std::optional<std::uint64_t> random_search_steps(double well_performing_fraction,

@@ -1,5 +1,5 @@
 // How many steps random search will need on a device without measurements of this kernel, from
-// other devices that have some (Olha et al., papers/002, section 3.2). Device-safe.
+// other devices that have some (Olha et al. 2020, section 3.2). Device-safe.
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ struct PerceptronOptions {
   std::uint64_t seed = 1;  // of the first weights and of the rows kept aside
 };
 
-// iRPROP- (Igel & Huesken 2000) on the mean squared error, over all rows at a time; first weights
+// iRPROP- (Igel & Hüsken 2003) on the mean squared error, over all rows at a time; first weights
 // uniform as in Glorot & Bengio 2010. Features and targets are standardised. Deterministic under
 // the seed. Errors: what check(data) says, invalid_argument (options, too many inputs or classes),
 // out_of_memory.

@@ -1,6 +1,5 @@
 // Learning which configuration to choose for which problem size: CART over the problem's dimensions
-// and their products and ratios (Cianfriglia et al., "A model-driven approach for a new generation
-// of adaptive libraries", sections 3 and 4). Host side.
+// and their products and ratios (Cianfriglia et al. 2018, sections 3 and 4). Host side.
 #pragma once
 
 #include <cstddef>

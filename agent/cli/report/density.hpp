@@ -21,9 +21,9 @@ struct Density {
   static double position(std::size_t i) { return static_cast<double>(i) / (kPoints - 1); }
   double highest() const;
 };
-// Of ascending values within [0, 1], at least one. Bandwidth: Silverman's rule of thumb
-// (1986, 3.31), 0.9 min(standard deviation, interquartile range / 1.34) n^(-1/5), and never under
-// 1/200, where the picture would show single values.
+// Of ascending values within [0, 1], at least one. Bandwidth: the rule of thumb of Silverman
+// 1986 (formula 3.31), 0.9 min(standard deviation, interquartile range / 1.34) n^(-1/5), and never
+// under 1/200, where the picture would show single values.
 Density density_of(const std::vector<double>& ascending);
 
 // Tukey's box: quartiles, whiskers to the farthest values within 1.5 times the box, and the rest.

@@ -1,4 +1,4 @@
-// Convergence on full and pruned spaces (Olha et al., papers/002, figure 5 and table 11).
+// Convergence on full and pruned spaces (Olha et al. 2020, figure 5 and table 11).
 #include <algorithm>
 #include <cmath>
 

@@ -1,4 +1,4 @@
-// The same configurations on two devices (Olha et al., papers/002, figure 2).
+// The same configurations on two devices (Olha et al. 2020, figure 2).
 #include <algorithm>
 #include <cmath>
 

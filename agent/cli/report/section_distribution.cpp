@@ -1,4 +1,4 @@
-// Violin plots of relative performance (Olha et al., papers/002, figure 1).
+// Violin plots of relative performance (Olha et al. 2020, figure 1).
 #include <algorithm>
 #include <limits>
 

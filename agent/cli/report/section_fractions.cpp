@@ -1,4 +1,4 @@
-// Well-performing fractions and steps (Olha et al., papers/002, tables 4 and 5, formula 2).
+// Well-performing fractions and steps (Olha et al. 2020, tables 4 and 5, formula 2).
 #include <algorithm>
 #include <cmath>
 #include <limits>

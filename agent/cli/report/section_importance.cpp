@@ -1,4 +1,4 @@
-// Mutual information of parameters with run time (Olha et al., papers/002, figures 3 and 4).
+// Mutual information of parameters with run time (Olha et al. 2020, figures 3 and 4).
 #include <algorithm>
 #include <map>
 

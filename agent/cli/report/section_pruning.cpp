@@ -1,4 +1,4 @@
-// What is left after pruning (Olha et al., papers/002, tables 7 to 10).
+// What is left after pruning (Olha et al. 2020, tables 7 to 10).
 #include <algorithm>
 
 #include "agent/cli/report/numbers.hpp"

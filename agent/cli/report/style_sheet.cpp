@@ -2,7 +2,7 @@
 
 namespace idletune::report {
 
-// Colours are those of Okabe and Ito (2008), which people with any usual colour blindness tell
+// Colours are those of Okabe & Ito 2008, which people with any usual colour blindness tell
 // apart; on dark paper lightened until text and lines stand out. Series differ in their dashes,
 // too.
 std::string_view style_sheet() {

@@ -1,7 +1,7 @@
 // Makes a model with the selectors that selection_cost times, and the same as C++ source:
 // write_selectors MODEL HEADER. The large tree is as high and wide as the largest one of
-// Cianfriglia et al., table 5 (height 19, 1,290 leaves, learned from the 3,375 shapes of their grid
-// of 256s).
+// Cianfriglia et al. 2018, table 5 (height 19, 1,290 leaves, learned from the 3,375 shapes of their
+// grid of 256s).
 #include <cmath>
 #include <cstdio>
 #include <string>

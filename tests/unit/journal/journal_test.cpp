@@ -73,7 +73,7 @@ TEST_CASE("what was recorded is there after the next open") {
   CHECK(journal->recovery().new_suspects == 0);
 }
 
-// --- Quarantine (DESIGN section 16) ---
+// --- Quarantine ---
 
 TEST_CASE("a first ambiguous death makes a suspect, a second one a quarantine") {
   const auto disk = std::make_shared<Disk>();
