@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/lab/replayed_trials.hpp"
 #include "models/insight/fractions.hpp"
 
 namespace idletune::regret {
@@ -39,33 +40,7 @@ Result<RecordedDevice> RecordedDevice::of(const History& history) {
 }
 
 TrialOutcome RecordedDevice::outcome(const TrialRequest& request, std::size_t row) const {
-  TrialOutcome result;
-  result.stage = request.stage;
-  const TrialStatus recorded = status_[row];
-  switch (request.stage) {
-    case TrialStage::compile:
-      result.wall = compile_time_[row];
-      if (recorded == TrialStatus::compile) result.status = recorded;
-      break;
-    case TrialStage::prepare: break;
-    case TrialStage::check:
-    case TrialStage::measure:
-      if (recorded != TrialStatus::correct) {
-        result.status = recorded;
-        if (recorded == TrialStatus::timeout) result.device = request.deadline;
-      } else if (request.stage == TrialStage::check) {
-        result.device = run_time_[row];
-      } else {
-        for (std::uint32_t run = 0; run < request.repeats; ++run) {
-          result.samples.push_back(run_time_[row]);
-          result.device += run_time_[row];
-          if (request.stop_above.count() > 0 && run_time_[row] > request.stop_above) break;
-        }
-      }
-      result.wall = result.device;
-      break;
-  }
-  return result;
+  return stage_of({status_[row], run_time_[row], compile_time_[row]}, request);
 }
 
 }  // namespace idletune::regret

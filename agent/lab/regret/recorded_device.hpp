@@ -31,12 +31,8 @@ class RecordedDevice {
   const std::vector<std::size_t>& by_time() const { return by_time_; }
   bool has_compile_times() const { return has_compile_times_; }
 
-  // What a stage with that row gives. The cost of a step is the sum of the `wall` of its stages:
-  //   compile  the compile time; fails where the row did not compile
-  //   prepare  nothing: histories do not say what the reference takes
-  //   check    one run (it also warms up); other failures show here, and cost nothing more, except
-  //            that one that ran too long costs the deadline of the run
-  //   measure  runs until one is slower than `stop_above`
+  // What a stage with that row gives (agent/lab/replayed_trials.hpp). The cost of a step is the sum
+  // of the `wall` of its stages.
   TrialOutcome outcome(const TrialRequest& request, std::size_t row) const;
 
  private:
