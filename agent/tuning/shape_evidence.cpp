@@ -2,14 +2,6 @@
 
 namespace idletune {
 
-KernelQuantiles::KernelQuantiles(const KernelKnowledge& knowledge) {
-  const std::array<double, kQuantileCount> at = quantile_levels();
-  for (std::size_t i = 0; i < kQuantileCount; ++i) {
-    levels[i] = static_cast<float>(at[i]);
-    values[i] = static_cast<float>(knowledge.relative_performance_quantile(at[i]));
-  }
-}
-
 void ShapeEvidence::step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time) {
   ++evaluated;
   if (status != TrialStatus::correct) ++rejected;

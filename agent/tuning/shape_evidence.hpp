@@ -3,7 +3,6 @@
 // simulation of applications (agent/lab/regret) share it.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
@@ -13,18 +12,9 @@
 #include "agent/scheduler/amortization.hpp"
 #include "agent/scheduler/stage_estimates.hpp"
 #include "agent/search/searcher.hpp"
-#include "models/predict/model.hpp"
+#include "agent/tuning/kernel_model.hpp"
 
 namespace idletune {
-
-// The quantiles of relative performance over a model's sources of one kernel, in equal parts.
-struct KernelQuantiles {
-  std::array<float, kQuantileCount> values{};
-  std::array<float, kQuantileCount> levels{};
-
-  KernelQuantiles() = default;
-  explicit KernelQuantiles(const KernelKnowledge& knowledge);
-};
 
 // A plain value; one thread at a time. `knowledge` and `quantiles` are not owned.
 struct ShapeEvidence {

@@ -1,0 +1,27 @@
+#include "agent/tuning/kernel_model.hpp"
+
+#include <utility>
+
+namespace idletune {
+
+KernelQuantiles::KernelQuantiles(const KernelKnowledge& knowledge) {
+  const std::array<double, kQuantileCount> at = quantile_levels();
+  for (std::size_t i = 0; i < kQuantileCount; ++i) {
+    levels[i] = static_cast<float>(at[i]);
+    values[i] = static_cast<float>(knowledge.relative_performance_quantile(at[i]));
+  }
+}
+
+std::shared_ptr<const KernelModel> KernelModel::of(std::shared_ptr<const Model> model,
+                                                   const KernelKnowledge* knowledge) {
+  if (knowledge == nullptr) return nullptr;
+  return std::make_shared<const KernelModel>(
+      KernelModel{std::move(model), knowledge, KernelQuantiles(*knowledge)});
+}
+
+std::shared_ptr<const KernelModel> KernelModel::of(const std::shared_ptr<const Model>& model,
+                                                   std::string_view name, const Space& space) {
+  return model == nullptr ? nullptr : of(model, model->kernel(name, space));
+}
+
+}  // namespace idletune

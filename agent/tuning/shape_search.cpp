@@ -1,0 +1,174 @@
+#include "agent/tuning/shape_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/search/searchers.hpp"
+
+namespace idletune {
+
+ShapeSearch::ShapeSearch(SearchSubject subject, std::shared_ptr<const KernelModel> model)
+    : subject_(std::move(subject)), model_(std::move(model)) {
+  set_up_evidence();
+  set_up_searcher();
+}
+
+ShapeSearch::ShapeSearch(SearchSubject subject, std::unique_ptr<Searcher> searcher)
+    : subject_(std::move(subject)), searcher_(std::move(searcher)) {
+  if (subject_.has_baseline) searcher_->exclude(subject_.untuned);
+}
+
+void ShapeSearch::set_up_evidence() {
+  const KernelKnowledge* knowledge = model_ ? model_->knowledge : nullptr;
+  // Published configurations alone tell nothing about the distribution.
+  const bool measured = knowledge != nullptr && knowledge->source_count() > 0;
+  evidence_.knowledge = measured ? knowledge : nullptr;
+  evidence_.quantiles = measured ? &model_->quantiles : nullptr;
+  evidence_.first_pick.reset();
+  evidence_.first_pick_tried = false;
+  first_pick_time_ = Nanoseconds{0};
+  if (knowledge == nullptr) return;
+  evidence_.first_pick = idletune::first_pick(*knowledge, *subject_.space, subject_.shape,
+                                              subject_.device, subject_.untuned);
+  // Where it runs without tuning, the baseline tries it.
+  evidence_.first_pick_tried = is_first_pick(subject_.untuned) && subject_.has_baseline;
+}
+
+void ShapeSearch::set_up_searcher() {
+  SearcherOptions options;
+  options.seed = subject_.seed;
+  options.fallback = subject_.untuned;
+  options.shape = subject_.shape;
+  options.device = subject_.device;
+  options.learner = subject_.learner;
+  searcher_ = make_product_searcher(*subject_.space, model_ ? model_->knowledge : nullptr, options);
+  if (subject_.has_baseline) searcher_->exclude(subject_.untuned);
+}
+
+bool ShapeSearch::is_first_pick(const Configuration& configuration) const {
+  return evidence_.first_pick && evidence_.first_pick->configuration == configuration;
+}
+
+bool ShapeSearch::is_baseline(const Configuration& configuration) const {
+  return subject_.has_baseline && configuration == subject_.untuned;
+}
+
+void ShapeSearch::note_measured(const Configuration& configuration, Nanoseconds time) {
+  hints_.erase(std::remove(hints_.begin(), hints_.end(), configuration), hints_.end());
+  if (!is_first_pick(configuration)) return;
+  evidence_.first_pick_tried = true;
+  if (time.count() > 0) first_pick_time_ = time;
+}
+
+ProposalOrigin ShapeSearch::recall(const KnownMeasurement& known) { return recall(known, false); }
+
+ProposalOrigin ShapeSearch::recall_explored(const KnownMeasurement& known) {
+  return recall(known, true);
+}
+
+ProposalOrigin ShapeSearch::recall(const KnownMeasurement& known, bool explored) {
+  const Configuration& configuration = known.configuration;
+  const Observation& seen = known.observation;
+  ProposalOrigin origin = ProposalOrigin::application;
+  if (is_baseline(configuration)) {
+    // No step of the search.
+    if (seen.status == TrialStatus::correct) evidence_.saw(seen.run_time);
+    if (seen.status != TrialStatus::correct) ++evidence_.rejected;
+  } else {
+    origin = searcher_->recall(configuration);
+    if (explored && origin == ProposalOrigin::learned) origin = ProposalOrigin::random;
+    evidence_.step_ended({configuration, origin}, seen.status, seen.run_time);
+  }
+  searcher_->tell(configuration, seen);
+  note_measured(configuration, seen.run_time);
+  return origin;
+}
+
+void ShapeSearch::renew(std::shared_ptr<const KernelModel> model,
+                        Span<const KnownMeasurement> known) {
+  model_ = std::move(model);
+  set_up_evidence();
+  set_up_searcher();
+  for (const KnownMeasurement& each : known) {
+    if (!is_baseline(each.configuration)) (void)searcher_->recall(each.configuration);
+    searcher_->tell(each.configuration, each.observation);
+    note_measured(each.configuration, each.observation.run_time);
+  }
+}
+
+// The product's searcher begins with the first pick.
+std::optional<Proposal> ShapeSearch::propose() {
+  if (!first_pick_left() && !hints_.empty()) {
+    const Proposal hint{hints_.back(), ProposalOrigin::portfolio};
+    hints_.pop_back();
+    searcher_->exclude(hint.configuration);
+    return hint;
+  }
+  evidence_.first_pick_tried = true;
+  return searcher_->ask();
+}
+
+bool ShapeSearch::admit(const Proposal& proposal, Admission admission) {
+  if (admission == Admission::impossible) {
+    if (proposal.origin == ProposalOrigin::random) evidence_.draw_was_useless();
+    searcher_->tell(proposal.configuration, {TrialStatus::constraints, {}, {}});
+  }
+  return admission == Admission::admitted;
+}
+
+void ShapeSearch::baseline_ended(const StepResult& result) {
+  if (!result.timed()) return;
+  evidence_.saw(result.time);
+  searcher_->tell(result.proposal.configuration, result.observation());
+  note_measured(result.proposal.configuration, result.time);
+}
+
+void ShapeSearch::step_ended(const StepResult& result) {
+  const Configuration& configuration = result.proposal.configuration;
+  if (result.proposal.origin == ProposalOrigin::application) searcher_->exclude(configuration);
+  searcher_->tell(configuration, result.observation());
+  evidence_.step_ended(result.proposal, result.status, result.time);
+  note_measured(configuration, result.time);
+}
+
+StepPrice ShapeSearch::step_price(const StageContext& context, const Ledger& ledger) const {
+  StepPrice price;
+  price.time = estimates_.typical_step(context);
+  price.charge = ledger.cpu_charge(price.time.cpu) + ledger.idle_charge(price.time.device);
+  const StageEstimates::StepCost high = estimates_.high_step(context);
+  price.charge_high = ledger.cpu_charge(high.cpu) + ledger.idle_charge(high.device);
+  return price;
+}
+
+Decision ShapeSearch::weigh(const SearchSituation& situation) const {
+  DecisionSituation complete;
+  complete.running_time = situation.running_time;
+  complete.first_pick_running = is_first_pick(situation.running);
+  complete.expected_launches = situation.expected_launches;
+  complete.launches_per_second = situation.launches_per_second;
+  complete.step = situation.step.time;
+  complete.step_charge = situation.step.charge;
+  complete.step_charge_high = situation.step.charge_high;
+  complete.allowance = situation.allowance;
+  complete.promise = situation.promise;
+  complete.gap_needed = situation.gap_needed;
+  complete.longest_gap = situation.longest_gap;
+  complete.outlook = outlook();
+  complete.valid_configurations = subject_.space->valid_count();
+  complete.target_ratio = subject_.target_ratio;
+  complete.wanted_probability = subject_.wanted_probability;
+  complete.adoption_margin = subject_.adoption_margin;
+  DecisionInput input = decision_input(evidence_, complete);
+  if (evidence_.knowledge == nullptr && subject_.published_fraction) {
+    input.fraction = subject_.published_fraction;
+    input.fraction_origin = FractionOrigin::prior;
+  }
+  return idletune::decide(input);
+}
+
+const Decision& ShapeSearch::decide(const SearchSituation& situation) {
+  decision_ = weigh(situation);
+  return *decision_;
+}
+
+}  // namespace idletune

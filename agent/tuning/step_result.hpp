@@ -1,0 +1,35 @@
+// What a step of tuning found: one value that goes to the search, the journal and the log.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include <idletune/device.hpp>
+
+#include "agent/scheduler/step_plan.hpp"
+#include "agent/search/searcher.hpp"
+#include "agent/tuning/in_place_trial.hpp"
+
+namespace idletune {
+
+struct StepResult {
+  Proposal proposal;
+  TrialVerdict verdict = TrialVerdict::reject_failed;
+  TrialStatus status = TrialStatus::correct;
+  Nanoseconds time{0};              // of a launch; 0 unless `correct`
+  Nanoseconds compile{0};           // code generation of the first launch included
+  std::uint32_t checked_seeds = 0;  // data sets on which the output was right
+  std::string message{};            // what failed; may be empty
+
+  // Ran correctly, and how long it takes is known.
+  bool timed() const { return status == TrialStatus::correct && time.count() > 0; }
+  Observation observation() const { return {status, time, compile}; }
+
+  // Of a trial that is done and not inconclusive.
+  static StepResult of(const Proposal& proposal, const CandidateTrial& trial);
+  static StepResult of(const Proposal& proposal, const detail::InPlaceTrial& trial);
+  // Of `configuration`, which is measured because it runs already; done.
+  static StepResult of(const Configuration& configuration, const ReferenceBaseline& baseline);
+};
+
+}  // namespace idletune
