@@ -13,7 +13,7 @@
 
 namespace idletune {
 
-// See agent/search/README.md for the method and where it departs from CLTune's. Memory: some 90
+// See agent/lab/README.md for the method and where it departs from CLTune's. Memory: some 90
 // bytes per configuration that was measured, for the first kMaxRemembered of them; after those
 // uniform random search.
 class AnnealingSearcher final : public Searcher {

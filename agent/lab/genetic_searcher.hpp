@@ -12,7 +12,7 @@
 
 namespace idletune {
 
-// See agent/search/README.md for the method and where it departs from Kernel Tuner's. Memory: some
+// See agent/lab/README.md for the method and where it departs from Kernel Tuner's. Memory: some
 // 50 bytes per configuration that was measured, for the first kMaxRemembered of them; after those
 // uniform random search.
 class GeneticSearcher final : public Searcher {

@@ -33,7 +33,7 @@ struct ForestProposalOptions {
 };
 
 // A surrogate over a space, kept up to date little by little: a bounded cost per proposal. See
-// agent/search/README.md for the method, its cost and what was tried. Spaces whose configurations
+// agent/search/README.md for the method. Spaces whose configurations
 // are numbered and at most kMaxFollowed are predicted as a whole; of larger ones a renewed sample,
 // and neighbours of the best. Deterministic under its seed and the order of calls. One thread.
 class ForestProposals final : public LearnedProposals {
