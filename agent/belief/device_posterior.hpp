@@ -19,7 +19,7 @@ namespace idletune {
 // knows no difference between entries. Every measurement updates all of them: a few dozen
 // multiplications per source. Portfolio entries inform scale, noise and weights; uniform draws
 // inform the weights through the source's distribution of q. Method and constants:
-// agent/scheduler/README.md.
+// agent/belief/README.md.
 //
 // The one owner of these weights: searcher and decision both read them here. Rebuilt after a
 // restart by telling the same measurements in the same order. Fixed size (static_assert below), no
