@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/devices/device_names.hpp"
 #include "models/devices/source_affinity.hpp"
 
 namespace idletune {

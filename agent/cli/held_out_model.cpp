@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/devices/device_names.hpp"
 #include "models/learn/learn.hpp"
 
 namespace idletune::cli {

@@ -1,10 +1,9 @@
-// Comparing the names that drivers give to the same hardware.
+#include "models/devices/device_names.hpp"
+
 #include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
-
-#include "models/predict/model.hpp"
 
 namespace idletune {
 

@@ -5,9 +5,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "models/devices/device_names.hpp"
 #include "models/history/combine_repeats.hpp"
 #include "models/insight/space_overlap.hpp"
-#include "models/predict/model.hpp"
 
 namespace idletune {
 

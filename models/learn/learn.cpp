@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "models/core/digest.hpp"
+#include "models/devices/device_names.hpp"
 #include "models/learn/model_contents.hpp"
 #include "models/learn/performance_table.hpp"
 #include "models/learn/rank.hpp"

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "models/core/digest.hpp"
+#include "models/devices/device_names.hpp"
 #include "models/history/combine_repeats.hpp"
-#include "models/predict/model.hpp"
 
 namespace idletune {
 

@@ -4,8 +4,8 @@
 #include <map>
 #include <string_view>
 
+#include "models/devices/device_names.hpp"
 #include "models/history/compression.hpp"
-#include "models/predict/model.hpp"
 
 namespace idletune {
 

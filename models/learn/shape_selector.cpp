@@ -7,9 +7,10 @@
 #include <numeric>
 
 #include "models/core/random.hpp"
+#include "models/devices/device_names.hpp"
 #include "models/forest/tree_trainer.hpp"
-#include "models/predict/model.hpp"
 #include "models/predict/model_format.hpp"
+#include "models/predict/selector.hpp"
 #include "models/schema/model_generated.h"
 
 namespace idletune {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "models/core/digest.hpp"
+#include "models/devices/device_names.hpp"
 #include "models/devices/source_affinity.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"

@@ -5,8 +5,8 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/report/numbers.hpp"
+#include "models/devices/device_names.hpp"
 #include "models/history/combine_repeats.hpp"
-#include "models/predict/model.hpp"
 
 namespace idletune::report {
 namespace {

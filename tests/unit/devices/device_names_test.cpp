@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "models/predict/model.hpp"
+#include "models/devices/device_names.hpp"
 
 using idletune::same_device_model;
 

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "agent/lab/simulation.hpp"
+#include "models/devices/device_names.hpp"
 #include "models/history/import.hpp"
 #include "models/learn/learn.hpp"
 #include "tests/unit/history/recorded_data.hpp"

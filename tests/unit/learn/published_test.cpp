@@ -1,4 +1,5 @@
 #include "models/learn/published.hpp"
+#include "models/devices/device_names.hpp"
 
 #include <cstdlib>
 
