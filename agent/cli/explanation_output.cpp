@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "agent/cli/report/numbers.hpp"
+
 namespace idletune::cli {
 
 std::string format_number(double value, int digits) {
@@ -15,15 +17,6 @@ std::string format_number(double value, int digits) {
 std::string format_milliseconds(double milliseconds) {
   if (!(milliseconds > 0)) return "-";
   return format_number(milliseconds, milliseconds < 1 ? 3 : milliseconds < 100 ? 2 : 0);
-}
-
-std::string format_shape(const Shape& shape) {
-  std::string text;
-  for (std::int64_t dimension : shape.values()) {
-    if (!text.empty()) text += 'x';
-    text += std::to_string(dimension);
-  }
-  return text;
 }
 
 nlohmann::json explanation_object(const Explanation& e) {
@@ -69,7 +62,7 @@ nlohmann::json explanation_object(const Explanation& e) {
 }
 
 std::string explanation_text(const Explanation& e) {
-  std::string text = e.kernel + " " + format_shape(e.shape) + "\n";
+  std::string text = e.kernel + " " + report::shape_text(e.shape) + "\n";
   text += "  runs      " + e.running_text + " (" + selection_name(e.selection) + ")\n";
   text += "  time      default " + format_milliseconds(e.default_ms) + " ms, now " +
           format_milliseconds(e.running_ms) + " ms: " + format_number(e.speed_up, 2) + "x\n";

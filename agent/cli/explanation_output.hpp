@@ -13,8 +13,6 @@ namespace idletune::cli {
 std::string format_number(double value, int digits);
 // Milliseconds with three significant digits; "-" for 0 (not measured).
 std::string format_milliseconds(double milliseconds);
-// "256x256x256".
-std::string format_shape(const Shape& shape);
 
 // Every field under its own name.
 nlohmann::json explanation_object(const Explanation& explanation);

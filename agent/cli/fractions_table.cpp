@@ -8,6 +8,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "models/core/median.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/insight/published_fractions.hpp"
@@ -91,7 +92,7 @@ std::string row(const History& history, double threshold) {
                                        (d.is_sample() ? " of " + std::to_string(d.valid) : "");
   std::string line = "|";
   for (const std::string& field :
-       {"`" + cell(history.kernel) + "`", to_text(history.shape),
+       {"`" + cell(history.kernel) + "`", report::shape_text(history.shape),
         std::to_string(history.parameters.size()), std::to_string(d.space), cell(history.device),
         time_text(fallback), time_text(d.best_ns), ratio_text(fallback, d.best_ns),
         ratio_text(d.median_run_ns, d.best_ns), within, spread_text(note),

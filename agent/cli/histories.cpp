@@ -55,11 +55,4 @@ nlohmann::json history_entry(const History& history, const std::string& file) {
           {"warnings", history.warnings}};
 }
 
-std::string to_text(const Shape& shape) {
-  std::string text;
-  for (std::size_t i = 0; i < shape.size(); ++i)
-    text += (i > 0 ? "x" : "") + std::to_string(shape[i]);
-  return text.empty() ? "-" : text;
-}
-
 }  // namespace idletune::cli

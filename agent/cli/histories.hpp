@@ -21,7 +21,4 @@ Result<std::vector<History>> load_histories(const std::vector<std::string>& path
 // What `import` and `explore` answer about a history in `file`: kernel, device, counts, warnings.
 nlohmann::json history_entry(const History& history, const std::string& file);
 
-// "4096x4096", or "-" for none.
-std::string to_text(const Shape& shape);
-
 }  // namespace idletune::cli

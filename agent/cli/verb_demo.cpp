@@ -14,6 +14,7 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "platform/os/process.hpp"
 #include "platform/os/storage.hpp"
@@ -198,7 +199,7 @@ void Demo::live_line() {
   for (const Shape& shape : application_->shapes()) {
     Result<Explanation> known = tuned_kernel_->explain(shape);
     if (!known.ok()) continue;
-    line += " " + format_shape(shape) + ": " + verdict_name(known->verdict) + " " +
+    line += " " + report::shape_text(shape) + ": " + verdict_name(known->verdict) + " " +
             format_number(known->speed_up, 1) + "x";
   }
   say(line + "\n");
@@ -292,7 +293,7 @@ void Demo::report_text(const std::vector<Explanation>& shapes) const {
                    {"decision"},
                    {"break-even launches", Align::right}});
   for (const Explanation& e : shapes) {
-    table.add_row({format_shape(e.shape), format_milliseconds(e.default_ms),
+    table.add_row({report::shape_text(e.shape), format_milliseconds(e.default_ms),
                    format_milliseconds(e.first_pick_ms), format_milliseconds(e.running_ms),
                    format_number(e.speed_up, 2), std::to_string(e.evaluated),
                    std::to_string(e.rejected), format_number(e.tuning_ms / 1000, 2),
@@ -301,7 +302,7 @@ void Demo::report_text(const std::vector<Explanation>& shapes) const {
   say("\n");
   context_.print(table);
   for (const Explanation& e : shapes) {
-    say("\n" + format_shape(e.shape) + " runs " + e.running_text + "\n  " + e.reason + "\n");
+    say("\n" + report::shape_text(e.shape) + " runs " + e.running_text + "\n  " + e.reason + "\n");
   }
   const auto micros = [](Nanoseconds time) { return format_number(milliseconds(time) * 1000, 1); };
   say("\nlaunch() on the CPU  p50 " + micros(percentile(untuned_.launches, 0.5)) + " us, p99 " +

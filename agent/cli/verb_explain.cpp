@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "agent/cli/explanation_output.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/journal.hpp"
 #include "platform/os/storage.hpp"
@@ -25,7 +26,7 @@ std::string values_text(const Configuration& configuration) {
 
 nlohmann::json adoption_object(const journal::Adoption& adoption, std::size_t measured) {
   return {{"kernel", hexadecimal(adoption.trial.kernel)},
-          {"shape", format_shape(adoption.trial.shape)},
+          {"shape", report::shape_text(adoption.trial.shape)},
           {"configuration", values_text(adoption.trial.configuration)},
           {"default_ms", milliseconds(adoption.default_time)},
           {"running_ms", milliseconds(adoption.expected)},

@@ -15,6 +15,7 @@
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/exploration.hpp"
 #include "agent/explore/history_of.hpp"
@@ -112,7 +113,7 @@ class Explore {
     output_ = arguments_.output;
     if (output_.empty()) {
       output_ = plain(std::string(package_->name()) + "-" + device_.name + "-" +
-                      to_text(settings_.shape)) +
+                      report::shape_text(settings_.shape)) +
                 ".ithistory";
     }
     const std::string folder = output_ + ".progress";

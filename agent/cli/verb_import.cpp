@@ -11,6 +11,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/history/import.hpp"
 #include "platform/os/storage.hpp"
@@ -112,7 +113,7 @@ class Import {
 
   void add(const History& history, const std::string& file, const std::string& output) {
     entries_.push_back(history_entry(history, output));
-    table_.add_row({history.kernel, history.device, to_text(history.shape),
+    table_.add_row({history.kernel, history.device, report::shape_text(history.shape),
                     std::to_string(history.rows()),
                     std::to_string(history.count(TrialStatus::correct)), output});
     progress_.clear();

@@ -9,6 +9,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/core/median.hpp"
 #include "models/learn/learn.hpp"
@@ -127,7 +128,7 @@ void print_readable(const LearnedModel& model, const LearnArguments& arguments,
                      {"first pick", Align::right},
                      {"evaluations to 95 %", Align::right}});
     for (const HeldOutResult& result : kernel.held_out) {
-      table.add_row({"  " + result.device, to_text(result.shape),
+      table.add_row({"  " + result.device, report::shape_text(result.shape),
                      decimals(100 * result.first_pick, 1) + " %",
                      result.evaluations > 0 ? std::to_string(result.evaluations) : "not reached"});
     }

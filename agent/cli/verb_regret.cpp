@@ -11,10 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include "agent/cli/held_out_model.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/lab/held_out_model.hpp"
 #include "agent/lab/regret/regret_summary.hpp"
 #include "agent/src/model_file.hpp"
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "agent/cli/curve_output.hpp"
-#include "agent/cli/held_out_model.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/standards_report.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/compared_searchers.hpp"
+#include "agent/lab/held_out_model.hpp"
 #include "agent/lab/simulation.hpp"
 #include "agent/src/model_file.hpp"
 #include "platform/os/storage.hpp"

@@ -88,6 +88,15 @@ std::string time_text(double nanoseconds) {
   return significant(nanoseconds, 3) + kNoBreakSpace + "ns";
 }
 
+std::string shape_text(const Shape& shape) {
+  std::string text;
+  for (const std::int64_t dimension : shape.values()) {
+    if (!text.empty()) text += 'x';
+    text += std::to_string(dimension);
+  }
+  return text.empty() ? "-" : text;
+}
+
 std::string axis_text(double value) {
   if (!std::isfinite(value)) return "-";
   const double size = std::fabs(value);

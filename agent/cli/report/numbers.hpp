@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string>
 
+#include <idletune/configuration.hpp>
+
 namespace idletune::report {
 
 // "18,432".
@@ -21,6 +23,9 @@ std::string percent_text(double share);
 
 // A time in the unit that suits it: "1.23 \u00B5s", "45.6 ms", "7.89 s", "12 min", "3.4 h".
 std::string time_text(double nanoseconds);
+
+// "4096x4096"; "-" for no dimensions.
+std::string shape_text(const Shape& shape);
 
 // Short, for axes: "20", "1k", "2.5M", "0.01".
 std::string axis_text(double value);

@@ -1,7 +1,6 @@
 // What a model knows, and how well it did on devices it was not learned from.
 #include <algorithm>
 
-#include "agent/cli/histories.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
@@ -20,7 +19,7 @@ Table sources_table(const Model& model, const ReportOptions& options) {
     for (std::size_t i = 0; i < kernel.source_count(); ++i) {
       const HistoricalSource source = kernel.source(i);
       table.rows.push_back(
-          {std::string(kernel.name()), std::string(source.device), cli::to_text(source.shape),
+          {std::string(kernel.name()), std::string(source.device), shape_text(source.shape),
            count_text(source.valid_count), count_text(source.measured_count),
            percent_text(source.relative_performance.share_at_least(options.threshold)),
            time_text(source.best_time_ns), time_text(source.median_run_ns),
@@ -62,7 +61,7 @@ Table held_out_table(const Model& model) {
     for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
       const KernelKnowledge::HeldOut result = kernel.held_out(i);
       table.rows.push_back(
-          {std::string(kernel.name()), std::string(result.device), cli::to_text(result.shape),
+          {std::string(kernel.name()), std::string(result.device), shape_text(result.shape),
            percent_text(result.first_pick),
            result.evaluations > 0 ? count_text(result.evaluations) : "not in the portfolio"});
     }

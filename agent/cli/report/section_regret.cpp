@@ -3,10 +3,10 @@
 #include <cmath>
 #include <limits>
 
-#include "agent/cli/held_out_model.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
+#include "agent/lab/held_out_model.hpp"
 #include "agent/lab/regret/regret_summary.hpp"
 
 namespace idletune::report {
@@ -44,8 +44,7 @@ std::shared_ptr<const Model> model_without(const Study& study, const Source& tar
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) training.push_back(source.history);
   }
-  auto model =
-      cli::learn_held_out(*target.history, cli::without_device_of(*target.history, training));
+  auto model = learn_held_out(*target.history, without_device_of(*target.history, training));
   return model.ok() ? std::move(*model) : nullptr;
 }
 

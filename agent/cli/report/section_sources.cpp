@@ -1,5 +1,4 @@
 // Which histories the page is about, and what reading them met.
-#include "agent/cli/histories.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/sections.hpp"
 
@@ -41,7 +40,7 @@ Section source_section(const Study& study, const ReportOptions&, const Continue&
       for (const Recording* recording : source.recordings) {
         const History& history = recording->history;
         table.rows.push_back({recording->file, or_dash(history.kernel), or_dash(history.device),
-                              or_dash(history.driver), cli::to_text(history.shape),
+                              or_dash(history.driver), shape_text(history.shape),
                               count_text(history.rows()), failures_text(history)});
         for (const std::string& warning : history.warnings)
           remarks.rows.push_back({recording->file, warning});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "agent/cli/histories.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "models/devices/device_names.hpp"
 #include "models/history/combine_repeats.hpp"
@@ -96,7 +95,7 @@ void name_groups(std::vector<Group>& groups) {
     const bool sizes = std::any_of(groups.begin(), groups.end(), [&](const Group& other) {
       return other.kernel == group.kernel && shape_of(other) != shape;
     });
-    if (sizes && shape.size() > 0) group.title += " " + cli::to_text(shape);
+    if (sizes && shape.size() > 0) group.title += " " + shape_text(shape);
     std::vector<std::string*> devices;
     for (Source& source : group.sources) {
       source.device = or_unnamed(source.device, "device");

@@ -75,3 +75,9 @@ TEST_CASE("labels of axes are short") {
   CHECK(axis_text(2500000) == "2.5M");
   CHECK(axis_text(1e10) == "10G");
 }
+
+TEST_CASE("shapes are written with an x between their dimensions") {
+  CHECK(shape_text({4096, 64, 1}) == "4096x64x1");
+  CHECK(shape_text({7}) == "7");
+  CHECK(shape_text({}) == "-");
+}

@@ -9,7 +9,7 @@
 #include "models/history/history.hpp"
 #include "models/predict/model.hpp"
 
-namespace idletune::cli {
+namespace idletune {
 
 // Those histories of `training` with the target's kernel that are not of the target's device,
 // whatever it is called there (repeats and copies in other formats go with it).
@@ -20,4 +20,4 @@ std::vector<const History*> without_device_of(const History& target,
 Result<std::shared_ptr<const Model>> learn_held_out(const History& target,
                                                     const std::vector<const History*>& held_out);
 
-}  // namespace idletune::cli
+}  // namespace idletune

@@ -1,11 +1,11 @@
-#include "agent/cli/held_out_model.hpp"
+#include "agent/lab/held_out_model.hpp"
 
 #include <utility>
 
 #include "models/devices/device_names.hpp"
 #include "models/learn/learn.hpp"
 
-namespace idletune::cli {
+namespace idletune {
 
 std::vector<const History*> without_device_of(const History& target,
                                               const std::vector<const History*>& training) {
@@ -27,4 +27,4 @@ Result<std::shared_ptr<const Model>> learn_held_out(const History& target,
   return Model::open(std::move(learned->bytes), "without " + target.device);
 }
 
-}  // namespace idletune::cli
+}  // namespace idletune
