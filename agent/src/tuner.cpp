@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "agent/search/searchers.hpp"
 #include "agent/src/model_file.hpp"
-#include "agent/tuning/shape_evidence.hpp"
+#include "agent/tuning/shape_search.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
 #include "models/space/product_space.hpp"
@@ -20,7 +19,7 @@ class Tuner::State {
   std::optional<Configuration> ask();
   void tell(const Configuration& configuration, const Measurement& measurement);
   bool pays(double launches, Nanoseconds step_cost, std::string* reason) const;
-  std::size_t told() const { return static_cast<std::size_t>(evidence_.evaluated); }
+  std::size_t told() const { return static_cast<std::size_t>(search_->evidence().evaluated); }
 
   Space space;
   std::vector<std::string> names;
@@ -29,28 +28,18 @@ class Tuner::State {
 
  private:
   Status open_space(const TunerOptions& options);
-  Status open_model(const TunerOptions& options);
+  Status open_search(const TunerOptions& options);
 
-  TunerOptions options_;
   std::string name_;
   std::shared_ptr<const KernelPackage> package_;
-  std::shared_ptr<const Model> model_;
-  std::unique_ptr<Searcher> searcher_;
-  KernelQuantiles quantiles_;
-  ShapeEvidence evidence_;
+  std::optional<ShapeSearch> search_;
   std::optional<Proposal> asked_;  // the last one, so that uniform draws are known as such
 };
 
 Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& options) {
   auto state = std::make_unique<State>();
-  state->options_ = options;
   if (Status status = state->open_space(options); !status.ok()) return status;
-  if (Status status = state->open_model(options); !status.ok()) return status;
-  SearcherOptions search;
-  search.seed = options.seed;
-  search.learner = options.learner;
-  search.fallback = state->best;
-  state->searcher_ = make_product_searcher(state->space, state->evidence_.knowledge, search);
+  if (Status status = state->open_search(options); !status.ok()) return status;
   return state;
 }
 
@@ -90,35 +79,42 @@ Status Tuner::State::open_space(const TunerOptions& options) {
   return {};
 }
 
-Status Tuner::State::open_model(const TunerOptions& options) {
-  if (options.model.empty()) return {};
-  Result<std::shared_ptr<const Model>> model = read_model(options.model);
-  if (!model.ok()) return model.status();
-  model_ = *model;
-  evidence_.knowledge = model_->kernel(name_, space);
-  if (evidence_.knowledge == nullptr) return {};
-  quantiles_ = KernelQuantiles(*evidence_.knowledge);
-  evidence_.quantiles = &quantiles_;
+Status Tuner::State::open_search(const TunerOptions& options) {
+  std::shared_ptr<const KernelModel> kernel;
+  if (!options.model.empty()) {
+    Result<std::shared_ptr<const Model>> model = read_model(options.model);
+    if (!model.ok()) return model.status();
+    kernel = KernelModel::of(*model, name_, space);
+  }
+  SearchSubject subject;
+  subject.space = &space;
+  subject.untuned = best;
+  subject.has_baseline = false;  // the application may want to be told to measure its default
+  subject.seed = options.seed;
+  subject.learner = options.learner;
+  subject.target_ratio = options.wanted_ratio;
+  subject.wanted_probability = options.wanted_probability;
+  search_.emplace(std::move(subject), std::move(kernel));
   return {};
 }
 
 std::optional<Configuration> Tuner::State::ask() {
-  asked_ = searcher_->ask();
+  asked_ = search_->next([](const Configuration&) { return Admission::admitted; });
   if (!asked_) return std::nullopt;
   return asked_->configuration;
 }
 
 void Tuner::State::tell(const Configuration& configuration, const Measurement& measurement) {
+  StepResult result;
+  result.proposal = asked_ && asked_->configuration == configuration
+                        ? *asked_
+                        : Proposal{configuration, ProposalOrigin::application};
   const bool timed = measurement.status == TrialStatus::correct && measurement.run_time.count() > 0;
-  const TrialStatus status = measurement.status == TrialStatus::correct && !timed
-                                 ? TrialStatus::runtime  // a correct run takes some time
-                                 : measurement.status;
-  const bool asked = asked_ && asked_->configuration == configuration;
-  if (!asked) searcher_->exclude(configuration);
-  searcher_->tell(configuration, {status, timed ? measurement.run_time : Nanoseconds{0}, {}});
-  // What the caller chose by itself is no uniform draw.
-  const ProposalOrigin origin = asked ? asked_->origin : ProposalOrigin::portfolio;
-  evidence_.step_ended({configuration, origin}, status, measurement.run_time);
+  result.status = measurement.status == TrialStatus::correct && !timed
+                      ? TrialStatus::runtime  // a correct run takes some time
+                      : measurement.status;
+  if (timed) result.time = measurement.run_time;
+  search_->step_ended(result);
   if (timed && (best_time.count() == 0 || measurement.run_time < best_time)) {
     best_time = measurement.run_time;
     best = configuration;
@@ -126,18 +122,15 @@ void Tuner::State::tell(const Configuration& configuration, const Measurement& m
 }
 
 bool Tuner::State::pays(double launches, Nanoseconds step_cost, std::string* reason) const {
-  DecisionSituation situation;
+  SearchSituation situation;
+  situation.running = best;
   situation.running_time = best_time;
   situation.expected_launches = launches;
-  situation.step_charge = step_cost;
-  situation.outlook = searcher_->outlook();
-  situation.valid_configurations = space.valid_count();
-  situation.target_ratio = options_.wanted_ratio;
-  situation.wanted_probability = options_.wanted_probability;
-  const Decision decision = decide(decision_input(evidence_, situation));
+  situation.step.charge = step_cost;
+  const Decision decision = search_->weigh(situation);
   if (reason != nullptr) *reason = std::string(decision.reason());
   // Before the first measurement there is nothing to decide on: that one has to be made.
-  return best_time.count() == 0 ? told() == 0 : decision.verdict == Verdict::tune;
+  return best_time.count() == 0 ? told() == 0 : search_->asks_for_step(decision);
 }
 
 Tuner::Tuner(std::unique_ptr<State> state) : state_(std::move(state)) {}
