@@ -4,20 +4,18 @@
 #include <cmath>
 #include <utility>
 
+#include "agent/lab/regret/course.hpp"
 #include "agent/lab/regret/tuning_run.hpp"
-#include "agent/scheduler/ledger.hpp"
 #include "models/core/random.hpp"
 
 namespace idletune::regret {
 namespace {
 
-constexpr double kMostLaunches = 1e12;
 constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 // Streams of random numbers that must not be those of the searcher.
 constexpr std::uint64_t kStartStream = 0x7374617274;
 constexpr std::uint64_t kKttStream = 0x6b7474;
 
-double in_ns(Nanoseconds time) { return static_cast<double>(time.count()); }
 double in_ms(double ns) { return ns * 1e-6; }
 
 // What the application launches at first, and what it had to compile for that.
@@ -119,112 +117,6 @@ class AlwaysRun {
  private:
   double spent_;
   double launch_ = 0;
-};
-
-// --- tuning as it is decided ---
-
-// When the steps of a TuningRun happen: at once, or as soon as the ledger allows each. Knows the
-// time that has passed after the steps made so far, for every number of launches at once.
-class Course {
- public:
-  Course(const Beginning& beginning, Nanoseconds launch, std::optional<LedgerOptions> ledger)
-      : start_launch_(launch),
-        launch_(launch),
-        compile_(beginning.compile_ns),
-        spent_(beginning.compile_ns) {
-    if (ledger) ledger_.emplace(*ledger);
-    pass_launches(1);  // the first launch is what tells how long one takes
-  }
-
-  // The launch after which `charge` may be spent; infinity if never.
-  double next_launch(Nanoseconds charge) const { return launches_ + launches_until(charge); }
-  std::optional<Nanoseconds> allowance_after(double launches) const {
-    if (!ledger_) return std::nullopt;
-    Ledger later = *ledger_;
-    credit(later, launches - launches_);
-    return later.allowance();
-  }
-  // What an application takes in all that makes no step any more.
-  double total_ns(double launches) const {
-    return spent_ + (launches - launches_) * in_ns(launch_);
-  }
-  double tuning_ns() const { return tuning_; }
-  // What is left of the promise for an application that has made `launches` launches.
-  Promise promise_after(double launches, double share) const {
-    Promise promise;
-    promise.share = share;
-    promise.untuned = start_launch_;
-    promise.untuned_past = times(start_launch_, launches);
-    promise.saved = saved_ + times(start_launch_ - launch_, launches - launches_);
-    promise.charged = times(Nanoseconds{1}, tuning_);
-    return promise;
-  }
-  // Never tuning, plus the share of it that tuning may cost.
-  double promised_ns(double launches, double share) const {
-    return compile_ + (1 + share) * launches * in_ns(start_launch_);
-  }
-  double launches() const { return launches_; }
-
-  // A step (or the baseline) at that launch; from then on launches take `launch`.
-  void make_step(double at_launch, Nanoseconds cost, Nanoseconds launch) {
-    pass_launches(at_launch - launches_);
-    if (ledger_) {
-      ledger_->charge_busy(cost);
-      const std::int64_t over = ledger_->state().charged_ns - ledger_->bound_ns();
-      overdrawn_ = std::max(overdrawn_, static_cast<double>(over));
-    }
-    spent_ += in_ns(cost);
-    tuning_ += in_ns(cost);
-    launch_ = launch;
-  }
-  double overdrawn_ns() const { return overdrawn_; }
-
- private:
-  static Nanoseconds times(Nanoseconds time, double count) {
-    return Nanoseconds(std::llround(std::min(in_ns(time) * count, 9e18)));
-  }
-  void credit(Ledger& ledger, double launches) const {
-    const auto count = static_cast<std::int64_t>(launches);
-    ledger.credit(launch_ * count, (start_launch_ - launch_) * count);
-  }
-  void pass_launches(double launches) {
-    spent_ += launches * in_ns(launch_);
-    saved_ += times(start_launch_ - launch_, launches);
-    launches_ += launches;
-    if (ledger_) credit(*ledger_, launches);
-  }
-  // The least number of launches from now on after which the ledger allows `charge`.
-  double launches_until(Nanoseconds charge) const {
-    if (!ledger_ || ledger_->allows(charge)) return 0;
-    const double per_launch =
-        ledger_->options().share * in_ns(launch_) + in_ns(start_launch_ - launch_);
-    const double missing = in_ns(charge) - in_ns(ledger_->allowance()) + overdraft();
-    if (!(per_launch > 0) || missing > per_launch * kMostLaunches) {
-      return std::numeric_limits<double>::infinity();
-    }
-    // The ledger rounds down to nanoseconds: the estimate may be one or two launches short.
-    double launches = std::max(1.0, std::floor(missing / per_launch) - 2);
-    while (!allows_after(launches, charge)) ++launches;
-    return launches;
-  }
-  double overdraft() const {
-    return std::max(0.0, static_cast<double>(ledger_->state().charged_ns - ledger_->bound_ns()));
-  }
-  bool allows_after(double launches, Nanoseconds charge) const {
-    Ledger later = *ledger_;
-    credit(later, launches);
-    return later.allows(charge);
-  }
-
-  Nanoseconds start_launch_;
-  Nanoseconds launch_;
-  std::optional<Ledger> ledger_;
-  double launches_ = 0;
-  double compile_;
-  double spent_;
-  Nanoseconds saved_{0};
-  double tuning_ = 0;
-  double overdrawn_ = 0;
 };
 
 // The applications of all lengths on one course: each follows the decision until that ends it; the
@@ -410,8 +302,8 @@ Result<std::vector<Application>> play_applications(const RegretTarget& target,
   TuningRun run(target, kernel, beginning.row, pick, options, seed);
   LedgerOptions account;
   account.share = options.overhead_limit;
-  Course at_once(beginning, launch, std::nullopt);
-  Course allowed(beginning, launch, account);
+  Course at_once(beginning.compile_ns, launch, std::nullopt);
+  Course allowed(beginning.compile_ns, launch, account);
   Applications free(options, device, run, at_once);
   Applications bound(options, device, run, allowed);
   for (;;) {
