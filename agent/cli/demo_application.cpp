@@ -1,9 +1,6 @@
 #include "agent/cli/demo_application.hpp"
 
-#include <idletune/opencl.hpp>
-
 #include "models/core/random.hpp"
-#include "platform/opencl/loader.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -31,12 +28,15 @@ struct DemoApplication::Problem {
   std::unique_ptr<Buffer> a, b, c;
 };
 
-DemoApplication::DemoApplication(Device& device) : device_(device) {}
+DemoApplication::DemoApplication(Device& device, WaitForLaunches wait)
+    : device_(device), wait_(std::move(wait)) {}
 
-DemoApplication::~DemoApplication() { (void)finish(); }
+DemoApplication::~DemoApplication() { (void)wait_(); }
 
 Result<std::unique_ptr<DemoApplication>> DemoApplication::create(Device& device) {
-  std::unique_ptr<DemoApplication> application(new DemoApplication(device));
+  Result<WaitForLaunches> wait = waiting_for(device);
+  if (!wait.ok()) return wait.status();
+  std::unique_ptr<DemoApplication> application(new DemoApplication(device, std::move(*wait)));
   for (const Shape& shape : kProblems) {
     if (Status status = application->add_problem(shape); !status.ok()) return status;
   }
@@ -64,13 +64,6 @@ Status DemoApplication::add_problem(const Shape& shape) {
   return {};
 }
 
-Status DemoApplication::finish() const {
-  Result<std::shared_ptr<const opencl::Api>> api = opencl::load(environment_opencl_library());
-  if (!api.ok()) return api.status();
-  auto* queue = static_cast<cl_command_queue>(opencl::handles(device_).queue);
-  return opencl::to_status((*api)->Finish(queue), "clFinish");
-}
-
 Result<FrameTimes> DemoApplication::frame(TunedKernel& kernel) {
   FrameTimes times;
   const Clock::time_point start = Clock::now();
@@ -82,7 +75,7 @@ Result<FrameTimes> DemoApplication::frame(TunedKernel& kernel) {
     times.launches.push_back(Clock::now() - before);
     if (!status.ok()) return status;
   }
-  if (Status status = finish(); !status.ok()) return status;
+  if (Status status = wait_(); !status.ok()) return status;
   times.busy = Clock::now() - start;
   return times;
 }

@@ -8,6 +8,8 @@
 #include <idletune/agent.hpp>
 #include <idletune/device.hpp>
 
+#include "agent/cli/application_queue.hpp"
+
 namespace idletune::cli {
 
 // What one frame took, as the application sees it.
@@ -16,12 +18,12 @@ struct FrameTimes {
   std::vector<Nanoseconds> launches;  // CPU time of each launch() call
 };
 
-// Owns the problems' buffers on one OpenCL device. One thread.
+// Owns the problems' buffers on one device of open_device. One thread.
 class DemoApplication {
  public:
   static constexpr std::size_t kLaunchesPerFrame = 8;  // of each problem: layers of the same size
 
-  // Errors: those of allocating and filling buffers.
+  // Errors: those of allocating and filling buffers, and of waiting_for.
   static Result<std::unique_ptr<DemoApplication>> create(Device& device);
   ~DemoApplication();
 
@@ -31,11 +33,11 @@ class DemoApplication {
 
  private:
   struct Problem;
-  explicit DemoApplication(Device& device);
+  DemoApplication(Device& device, WaitForLaunches wait);
   Status add_problem(const Shape& shape);
-  Status finish() const;
 
   Device& device_;
+  WaitForLaunches wait_;
   std::vector<Shape> shapes_;
   std::vector<std::unique_ptr<Problem>> problems_;
 };

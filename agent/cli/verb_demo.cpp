@@ -8,11 +8,11 @@
 
 #include <idletune/agent.hpp>
 #include <idletune/learning.hpp>
-#include <idletune/opencl.hpp>
 
 #include "agent/cli/demo_application.hpp"
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/kernel_file.hpp"
+#include "agent/cli/open_device.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 
 struct DemoOptions {
   double seconds = 60;
-  std::uint32_t device = 0;
+  DeviceChoice device;
   std::string kernel;
   std::string model;  // empty: the one that ships; kNoModel: like a device that nobody has seen
   std::string state;
@@ -126,6 +126,8 @@ Status Demo::open() {
   }
   Result<std::vector<std::uint8_t>> package = read_kernel(package_path);
   if (!package.ok()) return package.status();
+  const auto opened = KernelPackage::open(*package, package_path);
+  if (!opened.ok()) return opened.status();
 
   AgentOptions tuning;
   tuning.learner = forest_learner();
@@ -142,10 +144,8 @@ Status Demo::open() {
   if (!off.ok()) return off.status();
   plain_.emplace(std::move(*off));
 
-  opencl::OpenOptions open;
-  open.library = environment_opencl_library();
-  open.cache_folder = folder + "/programs";
-  Result<std::unique_ptr<Device>> device = opencl::open(options_.device, open);
+  Result<std::unique_ptr<Device>> device =
+      open_device(options_.device, (*opened)->dialect(), folder + "/programs");
   if (!device.ok()) return device.status();
   device_ = std::move(*device);
   Result<TunedKernel> plain_kernel = plain_->kernel(*device_, *package);
@@ -352,7 +352,7 @@ void add_demo_verb(CLI::App& app, CliContext& context) {
   auto options = std::make_shared<DemoOptions>();
   verb->add_option("--seconds", options->seconds, "How long to run (60)")
       ->check(CLI::Range(5, 86400));
-  verb->add_option("--device", options->device, "Index, see 'idletune devices' (0)");
+  add_device_options(*verb, options->device);
   verb->add_option("--kernel", options->kernel,
                    "GEMM package or XML (gemm.itkernel beside idletune)");
   verb->add_option("--model", options->model,
