@@ -1,7 +1,6 @@
-// Trials in this process: for replayed devices, for the command line, and for applications that
-// choose it. The weaker promise: a configuration that crashes takes the process along (once; the
-// journal's intent record quarantines it at the next start), and one that hangs occupies the device
-// for good.
+// Trials in this process: for the command line, and for applications that choose it. The weaker
+// promise: a configuration that crashes takes the process along (once; the journal's intent record
+// quarantines it at the next start), and one that hangs occupies the device for good.
 #pragma once
 
 #include <memory>

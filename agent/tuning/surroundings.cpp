@@ -31,11 +31,8 @@ TrialRunnerFactory trials_in_this_process(const TrialExecutorOptions& options,
                                           const QuirkTable& quirks) {
   return [options, quirks](Device& device, const std::shared_ptr<const KernelPackage>& package)
              -> Result<std::unique_ptr<TrialRunner>> {
-    TrialExecutorOptions executor = options;
-    executor.simulated = device.info().backend == "replay";
-    auto trials =
-        InProcessTrials::create(std::make_unique<TrialExecutor>(device, package, executor, quirks),
-                                executor.simulated ? TrialThread::caller : TrialThread::own);
+    auto trials = InProcessTrials::create(
+        std::make_unique<TrialExecutor>(device, package, options, quirks), TrialThread::own);
     if (!trials.ok()) return trials.status();
     return std::unique_ptr<TrialRunner>(std::move(*trials));
   };

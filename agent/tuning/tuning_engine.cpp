@@ -249,8 +249,7 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
   if (!request) return Next::nothing;
   if (!ensure_runner(task.kernel)) return Next::nothing;
   const Nanoseconds predicted = predict(task, *request);
-  const bool may_outlive = !on_device(request->stage) && !simulated(task.kernel);
-  if (!may_outlive && predicted > remaining) {
+  if (on_device(request->stage) && predicted > remaining) {
     ++task.misses;
     report.needs = predicted;
     gap_needed_ = predicted;

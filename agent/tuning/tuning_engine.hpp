@@ -164,10 +164,6 @@ class TuningEngine {
   Nanoseconds code_generation_deadline() const { return 10 * options_.run_deadline; }
   Nanoseconds now() const { return surroundings_.clock->now(); }
   std::uint64_t all_launches() const;
-  // Its clock is virtual and nothing really runs.
-  static bool simulated(const KernelTask& kernel) {
-    return kernel.state->device().info().backend == "replay";
-  }
   std::uint64_t quarantined(const KernelTask& kernel) const;
   void log(int level, TextPieces message) const;
 

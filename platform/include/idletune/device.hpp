@@ -1,4 +1,4 @@
-// A device that compiles and runs kernels: OpenCL, CUDA, or a replayed history. One interface.
+// A device that compiles and runs kernels: OpenCL or CUDA. One interface.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace idletune {
 using Nanoseconds = std::chrono::nanoseconds;
 
 struct DeviceInfo {
-  std::string backend;   // "opencl", "cuda", "replay"
+  std::string backend;   // "opencl", "cuda"
   std::string platform;  // the driver's platform name
   std::string name;
   std::string vendor;
@@ -154,7 +154,7 @@ class Device {
   // device_error once nothing but a new process can tune on this device: a run never ended, or an
   // error has spoilt the driver's state for good. The message names the cause. Any thread.
   virtual Status usable() const { return {}; }
-  // The clock that budgets on this device are measured by: steady_clock, or a virtual one (replay).
+  // The clock that trials on this device are measured by: steady_clock.
   virtual Nanoseconds now() const = 0;
 };
 

@@ -6,10 +6,9 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
-#include <mutex>
+#include <memory>
 #include <thread>
 
-#include "agent/lab/replay_device.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -18,7 +17,6 @@
 using namespace idletune;
 using idletune::test::ModelContent;
 using idletune::test::played_package;
-using idletune::test::played_table;
 using idletune::test::TemporaryFolder;
 using namespace std::chrono_literals;
 
@@ -44,75 +42,11 @@ void push(const std::string& path, const std::vector<std::uint8_t>& bytes) {
   REQUIRE(write_file_atomically(path, bytes).ok());
 }
 
-// A replayed device for several threads: one at a time.
-class LockedDevice final : public Device {
- public:
-  explicit LockedDevice(const replay::MeasurementTable& measurements) : device_(measurements) {}
-  const DeviceInfo& info() const override { return device_.info(); }
-  Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    auto inner = device_.compile(request);
-    if (!inner.ok()) return inner.status();
-    return std::unique_ptr<Program>(new LockedProgram(*this, std::move(*inner)));
-  }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return device_.allocate(bytes);
-  }
-  Status write(Buffer& buffer, std::size_t offset, Bytes data) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return device_.write(buffer, offset, data);
-  }
-  Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return device_.read(buffer, offset, data);
-  }
-  Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
-                       Nanoseconds deadline) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return device_.run(*static_cast<LockedProgram&>(program).inner, range, arguments, deadline);
-  }
-  Result<Nanoseconds> elapsed(void* profile) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return device_.elapsed(profile);
-  }
-  void discard(void* profile) override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    device_.discard(profile);
-  }
-  Nanoseconds now() const override {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    return device_.now();
-  }
-  void advance(Nanoseconds time) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    device_.advance(time);
-  }
-
- private:
-  struct LockedProgram final : Program {
-    LockedProgram(LockedDevice& locked, std::unique_ptr<Program> program)
-        : owner(locked), inner(std::move(program)) {}
-    Status enqueue(std::uint32_t lane, const Range& range, Span<const Argument> arguments,
-                   const LaunchOptions& options, void** profile) override {
-      const std::lock_guard<std::mutex> lock(owner.mutex_);
-      return inner->enqueue(lane, range, arguments, options, profile);
-    }
-    std::uint32_t lanes() const override { return inner->lanes(); }
-    std::uint64_t max_work_group_size() const override { return inner->max_work_group_size(); }
-    std::uint64_t local_memory_bytes() const override { return inner->local_memory_bytes(); }
-    LockedDevice& owner;
-    std::unique_ptr<Program> inner;
-  };
-  mutable std::mutex mutex_;
-  replay::ReplayDevice device_;
-};
-
 struct Application {
   explicit Application(const std::string& model, AgentOptions options = {})
-      : measurements(played_table()), device(measurements), clock(device) {
+      : board(test::board_that()), device(board->device) {
     options.model = model;
-    agent.emplace(test::played_agent(options, clock));
+    agent.emplace(test::agent_on(*board, options));
     auto loaded = agent->kernel(device, played_package());
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel = *loaded;
@@ -125,7 +59,7 @@ struct Application {
     for (int i = 0; i < frames; ++i) {
       for (int n = 0; n < 20; ++n) REQUIRE(launch().ok());
       const IdleReport report = agent->idle(1s);
-      device.advance(1s - report.used);
+      board->clock.advance(1s - report.used);
     }
   }
   Explanation explain() const {
@@ -134,9 +68,8 @@ struct Application {
     return *explanation;
   }
 
-  const replay::MemoryTable measurements;
-  LockedDevice device;
-  const test::DeviceClock clock;
+  const std::unique_ptr<test::PlayedBoard> board;
+  Device& device;
   std::unique_ptr<Buffer> x;
   std::optional<Agent> agent;
   std::optional<TunedKernel> kernel;
@@ -301,7 +234,7 @@ TEST_CASE("models are replaced again and again while several threads launch and 
   threads.emplace_back([&] {
     while (!stop.load()) {
       application.agent->idle(200ms);
-      application.device.advance(10ms);
+      application.board->clock.advance(10ms);
       (void)application.kernel->explain({64});
     }
   });

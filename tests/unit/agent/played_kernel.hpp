@@ -1,5 +1,4 @@
-// A kernel that nobody compiles and how long each configuration takes, for agents on replayed
-// devices.
+// A kernel that nobody compiles and how long each configuration takes, for agents on played boards.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -8,15 +7,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include <idletune/agent.hpp>
-
-#include "agent/lab/replay_device.hpp"
-#include "agent/src/agent_state.hpp"
 #include "models/package/pack.hpp"
+#include "tests/unit/agent/played_board.hpp"
 
 namespace idletune::test {
 
@@ -51,43 +48,17 @@ inline Nanoseconds played_time(std::int64_t a, std::int64_t b) {
 }
 
 // Every configuration with that time, after 20 ms of compiling.
-inline replay::MemoryTable played_table(const std::string& driver = "1") {
-  DeviceInfo device;
-  device.platform = "test";
-  device.name = "board";
-  device.driver = driver;
-  device.local_memory_bytes = 32768;
-  device.max_work_group_size = 256;
-  device.max_work_item_sizes = {256, 256, 64};
-  device.max_allocation_bytes = 1u << 28;
-  replay::MemoryTable result(device, {"A", "B"});
-  for (std::int64_t a = 1; a <= 16; ++a) {
-    for (std::int64_t b = 1; b <= 16; ++b) {
-      const Nanoseconds time = played_time(a, b);
-      REQUIRE(result.add({a, b}, TrialStatus::correct, {time}, std::chrono::milliseconds(20)).ok());
-    }
-  }
-  return result;
+inline RecordedTrial played(const Configuration& configuration) {
+  return {TrialStatus::correct, played_time(configuration[0], configuration[1]),
+          std::chrono::milliseconds(20)};
 }
 
-// The time that passes on a replayed device.
-class DeviceClock final : public MonotonicClock {
- public:
-  explicit DeviceClock(const Device& device) : device_(device) {}
-  Nanoseconds now() const override { return device_.now(); }
-
- private:
-  const Device& device_;
-};
-
-// An agent that lives by `clock` and builds on the caller's thread.
-inline Agent played_agent(AgentOptions options, const MonotonicClock& clock) {
-  options.read_environment = false;
-  options.isolation = Isolation::in_process;
-  detail::Surroundings played = detail::real_surroundings(options);
-  played.clock = &clock;
-  played.builds = detail::BuildThread::caller;
-  auto agent = detail::AgentState::open_agent(options, played);
+// A board for it, and an agent that lives on that board.
+inline std::unique_ptr<PlayedBoard> board_that(const Behaviour& behaviour = played) {
+  return std::make_unique<PlayedBoard>("play", std::vector<std::string>{"A", "B"}, behaviour);
+}
+inline Agent agent_on(PlayedBoard& board, const AgentOptions& options) {
+  auto agent = detail::AgentState::open_agent(options, board.surroundings());
   REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
   return std::move(*agent);
 }

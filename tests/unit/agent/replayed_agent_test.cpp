@@ -1,5 +1,4 @@
-// The agent on a replayed device: no code runs, a virtual clock counts, and everything is
-// repeatable.
+// The agent on a played board: no code runs, a scripted clock counts, and everything is repeatable.
 #include <idletune/agent.hpp>
 
 #include <doctest/doctest.h>
@@ -7,35 +6,29 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <functional>
+#include <memory>
 
-#include "agent/lab/replay_device.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
 using namespace idletune;
+using idletune::test::Behaviour;
+using idletune::test::played;
 using idletune::test::played_package;
-using idletune::test::played_table;
 using idletune::test::played_time;
 using idletune::test::TemporaryFolder;
 using namespace std::chrono_literals;
 
 namespace {
 
-using Edit = std::function<void(replay::MemoryTable&)>;
-
-replay::MemoryTable table(const Edit& edit = {}) {
-  replay::MemoryTable result = played_table();
-  if (edit) edit(result);
-  return result;
-}
-
-// An application with one shape on a replayed device.
+// An application with one shape on a played board.
 struct Application {
-  explicit Application(const replay::MemoryTable& measurements, const AgentOptions& options = {})
-      : device(measurements), clock(device) {
-    agent.emplace(test::played_agent(options, clock));
+  explicit Application(const AgentOptions& options = {}, const Behaviour& behaviour = played,
+                       const std::string& driver = "1")
+      : board(test::board_that(behaviour)), clock(board->clock), device(board->device) {
+    board->device.device_info.driver = driver;
+    agent.emplace(test::agent_on(*board, options));
     auto loaded = agent->kernel(device, played_package());
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel = *loaded;
@@ -54,7 +47,7 @@ struct Application {
       const IdleReport report = agent->idle(gap);
       CHECK(report.used <= gap);
       used += report.used;
-      device.advance(gap - report.used);
+      clock.advance(gap - report.used);
     }
     return used;
   }
@@ -65,8 +58,9 @@ struct Application {
   }
 
   const Shape shape{64};
-  replay::ReplayDevice device;
-  const test::DeviceClock clock;
+  const std::unique_ptr<test::PlayedBoard> board;
+  ScriptedClock& clock;
+  Device& device;
   std::unique_ptr<Buffer> x;
   std::optional<Agent> agent;
   std::optional<TunedKernel> kernel;
@@ -75,8 +69,7 @@ struct Application {
 }  // namespace
 
 TEST_CASE("an application with idle time ends up with a faster configuration") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+  Application application;
   application.launch();
   CHECK(application.explain().speed_up == doctest::Approx(1));
   application.play(600, 20, 1s);
@@ -90,8 +83,7 @@ TEST_CASE("an application with idle time ends up with a faster configuration") {
 }
 
 TEST_CASE("the charged tuning time never exceeds the promise") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+  Application application;
   for (int i = 0; i < 300; ++i) {
     application.play(1, 5, 1s);
     const AgentStatus status = application.agent->status();
@@ -102,27 +94,27 @@ TEST_CASE("the charged tuning time never exceeds the promise") {
 }
 
 TEST_CASE("nothing is tuned before the application has launched anything") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+  Application application;
   const IdleReport report = application.agent->idle(10s);
   CHECK(report.stages == 0);
   CHECK(report.used == 0ns);
 }
 
-TEST_CASE("a gap that is too short starts nothing and says what it would need") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+TEST_CASE("a gap that is too short starts nothing on the device and says what it would need") {
+  Application application;
   application.launch(2000);
-  const Nanoseconds before = application.device.now();
+  CHECK(application.agent->idle(1us).waiting);  // for a compilation, which needs no device
+  application.clock.advance(1s);
+  const Nanoseconds before = application.clock.now();
   const IdleReport report = application.agent->idle(1us);
-  CHECK(report.stages == 0);
   CHECK(report.needs > 1us);
-  CHECK(application.device.now() - before <= 1us);
+  CHECK(application.clock.now() - before <= 1us);
+  REQUIRE(application.board->requested.size() == 1);
+  CHECK(application.board->requested[0].stage == TrialStage::compile);
 }
 
 TEST_CASE("search stops when an end of the launches is near") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+  Application application;
   application.kernel->expect_launches(application.shape, 30);
   application.play(30, 1, 500ms);
   const Explanation after = application.explain();
@@ -133,27 +125,23 @@ TEST_CASE("search stops when an end of the launches is near") {
 }
 
 TEST_CASE("a wrong configuration is never adopted, however fast it looks") {
-  const replay::MemoryTable measurements = table([](replay::MemoryTable& t) {
-    for (std::int64_t a = 6; a <= 10; ++a) {
-      for (std::int64_t b = 6; b <= 10; ++b) {
-        REQUIRE(t.add({a, b}, TrialStatus::correctness, {100us}, 20ms).ok());
-      }
-    }
+  const auto in_wrong_corner = [](const Configuration& c) {
+    return c[0] >= 6 && c[0] <= 10 && c[1] >= 6 && c[1] <= 10;
+  };
+  Application application({}, [&](const Configuration& configuration) {
+    if (!in_wrong_corner(configuration)) return played(configuration);
+    return RecordedTrial{TrialStatus::correctness, 100us, 20ms};
   });
-  Application application(measurements);
   application.launch();
   application.agent->tune_now(10h);
   const Explanation after = application.explain();
   CHECK(after.rejected >= 25);
-  const bool in_wrong_corner = after.running[0] >= 6 && after.running[0] <= 10 &&
-                               after.running[1] >= 6 && after.running[1] <= 10;
-  CHECK_FALSE(in_wrong_corner);
+  CHECK_FALSE(in_wrong_corner(after.running));
   CHECK(after.speed_up > 1.5);
 }
 
 TEST_CASE("a foreground run finds the optimum of a small space") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+  Application application;
   application.launch();
   application.agent->tune_now(10h);
   const Explanation after = application.explain();
@@ -167,23 +155,22 @@ TEST_CASE("the second start begins with what the first adopted") {
   const TemporaryFolder folder;
   AgentOptions options;
   options.state = folder.path() + "/state";
-  const replay::MemoryTable measurements = table();
   Configuration adopted;
   {
-    Application first(measurements, options);
+    Application first(options);
     first.launch();
     first.agent->tune_now(10h);
     adopted = first.explain().running;
     CHECK(first.agent->status().storage.ok());
   }
-  Application second(measurements, options);
+  Application second(options);
   const Explanation known = second.explain();  // before the first launch
   CHECK(known.selection == Selection::tuned);
   CHECK(known.running == adopted);
   CHECK(known.evaluated == 255);
-  const Nanoseconds before = second.device.now();
+  const Nanoseconds before = second.clock.now();
   second.launch();
-  CHECK(second.device.now() - before < 1200us);
+  CHECK(second.clock.now() - before < 1200us);
 }
 
 TEST_CASE("another driver version makes the adoption a hint that is tried first") {
@@ -192,14 +179,12 @@ TEST_CASE("another driver version makes the adoption a hint that is tried first"
   options.state = folder.path() + "/state";
   Configuration adopted;
   {
-    const replay::MemoryTable measurements = table();
-    Application first(measurements, options);
+    Application first(options);
     first.launch();
     first.agent->tune_now(10h);
     adopted = first.explain().running;
   }
-  const replay::MemoryTable updated = played_table("2");
-  Application second(updated, options);
+  Application second(options, played, "2");
   second.launch();
   CHECK(second.explain().selection == Selection::fallback);
   for (int i = 0; i < 100 && second.explain().evaluated < 1; ++i) second.agent->tune_now(1s);
@@ -211,9 +196,8 @@ TEST_CASE("mode off neither tunes nor touches the state folder") {
   AgentOptions options;
   options.state = folder.path() + "/state";
   options.mode = Mode::off;
-  const replay::MemoryTable measurements = table();
   {
-    Application application(measurements, options);
+    Application application(options);
     application.launch(100);
     CHECK(application.agent->idle(10s).stages == 0);
     CHECK(application.agent->tune_now(10s).stages == 0);
@@ -225,15 +209,14 @@ TEST_CASE("mode cached uses what was adopted and searches no further") {
   const TemporaryFolder folder;
   AgentOptions options;
   options.state = folder.path() + "/state";
-  const replay::MemoryTable measurements = table();
   {
-    Application first(measurements, options);
+    Application first(options);
     first.launch();
     first.agent->tune_now(2s);
     REQUIRE(first.explain().selection == Selection::tuned);
   }
   options.mode = Mode::cached;
-  Application second(measurements, options);
+  Application second(options);
   CHECK(second.explain().selection == Selection::tuned);
   second.launch(1000);
   CHECK(second.agent->idle(10s).stages == 0);
@@ -242,8 +225,7 @@ TEST_CASE("mode cached uses what was adopted and searches no further") {
 TEST_CASE("an unusable state folder degrades to memory and says so") {
   AgentOptions options;
   options.state = "/proc/no-such-place/state";
-  const replay::MemoryTable measurements = table();
-  Application application(measurements, options);
+  Application application(options);
   CHECK_FALSE(application.agent->status().storage.ok());
   application.launch();
   application.agent->tune_now(10h);
@@ -251,8 +233,7 @@ TEST_CASE("an unusable state folder degrades to memory and says so") {
 }
 
 TEST_CASE("launches with wrong arguments or shapes are refused by name") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+  Application application;
   const Status few = application.kernel->launch(application.shape, {});
   CHECK(few.code() == StatusCode::invalid_argument);
   CHECK(few.message().find("expected 1") != std::string::npos);
@@ -265,8 +246,7 @@ TEST_CASE("launches with wrong arguments or shapes are refused by name") {
 TEST_CASE("shapes beyond the capacity run the default") {
   AgentOptions options;
   options.max_shapes = 2;
-  const replay::MemoryTable measurements = table();
-  Application application(measurements, options);
+  Application application(options);
   for (std::int64_t n = 1; n <= 5; ++n) {
     REQUIRE(application.kernel->launch({n}, {application.x->argument()}).ok());
   }
@@ -275,8 +255,7 @@ TEST_CASE("shapes beyond the capacity run the default") {
 }
 
 TEST_CASE("launches themselves time checked candidates where the application allows it") {
-  const replay::MemoryTable measurements = table();
-  Application application(measurements);
+  Application application;
   application.kernel->allow_in_place({true, 0.05});
   application.play(2000, 20, 1s);
   const Explanation after = application.explain();
@@ -297,15 +276,14 @@ TEST_CASE("a broken model is reported and costs nothing else") {
   const TemporaryFolder folder;
   AgentOptions options;
   options.model = folder.path() + "/none.itmodel";
-  const replay::MemoryTable measurements = table();
-  Application application(measurements, options);
+  Application application(options);
   CHECK(application.agent->status().model.code() == StatusCode::not_found);
   application.launch();
 }
 
 namespace {
 
-// A model of the kernel from two devices: "twin" is like the replayed board, "stranger" likes the
+// A model of the kernel from two devices: "twin" is like the played board, "stranger" likes the
 // opposite. The first pick is the best on the board.
 void write_model(const std::string& path) {
   test::ModelContent content;
@@ -354,8 +332,7 @@ TEST_CASE("the model's first pick is adopted, and searching on ends when it no l
   write_model(folder.path() + "/play.itmodel");
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
-  const replay::MemoryTable measurements = table();
-  Application application(measurements, options);
+  Application application(options);
   REQUIRE(application.agent->status().model.ok());
   application.launch();
   application.kernel->expect_launches(application.shape, 20000);
@@ -388,8 +365,7 @@ TEST_CASE("a few launches to come are not worth even the first pick") {
   write_model(folder.path() + "/play.itmodel");
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
-  const replay::MemoryTable measurements = table();
-  Application application(measurements, options);
+  Application application(options);
   application.launch();
   application.kernel->expect_launches(application.shape, 3);
   application.play(20, 0, 1s);
@@ -404,12 +380,11 @@ TEST_CASE("what the device resembles is known again after a restart") {
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
   options.state = folder.path() + "/state";
-  const replay::MemoryTable measurements = table();
   double twin = 0;
   double fraction = 0;
   std::uint64_t evaluated = 0;
   {
-    Application application(measurements, options);
+    Application application(options);
     application.play(150, 50, 1s);
     const Explanation before = application.explain();
     REQUIRE(before.evaluated > 4);
@@ -418,7 +393,7 @@ TEST_CASE("what the device resembles is known again after a restart") {
     evaluated = before.evaluated;
     CHECK(twin > 0.5);
   }
-  Application application(measurements, options);
+  Application application(options);
   application.launch();
   const Explanation after = application.explain();
   CHECK(after.evaluated == evaluated);

@@ -56,6 +56,10 @@ class Device final : public idletune::Device {
   std::uint64_t program_work_group_limit = 1024;
   std::uint64_t program_local_memory = 0;
   bool fail_allocations = false;
+  // What an application's launch does and how long it keeps the device busy; called from the
+  // launching threads. Without it there are no launches.
+  std::function<Result<Nanoseconds>(const std::string& options)> launch_script;
+  bool queue_has_profiling = true;
   // What happened.
   std::uint32_t compiles = 0;
   std::vector<std::string> runs;  // entries
@@ -91,8 +95,8 @@ class Device final : public idletune::Device {
     if (kernels.count(std::string(request.entry)) == 0) {
       return Status(StatusCode::compile_error, "no kernel of that name");
     }
-    return std::unique_ptr<Program>(
-        new FakeProgram(*this, std::string(request.entry), std::string(request.options)));
+    return std::unique_ptr<Program>(new FakeProgram(*this, std::string(request.entry),
+                                                    std::string(request.options), request.lanes));
   }
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
@@ -148,7 +152,12 @@ class Device final : public idletune::Device {
     return time;
   }
 
-  Result<Nanoseconds> elapsed(void*) override { return Status(StatusCode::unsupported, "fake"); }
+  Result<Nanoseconds> elapsed(void* profile) override {
+    if (profile == nullptr) return Status(StatusCode::unsupported, "no profile");
+    const std::unique_ptr<Nanoseconds> ticket(static_cast<Nanoseconds*>(profile));
+    return *ticket;
+  }
+  void discard(void* profile) override { delete static_cast<Nanoseconds*>(profile); }
   Nanoseconds now() const override { return clock; }
 
  private:
@@ -180,21 +189,28 @@ class Device final : public idletune::Device {
   };
 
   struct FakeProgram final : public Program {
-    FakeProgram(Device& d, std::string e, std::string o)
-        : device(d), entry(std::move(e)), options(std::move(o)) {
+    FakeProgram(Device& d, std::string e, std::string o, std::uint32_t lane_count)
+        : device(d), entry(std::move(e)), options(std::move(o)), lane_limit(lane_count) {
       ++device.live_programs;
     }
     ~FakeProgram() override { --device.live_programs; }
-    Status enqueue(std::uint32_t, const Range&, Span<const Argument>, const LaunchOptions&,
-                   void**) override {
-      return Status(StatusCode::unsupported, "fake");
+    Status enqueue(std::uint32_t lane, const Range&, Span<const Argument>, const LaunchOptions&,
+                   void** profile) override {
+      if (profile != nullptr) *profile = nullptr;
+      if (!device.launch_script) return Status(StatusCode::unsupported, "no launches are scripted");
+      if (lane >= lane_limit) return Status(StatusCode::invalid_argument, "no such lane");
+      const Result<Nanoseconds> time = device.launch_script(options);
+      if (!time.ok()) return time.status();
+      if (profile != nullptr && device.queue_has_profiling) *profile = new Nanoseconds(*time);
+      return {};
     }
-    std::uint32_t lanes() const override { return 1; }
+    std::uint32_t lanes() const override { return lane_limit; }
     std::uint64_t max_work_group_size() const override { return device.program_work_group_limit; }
     std::uint64_t local_memory_bytes() const override { return device.program_local_memory; }
     Device& device;
     std::string entry;
     std::string options;
+    std::uint32_t lane_limit;
   };
 };
 

@@ -1,0 +1,81 @@
+// A board on which every configuration takes a known time, under a scripted clock: trials are
+// replayed, launches are counted, nothing runs.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/agent.hpp>
+
+#include "agent/lab/replayed_trials.hpp"
+#include "agent/lab/scripted_clock.hpp"
+#include "agent/src/agent_state.hpp"
+#include "tests/unit/trial/fake_device.hpp"
+
+namespace idletune::test {
+
+// How a configuration behaves at a shape. Without a time where it is launched only.
+using Behaviour = std::function<RecordedTrial(const Configuration&)>;
+
+class PlayedBoard {
+ public:
+  // `parameters`: of the kernel, in the order of a Configuration. `entry`: its kernel function.
+  PlayedBoard(const std::string& entry, std::vector<std::string> parameters, Behaviour behaviour)
+      : behaviour_(std::move(behaviour)) {
+    device.device_info.platform = "test";
+    device.device_info.name = "board";
+    device.device_info.driver = "1";
+    device.device_info.max_work_item_sizes = {256, 256, 64};
+    device.device_info.max_work_group_size = 256;
+    device.kernels[entry] = [](const fake::Launch&) { return Status(); };
+    device.launch_script = [this, parameters](const std::string& options) -> Result<Nanoseconds> {
+      Configuration configuration;
+      for (const std::string& name : parameters) {
+        configuration.push_back(fake::option(options, name));
+      }
+      const Nanoseconds time = behaviour_(configuration).run;
+      clock.advance(time + kLaunchOverhead);
+      return time;
+    };
+  }
+
+  detail::Surroundings surroundings() {
+    detail::Surroundings played;
+    played.clock = &clock;
+    played.builds = detail::BuildThread::caller;
+    played.read_board = [this] { return sensors; };
+    played.make_trial_runner = [this](Device&, const std::shared_ptr<const KernelPackage>&)
+        -> Result<std::unique_ptr<TrialRunner>> {
+      const auto outcome = [this](const TrialRequest& request) { return outcome_of(request); };
+      return std::unique_ptr<TrialRunner>(
+          std::make_unique<ReplayedTrials>(outcome, clock, isolated));
+    };
+    return played;
+  }
+
+  static constexpr Nanoseconds kLaunchOverhead = std::chrono::microseconds(5);
+  static constexpr Nanoseconds kReferenceRun = std::chrono::milliseconds(1);
+
+  ScriptedClock clock;
+  fake::Device device;
+  BoardState sensors;
+  bool isolated = true;                 // trials are, from the next runner on
+  std::vector<TrialRequest> requested;  // stages, in order
+
+ private:
+  TrialOutcome outcome_of(const TrialRequest& request) {
+    requested.push_back(request);
+    TrialOutcome outcome = stage_of(behaviour_(request.configuration), request);
+    if (request.stage == TrialStage::prepare) outcome.device = outcome.wall = kReferenceRun;
+    return outcome;
+  }
+
+  const Behaviour behaviour_;
+};
+
+}  // namespace idletune::test
