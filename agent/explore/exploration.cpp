@@ -77,7 +77,7 @@ Status Exploration::prepare() {
     TrialRequest request = request_of(TrialStage::prepare, package_->default_configuration());
     request.seed = seed;
     TrialOutcome outcome;
-    if (Status status = run_stage(request, outcome); !status.ok()) return status;
+    if (Status status = run_stage(request, nullptr, outcome); !status.ok()) return status;
     if (outcome.status != TrialStatus::correct) {
       return Status(StatusCode::device_error, "nothing can be measured at this shape: " +
                                                   std::string(trial_status_name(outcome.status)) +
@@ -129,10 +129,17 @@ TrialRequest Exploration::request_of(TrialStage stage, const Configuration& conf
   return request;
 }
 
-Status Exploration::run_stage(const TrialRequest& request, TrialOutcome& outcome) {
-  if (Status status = runner_.start(request); !status.ok()) return status;
+// `trial`: the journal's record of the configuration; null for what is not announced.
+Status Exploration::run_stage(const TrialRequest& request, JournaledTrial* trial,
+                              TrialOutcome& outcome) {
+  if (trial != nullptr) trial->begin(request.stage, runner_.isolated());
+  if (Status status = runner_.start(request); !status.ok()) {
+    if (trial != nullptr) trial->ended();
+    return status;
+  }
   while (!runner_.poll(kPollSlice, outcome)) {
   }
+  if (trial != nullptr) trial->ended(outcome);
   return {};
 }
 
@@ -143,25 +150,21 @@ Status Exploration::explore_one(std::uint64_t number, bool last_chance, Fate& fa
   result.number = number;
   result.configuration = order_.at(number);
   if (refused_beforehand(result)) return record(result);
-  const journal::Trial trial = trial_of(result.configuration);
-  if (!last_chance && journal_.state().is_suspect(trial.key())) {
+  JournaledTrial trial(journal_, trial_of(result.configuration));
+  if (!last_chance && journal_.state().is_suspect(trial.identity().key())) {
     postponed_.push_back(number);
     fate = Fate::postponed;
     return {};
   }
-  bool ambiguous = false;
-  if (Status status = try_stages(result, Subject::candidate, ambiguous); !status.ok()) {
-    journal_.closed(trial.key());
-    return status;
-  }
-  if (ambiguous && !last_chance) {
-    // Somebody else may have killed the helper. The intent stays open: should this process die
-    // too, the next one postpones the configuration.
+  if (Status status = try_stages(result, &trial); !status.ok()) return status;
+  if (trial.death_is_ambiguous() && !last_chance) {
+    // Somebody else may have killed the helper. Should this process die too, the next one
+    // postpones the configuration.
     postponed_.push_back(number);
     fate = Fate::postponed;
     return {};
   }
-  close(result);
+  trial.conclude(result.status, result.message);
   return record(result);
 }
 
@@ -183,36 +186,26 @@ bool Exploration::refused_beforehand(ExploredConfiguration& result) const {
   return true;
 }
 
-void Exploration::announce(journal::IntentStage stage, const Configuration& configuration) {
-  journal::Intent intent;
-  intent.trial = trial_of(configuration);
-  intent.stage = stage;
-  intent.isolated = runner_.isolated();
-  journal_.intent(intent);
-}
-
-Status Exploration::try_stages(ExploredConfiguration& result, Subject subject, bool& ambiguous) {
-  const bool is_candidate = subject == Subject::candidate;
-  if (is_candidate) announce(journal::IntentStage::compile, result.configuration);
+Status Exploration::try_stages(ExploredConfiguration& result, JournaledTrial* trial) {
   TrialOutcome outcome;
-  Status failure = run_stage(request_of(TrialStage::compile, result.configuration), outcome);
+  Status failure = run_stage(request_of(TrialStage::compile, result.configuration), trial, outcome);
   if (!failure.ok()) return failure;
   if (outcome.status == TrialStatus::correct || outcome.status == TrialStatus::compile) {
     result.compile = outcome.wall;
   }
   // The control may have left it compiled.
-  if (is_candidate && control_ran_ && result.configuration == package_->default_configuration()) {
+  const bool is_control = trial == nullptr;
+  if (!is_control && control_ran_ && result.configuration == package_->default_configuration()) {
     result.compile = Nanoseconds{0};
   }
-  if (!accept(outcome, result, ambiguous, failure)) return failure;
-  if (is_candidate) announce(journal::IntentStage::run, result.configuration);
-  failure = check(result, ambiguous);
+  if (!accept(outcome, result, failure)) return failure;
+  failure = check(result, trial);
   if (!failure.ok() || result.status != TrialStatus::correct) return failure;
-  return measure(result, ambiguous);
+  return measure(result, trial);
 }
 
 bool Exploration::accept(const TrialOutcome& outcome, ExploredConfiguration& result,
-                         bool& ambiguous, Status& failure) const {
+                         Status& failure) const {
   if (outcome.status == TrialStatus::correct) return true;
   if (outcome.stage == TrialStage::prepare && outcome.status != TrialStatus::crash &&
       outcome.status != TrialStatus::timeout) {
@@ -220,7 +213,6 @@ bool Exploration::accept(const TrialOutcome& outcome, ExploredConfiguration& res
                      "nothing can be measured at this shape: " + outcome.message);
     return false;
   }
-  ambiguous = outcome.status == TrialStatus::crash && outcome.ambiguous;
   // A limit of the device is no constraint of the space: it counts as a failure there.
   result.status =
       outcome.status == TrialStatus::constraints ? TrialStatus::runtime : outcome.status;
@@ -229,59 +221,48 @@ bool Exploration::accept(const TrialOutcome& outcome, ExploredConfiguration& res
   return false;
 }
 
-Status Exploration::check(ExploredConfiguration& result, bool& ambiguous) {
+Status Exploration::check(ExploredConfiguration& result, JournaledTrial* trial) {
   for (std::uint32_t seed = 1; seed <= settings_.checks; ++seed) {
     TrialRequest request = request_of(TrialStage::check, result.configuration);
     request.seed = seed;
     TrialOutcome outcome;
-    Status failure = run_stage(request, outcome);
+    Status failure = run_stage(request, trial, outcome);
     if (!failure.ok()) return failure;
     result.check += outcome.wall;
     result.max_error = std::max(result.max_error, outcome.max_error);
-    if (!accept(outcome, result, ambiguous, failure)) return failure;
+    if (!accept(outcome, result, failure)) return failure;
   }
   return {};
 }
 
 // A few runs first: they tell how many more there is time for. The checks were the warm-up.
-Status Exploration::measure(ExploredConfiguration& result, bool& ambiguous) {
+Status Exploration::measure(ExploredConfiguration& result, JournaledTrial* trial) {
   const std::uint32_t first = std::min(settings_.repeats, kLeastRepeats);
-  Status status = take_samples(first, settings_.measure_at_most, result, ambiguous);
+  Status status = take_samples(first, settings_.measure_at_most, result, trial);
   // A single run that takes all the time there is has ended the first ones early.
   if (!status.ok() || result.samples.size() < first) return status;
   const double each = std::max(median_ns(result.samples), 1.0);
   const double time_left = static_cast<double>(settings_.measure_at_most.count()) - each * first;
   const double more = std::min(time_left / each, static_cast<double>(settings_.repeats - first));
   if (more < 1) return {};
-  return take_samples(static_cast<std::uint32_t>(more), Nanoseconds{0}, result, ambiguous);
+  return take_samples(static_cast<std::uint32_t>(more), Nanoseconds{0}, result, trial);
 }
 
 Status Exploration::take_samples(std::uint32_t repeats, Nanoseconds stop_above,
-                                 ExploredConfiguration& result, bool& ambiguous) {
+                                 ExploredConfiguration& result, JournaledTrial* trial) {
   TrialRequest request = request_of(TrialStage::measure, result.configuration);
   request.repeats = repeats;
   request.stop_above = stop_above;
   TrialOutcome outcome;
-  Status failure = run_stage(request, outcome);
+  Status failure = run_stage(request, trial, outcome);
   if (!failure.ok()) return failure;
   result.measure += outcome.wall;
-  if (!accept(outcome, result, ambiguous, failure)) return failure;
+  if (!accept(outcome, result, failure)) return failure;
   if (outcome.samples.empty()) {
     return Status(StatusCode::internal, "a measurement came back without a time");
   }
   result.samples.insert(result.samples.end(), outcome.samples.begin(), outcome.samples.end());
   return {};
-}
-
-void Exploration::close(const ExploredConfiguration& result) {
-  const journal::Trial trial = trial_of(result.configuration);
-  if (result.status == TrialStatus::crash) {
-    journal_.quarantine(trial, journal::QuarantineReason::crash, result.message);
-  } else if (result.status == TrialStatus::timeout) {
-    journal_.quarantine(trial, journal::QuarantineReason::hang, result.message);
-  } else {
-    journal_.closed(trial.key());
-  }
 }
 
 Status Exploration::record(const ExploredConfiguration& result) {
@@ -303,9 +284,8 @@ Status Exploration::control_if_due() {
   ExploredConfiguration control;
   control.configuration = package_->default_configuration();
   if (refused_beforehand(control)) return {};
-  bool ambiguous = false;
   control_ran_ = true;
-  if (Status status = try_stages(control, Subject::control, ambiguous); !status.ok()) return status;
+  if (Status status = try_stages(control, nullptr); !status.ok()) return status;
   if (control.status != TrialStatus::correct) {
     settings_.control_interval = Nanoseconds{0};
     return {};

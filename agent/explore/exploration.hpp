@@ -15,6 +15,7 @@
 #include "agent/explore/order.hpp"
 #include "agent/explore/results.hpp"
 #include "agent/journal/journal.hpp"
+#include "agent/trial/journaled_trial.hpp"
 #include "agent/trial/trial.hpp"
 #include "models/package/kernel_package.hpp"
 
@@ -60,28 +61,24 @@ class Exploration {
 
  private:
   enum class Fate : std::uint8_t { done, postponed };
-  enum class Subject : std::uint8_t { candidate, control };
   bool is_done(std::uint64_t number) const { return done_.count(number) != 0; }
   Status prepare();
   Status explore_all(const std::function<bool(const Progress&)>& stop);
   Status explore_one(std::uint64_t number, bool last_chance, Fate& fate);
   Status control_if_due();
-  void announce(journal::IntentStage stage, const Configuration& configuration);
-  Status try_stages(ExploredConfiguration& result, Subject subject, bool& ambiguous);
-  Status check(ExploredConfiguration& result, bool& ambiguous);
-  Status measure(ExploredConfiguration& result, bool& ambiguous);
+  Status try_stages(ExploredConfiguration& result, JournaledTrial* trial);
+  Status check(ExploredConfiguration& result, JournaledTrial* trial);
+  Status measure(ExploredConfiguration& result, JournaledTrial* trial);
   Status take_samples(std::uint32_t repeats, Nanoseconds stop_above, ExploredConfiguration& result,
-                      bool& ambiguous);
-  Status run_stage(const TrialRequest& request, TrialOutcome& outcome);
+                      JournaledTrial* trial);
+  Status run_stage(const TrialRequest& request, JournaledTrial* trial, TrialOutcome& outcome);
   // True if the stage went well; otherwise `result` says why not, or `failure` that it is not the
   // configuration's fault.
-  bool accept(const TrialOutcome& outcome, ExploredConfiguration& result, bool& ambiguous,
-              Status& failure) const;
+  bool accept(const TrialOutcome& outcome, ExploredConfiguration& result, Status& failure) const;
   TrialRequest request_of(TrialStage stage, const Configuration& configuration) const;
   journal::Trial trial_of(const Configuration& configuration) const;
   bool refused_beforehand(ExploredConfiguration& result) const;
   Status record(const ExploredConfiguration& result);
-  void close(const ExploredConfiguration& result);
 
   std::shared_ptr<const KernelPackage> package_;
   std::uint64_t device_key_;
