@@ -98,7 +98,7 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
       KernelState::create(device, *package, options_.max_shapes);
   if (!kernel.ok()) return kernel.status();
   KernelTask& task = engine_->add_kernel(std::move(*kernel), model_.model);
-  if (background_thread_.joinable()) task.state->log_launches(surroundings_.clock);
+  task.state->log_launches(launch_log_clock_);
   return task.state.get();
 }
 
@@ -222,24 +222,24 @@ Status AgentState::start_background(const BackgroundOptions& options) {
   if (options_.mode != Mode::tune) {
     return Status(StatusCode::unsupported, "background tuning: the mode is not 'tune'");
   }
+  const std::lock_guard<std::mutex> control(control_mutex_);
   if (background_thread_.joinable()) {
     return Status(StatusCode::busy, "background tuning runs already");
   }
   stop_background_ = false;
-  {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
-      kernel->state->log_launches(surroundings_.clock);
-    }
-  }
+  log_launches(surroundings_.clock);
   Result<Thread> thread = Thread::start("idletune", ThreadPriority::low,
                                         [this, options] { tune_in_background(options); });
-  if (!thread.ok()) return thread.status();
+  if (!thread.ok()) {
+    log_launches(nullptr);
+    return thread.status();
+  }
   background_thread_ = std::move(*thread);
   return {};
 }
 
 void AgentState::stop_background() {
+  const std::lock_guard<std::mutex> control(control_mutex_);
   if (!background_thread_.joinable()) return;
   {
     const std::lock_guard<std::mutex> lock(background_mutex_);
@@ -247,9 +247,15 @@ void AgentState::stop_background() {
   }
   background_changed_.notify_all();
   background_thread_.join();
+  log_launches(nullptr);
+}
+
+// Of all kernels, those that come later included.
+void AgentState::log_launches(const MonotonicClock* clock) {
   const std::lock_guard<std::mutex> lock(mutex_);
+  launch_log_clock_ = clock;
   for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
-    kernel->state->log_launches(nullptr);
+    kernel->state->log_launches(clock);
   }
 }
 

@@ -49,6 +49,7 @@ class AgentState {
   AgentState() = default;
   Status start();
   void tune_in_background(const BackgroundOptions& options);
+  void log_launches(const MonotonicClock* clock);
   std::string explain_locked() const;
   Status write_explanation() const;
 
@@ -75,12 +76,14 @@ class AgentState {
   Status model_status_;
   std::unique_ptr<journal::Journal> journal_;
   std::unique_ptr<TuningEngine> engine_;
-  RecentLongest offered_gaps_;  // by idle()
+  RecentLongest offered_gaps_;                        // by idle()
+  const MonotonicClock* launch_log_clock_ = nullptr;  // null: launches are not logged
 
+  std::mutex control_mutex_;  // taken before all others: who starts and stops the thread
   std::mutex background_mutex_;
   std::condition_variable background_changed_;
   bool stop_background_ = false;
-  Thread background_thread_;
+  Thread background_thread_;  // under control_mutex_
 };
 
 }  // namespace idletune::detail

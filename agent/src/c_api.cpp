@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct idletune_kernel {
 };
 struct idletune_agent {
   explicit idletune_agent(idletune::Agent opened) : agent(std::move(opened)) {}
+  std::mutex kernels_mutex;
   std::vector<std::unique_ptr<idletune_kernel>> kernels;
   idletune::Agent agent;
 };
@@ -190,6 +192,7 @@ idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* dev
   idletune::Result<idletune::TunedKernel> loaded =
       agent->agent.kernel(*device->device, std::string(package_path));
   if (!loaded.ok()) return report(loaded.status());
+  const std::lock_guard<std::mutex> lock(agent->kernels_mutex);
   agent->kernels.push_back(std::make_unique<idletune_kernel>(idletune_kernel{*loaded}));
   *kernel = agent->kernels.back().get();
   return IDLETUNE_OK;

@@ -177,8 +177,9 @@ class Agent {
   // the ledger nor the decision holds it back, only the budget. Not charged.
   IdleReport tune_now(std::chrono::nanoseconds budget);
   // Finds idle gaps by itself: from the launches it sees and from the board's sensors.
-  // Errors: busy when it runs already, unsupported when mode is not `tune`.
+  // Any thread. Errors: busy when it runs already, unsupported when mode is not `tune`.
   Status start_background(const BackgroundOptions& options = {});
+  // Returns when the background thread is gone. Any thread, but not from within `log`.
   void stop_background();
 
   // Goes over to the model in the file (empty: the one that open() took, or was told to). Reads and
