@@ -163,6 +163,7 @@ Status Demo::open() {
   }
   const AgentStatus status = tuning_->status();
   if (!status.storage.ok()) context_.warn("nothing will be kept: " + status.storage.message());
+  if (!status.journal.ok()) context_.warn(status.journal.message());
   if (!status.model.ok()) context_.warn("model not used: " + status.model.message());
   return {};
 }

@@ -56,7 +56,9 @@ nlohmann::json describe(const journal::Journal& journal) {
                            {"reason", journal::quarantine_reason_name(quarantine.reason)},
                            {"detail", quarantine.detail}});
   });
-  return {{"adopted", adoptions},
+  return {{"journal", journal.recovery().damage().to_string()},
+          {"journal_dropped_bytes", journal.recovery().dropped_bytes},
+          {"adopted", adoptions},
           {"quarantined", quarantines},
           {"suspects", state.suspect_count()},
           {"measurements", state.measurement_count()},
@@ -92,6 +94,14 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
                   member<std::string>(entry, "verdict", "?") + "\n  runs " +
                   member<std::string>(entry, "running", "?") + "\n  " +
                   member<std::string>(entry, "reason", "") + "\n");
+  }
+}
+
+void print_damage(const nlohmann::json& facts, CliContext& context) {
+  if (facts["journal"] != "ok") context.print(facts["journal"].get<std::string>() + "\n");
+  if (facts["set_aside"].get<bool>()) {
+    context.print(std::string(journal::kSetAsideName) +
+                  ": an earlier journal that could not be read; what it knew is not used\n");
   }
 }
 
@@ -131,12 +141,14 @@ Status explain(const std::string& folder, CliContext& context) {
   const std::unique_ptr<journal::Journal> journal =
       journal::Journal::open(open_posix_storage(folder), options);
   nlohmann::json facts = describe(*journal);
+  facts["set_aside"] = file_stamp(folder + "/" + journal::kSetAsideName) != 0;
   const nlohmann::json last = last_explanation(folder);
   if (context.json()) {
     facts["last_explanation"] = last;
     context.print_json(facts);
     return {};
   }
+  print_damage(facts, context);
   print_text(facts, context);
   print_decisions(last, context);
   return {};

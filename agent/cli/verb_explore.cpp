@@ -161,6 +161,9 @@ class Explore {
     if (!journal->storage_status().ok()) {
       context_.warn("quarantine is not kept: " + journal->storage_status().message());
     }
+    if (const Status damage = journal->recovery().damage(); !damage.ok()) {
+      context_.warn(damage.message());
+    }
     HelperTrials trials(device_, package_, std::move(*options));
     explore::Exploration exploration(package_, device_, *order_, settings_, trials, *journal,
                                      *log_);

@@ -88,6 +88,7 @@ Status tune(const TuneOptions& given, CliContext& context) {
   const AgentStatus status = agent->status();
   if (!status.trials.ok()) return status.trials;
   if (!status.storage.ok()) context.warn("results are not kept: " + status.storage.message());
+  if (!status.journal.ok()) context.warn(status.journal.message());
   if (!status.model.ok()) context.warn("model not used: " + status.model.message());
   Result<Explanation> result = kernel->explain(shape);
   if (!result.ok()) return result.status();

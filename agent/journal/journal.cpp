@@ -22,6 +22,20 @@ JournalOptions within_limits(JournalOptions options) {
 
 }  // namespace
 
+Status RecoveryReport::damage() const {
+  if (!unreadable.ok()) {
+    return Status(unreadable.code(),
+                  {"the journal could not be read (", unreadable.message(),
+                   set_aside ? "); it was set aside as " : "); it was left where it is",
+                   set_aside ? kSetAsideName : ""});
+  }
+  if (malformed_records > 0) {
+    return Status(StatusCode::corrupt, {"the journal holds ", malformed_records,
+                                        " records of impossible content, which were skipped"});
+  }
+  return Status();
+}
+
 std::unique_ptr<Journal> Journal::open(std::unique_ptr<Storage> storage,
                                        const JournalOptions& options) {
   std::unique_ptr<Journal> journal(new Journal(std::move(storage), options));
@@ -83,6 +97,7 @@ bool Journal::replay_file() {
   const Result<FileHeader> header =
       bytes.ok() ? read_file_header(*bytes) : Result<FileHeader>(bytes.status());
   if (!header.ok()) {
+    recovery_.unreadable = header.status();
     if (sealed_) return false;
     recovery_.set_aside = true;
     if (Status moved = storage_->rename(kJournalName, kSetAsideName); !moved.ok()) {

@@ -44,10 +44,15 @@ struct JournalOptions {
 
 // What opening found.
 struct RecoveryReport {
+  // Ok, or in one line what was lost: a whole file that is unreadable (its code), or records whose
+  // content is impossible (corrupt). A torn end is not lost: nobody was promised it.
+  Status damage() const;
+
   std::uint64_t records = 0;            // read and understood
   std::uint64_t unknown_records = 0;    // of a type this version does not know; skipped and kept
   std::uint64_t malformed_records = 0;  // right checksum, impossible content; skipped
   std::uint64_t dropped_bytes = 0;      // after the last good record: torn by a cut
+  Status unreadable;                    // why nothing of the file could be read; ok if it could
   bool set_aside = false;               // an unreadable file was renamed to kSetAsideName
   std::uint32_t new_suspects = 0;       // trials whose death was ambiguous
   std::uint32_t new_quarantines = 0;    // trials quarantined because of how the last session ended

@@ -1,7 +1,5 @@
 #include "agent/src/agent_state.hpp"
 
-#include <idletune/text.hpp>
-
 #include <algorithm>
 #include <cmath>
 
@@ -65,15 +63,34 @@ Result<Agent> AgentState::open_agent(const AgentOptions& options, Surroundings s
 Status AgentState::start() {
   if (Status status = check(options_); !status.ok()) return status;
   open_model();
-  journal::JournalOptions journal_options;
-  journal_options.boot = boot_identity();
-  if (options_.state.empty() || options_.mode == Mode::off) {
-    journal_ = journal::Journal::open(std::unique_ptr<Storage>(), journal_options);
-  } else {
-    journal_ = journal::Journal::open(open_posix_storage(options_.state), journal_options);
-  }
+  open_journal();
   engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
   return {};
+}
+
+void AgentState::open_journal() {
+  journal::JournalOptions options;
+  options.boot = boot_identity();
+  if (options_.state.empty() || options_.mode == Mode::off) {
+    journal_ = journal::Journal::open(std::unique_ptr<Storage>(), options);
+  } else {
+    journal_ = journal::Journal::open(open_posix_storage(options_.state), options);
+  }
+  const journal::RecoveryReport& found = journal_->recovery();
+  if (const Status damage = found.damage(); !damage.ok()) log(1, {damage.message()});
+  if (found.new_quarantines > 0 || found.new_suspects > 0) {
+    log(1, {"the last process or board died during trials; quarantined for it: ",
+            found.new_quarantines, ", suspected: ", found.new_suspects});
+  }
+  if (found.dropped_bytes > 0) {
+    log(2, {"the journal's last ", found.dropped_bytes, " bytes were torn and are dropped"});
+  }
+}
+
+void AgentState::log(int level, TextPieces message) const {
+  if (options_.log != nullptr && level <= options_.log_level) {
+    options_.log(options_.log_user, level, joined(message).c_str());
+  }
 }
 
 AgentState::~AgentState() {
@@ -116,7 +133,16 @@ IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
 
 AgentStatus AgentState::status() const {
   const std::lock_guard<std::mutex> lock(mutex_);
+  return status_locked();
+}
+
+AgentStatus AgentState::status_locked() const {
   AgentStatus status = engine_->status();
+  const journal::RecoveryReport& found = journal_->recovery();
+  status.journal = found.damage();
+  status.journal_dropped_bytes = found.dropped_bytes;
+  status.new_suspects = found.new_suspects;
+  status.new_quarantines = found.new_quarantines;
   fill_model_status(status);
   return status;
 }
@@ -206,14 +232,12 @@ std::string AgentState::explain_json() const {
 
 std::string AgentState::explain_locked() const {
   engine_->notice_new_shapes();
-  AgentStatus status = engine_->status();
-  fill_model_status(status);
   std::vector<Explanation> all;
   for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes)
       all.push_back(engine_->explain(*task));
   }
-  return to_json(status, all);
+  return to_json(status_locked(), all);
 }
 
 // --- background ---

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/text.hpp>
 
 #include "agent/journal/journal.hpp"
 #include "agent/src/recent_longest.hpp"
@@ -48,6 +49,9 @@ class AgentState {
  private:
   AgentState() = default;
   Status start();
+  void open_journal();
+  void log(int level, TextPieces message) const;
+  AgentStatus status_locked() const;
   void tune_in_background(const BackgroundOptions& options);
   void log_launches(const MonotonicClock* clock);
   std::string explain_locked() const;

@@ -82,6 +82,10 @@ std::string number_pair(double first, double second) {
 std::string status_json(const AgentStatus& status) {
   ObjectWriter object;
   object.text("storage", status.storage.to_string());
+  object.text("journal", status.journal.to_string());
+  object.count("journal_dropped_bytes", status.journal_dropped_bytes);
+  object.count("new_suspects", status.new_suspects);
+  object.count("new_quarantines", status.new_quarantines);
   object.text("model", status.model.to_string());
   object.count("model_generation", status.model_generation);
   object.count("model_digest", status.model_digest);

@@ -35,8 +35,7 @@ void AgentState::open_model() {
   Result<std::shared_ptr<const Model>> model = read_model(options_.model);
   model_status_ = model.status();
   if (!model.ok()) {
-    if (options_.log != nullptr && options_.log_level >= 1)
-      options_.log(options_.log_user, 1, model_status_.message().c_str());
+    log(1, {model_status_.message()});
     // A file that was taken away is no model wanted; one that is broken was one.
     if (model.code() != StatusCode::not_found) model = read_model(previous_of(options_.model));
   }
@@ -119,9 +118,10 @@ Nanoseconds AgentState::notice_new_model() {
     if (stamp == model_stamp_ || stamp == 0) return Nanoseconds{0};
   }
   const Status status = reload_model(std::string());
-  if (options_.log != nullptr && options_.log_level >= (status.ok() ? 2 : 1)) {
-    const std::string message = status.ok() ? "took over " + options_.model : status.message();
-    options_.log(options_.log_user, status.ok() ? 2 : 1, message.c_str());
+  if (status.ok()) {
+    log(2, {"took over ", options_.model});
+  } else {
+    log(1, {status.message()});
   }
   return surroundings_.clock->now() - Nanoseconds(now);
 }

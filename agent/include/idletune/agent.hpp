@@ -89,7 +89,12 @@ struct IdleReport {
 };
 
 struct AgentStatus {
-  Status storage;                      // ok, or why the agent keeps everything in memory
+  Status storage;  // ok, or why the agent keeps everything in memory
+  Status journal;  // ok, or what of the journal could not be read when the agent was opened
+  std::uint64_t journal_dropped_bytes = 0;  // of its end, torn as the last process or board died
+  // What the last process was trying when it died: retried last, or never tried again.
+  std::uint32_t new_suspects = 0;
+  std::uint32_t new_quarantines = 0;
   Status model;                        // ok, or what was wrong with the model file read last
   std::uint64_t model_generation = 0;  // of the model in use
   std::uint64_t model_digest = 0;      // of its content; 0: none is in use

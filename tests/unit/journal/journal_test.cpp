@@ -328,17 +328,33 @@ TEST_CASE("an unreadable file is set aside and a new journal begun") {
     const auto journal = open_on(disk);
     CHECK(journal->storage_status().ok());
     CHECK(journal->recovery().set_aside);
+    CHECK(journal->recovery().damage().code() == StatusCode::corrupt);
+    CHECK(journal->recovery().damage().message().find("set aside as journal.unreadable") !=
+          std::string::npos);
     journal->measured(measurement_of(1));
   }
   CHECK(disk->files().at(kSetAsideName) == garbage);
-  CHECK(open_on(disk)->state().measurement_count() == 1);
+  const auto next = open_on(disk);
+  CHECK(next->state().measurement_count() == 1);
+  CHECK(next->recovery().damage().ok());
+}
+
+TEST_CASE("who only looks leaves an unreadable file where it is and says so") {
+  const auto disk =
+      std::make_shared<Disk>(idletune::test::Files{{kJournalName, test::Payload(100, 'x')}});
+  JournalOptions options;
+  options.read_only = true;
+  const auto journal = Journal::open(open_faulty_storage(disk), options);
+  CHECK_FALSE(journal->recovery().set_aside);
+  CHECK(journal->recovery().damage().message().find("left where it is") != std::string::npos);
+  CHECK(disk->files().count(kJournalName) == 1);
 }
 
 TEST_CASE("a journal of a newer format is set aside whole") {
   test::Payload newer;
   append_file_header({kFormatVersion + 1, 1}, newer);
   const auto disk = std::make_shared<Disk>(idletune::test::Files{{kJournalName, newer}});
-  CHECK(open_on(disk)->recovery().set_aside);
+  CHECK(open_on(disk)->recovery().damage().code() == StatusCode::version_mismatch);
   CHECK(disk->files().at(kSetAsideName) == newer);
 }
 
