@@ -137,12 +137,12 @@ class TunedKernel {
   }
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
 
-  // Takes over what is known for the shape before its first launch: builds, checks (blocking) and
-  // publishes the adopted configuration or the model's first pick. May take seconds on a cold
-  // cache.
+  // Makes the shape ready before its first launch: builds, checks and publishes the configuration
+  // that was adopted earlier, or the model's first pick. Blocks; seconds where nothing is compiled
+  // yet.
   Status prepare(const Shape& shape);
-  // How many launches of this shape are still to come, if the application knows. May wait for a
-  // stage; not for hot loops.
+  // Says how many launches of this shape are still to come. May wait for a stage to end: not for
+  // hot loops.
   void expect_launches(const Shape& shape, double launches);
   void allow_in_place(const InPlaceOptions& options);
 
@@ -175,11 +175,11 @@ class Agent {
   Result<TunedKernel> kernel(Device& device, const std::string& package_path);
   Result<TunedKernel> kernel(Device& device, std::vector<std::uint8_t> package);
 
-  // Tunes for at most `budget`, right now, on the calling thread's time. Starts nothing that is not
-  // expected to fit. Any thread, one at a time; a second caller returns at once.
+  // Tunes for at most `budget`, now, on the calling thread. Starts nothing that is not expected to
+  // fit. Any thread; while one tunes, a second caller returns at once.
   IdleReport idle(std::chrono::nanoseconds budget);
-  // The same on time that the user grants here and now (a maintenance tool, a first start): neither
-  // the ledger nor the decision holds it back, only the budget. Not charged.
+  // The same on time that the user grants here and now (a maintenance tool, a first start). Only
+  // the budget limits it, neither the ledger nor the decision does, and nothing is charged.
   IdleReport tune_now(std::chrono::nanoseconds budget);
   // Finds idle gaps by itself: from the launches it sees and from the board's sensors.
   // Any thread. Errors: busy when it runs already, unsupported when mode is not `tune`.
@@ -187,20 +187,21 @@ class Agent {
   // Returns when the background thread is gone. Any thread, but not from within `log`.
   void stop_background();
 
-  // Goes over to the model in the file (empty: the one that open() took, or was told to). Reads and
-  // verifies it on the calling thread while everything else goes on; then waits until nobody tunes
-  // and takes it over. Launches never wait. What was measured is kept: each shape's search starts
-  // anew from the new model and from what this device measured, when the tuner comes by next. A
-  // file that is refused changes nothing: the old model stays, and status() tells. A file with the
+  // Takes over the model in the file. Empty path: the one that open() took, or was told to.
+  // The file is read and verified on the calling thread while everything else goes on; then this
+  // waits until nobody tunes. Launches never wait. What was measured is kept: when the tuner comes
+  // by next, each shape's search starts anew from the new model and from those measurements.
+  // A refused file changes nothing; the old model stays, and status() says why. A file with the
   // content in use is accepted without effect. The model before is kept for rollback_model(), in
-  // memory and beside the file (`<path>.previous`; best effort). Any thread. Errors: those of
-  // reading; corrupt; version_mismatch (a newer format, or a lower generation than the one in use);
-  // invalid_argument (no path); unsupported (mode off).
+  // memory and, if that can be written, beside the file as `<path>.previous`.
+  // Any thread. Errors: those of reading; corrupt; version_mismatch (a newer format, or a lower
+  // generation than the one in use); invalid_argument (no path); unsupported (mode off).
   Status reload_model(const std::string& path = std::string());
-  // Goes back to the model before the last reload, or to `<path>.previous` if there was none in
-  // this process, whatever its generation; that file takes the place of the refuted one, so that
-  // the next start reads it too. Errors: not_found; those of reading `.previous`; unsupported (mode
-  // off). Also the error of writing, if it could not take that place: it is in use all the same.
+  // Goes back to the model before the last reload or, if there was none in this process, to
+  // `<path>.previous`, whatever its generation. That file takes the place of the one in use, so
+  // that the next start reads it too. If it cannot take that place, the error of writing is
+  // returned, and it is in use all the same. Other errors: not_found; those of reading
+  // `<path>.previous`; unsupported (mode off).
   Status rollback_model();
 
   AgentStatus status() const;

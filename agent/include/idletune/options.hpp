@@ -17,79 +17,114 @@ enum class Mode : std::uint8_t {
 };
 
 enum class Isolation : std::uint8_t {
-  // Trials run in the program `idletune-helper`: a crash, an abort or a hung driver costs the
-  // helper
-  // and never the application.
+  // Trials run in the program `idletune-helper`. A crash, an abort or a hung driver costs that
+  // program and never the application.
   helper_process = 0,
-  // Trials run in the application's process, on the agent's own thread. The weaker promise: a
-  // configuration that takes the process down takes the application down, once; the next start
+  // Trials run in the application's process, on the agent's own thread. This promises less: a
+  // configuration that takes its process down takes the application down, once. The next start
   // quarantines it.
   in_process = 1
 };
 
-// 1 error, 2 decisions, 3 every stage. The library never prints by itself.
+// Levels: 1 errors, 2 decisions, 3 every stage. The library never prints by itself.
 using LogFunction = void (*)(void* user, int level, const char* message);
 
 inline constexpr char kNoModel[] = "-";
 
 class SearchLearner;
 
+// Agent::open refuses values outside the ranges given here.
 struct AgentOptions {
+  // --- files ---
   // Path of an .itmodel. Empty: the one that ships with the kernels (`idletune.itmodel` beside the
-  // program, then in the install prefix's share/idletune), if it is there; kNoModel: none.
+  // program, then in the install prefix's share/idletune), if it is there. kNoModel: none.
   std::string model;
-  // How often idle() and background tuning look whether the model's file was replaced (one stat),
-  // and take over the new one; that once, a call may take some milliseconds longer than its budget.
-  // 0: never, only Agent::reload_model does. Launches never look.
+  // How often idle() and background tuning look whether the model's file was replaced. A look is
+  // one stat; taking over a new model may once make a call some milliseconds longer than its
+  // budget. 0: they never look, only Agent::reload_model takes over. Launches never look.
   std::chrono::nanoseconds model_check_interval{0};
-  std::string state;  // folder of journal and program cache; empty: memory only
+  // Folder of the journal and of compiled programs. Empty: everything stays in memory, and what was
+  // measured is lost at the end.
+  std::string state;
   Mode mode = Mode::tune;
   Isolation isolation = Isolation::helper_process;
-  std::string helper;                      // path of idletune-helper; empty: beside the
-                                           // executable, then the install prefix, then PATH
-  std::string quirks;                      // text file of further known-bad patterns; empty: none
-  std::string sysfs_root = "/sys";         // board sensors
-  std::chrono::nanoseconds max_tuning{0};  // device time of trials in this process; 0: unlimited
-  std::chrono::nanoseconds run_deadline{std::chrono::seconds(2)};  // of one run of a candidate
-  double idle_cost = 0.02;             // kappa: what an idle second of the device is worth
-                                       // in busy seconds (energy, heat)
-  double compile_cost = 0.01;          // likewise, a second of low-priority compilation
-  double overhead_limit = 0.02;        // charged tuning time per kernel time + savings
-  double adoption_margin = 0.03;       // a challenger must win by this share
-  double well_performing_ratio = 0.9;  // r of the well-performing fraction
-  double wanted_probability = 0.9;     // p_s of formula 2
-  double unknown_horizon = 1.0;        // further launches expected per launch seen so far,
-                                       // where the application has not said
-  std::size_t scratch_limit_bytes = std::size_t{256} << 20;  // device memory of the tuner
-  std::size_t max_shapes = 64;  // per kernel; further shapes run the default
-  // What learns from measurements while searching (<idletune/learning.hpp>); null: nothing does,
-  // the model's portfolio and uniform draws are tried, and the program is smaller.
+  // Path of idletune-helper. Empty: beside the executable, then in the install prefix, then PATH.
+  std::string helper;
+  // Text file of further known-bad patterns (agent/trial/README.md). Empty: only the library's own.
+  std::string quirks;
+  std::string sysfs_root = "/sys";  // where the board's sensors are
+
+  // --- limits ---
+  // Device time that trials may take in this process, all together. 0: no limit.
+  std::chrono::nanoseconds max_tuning{0};
+  // Of one run of a candidate; more than 0. A longer one counts as hung: the configuration is
+  // quarantined. Shorter ends a hang sooner; too short quarantines what is only slow.
+  std::chrono::nanoseconds run_deadline{std::chrono::seconds(2)};
+
+  // --- what tuning may cost, and when it pays (agent/scheduler/README.md) ---
+  // What a second of idle device time is charged, in seconds of the application; 0 to 1000. Higher
+  // tunes less. Towards 1 where energy is what counts.
+  double idle_cost = 0.02;
+  // The same for a second of compilation at low priority; 0 to 1000.
+  double compile_cost = 0.01;
+  // Charged tuning time never exceeds this share of the application's kernel time plus what tuning
+  // has saved; 0 to 1. Higher gains more from long tuning and risks more.
+  double overhead_limit = 0.02;
+  // A configuration is adopted only if it is faster by this share; 0 to 0.9.
+  double adoption_margin = 0.03;
+  // r: configurations with at least this relative performance count as well-performing; 0.01 to 1.
+  double well_performing_ratio = 0.9;
+  // p_s: the chance to have found one after `expected_steps`; 0.01 to 0.9999.
+  double wanted_probability = 0.9;
+  // Launches still to come per launch seen so far, where the application has not said how many
+  // (TunedKernel::expect_launches); 0 to 1e9.
+  double unknown_horizon = 1.0;
+
+  // --- memory ---
+  // Device memory of the tuner, beside the application's. Shapes whose buffers need more are not
+  // tuned.
+  std::size_t scratch_limit_bytes = std::size_t{256} << 20;
+  // Shapes of one kernel that are told apart; 1 to 4096. Further ones run the default. Each costs
+  // some kilobytes.
+  std::size_t max_shapes = 64;
+
+  // --- searching ---
+  // What learns from measurements (<idletune/learning.hpp>). Null: the model's portfolio and
+  // uniform draws are tried, and the program is smaller.
   const SearchLearner* learner = nullptr;
   std::uint64_t seed = 1;
-  bool read_environment = true;  // the IDLETUNE_* table of the README overrides fields
-  LogFunction log = nullptr;
-  void* log_user = nullptr;
-  int log_level = 1;
+
+  // --- surroundings ---
+  bool read_environment = true;  // the README's table of IDLETUNE_* variables overrides fields
+  LogFunction log = nullptr;     // called on whatever thread has something to say; null: silence
+  void* log_user = nullptr;      // handed to `log`; stays the application's
+  int log_level = 1;             // the highest level that is logged; 0: nothing
 };
 
 struct BackgroundOptions {
-  double max_duty = 0.2;          // share of wall-clock time in which a stage may run
-  double min_battery = 0.3;       // state of charge below which nothing runs, unless on mains
-  double max_load = 0.8;          // GPU load (0..1) above which nothing runs, where a sensor tells
-  double thermal_margin_c = 5.0;  // kelvin below the nearest passive trip point
-  std::chrono::nanoseconds max_gap{
-      std::chrono::milliseconds(50)};  // one idle step at most this long
+  // Share of wall-clock time in which a stage may run; 0 to 1.
+  double max_duty = 0.2;
+  // Nothing runs below this state of charge (0 to 1), unless on mains or without a battery.
+  double min_battery = 0.3;
+  // Nothing runs above this load of the GPU (0 to 1), where a sensor tells it.
+  double max_load = 0.8;
+  // Nothing runs nearer than this to a passive trip point, in kelvin.
+  double thermal_margin_c = 5.0;
+  // Longest part of a gap that is used at once. Longer fits more stages; shorter is out of the way
+  // sooner when a launch comes early.
+  std::chrono::nanoseconds max_gap{std::chrono::milliseconds(50)};
 };
 
-// Lets the application's own launches time checked configurations (events only, no copies).
+// Lets the application's own launches time configurations that have passed the check. Nothing is
+// copied; only events are added.
 struct InPlaceOptions {
   bool allowed = false;
   double max_slowdown = 0.05;  // share by which the application's kernel time may grow meanwhile
 };
 
-// Applies the environment table (IDLETUNE_MODE, _STATE, _MODEL, _VERBOSE, _MAX_TUNING_MS, _HELPER).
-// Error: invalid_argument naming the variable and what it takes. The only reader of the
-// environment.
+// Lets IDLETUNE_MODE, _STATE, _MODEL, _VERBOSE, _MAX_TUNING_MS and _HELPER override the fields. No
+// other code of the library reads the environment. Error: invalid_argument that names the variable
+// and what it takes.
 Status apply_environment(AgentOptions& options);
 
 // IDLETUNE_OPENCL_LIBRARY, IDLETUNE_CUDA_LIBRARY, IDLETUNE_NVRTC_LIBRARY; empty when not set.

@@ -24,7 +24,8 @@ struct TunerOptions {
   std::string name = "tuner";
   std::string package;                     // a kernel package's space; or
   std::vector<TunerParameter> parameters;  // a space without constraints
-  std::string model;  // optional .itmodel that knows `name` (or the package's kernel)
+  // Path of an .itmodel that knows `name`, or the package's kernel. Empty: no model.
+  std::string model;
   const SearchLearner* learner = nullptr;  // as AgentOptions::learner
   std::uint64_t seed = 1;
   double wanted_ratio = 0.9;        // r: satisfied at this share of the estimated optimum
@@ -46,14 +47,15 @@ class Tuner {
   Tuner& operator=(Tuner&&) noexcept;
   ~Tuner();
 
-  // The next configuration worth a measurement; nothing when the space is exhausted. Never the same
-  // twice.
+  // The next configuration worth a measurement, never the same twice. Nothing when the space is
+  // exhausted.
   std::optional<Configuration> ask();
   void tell(const Configuration& configuration, const Measurement& measurement);
   // The best correct one told so far, or the default (first values) before any.
   Configuration best() const;
   Nanoseconds best_time() const;  // 0 before any
-  // Formula 2 on what was told: whether `launches` further uses pay for more steps of `step_cost`.
+  // Whether `launches` further uses would pay for more steps of `step_cost` each, by what was told
+  // so far. `reason`, if not null, receives one sentence.
   bool pays(double launches, Nanoseconds step_cost, std::string* reason = nullptr) const;
   std::size_t told() const;
   // "NAME=value NAME=value".
