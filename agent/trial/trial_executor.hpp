@@ -2,39 +2,16 @@
 // candidate's output is judged.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
-#include <string>
-#include <vector>
 
-#include <idletune/configuration.hpp>
 #include <idletune/device.hpp>
-#include <idletune/result.hpp>
 
 #include "agent/trial/quirks.hpp"
 #include "agent/trial/trial.hpp"
+#include "agent/trial/trial_executor_options.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune {
-
-struct TrialExecutorOptions {
-  // Everything the tuner allocates for one shape: device buffers with their guard zones, and the
-  // reference's outputs on the host. A shape that needs more fails in `prepare`.
-  std::uint64_t scratch_limit_bytes = std::uint64_t{256} << 20;
-  // Each side of every buffer; rounded up to the device's alignment of windows. Larger zones catch
-  // writes that go further astray. 0: none.
-  std::uint64_t guard_bytes = 4096;
-  // Compiled variants kept, the reference not counted. At least 2: incumbent and challenger.
-  std::uint32_t compiled_variants = 4;
-  // Added to the deadline of a variant's first run: many drivers generate code at the first launch.
-  Nanoseconds first_run_allowance{std::chrono::seconds(5)};
-  // Of the reference, which nobody has timed yet. Includes its first run's code generation.
-  Nanoseconds reference_deadline{std::chrono::seconds(60)};
-  // The device plays back a history and computes nothing: outputs are not read, a run that returns
-  // counts as correct.
-  bool simulated = false;
-};
 
 // Used by one thread at a time, and it may use `device` during run() only: see Device for what else
 // may happen on the device meanwhile.

@@ -1,0 +1,99 @@
+#include "agent/trial/compiled_variants.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/trial/limits.hpp"
+#include "agent/trial/trial_failure.hpp"
+#include "agent/trial/warm_up.hpp"
+
+namespace idletune::trial {
+
+Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
+                                               std::string_view entry, const std::string& options) {
+  CompileRequest request;
+  request.source = package.source();
+  request.entry = entry;
+  request.options = options;
+  return device.compile(request);
+}
+
+CompiledVariants::CompiledVariants(Device& device, const KernelPackage& package,
+                                   const TrialExecutorOptions& options, QuirkTable quirks)
+    : device_(device), package_(package), options_(options), quirks_(std::move(quirks)) {}
+
+CompiledVariant* CompiledVariants::get(const TrialRequest& request, LaunchPlan& plan,
+                                       TrialOutcome& outcome) {
+  const TrialStage asked = outcome.stage;
+  outcome.stage = TrialStage::compile;
+  const Result<LaunchPlan> admitted =
+      admitted_plan(device_.info(), package_, quirks_, request.shape, request.configuration,
+                    request.ignore_device_limits);
+  if (!admitted) {
+    fail(outcome, TrialStatus::constraints, {admitted.status().message()});
+    return nullptr;
+  }
+  CompiledVariant* found = find(request.configuration);
+  if (found == nullptr) found = compile(request.configuration, outcome);
+  if (found == nullptr) return nullptr;
+  if (!request.ignore_device_limits) {
+    const Status fits = admit_program(device_.info(), *found->program, *admitted);
+    if (!fits.ok()) {
+      fail(outcome, TrialStatus::constraints, {fits.message()});
+      return nullptr;
+    }
+  }
+  if (!found->ran && asked == TrialStage::compile && !generate_code(request, *found, outcome)) {
+    return nullptr;
+  }
+  found->last_use = ++clock_;
+  plan = *admitted;
+  outcome.stage = asked;
+  return found;
+}
+
+// The first launch, on the smallest shape: drivers generate code there, which belongs to the
+// compilation and must not wait for a gap.
+bool CompiledVariants::generate_code(const TrialRequest& request, CompiledVariant& variant,
+                                     TrialOutcome& outcome) {
+  if (options_.simulated) return true;
+  Nanoseconds deadline = request.deadline.count() > 0 ? request.deadline : kNoDeadline;
+  deadline += options_.first_run_allowance;
+  const Status warm = warm_up(device_, package_, *variant.program,
+                              package_.plan(smallest_shape(package_), variant.configuration),
+                              variant.configuration, deadline);
+  if (warm.ok()) return true;
+  const bool timeout = warm.code() == StatusCode::timeout;
+  return fail(outcome, timeout ? TrialStatus::timeout : TrialStatus::runtime,
+              {"first launch: ", warm.message()});
+}
+
+CompiledVariant* CompiledVariants::find(const Configuration& configuration) {
+  for (CompiledVariant& variant : variants_) {
+    if (variant.configuration == configuration) return &variant;
+  }
+  return nullptr;
+}
+
+CompiledVariant* CompiledVariants::compile(const Configuration& configuration,
+                                           TrialOutcome& outcome) {
+  Result<std::unique_ptr<Program>> program =
+      compile_entry(device_, package_, package_.entry(), package_.compile_options(configuration));
+  if (!program) {
+    fail(outcome, status_of_compile(program.status()), {program.status().message()});
+    return nullptr;
+  }
+  if (variants_.size() >= options_.compiled_variants) {
+    variants_.erase(std::min_element(variants_.begin(), variants_.end(),
+                                     [](const CompiledVariant& a, const CompiledVariant& b) {
+                                       return a.last_use < b.last_use;
+                                     }));
+  }
+  CompiledVariant variant;
+  variant.configuration = configuration;
+  variant.program = std::move(*program);
+  variants_.push_back(std::move(variant));
+  return &variants_.back();
+}
+
+}  // namespace idletune::trial

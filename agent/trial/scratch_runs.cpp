@@ -1,0 +1,83 @@
+#include "agent/trial/scratch_runs.hpp"
+
+#include <chrono>
+#include <vector>
+
+#include "agent/trial/trial_failure.hpp"
+
+namespace idletune::trial {
+namespace {
+
+constexpr std::uint64_t kSimulatedBytes = 64;  // per buffer of a device that computes nothing
+
+}  // namespace
+
+ScratchRuns::ScratchRuns(Device& device, const KernelPackage& package,
+                         const TrialExecutorOptions& options)
+    : device_(device),
+      package_(package),
+      options_(options),
+      scratch_(device, package, options.guard_bytes, options.simulated ? kSimulatedBytes : 0) {}
+
+bool ScratchRuns::fit(const Shape& shape, const Configuration& configuration,
+                      TrialOutcome& outcome) {
+  const Result<std::uint64_t> device_bytes = scratch_.needed_bytes(shape, configuration);
+  if (!device_bytes) {
+    return fail_prepare(outcome, TrialStatus::runtime, {device_bytes.status().message()});
+  }
+  const std::uint64_t needed = *device_bytes + kCachedReferences * output_bytes(shape);
+  if (needed > options_.scratch_limit_bytes) {
+    return fail_prepare(outcome, TrialStatus::runtime,
+                        {"the shape needs ", needed, " bytes of scratch memory, the limit is ",
+                         options_.scratch_limit_bytes});
+  }
+  const Status status = scratch_.fit(shape, configuration);
+  if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
+  return true;
+}
+
+// Host memory of one reference.
+std::uint64_t ScratchRuns::output_bytes(const Shape& shape) const {
+  std::uint64_t total = 0;
+  for (std::size_t i = 0; i < scratch_.count(); ++i) {
+    if (scratch_.spec(i).access == Access::in) continue;
+    const Result<std::uint64_t> elements =
+        package_.buffer_elements(scratch_.argument(i), shape, package_.reference_configuration());
+    if (elements) total += *elements * scalar_size_bytes(scratch_.spec(i).type);
+  }
+  return total;
+}
+
+bool ScratchRuns::launch(Program& program, const Range& range, const TrialRequest& request,
+                         Nanoseconds deadline, TrialOutcome& outcome, Nanoseconds& time) {
+  const Result<std::vector<Argument>> arguments = scratch_.arguments(request.shape, request.seed);
+  if (!arguments) {
+    return fail(outcome, TrialStatus::constraints, {arguments.status().message()});
+  }
+  const Result<RunTimes> times = device_.run(program, range, *arguments, deadline);
+  if (!times) return fail_run(times.status(), deadline, outcome);
+  outcome.device += times->device.count() > 0 ? times->device : times->wall;
+  // Once the device has told a time, an event without one is a glitch, not a reason to use
+  // another clock.
+  if (times->device.count() > 0) device_tells_time_ = true;
+  time = device_tells_time_ ? times->device : times->wall;
+  return true;
+}
+
+bool ScratchRuns::fail_run(const Status& status, Nanoseconds deadline, TrialOutcome& outcome) {
+  if (status.code() != StatusCode::timeout) {
+    // A replayed device says so in its own way (agent/lab/replay_device.hpp).
+    TrialStatus ended = TrialStatus::runtime;
+    if (options_.simulated) {
+      if (status.message() == "crash") ended = TrialStatus::crash;
+      if (status.code() == StatusCode::corrupt) ended = TrialStatus::correctness;
+    }
+    return fail(outcome, ended, {status.message()});
+  }
+  outcome.device += deadline;
+  const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(deadline);
+  return fail(outcome, TrialStatus::timeout,
+              {"a run outlived its deadline of ", milliseconds.count(), " ms"});
+}
+
+}  // namespace idletune::trial

@@ -1,0 +1,33 @@
+// How a stage of a trial says that it failed.
+#pragma once
+
+#include <idletune/result.hpp>
+#include <idletune/text.hpp>
+
+#include "agent/trial/trial.hpp"
+
+namespace idletune::trial {
+
+// Describes the failure in `outcome`. Returns false, as every step does that failed.
+inline bool fail(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
+  outcome.status = status;
+  outcome.message = joined(message);
+  return false;
+}
+
+// The same for a failure of `prepare`, which says nothing about the candidate.
+inline bool fail_prepare(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
+  outcome.stage = TrialStage::prepare;
+  return fail(outcome, status, message);
+}
+
+// What the error of a compilation says about the configuration.
+inline TrialStatus status_of_compile(const Status& status) {
+  switch (status.code()) {
+    case StatusCode::compile_error: return TrialStatus::compile;
+    case StatusCode::invalid_argument: return TrialStatus::constraints;
+    default: return TrialStatus::runtime;
+  }
+}
+
+}  // namespace idletune::trial
