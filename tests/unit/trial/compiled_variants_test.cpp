@@ -1,0 +1,102 @@
+#include "agent/trial/compiled_variants.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "tests/unit/trial/trial_bench.hpp"
+
+using namespace idletune;
+using namespace idletune::fake;
+
+TEST_CASE("device limits refuse a configuration before anything is compiled") {
+  Bench bench;
+  TrialRequest request = bench.request(TrialStage::compile, kNoFault);
+  request.configuration = {kNoFault, 2048, 0};
+  TrialOutcome outcome = bench.get().run(request);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK_MESSAGE(contains(outcome.message, "work-group size 2048 exceeds the device's 1024"),
+                outcome.message);
+  request.configuration = {kNoFault, 16, 65536};
+  outcome = bench.get().run(request);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK_MESSAGE(contains(outcome.message, "local memory of 65536 exceeds the device's 32768"),
+                outcome.message);
+  request.configuration = {kNoFault, 17, 0};
+  outcome = bench.get().run(request);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK_MESSAGE(contains(outcome.message, "not in the space"), outcome.message);
+  request.configuration = {kNoFault, 16, 0};
+  request.shape = {std::int64_t{1} << 30};
+  outcome = bench.get().run(request);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK_MESSAGE(contains(outcome.message, "buffer 'x' of 4294967296"), outcome.message);
+  CHECK(bench.device.compiles == 0);
+
+  request.shape = {kElements};
+  request.configuration = {kNoFault, 16, 65536};
+  request.ignore_device_limits = true;
+  CHECK(bench.get().run(request).status == TrialStatus::correct);
+  CHECK(bench.device.compiles == 2);  // the variant, and the reference along with it
+}
+
+TEST_CASE("what only the compiled program knows refuses it before a run") {
+  Bench bench;
+  bench.device.program_work_group_limit = 8;
+  TrialOutcome outcome = bench.check(kNoFault);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK(outcome.stage == TrialStage::compile);
+  bench.device.program_work_group_limit = 1024;
+  bench.device.program_local_memory = 32769;
+  outcome = bench.check(kNoFault);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK(bench.device.runs.empty());
+}
+
+TEST_CASE("a known-bad pattern refuses a configuration before anything is compiled") {
+  Bench bench;
+  REQUIRE(bench.quirks.add_text("platform=\"Fake\": SHARED == 1024: hangs", "test").ok());
+  TrialRequest request = bench.request(TrialStage::compile, kNoFault);
+  request.configuration = {kNoFault, 16, 1024};
+  const TrialOutcome outcome = bench.get().run(request);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK_MESSAGE(contains(outcome.message, "known to fail on this driver: hangs"), outcome.message);
+  CHECK(bench.device.compiles == 0);
+}
+
+TEST_CASE("compile errors carry the compiler's words") {
+  Bench bench;
+  bench.device.compile_script = [](const CompileRequest& request) {
+    return request.entry == "scale" ? Status(StatusCode::compile_error, "line 3: no") : Status();
+  };
+  const TrialOutcome outcome = bench.check(kNoFault);
+  CHECK(outcome.status == TrialStatus::compile);
+  CHECK(outcome.stage == TrialStage::compile);
+  CHECK(outcome.message == "line 3: no");
+}
+
+TEST_CASE("compiled variants are kept up to the limit, the least recently used one goes") {
+  Bench bench;
+  bench.options.compiled_variants = 2;
+  const auto compile = [&](std::int64_t fault) {
+    const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, fault));
+    CHECK(outcome.status == TrialStatus::correct);
+    return bench.device.compiles;
+  };
+  CHECK(compile(0) == 2);  // and the reference
+  CHECK(compile(1) == 3);
+  CHECK(compile(0) == 3);
+  CHECK(compile(2) == 4);  // drops 1
+  CHECK(bench.device.live_programs == 3);
+  CHECK(compile(0) == 4);
+  CHECK(compile(1) == 5);
+}
+
+TEST_CASE(
+    "the compile stage makes the first launch of variant and reference on the smallest shape") {
+  Bench bench;
+  const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, kNoFault));
+  CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+  CHECK(bench.device.runs == std::vector<std::string>{"scale", "scale_reference"});
+  CHECK(bench.device.live_buffers == 0);
+}
