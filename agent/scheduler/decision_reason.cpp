@@ -1,0 +1,123 @@
+#include "agent/scheduler/decision_reason.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdarg>
+#include <cstdio>
+
+namespace idletune::amortization {
+namespace {
+
+// "1.25 ms" and the like, for reasons.
+struct DurationText {
+  char text[24];
+  explicit DurationText(double ns) {
+    const char* unit = "ns";
+    double value = ns;
+    for (const char* larger : {"us", "ms", "s"}) {
+      if (std::fabs(value) < 999.5) break;
+      value /= 1000;
+      unit = larger;
+    }
+    std::snprintf(text, sizeof text, "%.3g %s", value, unit);
+    if (std::fabs(value) >= 999.5)
+      std::snprintf(text, sizeof text, "%.0f %s", std::min(value, 1e12), unit);
+  }
+};
+
+struct CountText {
+  char text[24];
+  explicit CountText(double count) {
+    if (std::isinf(count)) {
+      std::snprintf(text, sizeof text, "no number of");
+    } else {
+      std::snprintf(text, sizeof text, count < 1e7 ? "%.0f" : "%.2g", std::ceil(count));
+    }
+  }
+};
+
+__attribute__((format(printf, 2, 3))) void say(Decision& decision, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  std::vsnprintf(decision.reason_text, sizeof decision.reason_text, format, arguments);
+  va_end(arguments);
+}
+
+// "1 more step", "16 more steps".
+struct StepsText {
+  char text[40];
+  explicit StepsText(double steps) {
+    std::snprintf(text, sizeof text, "%s more step%s", CountText(steps).text,
+                  steps == 1 ? "" : "s");
+  }
+};
+
+}  // namespace
+
+void explain_untimed(Decision& decision) {
+  say(decision, "What runs now has not been timed on this device yet, so nothing can be compared.");
+}
+
+void explain_tune(Decision& decision, const Terms& terms) {
+  say(decision,
+      "Tuning is expected to pay: %s for %s should gain %s over %s launches; it pays from %s "
+      "launches on.",
+      StepsText(decision.steps).text, DurationText(decision.cost_ns).text,
+      DurationText(decision.gain_ns).text, CountText(terms.launches).text,
+      CountText(decision.break_even_launches).text);
+}
+
+void explain_stop(Decision& decision, const Terms& terms, const LookAhead& look,
+                  const char* beginning) {
+  if (terms.launches > look.break_even_search() && terms.launches <= look.break_even_promise) {
+    say(decision,
+        "%s: it may gain %s for %s, but a step that finds nothing may cost %s, more than the "
+        "overhead limit leaves over %s launches; it would be safe from %s launches on.",
+        beginning, DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
+        DurationText(terms.step_charge_high).text, CountText(terms.launches).text,
+        CountText(look.break_even_promise).text);
+    return;
+  }
+  if (!(decision.gain_ns > 0) || std::isinf(decision.break_even_launches)) {
+    say(decision,
+        "%s: nothing noticeably faster than the present %s per launch is to be expected over %s "
+        "launches (estimate of the best: %s).",
+        beginning, DurationText(terms.current).text, CountText(terms.launches).text,
+        DurationText(decision.best_estimate_ns).text);
+    return;
+  }
+  const bool on_average = decision.gain_ns > decision.cost_ns;
+  say(decision,
+      "%s: %s for %s would gain %s%s over %s launches%s; it would pay from %s launches on.",
+      beginning, StepsText(decision.steps).text, DurationText(decision.cost_ns).text,
+      on_average ? "" : "only ", DurationText(decision.gain_ns).text,
+      CountText(terms.launches).text,
+      on_average ? " on average, but too likely less than that costs" : "",
+      CountText(decision.break_even_launches).text);
+}
+
+void explain_first_pick(Decision& decision, const Terms& terms) {
+  say(decision,
+      "The model's first pick is expected to gain %s over %s launches for %s of "
+      "checking; searching beyond it does not pay.",
+      DurationText(decision.gain_ns).text, CountText(terms.launches).text,
+      DurationText(decision.cost_ns).text);
+}
+
+void explain_short_gaps(Decision& decision, const DecisionInput& input) {
+  say(decision,
+      "Tuning would pay (gain %s, cost %s), but a stage needs an idle gap of %s and the "
+      "usual longest is %s.",
+      DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
+      DurationText(in_ns(input.gap_needed)).text, DurationText(in_ns(input.longest_gap)).text);
+}
+
+void explain_short_allowance(Decision& decision, const DecisionInput& input, const Terms& terms) {
+  say(decision,
+      "Tuning would pay (gain %s, cost %s), but the next step is charged %s and the "
+      "overhead limit allows %s now.",
+      DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
+      DurationText(terms.step_charge).text, DurationText(in_ns(*input.allowance)).text);
+}
+
+}  // namespace idletune::amortization

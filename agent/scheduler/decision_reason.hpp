@@ -1,0 +1,17 @@
+// Says a decision in one sentence with its figures.
+#pragma once
+
+#include "agent/scheduler/look_ahead.hpp"
+
+namespace idletune::amortization {
+
+void explain_untimed(Decision& decision);
+void explain_tune(Decision& decision, const Terms& terms);
+void explain_first_pick(Decision& decision, const Terms& terms);
+// `beginning` starts the sentence.
+void explain_stop(Decision& decision, const Terms& terms, const LookAhead& look,
+                  const char* beginning);
+void explain_short_gaps(Decision& decision, const DecisionInput& input);
+void explain_short_allowance(Decision& decision, const DecisionInput& input, const Terms& terms);
+
+}  // namespace idletune::amortization
