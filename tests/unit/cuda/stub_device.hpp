@@ -1,0 +1,97 @@
+// A device of the stub CUDA driver, its one kernel and that kernel's problem.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/cuda.hpp>
+
+#include "platform/cuda/driver.hpp"
+#include "tests/unit/cuda/stub.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+namespace idletune::test {
+
+constexpr const char* kScale =
+    "extern \"C\" __global__ void scale(float* out, const float* in, float factor, int n) {}";
+
+inline std::unique_ptr<Device> open_stub(const CudaStub& stub) {
+  auto device = cuda::open(0, stub.options());
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  return std::move(*device);
+}
+
+inline std::unique_ptr<Device> open_with_cache(const CudaStub& stub,
+                                               const TemporaryFolder& folder) {
+  cuda::OpenOptions options = stub.options();
+  options.cache_folder = folder.path() + "/programs";
+  auto device = cuda::open(0, options);
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  return std::move(*device);
+}
+
+inline CompileRequest request_for(const char* options = "", std::uint32_t lanes = 1) {
+  return {kScale, "scale", options, lanes};
+}
+
+inline std::unique_ptr<Program> compile_on(Device& device, const char* options = "",
+                                           std::uint32_t lanes = 1) {
+  auto program = device.compile(request_for(options, lanes));
+  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
+  return std::move(*program);
+}
+
+inline Range groups_of(std::size_t global, std::size_t local) {
+  Range range;
+  range.global = {global, 1, 1};
+  range.local = {local, 1, 1};
+  return range;
+}
+
+// Two buffers and the arguments of `scale` for them.
+struct Problem {
+  explicit Problem(Device& device, int count = 8) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    for (std::unique_ptr<Buffer>* buffer : {&out, &in}) {
+      auto made = device.allocate(values.size() * sizeof(float));
+      REQUIRE_MESSAGE(made.ok(), made.status().to_string());
+      *buffer = std::move(*made);
+    }
+    REQUIRE(device
+                .write(*in, 0,
+                       {reinterpret_cast<const std::uint8_t*>(values.data()),
+                        values.size() * sizeof(float)})
+                .ok());
+    arguments = {out->argument(), in->argument(), Argument(2.0f), Argument(count)};
+  }
+  float output(Device& device, std::size_t i) const {
+    float value = -1;
+    CHECK(
+        device.read(*out, i * sizeof value, {reinterpret_cast<std::uint8_t*>(&value), sizeof value})
+            .ok());
+    return value;
+  }
+  std::unique_ptr<Buffer> out, in;
+  std::vector<Argument> arguments;
+};
+
+inline std::shared_ptr<const cuda::Driver> driver_of(const CudaStub& stub) {
+  auto driver = cuda::load_driver(stub.path);
+  REQUIRE(driver.ok());
+  return *driver;
+}
+
+inline void* current_context(const cuda::Driver& driver) {
+  cuda::ContextHandle context = nullptr;
+  CHECK(driver.CtxGetCurrent(&context) == cuda::kSuccess);
+  return context;
+}
+
+}  // namespace idletune::test
