@@ -1,0 +1,198 @@
+// The application's launches on an OpenCL library whose every answer is scripted.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include <idletune/opencl.hpp>
+
+#include "platform/opencl/loader.hpp"
+#include "tests/unit/opencl/stub.hpp"
+#include "tests/unit/opencl/stub_device.hpp"
+
+using namespace std::chrono_literals;
+using idletune::Argument;
+using idletune::CompileRequest;
+using idletune::LaunchOptions;
+using idletune::StatusCode;
+using idletune::test::compile_on;
+using idletune::test::open_stub;
+using idletune::test::options_for;
+using idletune::test::request_with;
+using idletune::test::Stub;
+using idletune::test::two_dimensions;
+namespace opencl = idletune::opencl;
+
+TEST_CASE("a launch sets exactly its arguments and enqueues once") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device, 2);
+  auto buffer = device->allocate(64);
+  REQUIRE(buffer.ok());
+  const Argument arguments[] = {(*buffer)->argument(), 2.5f, std::int32_t{-7}, 1.25,
+                                std::uint64_t{1} << 40};
+  stub.reset();
+  REQUIRE(program->enqueue(1, two_dimensions(), arguments, {}, nullptr).ok());
+  CHECK(stub.calls("clSetKernelArg") == 5);
+  CHECK(stub.calls("clEnqueueNDRangeKernel") == 1);
+  CHECK(stub.calls(nullptr) == 6);
+  StubLaunch launch;
+  stub.last_launch(&launch);
+  CHECK(launch.queue == opencl::handles(*device).queue);
+  CHECK(launch.dimensions == 2);
+  CHECK(launch.global[0] == 64);
+  CHECK(launch.global[1] == 32);
+  CHECK(launch.local[0] == 8);
+  CHECK(launch.local[1] == 4);
+  CHECK(launch.wait_count == 0);
+  REQUIRE(launch.argument_count == 5);
+  const std::size_t sizes[] = {sizeof(void*), 4, 4, 8, 8};
+  for (int i = 0; i < 5; ++i) {
+    CHECK(launch.argument_size[i] == sizes[i]);
+    CHECK(std::memcmp(launch.argument[i], arguments[i].data(), sizes[i]) == 0);
+  }
+}
+
+TEST_CASE("lanes have kernels of their own, the tuner another, and there are no more") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device, 3);
+  CHECK(program->lanes() == 3);
+  std::vector<void*> kernels;
+  StubLaunch launch;
+  for (std::uint32_t lane = 0; lane < 3; ++lane) {
+    REQUIRE(program->enqueue(lane, two_dimensions(), {}, {}, nullptr).ok());
+    stub.last_launch(&launch);
+    kernels.push_back(launch.kernel);
+  }
+  REQUIRE(device->run(*program, two_dimensions(), {}, 1s).ok());
+  stub.last_launch(&launch);
+  kernels.push_back(launch.kernel);
+  std::sort(kernels.begin(), kernels.end());
+  CHECK(std::unique(kernels.begin(), kernels.end()) == kernels.end());
+  const idletune::Status beyond = program->enqueue(3, two_dimensions(), {}, {}, nullptr);
+  CHECK(beyond.code() == StatusCode::invalid_argument);
+  CHECK(beyond.message() == "lane 3: expected one below 3");
+}
+
+TEST_CASE("a request for no lanes gets the device's number of them") {
+  Stub stub;
+  opencl::OpenOptions options = options_for(stub);
+  options.launch_lanes = 6;
+  auto device = opencl::open(0, options);
+  REQUIRE(device.ok());
+  CHECK(compile_on(**device, 0)->lanes() == 6);
+  CHECK((*device)->compile(request_with(257)).code() == StatusCode::invalid_argument);
+  CompileRequest nameless = request_with(1);
+  nameless.entry = "";
+  CHECK((*device)->compile(nameless).code() == StatusCode::invalid_argument);
+}
+
+TEST_CASE("a launch goes to the queue it names, with its events") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device);
+  auto api = opencl::load(stub.path);
+  REQUIRE(api.ok());
+  auto context = static_cast<cl_context>(opencl::handles(*device).context);
+  auto device_id = static_cast<cl_device_id>(opencl::handles(*device).device);
+  cl_command_queue plain = (*api)->CreateCommandQueue(context, device_id, 0, nullptr);
+  cl_command_queue profiled =
+      (*api)->CreateCommandQueue(context, device_id, CL_QUEUE_PROFILING_ENABLE, nullptr);
+  int first = 0, second = 0;
+  const void* waits[] = {&first, &second};
+  cl_event event = nullptr;
+  LaunchOptions options;
+  options.queue = plain;
+  options.wait_list = waits;
+  options.wait_count = 2;
+  options.event = &event;
+  void* ticket = &first;
+  REQUIRE(program->enqueue(0, two_dimensions(), {}, options, &ticket).ok());
+  CHECK(ticket == nullptr);  // no profiling there
+  CHECK(event != nullptr);
+  StubLaunch launch;
+  stub.last_launch(&launch);
+  CHECK(launch.queue == plain);
+  CHECK(launch.wait_count == 2);
+  (*api)->ReleaseEvent(event);
+
+  options.queue = profiled;
+  REQUIRE(program->enqueue(0, two_dimensions(), {}, options, &ticket).ok());
+  CHECK(ticket == event);
+  CHECK(*device->elapsed(ticket) == 1000ns);
+  (*api)->ReleaseEvent(event);
+  (*api)->ReleaseCommandQueue(plain);
+  (*api)->ReleaseCommandQueue(profiled);
+  program.reset();
+  device.reset();
+  CHECK(stub.new_objects() == 0);
+}
+
+TEST_CASE("a failing launch gives no ticket and no event") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device);
+  const Argument arguments[] = {1.0f, 2.0f};
+  void* ticket = nullptr;
+  cl_event event = nullptr;
+  LaunchOptions options;
+  options.event = &event;
+  stub.fail("clEnqueueNDRangeKernel", CL_OUT_OF_RESOURCES, 0);
+  idletune::Status status = program->enqueue(0, two_dimensions(), arguments, options, &ticket);
+  CHECK(status.code() == StatusCode::device_error);
+  CHECK(ticket == nullptr);
+  CHECK(event == nullptr);
+  stub.reset();
+  stub.fail("clSetKernelArg", CL_INVALID_ARG_SIZE, 1);
+  status = program->enqueue(0, two_dimensions(), arguments, options, &ticket);
+  CHECK(status.code() == StatusCode::invalid_argument);
+  CHECK(status.message() == "argument 1: clSetKernelArg: CL_INVALID_ARG_SIZE (-51)");
+  CHECK(stub.calls("clEnqueueNDRangeKernel") == 0);
+}
+
+TEST_CASE("elapsed keeps an unfinished ticket and releases a finished or failed one") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device);
+  const long before = stub.live_objects();
+  void* ticket = nullptr;
+  REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, &ticket).ok());
+  stub.set(STUB_EVENT_STATUS, CL_RUNNING);
+  CHECK(device->elapsed(ticket).code() == StatusCode::busy);
+  CHECK(device->elapsed(ticket).code() == StatusCode::busy);
+  CHECK(stub.live_objects() == before + 1);
+  stub.set(STUB_EVENT_STATUS, 0);
+  auto time = device->elapsed(ticket);
+  REQUIRE(time.ok());
+  CHECK(*time == 1000ns);
+  CHECK(stub.live_objects() == before);
+
+  REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, &ticket).ok());
+  stub.set(STUB_EVENT_STATUS, CL_OUT_OF_RESOURCES);
+  CHECK(device->elapsed(ticket).code() == StatusCode::device_error);
+  CHECK(stub.live_objects() == before);
+
+  stub.set(STUB_EVENT_STATUS, 0);
+  REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, &ticket).ok());
+  stub.set(STUB_RUN_NS, 0);
+  CHECK(device->elapsed(ticket).code() == StatusCode::device_error);
+  CHECK(stub.live_objects() == before);
+  CHECK(device->elapsed(nullptr).code() == StatusCode::unsupported);
+}
+
+TEST_CASE("a discarded ticket is released") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device);
+  const long before = stub.live_objects();
+  void* ticket = nullptr;
+  REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, &ticket).ok());
+  CHECK(stub.live_objects() == before + 1);
+  device->discard(ticket);
+  CHECK(stub.live_objects() == before);
+  device->discard(nullptr);
+}

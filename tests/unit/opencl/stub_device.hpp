@@ -1,0 +1,51 @@
+// A device of the stub OpenCL library and its one kernel.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include <idletune/opencl.hpp>
+
+#include "tests/unit/opencl/stub.hpp"
+
+namespace idletune::test {
+
+inline opencl::OpenOptions options_for(const Stub& stub) {
+  opencl::OpenOptions options;
+  options.library = stub.path;
+  return options;
+}
+
+inline std::unique_ptr<Device> open_stub(const Stub& stub) {
+  auto device = opencl::open(0, options_for(stub));
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  return std::move(*device);
+}
+
+inline CompileRequest request_with(std::uint32_t lanes) {
+  CompileRequest request;
+  request.source = "kernel text";
+  request.entry = "entry";
+  request.options = "-DA=1";
+  request.lanes = lanes;
+  return request;
+}
+
+inline std::unique_ptr<Program> compile_on(Device& device, std::uint32_t lanes = 1) {
+  auto program = device.compile(request_with(lanes));
+  REQUIRE_MESSAGE(program.ok(), program.status().to_string());
+  return std::move(*program);
+}
+
+inline Range two_dimensions() {
+  Range range;
+  range.global = {64, 32, 1};
+  range.local = {8, 4, 1};
+  range.dimensions = 2;
+  return range;
+}
+
+}  // namespace idletune::test
