@@ -1,0 +1,179 @@
+// Broken, endless and deadly configurations on a real OpenCL device: none reaches the application.
+#include <idletune/agent.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "agent/journal/summary.hpp"
+#include "tests/unit/agent/application_child.hpp"
+#include "tests/unit/agent/checked_work.hpp"
+#include "tests/unit/agent/tuned_packages.hpp"
+#include "tests/unit/agent/watched_agent.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace idletune;
+using namespace idletune::test;
+using namespace std::chrono_literals;
+
+TEST_CASE(
+    "no wrong configuration of the broken kernel ever runs, and endless ones are quarantined") {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  const std::vector<std::uint8_t> package = packed(broken_kernel());
+  Transposition work;
+  {
+    Messages messages;
+    Agent agent = open_agent(options_with(state, messages));
+    TunedKernel kernel = load(agent, work.application.device(), package);
+    CHECK(work.wrong(kernel) == 0);
+    const Explanation after = tune_all(agent, kernel, work.shape, [&] {
+      CHECK(explain(kernel, work.shape).running[0] == 0);
+      CHECK(work.wrong(kernel) == 0);
+    });
+    INFO(messages.text());
+    CHECK(after.evaluated == 19);  // all but the default
+    CHECK(after.rejected == 18);
+    CHECK(after.quarantined == 2);
+    CHECK(messages.count("BUG=7 TILE=8: reject_failed (timeout") == 1);
+    CHECK(messages.count("BUG=7 TILE=16: reject_failed (timeout") == 1);
+    CHECK(messages.count("BUG=8 TILE=8: reject_failed (constraints") == 1);
+    for (const char* wrong : {"1", "2", "3", "4", "5", "6", "9"}) {
+      CHECK(messages.count("BUG=" + std::string(wrong) + " TILE=8: reject_failed (correctness") ==
+            1);
+    }
+    CHECK(agent.status().tuning_enabled);
+    CHECK(agent.status().storage.ok());
+  }
+  const std::vector<journal::Quarantine> kept = quarantines_of(state);
+  REQUIRE(kept.size() == 2);
+  for (const journal::Quarantine& quarantine : kept) {
+    CHECK(quarantine.reason == journal::QuarantineReason::hang);
+    CHECK(quarantine.trial.configuration[0] == 7);
+  }
+
+  Messages messages;
+  Agent agent = open_agent(options_with(state, messages));
+  TunedKernel kernel = load(agent, work.application.device(), package);
+  CHECK(work.wrong(kernel) == 0);
+  const Explanation after =
+      tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
+  INFO(messages.text());
+  CHECK(messages.count("BUG=") == 0);  // nothing was tried
+  CHECK(after.running[0] == 0);
+  CHECK(after.evaluated == 19);
+  CHECK(after.quarantined == 2);
+}
+
+TEST_CASE(
+    "a configuration that crashes takes the helper, not the application, and is never tried "
+    "again") {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  const std::vector<std::uint8_t> package = packed(fatal_kernel("FATAL == 1 && WIDTH == 32"));
+  Doubling work;
+  {
+    Messages messages;
+    Agent agent = open_agent(options_with(state, messages));
+    TunedKernel kernel = load(agent, work.application.device(), package);
+    CHECK(work.wrong(kernel) == 0);
+    const Explanation after =
+        tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
+    INFO(messages.text());
+    CHECK(after.evaluated == 4);
+    CHECK(after.rejected == 1);
+    CHECK(after.quarantined == 1);
+    CHECK(after.running[0] == 0);
+    CHECK(messages.count("FATAL=1 WIDTH=32: reject_failed (crash") == 1);
+    CHECK(messages.count("SIGILL") >= 1);
+    CHECK(agent.status().tuning_enabled);
+  }
+  const std::vector<journal::Quarantine> kept = quarantines_of(state);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].reason == journal::QuarantineReason::crash);
+  CHECK(kept[0].trial.configuration == Configuration{1, 32});
+
+  Messages messages;
+  Agent agent = open_agent(options_with(state, messages));
+  TunedKernel kernel = load(agent, work.application.device(), package);
+  CHECK(work.wrong(kernel) == 0);
+  const Explanation after =
+      tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
+  INFO(messages.text());
+  CHECK(messages.count("FATAL=") == 0);
+  CHECK(after.quarantined == 1);
+}
+
+TEST_CASE("many crashes end tuning for the process, and the next one goes on with the rest") {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  const std::vector<std::uint8_t> package = packed(fatal_kernel("FATAL == 1"));
+  for (const bool first : {true, false}) {
+    CAPTURE(first);
+    Messages messages;
+    Doubling work;
+    Agent agent = open_agent(options_with(state, messages));
+    TunedKernel kernel = load(agent, work.application.device(), package);
+    CHECK(work.wrong(kernel) == 0);
+    const Explanation after =
+        tune_all(agent, kernel, work.shape, [&] { CHECK(work.wrong(kernel) == 0); });
+    INFO(messages.text());
+    CHECK(agent.status().tuning_enabled != first);
+    CHECK(after.quarantined == (first ? 3 : 4));
+    CHECK(messages.count("(crash") == (first ? 3 : 1));
+    CHECK(after.running[0] == 0);
+    CHECK(agent.tune_now(100ms).stages == 0);
+  }
+}
+
+TEST_CASE("in the application's process a deadly configuration kills it once and never again") {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  const std::string package = write_package(folder, fatal_kernel("FATAL == 2 && WIDTH == 32"));
+  Process first(package, state, "in_process", {1000});
+  const ExitStatus death = first.wait();
+  INFO(first.text());
+  CHECK(death.kind == ExitStatus::Kind::signaled);
+  CHECK(death.value == SIGABRT);
+
+  Process second(package, state, "in_process", {1000});
+  const ExitStatus survived = second.wait();
+  INFO(second.text());
+  CHECK_MESSAGE(survived.clean(), survived.to_string());
+  CHECK(second.count("FATAL=2") == 0);
+  CHECK(first.count(": FATAL=0 ") + second.count(": FATAL=0 ") == 3);
+  const std::vector<journal::Quarantine> kept = quarantines_of(state);
+  REQUIRE(kept.size() == 1);
+  CHECK(kept[0].reason == journal::QuarantineReason::in_process_death);
+  CHECK(kept[0].trial.configuration == Configuration{2, 32});
+
+  Process third(package, state, "in_process", {1000});
+  CHECK(third.wait().clean());
+  INFO(third.text());
+  CHECK(third.count("FATAL=2") == 0);
+  CHECK(quarantines_of(state).size() == 1);
+}
+
+TEST_CASE("in the application's process an endless configuration ends tuning and nothing else") {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  KernelDescription kernel = broken_kernel();
+  kernel.constraints = {DescribedExpression("BUG == 0 || (BUG == 7 && TILE == 8)")};
+  const std::string package = write_package(folder, kernel);
+  const Shape shape{100, 70};
+  bool met = false;
+  for (int start = 0; start < 2; ++start) {
+    Process process(package, state, "in_process", shape);
+    CHECK(process.read_until("end ", kPatience));
+    CAPTURE(process.text());
+    met = met || process.count("BUG=7 TILE=8: reject_failed (timeout") == 1;
+    CHECK(process.count("BUG=7") <= 1);
+    process.kill();  // its device is occupied for good
+    CHECK(quarantines_of(state).size() == 1);
+  }
+  CHECK(met);
+}

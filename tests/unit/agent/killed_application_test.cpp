@@ -1,0 +1,68 @@
+// An application that is killed while it tunes on a real OpenCL device.
+#include <idletune/agent.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "agent/journal/summary.hpp"
+#include "models/core/random.hpp"
+#include "tests/unit/agent/application_child.hpp"
+#include "tests/unit/agent/tuned_packages.hpp"
+#include "tests/unit/agent/watched_agent.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace idletune;
+using namespace idletune::test;
+using namespace std::chrono_literals;
+
+TEST_CASE("an application killed ten times keeps every adoption that it had told of") {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  const std::string package = write_package(folder, small_gemm());
+  const Shape shape{128, 128, 64};
+  Random random(20261121);
+  std::string told;  // "<milliseconds> <configuration>"
+  int adoptions = 0;
+  int deaths_while_tuning = 0;
+  for (int death = 0; death < 10; ++death) {
+    CAPTURE(death);
+    Process process(package, state, "helper", shape);
+    CHECK(process.read_until("start ", kPatience));
+    CAPTURE(process.text());
+    const std::string start = process.last("start ").substr(6);
+    if (!told.empty()) {
+      // The same, or a faster one adopted in the moment between its adoption and the death.
+      CHECK(start != "default");
+      CHECK(std::atof(start.c_str()) <= std::atof(told.c_str()) + 1e-9);
+    }
+    if (start != "default") told = start;
+    // A random moment: so many steps later, and up to a quarter of a second more.
+    const std::uint64_t steps = random.below(4);
+    for (std::uint64_t i = 0; i < steps; ++i) CHECK(process.read_until("log ", kPatience));
+    (void)process.read_until("end ", std::chrono::microseconds(random.below(250000)));
+    process.kill();
+    deaths_while_tuning += process.last("end ").empty();
+    if (const std::string state_line = process.last("state "); !state_line.empty()) {
+      told = state_line.substr(6);
+    }
+    for (const std::string& line : process.lines) adoptions += line.compare(0, 6, "state ") == 0;
+  }
+  const journal::JournalSummary kept = journal_of(state);
+  MESSAGE(adoptions << " adoptions told of, " << kept.state.measurement_count()
+                    << " measurements and "
+                    << kept.state.suspect_count() + kept.state.open_trials().size()
+                    << " interrupted trials kept");
+  CHECK(deaths_while_tuning >= 7);  // on a busy machine a life may end by itself
+  CHECK(adoptions >= 1);
+  CHECK(kept.state.measurement_count() > 1);
+  Process last(package, state, "helper", shape);
+  CHECK(last.read_until("start ", kPatience));
+  if (last.last("start ") == "start default") CHECK(last.read_until("state ", kPatience));
+  last.kill();
+  CAPTURE(last.text());
+  CHECK(journal_of(state).state.adoption_count() == 1);
+}

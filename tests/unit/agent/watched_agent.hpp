@@ -1,0 +1,118 @@
+// An agent whose messages are kept, and what its journal holds.
+#pragma once
+
+#include <idletune/agent.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/journal/journal.hpp"
+#include "agent/journal/summary.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::test {
+
+// Only ever reached by a failure: the machine may be slow.
+constexpr std::chrono::seconds kPatience{120};
+
+// Collects the agent's messages.
+struct Messages {
+  static void take(void* self, int, const char* message) {
+    auto& messages = *static_cast<Messages*>(self);
+    const std::lock_guard<std::mutex> lock(messages.mutex);
+    messages.lines.emplace_back(message);
+  }
+  std::size_t count(const std::string& part) {
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::size_t found = 0;
+    for (const std::string& line : lines) found += line.find(part) != std::string::npos;
+    return found;
+  }
+  std::string text() {
+    const std::lock_guard<std::mutex> lock(mutex);
+    std::string all;
+    for (const std::string& line : lines) all += line + "\n";
+    return all;
+  }
+  std::mutex mutex;
+  std::vector<std::string> lines;
+};
+
+inline AgentOptions options_with(const std::string& state, Messages& messages) {
+  AgentOptions options;
+  options.state = state;
+  options.run_deadline = std::chrono::milliseconds(300);
+  options.log = &Messages::take;
+  options.log_user = &messages;
+  options.log_level = 2;
+  return options;
+}
+
+inline Agent open_agent(const AgentOptions& options) {
+  auto agent = Agent::open(options);
+  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
+  return std::move(*agent);
+}
+
+inline TunedKernel load(Agent& agent, Device& device, const std::vector<std::uint8_t>& package) {
+  auto kernel = agent.kernel(device, package);
+  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  return *kernel;
+}
+
+inline Explanation explain(const TunedKernel& kernel, const Shape& shape) {
+  auto explanation = kernel.explain(shape);
+  REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
+  return *explanation;
+}
+
+// Options under which search is worth everything, so that a test need not launch for hours.
+inline AgentOptions eager(const std::string& state, Messages& messages) {
+  AgentOptions options = options_with(state, messages);
+  options.run_deadline = std::chrono::seconds(2);
+  options.sysfs_root = state;  // no sensors
+  options.idle_cost = 0;
+  options.compile_cost = 0;
+  options.overhead_limit = 1;
+  return options;
+}
+
+inline journal::JournalSummary journal_of(const std::string& state) {
+  auto bytes = read_file(state + "/" + journal::kJournalName, 8u << 20);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  auto summary = journal::read_journal(*bytes);
+  REQUIRE_MESSAGE(summary.ok(), summary.status().to_string());
+  return std::move(*summary);
+}
+
+inline std::vector<journal::Quarantine> quarantines_of(const std::string& state) {
+  std::vector<journal::Quarantine> result;
+  const journal::JournalSummary summary = journal_of(state);
+  summary.state.for_each_quarantine(
+      [&](const journal::Quarantine& quarantine) { result.push_back(quarantine); });
+  return result;
+}
+
+// Tunes in slices until everything has been tried; `between` runs after each.
+template <class Between>
+Explanation tune_all(Agent& agent, TunedKernel& kernel, const Shape& shape, Between between) {
+  using namespace std::chrono_literals;
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + kPatience;
+  for (;;) {
+    const IdleReport report = agent.tune_now(400ms);
+    between();
+    const Explanation now = explain(kernel, shape);
+    const bool idled = report.stages == 0 && report.used < 400ms;
+    if (idled && !report.waiting && report.needs == 0ns) return now;
+    REQUIRE_MESSAGE(Clock::now() < end, "not done: " << now.evaluated << " tried, " << now.reason);
+  }
+}
+
+}  // namespace idletune::test
