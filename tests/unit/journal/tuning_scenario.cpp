@@ -1,0 +1,269 @@
+#include "tests/unit/journal/tuning_scenario.hpp"
+
+#include <algorithm>
+
+#include "models/core/digest.hpp"
+
+namespace idletune::journal {
+
+bool facts_hold(const Promises& promises, std::size_t position, const State& state) {
+  return std::all_of(promises.facts.begin(), promises.facts.end(), [&](const Fact& fact) {
+    return position < fact.from || position > fact.until || fact.holds(state);
+  });
+}
+
+Trial trial_of(std::int64_t kernel, std::int64_t shape, std::int64_t configuration) {
+  Trial trial;
+  trial.kernel = digest_of("kernel") + static_cast<std::uint64_t>(kernel);
+  trial.device = 7;
+  trial.driver = 70;
+  trial.shape = Shape{shape, shape + 1, 3};
+  trial.configuration = Configuration{configuration, 16, 32, -1, configuration * 1000};
+  return trial;
+}
+
+Scenario::Scenario(std::shared_ptr<Disk> disk, std::uint64_t seed, bool with_kills)
+    : disk_(std::move(disk)), random_(seed), with_kills_(with_kills) {
+  open();
+}
+
+void Scenario::run(int steps) {
+  for (int i = 0; i < steps; ++i) step();
+}
+
+void Scenario::open() {
+  JournalOptions options;
+  options.boot = boot_;
+  options.note_interval = std::chrono::seconds(2);
+  journal_.reset();
+  journal_ = Journal::open(test::open_faulty_storage(disk_), options);
+  open_.clear();
+  if (journal_->storage_status().ok()) acknowledge();
+}
+
+void Scenario::acknowledge() {
+  promises_.acknowledged.push_back(position());
+  for (Fact& fact : pending_) {
+    fact.from = position();
+    promises_.facts.push_back(std::move(fact));
+  }
+  pending_.clear();
+}
+
+void Scenario::acknowledge_if(bool durable) {
+  if (durable) acknowledge();
+}
+
+Trial Scenario::any_trial() {
+  return trial_of(static_cast<std::int64_t>(random_.below(2)),
+                  static_cast<std::int64_t>(random_.below(3)),
+                  static_cast<std::int64_t>(random_.below(8)));
+}
+
+void Scenario::step() {
+  now_ += std::chrono::milliseconds(700);
+  ++serial_;
+  switch (random_.below(16)) {
+    case 0:
+    case 1:
+    case 2: return begin_trial();
+    case 3:
+    case 4:
+    case 5: return end_trial();
+    case 6: return measure(any_trial());
+    case 7: return adopt();
+    case 8: return quarantine();
+    case 9: return note();
+    case 10: return note();
+    case 11: return acknowledge_if(journal_->sync().ok());
+    case 12: return compact();
+    case 13: return park();
+    case 14: return with_kills_ ? kill() : note();
+    default: return restart();
+  }
+}
+
+void Scenario::begin_trial() {
+  Intent intent;
+  intent.trial = any_trial();
+  if (journal_->state().is_quarantined(intent.trial.key())) return;
+  intent.isolated = random_.below(4) != 0;
+  intent.stage = random_.below(2) == 0 ? IntentStage::compile : IntentStage::run;
+  const TrialKey key = intent.trial.key();
+  const bool durable = journal_->intent(intent);
+  open_.push_back(intent.trial);
+  if (!durable) return;
+  acknowledge();
+  Fact fact;
+  fact.from = position();
+  fact.holds = [key](const State& state) {
+    return state.is_suspect(key) || state.is_quarantined(key) || state.open_trial(key) != nullptr;
+  };
+  open_facts_.push_back({key, promises_.facts.size()});
+  promises_.facts.push_back(std::move(fact));
+}
+
+void Scenario::release(const TrialKey& key) {
+  for (const auto& [open_key, fact] : open_facts_) {
+    if (open_key == key && promises_.facts[fact].until == SIZE_MAX) {
+      promises_.facts[fact].until = position();
+    }
+  }
+  open_.erase(std::remove_if(open_.begin(), open_.end(),
+                             [&](const Trial& trial) { return trial.key() == key; }),
+              open_.end());
+}
+
+void Scenario::release_all() {
+  while (!open_facts_.empty()) {
+    const TrialKey key = open_facts_.back().first;
+    release(key);
+    open_facts_.pop_back();
+  }
+  open_.clear();
+}
+
+void Scenario::end_trial() {
+  if (open_.empty()) return;
+  const Trial trial = open_[static_cast<std::size_t>(random_.below(open_.size()))];
+  measure(trial);
+  release(trial.key());
+  journal_->closed(trial.key());
+}
+
+void Scenario::park() {
+  if (open_.empty()) return;
+  const TrialKey key = open_[static_cast<std::size_t>(random_.below(open_.size()))].key();
+  release(key);
+  journal_->parked(key);
+}
+
+void Scenario::measure(const Trial& trial) {
+  Measurement measurement;
+  measurement.trial = trial;
+  measurement.status = static_cast<TrialStatus>(random_.below(kTrialStatusCount));
+  measurement.median = nanoseconds(random_.below(1u << 20));
+  measurement.minimum = measurement.median / 2;
+  measurement.samples = 5;
+  measurement.compile = nanoseconds(random_.below(1u << 30));
+  measurement.unix_seconds = serial_;
+  journal_->measured(measurement);
+  const TrialKey key = trial.key();
+  const std::int64_t serial = serial_;
+  pending_.push_back({0, SIZE_MAX, [key, serial](const State& state) {
+                        const auto found = state.measurement(key);
+                        return found && found->unix_seconds >= serial;
+                      }});
+}
+
+void Scenario::adopt() {
+  const Trial trial = any_trial();
+  const ShapeKey key = trial.shape_key();
+  for (const auto& [adopted_key, fact] : adoption_facts_) {
+    if (adopted_key == key)
+      promises_.facts[fact].until = std::min(promises_.facts[fact].until, position());
+  }
+  if (random_.below(3) == 0) {
+    journal_->demoted(key);
+    acknowledge_if(journal_->storage_status().ok());
+    return;
+  }
+  Adoption adoption;
+  adoption.trial = trial;
+  adoption.expected = nanoseconds(serial_);
+  adoption.default_time = nanoseconds(2 * serial_);
+  journal_->adopted(adoption);
+  if (!journal_->storage_status().ok()) return;
+  acknowledge();
+  Fact fact;
+  fact.from = position();
+  fact.holds = [key, trial, expected = adoption.expected](const State& state) {
+    const auto found = state.adoption(key);
+    return (found && found->expected == expected) || state.is_quarantined(trial.key());
+  };
+  adoption_facts_.push_back({key, promises_.facts.size()});
+  promises_.facts.push_back(std::move(fact));
+}
+
+void Scenario::quarantine() {
+  const Trial trial = open_.empty() ? any_trial() : open_.back();
+  const TrialKey key = trial.key();
+  release(key);
+  journal_->quarantine(trial, QuarantineReason::crash, "killed by signal 6 (SIGABRT)");
+  pending_.push_back(
+      {0, SIZE_MAX, [key](const State& state) { return state.is_quarantined(key); }});
+  acknowledge_if(journal_->storage_status().ok());
+}
+
+void Scenario::note() {
+  Ledger ledger;
+  ledger.charged = nanoseconds(serial_ * 10);
+  ledger.kernel_time = nanoseconds(serial_ * 1000);
+  ledger.savings = nanoseconds(serial_ - 5);
+  journal_->note_ledger(ledger, now_);
+  ShapeStatistics statistics;
+  statistics.kernel = 1;
+  statistics.shape = any_trial().shape;
+  statistics.launches = static_cast<std::uint64_t>(serial_);
+  statistics.active_seconds = 3;
+  statistics.sessions = 1;
+  journal_->note_shape(statistics, now_);
+}
+
+void Scenario::compact() {
+  if (journal_->compact().ok()) acknowledge();
+}
+
+void Scenario::restart() {
+  release_all();
+  const Ledger ledger = journal_->state().ledger();
+  acknowledge_if(journal_->shutdown().ok());
+  if (journal_->storage_status().ok()) {
+    Fact fact;
+    fact.from = position();
+    fact.holds = [ledger](const State& state) { return state.ledger().charged >= ledger.charged; };
+    promises_.facts.push_back(std::move(fact));
+  }
+  if (with_kills_) open();
+}
+
+void Scenario::kill() {
+  release_all();
+  pending_.clear();
+  if (random_.below(2) == 0) ++boot_;
+  open();
+}
+
+std::unique_ptr<Journal> open_on(const std::shared_ptr<Disk>& disk, std::uint64_t boot) {
+  JournalOptions options;
+  options.boot = boot;
+  return Journal::open(test::open_faulty_storage(disk), options);
+}
+
+Promises use_a_little(const std::shared_ptr<Disk>& disk, Journal& journal) {
+  Promises promises;
+  promises.acknowledged.push_back(disk->operations.size());
+  Intent intent;
+  intent.trial = trial_of(9, 9, 9);
+  const TrialKey key = intent.trial.key();
+  if (!journal.intent(intent)) return promises;
+  promises.acknowledged.push_back(disk->operations.size());
+  Measurement measurement;
+  measurement.trial = intent.trial;
+  measurement.median = nanoseconds(9);
+  journal.measured(measurement);
+  journal.closed(key);
+  if (!journal.sync().ok()) return promises;
+  promises.acknowledged.push_back(disk->operations.size());
+  promises.facts.push_back({disk->operations.size(), SIZE_MAX, [key](const State& state) {
+                              return state.measurement(key).has_value() && !state.is_suspect(key);
+                            }});
+  journal.quarantine(trial_of(9, 9, 10), QuarantineReason::hang, "");
+  promises.acknowledged.push_back(disk->operations.size());
+  promises.facts.push_back({disk->operations.size(), SIZE_MAX, [](const State& state) {
+                              return state.is_quarantined(trial_of(9, 9, 10).key());
+                            }});
+  return promises;
+}
+
+}  // namespace idletune::journal
