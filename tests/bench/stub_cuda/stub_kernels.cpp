@@ -1,0 +1,126 @@
+#include "tests/bench/stub_cuda/stub_kernels.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+namespace stub_cuda {
+
+long definition(const std::string& image, const char* name, long otherwise) {
+  const std::string wanted = std::string("-D") + name + "=";
+  const std::size_t at = image.find(wanted);
+  return at == std::string::npos ? otherwise : std::atol(image.c_str() + at + wanted.size());
+}
+
+namespace {
+
+std::size_t parameter_bytes(const std::string& parameter) {
+  if (parameter.find('*') != std::string::npos) return sizeof(DeviceAddress);
+  for (const char* wide : {"double", "long"}) {
+    if (parameter.find(wide) != std::string::npos) return 8;
+  }
+  return 4;
+}
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+}  // namespace
+
+Kernel* find_kernel(Module* module, const std::string& name) {
+  const std::string& text = module->image;
+  std::size_t at = 0;
+  for (;; ++at) {
+    at = text.find(name + "(", at);
+    if (at == std::string::npos) return nullptr;
+    if (at > 0 && !is_name_character(text[at - 1])) break;
+  }
+  const std::size_t open = at + name.size();
+  const std::size_t close = text.find(')', open);
+  if (close == std::string::npos) return nullptr;
+  auto* kernel = new Kernel;
+  kernel->module = module;
+  std::string parameter;
+  for (std::size_t i = open + 1; i <= close; ++i) {
+    if (text[i] != ',' && i != close) {
+      parameter += text[i];
+      continue;
+    }
+    if (parameter.find_first_not_of(" \n") != std::string::npos) {
+      kernel->parameter_bytes.push_back(parameter_bytes(parameter));
+    }
+    parameter.clear();
+  }
+  kernel->is_scale = name == "scale" && kernel->parameter_bytes.size() == 4;
+  const long run_us = definition(text, "RUN_US", -1);
+  kernel->run_ns = run_us < 0 ? -1 : 1000 * run_us;
+  kernel->behaviour = static_cast<int>(definition(text, "BEHAVIOUR", CUDA_STUB_RIGHT));
+  return kernel;
+}
+
+bool is_allocated(DeviceAddress address, std::size_t bytes) {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  auto next = state().allocations.upper_bound(address);
+  if (next == state().allocations.begin()) return false;
+  --next;
+  return address - next->first <= next->second && bytes <= next->second - (address - next->first);
+}
+
+namespace {
+
+template <class T>
+T read_argument(void** parameters, int i) {
+  T value;
+  std::memcpy(&value, parameters[i], sizeof value);
+  return value;
+}
+
+Error run_scale(const Kernel& kernel, void** parameters) {
+  const auto out = read_argument<DeviceAddress>(parameters, 0);
+  const auto in = read_argument<DeviceAddress>(parameters, 1);
+  const auto factor = read_argument<float>(parameters, 2);
+  const auto n = read_argument<int>(parameters, 3);
+  const std::size_t bytes = static_cast<std::size_t>(n > 0 ? n : 0) * sizeof(float);
+  if (!is_allocated(out, bytes) || !is_allocated(in, bytes)) return kIllegalAddress;
+  auto* to = reinterpret_cast<float*>(static_cast<std::uintptr_t>(out));
+  const auto* from = reinterpret_cast<const float*>(static_cast<std::uintptr_t>(in));
+  for (int i = 0; i < n; ++i) to[i] = factor * from[i];
+  if (kernel.behaviour == CUDA_STUB_WRONG && n > 0) to[n - 1] += 1;
+  return kSuccess;
+}
+
+}  // namespace
+
+void behave(const Kernel& kernel, Stream& stream, Context& context, void** parameters) {
+  if (kernel.behaviour == CUDA_STUB_ABORT) std::abort();
+  if (kernel.behaviour == CUDA_STUB_ENDLESS) stream.endless = true;
+  if (kernel.behaviour == CUDA_STUB_ILLEGAL_ADDRESS) context.spoilt_by = kIllegalAddress;
+  if (!kernel.is_scale || context.spoilt_by.load() != kSuccess) return;
+  if (const Error error = run_scale(kernel, parameters); error != kSuccess) {
+    context.spoilt_by = error;
+  }
+}
+
+void record(const Kernel& kernel, const Stream& stream, StreamHandle handle,
+            const unsigned (&sizes)[7], void** parameters) {
+  CudaStubLaunch launch = {};
+  launch.stream = handle;
+  launch.priority = stream.priority;
+  launch.context = current();
+  launch.capture_mode = static_cast<int>(capture_mode);
+  for (int i = 0; i < 3; ++i) {
+    launch.grid[i] = sizes[i];
+    launch.block[i] = sizes[3 + i];
+  }
+  launch.shared_bytes = sizes[6];
+  launch.argument_count = static_cast<unsigned>(kernel.parameter_bytes.size());
+  for (std::size_t i = 0; i < kernel.parameter_bytes.size() && i < 16; ++i) {
+    launch.argument_size[i] = kernel.parameter_bytes[i];
+    std::memcpy(launch.argument[i], parameters[i], kernel.parameter_bytes[i]);
+  }
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  state().last_launch = launch;
+}
+
+}  // namespace stub_cuda

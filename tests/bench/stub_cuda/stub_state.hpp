@@ -1,0 +1,159 @@
+// What the stub driver remembers, and how its functions begin.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "platform/cuda/driver_api.hpp"
+#include "tests/bench/stub_cuda/stub_control.h"
+
+namespace stub_cuda {
+
+using namespace idletune::cuda;
+
+#define STUB_FUNCTIONS(X) IDLETUNE_CUDA_REQUIRED(X) IDLETUNE_CUDA_OPTIONAL(X)
+
+enum Function {
+#define STUB_ENUM(name, detail, parameters) k##name,
+  STUB_FUNCTIONS(STUB_ENUM)
+#undef STUB_ENUM
+      kGetProcAddress,
+  kFunctionCount
+};
+
+extern const char* const kNames[kFunctionCount];
+extern const long kDefaults[CUDA_STUB_SETTING_COUNT];
+constexpr int kMaxDevices = 4;
+constexpr int kGreatestPriority = -5;
+
+struct Context {
+  int device = 0;
+  std::atomic<Error> spoilt_by{kSuccess};
+};
+
+struct Stream {
+  Context* context = nullptr;
+  int priority = 0;
+  std::atomic<long> clock_ns{0};
+  std::atomic<bool> endless{false};
+};
+
+struct Event {
+  Context* context = nullptr;
+  bool timing = true;
+  std::atomic<long> at_ns{0};
+  std::atomic<long> polls_left{0};
+  std::atomic<bool> endless{false};
+};
+
+struct Module {
+  Context* context = nullptr;
+  std::string image;
+  std::vector<struct Kernel*> kernels;
+};
+
+struct Kernel {
+  Module* module = nullptr;
+  std::vector<std::size_t> parameter_bytes;
+  bool is_scale = false;
+  long run_ns = -1;  // -1: the setting's
+  int behaviour = CUDA_STUB_RIGHT;
+};
+
+struct State {
+  State();
+  std::atomic<unsigned long> calls[kFunctionCount] = {};
+  std::atomic<Error> errors[kFunctionCount] = {};
+  std::atomic<long> successes_left[kFunctionCount] = {};
+  std::atomic<long> settings[CUDA_STUB_SETTING_COUNT] = {};
+  std::atomic<long> live{0};
+  Context primary[kMaxDevices];
+  Stream default_streams[kMaxDevices];
+  std::atomic<long> primary_references{0};
+  std::mutex mutex;  // of what follows
+  std::map<DeviceAddress, std::size_t> allocations;
+  std::set<void*> objects;  // live ones: what callers leak on purpose stays reachable
+  std::string last_image;
+  CudaStubLaunch last_launch = {};
+};
+
+extern State* const the_state;  // outlives every exit handler
+inline State& state() { return *the_state; }
+
+extern thread_local std::vector<Context*> context_stack;
+extern thread_local CaptureMode capture_mode;
+
+inline long setting(CudaStubSetting which) {
+  return state().settings[which].load(std::memory_order_relaxed);
+}
+
+// Counts the call; the error it is scripted to fail with, or kSuccess.
+inline Error enter(Function function) {
+  State& s = state();
+  s.calls[function].fetch_add(1, std::memory_order_relaxed);
+  const Error error = s.errors[function].load(std::memory_order_relaxed);
+  if (error == kSuccess) return kSuccess;
+  return s.successes_left[function].fetch_sub(1) > 0 ? kSuccess : error;
+}
+
+inline Context* current() { return context_stack.empty() ? nullptr : context_stack.back(); }
+
+// As enter(), for calls that need a healthy current context.
+inline Error enter_in_context(Function function) {
+  const Error error = enter(function);
+  if (error != kSuccess) return error;
+  const Context* context = current();
+  if (context == nullptr) return kInvalidContext;
+  return context->spoilt_by.load(std::memory_order_relaxed);
+}
+
+inline int device_count() {
+  return static_cast<int>(std::clamp(setting(CUDA_STUB_DEVICES), 0L, long{kMaxDevices}));
+}
+
+// Default streams are one per device here.
+inline Stream* stream_of(StreamHandle handle) {
+  if (reinterpret_cast<std::uintptr_t>(handle) > 2) return reinterpret_cast<Stream*>(handle);
+  return &state().default_streams[current() != nullptr ? current()->device : 0];
+}
+
+inline bool is_own(const Stream* stream) {
+  return stream->context == current() ||
+         (stream >= state().default_streams && stream < state().default_streams + kMaxDevices);
+}
+
+template <class Handle, class Object>
+Error keep(Object* object, Handle* out) {
+  state().live.fetch_add(1);
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  state().objects.insert(object);
+  *out = reinterpret_cast<Handle>(object);
+  return kSuccess;
+}
+
+template <class Object>
+Error destroy(Object* object) {
+  {
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    if (state().objects.erase(object) == 0) return kInvalidHandle;
+  }
+  delete object;
+  state().live.fetch_sub(1);
+  return kSuccess;
+}
+
+// The run's errors show wherever somebody looks for its end.
+inline Error error_of_runs(Context* context) {
+  const long status = setting(CUDA_STUB_RUN_STATUS);
+  if (status > 1) context->spoilt_by = static_cast<Error>(status);
+  return context->spoilt_by.load();
+}
+
+}  // namespace stub_cuda
