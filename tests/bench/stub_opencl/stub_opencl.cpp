@@ -1,111 +1,21 @@
 // An OpenCL library that does nothing, at once. See stub_control.h.
 // For other processes, STUB_OPENCL_EVENT_STATUS presets that setting when the library is loaded.
-#define CL_TARGET_OPENCL_VERSION 300
-#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
-#include <CL/cl.h>
-#include <CL/cl_ext.h>
-
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
-#include <set>
 #include <string>
-#include <vector>
 
-#include "tests/bench/stub_opencl/stub_control.h"
+#include "tests/bench/stub_opencl/stub_state.hpp"
+
+using namespace stub_opencl;
 
 namespace {
-
-// clang-format off
-#define STUB_FUNCTIONS(X) \
-  X(BuildProgram) X(CreateBuffer) X(CreateCommandQueue) X(CreateCommandQueueWithProperties) \
-  X(CreateContext) X(CreateKernel) X(CreateProgramWithBinary) X(CreateProgramWithSource) \
-  X(CreateSubBuffer) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) \
-  X(Finish) X(Flush) X(GetCommandQueueInfo) X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) \
-  X(GetEventInfo) X(GetEventProfilingInfo) X(GetExtensionFunctionAddressForPlatform) \
-  X(GetKernelWorkGroupInfo) X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) \
-  X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) \
-  X(ReleaseMemObject) X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext) X(RetainEvent) \
-  X(SetKernelArg)
-// clang-format on
-
-enum Function {
-#define STUB_ENUM(name) k##name,
-  STUB_FUNCTIONS(STUB_ENUM)
-#undef STUB_ENUM
-      kFunctionCount
-};
-
-constexpr const char* kNames[] = {
-#define STUB_NAME(name) "cl" #name,
-    STUB_FUNCTIONS(STUB_NAME)
-#undef STUB_NAME
-};
-
-constexpr long kDefaults[STUB_SETTING_COUNT] = {0, 0, 1000, 1, 1, 3, 1, 0, 1, 256, 1};
-
-struct Object {
-  std::atomic<cl_uint> references{1};
-  Object* parent = nullptr;  // context of a queue or program, program of a kernel
-  cl_command_queue_properties properties = 0;
-  bool low_priority = false;
-  std::atomic<long> polls{0};        // of an event
-  std::string text;                  // source of a program
-  std::vector<unsigned char> bytes;  // content of a buffer
-  cl_uint argument_count = 0;        // of a kernel
-  size_t argument_size[16] = {};
-  unsigned char argument[16][16] = {};
-};
-
-struct State {
-  State() {
-    for (int i = 0; i < STUB_SETTING_COUNT; ++i) settings[i] = kDefaults[i];
-    if (const char* status = std::getenv("STUB_OPENCL_EVENT_STATUS")) {
-      settings[STUB_EVENT_STATUS] = std::atol(status);
-    }
-  }
-  std::atomic<unsigned long> calls[kFunctionCount] = {};
-  std::atomic<int> errors[kFunctionCount] = {};
-  std::atomic<long> successes_left[kFunctionCount] = {};
-  std::atomic<long> settings[STUB_SETTING_COUNT] = {};
-  std::atomic<long> live{0};
-  std::mutex objects_mutex;
-  std::set<Object*> objects;  // live ones: what callers leak on purpose stays reachable
-  std::mutex mutex;           // of what follows
-  unsigned long binaries_given = 0;
-  std::vector<unsigned char> last_binary;
-  std::string last_options;
-  StubLaunch last_launch = {};
-};
-
-State& state() {
-  static State* the_state = new State;  // outlives every exit handler
-  return *the_state;
-}
-
-long setting(StubSetting which) { return state().settings[which].load(std::memory_order_relaxed); }
-
-// Counts the call; the error it is scripted to fail with, or CL_SUCCESS.
-cl_int enter(Function function) {
-  State& s = state();
-  s.calls[function].fetch_add(1, std::memory_order_relaxed);
-  const int error = s.errors[function].load(std::memory_order_relaxed);
-  if (error == CL_SUCCESS) return CL_SUCCESS;
-  return s.successes_left[function].fetch_sub(1) > 0 ? CL_SUCCESS : error;
-}
 
 int devices[4];
 int platform;
 
 cl_device_id device_at(cl_uint i) { return reinterpret_cast<cl_device_id>(&devices[i]); }
 cl_platform_id the_platform() { return reinterpret_cast<cl_platform_id>(&platform); }
-
-template <class Handle>
-Object* object_of(Handle handle) {
-  return reinterpret_cast<Object*>(handle);
-}
 
 template <class Handle>
 Handle create(cl_int error, cl_int* error_out, Object* parent = nullptr) {
@@ -181,61 +91,6 @@ std::string binary_of(const Object* program) { return "stub binary of " + progra
 extern "C" {
 
 #pragma GCC visibility push(default)
-
-void stub_reset(void) {
-  State& s = state();
-  for (auto& calls : s.calls) calls = 0;
-  for (auto& error : s.errors) error = 0;
-  for (int i = 0; i < STUB_SETTING_COUNT; ++i) s.settings[i] = kDefaults[i];
-  std::lock_guard<std::mutex> lock(s.mutex);
-  s.binaries_given = 0;
-  s.last_binary.clear();
-  s.last_options.clear();
-  s.last_launch = {};
-}
-
-void stub_set(enum StubSetting which, long value) { state().settings[which] = value; }
-
-void stub_fail(const char* function, int error, unsigned after) {
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (std::strcmp(kNames[i], function) != 0) continue;
-    state().successes_left[i] = static_cast<long>(after);
-    state().errors[i] = error;
-  }
-}
-
-unsigned long stub_calls(const char* function) {
-  unsigned long count = 0;
-  for (int i = 0; i < kFunctionCount; ++i) {
-    if (function == nullptr || std::strcmp(kNames[i], function) == 0) count += state().calls[i];
-  }
-  return count;
-}
-
-long stub_live_objects(void) { return state().live; }
-
-unsigned long stub_binaries_given(void) {
-  std::lock_guard<std::mutex> lock(state().mutex);
-  return state().binaries_given;
-}
-
-const unsigned char* stub_last_binary(size_t* size) {
-  std::lock_guard<std::mutex> lock(state().mutex);
-  *size = state().last_binary.size();
-  return state().last_binary.data();
-}
-
-void stub_last_launch(struct StubLaunch* launch) {
-  std::lock_guard<std::mutex> lock(state().mutex);
-  *launch = state().last_launch;
-}
-
-int stub_is_low_priority(void* queue) { return object_of(queue)->low_priority ? 1 : 0; }
-
-const char* stub_last_options(void) {
-  std::lock_guard<std::mutex> lock(state().mutex);
-  return state().last_options.c_str();
-}
 
 cl_int clGetPlatformIDs(cl_uint count, cl_platform_id* out, cl_uint* count_out) {
   if (const cl_int error = enter(kGetPlatformIDs)) return error;

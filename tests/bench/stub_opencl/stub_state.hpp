@@ -1,0 +1,93 @@
+// What the stub library remembers, and how its functions begin.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 300
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <atomic>
+#include <cstddef>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/bench/stub_opencl/stub_control.h"
+
+namespace stub_opencl {
+
+// clang-format off
+#define STUB_FUNCTIONS(X) \
+  X(BuildProgram) X(CreateBuffer) X(CreateCommandQueue) X(CreateCommandQueueWithProperties) \
+  X(CreateContext) X(CreateKernel) X(CreateProgramWithBinary) X(CreateProgramWithSource) \
+  X(CreateSubBuffer) X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) \
+  X(Finish) X(Flush) X(GetCommandQueueInfo) X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) \
+  X(GetEventInfo) X(GetEventProfilingInfo) X(GetExtensionFunctionAddressForPlatform) \
+  X(GetKernelWorkGroupInfo) X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) \
+  X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) \
+  X(ReleaseMemObject) X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext) X(RetainEvent) \
+  X(SetKernelArg)
+// clang-format on
+
+enum Function {
+#define STUB_ENUM(name) k##name,
+  STUB_FUNCTIONS(STUB_ENUM)
+#undef STUB_ENUM
+      kFunctionCount
+};
+
+extern const char* const kNames[kFunctionCount];
+extern const long kDefaults[STUB_SETTING_COUNT];
+
+struct Object {
+  std::atomic<cl_uint> references{1};
+  Object* parent = nullptr;  // context of a queue or program, program of a kernel
+  cl_command_queue_properties properties = 0;
+  bool low_priority = false;
+  std::atomic<long> polls{0};        // of an event
+  std::string text;                  // source of a program
+  std::vector<unsigned char> bytes;  // content of a buffer
+  cl_uint argument_count = 0;        // of a kernel
+  size_t argument_size[16] = {};
+  unsigned char argument[16][16] = {};
+};
+
+struct State {
+  State();
+  std::atomic<unsigned long> calls[kFunctionCount] = {};
+  std::atomic<int> errors[kFunctionCount] = {};
+  std::atomic<long> successes_left[kFunctionCount] = {};
+  std::atomic<long> settings[STUB_SETTING_COUNT] = {};
+  std::atomic<long> live{0};
+  std::mutex objects_mutex;
+  std::set<Object*> objects;  // live ones: what callers leak on purpose stays reachable
+  std::mutex mutex;           // of what follows
+  unsigned long binaries_given = 0;
+  std::vector<unsigned char> last_binary;
+  std::string last_options;
+  StubLaunch last_launch = {};
+};
+
+extern State* const the_state;  // outlives every exit handler
+inline State& state() { return *the_state; }
+
+inline long setting(StubSetting which) {
+  return state().settings[which].load(std::memory_order_relaxed);
+}
+
+// Counts the call; the error it is scripted to fail with, or CL_SUCCESS.
+inline cl_int enter(Function function) {
+  State& s = state();
+  s.calls[function].fetch_add(1, std::memory_order_relaxed);
+  const int error = s.errors[function].load(std::memory_order_relaxed);
+  if (error == CL_SUCCESS) return CL_SUCCESS;
+  return s.successes_left[function].fetch_sub(1) > 0 ? CL_SUCCESS : error;
+}
+
+template <class Handle>
+Object* object_of(Handle handle) {
+  return reinterpret_cast<Object*>(handle);
+}
+
+}  // namespace stub_opencl
