@@ -6,10 +6,9 @@
 #include <cstring>
 #include <utility>
 
-#include "models/core/digest.hpp"
-#include "platform/binary_cache.hpp"
 #include "platform/completion_wait.hpp"
 #include "platform/cuda/program.hpp"
+#include "platform/cuda/programs.hpp"
 #include "platform/cuda/session.hpp"
 #include "platform/request_checks.hpp"
 
@@ -19,8 +18,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kWindowAlignmentBytes = 256;  // of everything that cuMemAlloc gives
-// A cached image begins with the version of the NVRTC that made it (little-endian).
-constexpr std::size_t kVersionBytes = 4;
 
 class CudaBuffer final : public Buffer {
  public:
@@ -74,7 +71,7 @@ class CudaDevice final : public Device {
  public:
   CudaDevice(std::shared_ptr<Session> session, const OpenOptions& options)
       : session_(std::move(session)),
-        cache_(options.cache_folder, options.cache_limit_bytes),
+        programs_(session_, options),
         launch_lanes_(options.launch_lanes) {}
 
   const DeviceInfo& info() const override { return session_->info; }
@@ -93,26 +90,15 @@ class CudaDevice final : public Device {
   Status usable() const override { return session_->tunable(); }
 
   Session& session() { return *session_; }
-  const CacheCounters& counters() const { return counters_; }
+  const CacheCounters& counters() const { return programs_.counters(); }
 
  private:
-  using Image = std::vector<std::uint8_t>;
-
   Status check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const;
-  BinaryKey key_of(const CompileRequest& request) const;
-  Result<std::unique_ptr<CudaProgram>> load(const Image& image, const CompileRequest& request,
-                                            std::uint32_t lanes);
-  bool find_image(const BinaryKey& key, Image& image);
-  std::unique_ptr<CudaProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
-                                          std::uint32_t lanes);
-  Result<Image> compile_image(const CompileRequest& request) const;
-  void keep(const BinaryKey& key, const Image& image);
   Status start_run(CudaProgram& program, const Range& range, Span<const Argument> arguments);
   Status wait_for_run(Clock::time_point start, Nanoseconds deadline);
 
   std::shared_ptr<Session> session_;
-  BinaryCache cache_;
-  CacheCounters counters_;
+  Programs programs_;
   std::uint32_t launch_lanes_;
 };
 
@@ -120,98 +106,9 @@ Result<std::unique_ptr<Program>> CudaDevice::compile(const CompileRequest& reque
   if (Status fit = session_->tunable(); !fit.ok()) return fit;
   const Result<std::uint32_t> lanes = checked_lanes(request, launch_lanes_);
   if (!lanes.ok()) return lanes.status();
-  const BinaryKey key = key_of(request);
-  if (auto cached = from_cache(key, request, *lanes)) {
-    return std::unique_ptr<Program>(std::move(cached));
-  }
-  auto image = compile_image(request);
-  if (!image.ok()) return image.status();
-  auto program = load(*image, request, *lanes);
+  auto program = programs_.get(request, *lanes);
   if (!program.ok()) return program.status();
-  keep(key, *image);
   return std::unique_ptr<Program>(std::move(*program));
-}
-
-// Machine code depends on no driver: a new one need not compile anew.
-BinaryKey CudaDevice::key_of(const CompileRequest& request) const {
-  const auto architecture = static_cast<std::uint64_t>(session_->architecture);
-  return {Digest().add(session_->info.backend).add(architecture).value(), digest_of(request.source),
-          Digest().add(request.entry).add(request.options).value()};
-}
-
-Result<std::unique_ptr<CudaProgram>> CudaDevice::load(const Image& image,
-                                                      const CompileRequest& request,
-                                                      std::uint32_t lanes) {
-  return CudaProgram::load(session_, image, std::string(request.entry), lanes);
-}
-
-// Whether the cache has an image that this device's NVRTC made; any version's will do where there
-// is no NVRTC to make another.
-bool CudaDevice::find_image(const BinaryKey& key, Image& image) {
-  switch (cache_.find(key, image)) {
-    case BinaryCache::Lookup::hit: break;
-    case BinaryCache::Lookup::absent:
-      if (cache_.enabled()) ++counters_.misses;
-      return false;
-    case BinaryCache::Lookup::damaged: ++counters_.rejected; return false;
-  }
-  std::uint32_t version = 0;
-  for (std::size_t i = 0; i < kVersionBytes && i < image.size(); ++i) {
-    version |= std::uint32_t{image[i]} << (8 * i);
-  }
-  const bool usable = image.size() > kVersionBytes &&
-                      (!session_->no_compiler.ok() ||
-                       version == static_cast<std::uint32_t>(session_->nvrtc->version()));
-  if (!usable) {
-    ++counters_.misses;
-    return false;
-  }
-  image.erase(image.begin(), image.begin() + kVersionBytes);
-  return true;
-}
-
-std::unique_ptr<CudaProgram> CudaDevice::from_cache(const BinaryKey& key,
-                                                    const CompileRequest& request,
-                                                    std::uint32_t lanes) {
-  Image image;
-  if (!find_image(key, image)) return nullptr;
-  auto program = load(image, request, lanes);
-  if (program.ok()) {
-    ++counters_.hits;
-    return std::move(*program);
-  }
-  if (program.code() == StatusCode::compile_error || program.code() == StatusCode::unsupported) {
-    ++counters_.rejected;  // intact, but the driver does not want it: compile afresh
-    cache_.drop(key);
-  }
-  return nullptr;
-}
-
-Result<CudaDevice::Image> CudaDevice::compile_image(const CompileRequest& request) const {
-  if (!session_->no_compiler.ok()) {
-    return {StatusCode::unsupported,
-            {"kernel '", request.entry, "' is not in the program cache and cannot be compiled: ",
-             session_->no_compiler.message()}};
-  }
-  const Result<CodeTarget> target = session_->nvrtc->target_for(session_->architecture);
-  if (!target.ok()) return target.status();
-  return session_->nvrtc->compile(request.source, request.entry, request.options, *target);
-}
-
-void CudaDevice::keep(const BinaryKey& key, const Image& image) {
-  if (!cache_.enabled()) return;
-  Image file;
-  file.reserve(kVersionBytes + image.size());
-  const auto version = static_cast<std::uint32_t>(session_->nvrtc->version());
-  for (std::size_t i = 0; i < kVersionBytes; ++i) {
-    file.push_back(static_cast<std::uint8_t>(version >> (8 * i)));
-  }
-  file.insert(file.end(), image.begin(), image.end());
-  if (cache_.store(key, file).ok()) {
-    ++counters_.stored;
-  } else {
-    ++counters_.store_errors;
-  }
 }
 
 Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <utility>
 
-#include "models/core/digest.hpp"
-#include "platform/binary_cache.hpp"
 #include "platform/completion_wait.hpp"
 #include "platform/opencl/program.hpp"
+#include "platform/opencl/programs.hpp"
 #include "platform/opencl/session.hpp"
 #include "platform/request_checks.hpp"
 
@@ -60,11 +59,6 @@ Result<Nanoseconds> device_time(const Api& api, cl_event event) {
   return Nanoseconds(static_cast<Nanoseconds::rep>(end - start));
 }
 
-// Of a clCreate... call that gave no object: also for drivers that forget to say why.
-Status creation_failure(cl_int error, const char* call) {
-  return to_status(error != CL_SUCCESS ? error : CL_OUT_OF_RESOURCES, call);
-}
-
 Status failed_run(cl_int status) {
   return {StatusCode::device_error, {"kernel run failed: ", error_name(status), " (", status, ")"}};
 }
@@ -82,7 +76,7 @@ class OpenclDevice final : public Device {
  public:
   OpenclDevice(std::shared_ptr<Session> session, const OpenOptions& options)
       : session_(std::move(session)),
-        cache_(options.cache_folder, options.cache_limit_bytes),
+        programs_(session_, options),
         launch_lanes_(options.launch_lanes),
         window_alignment_bytes_(sub_buffer_alignment_bytes(*session_)) {}
 
@@ -102,20 +96,14 @@ class OpenclDevice final : public Device {
   Status usable() const override;
 
   Session& session() { return *session_; }
-  const CacheCounters& counters() const { return counters_; }
+  const CacheCounters& counters() const { return programs_.counters(); }
 
  private:
   Status check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const;
-  std::unique_ptr<OpenclProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
-                                            std::uint32_t lanes);
-  Result<std::unique_ptr<OpenclProgram>> from_source(const CompileRequest& request,
-                                                     std::uint32_t lanes);
-  void keep(const BinaryKey& key, const OpenclProgram& program);
   Status wait_for(cl_event event, Clock::time_point start, Nanoseconds deadline);
 
   std::shared_ptr<Session> session_;
-  BinaryCache cache_;
-  CacheCounters counters_;
+  Programs programs_;
   std::uint32_t launch_lanes_;
   std::size_t window_alignment_bytes_;
 };
@@ -132,69 +120,9 @@ Result<std::unique_ptr<Program>> OpenclDevice::compile(const CompileRequest& req
   if (Status fit = usable(); !fit.ok()) return fit;
   const Result<std::uint32_t> lanes = checked_lanes(request, launch_lanes_);
   if (!lanes.ok()) return lanes.status();
-  const BinaryKey key{session_->info.driver_key(), digest_of(request.source),
-                      Digest().add(request.entry).add(request.options).value()};
-  if (auto cached = from_cache(key, request, *lanes)) {
-    return std::unique_ptr<Program>(std::move(cached));
-  }
-  auto built = from_source(request, *lanes);
-  if (!built.ok()) return built.status();
-  keep(key, **built);
-  return std::unique_ptr<Program>(std::move(*built));
-}
-
-std::unique_ptr<OpenclProgram> OpenclDevice::from_cache(const BinaryKey& key,
-                                                        const CompileRequest& request,
-                                                        std::uint32_t lanes) {
-  std::vector<std::uint8_t> binary;
-  const BinaryCache::Lookup found = cache_.find(key, binary);
-  if (found == BinaryCache::Lookup::absent) {
-    if (cache_.enabled()) ++counters_.misses;
-    return nullptr;
-  }
-  if (found == BinaryCache::Lookup::damaged) {
-    ++counters_.rejected;
-    return nullptr;
-  }
-  const unsigned char* bytes = binary.data();
-  const std::size_t size = binary.size();
-  cl_int device_status = CL_SUCCESS;
-  cl_int error = CL_SUCCESS;
-  cl_program program = session_->api->CreateProgramWithBinary(
-      session_->context, 1, &session_->device, &size, &bytes, &device_status, &error);
-  if (program != nullptr && error == CL_SUCCESS) {
-    auto built = OpenclProgram::build(session_, program, request, lanes);
-    if (built.ok()) {
-      ++counters_.hits;
-      return std::move(*built);
-    }
-  }
-  ++counters_.rejected;  // intact, but the driver does not want it: compile afresh
-  cache_.drop(key);
-  return nullptr;
-}
-
-Result<std::unique_ptr<OpenclProgram>> OpenclDevice::from_source(const CompileRequest& request,
-                                                                 std::uint32_t lanes) {
-  const char* text = request.source.data();
-  const std::size_t length = request.source.size();
-  cl_int error = CL_SUCCESS;
-  cl_program program =
-      session_->api->CreateProgramWithSource(session_->context, 1, &text, &length, &error);
-  if (program == nullptr || error != CL_SUCCESS) {
-    return creation_failure(error, "clCreateProgramWithSource");
-  }
-  return OpenclProgram::build(session_, program, request, lanes);
-}
-
-void OpenclDevice::keep(const BinaryKey& key, const OpenclProgram& program) {
-  if (!cache_.enabled()) return;
-  const std::vector<std::uint8_t> binary = program.binary();
-  if (!binary.empty() && cache_.store(key, binary).ok()) {
-    ++counters_.stored;
-  } else {
-    ++counters_.store_errors;
-  }
+  auto program = programs_.get(request, *lanes);
+  if (!program.ok()) return program.status();
+  return std::unique_ptr<Program>(std::move(*program));
 }
 
 Result<std::unique_ptr<Buffer>> OpenclDevice::allocate(std::size_t bytes) {

@@ -151,4 +151,8 @@ Status to_status(cl_int error, const char* call) {
   return {StatusCode::device_error, {call, ": ", error_name(error), " (", error, ")"}};
 }
 
+Status creation_failure(cl_int error, const char* call) {
+  return to_status(error != CL_SUCCESS ? error : CL_OUT_OF_RESOURCES, call);
+}
+
 }  // namespace idletune::opencl

@@ -50,5 +50,7 @@ const char* error_name(cl_int error);
 
 // device_error with "<call>: <name> (<number>)", or ok for CL_SUCCESS.
 Status to_status(cl_int error, const char* call);
+// Of a clCreate... call that gave no object: also for drivers that forget to say why.
+Status creation_failure(cl_int error, const char* call);
 
 }  // namespace idletune::opencl
