@@ -1,10 +1,7 @@
 #include "models/package/xml.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
-#include <cstdlib>
-#include <initializer_list>
 #include <memory>
 #include <set>
 #include <utility>
@@ -12,6 +9,7 @@
 #include <tinyxml2.h>
 
 #include "models/package/value_list.hpp"
+#include "models/package/xml_elements.hpp"
 #include "models/space/identifier.hpp"
 
 namespace idletune {
@@ -62,125 +60,29 @@ std::string file_name_of(const std::string& path) {
   return slash == std::string::npos ? path : path.substr(slash + 1);
 }
 
-// from_chars for doubles is missing in the oldest supported compiler; strtod depends on the locale,
-// which the library does not set and the command line leaves at "C".
-bool read_number(const std::string& text, double& out) {
-  char* end = nullptr;
-  out = std::strtod(text.c_str(), &end);
-  return !text.empty() && end == text.c_str() + text.size();
-}
-
-// Reads the document into a description. Every function returns false after it has recorded the
-// first problem in `status_`.
-class Reader {
+// Reads the document into a description.
+class Reader : private XmlElements {
  public:
-  explicit Reader(const std::string& path) : path_(path) { description_.where = path; }
+  explicit Reader(const std::string& path) : XmlElements(path) { description_.where = path; }
 
   Result<KernelDescription> read(std::string_view text) {
     tinyxml2::XMLDocument document;
     if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {
       return Status(StatusCode::invalid_argument,
-                    path_ + ":" + std::to_string(document.ErrorLineNum()) +
+                    path() + ":" + std::to_string(document.ErrorLineNum()) +
                         ": not well-formed XML (" + document.ErrorName() + ")");
     }
     const XMLElement* root = document.RootElement();
     if (root == nullptr || std::string_view(root->Name()) != "kernel") {
       return Status(StatusCode::invalid_argument,
-                    path_ + ":" + std::to_string(root == nullptr ? 1 : root->GetLineNum()) +
+                    path() + ":" + std::to_string(root == nullptr ? 1 : root->GetLineNum()) +
                         ": expected <kernel> as the root element");
     }
-    if (!kernel(*root)) return status_;
+    if (!kernel(*root)) return status();
     return std::move(description_);
   }
 
  private:
-  // --- problems ---
-  std::string where(const XMLElement& element) const {
-    return path_ + ":" + std::to_string(element.GetLineNum()) + ": <" + element.Name() + ">";
-  }
-  bool fail(const XMLElement& element, const std::string& what,
-            StatusCode code = StatusCode::invalid_argument) {
-    if (status_.ok()) status_ = Status(code, where(element) + ": " + what);
-    return false;
-  }
-
-  // --- attributes and children ---
-  using Names = std::initializer_list<std::string_view>;
-  static std::string listed(Names names) {
-    std::string text;
-    for (std::string_view name : names) {
-      text += (text.empty() ? "" : ", ") + std::string(name);
-    }
-    return text.empty() ? "none" : text;
-  }
-  bool only_attributes(const XMLElement& element, Names known) {
-    for (const auto* a = element.FirstAttribute(); a != nullptr; a = a->Next()) {
-      if (std::find(known.begin(), known.end(), std::string_view(a->Name())) == known.end()) {
-        return fail(element, "unknown attribute '" + std::string(a->Name()) +
-                                 "', expected one of: " + listed(known));
-      }
-    }
-    return true;
-  }
-  bool only_children(const XMLElement& element, Names known) {
-    for (const auto* node = element.FirstChild(); node != nullptr; node = node->NextSibling()) {
-      if (node->ToText() != nullptr) return fail(element, "unexpected text");
-      const XMLElement* child = node->ToElement();
-      if (child == nullptr) continue;  // comments
-      if (std::find(known.begin(), known.end(), std::string_view(child->Name())) == known.end()) {
-        return fail(*child, "unknown element in <" + std::string(element.Name()) +
-                                ">, expected one of: " + listed(known));
-      }
-    }
-    return true;
-  }
-  // The only child of that name, or null.
-  bool single(const XMLElement& parent, const char* name, const XMLElement*& out) {
-    out = parent.FirstChildElement(name);
-    if (out == nullptr) return true;
-    const XMLElement* second = out->NextSiblingElement(name);
-    return second == nullptr || fail(*second, "expected at most once");
-  }
-  bool required(const XMLElement& element, const char* attribute, std::string& out) {
-    const char* value = element.Attribute(attribute);
-    if (value == nullptr || *value == 0) {
-      return fail(element, "expected an attribute '" + std::string(attribute) + "'");
-    }
-    out = value;
-    return true;
-  }
-  bool identifier(const XMLElement& element, const char* attribute, std::string& out) {
-    if (!required(element, attribute, out)) return false;
-    return space::is_identifier(out) || fail(element, "'" + out + "' is not a C identifier");
-  }
-  bool number(const XMLElement& element, const char* attribute, double& out) {
-    const char* text = element.Attribute(attribute);
-    if (text == nullptr || read_number(text, out)) return true;
-    return fail(element,
-                "expected a number as '" + std::string(attribute) + "', got '" + text + "'");
-  }
-  // One of a list of words; an absent attribute leaves `out` alone.
-  template <class T, std::size_t N>
-  bool choice(const XMLElement& element, const char* attribute,
-              const std::pair<std::string_view, T> (&choices)[N], T& out) {
-    const char* text = element.Attribute(attribute);
-    if (text == nullptr) return true;
-    std::string known;
-    for (const auto& c : choices) {
-      if (c.first == text) {
-        out = c.second;
-        return true;
-      }
-      known += (known.empty() ? "" : ", ") + std::string(c.first);
-    }
-    return fail(element,
-                "expected one of " + known + " as '" + attribute + "', got '" + text + "'");
-  }
-  DescribedExpression expression(const XMLElement& element, const char* attribute) const {
-    const char* text = element.Attribute(attribute);
-    return text == nullptr ? DescribedExpression() : DescribedExpression(text, where(element));
-  }
-
   // --- elements ---
   bool kernel(const XMLElement& root) {
     if (!only_attributes(root, {"name"})) return false;
@@ -222,7 +124,7 @@ class Reader {
         !only_children(element, {}) || !required(element, "file", file)) {
       return false;
     }
-    Result<std::string> text = read_text(folder_of(path_) + file);
+    Result<std::string> text = read_text(folder_of(path()) + file);
     if (!text.ok()) return fail(element, text.status().message(), text.code());
     if (!several) description_.source_file = file_name_of(file);
     if (several) description_.source += "#line 1 \"" + file_name_of(file) + "\"\n";
@@ -313,12 +215,6 @@ class Reader {
     description_.parameters.push_back(std::move(parameter));
     return true;
   }
-  bool integer(const XMLElement& element, std::string_view text, std::int64_t& out) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-    if (error == std::errc() && end == text.data() + text.size()) return true;
-    return fail(element, "expected an integer, got '" + std::string(text) + "'");
-  }
-
   bool constraints(const XMLElement& element) {
     if (!only_attributes(element, {}) || !only_children(element, {"constraint"})) return false;
     for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
@@ -501,10 +397,8 @@ class Reader {
            fail(element, "expected tolerances of at least 0");
   }
 
-  const std::string path_;
   KernelDescription description_;
   std::set<std::string> names_;
-  Status status_;
 };
 
 }  // namespace
