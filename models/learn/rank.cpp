@@ -82,4 +82,8 @@ std::vector<std::size_t> portfolio(const PerformanceTable& table,
   return order;
 }
 
+std::size_t index_of_largest(const std::vector<double>& values) {
+  return static_cast<std::size_t>(std::max_element(values.begin(), values.end()) - values.begin());
+}
+
 }  // namespace idletune

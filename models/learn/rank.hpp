@@ -27,4 +27,7 @@ std::vector<double> desirability(const PerformanceTable& table, const std::vecto
 std::vector<std::size_t> portfolio(const PerformanceTable& table,
                                    const std::vector<double>& weights, std::size_t count);
 
+// The first of the largest values; there is one.
+std::size_t index_of_largest(const std::vector<double>& values);
+
 }  // namespace idletune

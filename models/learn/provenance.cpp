@@ -1,0 +1,68 @@
+#include "models/learn/provenance.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "models/core/digest.hpp"
+
+namespace idletune {
+namespace {
+
+std::uint64_t digest_of_history(const History& history) {
+  Digest digest;
+  digest.add(history.device).add(history.driver).add(digest_of(history.shape));
+  for (std::size_t row = 0; row < history.rows(); ++row) {
+    digest.add(digest_of(history.configuration(row)));
+    digest.add(static_cast<std::uint64_t>(history.status[row]));
+    digest.add(history.correct(row)
+                   ? static_cast<std::uint64_t>(std::llround(history.run_time_ns(row) * 16))
+                   : 0);
+  }
+  return digest.value();
+}
+
+}  // namespace
+
+KernelProvenance provenance_from(const std::vector<const History*>& histories,
+                                 const LearnOptions& options) {
+  KernelProvenance provenance;
+  provenance.learned_unix_seconds = options.learned_unix_seconds;
+  std::vector<std::vector<Shape>> shapes;
+  std::vector<Digest> digests;
+  for (const History* history : histories) {
+    std::size_t at = 0;
+    while (at < provenance.histories.size() && provenance.histories[at].device != history->device) {
+      ++at;
+    }
+    if (at == provenance.histories.size()) {
+      provenance.histories.push_back({history->device, 0, 0, 0, 0, 0});
+      shapes.emplace_back();
+      digests.emplace_back();
+    }
+    KernelProvenance::Origin& origin = provenance.histories[at];
+    ++origin.histories;
+    origin.configurations += history->rows();
+    origin.correct += history->count(TrialStatus::correct);
+    if (std::find(shapes[at].begin(), shapes[at].end(), history->shape) == shapes[at].end())
+      shapes[at].push_back(history->shape);
+    origin.shapes = static_cast<std::uint32_t>(shapes[at].size());
+    digests[at].add(digest_of_history(*history));
+    origin.digest = digests[at].value();
+  }
+  return provenance;
+}
+
+std::vector<std::string> provenance_lines(const ModelKernel& kernel) {
+  std::vector<std::string> lines;
+  for (const KernelProvenance::Origin& origin : provenance_of(kernel).histories) {
+    lines.push_back(
+        kernel.name + " on " + origin.device + ": " + std::to_string(origin.configurations) +
+        " configurations" +
+        (origin.histories > 1 ? " in " + std::to_string(origin.histories) + " histories" : ""));
+  }
+  return lines;
+}
+
+}  // namespace idletune
