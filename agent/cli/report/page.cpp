@@ -1,5 +1,7 @@
 #include "agent/cli/report/page.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/report/markup.hpp"
 #include "agent/cli/report/style_sheet.hpp"
 
@@ -185,6 +187,18 @@ std::string html_of(const Page& page) {
   return html.take() + "\n";
 }
 
+namespace {
+
+nlohmann::json counts_of(const Figure& figure) {
+  nlohmann::json counts = nlohmann::json::object();
+  for (const auto& [name, count] : figure.counts) {
+    std::visit([&counts, &key = name](auto value) { counts[key] = value; }, count);
+  }
+  return counts;
+}
+
+}  // namespace
+
 nlohmann::json contents_of(const Page& page) {
   nlohmann::json sections = nlohmann::json::array();
   Numbers numbers;
@@ -201,7 +215,7 @@ nlohmann::json contents_of(const Page& page) {
         figures.push_back({{"number", ++numbers.figure},
                            {"title", figure->title},
                            {"panels", panels},
-                           {"counts", figure->counts}});
+                           {"counts", counts_of(*figure)}});
       } else if (const auto* table = std::get_if<Table>(&part)) {
         tables.push_back(
             {{"number", ++numbers.table}, {"title", table->title}, {"rows", table->rows.size()}});

@@ -1,11 +1,13 @@
 // The page as a list of sections with text, figures and tables, and what becomes of it.
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace idletune::report {
 
@@ -33,7 +35,8 @@ struct Figure {
   std::string caption;  // what was computed, from how many, with which thresholds and seeds
   std::vector<Legend> legend;
   std::vector<Panel> panels;
-  nlohmann::json counts = nlohmann::json::object();  // for --json only
+  // How much of what it shows, for --json only.
+  std::vector<std::pair<std::string, std::variant<std::uint64_t, double>>> counts;
 };
 
 struct Table {

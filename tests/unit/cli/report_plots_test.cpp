@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstring>
@@ -208,7 +209,7 @@ TEST_CASE("a page numbers its figures and tables and escapes whatever it is give
   figure.caption = kHostile;
   figure.legend = {{"curve s1", false, kHostile}};
   figure.panels = {{kHostile, kHostile, drawing.take(), kHostile}};
-  figure.counts = {{"points", 7}};
+  figure.counts = {{"points", 7u}};
   Table table;
   table.title = kHostile;
   table.columns = {{kHostile, false}, {"n", true}};
