@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <nlohmann/json.hpp>
+
 namespace idletune::cli {
 namespace {
 
@@ -59,8 +61,8 @@ std::string TextTable::to_string() const {
   return text;
 }
 
-void CliContext::add_json_flag(CLI::App& verb) {
-  verb.add_flag("--json", json_, "print one JSON object instead of text");
+void CliContext::add_json_flag(Verb verb) {
+  verb.flag("--json", json_, "print one JSON object instead of text");
 }
 
 void CliContext::print(const std::string& text) const {

@@ -4,10 +4,11 @@
 #include <string>
 #include <vector>
 
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <idletune/result.hpp>
+
+#include "agent/cli/command_line.hpp"
 
 namespace idletune::cli {
 
@@ -36,7 +37,7 @@ class TextTable {
 class CliContext {
  public:
   // Gives the verb its --json flag.
-  void add_json_flag(CLI::App& verb);
+  void add_json_flag(Verb verb);
   bool json() const { return json_; }
 
   // Standard output.

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/report/numbers.hpp"
 
 namespace idletune::cli {

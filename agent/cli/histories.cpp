@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "models/history/import.hpp"
 #include "platform/os/storage.hpp"
 

@@ -46,11 +46,11 @@ bool is_without_cuda(const Status& status) {
 
 }  // namespace
 
-void add_device_options(CLI::App& verb, DeviceChoice& choice) {
-  verb.add_option("--backend", choice.backend,
-                  "opencl, cuda, or auto: cuda where the kernel and the machine can (auto)")
-      ->check(CLI::IsMember({"auto", "opencl", "cuda"}));
-  verb.add_option("--device", choice.index, "Index, see 'idletune devices' (0)");
+void add_device_options(Verb verb, DeviceChoice& choice) {
+  verb.option("--backend", choice.backend,
+              "opencl, cuda, or auto: cuda where the kernel and the machine can (auto)")
+      .one_of({"auto", "opencl", "cuda"});
+  verb.option("--device", choice.index, "Index, see 'idletune devices' (0)");
 }
 
 OpenedDevice open_device(const DeviceChoice& choice, Dialect dialect,

@@ -5,11 +5,10 @@
 #include <memory>
 #include <string>
 
-#include <CLI/CLI.hpp>
-
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
+#include "agent/cli/command_line.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
@@ -20,7 +19,7 @@ struct DeviceChoice {
 };
 
 // --backend and --device.
-void add_device_options(CLI::App& verb, DeviceChoice& choice);
+void add_device_options(Verb verb, DeviceChoice& choice);
 
 // Opens it. "auto" is CUDA for kernels of that dialect, and for portable ones where there is a CUDA
 // device; OpenCL otherwise. Libraries are those of the environment variables; `cache_folder` as

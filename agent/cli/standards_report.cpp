@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <optional>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/progress.hpp"
 
 namespace idletune::cli {

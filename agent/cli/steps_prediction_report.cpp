@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/lab/simulation.hpp"
 #include "models/insight/device_spaces.hpp"
 #include "models/insight/fractions.hpp"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
@@ -259,43 +261,42 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_decide_verb(CLI::App& app, CliContext& context) {
+void add_decide_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<DecideArguments>();
-  CLI::App* verb = app.add_subcommand("decide", "Does tuning pay, and why");
-  verb->add_option("model", arguments->model, "Model (.itmodel); without one a prior serves");
-  verb->add_option("--kernel", arguments->kernel, "Name of the kernel")->required();
-  verb->add_option("--launches", arguments->launches, "Launches still to come")
-      ->required()
-      ->check(CLI::Range(0.0, 1e15));
-  verb->add_option("--run-us", arguments->run_us,
-                   "Time of a launch as it runs now, in microseconds")
-      ->required()
-      ->check(CLI::Range(1e-3, 1e12));
-  verb->add_option("--step-ms", arguments->step_ms,
-                   "Cost of trying one configuration (default: as the model's devices saw it)")
-      ->check(CLI::Range(0.0, 1e9));
-  verb->add_option("--kappa", arguments->kappa,
-                   "What a millisecond of tuning is worth against one of the application")
-      ->check(CLI::Range(0.0, 1e6))
-      ->capture_default_str();
-  verb->add_option("--overhead-limit", arguments->overhead_limit,
-                   "Share of the application's kernel time that tuning may cost in vain")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  verb->add_flag("--first-pick-runs", arguments->first_pick_runs,
-                 "What runs now is the model's first pick");
-  verb->add_option("--measured", arguments->measured,
-                   "History of what was measured on this device so far, in order")
-      ->needs(verb->get_option("model"));
-  verb->add_option("--threshold", arguments->threshold, "Relative performance that counts as good")
-      ->check(CLI::Range(0.01, 1.0))
-      ->capture_default_str();
-  verb->add_option("--probability", arguments->probability,
-                   "Wanted probability of finding a good one")
-      ->check(CLI::Range(0.0, 0.999999999))
-      ->capture_default_str();
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] { run_decide(*arguments, context); });
+  Verb verb = line.add_verb("decide", "Does tuning pay, and why");
+  const Argument model =
+      verb.option("model", arguments->model, "Model (.itmodel); without one a prior serves");
+  verb.option("--kernel", arguments->kernel, "Name of the kernel").required();
+  verb.option("--launches", arguments->launches, "Launches still to come")
+      .required()
+      .between(0.0, 1e15);
+  verb.option("--run-us", arguments->run_us, "Time of a launch as it runs now, in microseconds")
+      .required()
+      .between(1e-3, 1e12);
+  verb.option("--step-ms", arguments->step_ms,
+              "Cost of trying one configuration (default: as the model's devices saw it)")
+      .between(0.0, 1e9);
+  verb.option("--kappa", arguments->kappa,
+              "What a millisecond of tuning is worth against one of the application")
+      .between(0.0, 1e6)
+      .shows_default();
+  verb.option("--overhead-limit", arguments->overhead_limit,
+              "Share of the application's kernel time that tuning may cost in vain")
+      .between(0.0, 1.0)
+      .shows_default();
+  verb.flag("--first-pick-runs", arguments->first_pick_runs,
+            "What runs now is the model's first pick");
+  verb.option("--measured", arguments->measured,
+              "History of what was measured on this device so far, in order")
+      .needs(model);
+  verb.option("--threshold", arguments->threshold, "Relative performance that counts as good")
+      .between(0.01, 1.0)
+      .shows_default();
+  verb.option("--probability", arguments->probability, "Wanted probability of finding a good one")
+      .between(0.0, 0.999999999)
+      .shows_default();
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_decide(*arguments, context); });
 }
 
 }  // namespace idletune::cli

@@ -6,6 +6,8 @@
 #include <optional>
 #include <thread>
 
+#include <nlohmann/json.hpp>
+
 #include <idletune/agent.hpp>
 #include <idletune/learning.hpp>
 
@@ -348,20 +350,18 @@ void Demo::report_json(const std::vector<Explanation>& shapes) const {
 
 }  // namespace
 
-void add_demo_verb(CLI::App& app, CliContext& context) {
-  CLI::App* verb = app.add_subcommand("demo", "An application that gets faster while it runs");
+void add_demo_verb(CommandLine& line, CliContext& context) {
+  Verb verb = line.add_verb("demo", "An application that gets faster while it runs");
   auto options = std::make_shared<DemoOptions>();
-  verb->add_option("--seconds", options->seconds, "How long to run (60)")
-      ->check(CLI::Range(5, 86400));
-  add_device_options(*verb, options->device);
-  verb->add_option("--kernel", options->kernel,
-                   "GEMM package or XML (gemm.itkernel beside idletune)");
-  verb->add_option("--model", options->model,
-                   "Model file for the first picks (the one that ships; -: none)");
-  verb->add_option("--state", options->state, "State folder (demo-state beside idletune)");
-  verb->add_flag("--fresh", options->fresh, "Forget what earlier runs found");
-  context.add_json_flag(*verb);
-  verb->callback([options, &context] {
+  verb.option("--seconds", options->seconds, "How long to run (60)").between(5, 86400);
+  add_device_options(verb, options->device);
+  verb.option("--kernel", options->kernel, "GEMM package or XML (gemm.itkernel beside idletune)");
+  verb.option("--model", options->model,
+              "Model file for the first picks (the one that ships; -: none)");
+  verb.option("--state", options->state, "State folder (demo-state beside idletune)");
+  verb.flag("--fresh", options->fresh, "Forget what earlier runs found");
+  context.add_json_flag(verb);
+  verb.runs([options, &context] {
     Demo demo(*options, context);
     if (Status status = demo.run(); !status.ok()) context.fail(status);
   });

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <idletune/device.hpp>
 #ifdef IDLETUNE_WITH_CUDA
 #include <idletune/cuda.hpp>
@@ -232,22 +234,20 @@ void list_devices(CliContext& context, const DevicesOptions& options) {
 
 }  // namespace
 
-void add_devices_verb(CLI::App& app, CliContext& context) {
+void add_devices_verb(CommandLine& line, CliContext& context) {
   auto options = std::make_shared<DevicesOptions>();
-  CLI::App* verb = app.add_subcommand("devices", "List devices and the board's sensors");
-  verb->add_option("--opencl-library", options->opencl_library,
-                   "OpenCL library to open instead of the usual ones")
-      ->envname("IDLETUNE_OPENCL_LIBRARY");
-  verb->add_option("--cuda-library", options->cuda_library,
-                   "CUDA driver to open instead of libcuda.so.1")
-      ->envname("IDLETUNE_CUDA_LIBRARY");
-  verb->add_option("--nvrtc-library", options->nvrtc_library,
-                   "NVRTC to open instead of the usual ones")
-      ->envname("IDLETUNE_NVRTC_LIBRARY");
-  verb->add_option("--sysfs", options->sysfs_root, "Folder that stands in for /sys")
-      ->capture_default_str();
-  context.add_json_flag(*verb);
-  verb->callback([&context, options] { list_devices(context, *options); });
+  Verb verb = line.add_verb("devices", "List devices and the board's sensors");
+  verb.option("--opencl-library", options->opencl_library,
+              "OpenCL library to open instead of the usual ones")
+      .environment("IDLETUNE_OPENCL_LIBRARY");
+  verb.option("--cuda-library", options->cuda_library,
+              "CUDA driver to open instead of libcuda.so.1")
+      .environment("IDLETUNE_CUDA_LIBRARY");
+  verb.option("--nvrtc-library", options->nvrtc_library, "NVRTC to open instead of the usual ones")
+      .environment("IDLETUNE_NVRTC_LIBRARY");
+  verb.option("--sysfs", options->sysfs_root, "Folder that stands in for /sys").shows_default();
+  context.add_json_flag(verb);
+  verb.runs([&context, options] { list_devices(context, *options); });
 }
 
 }  // namespace idletune::cli

@@ -1,6 +1,8 @@
 // `idletune explain`: what the agent of a state folder decided and why; it may be running.
 #include <memory>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
@@ -156,12 +158,12 @@ Status explain(const std::string& folder, CliContext& context) {
 
 }  // namespace
 
-void add_explain_verb(CLI::App& app, CliContext& context) {
-  CLI::App* verb = app.add_subcommand("explain", "Decision and state of a running or stored agent");
+void add_explain_verb(CommandLine& line, CliContext& context) {
+  Verb verb = line.add_verb("explain", "Decision and state of a running or stored agent");
   auto folder = std::make_shared<std::string>();
-  verb->add_option("state", *folder, "The agent's state folder")->required();
-  context.add_json_flag(*verb);
-  verb->callback([folder, &context] {
+  verb.option("state", *folder, "The agent's state folder").required();
+  context.add_json_flag(verb);
+  verb.runs([folder, &context] {
     if (Status status = explain(*folder, context); !status.ok()) context.fail(status);
   });
 }

@@ -9,6 +9,8 @@
 
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include <idletune/options.hpp>
 
 #include "agent/cli/histories.hpp"
@@ -268,49 +270,48 @@ class Explore {
 
 }  // namespace
 
-void add_explore_verb(CLI::App& app, CliContext& context) {
+void add_explore_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ExploreArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = line.add_verb(
       "explore",
       "Measures a tuning space into a history. Whatever ends it, the same command goes on where "
       "it was");
-  verb->add_option("kernel", arguments->kernel, "Kernel package or XML description")->required();
-  verb->add_option("--shape", arguments->shape, "Problem size, such as 256,256,256")->required();
-  verb->add_option("-o,--output", arguments->output,
-                   "The history (KERNEL-DEVICE-SHAPE.ithistory); progress is kept beside it in "
-                   "OUTPUT.progress, which may be deleted when all is measured");
-  auto* samples = verb->add_option("--samples", arguments->samples,
-                                   "A uniform sample of so many configurations, without "
-                                   "repetition; all of them if not given")
-                      ->check(CLI::PositiveNumber);
-  verb->add_option("--seed", arguments->settings.seed, "Of the order (1)");
-  auto* seconds = verb->add_option("--seconds", arguments->seconds,
-                                   "Begin no further configuration after so many seconds")
-                      ->check(CLI::NonNegativeNumber);
-  verb->add_option("--repeats", arguments->settings.repeats, "Timed runs per configuration (10)")
-      ->check(CLI::Range(1u, explore::kMaxRepeats));
-  verb->add_option("--measure-ms", arguments->measure_ms,
-                   "Fewer timed runs, but three, where they take longer than this together (100)")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--checks", arguments->settings.checks,
-                   "Sets of inputs for which the output is compared (2)")
-      ->check(CLI::Range(1, 2));
-  verb->add_option("--timeout-ms", arguments->run_ms, "Of one run (2000)")
-      ->check(CLI::PositiveNumber);
-  verb->add_option("--control-seconds", arguments->control_seconds,
-                   "How often the default is timed, to see how steady the device is; 0: never (30)")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_option("--scratch-mib", arguments->scratch_mib, "Device memory to use at most (256)")
-      ->check(CLI::Range(1u, 1u << 20));
-  verb->add_option("--state", arguments->state,
-                   "Folder of an agent's journal: what is quarantined there is not tried, and what "
-                   "crashes or hangs here is put there (in the progress if not given)");
-  verb->add_option("--quirks", arguments->quirks, "File of further known-bad patterns");
-  add_device_options(*verb, arguments->device);
-  context.add_json_flag(*verb);
-  verb->callback([arguments, samples, seconds, &context] {
-    arguments->sampled = samples->count() > 0;
-    arguments->bounded = seconds->count() > 0;
+  verb.option("kernel", arguments->kernel, "Kernel package or XML description").required();
+  verb.option("--shape", arguments->shape, "Problem size, such as 256,256,256").required();
+  verb.option("-o,--output", arguments->output,
+              "The history (KERNEL-DEVICE-SHAPE.ithistory); progress is kept beside it in "
+              "OUTPUT.progress, which may be deleted when all is measured");
+  const Argument samples = verb.option("--samples", arguments->samples,
+                                       "A uniform sample of so many configurations, without "
+                                       "repetition; all of them if not given")
+                               .positive();
+  verb.option("--seed", arguments->settings.seed, "Of the order (1)");
+  const Argument seconds = verb.option("--seconds", arguments->seconds,
+                                       "Begin no further configuration after so many seconds")
+                               .not_negative();
+  verb.option("--repeats", arguments->settings.repeats, "Timed runs per configuration (10)")
+      .between(1u, explore::kMaxRepeats);
+  verb.option("--measure-ms", arguments->measure_ms,
+              "Fewer timed runs, but three, where they take longer than this together (100)")
+      .positive();
+  verb.option("--checks", arguments->settings.checks,
+              "Sets of inputs for which the output is compared (2)")
+      .between(1, 2);
+  verb.option("--timeout-ms", arguments->run_ms, "Of one run (2000)").positive();
+  verb.option("--control-seconds", arguments->control_seconds,
+              "How often the default is timed, to see how steady the device is; 0: never (30)")
+      .not_negative();
+  verb.option("--scratch-mib", arguments->scratch_mib, "Device memory to use at most (256)")
+      .between(1u, 1u << 20);
+  verb.option("--state", arguments->state,
+              "Folder of an agent's journal: what is quarantined there is not tried, and what "
+              "crashes or hangs here is put there (in the progress if not given)");
+  verb.option("--quirks", arguments->quirks, "File of further known-bad patterns");
+  add_device_options(verb, arguments->device);
+  context.add_json_flag(verb);
+  verb.runs([arguments, samples, seconds, &context] {
+    arguments->sampled = samples.given();
+    arguments->bounded = seconds.given();
     arguments->settings.measure_at_most = from_ms(arguments->measure_ms);
     arguments->settings.run_deadline = from_ms(arguments->run_ms);
     arguments->settings.control_interval = from_ms(arguments->control_seconds * 1000);

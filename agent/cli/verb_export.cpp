@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/history/export.hpp"
@@ -60,19 +62,18 @@ void run_export(const ExportArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_export_verb(CLI::App& app, CliContext& context) {
+void add_export_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ExportArguments>();
-  CLI::App* verb = app.add_subcommand("export", "Writes a history in the formats of other tuners");
-  verb->add_option("history", arguments->history,
-                   "An .ithistory file, or anything that import knows")
-      ->required();
-  verb->add_option("--format", arguments->format, "t4 or kernel-tuner")
-      ->required()
-      ->check(CLI::IsMember({"t4", "kernel-tuner"}));
-  verb->add_option("-o,--output", arguments->output, "The file to write (JSON)")->required();
-  verb->add_option("--kernel", arguments->kernel, "Which one, of a file with several kernels");
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] { run_export(*arguments, context); });
+  Verb verb = line.add_verb("export", "Writes a history in the formats of other tuners");
+  verb.option("history", arguments->history, "An .ithistory file, or anything that import knows")
+      .required();
+  verb.option("--format", arguments->format, "t4 or kernel-tuner")
+      .required()
+      .one_of({"t4", "kernel-tuner"});
+  verb.option("-o,--output", arguments->output, "The file to write (JSON)").required();
+  verb.option("--kernel", arguments->kernel, "Which one, of a file with several kernels");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_export(*arguments, context); });
 }
 
 }  // namespace idletune::cli

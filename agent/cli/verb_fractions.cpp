@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/fractions_table.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/steps_prediction_report.hpp"
@@ -165,36 +167,34 @@ void run_fractions(const FractionsArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_fractions_verb(CLI::App& app, CliContext& context) {
+void add_fractions_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<FractionsArguments>();
-  CLI::App* verb =
-      app.add_subcommand("fractions", "Well-performing fractions, and steps of random search");
-  CLI::Option* histories = verb->add_option("histories", arguments->histories,
-                                            "Histories (.ithistory, or what import reads)");
-  verb->add_option("--threshold", arguments->threshold, "Relative performance that counts as good")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  verb->add_option("--probability", arguments->probability,
-                   "Wanted probability of finding a good one")
-      ->check(CLI::Range(0.0, 0.999999999))
-      ->capture_default_str();
-  verb->add_flag("--published", arguments->published,
-                 "Show the fractions that were published for ten benchmarks instead")
-      ->excludes(histories);
-  verb->add_flag("--table", arguments->table,
-                 "A Markdown table of what tuning brings, beside the published fractions");
-  CLI::Option* predict = verb->add_flag(
+  Verb verb = line.add_verb("fractions", "Well-performing fractions, and steps of random search");
+  const Argument histories = verb.option("histories", arguments->histories,
+                                         "Histories (.ithistory, or what import reads)");
+  verb.option("--threshold", arguments->threshold, "Relative performance that counts as good")
+      .between(0.0, 1.0)
+      .shows_default();
+  verb.option("--probability", arguments->probability, "Wanted probability of finding a good one")
+      .between(0.0, 0.999999999)
+      .shows_default();
+  verb.flag("--published", arguments->published,
+            "Show the fractions that were published for ten benchmarks instead")
+      .excludes(histories);
+  verb.flag("--table", arguments->table,
+            "A Markdown table of what tuning brings, beside the published fractions");
+  const Argument predict = verb.flag(
       "--predict", arguments->predict,
       "Predict each device's steps from the other devices, and replay random search to compare");
-  verb->add_option("--repeat", arguments->prediction.repeats, "Replays per device")
-      ->check(CLI::Range(1, 1000000))
-      ->needs(predict)
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->prediction.seed, "Seed of the first replay")
-      ->needs(predict)
-      ->capture_default_str();
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] { run_fractions(*arguments, context); });
+  verb.option("--repeat", arguments->prediction.repeats, "Replays per device")
+      .between(1, 1000000)
+      .needs(predict)
+      .shows_default();
+  verb.option("--seed", arguments->prediction.seed, "Seed of the first replay")
+      .needs(predict)
+      .shows_default();
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_fractions(*arguments, context); });
 }
 
 }  // namespace idletune::cli

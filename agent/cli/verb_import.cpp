@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include <nlohmann/json.hpp>
+
 #include <sys/stat.h>
 
 #include "agent/cli/histories.hpp"
@@ -144,24 +146,23 @@ class Import {
 
 }  // namespace
 
-void add_import_verb(CLI::App& app, CliContext& context) {
+void add_import_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
-  CLI::App* verb =
-      app.add_subcommand("import",
-                         "Turns other tuners' results into .ithistory files; a file that "
-                         "cannot be read is named, the others are imported");
-  verb->add_option("files", arguments->files,
-                   "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner "
-                   "results; also .gz")
-      ->required();
-  verb->add_option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
-      ->required();
-  verb->add_option("--kernel", arguments->options.kernel,
-                   "Kernel name, instead of the one in the files");
-  verb->add_option("--device", arguments->options.device,
-                   "Device name, instead of the one in the files");
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] {
+  Verb verb = line.add_verb("import",
+                            "Turns other tuners' results into .ithistory files; a file that "
+                            "cannot be read is named, the others are imported");
+  verb.option("files", arguments->files,
+              "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner "
+              "results; also .gz")
+      .required();
+  verb.option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
+      .required();
+  verb.option("--kernel", arguments->options.kernel,
+              "Kernel name, instead of the one in the files");
+  verb.option("--device", arguments->options.device,
+              "Device name, instead of the one in the files");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] {
     catch_interrupts();
     Import(*arguments, context).run();
   });

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/named_kind.hpp"
@@ -120,21 +122,20 @@ void run_importance(const ImportanceArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_importance_verb(CLI::App& app, CliContext& context) {
+void add_importance_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportanceArguments>();
-  CLI::App* verb = app.add_subcommand(
-      "importance", "Mutual information of every tuning parameter with the run time");
-  verb->add_option("histories", arguments->histories,
-                   "Histories (.ithistory, or what import reads)")
-      ->required();
-  verb->add_option(
+  Verb verb =
+      line.add_verb("importance", "Mutual information of every tuning parameter with the run time");
+  verb.option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")
+      .required();
+  verb.option(
           "--kernel", arguments->kernels,
           "Kernel description or package that says what kind its parameters are; may be repeated")
-      ->allow_extra_args(false);
-  verb->add_option("--kind", arguments->kinds, "NAME=KIND of a parameter; may be repeated")
-      ->allow_extra_args(false);
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] { run_importance(*arguments, context); });
+      .one_at_a_time();
+  verb.option("--kind", arguments->kinds, "NAME=KIND of a parameter; may be repeated")
+      .one_at_a_time();
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_importance(*arguments, context); });
 }
 
 }  // namespace idletune::cli

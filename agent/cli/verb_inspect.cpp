@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/summary.hpp"
@@ -317,12 +319,12 @@ void run_inspect(const std::string& path, CliContext& context) {
 
 }  // namespace
 
-void add_inspect_verb(CLI::App& app, CliContext& context) {
+void add_inspect_verb(CommandLine& line, CliContext& context) {
   auto path = std::make_shared<std::string>();
-  CLI::App* verb = app.add_subcommand("inspect", "Says what is in any of our files");
-  verb->add_option("file", *path, "A kernel package, history, model or journal")->required();
-  context.add_json_flag(*verb);
-  verb->callback([path, &context] { run_inspect(*path, context); });
+  Verb verb = line.add_verb("inspect", "Says what is in any of our files");
+  verb.option("file", *path, "A kernel package, history, model or journal").required();
+  context.add_json_flag(verb);
+  verb.runs([path, &context] { run_inspect(*path, context); });
 }
 
 }  // namespace idletune::cli

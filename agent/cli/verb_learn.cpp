@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
@@ -268,70 +270,68 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
                       {"warnings", model->warnings}});
 }
 
-void add_selector_options(CLI::App& verb, LearnArguments& arguments) {
+void add_selector_options(Verb verb, LearnArguments& arguments) {
   SelectorOptions& selector = arguments.options.selector;
-  verb.add_option("--height", selector.height,
-                  "Selector trees: splits on a path, at most; 0: chosen by cross-validation")
-      ->check(CLI::Range(0, 128))
-      ->capture_default_str();
-  verb.add_option("--leaf", selector.leaf,
-                  "Selector trees: shapes of a leaf, at least (below 1: as a share of all); 0: "
-                  "chosen by cross-validation")
-      ->check(CLI::Range(0.0, 65536.0))
-      ->capture_default_str();
-  verb.add_option("--inputs", selector.inputs,
-                  "Names of the problem's dimensions, where the histories do not say (M,N,K)")
-      ->delimiter(',');
-  verb.add_flag("--plain-features", arguments.plain_features,
-                "Selector trees ask for the dimensions alone, not for products and ratios");
-  verb.add_flag("--no-selector", arguments.no_selector, "Learn no selection by shape");
-  verb.add_option("--emit-cpp", arguments.code, "Writes the selectors as a C++17 header, too");
+  verb.option("--height", selector.height,
+              "Selector trees: splits on a path, at most; 0: chosen by cross-validation")
+      .between(0, 128)
+      .shows_default();
+  verb.option("--leaf", selector.leaf,
+              "Selector trees: shapes of a leaf, at least (below 1: as a share of all); 0: "
+              "chosen by cross-validation")
+      .between(0.0, 65536.0)
+      .shows_default();
+  verb.option("--inputs", selector.inputs,
+              "Names of the problem's dimensions, where the histories do not say (M,N,K)")
+      .separated_by_commas();
+  verb.flag("--plain-features", arguments.plain_features,
+            "Selector trees ask for the dimensions alone, not for products and ratios");
+  verb.flag("--no-selector", arguments.no_selector, "Learn no selection by shape");
+  verb.option("--emit-cpp", arguments.code, "Writes the selectors as a C++17 header, too");
 }
 
-void add_published_options(CLI::App& verb, LearnArguments& arguments) {
+void add_published_options(Verb verb, LearnArguments& arguments) {
   PublishedOptions& options = arguments.published_options;
-  verb.add_option("--published", arguments.published,
-                  "Table of published best parameters (CLBlast's database as CSV): no times, only "
-                  "something to start with");
-  verb.add_option("--published-kernel", arguments.published_kernel,
-                  "The kernel's name there and here")
-      ->capture_default_str();
-  verb.add_option("--published-precision", options.precision, "Which precision's entries")
-      ->capture_default_str();
-  verb.add_option("--published-vendors", options.vendors, "Which vendors' entries")
-      ->delimiter(',')
-      ->capture_default_str();
-  verb.add_option("--published-origin", options.origin,
-                  "Where it was published and under which licence, for the provenance");
+  verb.option("--published", arguments.published,
+              "Table of published best parameters (CLBlast's database as CSV): no times, only "
+              "something to start with");
+  verb.option("--published-kernel", arguments.published_kernel, "The kernel's name there and here")
+      .shows_default();
+  verb.option("--published-precision", options.precision, "Which precision's entries")
+      .shows_default();
+  verb.option("--published-vendors", options.vendors, "Which vendors' entries")
+      .separated_by_commas()
+      .shows_default();
+  verb.option("--published-origin", options.origin,
+              "Where it was published and under which licence, for the provenance");
 }
 
 }  // namespace
 
-void add_learn_verb(CLI::App& app, CliContext& context) {
+void add_learn_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<LearnArguments>();
-  CLI::App* verb = app.add_subcommand("learn", "Trains a model from histories");
-  verb->add_option("histories", arguments->histories,
-                   "Histories (.ithistory, or what import reads); with --merge: models");
-  verb->add_option("-o,--output", arguments->output, "The model file (.itmodel)")->required();
-  verb->add_option("--portfolio", arguments->options.portfolio,
-                   "Configurations to keep per kernel, at most")
-      ->check(CLI::Range(1, 65536))
-      ->capture_default_str();
-  verb->add_option("--bytes-per-kernel", arguments->options.bytes_per_kernel,
-                   "Size limit per kernel")
-      ->capture_default_str();
+  Verb verb = line.add_verb("learn", "Trains a model from histories");
+  verb.option("histories", arguments->histories,
+              "Histories (.ithistory, or what import reads); with --merge: models");
+  verb.option("-o,--output", arguments->output, "The model file (.itmodel)").required();
+  verb.option("--portfolio", arguments->options.portfolio,
+              "Configurations to keep per kernel, at most")
+      .between(1, 65536)
+      .shows_default();
+  verb.option("--bytes-per-kernel", arguments->options.bytes_per_kernel, "Size limit per kernel")
+      .shows_default();
   arguments->options.generation = 0;
-  verb->add_option("--generation", arguments->options.generation,
-                   "Number of this model among its versions; 0: 1, or with --merge one above the "
-                   "highest");
-  verb->add_flag("--merge", arguments->merge,
-                 "Puts models together; of a kernel that several know the newest counts");
-  add_selector_options(*verb, *arguments);
-  add_published_options(*verb, *arguments);
-  verb->add_flag("--no-cross-validation", arguments->no_cross_validation,
-                 "Do not learn again without each device");
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] {
+  verb.option("--generation", arguments->options.generation,
+              "Number of this model among its versions; 0: 1, or with --merge one above the "
+              "highest");
+  verb.flag("--merge", arguments->merge,
+            "Puts models together; of a kernel that several know the newest counts");
+  add_selector_options(verb, *arguments);
+  add_published_options(verb, *arguments);
+  verb.flag("--no-cross-validation", arguments->no_cross_validation,
+            "Do not learn again without each device");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] {
     catch_interrupts();
     run_learn(*arguments, context);
   });

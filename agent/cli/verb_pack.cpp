@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/verbs.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
@@ -70,18 +72,18 @@ void run(PackArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_pack_verb(CLI::App& app, CliContext& context) {
+void add_pack_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PackArguments>();
-  CLI::App* verb =
-      app.add_subcommand("pack", "Compiles a kernel description (XML) into a package for boards");
-  verb->add_option("description", arguments->description, "the XML file")->required();
-  verb->add_option("-o,--output", arguments->output,
-                   "the package; default: the description's name with .itkernel");
-  verb->add_option("--max-edges", arguments->options.max_edges,
-                   "largest decision diagram to store, in edges of 14 bytes")
-      ->capture_default_str();
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] { run(*arguments, context); });
+  Verb verb =
+      line.add_verb("pack", "Compiles a kernel description (XML) into a package for boards");
+  verb.option("description", arguments->description, "the XML file").required();
+  verb.option("-o,--output", arguments->output,
+              "the package; default: the description's name with .itkernel");
+  verb.option("--max-edges", arguments->options.max_edges,
+              "largest decision diagram to store, in edges of 14 bytes")
+      .shows_default();
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run(*arguments, context); });
 }
 
 }  // namespace idletune::cli

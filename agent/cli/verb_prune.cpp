@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
@@ -192,46 +194,45 @@ void run_prune(const PruneArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_prune_verb(CLI::App& app, CliContext& context) {
+void add_prune_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PruneArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = line.add_verb(
       "prune", "Pins parameters that matter little, and says what the smaller space keeps");
-  verb->add_option("history", arguments->history,
-                   "History that decides (.ithistory, or what import reads)")
-      ->required();
-  verb->add_option("--method", arguments->method, "naive, aggressive or conservative")
-      ->check(CLI::IsMember({"naive", "aggressive", "conservative"}))
-      ->capture_default_str();
-  verb->add_option("--check", arguments->checked,
-                   "Histories of other devices to try the pruned space on");
-  verb->add_option("--information", arguments->options.information_share,
-                   "Share of the highest mutual information below which a parameter matters little")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  verb->add_option("--retention", arguments->options.retention,
-                   "Share of the best performance that must be kept on the deciding device")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  CLI::Option* converge =
-      verb->add_option(
-              "--converge", arguments->searchers,
-              "Also search the full and the pruned space of every device: random, annealing")
-          ->delimiter(',')
-          ->check(CLI::IsMember({"random", "annealing"}));
-  verb->add_option("--until", arguments->convergence.until, "Relative performance to converge to")
-      ->check(CLI::Range(0.0, 1.0))
-      ->needs(converge)
-      ->capture_default_str();
-  verb->add_option("--repeat", arguments->convergence.repeats,
-                   "Searches of each kind, each with its own seed")
-      ->check(CLI::Range(1, 1000000))
-      ->needs(converge)
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->convergence.seed, "Seed of the first search")
-      ->needs(converge)
-      ->capture_default_str();
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] { run_prune(*arguments, context); });
+  verb.option("history", arguments->history,
+              "History that decides (.ithistory, or what import reads)")
+      .required();
+  verb.option("--method", arguments->method, "naive, aggressive or conservative")
+      .one_of({"naive", "aggressive", "conservative"})
+      .shows_default();
+  verb.option("--check", arguments->checked,
+              "Histories of other devices to try the pruned space on");
+  verb.option("--information", arguments->options.information_share,
+              "Share of the highest mutual information below which a parameter matters little")
+      .between(0.0, 1.0)
+      .shows_default();
+  verb.option("--retention", arguments->options.retention,
+              "Share of the best performance that must be kept on the deciding device")
+      .between(0.0, 1.0)
+      .shows_default();
+  const Argument converge =
+      verb.option("--converge", arguments->searchers,
+                  "Also search the full and the pruned space of every device: random, annealing")
+          .separated_by_commas()
+          .one_of({"random", "annealing"});
+  verb.option("--until", arguments->convergence.until, "Relative performance to converge to")
+      .between(0.0, 1.0)
+      .needs(converge)
+      .shows_default();
+  verb.option("--repeat", arguments->convergence.repeats,
+              "Searches of each kind, each with its own seed")
+      .between(1, 1000000)
+      .needs(converge)
+      .shows_default();
+  verb.option("--seed", arguments->convergence.seed, "Seed of the first search")
+      .needs(converge)
+      .shows_default();
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_prune(*arguments, context); });
 }
 
 }  // namespace idletune::cli

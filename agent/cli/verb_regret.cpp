@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
@@ -432,43 +434,43 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_regret_verb(CLI::App& app, CliContext& context) {
+void add_regret_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<RegretArguments>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = line.add_verb(
       "regret", "Total time of applications under tuning policies, on recorded histories");
-  verb->add_option("targets", arguments->targets,
-                   "Histories to play on (.ithistory, or what import reads)")
-      ->required();
-  CLI::Option* model = verb->add_option("--model", arguments->model, "Model to decide with");
-  CLI::Option* leave = verb->add_flag(
+  verb.option("targets", arguments->targets,
+              "Histories to play on (.ithistory, or what import reads)")
+      .required();
+  const Argument model = verb.option("--model", arguments->model, "Model to decide with");
+  const Argument leave = verb.flag(
       "--leave-one-out", arguments->leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
-  leave->excludes(model);
-  verb->add_option("--training", arguments->training,
-                   "Histories to learn from with --leave-one-out (default: the targets)")
-      ->needs(leave);
-  verb->add_flag("--shuffle", arguments->shuffle,
-                 "Deal the training results anew among the configurations: a wrong model")
-      ->needs(leave);
-  verb->add_option("--launches", arguments->options.launches,
-                   "Launches of the application; separated by commas")
-      ->delimiter(',')
-      ->check(CLI::Range(1.0, 1e12))
-      ->default_str("1,3,10,...,10000000");
-  verb->add_option("--seeds", arguments->seeds, "Applications per target and number of launches")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->seed, "The first of them")->capture_default_str();
-  verb->add_option("--start", arguments->starts,
-                   "What runs at first: first_pick, random, median; separated by commas")
-      ->delimiter(',')
-      ->check(CLI::IsMember({"first_pick", "random", "median"}))
-      ->capture_default_str();
-  verb->add_option("--ledger", arguments->ledger, "Whether tuning keeps to the 2 % ledger")
-      ->check(CLI::IsMember({"on", "off"}))
-      ->capture_default_str();
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] {
+  leave.excludes(model);
+  verb.option("--training", arguments->training,
+              "Histories to learn from with --leave-one-out (default: the targets)")
+      .needs(leave);
+  verb.flag("--shuffle", arguments->shuffle,
+            "Deal the training results anew among the configurations: a wrong model")
+      .needs(leave);
+  verb.option("--launches", arguments->options.launches,
+              "Launches of the application; separated by commas")
+      .separated_by_commas()
+      .between(1.0, 1e12)
+      .shows_default("1,3,10,...,10000000");
+  verb.option("--seeds", arguments->seeds, "Applications per target and number of launches")
+      .between(1, 100000)
+      .shows_default();
+  verb.option("--seed", arguments->seed, "The first of them").shows_default();
+  verb.option("--start", arguments->starts,
+              "What runs at first: first_pick, random, median; separated by commas")
+      .separated_by_commas()
+      .one_of({"first_pick", "random", "median"})
+      .shows_default();
+  verb.option("--ledger", arguments->ledger, "Whether tuning keeps to the 2 % ledger")
+      .one_of({"on", "off"})
+      .shows_default();
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] {
     catch_interrupts();
     if (arguments->options.launches.empty()) {
       return context.used_wrongly("regret: --launches names none");

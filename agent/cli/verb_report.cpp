@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/named_kind.hpp"
 #include "agent/cli/progress.hpp"
@@ -179,48 +181,44 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_report_verb(CLI::App& app, CliContext& context) {
+void add_report_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ReportArguments>();
-  CLI::App* verb =
-      app.add_subcommand("report", "One self-contained page with pictures, from histories");
-  verb->add_option("histories", arguments->histories,
-                   "Histories (.ithistory, or what import reads)")
-      ->required();
-  verb->add_option("-o,--output", arguments->output, "Where the page goes (HTML)")->required();
-  verb->add_option("--kernel", arguments->kernels,
-                   "Description (XML) that says the kinds of its kernel's parameters")
-      ->type_name("K.xml");
-  verb->add_option("--kind", arguments->kinds,
-                   "Kind of the parameters of that name, in any kernel: " + kind_names())
-      ->type_name("NAME=KIND");
-  verb->add_option("--threshold", arguments->options.threshold,
-                   "Relative performance that counts as good")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  verb->add_option("--probability", arguments->options.probability,
-                   "Wanted probability of finding a good one")
-      ->check(CLI::Range(0.0, 0.999999999))
-      ->capture_default_str();
-  verb->add_option(
+  Verb verb = line.add_verb("report", "One self-contained page with pictures, from histories");
+  verb.option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")
+      .required();
+  verb.option("-o,--output", arguments->output, "Where the page goes (HTML)").required();
+  verb.option("--kernel", arguments->kernels,
+              "Description (XML) that says the kinds of its kernel's parameters")
+      .value_name("K.xml");
+  verb.option("--kind", arguments->kinds,
+              "Kind of the parameters of that name, in any kernel: " + kind_names())
+      .value_name("NAME=KIND");
+  verb.option("--threshold", arguments->options.threshold,
+              "Relative performance that counts as good")
+      .between(0.0, 1.0)
+      .shows_default();
+  verb.option("--probability", arguments->options.probability,
+              "Wanted probability of finding a good one")
+      .between(0.0, 0.999999999)
+      .shows_default();
+  verb.option(
       "--model", arguments->model,
       "Model that searches start from (default: for every device one learned from the others)");
-  verb->add_option("--repeat", arguments->options.repeats,
-                   "Simulated searches per curve of convergence")
-      ->check(CLI::Range(1, 100000))
-      ->capture_default_str();
-  verb->add_option("--seeds", arguments->options.seeds,
-                   "Simulated applications per point of a regret curve")
-      ->check(CLI::Range(1, 1000))
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->options.seed, "Seed of the first simulated search")
-      ->capture_default_str();
-  verb->add_option("--title", arguments->title, "Title of the page")->capture_default_str();
-  verb->add_option("--sections", arguments->sections,
-                   "Only these, separated by commas (default: all)")
-      ->delimiter(',')
-      ->check(CLI::IsMember(section_names()));
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] {
+  verb.option("--repeat", arguments->options.repeats, "Simulated searches per curve of convergence")
+      .between(1, 100000)
+      .shows_default();
+  verb.option("--seeds", arguments->options.seeds,
+              "Simulated applications per point of a regret curve")
+      .between(1, 1000)
+      .shows_default();
+  verb.option("--seed", arguments->options.seed, "Seed of the first simulated search")
+      .shows_default();
+  verb.option("--title", arguments->title, "Title of the page").shows_default();
+  verb.option("--sections", arguments->sections, "Only these, separated by commas (default: all)")
+      .separated_by_commas()
+      .one_of(section_names());
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] {
     catch_interrupts();
     run_report(*arguments, context);
   });

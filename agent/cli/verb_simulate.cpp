@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/curve_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
@@ -307,55 +309,56 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
 
 }  // namespace
 
-void add_simulate_verb(CLI::App& app, CliContext& context) {
+void add_simulate_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<SimulateArguments>();
-  CLI::App* verb = app.add_subcommand("simulate", "Plays searchers on recorded histories");
-  verb->add_option("targets", arguments->targets,
-                   "Histories to search (.ithistory, or what import reads)")
-      ->required();
-  verb->add_option("--model", arguments->model, "Model for the searchers that use one");
-  verb->add_option("--searcher", arguments->searchers,
-                   "random, product, portfolio, forest, annealing, genetic, "
-                   "iterml[:LEARNER][:pick=RATIO][:cut=RATIO][:iterations=N][:samples=own|all][:"
-                   "dropped=last|never]; "
-                   "separated by commas")
-      ->delimiter(',')
-      ->check(CLI::Validator([](std::string& name) { return wrong_with_searcher(name); }, ""))
-      ->capture_default_str();
-  verb->add_option("--until", arguments->options.until, "Relative performance that ends a search")
-      ->check(CLI::Range(0.0, 1.0))
-      ->capture_default_str();
-  verb->add_option("--repeat", arguments->repeats,
-                   "Searches per target and searcher, each with its own seed")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  verb->add_option("--seed", arguments->seed, "Seed of the first repeat")->capture_default_str();
-  verb->add_option("--max-evaluations", arguments->options.max_evaluations,
-                   "Give a search up after so many; 0: when the space is exhausted")
-      ->capture_default_str();
-  CLI::Option* leave = verb->add_flag(
+  Verb verb = line.add_verb("simulate", "Plays searchers on recorded histories");
+  verb.option("targets", arguments->targets,
+              "Histories to search (.ithistory, or what import reads)")
+      .required();
+  const Argument model =
+      verb.option("--model", arguments->model, "Model for the searchers that use one");
+  verb.option("--searcher", arguments->searchers,
+              "random, product, portfolio, forest, annealing, genetic, "
+              "iterml[:LEARNER][:pick=RATIO][:cut=RATIO][:iterations=N][:samples=own|all][:"
+              "dropped=last|never]; "
+              "separated by commas")
+      .separated_by_commas()
+      .checked(wrong_with_searcher)
+      .shows_default();
+  verb.option("--until", arguments->options.until, "Relative performance that ends a search")
+      .between(0.0, 1.0)
+      .shows_default();
+  verb.option("--repeat", arguments->repeats,
+              "Searches per target and searcher, each with its own seed")
+      .between(1, 1000000)
+      .shows_default();
+  verb.option("--seed", arguments->seed, "Seed of the first repeat").shows_default();
+  verb.option("--max-evaluations", arguments->options.max_evaluations,
+              "Give a search up after so many; 0: when the space is exhausted")
+      .shows_default();
+  const Argument leave = verb.flag(
       "--leave-one-out", arguments->leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
-  verb->add_option("--training", arguments->training,
-                   "Histories to learn from with --leave-one-out (default: the targets)")
-      ->needs(leave);
-  leave->excludes("--model");
-  verb->add_flag("--curves", arguments->curves,
-                 "In the JSON, performance over evaluations and over tuning time");
-  verb->add_option("--csv", arguments->csv, "Write these curves there as comma-separated values");
-  CLI::Option* standards =
-      verb->add_flag("--standards", arguments->standards,
-                     "Samples until the median and the 5th percentile are good, beside random "
-                     "search's (Cui & Feng 2019); without a model")
-          ->excludes("--model")
-          ->excludes(leave);
-  verb->add_option("--iterations", arguments->iterations,
-                   "With --standards: picks of IterML that share the samples")
-      ->check(CLI::Range(1, 100))
-      ->capture_default_str()
-      ->needs(standards);
-  context.add_json_flag(*verb);
-  verb->callback([arguments, &context] {
+  verb.option("--training", arguments->training,
+              "Histories to learn from with --leave-one-out (default: the targets)")
+      .needs(leave);
+  leave.excludes(model);
+  verb.flag("--curves", arguments->curves,
+            "In the JSON, performance over evaluations and over tuning time");
+  verb.option("--csv", arguments->csv, "Write these curves there as comma-separated values");
+  const Argument standards =
+      verb.flag("--standards", arguments->standards,
+                "Samples until the median and the 5th percentile are good, beside random "
+                "search's (Cui & Feng 2019); without a model")
+          .excludes(model)
+          .excludes(leave);
+  verb.option("--iterations", arguments->iterations,
+              "With --standards: picks of IterML that share the samples")
+      .between(1, 100)
+      .shows_default()
+      .needs(standards);
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] {
     catch_interrupts();
     if (arguments->searchers.empty())
       return context.used_wrongly("simulate: --searcher names none");

@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/core/random.hpp"
@@ -260,17 +262,17 @@ void run(const SpaceOptions& options, CliContext& context) {
 
 }  // namespace
 
-void add_space_verb(CLI::App& app, CliContext& context) {
+void add_space_verb(CommandLine& line, CliContext& context) {
   auto options = std::make_shared<SpaceOptions>();
-  CLI::App* verb = app.add_subcommand(
+  Verb verb = line.add_verb(
       "space", "Counts, lists or samples a tuning space (.xml, .itkernel or .ithistory)");
-  verb->add_option("file", options->file, "description, package or history")->required();
-  verb->add_flag("--list", options->list, "print every valid configuration");
-  verb->add_option("--sample", options->sample,
-                   "print that many valid configurations, drawn uniformly (with repetition)");
-  verb->add_option("--seed", options->seed, "seed of the sample")->capture_default_str();
-  context.add_json_flag(*verb);
-  verb->callback([options, &context] { run(*options, context); });
+  verb.option("file", options->file, "description, package or history").required();
+  verb.flag("--list", options->list, "print every valid configuration");
+  verb.option("--sample", options->sample,
+              "print that many valid configurations, drawn uniformly (with repetition)");
+  verb.option("--seed", options->seed, "seed of the sample").shows_default();
+  context.add_json_flag(verb);
+  verb.runs([options, &context] { run(*options, context); });
 }
 
 }  // namespace idletune::cli

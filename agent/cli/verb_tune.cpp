@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <memory>
 
+#include <nlohmann/json.hpp>
+
 #include <idletune/agent.hpp>
 #include <idletune/learning.hpp>
 
@@ -102,23 +104,22 @@ Status tune(const TuneOptions& given, CliContext& context) {
 
 }  // namespace
 
-void add_tune_verb(CLI::App& app, CliContext& context) {
-  CLI::App* verb = app.add_subcommand("tune", "Tune a kernel for one shape now, within a budget");
+void add_tune_verb(CommandLine& line, CliContext& context) {
+  Verb verb = line.add_verb("tune", "Tune a kernel for one shape now, within a budget");
   auto options = std::make_shared<TuneOptions>();
-  verb->add_option("kernel", options->kernel, "Kernel package or XML description")->required();
-  verb->add_option("--shape", options->shape, "Problem size, such as 256,256,256")->required();
-  verb->add_option("--budget", options->budget_seconds, "Seconds (30)")->check(CLI::PositiveNumber);
-  verb->add_option("--launches", options->launches,
-                   "Launches that the decision reckons with (100000)")
-      ->check(CLI::NonNegativeNumber);
-  verb->add_option("--state", options->state, "Folder that keeps what was measured");
-  verb->add_option("--model", options->model, "Model file");
-  add_device_options(*verb, options->device);
-  verb->add_option("--seed", options->seed, "Of the search (1)");
-  verb->add_flag("--in-process", options->in_process,
-                 "Try configurations in this process instead of idletune-helper");
-  context.add_json_flag(*verb);
-  verb->callback([options, &context] {
+  verb.option("kernel", options->kernel, "Kernel package or XML description").required();
+  verb.option("--shape", options->shape, "Problem size, such as 256,256,256").required();
+  verb.option("--budget", options->budget_seconds, "Seconds (30)").positive();
+  verb.option("--launches", options->launches, "Launches that the decision reckons with (100000)")
+      .not_negative();
+  verb.option("--state", options->state, "Folder that keeps what was measured");
+  verb.option("--model", options->model, "Model file");
+  add_device_options(verb, options->device);
+  verb.option("--seed", options->seed, "Of the search (1)");
+  verb.flag("--in-process", options->in_process,
+            "Try configurations in this process instead of idletune-helper");
+  context.add_json_flag(verb);
+  verb.runs([options, &context] {
     if (Status status = tune(*options, context); !status.ok()) context.fail(status);
   });
 }

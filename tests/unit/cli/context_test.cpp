@@ -46,10 +46,10 @@ TEST_CASE("wrong use has an exit status of its own") {
 }
 
 TEST_CASE("the json flag belongs to the verb that asked for it") {
-  CLI::App app{"test"};
+  CommandLine line("test", "", "1");
   CliContext context;
-  CLI::App* verb = app.add_subcommand("verb", "");
-  context.add_json_flag(*verb);
-  app.parse("verb --json", false);
+  context.add_json_flag(line.add_verb("verb", ""));
+  const char* const words[] = {"test", "verb", "--json"};
+  CHECK(line.run(3, words));
   CHECK(context.json());
 }
