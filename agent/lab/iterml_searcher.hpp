@@ -27,12 +27,12 @@ struct IterMlOptions {
   bool search_dropped = true;  // false: the search ends where the published method ends
 };
 
-// Algorithm 1: pick a sample at random from what remains, measure it, build a model on it, predict
-// what remains, drop the share with the lowest predicted performance; again. Then what remains is
-// searched exhaustively, in random order (section 2.2), and at last, so that a search goes on where
-// the pruning lost the optimum, what was dropped, in random order too. Asked for more while results
-// are outstanding, it enlarges the sample. Keeps 4 bytes per configuration of the space and 40 per
-// measurement.
+// Algorithm 1. One iteration picks a sample at random from what remains, measures it, builds a
+// model on it, predicts what remains, and drops the share with the lowest predicted performance.
+// After the last one what remains is searched exhaustively, in random order (section 2.2). At last
+// comes what was dropped, in random order too, so that a search goes on where the pruning lost the
+// optimum. If it is asked for more while results are outstanding, it enlarges the sample. Memory: 4
+// bytes per configuration of the space and 40 per measurement.
 class IterMlSearcher final : public Searcher {
  public:
   static constexpr std::uint64_t kMaxConfigurations = std::uint64_t{1} << 24;

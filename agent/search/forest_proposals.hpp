@@ -32,10 +32,10 @@ struct ForestProposalOptions {
   std::function<std::optional<float>(const Configuration&)> prior;
 };
 
-// A surrogate over a space, kept up to date little by little: a bounded cost per proposal. See
-// agent/search/README.md for the method. Spaces whose configurations
-// are numbered and at most kMaxFollowed are predicted as a whole; of larger ones a renewed sample,
-// and neighbours of the best. Deterministic under its seed and the order of calls. One thread.
+// Predicts run times over a space, and is kept up to date little by little, at a bounded cost per
+// proposal. Method: agent/search/README.md. A space with at most kMaxFollowed numbered
+// configurations is predicted as a whole; of a larger one a sample that is renewed, and neighbours
+// of the best. Deterministic under its seed and the order of calls. One thread.
 class ForestProposals final : public LearnedProposals {
  public:
   static constexpr std::uint64_t kMaxFollowed = 20480;
@@ -52,7 +52,7 @@ class ForestProposals final : public LearnedProposals {
 
   // Measurements told.
   std::size_t measured() const { return measured_; }
-  // Memory held, the taken configurations of spaces that are not followed excepted (16 bytes each).
+  // Memory held, without the taken configurations of spaces that are not followed (16 bytes each).
   std::size_t bytes() const;
 
  private:

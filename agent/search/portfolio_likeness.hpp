@@ -12,11 +12,11 @@
 
 namespace idletune {
 
-// Histories tell the times of the portfolio's entries alone. Of any other configuration they tell
-// whether its parameters have values that are more frequent among the entries than in the space:
-// the product of these ratios (naive Bayes), shrunk, is what is expected of it. Method and
-// constants: agent/search/README.md. Memory: 4 bytes per value of a parameter. The space must
-// outlive it; made in some 1,000 samples of the space.
+// Histories know the times of the portfolio's entries only. About any other configuration they tell
+// whether its values are more frequent among the entries than in the space. The product of these
+// ratios (naive Bayes), shrunk towards 1, is what is expected of it. Method and constants:
+// agent/search/README.md. Memory: 4 bytes per value of a parameter. Making one takes some 1,000
+// samples of the space, which must outlive it.
 class PortfolioLikeness {
  public:
   PortfolioLikeness(const Space& space, std::uint64_t seed);

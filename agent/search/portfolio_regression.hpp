@@ -43,9 +43,9 @@ class PortfolioRegression {
     double deviation = 0;  // of a measurement of this entry
   };
   Prediction predict(std::size_t entry) const;
-  // The expected amount (of log t) by which the entry beats the best entry so far, the margin below
-  // which an improvement is none taken off. Before the first measurement: minus the predicted mean,
-  // which ranks alike.
+  // By how much of log t the entry is expected to beat the best entry so far, beyond the margin
+  // below which an improvement does not count. Before the first measurement: minus the predicted
+  // mean, which gives the same ranking.
   double value(std::size_t entry) const;
   // ln q that history expects of an entry, before any measurement.
   double expected(std::size_t entry) const { return -static_cast<double>(expected_[entry]); }

@@ -1,4 +1,4 @@
-// First pick, re-ranked portfolio, learned proposals, random draws: the order of play of a product.
+// The searcher that ships: first pick, re-ranked portfolio, learned proposals, random draws.
 #pragma once
 
 #include <array>
@@ -15,9 +15,8 @@
 
 namespace idletune {
 
-// See agent/search/README.md for the method. Memory: that of PortfolioRegression and some 60 KiB;
-// from the first proposal of the learner on, which takes longer than the others, also the
-// learner's.
+// Method: agent/search/README.md. Memory: that of PortfolioRegression and some 60 KiB. The
+// learner's memory comes on top with its first proposal, which takes longer than the others.
 class ProductSearcher final : public Searcher {
  public:
   ProductSearcher(const Space& space, const KernelKnowledge& kernel,

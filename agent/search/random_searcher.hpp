@@ -22,9 +22,9 @@ class RandomDraws {
   // A configuration that is not in `taken`, which is not changed where the space has numbers;
   // nothing when all have been drawn.
   std::optional<Configuration> next();
-  // Whether the configuration is among the next few that would be drawn: for telling what an
-  // earlier searcher with this seed drew from what it chose, told in the order of its proposals.
-  // True where the space has no numbers: nobody can tell.
+  // Whether the configuration is among the next few that would be drawn. So what an earlier
+  // searcher with this seed drew can be told from what it chose, if its proposals come in their
+  // order. True where the space has no numbers, because nobody can tell then.
   bool would_draw(const Configuration& configuration) const;
   std::uint64_t position() const { return position_; }
 

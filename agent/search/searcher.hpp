@@ -41,10 +41,10 @@ class Searcher {
   virtual void tell(const Configuration& configuration, const Observation& observation) = 0;
   // Already measured, quarantined or otherwise not to be proposed.
   virtual void exclude(const Configuration& configuration) = 0;
-  // A configuration that an earlier session of this searcher proposed and measured: it will not be
-  // proposed again. Says what it had been proposed as: where that is an entry of the portfolio, as
-  // that (it may have been drawn), else as a uniform draw, or as learned. In the order of the
-  // proposals; `tell` follows each.
+  // A configuration that an earlier session of this searcher proposed and measured; it will not be
+  // proposed again. Call it in the order of the proposals, and `tell` after each. Returns what it
+  // was proposed as: an entry of the portfolio counts as that, though it may have been drawn;
+  // others as a uniform draw or as learned.
   virtual ProposalOrigin recall(const Configuration& configuration) {
     exclude(configuration);
     return ProposalOrigin::random;

@@ -16,16 +16,17 @@ namespace idletune {
 
 struct SearcherOptions {
   std::uint64_t seed = 1;
-  // Uniform draws skip the first `random_position` elements of the seeded permutation: a searcher
-  // made again with the position an earlier one had reached goes on where that one stopped.
+  // Uniform draws skip the first `random_position` elements of the seeded permutation. A searcher
+  // that is made with the position which an earlier one had reached goes on where that one stopped.
   std::uint64_t random_position = 0;
-  // Every `random_every`-th proposal is a uniform draw, from the first on; 0: only when the
-  // portfolio is exhausted. With 4, plain random search's worst case is lengthened to at most 4/1.
+  // Every `random_every`-th proposal is a uniform draw, from the beginning. So a search takes at
+  // most `random_every` times as long as plain random search. 0: draws come only when the
+  // portfolio is exhausted.
   std::uint32_t random_every = 6;
-  Configuration fallback;   // the kernel's default: fills parameters that the model does not know
+  Configuration fallback;   // the kernel's default: values of parameters the model does not know
   Shape shape;              // what is being tuned for, and
   std::string_view device;  // on what (for the first pick); may be empty
-  const SearchLearner* learner = nullptr;  // null: none, nor is it linked then
+  const SearchLearner* learner = nullptr;  // null: none, and none is linked
 };
 
 // Uniform over the valid configurations, without repetition. The space must outlive the searcher.
@@ -36,10 +37,10 @@ std::unique_ptr<Searcher> make_random_searcher(const Space& space, const Searche
 std::unique_ptr<Searcher> make_learning_searcher(const Space& space,
                                                  const SearcherOptions& options);
 
-// The order of play of a product : the model's first pick, then its portfolio re-ranked
-// as measurements come in, then more and more what the learner proposes, guided by history, with a
-// fixed share of uniform random draws. Space and model must outlive the searcher. With a null
-// `kernel` it is the learning searcher, without a learner, too, the random one.
+// What ships: the model's first pick, then its portfolio, re-ranked with each measurement, then
+// more and more what the learner proposes, guided by history. A fixed share are uniform draws.
+// Where `kernel` is null this is the learning searcher, or the random one if there is no learner
+// either. Space and model must outlive the searcher.
 std::unique_ptr<Searcher> make_product_searcher(const Space& space, const KernelKnowledge* kernel,
                                                 const SearcherOptions& options);
 
