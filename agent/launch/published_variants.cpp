@@ -1,0 +1,52 @@
+#include "agent/launch/published_variants.hpp"
+
+#include <utility>
+
+namespace idletune::detail {
+namespace {
+
+constexpr std::int32_t kEagerSamples = 16;
+
+}  // namespace
+
+void PublishedVariants::retire(std::unique_ptr<Variant> variant) {
+  if (variant) retired_.push_back(std::move(variant));
+  quiescence_.emplace(lanes_);
+}
+
+void PublishedVariants::publish(std::unique_ptr<Variant> variant) {
+  const Variant* next = variant ? variant.get() : &slot_.fallback;
+  slot_.current.store(next, std::memory_order_seq_cst);
+  slot_.eager_samples.store(kEagerSamples, std::memory_order_relaxed);
+  retire(std::move(adopted_));
+  adopted_ = std::move(variant);
+}
+
+void PublishedVariants::offer(std::unique_ptr<Variant> candidate, std::uint32_t period) {
+  withdraw();
+  candidate_ = std::move(candidate);
+  slot_.in_place.store(candidate_.get(), std::memory_order_seq_cst);
+  set_period(period);
+}
+
+void PublishedVariants::set_period(std::uint32_t period) {
+  slot_.in_place_period.store(period, std::memory_order_relaxed);
+}
+
+void PublishedVariants::withdraw() {
+  set_period(0);
+  slot_.in_place.store(nullptr, std::memory_order_seq_cst);
+  if (candidate_) retire(std::move(candidate_));
+}
+
+void PublishedVariants::reclaim() {
+  if (retired_.empty() || !quiescence_ || !quiescence_->reached(lanes_)) return;
+  // Tickets name the variant they were drawn for.
+  for (const std::atomic<std::uint32_t>& state : slot_.ticket_states) {
+    if (state.load(std::memory_order_acquire) != 0) return;
+  }
+  retired_.clear();
+  quiescence_.reset();
+}
+
+}  // namespace idletune::detail
