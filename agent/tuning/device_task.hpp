@@ -14,7 +14,7 @@ class DeviceTask {
  public:
   static constexpr std::uint32_t kMaxFaults = 3;  // crashes and hangs before tuning ends here
 
-  DeviceTask(Device& device, Nanoseconds now) : device_(device), clock_seen_(now) {}
+  DeviceTask(const Device& device, Nanoseconds now) : device_(device), clock_seen_(now) {}
 
   // The same hardware, also where the application adopted it twice.
   bool is(const Device& device) const {
@@ -42,7 +42,7 @@ class DeviceTask {
   }
 
  private:
-  Device& device_;
+  const Device& device_;
   std::uint32_t faults_ = 0;
   std::string ended_why_;
   Nanoseconds clock_seen_;

@@ -1,14 +1,12 @@
-// The engine's choices: which shape is worth work, and what is tried next for it.
+// Which shape is next, and what is done for it.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "agent/tuning/tuning_engine.hpp"
 
 namespace idletune::detail {
 namespace {
-
-// Launches whose time nobody could measure (a queue without profiling) before the default is timed.
-constexpr std::uint64_t kBlindLaunches = 100;
 
 constexpr std::uint32_t kStreak = 8;  // steps in a row for the same shape
 
@@ -24,214 +22,209 @@ double TuningEngine::expected_launches(const ShapeTask& task) const {
   return options_.unknown_horizon * (launches + static_cast<double>(task.past_launches));
 }
 
-StepOptions TuningEngine::step_options() const {
-  StepOptions step;
-  step.margin = options_.adoption_margin;
-  step.shortest_deadline = options_.run_deadline;
-  return step;
-}
-
-Nanoseconds TuningEngine::step_charge(const ShapeTask& task) const {
-  const StageEstimates::StepCost cost = task.estimates.typical_step(stage_context(task));
-  return ledger_.cpu_charge(cost.cpu) + ledger_.idle_charge(cost.device);
-}
-
-bool TuningEngine::may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const {
-  if (task.kernel.device->ended()) return false;
-  if (options_.max_tuning.count() > 0 && device_time_ >= options_.max_tuning) return false;
-  if (source != TimeSource::idle) return true;
-  if (task.default_time.count() == 0 && !task.kernel.state->profiling_available()) {
-    // Nothing has been timed, so nothing was credited either: timing the default is what starts the
-    // account, once the application has shown that it means it.
-    return task.launches() >= kBlindLaunches;
-  }
-  return ledger_.allows(charge);
-}
-
 // 0 until a stage did not fit: then what the longest one takes, as the patience of start_stage sees
 // it.
 Nanoseconds TuningEngine::gap_needed(const ShapeTask& task) const {
   if (task.misses == 0) return Nanoseconds{0};
-  return task.estimates.relaxed(
-      TrialStage::prepare, task.estimates.longest_device_stage(stage_context(task)), task.misses);
+  const StageEstimates& estimates = task.search.estimates();
+  return estimates.relaxed(TrialStage::prepare, estimates.longest_device_stage(stage_context(task)),
+                           task.misses);
 }
 
-// What the shape's own launches of this session can cover. Savings are the ledger's affair.
-Promise TuningEngine::promise(const ShapeTask& task) const {
-  Promise promise;
-  promise.share = options_.overhead_limit;
-  promise.untuned = task.default_time;
-  const double past =
-      static_cast<double>(task.default_time.count()) * static_cast<double>(task.launches());
-  promise.untuned_past = Nanoseconds(static_cast<std::int64_t>(std::min(past, 9e18)));
-  promise.charged = task.charged;
-  return promise;
+// Of the next step. A first pick that another shape's trial has compiled costs no compilation.
+StepPrice TuningEngine::price(const ShapeTask& task) const {
+  const bool compiled = task.search.first_pick_left() &&
+                        task.kernel.contents.compiled(task.search.first_pick()->configuration);
+  return task.search.step_price(stage_context(task), accounts_.ledger(), compiled);
 }
 
 void TuningEngine::update_decision(ShapeTask& task) {
-  DecisionSituation situation;
+  SearchSituation situation;
+  situation.running = task.running();
   situation.running_time = task.running_time;
-  situation.first_pick_running =
-      task.evidence.first_pick && task.running() == task.evidence.first_pick->configuration;
   situation.expected_launches = expected_launches(task);
-  situation.step = task.estimates.typical_step(stage_context(task));
+  situation.step = price(task);
   const Nanoseconds since = now() - task.first_seen;
   if (since.count() > 0 && task.launches() > 1) {
     situation.launches_per_second = static_cast<double>(task.launches()) / seconds(since);
   }
-  situation.step_charge = step_charge(task);
-  const StageEstimates::StepCost high = task.estimates.high_step(stage_context(task));
-  situation.step_charge_high = ledger_.cpu_charge(high.cpu) + ledger_.idle_charge(high.device);
-  situation.allowance = ledger_.allowance();
-  situation.promise = promise(task);
-  situation.outlook = task.searcher->outlook();
+  situation.allowance = accounts_.ledger().allowance();
+  situation.promise = accounts_.promise(task);
   situation.gap_needed = gap_needed(task);
   situation.longest_gap = longest_gap_;
-  situation.valid_configurations = task.kernel.state->package().space().valid_count();
-  situation.target_ratio = options_.well_performing_ratio;
-  situation.wanted_probability = options_.wanted_probability;
-  situation.adoption_margin = options_.adoption_margin;
-  task.decision = decide(decision_input(task.evidence, situation));
-  task.decided = true;
+  task.search.decide(situation);
 }
 
-bool TuningEngine::wants_work(ShapeTask& task, TimeSource source) {
-  if (task.baseline_failed || task.exhausted || task.install || task.recalled) return false;
-  if (task.in_place && task.in_place->checked()) return false;  // launches do the rest
-  if (next_request(task)) return true;                          // what was begun is finished
+TuningEngine::Want TuningEngine::want(ShapeTask& task, TimeSource source) {
+  if (task.baseline_failed || task.exhausted || task.recalled) return Want::nothing;
+  if (is<Installing>(task.work) || timed_by_launches(task.work)) return Want::nothing;
+  if (next_request(task.work)) return Want::unfinished;
   if (task.default_time.count() == 0) {
-    // The default's own time per launch is unknown until the first sample or the baseline.
-    return may_spend(task, source,
-                     ledger_.idle_charge(task.estimates.baseline(stage_context(task))));
+    const Nanoseconds baseline = task.search.estimates().baseline(stage_context(task));
+    return accounts_.may_spend(task, source, accounts_.ledger().idle_charge(baseline))
+               ? Want::beginning
+               : Want::saving;
   }
-  if (source == TimeSource::start_up) {
-    return !task.evidence.first_pick_tried && task.evidence.first_pick;
-  }
+  const Want step = task.search.first_pick_left() ? Want::beginning : Want::search;
+  if (source == TimeSource::start_up) return step == Want::beginning ? step : Want::nothing;
   update_decision(task);
-  if (source == TimeSource::foreground) return may_spend(task, source, Nanoseconds{0});
-  if (task.decision.verdict == Verdict::wait && gap_needed(task) > longest_gap_) ++task.misses;
-  return asks_for_step(task.decision, task.evidence) && may_spend(task, source, step_charge(task));
+  if (source == TimeSource::idle) return want_of_decision(task);
+  return accounts_.may_spend(task, source, Nanoseconds{0}) ? step : Want::nothing;
+}
+
+// In the application's idle time decision and ledger have the say.
+TuningEngine::Want TuningEngine::want_of_decision(ShapeTask& task) {
+  const Decision& decision = *task.search.decision();
+  const bool has_pick = task.search.first_pick_left();
+  if (decision.verdict == Verdict::wait) {
+    if (gap_needed(task) > longest_gap_) {
+      ++task.misses;
+      return Want::nothing;
+    }
+    return has_pick ? Want::saving : Want::nothing;
+  }
+  if (!task.search.asks_for_step(decision)) return Want::nothing;
+  if (accounts_.may_spend(task, TimeSource::idle, price(task).charge)) {
+    return has_pick ? Want::beginning : Want::search;
+  }
+  return has_pick ? Want::saving : Want::nothing;
+}
+
+// Kernel time still to come, per step made so far, so that no shape starves.
+double TuningEngine::worth(const ShapeTask& task, Want want) const {
+  // The data of another shape would have to be prepared first, which costs a run of the reference.
+  if (want == Want::search && &task == favourite_ && streak_ < kStreak) return HUGE_VAL;
+  const double launches = std::max(1.0, expected_launches(task));
+  const double time = std::max<double>(1.0, static_cast<double>(task.running_time.count()));
+  return launches * time / (1.0 + static_cast<double>(task.search.evidence().evaluated));
+}
+
+// First picks come before any search, the one with the most to gain first. As long as the ledger
+// does not allow one yet, it is not spent on searching either.
+ShapeTask* TuningEngine::most_wanting(TimeSource source, ShapeTask* only) {
+  ShapeTask* best = nullptr;
+  Want most = Want::nothing;
+  double best_worth = -1;
+  bool saving = false;
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (!kernel->can_tune()) continue;
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (only != nullptr && task.get() != only) continue;
+      const Want wanted = want(*task, source);
+      saving = saving || wanted == Want::saving;
+      if (wanted < Want::search || wanted < most) continue;
+      const double worth_now = worth(*task, wanted);
+      if (wanted == most && worth_now <= best_worth) continue;
+      most = wanted;
+      best = task.get();
+      best_worth = worth_now;
+    }
+  }
+  return saving && most == Want::search ? nullptr : best;
 }
 
 ShapeTask* TuningEngine::choose(TimeSource source, ShapeTask* only) {
   if (options_.mode != Mode::tune) return nullptr;
-  if (current_ != nullptr && (only == nullptr || only == current_) && can_tune(current_->kernel) &&
-      next_request(*current_)) {
+  if (current_ != nullptr && (only == nullptr || only == current_) && current_->kernel.can_tune() &&
+      next_request(current_->work)) {
     return current_;
   }
-  ShapeTask* best = nullptr;
-  double best_worth = -1;
-  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    if (!can_tune(*kernel)) continue;
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      if (only != nullptr && task.get() != only) continue;
-      if (!wants_work(*task, source)) continue;
-      // What has not been timed comes first; then the largest kernel time per step made so far, so
-      // that no shape starves.
-      const double weight = std::max(1.0, expected_launches(*task)) *
-                            std::max<double>(1.0, static_cast<double>(task->running_time.count()));
-      double worth = weight / (1.0 + static_cast<double>(task->evidence.evaluated));
-      // The data of another shape would have to be prepared first, which costs a run of the
-      // reference.
-      if (task.get() == favourite_ && streak_ < kStreak) worth = 1e20;
-      if (task->default_time.count() == 0) worth = 1e30;
-      if (worth > best_worth) {
-        best_worth = worth;
-        best = task.get();
-      }
-    }
+  while (ShapeTask* task = most_wanting(source, only)) {
+    if (next_request(task->work) || begin_work(*task, source)) return task;
+    if (!task->exhausted) return nullptr;
   }
-  if (best == nullptr || next_request(*best)) return best;
-  if (begin_work(*best, source)) return best;
-  return best->exhausted ? choose(source, only) : nullptr;
+  return nullptr;
 }
 
+// False: there is nothing to do for the shape after all.
 bool TuningEngine::begin_work(ShapeTask& task, TimeSource source) {
-  if (task.default_time.count() == 0) {
-    task.baseline.emplace(task.slot.shape, task.slot.fallback.configuration, false, false,
-                          step_options());
-    return true;
-  }
-  return propose(task, source);
+  if (task.default_time.count() > 0) return propose(task, source);
+  const Configuration& configuration = task.slot.fallback.configuration;
+  const RunnerContents& contents = task.kernel.contents;
+  task.work = MeasuringDefault{
+      ReferenceBaseline(task.slot.shape, configuration, contents.compiled(configuration),
+                        contents.prepared(task.slot.shape)[0], step_options())};
+  return true;
 }
 
-bool TuningEngine::refused_by_journal(const ShapeTask& task,
-                                      const Configuration& configuration) const {
+Admission TuningEngine::admission(const ShapeTask& task, const Configuration& configuration) const {
   journal::Trial trial = task.identity;
   trial.configuration = configuration;
   const journal::TrialKey key = trial.key();
   const journal::State& state = journal_.state();
-  return state.is_quarantined(key) || state.is_suspect(key);
+  if (state.is_quarantined(key) || state.is_suspect(key)) return Admission::refused;
+  if (configuration == task.running()) return Admission::refused;
+  const bool launchable = task.kernel.state->package().plan(task.slot.shape, configuration).ok();
+  return launchable ? Admission::admitted : Admission::impossible;
 }
 
-bool TuningEngine::take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source) {
-  // The model's first pick goes first, whatever the searcher's order.
-  const std::optional<Proposal> first = task.evidence.take_first_pick();
-  if (source == TimeSource::start_up && !first) return false;
-  if (first) {
-    proposal = *first;
-    task.searcher->exclude(proposal.configuration);
-    if (!refused_by_journal(task, proposal.configuration) &&
-        proposal.configuration != task.running()) {
-      return true;
+std::optional<Proposal> TuningEngine::take_proposal(ShapeTask& task, TimeSource source) {
+  const auto admit = [&](const Configuration& configuration) {
+    return admission(task, configuration);
+  };
+  if (source == TimeSource::start_up) return task.search.next_first_pick(admit);
+  if (std::optional<Proposal> proposal = task.search.next(admit)) return proposal;
+  return take_suspect(task);
+}
+
+// Suspects come last, and only where their crash would not be ours.
+std::optional<Proposal> TuningEngine::take_suspect(ShapeTask& task) {
+  if (!ensure_runner(task.kernel) || !task.kernel.runner->isolated()) return std::nullopt;
+  std::vector<Configuration>& tried = task.suspects_tried;
+  std::optional<Configuration> suspect;
+  journal_.state().for_each_suspect([&](const journal::Suspect& entry) {
+    if (entry.key.shape_key() != task.identity.shape_key()) return;
+    const Configuration& configuration = entry.trial.configuration;
+    if (std::find(tried.begin(), tried.end(), configuration) == tried.end()) {
+      suspect = configuration;
     }
-    if (source == TimeSource::start_up) return false;
-  }
-  while (!task.hints.empty()) {
-    proposal = {task.hints.back(), ProposalOrigin::portfolio};
-    task.hints.pop_back();
-    task.searcher->exclude(proposal.configuration);
-    if (!refused_by_journal(task, proposal.configuration)) return true;
-  }
-  while (std::optional<Proposal> asked = task.searcher->ask()) {
-    proposal = *asked;
-    if (refused_by_journal(task, proposal.configuration)) continue;
-    if (task.kernel.state->package().plan(task.slot.shape, proposal.configuration).ok())
-      return true;
-    // Not launchable at this shape: no cost, but a draw that found nothing.
-    if (proposal.origin == ProposalOrigin::random) task.evidence.draw_was_useless();
-    task.searcher->tell(proposal.configuration, {TrialStatus::constraints, {}, {}});
-  }
-  return false;
+  });
+  if (!suspect) return std::nullopt;
+  tried.push_back(*suspect);
+  return Proposal{*suspect, ProposalOrigin::portfolio};
+}
+
+CandidateContext TuningEngine::candidate_context(const ShapeTask& task,
+                                                 const Configuration& candidate,
+                                                 const Configuration& incumbent) const {
+  const RunnerContents& contents = task.kernel.contents;
+  CandidateContext context;
+  context.shape = task.slot.shape;
+  context.candidate = candidate;
+  context.incumbent = incumbent;
+  context.candidate_compiled = contents.compiled(candidate);
+  context.incumbent_compiled = contents.compiled(incumbent);
+  context.prepared = contents.prepared(task.slot.shape);
+  return context;
+}
+
+JournaledTrial TuningEngine::journaled_trial(const ShapeTask& task,
+                                             const Configuration& configuration) {
+  journal::Trial trial = task.identity;
+  trial.configuration = configuration;
+  return JournaledTrial(journal_, std::move(trial));
 }
 
 bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
-  Proposal proposal;
-  if (!take_proposal(task, proposal, source)) {
-    // Suspects come last, and only where their crash would not be ours.
-    std::optional<Configuration> suspect;
-    if (source != TimeSource::start_up && ensure_runner(task.kernel) &&
-        task.kernel.runner->isolated()) {
-      journal_.state().for_each_suspect([&](const journal::Suspect& entry) {
-        if (entry.key.shape_key() != task.identity.shape_key()) return;
-        for (const Configuration& tried : task.suspects_tried) {
-          if (tried == entry.trial.configuration) return;
-        }
-        suspect = entry.trial.configuration;
-      });
-    }
-    if (!suspect) {
-      task.exhausted = source != TimeSource::start_up;
-      return false;
-    }
-    task.suspects_tried.push_back(*suspect);
-    proposal = {*suspect, ProposalOrigin::portfolio};
+  const std::optional<Proposal> proposal = take_proposal(task, source);
+  if (!proposal) {
+    task.exhausted = source != TimeSource::start_up;
+    return false;
   }
-  task.proposal = proposal;
   const KernelTask& kernel = task.kernel;
+  const Configuration& configuration = proposal->configuration;
   if (kernel.in_place.allowed && kernel.state->profiling_available() &&
       source == TimeSource::idle) {
-    task.in_place.emplace(step_options(), task.slot.shape, proposal.configuration,
-                          kernel.in_place.max_slowdown);
+    task.work = TryingInPlace{
+        *proposal,
+        InPlaceTrial(step_options(), task.slot.shape, configuration, kernel.in_place.max_slowdown),
+        journaled_trial(task, configuration)};
     return true;
   }
-  CandidateContext context;
-  if (kernel.prepared_for == &task) context.prepared = kernel.prepared;
-  context.shape = task.slot.shape;
-  context.candidate = proposal.configuration;
-  context.incumbent = task.running();
+  CandidateContext context = candidate_context(task, configuration, task.running());
   context.incumbent_time = task.running_time;
-  task.trial.emplace(step_options(), context);
+  task.work = TryingCandidate{*proposal, CandidateTrial(step_options(), context),
+                              journaled_trial(task, configuration)};
   return true;
 }
 

@@ -1,77 +1,83 @@
 // From an accepted configuration to the launches that run it, and back.
-#include <algorithm>
-
-#include "agent/trial/warm_up.hpp"
+#include <utility>
 
 #include <idletune/text.hpp>
 
+#include "agent/trial/warm_up.hpp"
 #include "agent/tuning/tuning_engine.hpp"
 
 namespace idletune::detail {
-namespace {
 
-constexpr std::int32_t kEagerSamples = 16;
-
-}  // namespace
+void TuningEngine::install(ShapeTask& task, Install install) {
+  task.work = Installing{};
+  build({&task, std::move(install), false});
+}
 
 // Building needs the CPU only (the first launch, on the smallest shape, holds the device for
 // microseconds), so it may outlive the gap.
-void TuningEngine::install(ShapeTask& task, const Install& install) {
-  task.install = install;
-  building_ = &task;
-  worker_.start([this, &task, install] { build_for_launches(task, install); });
+void TuningEngine::build(Build build) {
+  build_.emplace(std::move(build));
+  worker_.start([this] { build_for_launches(*build_); });
+  if (surroundings_.builds == BuildThread::caller) finish_build();
 }
 
-// Any thread; built_ and build_status_ are the result.
-void TuningEngine::build_for_launches(const ShapeTask& task, const Install& install) {
-  KernelState& kernel = *task.kernel.state;
-  built_.reset();
+// On the worker's thread; nobody else touches `build` or the device meanwhile.
+void TuningEngine::build_for_launches(Build& build) const {
+  KernelState& kernel = *build.task->kernel.state;
+  const Configuration& configuration = build.install.configuration;
   Result<std::unique_ptr<Variant>> variant =
-      kernel.build(task.slot, install.configuration, install.selection);
-  build_status_ = variant.status();
+      kernel.build(build.task->slot, configuration, build.install.selection);
+  build.status = variant.status();
   if (!variant.ok()) return;
   const KernelPackage& package = kernel.package();
-  build_status_ =
-      warm_up(kernel.device(), package, *(*variant)->program,
-              package.plan(smallest_shape(package), install.configuration), install.configuration,
-              code_generation_deadline() + std::chrono::seconds(5));
-  if (build_status_.ok()) built_ = std::move(*variant);
+  build.status = warm_up(kernel.device(), package, *(*variant)->program,
+                         package.plan(smallest_shape(package), configuration), configuration,
+                         code_generation_deadline() + std::chrono::seconds(5));
+  if (build.status.ok()) build.variant = std::move(*variant);
 }
 
-void TuningEngine::finish_install() {
-  ShapeTask& task = *building_;
-  building_ = nullptr;
-  if (!task.install) return;
-  const Install install = *task.install;
-  task.install.reset();
-  if (built_ == nullptr) {
-    install_failed(task);
+bool TuningEngine::wait_for_build(Nanoseconds timeout) {
+  if (!worker_.wait(timeout)) return false;
+  finish_build();
+  return true;
+}
+
+void TuningEngine::finish_build() {
+  if (!build_) return;
+  Build build = std::move(*build_);
+  build_.reset();
+  ShapeTask& task = *build.task;
+  if (build.variant == nullptr) return build_failed(build);
+  if (build.candidate) {
+    auto& trying = std::get<TryingInPlace>(task.work);
+    // From here on it runs in the application's own launches.
+    trying.journaled.begin(TrialStage::measure, false);
+    task.variants.offer(std::move(build.variant), trying.plan.period());
     return;
   }
-  if (task.in_place && task.in_place->checked()) {
-    task.candidate = std::move(built_);
-    task.slot.in_place.store(task.candidate.get(), std::memory_order_seq_cst);
-    task.slot.in_place_period.store(task.in_place->period(), std::memory_order_relaxed);
-    return;
-  }
-  publish(task, std::move(built_), install.time);
-  if (install.recalled) return;
+  task.work = Resting{};
+  publish(task, std::move(build.variant), build.install.time);
+  if (build.install.recalled) return;
   journal::Adoption adoption;
   adoption.trial = task.identity;
-  adoption.trial.configuration = install.configuration;
-  adoption.expected = install.time;
+  adoption.trial.configuration = build.install.configuration;
+  adoption.expected = build.install.time;
   adoption.default_time = task.default_time;
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);
 }
 
-void TuningEngine::install_failed(ShapeTask& task) {
+void TuningEngine::build_failed(const Build& build) {
+  ShapeTask& task = *build.task;
   log(1, {task.kernel.state->name(),
-          ": an accepted configuration does not build for launches: ", build_status_.message()});
-  if (build_status_.code() == StatusCode::timeout) end_tuning(task.kernel, "a launch never ended");
-  if (!task.in_place) return;
-  task.in_place->on_build_failure();
-  end_in_place(task);
+          ": an accepted configuration does not build for launches: ", build.status.message()});
+  if (build.status.code() == StatusCode::timeout) end_tuning(task.kernel, "a launch never ended");
+  if (!build.candidate) {
+    task.work = Resting{};
+    return;
+  }
+  std::get<TryingInPlace>(task.work).plan.on_build_failure();
+  end_work(task);
 }
 
 // What an earlier session adopted for a shape that was launched for the first time is built before
@@ -80,9 +86,7 @@ bool TuningEngine::recall_one() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       if (!task->recalled) continue;
-      const Install recalled = *task->recalled;
-      task->recalled.reset();
-      install(*task, recalled);
+      install(*task, *std::exchange(task->recalled, std::nullopt));
       return true;
     }
   }
@@ -92,21 +96,16 @@ bool TuningEngine::recall_one() {
 void TuningEngine::publish_recalled(ShapeTask& task) {
   if (!task.recalled) return;
   release_device();
-  task.install = task.recalled;
-  task.recalled.reset();
-  building_ = &task;
-  build_for_launches(task, *task.install);
-  finish_install();
+  Build build{&task, *std::exchange(task.recalled, std::nullopt), false};
+  build_for_launches(build);
+  task.work = Installing{};
+  build_.emplace(std::move(build));
+  finish_build();
 }
 
 void TuningEngine::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time) {
-  credit_launches(task);  // at the old time
-  const Variant* next = variant ? variant.get() : &task.slot.fallback;
-  task.slot.current.store(next, std::memory_order_seq_cst);
-  task.slot.eager_samples.store(kEagerSamples, std::memory_order_relaxed);
-  if (task.variant) task.retired.push_back(std::move(task.variant));
-  task.variant = std::move(variant);
-  task.quiescence.emplace(task.kernel.state->lanes());
+  accounts_.credit_launches(task, now());  // at the old time
+  task.variants.publish(std::move(variant));
   task.running_time = time;
   task.production.clear();
   task.watch = ProductionWatch(task.default_time, time);
@@ -117,30 +116,6 @@ void TuningEngine::demote(ShapeTask& task, const char* why) {
   log(2, {task.kernel.state->name(), ": back to the default, ", why});
   journal_.demoted(task.identity.shape_key());
   publish(task, nullptr, task.default_time);
-}
-
-void TuningEngine::start_in_place_timing(ShapeTask& task) {
-  if (current_ == &task) current_ = nullptr;
-  install(task, {task.proposal.configuration, Selection::tuned, Nanoseconds{0}, false});
-}
-
-void TuningEngine::stop_in_place_timing(ShapeTask& task) {
-  task.slot.in_place_period.store(0, std::memory_order_relaxed);
-  task.slot.in_place.store(nullptr, std::memory_order_seq_cst);
-  if (!task.candidate) return;
-  task.retired.push_back(std::move(task.candidate));
-  task.quiescence.emplace(task.kernel.state->lanes());
-}
-
-void TuningEngine::reclaim(ShapeTask& task) {
-  if (task.retired.empty() || !task.quiescence) return;
-  if (!task.quiescence->reached(task.kernel.state->lanes())) return;
-  // Tickets name the variant they were drawn for; drain_tickets has just emptied what had ended.
-  for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
-    if (task.slot.ticket_states[i].load(std::memory_order_acquire) != 0) return;
-  }
-  task.retired.clear();
-  task.quiescence.reset();
 }
 
 }  // namespace idletune::detail

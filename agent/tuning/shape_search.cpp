@@ -131,11 +131,13 @@ void ShapeSearch::step_ended(const StepResult& result) {
   note_measured(configuration, result.time);
 }
 
-StepPrice ShapeSearch::step_price(const StageContext& context, const Ledger& ledger) const {
+StepPrice ShapeSearch::step_price(const StageContext& context, const Ledger& ledger,
+                                  bool compiled) const {
   StepPrice price;
   price.time = estimates_.typical_step(context);
+  StageEstimates::StepCost high = estimates_.high_step(context);
+  if (compiled) price.time.cpu = high.cpu = Nanoseconds{0};
   price.charge = ledger.cpu_charge(price.time.cpu) + ledger.idle_charge(price.time.device);
-  const StageEstimates::StepCost high = estimates_.high_step(context);
   price.charge_high = ledger.cpu_charge(high.cpu) + ledger.idle_charge(high.device);
   return price;
 }

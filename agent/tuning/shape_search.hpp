@@ -131,8 +131,10 @@ class ShapeSearch {
   void step_ended(const StepResult& result);
 
   // --- the decision ---
-  // What a step costs now, as the ledger weighs it.
-  StepPrice step_price(const StageContext& context, const Ledger& ledger) const;
+  // What a step costs now, as the ledger weighs it. `compiled`: the configuration to be tried is
+  // compiled already where it will be tried.
+  StepPrice step_price(const StageContext& context, const Ledger& ledger,
+                       bool compiled = false) const;
   // Whether more steps pay. Changes nothing.
   Decision weigh(const SearchSituation& situation) const;
   // The same, kept as decision().

@@ -1,10 +1,19 @@
 // The tuner: decides what to do next, does it in stages that fit the time it is given, and
 // publishes what it found. One thread at a time (AgentState's lock).
+//
+// Its functions lie in files by what they are about:
+//   tuning_engine.cpp      one call of run()
+//   engine_knowledge.cpp   what journal and model know of a shape
+//   engine_choice.cpp      which shape is next, and what is done for it
+//   engine_stages.cpp      a stage begins and ends
+//   engine_steps.cpp       a step ends
+//   engine_publish.cpp     an accepted configuration reaches the launches
+//   engine_production.cpp  what launches tell
+//   engine_explain.cpp     what people and the journal are told
 #pragma once
 
-#include <atomic>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,19 +21,13 @@
 #include <idletune/options.hpp>
 
 #include "agent/journal/journal.hpp"
-#include "agent/scheduler/ledger.hpp"
+#include "agent/tuning/accounts.hpp"
+#include "agent/tuning/stage_in_flight.hpp"
 #include "agent/tuning/surroundings.hpp"
 #include "agent/tuning/tuning_task.hpp"
 #include "agent/tuning/worker.hpp"
 
 namespace idletune::detail {
-
-// What the time given to the engine is worth.
-enum class TimeSource : std::uint8_t {
-  idle,        // the application's idle time: decision and ledger apply
-  foreground,  // the user asked for tuning here and now: neither applies
-  start_up     // prepare(): the first pick only, not charged
-};
 
 class TuningEngine {
  public:
@@ -68,125 +71,112 @@ class TuningEngine {
   double expected_launches(const ShapeTask& task) const;
 
  private:
-  struct InFlight {
+  // A variant that is being built for launches.
+  struct Build {
     ShapeTask* task = nullptr;
-    TrialRequest request;
-    TimeSource source = TimeSource::idle;
-    std::uint64_t launches_before = 0;
-    Nanoseconds started{0};
-    Nanoseconds gap_end{0};      // when run() returned without waiting any longer; 0: it did not
-    bool disturbed_gap = false;  // launches came before that
-    std::vector<std::uint64_t> log_ends{};  // of each kernel's launch log when the stage began
-  };
-  // How a step ended, whichever way it was measured.
-  struct StepEnd {
-    TrialVerdict verdict = TrialVerdict::reject_failed;
-    TrialStatus status = TrialStatus::correct;
-    Nanoseconds time{0};
-    Nanoseconds compile{0};
-    std::uint32_t seeds = 0;
-    std::string message;
+    Install install;
+    bool candidate = false;  // to be timed by launches, not published
+    std::unique_ptr<Variant> variant{};
+    Status status{};
   };
   enum class Next : std::uint8_t { started, does_not_fit, nothing };
+  // How much a shape wants to be worked on, the strongest last.
+  enum class Want : std::uint8_t {
+    nothing,
+    saving,      // its default or first pick would be next, but the ledger does not allow it yet
+    search,      // further configurations
+    beginning,   // to know its default, or to try its first pick
+    unfinished,  // to finish what was begun
+  };
 
-  // Bookkeeping between stages.
+  // Shapes and devices.
   void load_knowledge(ShapeTask& task);
-  void set_up_search(ShapeTask& task);
-  std::vector<journal::Measurement> measurements_of(const ShapeTask& task) const;
-  bool at_rest(const ShapeTask& task) const;
-  void renew_knowledge(ShapeTask& task);
+  SearchSubject subject_of(const KernelState& kernel, const ShapeSlot& slot) const;
+  std::vector<KnownMeasurement> measurements_of(const ShapeTask& task) const;
+  void recall_adoption(ShapeTask& task);
   void renew_one(ShapeTask* preferred);
-  void recall(ShapeTask& task, const journal::Measurement& measurement);
+  DeviceTask& device_task(const Device& device);
   void notice_lost_devices();
-  DeviceTask& device_task(Device& device);
   void end_tuning(KernelTask& kernel, const std::string& why);
   bool ended_everywhere() const;
-  void drain_tickets(ShapeTask& task);
-  void credit_launches(ShapeTask& task);
-  void watch_production(ShapeTask& task);
-  void reclaim(ShapeTask& task);
-  void housekeeping();
   bool device_is_used(const KernelTask& kernel) const;
+  void housekeeping();
+
+  // Production.
+  void drain_tickets(ShapeTask& task);
+  void take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time);
+  void watch_production(ShapeTask& task);
+  void begin_recheck(ShapeTask& task);
 
   // Choosing.
-  static bool can_tune(const KernelTask& kernel) {
-    return kernel.runner_status.ok() && !kernel.device->ended();
-  }
   ShapeTask* choose(TimeSource source, ShapeTask* only);
-  bool wants_work(ShapeTask& task, TimeSource source);
-  Promise promise(const ShapeTask& task) const;
+  ShapeTask* most_wanting(TimeSource source, ShapeTask* only);
+  Want want(ShapeTask& task, TimeSource source);
+  Want want_of_decision(ShapeTask& task);
+  double worth(const ShapeTask& task, Want want) const;
+  StepPrice price(const ShapeTask& task) const;
   void update_decision(ShapeTask& task);
-  bool may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const;
-  Nanoseconds step_charge(const ShapeTask& task) const;
   Nanoseconds gap_needed(const ShapeTask& task) const;
   bool begin_work(ShapeTask& task, TimeSource source);
   bool propose(ShapeTask& task, TimeSource source);
-  bool take_proposal(ShapeTask& task, Proposal& proposal, TimeSource source);
-  bool refused_by_journal(const ShapeTask& task, const Configuration& configuration) const;
-  std::optional<TrialRequest> next_request(const ShapeTask& task) const;
-  Nanoseconds predict(const ShapeTask& task, const TrialRequest& request) const;
-  bool concerns_candidate(const ShapeTask& task) const;
+  std::optional<Proposal> take_proposal(ShapeTask& task, TimeSource source);
+  std::optional<Proposal> take_suspect(ShapeTask& task);
+  Admission admission(const ShapeTask& task, const Configuration& configuration) const;
+  CandidateContext candidate_context(const ShapeTask& task, const Configuration& candidate,
+                                     const Configuration& incumbent) const;
+  JournaledTrial journaled_trial(const ShapeTask& task, const Configuration& configuration);
 
-  // Doing.
-  Next start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining, IdleReport& report);
-  bool finish_stage(Nanoseconds wait, IdleReport& report);
-  void on_outcome(ShapeTask& task, const TrialOutcome& outcome);
-  void leave_in_flight();
-  std::optional<Nanoseconds> first_logged_launch(const InFlight& flight) const;
-  Nanoseconds interference(const InFlight& flight, const TrialOutcome& outcome) const;
-  void charge(ShapeTask& task, const InFlight& flight, const TrialOutcome& outcome);
-  void note_prepared(ShapeTask& task, const TrialRequest& request, const TrialOutcome& outcome);
-  void announce(ShapeTask& task, const TrialRequest& request);
-  void conclude(ShapeTask& task, const StepEnd& end);
-  void end_baseline(ShapeTask& task);
-  void end_trial(ShapeTask& task);
-  void end_recheck(ShapeTask& task);
-  void end_in_place(ShapeTask& task);
-  void record(ShapeTask& task, const Configuration& configuration, TrialStatus status,
-              Nanoseconds time, Nanoseconds compile, std::uint32_t seeds,
-              const std::string& message);
+  // Stages.
   bool ensure_runner(KernelTask& kernel);
-
-  // Publishing.
-  void install(ShapeTask& task, const Install& install);
-  void build_for_launches(const ShapeTask& task, const Install& install);
-  void finish_install();
-  void install_failed(ShapeTask& task);
-  bool recall_one();
-  void publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time);
-  void demote(ShapeTask& task, const char* why);
-  void start_in_place_timing(ShapeTask& task);
-  void stop_in_place_timing(ShapeTask& task);
-
   StageContext stage_context(const ShapeTask& task) const;
   StepOptions step_options() const;
+  Nanoseconds predict(const ShapeTask& task, const TrialRequest& request) const;
+  Next start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining, IdleReport& report);
+  bool finish_stage(Nanoseconds wait, IdleReport& report);
+  void learn_from(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
+  void gap_ends();
+
+  // Steps.
+  void end_work(ShapeTask& task);
+  void end_baseline(ShapeTask& task, const ReferenceBaseline& plan);
+  void end_trial(ShapeTask& task, TryingCandidate& trying);
+  void end_in_place(ShapeTask& task, TryingInPlace& trying);
+  void end_recheck(ShapeTask& task, const CandidateTrial& plan);
+  void conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled);
+  void record(const ShapeTask& task, const StepResult& result);
+  void log_step(const ShapeTask& task, const StepResult& result) const;
+
+  // Publishing.
+  void build(Build build);
+  void build_for_launches(Build& build) const;
+  bool wait_for_build(Nanoseconds timeout);
+  void finish_build();
+  void build_failed(const Build& build);
+  bool recall_one();
+  void install(ShapeTask& task, Install install);
+  void publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time);
+  void demote(ShapeTask& task, const char* why);
+
   // Of a variant's first launch, in which many drivers generate code.
   Nanoseconds code_generation_deadline() const { return 10 * options_.run_deadline; }
   Nanoseconds now() const { return surroundings_.clock->now(); }
-  std::uint64_t all_launches() const;
+  void explain_verdict(const ShapeTask& task, Explanation& text) const;
   std::uint64_t quarantined(const KernelTask& kernel) const;
   void log(int level, TextPieces message) const;
 
   const AgentOptions& options_;
   journal::Journal& journal_;
   const Surroundings& surroundings_;
-  Ledger ledger_;
+  Accounts accounts_;
   std::vector<std::unique_ptr<DeviceTask>> devices_;
   std::vector<std::unique_ptr<KernelTask>> kernels_;
-  std::optional<InFlight> in_flight_;
+  std::optional<StageInFlight> in_flight_;
   ShapeTask* current_ = nullptr;    // has a trial under way
   ShapeTask* favourite_ = nullptr;  // had the last step; keeps its turn while its data are prepared
   std::uint32_t streak_ = 0;        // steps of the favourite in a row
-
-  // The build in progress and what comes out of it.
   Worker worker_;
-  ShapeTask* building_ = nullptr;
-  std::unique_ptr<Variant> built_;
-  Status build_status_;
-
-  Nanoseconds tuning_wall_{0};
-  Nanoseconds device_time_{0};
-  Nanoseconds gap_needed_{0};  // by the last stage that did not fit; 0: none
+  std::optional<Build> build_;  // the worker's, until finish_build()
+  Nanoseconds gap_needed_{0};   // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
   std::uint64_t steps_ended_ = 0;
 };

@@ -1,0 +1,101 @@
+#include "agent/tuning/accounts.hpp"
+
+#include <algorithm>
+
+namespace idletune::detail {
+namespace {
+
+// Launches whose time nobody could measure (a queue without profiling) before the default is timed.
+constexpr std::uint64_t kBlindLaunches = 100;
+
+LedgerOptions ledger_options(const AgentOptions& options) {
+  LedgerOptions result;
+  result.share = options.overhead_limit;
+  result.kappa_idle = options.idle_cost;
+  result.kappa_cpu = options.compile_cost;
+  return result;
+}
+
+LedgerState ledger_state(const journal::Ledger& kept) {
+  LedgerState state;
+  state.charged_ns = kept.charged.count();
+  state.kernel_ns = kept.kernel_time.count();
+  state.savings_ns = kept.savings.count();
+  return state;
+}
+
+}  // namespace
+
+Accounts::Accounts(const AgentOptions& options, const journal::Ledger& kept)
+    : options_(options), ledger_(ledger_options(options), ledger_state(kept)) {}
+
+void Accounts::stage_ended(ShapeTask& task, TimeSource source, const TrialOutcome& outcome,
+                           Nanoseconds interference) {
+  tuning_wall_ += outcome.wall;
+  device_time_ += outcome.device;
+  task.tuning_wall += outcome.wall;
+  if (source != TimeSource::idle) return;
+  const std::int64_t before = ledger_.state().charged_ns;
+  if (outcome.stage == TrialStage::compile) {
+    ledger_.charge_cpu(compile_work(outcome));
+  } else {
+    ledger_.charge_idle(outcome.wall, interference);
+  }
+  task.charged += Nanoseconds(ledger_.state().charged_ns - before);
+}
+
+void Accounts::launch_was_slower(ShapeTask& task, Nanoseconds loss) {
+  ledger_.charge_busy(loss);
+  task.charged += loss;
+}
+
+void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
+  const std::uint64_t launches = task.launches();
+  const std::uint64_t fresh = launches - task.credited_launches;
+  const Nanoseconds per_launch =
+      task.production.count() > 0 ? task.production.median() : task.running_time;
+  if (fresh == 0 || per_launch.count() == 0) return;
+  task.credited_launches = launches;
+  const std::int64_t count = static_cast<std::int64_t>(std::min<std::uint64_t>(fresh, 1u << 30));
+  if (task.kernel.state->profiling_available()) {
+    const bool tuned = task.variants.adopted() != nullptr;
+    const Nanoseconds saving = tuned ? task.watch.saving_per_launch() : Nanoseconds{0};
+    ledger_.credit(per_launch * count, saving * count);
+  } else {
+    // Nobody timed these launches: no more than the clock allows, and nothing counts as saved.
+    ledger_.credit(task.kernel.device->at_most_the_clock(per_launch * count, now));
+  }
+}
+
+bool Accounts::may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const {
+  if (task.kernel.device->ended()) return false;
+  if (options_.max_tuning.count() > 0 && device_time_ >= options_.max_tuning) return false;
+  if (source != TimeSource::idle) return true;
+  if (task.default_time.count() == 0 && !task.kernel.state->profiling_available()) {
+    // Nothing has been timed, so nothing was credited either: timing the default is what starts the
+    // account, once the application has shown that it means it.
+    return task.launches() >= kBlindLaunches;
+  }
+  return ledger_.allows(charge);
+}
+
+Promise Accounts::promise(const ShapeTask& task) const {
+  Promise promise;
+  promise.share = options_.overhead_limit;
+  promise.untuned = task.default_time;
+  const double past =
+      static_cast<double>(task.default_time.count()) * static_cast<double>(task.launches());
+  promise.untuned_past = Nanoseconds(static_cast<std::int64_t>(std::min(past, 9e18)));
+  promise.charged = task.charged;
+  return promise;
+}
+
+journal::Ledger Accounts::to_keep() const {
+  journal::Ledger account;
+  account.charged = Nanoseconds(ledger_.state().charged_ns);
+  account.kernel_time = Nanoseconds(ledger_.state().kernel_ns);
+  account.savings = Nanoseconds(ledger_.state().savings_ns);
+  return account;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,45 @@
+// What tuning costs the application and what it brings: every charge and every credit of the ledger
+// passes here.
+#pragma once
+
+#include <idletune/options.hpp>
+
+#include "agent/journal/entries.hpp"
+#include "agent/scheduler/ledger.hpp"
+#include "agent/tuning/stage_in_flight.hpp"
+#include "agent/tuning/tuning_task.hpp"
+
+namespace idletune::detail {
+
+// One thread at a time, the engine's. Options must outlive it.
+class Accounts {
+ public:
+  // Goes on with what the journal kept.
+  Accounts(const AgentOptions& options, const journal::Ledger& kept);
+
+  // A stage ended. `interference`: how long it kept the application from the device at most. Only
+  // stages in the application's idle time are charged, compilations for the processor.
+  void stage_ended(ShapeTask& task, TimeSource source, const TrialOutcome& outcome,
+                   Nanoseconds interference);
+  // A launch of the application took that much longer because it timed a candidate.
+  void launch_was_slower(ShapeTask& task, Nanoseconds loss);
+  // The launches since the last call, at what they take now. Before that changes, call it.
+  void credit_launches(ShapeTask& task, Nanoseconds now);
+
+  // Whether `charge` may be spent on the shape now.
+  bool may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const;
+  // What the shape's own launches of this session can cover. Savings are the ledger's affair.
+  Promise promise(const ShapeTask& task) const;
+
+  const Ledger& ledger() const { return ledger_; }
+  journal::Ledger to_keep() const;
+  Nanoseconds tuning_wall() const { return tuning_wall_; }  // of all stages in this process
+
+ private:
+  const AgentOptions& options_;
+  Ledger ledger_;
+  Nanoseconds tuning_wall_{0};
+  Nanoseconds device_time_{0};  // of all trials in this process
+};
+
+}  // namespace idletune::detail

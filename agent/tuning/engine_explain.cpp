@@ -1,0 +1,144 @@
+// What people and the journal are told.
+#include <idletune/text.hpp>
+
+#include "agent/tuning/tuning_engine.hpp"
+
+namespace idletune::detail {
+namespace {
+
+double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
+
+void explain_decision(const Decision& decision, Explanation& text) {
+  text.verdict = decision.verdict;
+  text.reason = std::string(decision.reason());
+  text.expected_steps = decision.expected_steps;
+  text.cost_ms = decision.cost_ns * 1e-6;
+  text.gain_ms = decision.gain_ns * 1e-6;
+  text.break_even_launches = decision.break_even_launches;
+  text.fraction = decision.fraction;
+  text.fraction_low = decision.fraction_low;
+  text.fraction_high = decision.fraction_high;
+  text.fraction_origin = fraction_origin_name(decision.fraction_origin);
+  text.best_estimate_ms = decision.best_estimate_ns * 1e-6;
+  text.pessimistic_net_ms = decision.pessimistic_net_ns * 1e-6;
+}
+
+// What was measured and counted.
+void explain_figures(const ShapeTask& task, Explanation& text) {
+  text.default_ms = milliseconds(task.default_time);
+  text.first_pick_ms = milliseconds(task.search.first_pick_time());
+  text.running_ms = milliseconds(task.running_time);
+  if (task.default_time.count() > 0 && task.running_time.count() > 0) {
+    text.speed_up = text.default_ms / text.running_ms;
+  }
+  text.tuning_ms = milliseconds(task.tuning_wall);
+  text.charged_ms = milliseconds(task.charged);
+  text.launches = task.launches();
+  text.launches_said = task.said_launches >= 0;
+  text.evaluated = task.search.evidence().evaluated;
+  text.rejected = task.search.evidence().rejected;
+}
+
+}  // namespace
+
+void TuningEngine::note(bool write_now) {
+  const Nanoseconds time = now();
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (task->launches() == 0) continue;
+      journal::ShapeStatistics statistics;
+      statistics.kernel = task->identity.kernel;
+      statistics.shape = task->slot.shape;
+      statistics.launches = task->past_launches + task->launches();
+      statistics.sessions = task->past_sessions + 1;
+      const Nanoseconds active = time - task->first_seen;
+      statistics.active_seconds =
+          task->past_active_seconds + static_cast<std::uint64_t>(active.count() / 1000000000);
+      journal_.note_shape(statistics, time);
+    }
+  }
+  journal_.note_ledger(accounts_.to_keep(), time);
+  journal_.retry_storage(time);
+  if (write_now) (void)journal_.sync();
+}
+
+std::uint64_t TuningEngine::quarantined(const KernelTask& kernel) const {
+  std::uint64_t count = 0;
+  const std::uint64_t digest = kernel.state->package().digest();
+  const std::uint64_t driver = kernel.state->device().info().driver_key();
+  journal_.state().for_each_quarantine([&](const journal::Quarantine& quarantine) {
+    count += quarantine.key.kernel == digest && quarantine.key.driver == driver;
+  });
+  return count;
+}
+
+Explanation TuningEngine::explain(const ShapeTask& task) const {
+  Explanation text;
+  const KernelState& kernel = *task.kernel.state;
+  text.kernel = kernel.name();
+  text.shape = task.slot.shape;
+  text.selection = task.variants.running().selection;
+  text.running = task.running();
+  text.running_text = to_text(kernel.package().space(), text.running);
+  if (task.search.first_pick())
+    text.first_pick_quality = pick_quality_name(task.search.first_pick()->quality);
+  explain_figures(task, text);
+  text.expected_launches = expected_launches(task);
+  text.quarantined = quarantined(task.kernel);
+  text.production_watch =
+      kernel.profiling_available() ? watch_status_name(task.watch.status()) : "unavailable";
+  if (const DevicePosterior* beliefs = task.search.outlook().beliefs) {
+    for (std::size_t d = 0; d < beliefs->source_count(); ++d) {
+      text.resembles.push_back({std::string(beliefs->device(d)), beliefs->weight(d)});
+    }
+  }
+  explain_verdict(task, text);
+  return text;
+}
+
+void TuningEngine::explain_verdict(const ShapeTask& task, Explanation& text) const {
+  text.verdict = Verdict::stop;
+  if (task.kernel.device->ended()) {
+    text.reason = task.kernel.device->ended_why();
+  } else if (!task.kernel.runner_status.ok()) {
+    text.reason = task.kernel.runner_status.message();
+  } else if (task.exhausted) {
+    text.reason = "Every configuration has been tried.";
+  } else if (task.search.decision()) {
+    explain_decision(*task.search.decision(), text);
+    text.step_ms = milliseconds(price(task).charge);
+  } else if (task.baseline_failed) {
+    text.reason = "The default configuration could not be measured, so nothing can be compared.";
+  } else {
+    text.verdict = Verdict::wait;
+    text.reason = "The default has not been timed yet";
+    if (gap_needed_.count() > 0 && longest_gap_.count() > 0) {
+      text.reason +=
+          joined({": that takes an idle gap of ", gap_needed_.count() / 1000000 + 1,
+                  " ms, the longest offered was ", longest_gap_.count() / 1000000, " ms"});
+    }
+    text.reason += ".";
+  }
+}
+
+AgentStatus TuningEngine::status() const {
+  AgentStatus status;
+  status.storage = journal_.storage_status();
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (!kernel->runner_status.ok()) status.trials = kernel->runner_status;
+    status.unslotted_launches += kernel->state->unslotted_launches();
+  }
+  for (const std::unique_ptr<DeviceTask>& device : devices_) {
+    if (device->ended()) ++status.ended_devices;
+  }
+  status.tuning_enabled = options_.mode == Mode::tune && !ended_everywhere();
+  const LedgerState& ledger = accounts_.ledger().state();
+  status.kernel_seconds = static_cast<double>(ledger.kernel_ns) * 1e-9;
+  status.tuning_seconds = static_cast<double>(accounts_.tuning_wall().count()) * 1e-9;
+  status.charged_seconds = static_cast<double>(ledger.charged_ns) * 1e-9;
+  status.saved_seconds = static_cast<double>(ledger.savings_ns) * 1e-9;
+  status.quarantined = journal_.state().quarantine_count();
+  return status;
+}
+
+}  // namespace idletune::detail

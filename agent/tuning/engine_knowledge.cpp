@@ -1,0 +1,172 @@
+// What the journal and the model know of a kernel's shapes.
+#include <utility>
+
+#include <idletune/text.hpp>
+
+#include "agent/tuning/tuning_engine.hpp"
+#include "models/core/digest.hpp"
+#include "models/core/order.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr std::size_t kMaxPublishedAtStart = 16;  // adoptions built at start-up, per kernel
+
+}  // namespace
+
+KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
+                                     const std::shared_ptr<const Model>& model) {
+  auto owned = std::make_unique<KernelTask>();
+  KernelTask& kernel = *owned;
+  kernel.state = std::move(state);
+  kernel.device = &device_task(kernel.state->device());
+  kernels_.push_back(std::move(owned));
+  const KernelPackage& package = kernel.state->package();
+  kernel.model = KernelModel::of(model, package.name(), package.space());
+  if (options_.mode == Mode::off) return kernel;
+  const DeviceInfo& device = kernel.state->device().info();
+  std::vector<journal::Adoption> adoptions;
+  journal_.state().for_each_adoption([&](const journal::Adoption& adoption) {
+    if (adoption.trial.kernel == package.digest() && adoption.trial.device == device.device_key() &&
+        adoption.trial.driver == device.driver_key()) {
+      adoptions.push_back(adoption);
+    }
+  });
+  if (adoptions.size() > kMaxPublishedAtStart) adoptions.resize(kMaxPublishedAtStart);
+  for (const journal::Adoption& adoption : adoptions) {
+    Result<ShapeSlot*> slot = kernel.state->slot_for(adoption.trial.shape);
+    if (!slot.ok()) continue;
+    if (ShapeTask* task = shape_task(kernel, **slot)) publish_recalled(*task);
+  }
+  return kernel;
+}
+
+KernelTask* TuningEngine::task_of(const KernelState& state) {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (kernel->state.get() == &state) return kernel.get();
+  }
+  return nullptr;
+}
+
+SearchSubject TuningEngine::subject_of(const KernelState& kernel, const ShapeSlot& slot) const {
+  SearchSubject subject;
+  subject.space = &kernel.package().space();
+  subject.untuned = kernel.package().default_configuration();
+  subject.shape = slot.shape;
+  subject.device = kernel.device().info().name;
+  subject.seed = options_.seed ^ digest_of(slot.shape);
+  subject.learner = options_.learner;
+  subject.target_ratio = options_.well_performing_ratio;
+  subject.wanted_probability = options_.wanted_probability;
+  subject.adoption_margin = options_.adoption_margin;
+  return subject;
+}
+
+ShapeTask* TuningEngine::shape_task(KernelTask& kernel, ShapeSlot& slot) {
+  for (const std::unique_ptr<ShapeTask>& task : kernel.shapes) {
+    if (&task->slot == &slot) return task.get();
+  }
+  if (kernel.state->table().find(slot.shape, slot.hash) != &slot) return nullptr;
+  kernel.shapes.push_back(
+      std::make_unique<ShapeTask>(kernel, slot, kernel.state->lanes(),
+                                  ShapeSearch(subject_of(*kernel.state, slot), kernel.model)));
+  ShapeTask& task = *kernel.shapes.back();
+  load_knowledge(task);
+  return &task;
+}
+
+void TuningEngine::notice_new_shapes() {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    const std::size_t count = kernel->state->table().count();
+    while (kernel->slots_seen < count) {
+      ShapeSlot* slot = kernel->state->table().at(kernel->slots_seen);
+      if (slot == nullptr) break;  // counted, about to be listed
+      ++kernel->slots_seen;
+      shape_task(*kernel, *slot);
+    }
+  }
+}
+
+// In the order in which they were made, as far as the journal tells: by the clock. It matters a
+// little to what is believed.
+std::vector<KnownMeasurement> TuningEngine::measurements_of(const ShapeTask& task) const {
+  std::vector<journal::Measurement> all;
+  journal_.state().for_each_measurement(
+      task.identity.shape_key(),
+      [&](const journal::Measurement& measurement) { all.push_back(measurement); });
+  const std::vector<std::uint32_t> order = order_of(
+      all.size(), [&](auto a, auto b) { return all[a].unix_seconds < all[b].unix_seconds; });
+  std::vector<KnownMeasurement> known;
+  for (const std::uint32_t i : order) {
+    known.push_back({all[i].trial.configuration, {all[i].status, all[i].median, all[i].compile}});
+  }
+  return known;
+}
+
+void TuningEngine::load_knowledge(ShapeTask& task) {
+  const KernelState& kernel = *task.kernel.state;
+  const DeviceInfo& device = kernel.device().info();
+  task.identity.kernel = kernel.package().digest();
+  task.identity.device = device.device_key();
+  task.identity.driver = device.driver_key();
+  task.identity.shape = task.slot.shape;
+  task.first_seen = now();
+  task.search.estimates().adopt_compile(task.kernel.compile_estimates);
+  if (!kernel.profiling_available()) task.watch.profiling_unavailable();
+
+  const journal::State& state = journal_.state();
+  if (std::optional<journal::Adoption> stale = state.stale_adoption(task.identity.shape_key())) {
+    if (kernel.package().space().contains(stale->trial.configuration)) {
+      task.search.add_hint(stale->trial.configuration);
+    }
+  }
+  for (const KnownMeasurement& known : measurements_of(task)) task.search.recall(known);
+  if (std::optional<journal::ShapeStatistics> past =
+          state.shape_statistics(task.identity.kernel, task.slot.shape)) {
+    task.past_launches = past->launches;
+    task.past_sessions = past->sessions;
+    task.past_active_seconds = past->active_seconds;
+  }
+  recall_adoption(task);
+}
+
+// What runs here since an earlier session; it is built later.
+void TuningEngine::recall_adoption(ShapeTask& task) {
+  const journal::State& state = journal_.state();
+  const std::optional<journal::Adoption> adoption = state.adoption(task.identity.shape_key());
+  if (options_.mode == Mode::off || !adoption) return;
+  const journal::TrialKey key = adoption->trial.key();
+  if (state.is_quarantined(key) || state.is_suspect(key)) return;
+  const Configuration& configuration = adoption->trial.configuration;
+  const Selection selection =
+      task.search.is_first_pick(configuration) ? Selection::first_pick : Selection::tuned;
+  task.default_time = adoption->default_time;
+  task.recalled = Install{configuration, selection, adoption->expected, true};
+}
+
+// --- another model ---
+
+void TuningEngine::use_model(const std::shared_ptr<const Model>& model) {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    const KernelPackage& package = kernel->state->package();
+    kernel->model = KernelModel::of(model, package.name(), package.space());
+  }
+}
+
+// One per call of run(), so that none of them takes long. Evidence from here does not depend on the
+// model and stays; the searcher is told it again.
+void TuningEngine::renew_one(ShapeTask* preferred) {
+  ShapeTask* next = nullptr;
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (task->search.model() == kernel->model || !is<Resting>(task->work)) continue;
+      if (next == nullptr || task.get() == preferred) next = task.get();
+    }
+  }
+  if (next == nullptr) return;
+  const std::vector<KnownMeasurement> known = measurements_of(*next);
+  next->search.renew(next->kernel.model, known);
+  next->exhausted = false;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,77 @@
+// What the application's own launches tell.
+#include <algorithm>
+#include <utility>
+
+#include "agent/tuning/tuning_engine.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr std::uint32_t kRecheckRounds = 1000;  // calls of run() that a second measurement may wait
+
+}  // namespace
+
+// Takes the times of sampled launches.
+void TuningEngine::drain_tickets(ShapeTask& task) {
+  Device& device = task.kernel.state->device();
+  for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
+    if (task.slot.ticket_states[i].load(std::memory_order_acquire) != 2) continue;
+    const WatchTicket ticket = task.slot.tickets[i];
+    Result<Nanoseconds> time = device.elapsed(ticket.profile);
+    if (!time.ok() && time.code() == StatusCode::busy) continue;
+    task.slot.ticket_states[i].store(0, std::memory_order_release);
+    if (time.ok() && time->count() > 0) take_sample(task, ticket.variant, *time);
+  }
+  if (!timed_by_launches(task.work) || build_) return;  // one build at a time
+  if (task.variants.candidate() != nullptr) {
+    task.variants.set_period(std::get<TryingInPlace>(task.work).plan.period());
+  }
+  end_work(task);
+}
+
+void TuningEngine::take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time) {
+  auto* timed = std::get_if<TryingInPlace>(&task.work);
+  if (timed != nullptr && variant == task.variants.candidate()) {
+    timed->plan.on_candidate_time(time);
+    const Nanoseconds loss = timed->plan.last_loss(time);
+    if (loss.count() > 0 && loss < time) accounts_.launch_was_slower(task, loss);
+    return;
+  }
+  if (variant != &task.variants.running()) return;
+  task.production.add(time);
+  task.watch.sample(time);
+  if (timed != nullptr) timed->plan.on_incumbent_time(time);
+  if (task.running_time.count() == 0) task.running_time = time;
+}
+
+void TuningEngine::watch_production(ShapeTask& task) {
+  const bool tuned = task.variants.adopted() != nullptr;
+  if (task.slot.enqueue_failures.exchange(0, std::memory_order_relaxed) > 0 && tuned) {
+    if (is<Rechecking>(task.work)) task.work = Resting{};
+    demote(task, "the driver refused to launch it");
+    return;
+  }
+  if (!tuned || is<TryingInPlace>(task.work) || is<Installing>(task.work)) return;
+  const WatchStatus status = task.watch.status();
+  const bool loses = status == WatchStatus::demote;
+  if (!loses && status != WatchStatus::recheck) return;
+  const bool can_recheck = options_.mode == Mode::tune && task.kernel.can_tune();
+  auto* recheck = std::get_if<Rechecking>(&task.work);
+  if (recheck != nullptr && ++recheck->rounds < kRecheckRounds) return;
+  if (loses && (recheck != nullptr || !can_recheck)) {
+    // Nobody can say whether only the clock dropped: the default is what was promised.
+    if (recheck != nullptr) task.work = Resting{};
+    demote(task, "slower in production than the default was");
+    return;
+  }
+  if (is<Resting>(task.work) && can_recheck) begin_recheck(task);
+}
+
+// A throttled clock slows the default down as well: both are measured again, side by side.
+void TuningEngine::begin_recheck(ShapeTask& task) {
+  const CandidateContext context =
+      candidate_context(task, task.running(), task.slot.fallback.configuration);
+  task.work = Rechecking{CandidateTrial(step_options(), context)};
+}
+
+}  // namespace idletune::detail

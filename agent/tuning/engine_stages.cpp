@@ -1,0 +1,125 @@
+// A stage begins and ends.
+#include <idletune/text.hpp>
+
+#include "agent/tuning/tuning_engine.hpp"
+
+namespace idletune::detail {
+
+bool TuningEngine::ensure_runner(KernelTask& kernel) {
+  if (kernel.runner != nullptr) return true;
+  if (!kernel.runner_status.ok()) return false;
+  Result<std::unique_ptr<TrialRunner>> runner =
+      surroundings_.make_trial_runner(kernel.state->device(), kernel.state->shared_package());
+  if (!runner.ok()) {
+    kernel.runner_status = runner.status();
+    log(1, {kernel.runner_status.message()});
+    return false;
+  }
+  // One helper at a time: each holds a driver's worth of memory.
+  for (const std::unique_ptr<KernelTask>& other : kernels_) {
+    if (!(*runner)->isolated() || other.get() == &kernel) continue;
+    other->runner.reset();
+    other->contents.forget();
+  }
+  kernel.runner = std::move(*runner);
+  return true;
+}
+
+StepOptions TuningEngine::step_options() const {
+  StepOptions step;
+  step.margin = options_.adoption_margin;
+  step.shortest_deadline = options_.run_deadline;
+  return step;
+}
+
+StageContext TuningEngine::stage_context(const ShapeTask& task) const {
+  StageContext context;
+  context.incumbent_run = task.running_time;
+  context.reference_run = task.reference_run;
+  const KernelPackage& package = task.kernel.state->package();
+  for (std::size_t i = 0; i < package.argument_count(); ++i) {
+    if (package.argument(i).kind != ArgumentKind::buffer) continue;
+    Result<std::uint64_t> elements = package.buffer_elements(i, task.slot.shape, task.running());
+    if (elements.ok()) {
+      context.scratch_bytes += *elements * scalar_size_bytes(package.argument(i).type);
+    }
+  }
+  return context;
+}
+
+Nanoseconds TuningEngine::predict(const ShapeTask& task, const TrialRequest& request) const {
+  const StageEstimates& estimates = task.search.estimates();
+  return estimates.relaxed(request.stage, estimates.predict(request, stage_context(task)),
+                           task.misses);
+}
+
+TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
+                                             Nanoseconds remaining, IdleReport& report) {
+  std::optional<TrialRequest> request = next_request(task.work);
+  if (!request || !ensure_runner(task.kernel)) return Next::nothing;
+  const Nanoseconds predicted = predict(task, *request);
+  // Compilations need the processor only, and may outlive the gap.
+  if (request->stage != TrialStage::compile && predicted > remaining) {
+    ++task.misses;
+    report.needs = predicted;
+    gap_needed_ = predicted;
+    return Next::does_not_fit;
+  }
+  // The first launch is part of the compilation, and an endless one must end it too.
+  if (request->stage == TrialStage::compile) request->deadline = code_generation_deadline();
+  JournaledTrial* journaled = journaled_stage(task.work);
+  if (journaled != nullptr) journaled->begin(request->stage, task.kernel.runner->isolated());
+  in_flight_.emplace(task, *request, source, now(), kernels_);
+  current_ = &task;
+  const Status status = task.kernel.runner->start(*request);
+  if (status.ok()) return Next::started;
+  in_flight_.reset();
+  if (journaled != nullptr) journaled->ended();
+  task.kernel.runner_status = status;
+  task.kernel.runner.reset();
+  log(1, {task.kernel.state->name(), ": tuning ends: ", status.message()});
+  return Next::nothing;
+}
+
+bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
+  ShapeTask& task = in_flight_->task();
+  TrialOutcome outcome;
+  if (!task.kernel.runner->poll(wait, outcome)) return false;
+  const StageInFlight stage = *in_flight_;
+  in_flight_.reset();
+  if (outcome.wall.count() == 0) outcome.wall = now() - stage.started();
+  learn_from(task, stage, outcome);
+  const std::uint64_t steps_before = steps_ended_;
+  if (JournaledTrial* journaled = journaled_stage(task.work)) journaled->ended(outcome);
+  on_outcome(task.work, outcome);
+  end_work(task);
+  ++report.stages;
+  report.steps += static_cast<std::uint32_t>(steps_ended_ - steps_before);
+  return true;
+}
+
+// What a stage says besides its part in the step.
+void TuningEngine::learn_from(ShapeTask& task, const StageInFlight& stage,
+                              const TrialOutcome& outcome) {
+  task.misses = 0;
+  task.search.estimates().observe(stage.request(), outcome, stage_context(task));
+  if (outcome.stage == TrialStage::prepare && outcome.status == TrialStatus::correct) {
+    task.reference_run = outcome.device;
+  }
+  KernelTask& kernel = task.kernel;
+  if (stage.request().stage == TrialStage::compile) {
+    kernel.compile_estimates.adopt_compile(task.search.estimates());
+  }
+  accounts_.stage_ended(task, stage.source(), outcome, stage.interference(outcome, kernels_));
+  kernel.contents.stage_ended(stage.request(), outcome, step_options());
+  if (options_.log_level >= 3) {
+    log(3, {kernel.state->name(), ": stage ", static_cast<int>(outcome.stage), " ",
+            trial_status_name(outcome.status), " in ", outcome.wall.count() / 1000, " us ",
+            outcome.message});
+  }
+  const bool fault = outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash;
+  const bool too_many = fault && kernel.device->count_fault();
+  if (too_many || kernel.runner->poisoned()) end_tuning(kernel, outcome.message);
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,132 @@
+// A step ends.
+#include <chrono>
+
+#include <idletune/text.hpp>
+
+#include "agent/tuning/tuning_engine.hpp"
+
+namespace idletune::detail {
+
+// Takes the work off the shape if its plan has come to an end, and does what follows from that.
+void TuningEngine::end_work(ShapeTask& task) {
+  if (timed_by_launches(task.work) && !done(task.work)) {
+    if (task.variants.candidate() == nullptr && !build_) {
+      if (current_ == &task) current_ = nullptr;
+      const Configuration& candidate = std::get<TryingInPlace>(task.work).proposal.configuration;
+      build({&task, {candidate, Selection::tuned, Nanoseconds{0}, false}, true});
+    }
+    return;
+  }
+  if (!done(task.work)) return;
+  if (current_ == &task) current_ = nullptr;
+  ShapeWork ended = std::exchange(task.work, Resting{});
+  if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
+    end_baseline(task, baseline->plan);
+  } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
+    end_trial(task, *trying);
+  } else if (auto* in_place = std::get_if<TryingInPlace>(&ended)) {
+    end_in_place(task, *in_place);
+  } else if (const auto* recheck = std::get_if<Rechecking>(&ended)) {
+    end_recheck(task, recheck->plan);
+  }
+}
+
+void TuningEngine::end_baseline(ShapeTask& task, const ReferenceBaseline& plan) {
+  const StepResult result = StepResult::of(task.slot.fallback.configuration, plan);
+  if (!result.timed()) {
+    task.baseline_failed = true;
+    log(1, {task.kernel.state->name(), ": the default configuration failed (",
+            trial_status_name(result.status), "): ", result.message});
+    return;
+  }
+  task.default_time = result.time;
+  if (task.variants.adopted() == nullptr) task.running_time = result.time;
+  task.search.baseline_ended(result);
+  record(task, result);
+}
+
+void TuningEngine::end_trial(ShapeTask& task, TryingCandidate& trying) {
+  if (trying.plan.verdict() == TrialVerdict::inconclusive) {
+    // The incumbent failed in the runner: nothing is known about the candidate.
+    trying.journaled.conclude(TrialStatus::correct, std::string());
+    log(1,
+        {task.kernel.state->name(), ": the running configuration failed: ", trying.plan.message()});
+    return;
+  }
+  conclude(task, StepResult::of(trying.proposal, trying.plan), trying.journaled);
+}
+
+void TuningEngine::end_in_place(ShapeTask& task, TryingInPlace& trying) {
+  task.variants.withdraw();
+  const Nanoseconds incumbent = trying.plan.incumbent_time();
+  if (incumbent.count() > 0) {
+    // Production's clock need not be that of the trials: the default's time keeps its ratio.
+    if (task.running_time.count() > 0) {
+      const double drift =
+          static_cast<double>(incumbent.count()) / static_cast<double>(task.running_time.count());
+      task.default_time = Nanoseconds(
+          static_cast<std::int64_t>(static_cast<double>(task.default_time.count()) * drift));
+    }
+    task.running_time = incumbent;
+  }
+  conclude(task, StepResult::of(trying.proposal, trying.plan), trying.journaled);
+}
+
+void TuningEngine::end_recheck(ShapeTask& task, const CandidateTrial& plan) {
+  if (plan.verdict() == TrialVerdict::reject_slow ||
+      plan.verdict() == TrialVerdict::reject_failed) {
+    demote(task, "no longer faster than the default");
+    return;
+  }
+  if (plan.verdict() != TrialVerdict::adopt) return;
+  if (plan.raw_incumbent_median().count() > 0) task.default_time = plan.raw_incumbent_median();
+  if (plan.raw_candidate_median().count() > 0) task.running_time = plan.raw_candidate_median();
+  task.watch = ProductionWatch(task.default_time, task.running_time);
+}
+
+// What a step found goes to the journal, the search, the log and, if it won, to the launches.
+void TuningEngine::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled) {
+  ++steps_ended_;
+  streak_ = favourite_ == &task ? streak_ + 1 : 1;
+  favourite_ = &task;
+  // After an ambiguous death the intent stays open: the next start makes it a suspect. It is not
+  // proposed again until then.
+  if (!journaled.death_is_ambiguous()) {
+    record(task, result);
+    journaled.conclude(result.status, result.message);
+  }
+  task.search.step_ended(result);
+  log_step(task, result);
+  if (result.verdict != TrialVerdict::adopt) return;
+  const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;
+  install(task, {result.proposal.configuration,
+                 is_first_pick ? Selection::first_pick : Selection::tuned, result.time, false});
+}
+
+void TuningEngine::record(const ShapeTask& task, const StepResult& result) {
+  journal::Measurement measurement;
+  measurement.trial = task.identity;
+  measurement.trial.configuration = result.proposal.configuration;
+  measurement.status = result.status;
+  if (result.status == TrialStatus::correct) {
+    measurement.median = measurement.minimum = result.time;
+    measurement.samples = 1;
+  }
+  measurement.compile = result.compile;
+  measurement.checked_seeds = result.checked_seeds;
+  measurement.unix_seconds = std::chrono::duration_cast<std::chrono::seconds>(
+                                 std::chrono::system_clock::now().time_since_epoch())
+                                 .count();
+  journal_.measured(measurement);
+}
+
+void TuningEngine::log_step(const ShapeTask& task, const StepResult& result) const {
+  if (options_.log_level < 2) return;
+  log(2, {task.kernel.state->name(), ": ",
+          to_text(task.kernel.state->package().space(), result.proposal.configuration), ": ",
+          trial_verdict_name(result.verdict), " (", trial_status_name(result.status), ", ",
+          result.time.count() / 1000, " us, running ", task.running_time.count() / 1000, " us) ",
+          result.message});
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,63 @@
+// What a trial runner holds as far as its user knows: compiled configurations and prepared data.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <vector>
+
+#include "agent/scheduler/step_plan.hpp"
+#include "agent/trial/trial.hpp"
+
+namespace idletune::detail {
+
+// A belief, not a fact: a runner makes up for what it turns out to lack. One thread.
+class RunnerContents {
+ public:
+  static constexpr std::size_t kCompiled = 4;  // as many as TrialExecutorOptions keeps
+
+  void stage_ended(const TrialRequest& request, const TrialOutcome& outcome,
+                   const StepOptions& step) {
+    const bool lost = outcome.status == TrialStatus::crash ||
+                      outcome.status == TrialStatus::timeout ||
+                      outcome.status == TrialStatus::runtime;  // the helper is replaced
+    if (lost) return forget();
+    if (request.stage != TrialStage::prepare && outcome.status == TrialStatus::correct) {
+      note_used(request.configuration);
+    }
+    if (request.stage == TrialStage::compile) return;
+    if (shape_ != request.shape) prepared_ = {};
+    shape_ = request.shape;
+    if (request.stage != TrialStage::prepare || outcome.status != TrialStatus::correct) return;
+    for (std::size_t i = 0; i < step.seeds.size(); ++i) {
+      prepared_[i] = prepared_[i] || step.seeds[i] == request.seed;
+    }
+  }
+  void forget() {
+    compiled_.clear();
+    shape_ = Shape();
+    prepared_ = {};
+  }
+
+  bool compiled(const Configuration& configuration) const {
+    return std::find(compiled_.begin(), compiled_.end(), configuration) != compiled_.end();
+  }
+  // Which of StepOptions::seeds have their inputs and reference results there.
+  std::array<bool, 2> prepared(const Shape& shape) const {
+    return shape == shape_ ? prepared_ : std::array<bool, 2>{};
+  }
+
+ private:
+  void note_used(const Configuration& configuration) {
+    compiled_.erase(std::remove(compiled_.begin(), compiled_.end(), configuration),
+                    compiled_.end());
+    if (compiled_.size() >= kCompiled) compiled_.erase(compiled_.begin());
+    compiled_.push_back(configuration);
+  }
+
+  std::vector<Configuration> compiled_;  // the one used last at the end
+  Shape shape_;
+  std::array<bool, 2> prepared_{};
+};
+
+}  // namespace idletune::detail

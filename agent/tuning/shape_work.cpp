@@ -1,0 +1,55 @@
+#include "agent/tuning/shape_work.hpp"
+
+namespace idletune::detail {
+namespace {
+
+template <typename State>
+constexpr bool has_plan = !std::is_same_v<std::decay_t<State>, Resting> &&
+                          !std::is_same_v<std::decay_t<State>, Installing>;
+
+}  // namespace
+
+std::optional<TrialRequest> next_request(const ShapeWork& work) {
+  return std::visit(
+      [](const auto& state) -> std::optional<TrialRequest> {
+        if constexpr (has_plan<decltype(state)>) return state.plan.next();
+        return std::nullopt;
+      },
+      work);
+}
+
+JournaledTrial* journaled(ShapeWork& work) {
+  if (auto* candidate = std::get_if<TryingCandidate>(&work)) return &candidate->journaled;
+  if (auto* in_place = std::get_if<TryingInPlace>(&work)) return &in_place->journaled;
+  return nullptr;
+}
+
+JournaledTrial* journaled_stage(ShapeWork& work) {
+  const auto* candidate = std::get_if<TryingCandidate>(&work);
+  if (candidate != nullptr && candidate->plan.next_is_incumbent()) return nullptr;
+  return journaled(work);
+}
+
+void on_outcome(ShapeWork& work, const TrialOutcome& outcome) {
+  std::visit(
+      [&](auto& state) {
+        if constexpr (has_plan<decltype(state)>) state.plan.on_outcome(outcome);
+      },
+      work);
+}
+
+bool done(const ShapeWork& work) {
+  return std::visit(
+      [](const auto& state) {
+        if constexpr (has_plan<decltype(state)>) return state.plan.done();
+        return false;
+      },
+      work);
+}
+
+bool timed_by_launches(const ShapeWork& work) {
+  const auto* in_place = std::get_if<TryingInPlace>(&work);
+  return in_place != nullptr && in_place->plan.checked();
+}
+
+}  // namespace idletune::detail
