@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <functional>
@@ -265,7 +266,9 @@ Status write_file_atomically(const std::string& path, Bytes data) {
   const std::string folder = slash == std::string::npos ? "."
                              : slash == 0               ? "/"
                                                         : path.substr(0, slash);
-  const std::string temporary = joined({path, ".tmp", ::getpid()});
+  static std::atomic<unsigned> writings{0};  // of this process: threads may write the same path
+  const std::string temporary =
+      joined({path, ".tmp", ::getpid(), "-", writings.fetch_add(1, std::memory_order_relaxed)});
   {
     const Descriptor file(
         open_retrying(AT_FDCWD, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
