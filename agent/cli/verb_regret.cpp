@@ -13,6 +13,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include <idletune/learning.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
@@ -43,6 +45,7 @@ struct RegretArguments {
   bool leave_one_out = false;
   bool shuffle = false;
   std::string ledger = "on";
+  std::string learner = "forest";
   std::size_t seeds = 10;
   std::uint64_t seed = 1;
   regret::RegretOptions options;
@@ -65,9 +68,9 @@ struct Series {
   bool has_model = false;
 };
 
-const KernelKnowledge* knowledge_of(const Target& target, const Model* model) {
-  if (model == nullptr) return nullptr;
-  return model->kernel(target.history->kernel, target.recorded->space());
+std::shared_ptr<const KernelModel> kernel_model(const Target& target,
+                                                const std::shared_ptr<const Model>& model) {
+  return KernelModel::of(model, target.history->kernel, target.recorded->space());
 }
 
 // A model of the target's training histories with their results dealt anew.
@@ -321,6 +324,7 @@ void answer(const std::vector<RegretCurve>& curves, const RegretArguments& argum
   context.print_json({{"results", results},
                       {"summary", summaries},
                       {"ledger", arguments.ledger == "on"},
+                      {"learner", arguments.learner},
                       {"shuffled", arguments.shuffle},
                       {"complete", complete}});
 }
@@ -365,7 +369,7 @@ void warn_about(const std::vector<Target>& targets, const RegretArguments& argum
                 const CliContext& context) {
   for (const Target& target : targets) {
     const bool knows = arguments.shuffle ? !target.training.empty()
-                                         : knowledge_of(target, target.model.get()) != nullptr;
+                                         : kernel_model(target, target.model) != nullptr;
     if (!knows && (arguments.leave_one_out || !arguments.model.empty())) {
       context.warn(target.name + ": no model knows kernel " + target.history->kernel +
                    " with these parameters: the search draws at random");
@@ -416,10 +420,11 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
       if (!shuffled.ok()) return shuffled.status();
       model = *shuffled;
     }
-    const KernelKnowledge* kernel = knowledge_of(target, model.get());
+    const std::shared_ptr<const KernelModel> kernel = kernel_model(target, model);
     regret::RegretOptions options = arguments.options;
     options.start = one.start;
     options.ledger = arguments.ledger == "on";
+    options.learner = arguments.learner == "forest" ? forest_learner() : nullptr;
     auto applications = play_applications(*target.recorded, kernel, options, seed);
     if (!applications.ok()) return applications.status();
     const std::lock_guard<std::mutex> lock(mutex);
@@ -468,6 +473,10 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
       .shows_default();
   verb.option("--ledger", arguments->ledger, "Whether tuning keeps to the 2 % ledger")
       .one_of({"on", "off"})
+      .shows_default();
+  verb.option("--learner", arguments->learner,
+              "What learns from the measurements of a run: forest, or none")
+      .one_of({"forest", "none"})
       .shows_default();
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {

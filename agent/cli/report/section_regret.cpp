@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <idletune/learning.hpp>
+
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
@@ -54,10 +56,11 @@ std::optional<Played> play(const Study& study, const Group& group, const Source&
   const auto target = regret::RegretTarget::of(*source.history);
   if (!target.ok()) return std::nullopt;
   const auto model = options.model ? options.model : model_without(study, source);
-  const KernelKnowledge* kernel = model ? model->kernel(group.kernel, target->space()) : nullptr;
+  const auto kernel = KernelModel::of(model, group.kernel, target->space());
   Played played{&group, &source, group.title + " on " + source.device, kernel != nullptr, {}};
   std::vector<std::vector<regret::Application>> per_launches;
-  const regret::RegretOptions regret_options;
+  regret::RegretOptions regret_options;
+  regret_options.learner = forest_learner();
   for (std::size_t i = 0; i < options.seeds; ++i) {
     if (!go_on("regret: " + played.title)) return std::nullopt;
     const auto applications =

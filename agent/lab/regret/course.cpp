@@ -31,7 +31,6 @@ Promise Course::promise_after(double launches, double share) const {
   promise.share = share;
   promise.untuned = start_launch_;
   promise.untuned_past = times(start_launch_, launches);
-  promise.saved = saved_ + times(start_launch_ - launch_, launches - launches_);
   promise.charged = times(Nanoseconds{1}, tuning_);
   return promise;
 }
@@ -55,7 +54,6 @@ void Course::credit(Ledger& ledger, double launches) const {
 
 void Course::pass_launches(double launches) {
   spent_ += launches * in_ns(launch_);
-  saved_ += times(start_launch_ - launch_, launches);
   launches_ += launches;
   if (ledger_) credit(*ledger_, launches);
 }

@@ -35,7 +35,8 @@ class Course {
   double promised_ns(double launches, double share) const {
     return compile_ + (1 + share) * launches * in_ns(start_launch_);
   }
-  // What is left of the promise for an application that has made `launches` launches.
+  // What is left of the promise for an application that has made `launches` launches; savings are
+  // the ledger's affair.
   Promise promise_after(double launches, double share) const;
 
   // A step (or the baseline) at that launch; from then on launches take `launch`.
@@ -57,7 +58,6 @@ class Course {
   double launches_ = 0;
   double compile_;
   double spent_;
-  Nanoseconds saved_{0};
   double tuning_ = 0;
   double overdrawn_ = 0;
 };

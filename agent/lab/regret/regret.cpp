@@ -24,6 +24,13 @@ struct Beginning {
   double compile_ns = 0;
 };
 
+std::optional<FirstPick> first_pick_of(const RegretTarget& target,
+                                       const std::shared_ptr<const KernelModel>& model) {
+  if (model == nullptr) return std::nullopt;
+  const History& history = target.history();
+  return first_pick(*model->knowledge, target.space(), history.shape, history.device);
+}
+
 std::optional<std::size_t> row_of(const RegretTarget& target,
                                   const std::optional<FirstPick>& pick) {
   if (!pick) return std::nullopt;
@@ -105,10 +112,11 @@ class KttRun {
 // Random search to the end, before the first launch.
 class AlwaysRun {
  public:
-  AlwaysRun(const RegretTarget& target, const Beginning& beginning, const RegretOptions& options,
+  AlwaysRun(const RegretTarget& target, const Beginning& beginning, RegretOptions options,
             std::uint64_t seed)
       : spent_(beginning.compile_ns) {
-    TuningRun run(target, nullptr, beginning.row, std::nullopt, options, seed);
+    options.learner = nullptr;
+    TuningRun run(target, nullptr, beginning.row, options, seed);
     while (const std::optional<Nanoseconds> cost = run.advance()) spent_ += in_ns(*cost);
     launch_ = in_ns(target.device().run_time(run.running()));
   }
@@ -156,9 +164,7 @@ class Applications {
   // Nothing is left to try.
   void exhaust() {
     for (One& one : each_) {
-      if (one.ended) continue;
-      one.outcome.verdict = Verdict::stop;
-      end(one, "Every configuration has been tried.");
+      if (!one.ended) end(one, Verdict::stop, "Every configuration has been tried.");
     }
   }
 
@@ -181,23 +187,24 @@ class Applications {
   };
 
   void ask(One& one) {
-    if (next_launch_ >= one.launches) {
-      // It is over before the ledger allows anything, or there is nothing left to gain from.
-      const Decision decision = decide_at(course_.launches(), one.launches);
-      one.outcome.verdict = decision.verdict;
-      end(one, std::string(decision.reason()));
+    // It may be over before the ledger allows anything.
+    const bool over = next_launch_ >= one.launches;
+    if (!run_.has_baseline()) {
+      if (over) end(one, Verdict::wait, "The default has not been timed yet.");
       return;
     }
-    const Decision decision = decide_at(next_launch_, one.launches);
-    one.outcome.verdict = decision.verdict;
-    if (!run_.asks_for_step(decision)) end(one, std::string(decision.reason()));
+    const Decision decision = decide_at(over ? course_.launches() : next_launch_, one.launches);
+    if (over || !run_.asks_for_step(decision)) {
+      end(one, decision.verdict, std::string(decision.reason()));
+    }
   }
   Decision decide_at(double launch, double launches) const {
     return run_.decide({launches - launch, course_.allowance_after(launch),
                         course_.promise_after(launch, share_)});
   }
-  void end(One& one, std::string reason) {
+  void end(One& one, Verdict verdict, std::string reason) {
     one.ended = true;
+    one.outcome.verdict = verdict;
     one.total = course_.total_ns(one.launches);
     one.outcome.reason = std::move(reason);
     one.outcome.steps = run_.steps();
@@ -286,20 +293,17 @@ Result<RegretTarget> RegretTarget::of(const History& history) {
 }
 
 Result<std::vector<Application>> play_applications(const RegretTarget& target,
-                                                   const KernelKnowledge* kernel,
+                                                   const std::shared_ptr<const KernelModel>& model,
                                                    const RegretOptions& options,
                                                    std::uint64_t seed) {
   if (Status status = check(options); !status.ok()) return status;
   const RecordedDevice& device = target.device();
-  std::optional<FirstPick> pick;
-  if (kernel != nullptr) {
-    pick = first_pick(*kernel, target.space(), target.history().shape, target.history().device);
-  }
-  const std::optional<std::size_t> pick_row = row_of(target, pick);
-  const Beginning beginning = begin(target, pick_row, options.start, seed);
+  const Beginning beginning =
+      begin(target, row_of(target, first_pick_of(target, model)), options.start, seed);
   const Nanoseconds launch = device.run_time(beginning.row);
 
-  TuningRun run(target, kernel, beginning.row, pick, options, seed);
+  TuningRun run(target, model, beginning.row, options, seed);
+  const std::optional<std::size_t> pick_row = run.first_pick();
   LedgerOptions account;
   account.share = options.overhead_limit;
   Course at_once(beginning.compile_ns, launch, std::nullopt);

@@ -19,8 +19,9 @@
 #include <idletune/verdict.hpp>
 
 #include "agent/lab/regret/recorded_device.hpp"
+#include "agent/search/search_learner.hpp"
+#include "agent/tuning/kernel_model.hpp"
 #include "models/history/history.hpp"
-#include "models/predict/model.hpp"
 #include "models/space/space.hpp"
 
 namespace idletune::regret {
@@ -75,6 +76,7 @@ struct RegretOptions {
   double adoption_margin = 0.03;
   double well_performing_ratio = 0.9;
   double wanted_probability = 0.9;
+  const SearchLearner* learner = nullptr;  // null: none; not owned
 };
 
 // A recorded device to play on. Immutable; several threads may play on it.
@@ -117,10 +119,10 @@ struct Application {
 };
 
 // Plays one application per number of launches in `options`, in their order; the seed decides what
-// the searcher draws, a random start, and the order of KTT's rule. `kernel` may be null: no model.
-// Errors: invalid_argument for a number of launches out of range; internal.
+// the searcher draws, a random start, and the order of KTT's rule. `model` may be null: there is
+// none. Errors: invalid_argument for a number of launches out of range; internal.
 Result<std::vector<Application>> play_applications(const RegretTarget& target,
-                                                   const KernelKnowledge* kernel,
+                                                   const std::shared_ptr<const KernelModel>& model,
                                                    const RegretOptions& options,
                                                    std::uint64_t seed);
 

@@ -1,5 +1,5 @@
-// The tuner of an application, step by step, on a recorded device: the agent's own decision,
-// searcher, trials and estimates, without its threads, files and gaps. Host side.
+// The tuner of an application, step by step, on a recorded device: the agent's own search and
+// trials, without its threads, files and gaps. Host side.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,8 @@
 #include <optional>
 
 #include "agent/lab/regret/regret.hpp"
-#include "agent/scheduler/amortization.hpp"
-#include "agent/scheduler/stage_estimates.hpp"
 #include "agent/scheduler/step_plan.hpp"
-#include "agent/search/searcher.hpp"
-#include "agent/tuning/shape_evidence.hpp"
+#include "agent/tuning/shape_search.hpp"
 
 namespace idletune::regret {
 
@@ -28,31 +25,30 @@ struct Outlook {
 // happens: one run serves applications of every length. One thread.
 class TuningRun {
  public:
-  // Target and kernel must outlive this; `kernel` may be null. `start`: a row that runs correctly;
-  // `first_pick`: the row of the model's first pick, if it has one. The application has compiled
-  // the start and seen one launch of it.
-  TuningRun(const RegretTarget& target, const KernelKnowledge* kernel, std::size_t start,
-            const std::optional<FirstPick>& first_pick, const RegretOptions& options,
-            std::uint64_t seed);
+  // The target must outlive this; `model` may be null. `start`: a row that runs correctly. The
+  // application has compiled the start and seen one launch of it.
+  TuningRun(const RegretTarget& target, std::shared_ptr<const KernelModel> model, std::size_t start,
+            const RegretOptions& options, std::uint64_t seed);
 
   // What the ledger must allow before the next piece of work: a high estimate of the baseline, then
   // what a typical step takes. (kappa is 1: the application waits.)
   Nanoseconds charge() const;
+  // Before the baseline nothing is decided: it is made as soon as the ledger allows it.
+  bool has_baseline() const { return has_baseline_; }
   Decision decide(const Outlook& outlook) const;
-  bool asks_for_step(const Decision& decision) const {
-    return idletune::asks_for_step(decision, evidence_);
-  }
+  bool asks_for_step(const Decision& decision) const { return search_.asks_for_step(decision); }
   // Does it: the baseline first, then one step per call. What it took; nothing when every
   // configuration has been tried.
   std::optional<Nanoseconds> advance();
 
   std::size_t running() const { return running_; }  // the row that launches run now
-  std::uint64_t steps() const { return evidence_.evaluated; }
+  std::uint64_t steps() const { return search_.evidence().evaluated; }
+  // The row of the model's first pick for an application with this start; none without one.
+  std::optional<std::size_t> first_pick() const;
 
  private:
   template <typename Plan, typename RowOf>
   Nanoseconds play(Plan& plan, RowOf row_of);
-  std::optional<Proposal> next_proposal();
   Nanoseconds make_baseline();
   StageContext context() const;
   StepOptions step_options() const;
@@ -60,13 +56,9 @@ class TuningRun {
   const RegretTarget& target_;
   const RecordedDevice& device_;
   const RegretOptions& options_;
-  KernelQuantiles quantiles_;
-  ShapeEvidence evidence_;
-  StageEstimates estimates_;
-  std::unique_ptr<Searcher> searcher_;
+  ShapeSearch search_;
   std::size_t running_;
   Nanoseconds running_time_;
-  std::optional<std::size_t> first_pick_row_;
   bool has_baseline_ = false;
 };
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include <idletune/learning.hpp>
+
 #include "agent/lab/regret/regret.hpp"
 #include "agent/lab/regret/regret_summary.hpp"
 #include "models/history/import.hpp"
@@ -57,14 +59,15 @@ RegretOptions options_for(std::vector<double> launches, Start start = Start::med
   RegretOptions options;
   options.launches = std::move(launches);
   options.start = start;
+  options.learner = forest_learner();
   return options;
 }
 
 std::vector<Application> play(const History& history, const RegretOptions& options,
-                              std::uint64_t seed = 1, const KernelKnowledge* kernel = nullptr) {
+                              std::uint64_t seed = 1) {
   const auto target = RegretTarget::of(history);
   REQUIRE(target.ok());
-  auto applications = play_applications(*target, kernel, options, seed);
+  auto applications = play_applications(*target, nullptr, options, seed);
   REQUIRE(applications.ok());
   return std::move(*applications);
 }
@@ -218,7 +221,7 @@ TEST_CASE("a start whose compilation fails is paid for by everybody") {
   const auto model = Model::open(learned->bytes, "other");
   REQUIRE(model.ok());
   const auto target = RegretTarget::of(here);
-  const KernelKnowledge* kernel = (*model)->kernel("k", target->space());
+  const auto kernel = KernelModel::of(*model, "k", target->space());
   REQUIRE(kernel != nullptr);
   const auto one = play_applications(*target, kernel, options_for({10}, Start::first_pick), 3);
   REQUIRE(one.ok());
@@ -333,12 +336,13 @@ TEST_CASE("on recorded GPUs no policy beats the limit and tuning costs little") 
   const auto model = Model::open(learned->bytes, "others");
   const auto target = RegretTarget::of(histories[0]);
   REQUIRE(target.ok());
-  const KernelKnowledge* kernel = (*model)->kernel(histories[0].kernel, target->space());
+  const auto kernel = KernelModel::of(*model, histories[0].kernel, target->space());
   REQUIRE(kernel != nullptr);
   for (const Start start : {Start::first_pick, Start::random, Start::median}) {
     std::vector<std::vector<Application>> seeds;
     RegretOptions options;
     options.start = start;
+    options.learner = forest_learner();
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
       auto applications = play_applications(*target, kernel, options, seed);
       REQUIRE(applications.ok());
