@@ -60,12 +60,12 @@ void idletune_cuda_handles(idletune_device* device, void** context, void** strea
 void idletune_device_close(idletune_device* device);
 
 /* --- agent --- */
-/* `model` and `state` may be NULL: the shipped model if it is installed ("-": none), memory only.
- * Everything else has idletune::AgentOptions' defaults and is overridden by the IDLETUNE_*
- * environment variables. */
+/* `model` is the path of an .itmodel; NULL: the shipped one, if it is installed; "-": none. `state`
+ * is the folder of the journal; NULL: everything stays in memory. All other options have the
+ * defaults of idletune::AgentOptions. The IDLETUNE_* environment variables override them. */
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
-/* The same, learning from what is measured while searching (NULL: not); the learner is in a program
- * only where the program names it (idletune/learning.hpp). */
+/* The same with a learner, which learns from what is measured while searching; NULL: none. A program
+ * contains the learner only if it names idletune_forest_learner (see idletune/learning.hpp). */
 typedef struct idletune_learner idletune_learner;
 const idletune_learner* idletune_forest_learner(void);
 idletune_status idletune_open_learning(const char* model, const char* state,
@@ -73,11 +73,11 @@ idletune_status idletune_open_learning(const char* model, const char* state,
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
 void idletune_close(idletune_agent* agent);
 
-/* Goes over to the model in the file (NULL: that of idletune_open or IDLETUNE_MODEL), keeping all
- * that was measured; launches never wait for it. A file that is refused changes nothing. */
+/* Takes over the model in the file; NULL: the file of idletune_open or IDLETUNE_MODEL. All that was
+ * measured is kept, and launches never wait. A file that is refused changes nothing. */
 idletune_status idletune_reload_model(idletune_agent* agent, const char* path);
-/* Back to the model before; it takes the place of the refuted file. IDLETUNE_NOT_FOUND: there is
- * none. */
+/* Goes back to the model before, which takes the place of the file in use. IDLETUNE_NOT_FOUND: there
+ * is none. */
 idletune_status idletune_rollback_model(idletune_agent* agent);
 
 /* The kernel belongs to the agent. */
@@ -107,9 +107,10 @@ typedef struct idletune_argument {
   } value;
 } idletune_argument;
 
-/* Enqueues the kernel for a problem size of `dimensions` numbers. `queue` may be NULL (the adopted
- * one), `wait_list`/`event` are a cl_event array and a cl_event* or NULL. Never compiles,
- * allocates, reads a file or waits for tuning. */
+/* Enqueues the kernel for a problem size of `dimensions` numbers. `queue` NULL: the adopted one.
+ * `wait_list` is an array of wait_count cl_events or NULL; `event` is a cl_event* that receives an
+ * event, which the caller releases, or NULL. Never compiles, allocates, reads a file or waits for
+ * tuning. */
 idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
                                 const idletune_argument* arguments, size_t argument_count,
                                 void* queue, const void* const* wait_list, uint32_t wait_count,
@@ -137,7 +138,7 @@ void idletune_tuner_close(idletune_tuner* tuner);
 /* The next configuration into configuration[parameter_count]; IDLETUNE_NOT_FOUND when there is
  * none. */
 idletune_status idletune_tuner_ask(idletune_tuner* tuner, int64_t* configuration);
-/* `run_time_ns` <= 0: it failed. */
+/* What the configuration took; run_time_ns <= 0: it failed. */
 void idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration, int64_t run_time_ns);
 /* The best so far into configuration; returns its time in ns, 0 before any. */
 int64_t idletune_tuner_best(const idletune_tuner* tuner, int64_t* configuration);
