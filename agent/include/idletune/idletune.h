@@ -64,8 +64,9 @@ void idletune_device_close(idletune_device* device);
  * is the folder of the journal; NULL: everything stays in memory. All other options have the
  * defaults of idletune::AgentOptions. The IDLETUNE_* environment variables override them. */
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
-/* The same with a learner, which learns from what is measured while searching; NULL: none. A program
- * contains the learner only if it names idletune_forest_learner (see idletune/learning.hpp). */
+/* The same with a learner, which learns from what is measured while searching; NULL: none. A
+ * program contains the learner only if it names idletune_forest_learner (see
+ * idletune/learning.hpp). */
 typedef struct idletune_learner idletune_learner;
 const idletune_learner* idletune_forest_learner(void);
 idletune_status idletune_open_learning(const char* model, const char* state,
@@ -76,8 +77,8 @@ void idletune_close(idletune_agent* agent);
 /* Takes over the model in the file; NULL: the file of idletune_open or IDLETUNE_MODEL. All that was
  * measured is kept, and launches never wait. A file that is refused changes nothing. */
 idletune_status idletune_reload_model(idletune_agent* agent, const char* path);
-/* Goes back to the model before, which takes the place of the file in use. IDLETUNE_NOT_FOUND: there
- * is none. */
+/* Goes back to the model before, which takes the place of the file in use. IDLETUNE_NOT_FOUND:
+ * there is none. */
 idletune_status idletune_rollback_model(idletune_agent* agent);
 
 /* The kernel belongs to the agent. */

@@ -7,9 +7,9 @@ namespace idletune {
 class SearchLearner;
 
 // A random forest over what is measured on this device; a history guides it where there is one. It
-// saves evaluations where the model does not know the device or the kernel. It takes at most 512 KiB
-// of memory, and about 1 ms per proposal for spaces of 20,000 configurations, never in launch().
-// Figures: agent/search/results.md. Any thread.
+// saves evaluations where the model does not know the device or the kernel. It takes at most 512
+// KiB of memory, and about 1 ms per proposal for spaces of 20,000 configurations, never in
+// launch(). Figures: agent/search/results.md. Any thread.
 const SearchLearner* forest_learner();
 
 }  // namespace idletune
