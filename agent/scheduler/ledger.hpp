@@ -8,8 +8,8 @@
 
 namespace idletune {
 
-// What is in force is AgentOptions' (overhead_limit, idle_cost, compile_cost), which own the values;
-// here nothing may be charged and nothing costs until somebody says otherwise.
+// What is in force is AgentOptions' (overhead_limit, idle_cost, compile_cost), which own the
+// values; here nothing may be charged and nothing costs until somebody says otherwise.
 struct LedgerOptions {
   double share = 0;       // of the application's kernel time that tuning may cost; in [0, 1]
   double kappa_idle = 0;  // charge for one ns of idle device time used, besides interference
