@@ -185,7 +185,7 @@ void print_steps_predictions(const nlohmann::json& report, const CliContext& con
                    {"space", Align::right},
                    {"good", Align::right},
                    {"needed", Align::right},
-                   {"paper's rule", Align::right},
+                   {"published rule", Align::right},
                    {"ours", Align::right},
                    {"likely", Align::right}});
   const auto marked = [](const nlohmann::json& p) {
@@ -211,7 +211,7 @@ void print_steps_predictions(const nlohmann::json& report, const CliContext& con
   context.print(
       "Median steps of random search to " + number(100 * report["threshold"].get<double>(), 0) +
       " % of the best, " + report["repeats"].dump() + " replays from seed " +
-      report["seed"].dump() + ". Within a factor of two: paper's rule " + score(s["paper"]) +
+      report["seed"].dump() + ". Within a factor of two: published rule " + score(s["paper"]) +
       ", ours " + score(s["ours"]) + "; one number per space at best " +
       number(100 * s["one_number_per_space"].get<double>(), 0) + " %. Inside the likely range: " +
       number(100 * s["interval_coverage"].get<double>(), 0) + " %. ! marks what is further off.");

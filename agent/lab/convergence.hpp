@@ -25,7 +25,7 @@ struct ConvergenceOptions {
 };
 
 struct Convergence {
-  // The paper's figure: the first step after which the mean over the searches of the best run time
+  // Their figure: the first step after which the mean over the searches of the best run time
   // so far is within `until` of the best. Nothing: it never is.
   std::optional<std::uint64_t> steps_of_mean;
   // Steps of the single searches until one such configuration was found; nothing if less than half

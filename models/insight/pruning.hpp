@@ -50,7 +50,7 @@ struct Pruning {
       0;                        // of the full space: all rows but those of status `constraints`
   std::uint64_t remaining = 0;  // of the pruned space; at least 1
 
-  // The paper's state space reduction (SSR).
+  // State space reduction (their SSR).
   double reduction() const {
     return remaining == 0 ? 1
                           : static_cast<double>(configurations) / static_cast<double>(remaining);

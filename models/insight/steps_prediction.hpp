@@ -25,7 +25,7 @@ struct StepsPrediction {
   std::uint64_t most = 0;  // 0, 0: none was computed
 };
 
-// The paper's rule: the mean fraction of the other devices, and formula 2 (with repetition, rounded
+// Their rule: the mean fraction of the other devices, and formula 2 (with repetition, rounded
 // up). Nothing if none of them has a well-performing configuration.
 std::optional<StepsPrediction> predict_steps_by_mean(Span<const SpaceOnDevice> others,
                                                      double probability);

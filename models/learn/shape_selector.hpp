@@ -40,7 +40,7 @@ struct LearnedSelector {
   // on devices that were left out).
   std::size_t shapes = 0;
   std::size_t folds = 0;  // 0: not cross-validated
-  double retained = 0;    // mean q of the chosen configuration: the paper's DTPR
+  double retained = 0;    // mean q of the chosen configuration: their DTPR
   double worst = 0;
   double against_single = 0;  // mean q ratio to the one configuration that is best over the other
                               // shapes: DTTR, for a library that is tuned once
