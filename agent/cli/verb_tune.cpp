@@ -30,6 +30,68 @@ struct TuneOptions {
   bool in_process = false;
 };
 
+AgentOptions options_from(const TuneOptions& given) {
+  AgentOptions options;
+  options.learner = forest_learner();
+  options.log = log_to_standard_error;
+  options.model = given.model;
+  options.state = given.state;
+  options.seed = given.seed;
+  if (given.in_process) options.isolation = Isolation::in_process;
+  return options;
+}
+
+// Until the budget is spent, nothing is left to try, or somebody interrupts.
+void tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKernel& kernel,
+                        const Shape& shape, const CliContext& context) {
+  catch_interrupts();
+  const auto budget =
+      std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(given.budget_seconds));
+  const Clock::time_point start = Clock::now();
+  std::uint64_t steps = 0;
+  Progress progress("tuning " + kernel.name(), static_cast<std::size_t>(budget.count() / 1000000),
+                    context.json());
+  for (;;) {
+    const Nanoseconds used = Clock::now() - start;
+    if (used >= budget || interrupted()) break;
+    const IdleReport report =
+        agent.tune_now(std::min<Nanoseconds>(budget - used, std::chrono::milliseconds(250)));
+    steps += report.steps;
+    Result<Explanation> state = kernel.explain(shape);
+    const std::string note = state.ok() ? std::to_string(steps) + " configurations, " +
+                                              format_number(state->speed_up, 2) + "x"
+                                        : std::string();
+    progress.update(static_cast<std::size_t>((Clock::now() - start).count() / 1000000), note);
+    // Stages of the foreground may be as long as they like: what does not fit a slice gets the
+    // rest.
+    if (report.needs.count() > 0) {
+      const IdleReport longer = agent.tune_now(budget - (Clock::now() - start));
+      steps += longer.steps;
+      if (longer.stages == 0 && !longer.waiting) break;
+    } else if (report.stages == 0 && !report.waiting) {
+      break;
+    }
+  }
+  progress.clear();
+}
+
+Status report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
+              CliContext& context) {
+  const AgentStatus status = agent.status();
+  if (!status.trials.ok()) return status.trials;
+  if (!status.storage.ok()) context.warn("results are not kept: " + status.storage.message());
+  if (!status.journal.ok()) context.warn(status.journal.message());
+  if (!status.model.ok()) context.warn("model not used: " + status.model.message());
+  Result<Explanation> result = kernel.explain(shape);
+  if (!result.ok()) return result.status();
+  if (context.json()) {
+    context.print_json(explanation_object(*result));
+  } else {
+    context.print(explanation_text(*result));
+  }
+  return {};
+}
+
 Status tune(const TuneOptions& given, CliContext& context) {
   Result<std::vector<std::int64_t>> dimensions = parse_shape(given.shape);
   if (!dimensions.ok()) return dimensions.status();
@@ -44,62 +106,15 @@ Status tune(const TuneOptions& given, CliContext& context) {
       open_device(given.device, (*opened)->dialect(), programs);
   if (!device.ok()) return device.status();
 
-  AgentOptions options;
-  options.learner = forest_learner();
-  options.log = log_to_standard_error;
-  options.model = given.model;
-  options.state = given.state;
-  options.seed = given.seed;
-  if (given.in_process) options.isolation = Isolation::in_process;
-  Result<Agent> agent = Agent::open(options);
+  Result<Agent> agent = Agent::open(options_from(given));
   if (!agent.ok()) return agent.status();
   Result<TunedKernel> kernel = agent->kernel(**device, std::move(*package));
   if (!kernel.ok()) return kernel.status();
   kernel->expect_launches(shape, given.launches);
   if (Status status = kernel->prepare(shape); !status.ok()) return status;
 
-  catch_interrupts();
-  const auto budget =
-      std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(given.budget_seconds));
-  const Clock::time_point start = Clock::now();
-  std::uint64_t steps = 0;
-  Progress progress("tuning " + kernel->name(), static_cast<std::size_t>(budget.count() / 1000000),
-                    context.json());
-  for (;;) {
-    const Nanoseconds used = Clock::now() - start;
-    if (used >= budget || interrupted()) break;
-    const IdleReport report =
-        agent->tune_now(std::min<Nanoseconds>(budget - used, std::chrono::milliseconds(250)));
-    steps += report.steps;
-    Result<Explanation> state = kernel->explain(shape);
-    const std::string note = state.ok() ? std::to_string(steps) + " configurations, " +
-                                              format_number(state->speed_up, 2) + "x"
-                                        : std::string();
-    progress.update(static_cast<std::size_t>((Clock::now() - start).count() / 1000000), note);
-    // Stages of the foreground may be as long as they like: what does not fit a slice gets the
-    // rest.
-    if (report.needs.count() > 0) {
-      const IdleReport longer = agent->tune_now(budget - (Clock::now() - start));
-      steps += longer.steps;
-      if (longer.stages == 0 && !longer.waiting) break;
-    } else if (report.stages == 0 && !report.waiting) {
-      break;
-    }
-  }
-  progress.clear();
-  const AgentStatus status = agent->status();
-  if (!status.trials.ok()) return status.trials;
-  if (!status.storage.ok()) context.warn("results are not kept: " + status.storage.message());
-  if (!status.journal.ok()) context.warn(status.journal.message());
-  if (!status.model.ok()) context.warn("model not used: " + status.model.message());
-  Result<Explanation> result = kernel->explain(shape);
-  if (!result.ok()) return result.status();
-  if (context.json()) {
-    context.print_json(explanation_object(*result));
-  } else {
-    context.print(explanation_text(*result));
-  }
-  return {};
+  tune_within_budget(given, *agent, *kernel, shape, context);
+  return report(*agent, *kernel, shape, context);
 }
 
 }  // namespace

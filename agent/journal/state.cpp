@@ -52,6 +52,15 @@ std::optional<Value> decode_entry(const Table& table, const TrialKey& key) {
   return value;
 }
 
+// Takes over what a payload decodes to; false where it does not.
+template <class Value, class Apply>
+bool decoded(Bytes payload, Apply apply) {
+  Value value;
+  if (!decode(payload, value)) return false;
+  apply(value);
+  return true;
+}
+
 }  // namespace
 
 StateLimits StateLimits::of_file(std::uint64_t max_file_bytes, std::uint32_t per_shape) {
@@ -109,97 +118,79 @@ Replayed State::apply(std::uint8_t type, std::uint8_t version, Bytes payload) {
 }
 
 bool State::apply_known(RecordType type, std::uint8_t version, Bytes payload) {
-  if (type == RecordType::clean_shutdown) {
-    open_.clear();
-    ended_cleanly_ = true;
-    return true;
-  }
-  ended_cleanly_ = false;
+  ended_cleanly_ = type == RecordType::clean_shutdown;
   switch (type) {
-    case RecordType::session: {
-      Session session;
-      if (!decode(payload, session)) return false;
-      session_ = session;
-      open_.clear();
-      return true;
-    }
-    case RecordType::intent: {
-      Intent intent;
-      if (!decode(payload, intent)) return false;
-      apply_intent(intent);
-      return true;
-    }
-    case RecordType::parked: {
-      TrialKey key;
-      if (!decode(payload, key)) return false;
-      close_trial(key);
-      return true;
-    }
-    case RecordType::closed: {
-      TrialKey key;
-      if (!decode(payload, key)) return false;
-      close_trial(key);
-      suspects_.erase(variant_of(key));
-      return true;
-    }
-    case RecordType::quarantine: {
-      Quarantine quarantine;
-      if (!decode(payload, quarantine)) return false;
-      const TrialKey variant = variant_of(quarantine.key);
-      open_.erase(std::remove_if(open_.begin(), open_.end(),
-                                 [&](const OpenTrial& o) { return variant_of(o.key) == variant; }),
-                  open_.end());
-      suspects_.erase(variant);
-      quarantines_.put(variant, {copy(payload), version, next_serial_++, 0});
-      evict_oldest(quarantines_, limits_.quarantine_bytes);
-      return true;
-    }
-    case RecordType::suspect: {
-      Suspect suspect;
-      if (!decode(payload, suspect)) return false;
+    case RecordType::clean_shutdown: open_.clear(); return true;
+    case RecordType::session:
+      return decoded<Session>(payload, [this](const Session& session) {
+        session_ = session;
+        open_.clear();
+      });
+    case RecordType::intent:
+    case RecordType::parked:
+    case RecordType::closed: return apply_to_trial(type, payload);
+    case RecordType::quarantine:
+    case RecordType::suspect: return apply_danger(type, version, payload);
+    case RecordType::measurement:
+      return decoded<Measurement>(payload, [&](const Measurement& measurement) {
+        apply_measurement(measurement, version, payload);
+      });
+    case RecordType::adoption:
+    case RecordType::demotion: return apply_to_adoption(type, version, payload);
+    case RecordType::ledger:
+      return decoded<Ledger>(payload, [this](const Ledger& ledger) {
+        ledger_ = ledger;
+        has_ledger_ = true;
+      });
+    case RecordType::shape_statistics:
+      return decoded<ShapeStatistics>(payload, [&](const ShapeStatistics& statistics) {
+        statistics_.put(statistics_key(statistics.kernel, statistics.shape),
+                        {copy(payload), version, 0, UINT64_MAX - statistics.launches});
+        evict_worst_ranked(statistics_, limits_.statistics_bytes);
+      });
+  }
+  return false;
+}
+
+bool State::apply_to_trial(RecordType type, Bytes payload) {
+  if (type == RecordType::intent) {
+    return decoded<Intent>(payload, [this](const Intent& intent) { apply_intent(intent); });
+  }
+  return decoded<TrialKey>(payload, [&](const TrialKey& key) {
+    close_trial(key);
+    if (type == RecordType::closed) suspects_.erase(variant_of(key));
+  });
+}
+
+bool State::apply_danger(RecordType type, std::uint8_t version, Bytes payload) {
+  if (type == RecordType::suspect) {
+    return decoded<Suspect>(payload, [&](const Suspect& suspect) {
       close_trial(suspect.key);
       suspects_.put(variant_of(suspect.key), {copy(payload), version, next_serial_++, 0});
       evict_oldest(suspects_, limits_.suspect_bytes);
-      return true;
-    }
-    case RecordType::measurement: {
-      Measurement measurement;
-      if (!decode(payload, measurement)) return false;
-      apply_measurement(measurement, version, payload);
-      return true;
-    }
-    case RecordType::adoption: {
-      Adoption adoption;
-      if (!decode(payload, adoption)) return false;
-      adoptions_.put(adoption_key(adoption.trial.shape_key()),
-                     {copy(payload), version, next_serial_++, 0});
-      evict_oldest(adoptions_, limits_.adoption_bytes);
-      return true;
-    }
-    case RecordType::demotion: {
-      ShapeKey key;
-      if (!decode(payload, key)) return false;
-      adoptions_.erase(adoption_key(key));
-      return true;
-    }
-    case RecordType::ledger: {
-      Ledger ledger;
-      if (!decode(payload, ledger)) return false;
-      ledger_ = ledger;
-      has_ledger_ = true;
-      return true;
-    }
-    case RecordType::shape_statistics: {
-      ShapeStatistics statistics;
-      if (!decode(payload, statistics)) return false;
-      statistics_.put(statistics_key(statistics.kernel, statistics.shape),
-                      {copy(payload), version, 0, UINT64_MAX - statistics.launches});
-      evict_worst_ranked(statistics_, limits_.statistics_bytes);
-      return true;
-    }
-    case RecordType::clean_shutdown: break;
+    });
   }
-  return false;
+  return decoded<Quarantine>(payload, [&](const Quarantine& quarantine) {
+    const TrialKey variant = variant_of(quarantine.key);
+    open_.erase(std::remove_if(open_.begin(), open_.end(),
+                               [&](const OpenTrial& o) { return variant_of(o.key) == variant; }),
+                open_.end());
+    suspects_.erase(variant);
+    quarantines_.put(variant, {copy(payload), version, next_serial_++, 0});
+    evict_oldest(quarantines_, limits_.quarantine_bytes);
+  });
+}
+
+bool State::apply_to_adoption(RecordType type, std::uint8_t version, Bytes payload) {
+  if (type == RecordType::demotion) {
+    return decoded<ShapeKey>(payload,
+                             [this](const ShapeKey& key) { adoptions_.erase(adoption_key(key)); });
+  }
+  return decoded<Adoption>(payload, [&](const Adoption& adoption) {
+    adoptions_.put(adoption_key(adoption.trial.shape_key()),
+                   {copy(payload), version, next_serial_++, 0});
+    evict_oldest(adoptions_, limits_.adoption_bytes);
+  });
 }
 
 void State::apply_intent(const Intent& intent) {

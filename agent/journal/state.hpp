@@ -131,6 +131,9 @@ class State {
     Payload payload;
   };
   bool apply_known(RecordType type, std::uint8_t version, Bytes payload);
+  bool apply_to_trial(RecordType type, Bytes payload);
+  bool apply_danger(RecordType type, std::uint8_t version, Bytes payload);
+  bool apply_to_adoption(RecordType type, std::uint8_t version, Bytes payload);
   void apply_intent(const Intent& intent);
   void apply_measurement(const Measurement& measurement, std::uint8_t version, Bytes payload);
   void keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload);

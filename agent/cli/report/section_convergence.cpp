@@ -171,6 +171,23 @@ std::vector<Legend> legend() {
   return entries;
 }
 
+std::string figure_caption(const Study& study, const ReportOptions& options) {
+  std::string caption =
+      "The best run time of the full space divided by the mean, over " +
+      counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
+      count_text(options.seed) + " to " + count_text(options.seed + options.repeats - 1) +
+      "), of the best run time found so far; before anything ran correctly the slowest time "
+      "counts. "
+      "Dashed: " +
+      percent_text(options.threshold) +
+      ". Spaces are pruned conservatively with another device\u2019s history where there is one.";
+  if (study.source_count() > kMostPanels) {
+    caption += " Only the first " + std::to_string(kMostPanels) + " of " +
+               count_text(study.source_count()) + " pairs of kernel and device are drawn.";
+  }
+  return caption;
+}
+
 }  // namespace
 
 Section convergence_section(const Study& study, const ReportOptions& options,
@@ -212,19 +229,7 @@ Section convergence_section(const Study& study, const ReportOptions& options,
       count(effect, outcomes);
     }
   }
-  figure.caption =
-      "The best run time of the full space divided by the mean, over " +
-      counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
-      count_text(options.seed) + " to " + count_text(options.seed + options.repeats - 1) +
-      "), of the best run time found so far; before anything ran correctly the slowest time "
-      "counts. "
-      "Dashed: " +
-      percent_text(options.threshold) +
-      ". Spaces are pruned conservatively with another device\u2019s history where there is one.";
-  if (study.source_count() > kMostPanels) {
-    figure.caption += " Only the first " + std::to_string(kMostPanels) + " of " +
-                      count_text(study.source_count()) + " pairs of kernel and device are drawn.";
-  }
+  figure.caption = figure_caption(study, options);
   figure.counts = {
       {"curves", table.rows.size()}, {"repeats", options.repeats}, {"seed", options.seed}};
   table.caption = "Mean there after: the first step at which the mean curve is at " +

@@ -121,19 +121,60 @@ std::vector<Legend> legend() {
   return entries;
 }
 
-}  // namespace
-
-Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
-  Section section{"searchers", "Which searcher gets there first", {}};
-  Figure steps, time;
-  steps.title = "Best found over evaluations";
-  time.title = "Best found over tuning time";
-  steps.legend = time.legend = legend();
+Table empty_table() {
   Table table;
   table.title = "Searchers side by side";
   table.folded = true;
   table.columns = {{"kernel", false},     {"device", false},        {"searcher", false},
                    {"evaluations", true}, {"tuning seconds", true}, {"found at last", true}};
+  return table;
+}
+
+// What the section draws and lists, pair by pair of kernel and device.
+struct Comparison {
+  Figure steps, time;
+  Table table;
+};
+
+void add(Comparison& comparison, const Group& group, const Source& source,
+         const std::vector<Played>& all, double threshold) {
+  const std::size_t number = comparison.steps.panels.size() + 1;
+  for (const CurveAxis axis : {CurveAxis::evaluations, CurveAxis::tuning_ms}) {
+    (axis == CurveAxis::evaluations ? comparison.steps : comparison.time)
+        .panels.push_back(panel_of(group.title, source.device, all, axis, number, threshold));
+  }
+  for (const Played& played : all) {
+    comparison.table.rows.push_back({group.title, source.device, played.player->name,
+                                     median_text(played, threshold, CurveAxis::evaluations),
+                                     median_text(played, threshold, CurveAxis::tuning_ms),
+                                     percent_text(final_mean(played))});
+  }
+}
+
+std::string caption(std::size_t repeats, double threshold, std::size_t left_out) {
+  std::string mean = "The mean over " + counted(repeats, "simulated search", "simulated searches") +
+                     " of the best configuration found so far, from a first draw to " +
+                     count_text(kMostEvaluations) +
+                     " evaluations. Dashed: " + percent_text(threshold) +
+                     ". The vertical axes begin below the curves, not always at 0 %.";
+  if (left_out > 0) {
+    mean += " Only the first " + count_text(kMostPanels) + " of " +
+            count_text(kMostPanels + left_out) + " pairs of kernel and device are drawn.";
+  }
+  return mean;
+}
+
+}  // namespace
+
+Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
+  Section section{"searchers", "Which searcher gets there first", {}};
+  Comparison compared;
+  Figure& steps = compared.steps;
+  Figure& time = compared.time;
+  Table& table = compared.table = empty_table();
+  steps.title = "Best found over evaluations";
+  time.title = "Best found over tuning time";
+  steps.legend = time.legend = legend();
   std::size_t left_out = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {
@@ -150,30 +191,11 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
         if (played) all.push_back(std::move(*played));
       }
       if (all.empty()) continue;
-      const std::size_t number = steps.panels.size() + 1;
-      for (const CurveAxis axis : {CurveAxis::evaluations, CurveAxis::tuning_ms}) {
-        (axis == CurveAxis::evaluations ? steps : time)
-            .panels.push_back(
-                panel_of(group.title, source.device, all, axis, number, options.threshold));
-      }
-      for (const Played& played : all) {
-        table.rows.push_back({group.title, source.device, played.player->name,
-                              median_text(played, options.threshold, CurveAxis::evaluations),
-                              median_text(played, options.threshold, CurveAxis::tuning_ms),
-                              percent_text(final_mean(played))});
-      }
+      add(compared, group, source, all, options.threshold);
     }
   }
   const std::size_t repeats = std::min(options.repeats, kMostRepeats);
-  std::string mean = "The mean over " + counted(repeats, "simulated search", "simulated searches") +
-                     " of the best configuration found so far, from a first draw to " +
-                     count_text(kMostEvaluations) +
-                     " evaluations. Dashed: " + percent_text(options.threshold) +
-                     ". The vertical axes begin below the curves, not always at 0 %.";
-  if (left_out > 0) {
-    mean += " Only the first " + count_text(kMostPanels) + " of " +
-            count_text(kMostPanels + left_out) + " pairs of kernel and device are drawn.";
-  }
+  const std::string mean = caption(repeats, options.threshold, left_out);
   steps.caption = mean;
   time.caption = mean +
                  " Each evaluation is charged its compile time, where it was recorded, and two "
@@ -187,9 +209,9 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
       Paragraph{"No searcher knows anything of other devices here: all begin with random draws. "
                 "What they make of the first measurements is the difference.",
                 false});
-  section.parts.push_back(std::move(steps));
-  section.parts.push_back(std::move(time));
-  section.parts.push_back(std::move(table));
+  section.parts.push_back(std::move(compared.steps));
+  section.parts.push_back(std::move(compared.time));
+  section.parts.push_back(std::move(compared.table));
   return section;
 }
 

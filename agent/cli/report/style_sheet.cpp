@@ -5,8 +5,7 @@ namespace idletune::report {
 // Colours are those of Okabe & Ito 2008, which people with any usual colour blindness tell
 // apart; on dark paper lightened until text and lines stand out. Series differ in their dashes,
 // too.
-std::string_view style_sheet() {
-  return R"css(
+static constexpr std::string_view kStyleSheet = R"css(
 :root{color-scheme:light dark;
 --paper:#fff;--shade:#f4f6f8;--ink:#1b1f24;--soft:#57606a;--rule:#e4e7eb;--axis:#8c959f;
 --blue:#0072b2;--red:#d55e00;--green:#009e73;--pink:#b8528b;--gold:#b97f00;--sky:#2b8fc9;--link:#0060a0}
@@ -86,6 +85,7 @@ path,line{fill:none}
 .b5{fill:var(--gold)}.b6{fill:var(--sky)}.b7{fill:var(--ink)}
 @media print{details{display:block}.panels{break-inside:auto}.panels div{break-inside:avoid}}
 )css";
-}
+
+std::string_view style_sheet() { return kStyleSheet; }
 
 }  // namespace idletune::report
