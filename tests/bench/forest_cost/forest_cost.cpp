@@ -141,37 +141,20 @@ CartLearner selector(Random& random, std::vector<float>& shapes) {
   return learner;
 }
 
-int run(std::size_t repeats) {
-  Random random(1);
-  const std::vector<float> space = make_space();
-  const Measurements measured = measure(space, kMeasured, random);
-  ForestOptions options;
-  options.trees = kTrees;
-  options.max_bytes = std::size_t{512} << 10;
-  auto forest = Forest::grow(measured.data(), options);
-  if (!forest.ok()) {
-    std::fprintf(stderr, "forest_cost: %s\n", forest.status().message().c_str());
-    return 1;
-  }
-  const auto rows = SlicedRows::build(space, kParameters);
-  if (!rows.ok() || !agrees(*rows, *forest, space)) {
-    std::fprintf(stderr, "forest_cost: sliced rows predict something else\n");
-    return 1;
-  }
-  FollowedPredictions followed(*rows, forest->view(), 100);
-  const std::size_t nodes = forest->view().nodes.size() * sizeof(TreeNode);
+void print_sizes(const SlicedRows& rows, const FollowedPredictions& followed, const Forest& forest,
+                 const ForestOptions& options, std::size_t repeats) {
+  const std::size_t nodes = forest.view().nodes.size() * sizeof(TreeNode);
   const std::size_t working = Forest::bytes_needed(kMeasured, kParameters, 0, options);
   std::printf("%zu configurations of %zu parameters, %zu measured, %zu trees; %zu repeats\n",
               kConfigurations, kParameters, kMeasured, kTrees, repeats);
   std::printf(
       "bytes: sliced configurations %zu, followed predictions %zu, forest %zu; forest and all "
       "it may need while it learns %zu; sum %zu\n",
-      rows->bytes(), followed.bytes(), nodes, working, rows->bytes() + followed.bytes() + working);
+      rows.bytes(), followed.bytes(), nodes, working, rows.bytes() + followed.bytes() + working);
+}
 
-  if (!bytes_needed_is_enough(measured.data(), options)) {
-    std::fprintf(stderr, "forest_cost: growing takes more memory than Forest::bytes_needed says\n");
-    return 1;
-  }
+void time_growing(const Measurements& measured, const ForestOptions& options, Forest& forest,
+                  FollowedPredictions& followed, std::size_t repeats) {
   ForestOptions one = options;
   one.trees = 1;
   print("grow one tree, reading the measurements included", time_of(repeats, [&](std::size_t) {
@@ -184,30 +167,41 @@ int run(std::size_t repeats) {
     const std::string what =
         "one step: renew " + std::to_string(count) + " trees, follow all configurations";
     print(what.c_str(), time_of(repeats, [&](std::size_t) {
-            if (!forest->renew(measured.data(), count, &followed).ok()) std::abort();
+            if (!forest.renew(measured.data(), count, &followed).ok()) std::abort();
           }));
   }
-  std::vector<float> means(rows->rows()), spreads(rows->rows());
+}
+
+void time_predictions(const SlicedRows& rows, const Forest& forest, const std::vector<float>& space,
+                      std::size_t repeats) {
+  std::vector<float> means(rows.rows()), spreads(rows.rows());
   print("predict all configurations, sliced, means only",
-        time_of(repeats, [&](std::size_t) { rows->predict(forest->view(), means, {}); }));
+        time_of(repeats, [&](std::size_t) { rows.predict(forest.view(), means, {}); }));
   print("predict all configurations, sliced, means and spreads",
-        time_of(repeats, [&](std::size_t) { rows->predict(forest->view(), means, spreads); }));
+        time_of(repeats, [&](std::size_t) { rows.predict(forest.view(), means, spreads); }));
   print("predict all configurations, one by one", time_of(repeats / 10 + 1, [&](std::size_t) {
           for (std::size_t i = 0; i < kConfigurations; ++i) {
-            means[i] = forest->view().predict({space.data() + i * kParameters, kParameters}).value;
+            means[i] = forest.view().predict({space.data() + i * kParameters, kParameters}).value;
           }
         }));
   print("slice the configurations (once per space)", time_of(repeats / 10 + 1, [&](std::size_t) {
           if (!SlicedRows::build(space, kParameters).ok()) std::abort();
         }));
+}
+
+void time_neighbors(const Measurements& measured, const std::vector<float>& space,
+                    std::size_t repeats) {
   NearestNeighbors neighbors;
-  if (!neighbors.fit(measured.data()).ok()) return 1;
+  if (!neighbors.fit(measured.data()).ok()) std::abort();
+  std::vector<float> means(1000);
   print("nearest neighbours of 1,000 configurations", time_of(repeats / 10 + 1, [&](std::size_t) {
           for (std::size_t i = 0; i < 1000; ++i) {
             means[i] = neighbors.predict({space.data() + i * kParameters, kParameters}).value;
           }
         }));
+}
 
+void time_selecting(Random& random, std::size_t repeats) {
   std::vector<float> shapes;
   const CartLearner selecting = selector(random, shapes);
   const std::size_t queries = shapes.size() / 3;
@@ -221,6 +215,35 @@ int run(std::size_t repeats) {
       "select by shape, a tree of height %zu with %zu leaves: %.1f ns each (checksum %llu)\n",
       selecting.tree().height(), selecting.tree().leaf_count(),
       1000 * all.median_us / static_cast<double>(queries), static_cast<unsigned long long>(sum));
+}
+
+int failed(const char* why) {
+  std::fprintf(stderr, "forest_cost: %s\n", why);
+  return 1;
+}
+
+int run(std::size_t repeats) {
+  Random random(1);
+  const std::vector<float> space = make_space();
+  const Measurements measured = measure(space, kMeasured, random);
+  ForestOptions options;
+  options.trees = kTrees;
+  options.max_bytes = std::size_t{512} << 10;
+  auto forest = Forest::grow(measured.data(), options);
+  if (!forest.ok()) return failed(forest.status().message().c_str());
+  const auto rows = SlicedRows::build(space, kParameters);
+  if (!rows.ok() || !agrees(*rows, *forest, space)) {
+    return failed("sliced rows predict something else");
+  }
+  FollowedPredictions followed(*rows, forest->view(), 100);
+  print_sizes(*rows, followed, *forest, options, repeats);
+  if (!bytes_needed_is_enough(measured.data(), options)) {
+    return failed("growing takes more memory than Forest::bytes_needed says");
+  }
+  time_growing(measured, options, *forest, followed, repeats);
+  time_predictions(*rows, *forest, space, repeats);
+  time_neighbors(measured, space, repeats);
+  time_selecting(random, repeats);
   return 0;
 }
 

@@ -22,6 +22,45 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// A thread that launches beside the test's own: the same shapes, buffers of its own.
+class SecondLauncher {
+ public:
+  SecondLauncher(RawApplication& application, TunedKernel& kernel)
+      : square_(application, 96, 96, 64), odd_(application, 101, 67, 33), kernel_(kernel) {
+    thread_ = std::thread([this] { run(); });
+  }
+  ~SecondLauncher() { join(); }
+  void join() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  // Whether it is to launch, or to keep still as in the gap between two frames.
+  void set_busy(bool busy) { busy_ = busy; }
+  std::size_t launches() const { return launches_; }
+  std::size_t wrong() const { return wrong_; }
+
+ private:
+  void run() {
+    while (!stop_) {
+      if (busy_) {
+        wrong_ += square_.wrong(kernel_) + odd_.wrong(kernel_);
+        launches_ += 2;
+      } else {
+        std::this_thread::sleep_for(1ms);
+      }
+    }
+  }
+
+  Product square_;
+  Product odd_;
+  TunedKernel& kernel_;
+  std::atomic<bool> stop_{false};
+  std::atomic<bool> busy_{false};
+  std::atomic<std::size_t> launches_{0};
+  std::atomic<std::size_t> wrong_{0};
+  std::thread thread_;
+};
+
 }  // namespace
 
 TEST_CASE("idle time in small pieces tunes gemm, and every launch is right") {
@@ -79,58 +118,31 @@ TEST_CASE("launches are right while another thread tunes and adopts") {
   REQUIRE(agent.start_background(background).ok());
   CHECK(agent.start_background(background).code() == StatusCode::busy);
 
-  // A second thread launches at the same time: the same shapes, buffers of its own.
-  Product second_square(application, 96, 96, 64);
-  Product second_odd(application, 101, 67, 33);
-  std::atomic<bool> stop{false};
-  std::atomic<bool> busy{false};  // not in the gap between two frames
-  std::atomic<std::size_t> second_launches{0};
-  std::atomic<std::size_t> second_wrong{0};
-  std::thread second([&] {
-    while (!stop.load()) {
-      if (busy.load()) {
-        second_wrong += second_square.wrong(kernel) + second_odd.wrong(kernel);
-        second_launches += 2;
-      } else {
-        std::this_thread::sleep_for(1ms);
-      }
-    }
-  });
-  struct Join {
-    ~Join() {
-      stop = true;
-      thread.join();
-    }
-    std::atomic<bool>& stop;
-    std::thread& thread;
-  };
-
+  SecondLauncher second(application, kernel);
   std::size_t wrong = 0;
   std::size_t launches = 0;
   std::size_t tuned = 0;
-  {
-    const Join join{stop, second};
-    const auto begin = Clock::now();
-    while (tuned < 1 || Clock::now() - begin < 5s) {
-      busy = true;
-      for (Product* product : shapes) {
-        for (int i = 0; i < 5; ++i) wrong += product->wrong(kernel);
-        launches += 5;
-      }
-      busy = false;
-      std::this_thread::sleep_for(80ms);
-      tuned = 0;
-      for (Product* product : shapes) {
-        tuned += explain(kernel, product->shape).selection == Selection::tuned;
-      }
-      REQUIRE_MESSAGE(Clock::now() - begin < kPatience, agent.explain() << messages.text());
+  const auto begin = Clock::now();
+  while (tuned < 1 || Clock::now() - begin < 5s) {
+    second.set_busy(true);
+    for (Product* product : shapes) {
+      for (int i = 0; i < 5; ++i) wrong += product->wrong(kernel);
+      launches += 5;
     }
+    second.set_busy(false);
+    std::this_thread::sleep_for(80ms);
+    tuned = 0;
+    for (Product* product : shapes) {
+      tuned += explain(kernel, product->shape).selection == Selection::tuned;
+    }
+    REQUIRE_MESSAGE(Clock::now() - begin < kPatience, agent.explain() << messages.text());
   }
+  second.join();
   agent.stop_background();
   CHECK(wrong == 0);
-  CHECK(second_wrong == 0);
-  CHECK(second_launches > 0);
-  launches += second_launches;
+  CHECK(second.wrong() == 0);
+  CHECK(second.launches() > 0);
+  launches += second.launches();
   MESSAGE(launches << " launches, " << messages.count(": adopt (") << " adoptions");
   for (Product* product : shapes) CHECK(product->wrong(kernel) == 0);
 }

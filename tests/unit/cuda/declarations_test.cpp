@@ -91,7 +91,7 @@ TEST_CASE("our declarations of the driver API are the toolkit's") {
   CHECK(sizeof(own::DeviceOrdinal) == sizeof(CUdevice));
 }
 
-TEST_CASE("our numbers of the driver API are the toolkit's") {
+TEST_CASE("our numbers of errors are the toolkit's") {
   CHECK(equal(own::kSuccess, CUDA_SUCCESS));
   CHECK(equal(own::kInvalidValue, CUDA_ERROR_INVALID_VALUE));
   CHECK(equal(own::kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY));
@@ -128,6 +128,9 @@ TEST_CASE("our numbers of the driver API are the toolkit's") {
   CHECK(equal(own::kContained, CUDA_ERROR_CONTAINED));
   CHECK(equal(own::kTensorMemoryLeak, CUDA_ERROR_TENSOR_MEMORY_LEAK));
 #endif
+}
+
+TEST_CASE("our numbers of attributes, options and flags are the toolkit's") {
   using Device = own::DeviceAttribute;
   CHECK(equal(Device::max_threads_per_block, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
   CHECK(equal(Device::max_block_dim_x, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X));

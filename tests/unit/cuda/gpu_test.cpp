@@ -45,6 +45,57 @@ std::unique_ptr<Program> compile_on(Device& device, const char* options) {
   return std::move(*program);
 }
 
+// `scale` with its buffers on the GPU.
+struct Work {
+  explicit Work(Device& gpu) : device(gpu) {
+    for (int i = 0; i < kElements; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i);
+    for (std::unique_ptr<Buffer>* buffer : {&in, &out}) {
+      auto made = device.allocate(values.size() * sizeof(float));
+      REQUIRE(made.ok());
+      *buffer = std::move(*made);
+    }
+    REQUIRE(device.write(*in, 0, bytes_of(values)).ok());
+    arguments = {out->argument(), in->argument(), 2.0f, kElements};
+  }
+  std::size_t wrong_results() const {
+    std::vector<float> result(kElements);
+    const MutableBytes bytes(reinterpret_cast<std::uint8_t*>(result.data()),
+                             result.size() * sizeof(float));
+    REQUIRE(device.read(*out, 0, bytes).ok());
+    std::size_t wrong = 0;
+    for (std::size_t i = 0; i < result.size(); ++i) wrong += result[i] != 2 * values[i];
+    return wrong;
+  }
+
+  Device& device;
+  std::vector<float> values = std::vector<float>(kElements);
+  std::unique_ptr<Buffer> in, out;
+  std::vector<Argument> arguments;
+};
+
+void launch_and_time(Device& device, const Work& work) {
+  auto program = compile_on(device, "-DBEHAVIOUR=0");
+  void* ticket = nullptr;
+  REQUIRE(program->enqueue(0, whole_range(), work.arguments, {}, &ticket).ok());
+  REQUIRE(ticket != nullptr);
+  Result<Nanoseconds> time = device.elapsed(ticket);
+  while (time.code() == StatusCode::busy) time = device.elapsed(ticket);
+  REQUIRE_MESSAGE(time.ok(), time.status().to_string());
+  CHECK(*time > 0ns);
+}
+
+// Too few arguments and nonsense for a source spoil nothing.
+void refuse_mistakes(Device& device, const Work& work) {
+  auto program = compile_on(device, "-DBEHAVIOUR=0");
+  auto mistaken = device.compile({"nonsense", "scale", "", 1});
+  CHECK(mistaken.code() == StatusCode::compile_error);
+  const Argument few[] = {work.arguments[0]};
+  if (program->enqueue(0, whole_range(), few, {}, nullptr).ok()) {
+    MESSAGE("this driver does not tell a kernel's parameters (before CUDA 12.4)");
+  }
+  CHECK(device.usable().ok());
+}
+
 }  // namespace
 
 TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then it is spoilt") {
@@ -64,56 +115,30 @@ TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then
   }
   CHECK(device.info().compute_units > 0);
   CHECK(device.info().max_work_group_size >= 512);
-  std::vector<float> values(kElements);
-  for (int i = 0; i < kElements; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i);
-  auto in = device.allocate(values.size() * sizeof(float));
-  auto out = device.allocate(values.size() * sizeof(float));
-  REQUIRE(in.ok());
-  REQUIRE(out.ok());
-  REQUIRE(device.write(**in, 0, bytes_of(values)).ok());
-  const Argument arguments[] = {(*out)->argument(), (*in)->argument(), 2.0f, kElements};
+  Work work(device);
   auto program = compile_on(device, "-DBEHAVIOUR=0");
   compile_on(device, "-DBEHAVIOUR=0");
   CHECK(cuda::cache_counters(device).hits == 1);
   CHECK(program->max_work_group_size() >= 128);
 
-  auto times = device.run(*program, whole_range(), arguments, 20s);
+  auto times = device.run(*program, whole_range(), work.arguments, 20s);
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
   CHECK(times->device > 0ns);
   CHECK(times->device <= times->wall);
-  std::vector<float> result(kElements);
-  const MutableBytes result_bytes(reinterpret_cast<std::uint8_t*>(result.data()),
-                                  result.size() * sizeof(float));
-  REQUIRE(device.read(**out, 0, result_bytes).ok());
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < result.size(); ++i) wrong += result[i] != 2 * values[i];
-  CHECK(wrong == 0);
+  CHECK(work.wrong_results() == 0);
 
   auto adopted = cuda::adopt(cuda::handles(device).context, cuda::handles(device).stream, options);
   REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
-  auto adopted_program = compile_on(**adopted, "-DBEHAVIOUR=0");
-  void* ticket = nullptr;
-  REQUIRE(adopted_program->enqueue(0, whole_range(), arguments, {}, &ticket).ok());
-  REQUIRE(ticket != nullptr);
-  Result<Nanoseconds> time = (*adopted)->elapsed(ticket);
-  while (time.code() == StatusCode::busy) time = (*adopted)->elapsed(ticket);
-  REQUIRE_MESSAGE(time.ok(), time.status().to_string());
-  CHECK(*time > 0ns);
+  launch_and_time(**adopted, work);
 
   auto matching = cuda::open_matching(device.info(), options);
   CHECK_MESSAGE(matching.ok(), matching.status().to_string());
-  auto mistaken = device.compile({"nonsense", "scale", "", 1});
-  CHECK(mistaken.code() == StatusCode::compile_error);
-  const Argument few[] = {arguments[0]};
-  if (program->enqueue(0, whole_range(), few, {}, nullptr).ok()) {
-    MESSAGE("this driver does not tell a kernel's parameters (before CUDA 12.4)");
-  }
-  CHECK(device.usable().ok());
+  refuse_mistakes(device, work);
 
   auto bad = compile_on(device, "-DBEHAVIOUR=1");
-  auto broken = device.run(*bad, whole_range(), arguments, 20s);
+  auto broken = device.run(*bad, whole_range(), work.arguments, 20s);
   REQUIRE(broken.code() == StatusCode::device_error);
   CHECK(device.usable().code() == StatusCode::device_error);
-  const Status refused = device.run(*program, whole_range(), arguments, 20s).status();
+  const Status refused = device.run(*program, whole_range(), work.arguments, 20s).status();
   CHECK(refused.message().find("is lost to this process: ") != std::string::npos);
 }

@@ -77,18 +77,55 @@ void add_section(Builder& builder, SectionList& list, model_schema::SectionKind 
   list.push_back(model_schema::CreateSection(builder, static_cast<std::uint32_t>(kind), 1, bytes));
 }
 
+inline void add_sources(Builder& builder, SectionList& list, const ModelContent& c) {
+  Builder b;
+  std::vector<flatbuffers::Offset<model_schema::ModelSource>> sources;
+  for (const SourceContent& s : c.sources) {
+    sources.push_back(model_schema::CreateModelSourceDirect(
+        b, s.device.c_str(), &s.shape, &s.quantiles, s.well_performing, s.valid, s.measured,
+        s.best_ns, s.best_ns * 3, 0));
+  }
+  add_section(builder, list, model_schema::SectionKind::sources, b,
+              model_schema::CreateSourcesSectionDirect(b, &sources));
+}
+
+inline void add_selectors(Builder& builder, SectionList& list, const ModelContent& c) {
+  Builder s;
+  std::vector<flatbuffers::Offset<model_schema::Selector>> selectors;
+  for (const SelectorContent& selector : c.selectors) {
+    const auto device = s.CreateString(selector.device);
+    const auto inputs = s.CreateVectorOfStrings(selector.inputs);
+    const auto low = s.CreateVector(selector.low);
+    const auto high = s.CreateVector(selector.high);
+    const auto exponents = s.CreateVector(selector.exponents);
+    const auto classes = s.CreateVector(selector.classes);
+    const std::size_t size = selector.nodes.size() * sizeof(learners::TreeNode);
+    s.ForceVectorAlignment(size, 1, 8);
+    const auto nodes =
+        s.CreateVector(reinterpret_cast<const std::uint8_t*>(selector.nodes.data()), size);
+    selectors.push_back(model_schema::CreateSelector(
+        s, selector.device.empty() ? flatbuffers::Offset<flatbuffers::String>() : device, inputs,
+        low, high, exponents, classes, nodes));
+  }
+  add_section(builder, list, model_schema::SectionKind::selectors, s,
+              model_schema::CreateSelectorSectionDirect(s, &selectors));
+}
+
+inline void add_published(Builder& builder, SectionList& list, const ModelContent& c) {
+  Builder o;
+  std::vector<flatbuffers::Offset<model_schema::PublishedPick>> entries;
+  for (const PublishedContent& entry : c.published) {
+    entries.push_back(model_schema::CreatePublishedPickDirect(o, entry.device.c_str(),
+                                                              &entry.values, entry.devices));
+  }
+  add_section(builder, list, model_schema::SectionKind::published, o,
+              model_schema::CreatePublishedSectionDirect(o, "somewhere", &entries));
+}
+
 inline SectionList sections(Builder& builder, const ModelContent& c) {
   SectionList list;
   if (c.with_sources) {
-    Builder b;
-    std::vector<flatbuffers::Offset<model_schema::ModelSource>> sources;
-    for (const SourceContent& s : c.sources) {
-      sources.push_back(model_schema::CreateModelSourceDirect(
-          b, s.device.c_str(), &s.shape, &s.quantiles, s.well_performing, s.valid, s.measured,
-          s.best_ns, s.best_ns * 3, 0));
-    }
-    add_section(builder, list, model_schema::SectionKind::sources, b,
-                model_schema::CreateSourcesSectionDirect(b, &sources));
+    add_sources(builder, list, c);
   }
   Builder p;
   add_section(builder, list, model_schema::SectionKind::portfolio, p,
@@ -103,35 +140,10 @@ inline SectionList sections(Builder& builder, const ModelContent& c) {
   add_section(builder, list, model_schema::SectionKind::first_picks, f,
               model_schema::CreateFirstPicksSectionDirect(f, &picks));
   if (!c.selectors.empty()) {
-    Builder s;
-    std::vector<flatbuffers::Offset<model_schema::Selector>> selectors;
-    for (const SelectorContent& selector : c.selectors) {
-      const auto device = s.CreateString(selector.device);
-      const auto inputs = s.CreateVectorOfStrings(selector.inputs);
-      const auto low = s.CreateVector(selector.low);
-      const auto high = s.CreateVector(selector.high);
-      const auto exponents = s.CreateVector(selector.exponents);
-      const auto classes = s.CreateVector(selector.classes);
-      const std::size_t size = selector.nodes.size() * sizeof(learners::TreeNode);
-      s.ForceVectorAlignment(size, 1, 8);
-      const auto nodes =
-          s.CreateVector(reinterpret_cast<const std::uint8_t*>(selector.nodes.data()), size);
-      selectors.push_back(model_schema::CreateSelector(
-          s, selector.device.empty() ? flatbuffers::Offset<flatbuffers::String>() : device, inputs,
-          low, high, exponents, classes, nodes));
-    }
-    add_section(builder, list, model_schema::SectionKind::selectors, s,
-                model_schema::CreateSelectorSectionDirect(s, &selectors));
+    add_selectors(builder, list, c);
   }
   if (!c.published.empty()) {
-    Builder o;
-    std::vector<flatbuffers::Offset<model_schema::PublishedPick>> entries;
-    for (const PublishedContent& entry : c.published) {
-      entries.push_back(model_schema::CreatePublishedPickDirect(o, entry.device.c_str(),
-                                                                &entry.values, entry.devices));
-    }
-    add_section(builder, list, model_schema::SectionKind::published, o,
-                model_schema::CreatePublishedSectionDirect(o, "somewhere", &entries));
+    add_published(builder, list, c);
   }
   if (c.extra_section_kind != 0) {
     const std::vector<std::uint8_t> junk(13, 0xff);
