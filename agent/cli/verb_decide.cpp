@@ -1,7 +1,8 @@
 // idletune decide: does tuning pay for an application that launches a kernel N times?
+#include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,8 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
-#include "agent/search/product_searcher.hpp"
 #include "agent/src/model_file.hpp"
-#include "agent/tuning/shape_evidence.hpp"
+#include "agent/tuning/shape_search.hpp"
 #include "models/insight/published_fractions.hpp"
 #include "models/predict/model.hpp"
 
@@ -74,46 +74,65 @@ double typical_step_ns(const KernelKnowledge* knowledge, double run_ns) {
          kRuns * std::max(1.0, slow_down) * run_ns;
 }
 
-// The searcher of a product with what was measured on this device told in order.
-struct Device {
-  std::vector<History> histories;
-  std::optional<Space> space;
-  std::unique_ptr<ProductSearcher> searcher;
-  std::size_t measurements = 0;
+// What is asked about, and the search that would go on from there.
+struct Question {
+  std::shared_ptr<const KernelModel> model;
+  std::vector<History> measured;
+  Space space;         // of what was measured, or of what the model names
+  std::string source;  // of the knowledge, for people
 };
 
-Status tell_measurements(Device& device, const KernelKnowledge& knowledge, ShapeEvidence& evidence,
-                         const std::string& path) {
+// The configurations that the model names: all that is known of its space.
+Result<Space> space_of_model(const KernelKnowledge& knowledge) {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < knowledge.parameter_count(); ++i)
+    names.emplace_back(knowledge.parameter(i));
+  std::set<std::vector<std::int64_t>> named;
+  const auto add = [&](Span<const std::int64_t> values) {
+    named.insert(std::vector<std::int64_t>(values.begin(), values.end()));
+  };
+  for (std::size_t i = 0; i < knowledge.portfolio_size(); ++i) add(knowledge.portfolio_values(i));
+  for (std::size_t i = 0; i < knowledge.first_pick_count(); ++i)
+    add(knowledge.first_pick(i).values);
+  std::vector<std::int64_t> rows;
+  for (const auto& values : named) rows.insert(rows.end(), values.begin(), values.end());
+  return Space::from_rows(names, {}, {}, rows);
+}
+
+std::uint64_t valid_configurations(const KernelKnowledge& knowledge) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < knowledge.source_count(); ++i)
+    most = std::max(most, knowledge.source(i).valid_count);
+  return most;
+}
+
+Status read_measured(const std::string& path, Question& question) {
   auto histories = load_histories(path);
   if (!histories.ok()) return histories.status();
   if (histories->empty()) return Status(StatusCode::invalid_argument, path + ": holds no history");
-  device.histories = std::move(*histories);
-  const History& history = device.histories.front();
-  auto space = space_of(history);
+  question.measured = std::move(*histories);
+  auto space = space_of(question.measured.front());
   if (!space.ok()) return space.status();
-  device.space.emplace(std::move(*space));
-  if (!SpaceMapping(knowledge, *device.space).possible()) {
+  question.space = std::move(*space);
+  if (!SpaceMapping(*question.model->knowledge, question.space).possible()) {
     return Status(StatusCode::invalid_argument,
                   path + ": has other parameters than the model's kernel");
   }
-  SearcherOptions options;
-  options.device = history.device;
-  options.shape = history.shape;
-  device.searcher = std::make_unique<ProductSearcher>(*device.space, knowledge, options);
-  const DevicePosterior& beliefs = device.searcher->beliefs();
+  return {};
+}
+
+// Returns how many measurements it was told.
+std::size_t tell_measured(const History& history, ShapeSearch& search) {
+  std::size_t told = 0;
   for (std::size_t row = 0; row < history.rows(); ++row) {
     if (history.status[row] == TrialStatus::constraints) continue;
     Observation seen;
     seen.status = history.status[row];
     if (history.correct(row)) seen.run_time = from_ns(std::max(1.0, history.run_time_ns(row)));
-    const std::uint32_t entries = beliefs.measured() + beliefs.failed();
-    device.searcher->tell(history.configuration(row), seen);
-    const bool is_entry = beliefs.measured() + beliefs.failed() > entries;
-    const ProposalOrigin origin = is_entry ? ProposalOrigin::portfolio : ProposalOrigin::random;
-    evidence.step_ended({history.configuration(row), origin}, seen.status, seen.run_time);
-    ++device.measurements;
+    (void)search.recall_explored({history.configuration(row), seen});
+    ++told;
   }
-  return {};
+  return told;
 }
 
 nlohmann::json resemblance(const DevicePosterior* beliefs) {
@@ -153,83 +172,71 @@ void print_readable(const nlohmann::json& report, const Decision& decision, CliC
                 "; knowledge: " + assumed["knowledge"].get<std::string>() + "\n");
 }
 
-struct Question {
-  std::shared_ptr<const Model> model;
-  const KernelKnowledge* knowledge = nullptr;
-  KernelQuantiles quantiles;
-  ShapeEvidence evidence;
-  Device device;
-  DevicePosterior beliefs;  // where nothing was measured
-  std::string source;       // of the knowledge, for people
-};
-
-Status prepare(Question& question, const DecideArguments& arguments) {
+Status open_model(Question& question, const DecideArguments& arguments) {
   if (arguments.model.empty()) {
     question.source = "no model: a prior over spaces of other kernels";
     return {};
   }
   auto model = read_model(arguments.model);
   if (!model.ok()) return model.status();
-  question.model = *model;
-  auto found = find_kernel(*question.model, arguments);
+  auto found = find_kernel(**model, arguments);
   if (!found.ok()) return found.status();
-  question.knowledge = *found;
-  question.quantiles = KernelQuantiles(*question.knowledge);
-  question.evidence.knowledge = question.knowledge;
-  question.evidence.quantiles = &question.quantiles;
-  question.beliefs = DevicePosterior(*question.knowledge);
-  question.source = "model of " + std::to_string(question.knowledge->source_count()) + " histories";
-  for (std::size_t i = 0; i < question.knowledge->first_pick_count(); ++i) {
-    const KernelKnowledge::Pick pick = question.knowledge->first_pick(i);
-    if (pick.source >= 0) continue;
-    question.evidence.first_pick =
-        FirstPick{Configuration(pick.values), pick.expected, PickQuality::other_device};
-    break;
-  }
-  if (arguments.measured.empty()) return {};
-  return tell_measurements(question.device, *question.knowledge, question.evidence,
-                           arguments.measured);
+  question.model = KernelModel::of(*model, *found);
+  question.source = "model of " + std::to_string((*found)->source_count()) + " histories";
+  if (!arguments.measured.empty()) return read_measured(arguments.measured, question);
+  auto space = space_of_model(**found);
+  if (!space.ok()) return space.status();
+  question.space = std::move(*space);
+  return {};
 }
 
-DecisionInput input_of(const Question& question, const DecideArguments& arguments, double step_ns) {
-  DecisionSituation situation;
+SearchSubject subject_of(Question& question, const DecideArguments& arguments) {
+  SearchSubject subject;
+  subject.space = &question.space;
+  subject.has_baseline = false;
+  if (!question.measured.empty()) {
+    subject.device = question.measured.front().device;
+    subject.shape = question.measured.front().shape;
+  }
+  subject.target_ratio = arguments.threshold;
+  subject.wanted_probability = arguments.probability;
+  if (question.model != nullptr) {
+    subject.valid_configurations = valid_configurations(*question.model->knowledge);
+    return subject;
+  }
+  const auto published = published_prior(arguments.kernel, Processor::gpu);
+  if (published && std::abs(arguments.threshold - kPublishedThreshold) < 1e-9) {
+    subject.published_fraction = published->fraction;
+    question.source += ", with the published fraction of the benchmark of this name";
+  }
+  return subject;
+}
+
+SearchSituation situation_of(const ShapeSearch& search, const DecideArguments& arguments,
+                             double step_ns) {
+  SearchSituation situation;
   situation.running_time = from_ns(arguments.run_us * 1e3);
-  situation.first_pick_running = arguments.first_pick_runs;
+  if (arguments.first_pick_runs && search.first_pick())
+    situation.running = search.first_pick()->configuration;
   situation.expected_launches = arguments.launches;
-  situation.step_charge = from_ns(arguments.kappa * step_ns);
+  situation.step.charge = from_ns(arguments.kappa * step_ns);
   Promise promise;
   promise.share = arguments.overhead_limit;
   promise.untuned = situation.running_time;
   situation.promise = promise;
-  if (question.device.searcher) {
-    situation.outlook = question.device.searcher->outlook();
-  } else if (question.knowledge != nullptr) {
-    situation.outlook = {&question.beliefs, 1.0 / SearcherOptions().random_every};
-  }
-  situation.target_ratio = arguments.threshold;
-  situation.wanted_probability = arguments.probability;
-  DecisionInput input = decision_input(question.evidence, situation);
-  if (question.knowledge == nullptr) {
-    if (const auto published = published_prior(arguments.kernel, Processor::gpu);
-        published && std::abs(arguments.threshold - kPublishedThreshold) < 1e-9) {
-      input.fraction = published->fraction;
-      input.fraction_origin = FractionOrigin::prior;
-    }
-  }
-  return input;
+  return situation;
 }
 
 void run_decide(const DecideArguments& arguments, CliContext& context) {
   Question question;
-  if (Status status = prepare(question, arguments); !status.ok()) return context.fail(status);
-  const double run_ns = arguments.run_us * 1e3;
-  const double step_ns =
-      arguments.step_ms > 0 ? arguments.step_ms * 1e6 : typical_step_ns(question.knowledge, run_ns);
-  const DecisionInput input = input_of(question, arguments, step_ns);
-  if (question.knowledge == nullptr && input.fraction) {
-    question.source += ", with the published fraction of the benchmark of this name";
-  }
-  const Decision decision = decide(input);
+  if (Status status = open_model(question, arguments); !status.ok()) return context.fail(status);
+  ShapeSearch search(subject_of(question, arguments), question.model);
+  std::size_t told = 0;
+  if (!question.measured.empty()) told = tell_measured(question.measured.front(), search);
+  const KernelKnowledge* knowledge = question.model ? question.model->knowledge : nullptr;
+  const double step_ns = arguments.step_ms > 0 ? arguments.step_ms * 1e6
+                                               : typical_step_ns(knowledge, arguments.run_us * 1e3);
+  const Decision decision = search.decide(situation_of(search, arguments, step_ns));
   const nlohmann::json report = {
       {"kernel", arguments.kernel},
       {"verdict", verdict_name(decision.verdict)},
@@ -244,7 +251,7 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
       {"fraction_interval", {decision.fraction_low, decision.fraction_high}},
       {"fraction_origin", fraction_origin_name(decision.fraction_origin)},
       {"best_estimate_ms", decision.best_estimate_ns * 1e-6},
-      {"resembles", resemblance(input.outlook.beliefs)},
+      {"resembles", resemblance(search.outlook().beliefs)},
       {"assumed",
        {{"launches", arguments.launches},
         {"run_ms", arguments.run_us * 1e-3},
@@ -253,7 +260,7 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
         {"overhead_limit", arguments.overhead_limit},
         {"threshold", arguments.threshold},
         {"probability", arguments.probability},
-        {"measurements", question.device.measurements},
+        {"measurements", told},
         {"knowledge", question.source}}}};
   if (context.json()) return context.print_json(report);
   print_readable(report, decision, context);

@@ -156,7 +156,8 @@ Decision ShapeSearch::weigh(const SearchSituation& situation) const {
   complete.gap_needed = situation.gap_needed;
   complete.longest_gap = situation.longest_gap;
   complete.outlook = outlook();
-  complete.valid_configurations = subject_.space->valid_count();
+  complete.valid_configurations = subject_.valid_configurations > 0 ? subject_.valid_configurations
+                                                                    : subject_.space->valid_count();
   complete.target_ratio = subject_.target_ratio;
   complete.wanted_probability = subject_.wanted_probability;
   complete.adoption_margin = subject_.adoption_margin;

@@ -41,6 +41,8 @@ struct SearchSubject {
   double target_ratio = 0.9;               // these three as in DecisionInput
   double wanted_probability = 0.9;
   double adoption_margin = 0.03;
+  // Of the whole space, where `space` lists only some of it; 0: it lists all.
+  std::uint64_t valid_configurations = 0;
   // Without a model: a published share of well-performing configurations in spaces like this one.
   std::optional<double> published_fraction;
 };
