@@ -188,7 +188,11 @@ const ArgumentSpec& KernelPackage::argument(std::size_t index) const {
 }
 std::size_t KernelPackage::size_bytes() const { return contents_->bytes->size(); }
 Bytes KernelPackage::bytes() const { return Bytes(*contents_->bytes); }
-std::size_t KernelPackage::prebuilt_count() const { return contents_->binaries.size(); }
+std::size_t KernelPackage::prebuilt_count() const {
+  std::size_t count = 0;
+  for (const space::StoredBinaries& stored : contents_->binaries) count += stored.binaries.size();
+  return count;
+}
 
 Result<std::uint64_t> KernelPackage::buffer_elements(std::size_t argument, const Shape& shape,
                                                      const Configuration& configuration) const {
@@ -265,14 +269,12 @@ Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {
   return tolerance;
 }
 
-std::optional<PrebuiltBinary> KernelPackage::prebuilt(std::uint64_t driver_key,
-                                                      std::uint64_t configuration_key) const {
-  for (const space::StoredBinary& stored : contents_->binaries) {
-    if (stored.driver_key == driver_key && stored.configuration_key == configuration_key) {
-      return stored.binary;
-    }
+Span<const PrebuiltBinary> KernelPackage::prebuilt(const Configuration& configuration) const {
+  const std::uint64_t key = contents_->space.key(configuration);
+  for (const space::StoredBinaries& stored : contents_->binaries) {
+    if (stored.configuration_key == key) return {stored.binaries.data(), stored.binaries.size()};
   }
-  return std::nullopt;
+  return {};
 }
 
 }  // namespace idletune

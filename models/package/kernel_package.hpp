@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <idletune/configuration.hpp>
+#include <idletune/prebuilt.hpp>
 #include <idletune/range.hpp>
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
@@ -84,12 +85,6 @@ struct Tolerance {
   }
 };
 
-enum class BinaryFormat : std::uint8_t { opencl_binary = 0, ptx = 1, cubin = 2, spirv = 3 };
-struct PrebuiltBinary {
-  BinaryFormat format = BinaryFormat::opencl_binary;
-  Bytes bytes;  // lives as long as the package
-};
-
 // Immutable after open; every function may be called from any thread. Functions that take a shape
 // or a configuration report
 //   invalid_argument  wrong number of dimensions or parameters, a dimension below 1, an expression
@@ -146,10 +141,9 @@ class KernelPackage {
   Result<LaunchPlan> reference_plan(const Shape& shape) const;
   Result<Tolerance> tolerance(const Shape& shape) const;
 
-  // A binary made ahead of time for this driver and configuration (DeviceInfo::driver_key,
-  // Space::key); nullopt if the package has none.
-  std::optional<PrebuiltBinary> prebuilt(std::uint64_t driver_key,
-                                         std::uint64_t configuration_key) const;
+  // Binaries made ahead of time of the source with compile_options(configuration), for whatever
+  // devices; they hold every kernel function of the source. Lives as long as the package.
+  Span<const PrebuiltBinary> prebuilt(const Configuration& configuration) const;
   std::size_t prebuilt_count() const;
   std::size_t size_bytes() const;
   // The file, as given to open(), for handing the package to another process. Lives as long as the

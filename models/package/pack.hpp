@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <idletune/configuration.hpp>
+#include <idletune/prebuilt.hpp>
 #include <idletune/result.hpp>
 
 #include "models/package/kernel_description.hpp"
@@ -31,5 +33,16 @@ Result<Space> build_space(const std::vector<DescribedParameter>& parameters,
 // not valid, no valid configuration at all.
 Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
                                        const PackOptions& options = {});
+
+// A binary of the package's source, compiled with the options of `configuration`.
+struct BinaryOfConfiguration {
+  Configuration configuration;
+  PrebuiltBinary binary;
+};
+
+// The package with these binaries in place of those it had. Errors: those of KernelPackage::open;
+// invalid_argument for a configuration that is not in the space.
+Result<std::vector<std::uint8_t>> with_prebuilt(std::vector<std::uint8_t> package,
+                                                const std::vector<BinaryOfConfiguration>& binaries);
 
 }  // namespace idletune

@@ -24,10 +24,10 @@ struct LaunchGeometry {
   Expression local_memory_bytes;
 };
 
-struct StoredBinary {
-  std::uint64_t driver_key = 0;
+// The binaries of one configuration (Space::key).
+struct StoredBinaries {
   std::uint64_t configuration_key = 0;
-  PrebuiltBinary binary;
+  std::vector<PrebuiltBinary> binaries;
 };
 
 // Views point into `bytes`.
@@ -55,7 +55,7 @@ struct PackageContents {
   double tolerance_relative = 0;
   Expression tolerance_scale;
 
-  std::vector<StoredBinary> binaries;
+  std::vector<StoredBinaries> binaries;
 };
 
 // Verifies and reads a package. Errors as KernelPackage::open, without the file's name.

@@ -372,11 +372,22 @@ class Reader {
       if (crc32c(bytes) != stored->crc32c()) {
         return corrupt({"a prebuilt binary's checksum does not match"});
       }
-      contents_->binaries.push_back({stored->driver_key(),
-                                     stored->configuration_key(),
-                                     {static_cast<BinaryFormat>(stored->format()), bytes}});
+      if (stored->source_digest() != 0 && stored->source_digest() != digest_of(contents_->source)) {
+        return corrupt({"a prebuilt binary was made from another source"});
+      }
+      add_binary(stored->configuration_key(),
+                 {static_cast<BinaryFormat>(stored->format()), bytes, stored->made_for()});
     }
     return Status();
+  }
+
+  void add_binary(std::uint64_t configuration_key, const PrebuiltBinary& binary) {
+    for (StoredBinaries& stored : contents_->binaries) {
+      if (stored.configuration_key != configuration_key) continue;
+      stored.binaries.push_back(binary);
+      return;
+    }
+    contents_->binaries.push_back({configuration_key, {binary}});
   }
 
   void compute_digest() {

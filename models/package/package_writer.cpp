@@ -148,11 +148,13 @@ class Writer {
 
   Offset<flatbuffers::Vector<Offset<fb::Binary>>> write_binaries() {
     Offsets<fb::Binary> binaries;
-    for (const StoredBinary& stored : c_.binaries) {
-      const auto bytes = array(stored.binary.bytes);
-      binaries.push_back(fb::CreateBinary(builder_, stored.driver_key, stored.configuration_key,
-                                          static_cast<std::uint8_t>(stored.binary.format), bytes,
-                                          crc32c(stored.binary.bytes)));
+    for (const StoredBinaries& stored : c_.binaries) {
+      for (const PrebuiltBinary& binary : stored.binaries) {
+        const auto bytes = array(binary.bytes);
+        binaries.push_back(fb::CreateBinary(builder_, binary.made_for, stored.configuration_key,
+                                            static_cast<std::uint8_t>(binary.format), bytes,
+                                            crc32c(binary.bytes), digest_of(c_.source)));
+      }
     }
     return builder_.CreateVector(binaries);
   }

@@ -237,23 +237,43 @@ TEST_CASE("sizes that make no launch are named") {
         "zero)");
 }
 
-TEST_CASE("prebuilt binaries are found by driver and configuration, and their bytes are checked") {
+TEST_CASE("binaries are added to a package, several per configuration, none outside its space") {
+  auto bytes = pack(description_of({parameter("P0", {1, 2})}, {}));
+  REQUIRE(bytes.ok());
+  const std::vector<std::uint8_t> code{1, 2, 3};
+  const PrebuiltBinary ptx{BinaryFormat::ptx, code, 75};
+  const PrebuiltBinary cubin{BinaryFormat::cubin, code, 87};
+  const auto more = with_prebuilt(*bytes, {{{2}, ptx}, {{1}, ptx}, {{2}, cubin}});
+  REQUIRE_MESSAGE(more.ok(), more.status().to_string());
+  const auto plain = KernelPackage::open(*bytes, "p");
+  const auto package = KernelPackage::open(*more, "p");
+  REQUIRE(package.ok());
+  CHECK((*package)->prebuilt_count() == 3);
+  CHECK((*package)->prebuilt(Configuration{1}).size() == 1);
+  REQUIRE((*package)->prebuilt(Configuration{2}).size() == 2);
+  CHECK((*package)->prebuilt(Configuration{2})[1].made_for == 87);
+  CHECK((*package)->digest() == (*plain)->digest());  // the same kernel
+  CHECK(with_prebuilt(*bytes, {{{3}, ptx}}).code() == StatusCode::invalid_argument);
+}
+
+TEST_CASE("prebuilt binaries are found by configuration, and their bytes are checked") {
   auto bytes = pack(description_of({parameter("P0", {1, 2})}, {}));
   REQUIRE(bytes.ok());
   auto contents = space::read_package(std::make_shared<const std::vector<std::uint8_t>>(*bytes));
   REQUIRE(contents.ok());
   const std::vector<std::uint8_t> code{0xde, 0xad, 0xbe, 0xef, 0x99, 0x77, 0x55};
-  (*contents)->binaries.push_back({11, 22, {BinaryFormat::cubin, code}});
+  (*contents)->binaries.push_back(
+      {(*contents)->space.key(Configuration{2}), {{BinaryFormat::cubin, code, 87}}});
   std::vector<std::uint8_t> packed = space::write_package(**contents);
   const auto package = KernelPackage::open(packed, "p");
   REQUIRE(package.ok());
   CHECK((*package)->prebuilt_count() == 1);
-  const auto found = (*package)->prebuilt(11, 22);
-  REQUIRE(found.has_value());
-  CHECK(found->format == BinaryFormat::cubin);
-  CHECK(std::vector<std::uint8_t>(found->bytes.begin(), found->bytes.end()) == code);
-  CHECK_FALSE((*package)->prebuilt(11, 23).has_value());
-  CHECK_FALSE((*package)->prebuilt(12, 22).has_value());
+  const Span<const PrebuiltBinary> found = (*package)->prebuilt(Configuration{2});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].format == BinaryFormat::cubin);
+  CHECK(found[0].made_for == 87);
+  CHECK(std::vector<std::uint8_t>(found[0].bytes.begin(), found[0].bytes.end()) == code);
+  CHECK((*package)->prebuilt(Configuration{1}).empty());
   const std::size_t at = [&] {
     for (std::size_t i = 0;; ++i) {
       if (packed[i] == 0xde && packed[i + 1] == 0xad && packed[i + 2] == 0xbe) return i;
