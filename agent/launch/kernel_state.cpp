@@ -74,8 +74,8 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
   std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
   const KernelPackage& p = *kernel->package_;
   const std::string options = p.compile_options(p.default_configuration());
-  Result<std::unique_ptr<Program>> program =
-      device.compile({p.source(), p.entry(), options, kLanes});
+  Result<std::unique_ptr<Program>> program = device.compile(
+      {p.source(), p.entry(), options, kLanes, p.prebuilt(p.default_configuration())});
   if (!program.ok()) return program.status();
   kernel->default_program_ = std::move(*program);
   return kernel;
@@ -262,12 +262,19 @@ Result<std::shared_ptr<Program>> KernelState::program_of(const Configuration& co
     if (std::shared_ptr<Program> program = built.program.lock()) return program;
   }
   const std::string options = package_->compile_options(configuration);
-  Result<std::unique_ptr<Program>> compiled =
-      device_.compile({package_->source(), package_->entry(), options, kLanes});
+  Result<std::unique_ptr<Program>> compiled = device_.compile(
+      {package_->source(), package_->entry(), options, kLanes, package_->prebuilt(configuration)});
   if (!compiled.ok()) return compiled.status();
   std::shared_ptr<Program> program = std::move(*compiled);
   built_programs_.push_back({configuration, program});
   return program;
+}
+
+bool KernelState::can_be_built(const Configuration& configuration) const {
+  if (device_.info().has_compiler) return true;
+  const Span<const PrebuiltBinary> prebuilt = package_->prebuilt(configuration);
+  return std::any_of(prebuilt.begin(), prebuilt.end(),
+                     [this](const PrebuiltBinary& binary) { return device_.fits(binary); });
 }
 
 Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,

@@ -65,6 +65,9 @@ class KernelState {
   // The slot of a shape, made if need be. Errors: invalid_argument or unsupported (the package
   // cannot be launched with this shape), out_of_memory (max_shapes reached).
   Result<ShapeSlot*> slot_for(const Shape& shape);
+  // False where the device has no compiler and the package no binary of `configuration` for it: not
+  // worth proposing, since it could only be refused. Any thread.
+  bool can_be_built(const Configuration& configuration) const;
   // Plans a configuration for the slot's shape and compiles it for launches, unless another shape
   // runs it already: they share the program. One thread at a time, like Device::compile.
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,

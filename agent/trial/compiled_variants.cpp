@@ -10,11 +10,14 @@
 namespace idletune::trial {
 
 Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
-                                               std::string_view entry, const std::string& options) {
+                                               std::string_view entry,
+                                               const Configuration& configuration) {
+  const std::string options = package.compile_options(configuration);
   CompileRequest request;
   request.source = package.source();
   request.entry = entry;
   request.options = options;
+  request.prebuilt = package.prebuilt(configuration);
   return device.compile(request);
 }
 
@@ -78,7 +81,7 @@ CompiledVariant* CompiledVariants::find(const Configuration& configuration) {
 CompiledVariant* CompiledVariants::compile(const Configuration& configuration,
                                            TrialOutcome& outcome) {
   Result<std::unique_ptr<Program>> program =
-      compile_entry(device_, package_, package_.entry(), package_.compile_options(configuration));
+      compile_entry(device_, package_, package_.entry(), configuration);
   if (!program) {
     fail(outcome, status_of_compile(program.status()), {program.status().message()});
     return nullptr;

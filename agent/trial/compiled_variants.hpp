@@ -52,8 +52,10 @@ class CompiledVariants {
   std::uint64_t clock_ = 0;  // counts uses
 };
 
-// Compiles an entry of the package's source. Errors: those of Device::compile.
+// Compiles an entry of the package's source for `configuration`, or takes its prebuilt binary.
+// Errors: those of Device::compile.
 Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
-                                               std::string_view entry, const std::string& options);
+                                               std::string_view entry,
+                                               const Configuration& configuration);
 
 }  // namespace idletune::trial

@@ -70,8 +70,8 @@ bool ReferenceOutputs::run(const TrialRequest& request, TrialOutcome& outcome) {
 }
 
 Status ReferenceOutputs::compile() {
-  Result<std::unique_ptr<Program>> program =
-      compile_entry(device_, package_, package_.reference_entry(), package_.reference_options());
+  Result<std::unique_ptr<Program>> program = compile_entry(
+      device_, package_, package_.reference_entry(), package_.reference_configuration());
   if (!program) return program.status();
   const Status warm =
       options_.simulated

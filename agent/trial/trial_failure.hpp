@@ -25,7 +25,8 @@ inline bool fail_prepare(TrialOutcome& outcome, TrialStatus status, TextPieces m
 inline TrialStatus status_of_compile(const Status& status) {
   switch (status.code()) {
     case StatusCode::compile_error: return TrialStatus::compile;
-    case StatusCode::invalid_argument: return TrialStatus::constraints;
+    case StatusCode::invalid_argument:
+    case StatusCode::unsupported: return TrialStatus::constraints;  // no compiler, nothing prebuilt
     default: return TrialStatus::runtime;
   }
 }

@@ -18,12 +18,33 @@ Programs::Programs(std::shared_ptr<Session> session, const OpenOptions& options)
 Result<std::unique_ptr<CudaProgram>> Programs::get(const CompileRequest& request,
                                                    std::uint32_t lanes) {
   const BinaryKey key = key_of(request);
+  if (auto prebuilt = from_prebuilt(request, lanes)) return prebuilt;
   if (auto cached = from_cache(key, request, lanes)) return cached;
   auto image = compile_image(request);
   if (!image.ok()) return image.status();
   auto program = load(*image, request, lanes);
   if (program.ok()) keep(key, *image);
   return program;
+}
+
+// Machine code runs on its own architecture; PTX is compiled by the driver for any later one.
+bool Programs::fits(const PrebuiltBinary& binary) const {
+  const auto architecture = static_cast<std::uint64_t>(session_->architecture);
+  if (binary.format == BinaryFormat::cubin) return binary.made_for == architecture;
+  return binary.format == BinaryFormat::ptx && binary.made_for <= architecture;
+}
+
+// Machine code first: it needs no compiling. Null where none fits, or the driver does not want it.
+std::unique_ptr<CudaProgram> Programs::from_prebuilt(const CompileRequest& request,
+                                                     std::uint32_t lanes) {
+  for (const BinaryFormat format : {BinaryFormat::cubin, BinaryFormat::ptx}) {
+    for (const PrebuiltBinary& binary : request.prebuilt) {
+      if (binary.format != format || !fits(binary)) continue;
+      const Image image(binary.bytes.begin(), binary.bytes.end());
+      if (auto program = load(image, request, lanes); program.ok()) return std::move(*program);
+    }
+  }
+  return nullptr;
 }
 
 // Machine code depends on no driver: a new one need not compile anew.
@@ -106,6 +127,21 @@ void Programs::keep(const BinaryKey& key, const Image& image) {
   } else {
     ++counters_.store_errors;
   }
+}
+
+Result<std::vector<std::uint8_t>> compile_ahead(const CompileRequest& request, int architecture,
+                                                BinaryFormat format, const OpenOptions& options) {
+  const auto nvrtc = Nvrtc::load(options.nvrtc_library, 0);
+  if (!nvrtc.ok()) return nvrtc.status();
+  const bool machine_code = format == BinaryFormat::cubin;
+  const Result<CodeTarget> known = (*nvrtc)->target_for(architecture);
+  if (!known.ok()) return known.status();
+  if (known->architecture != architecture || (machine_code && !known->machine_code)) {
+    return {StatusCode::unsupported,
+            {"NVRTC ", (*nvrtc)->version_text(), " does not know architecture ", architecture}};
+  }
+  return (*nvrtc)->compile(request.source, request.entry, request.options,
+                           {architecture, machine_code});
 }
 
 }  // namespace idletune::cuda

@@ -23,9 +23,11 @@ class Programs {
 
   // Errors: those of Device::compile.
   Result<std::unique_ptr<CudaProgram>> get(const CompileRequest& request, std::uint32_t lanes);
+  bool fits(const PrebuiltBinary& binary) const;
   const CacheCounters& counters() const { return counters_; }
 
  private:
+  std::unique_ptr<CudaProgram> from_prebuilt(const CompileRequest& request, std::uint32_t lanes);
   using Image = std::vector<std::uint8_t>;
 
   BinaryKey key_of(const CompileRequest& request) const;

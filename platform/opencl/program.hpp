@@ -33,7 +33,7 @@ class OpenclProgram final : public Program {
   // caller releases `event`.
   Status enqueue_tuning(const Range& range, Span<const Argument> arguments, cl_event* event);
   // The driver's binary for the session's device; empty where it gives none.
-  std::vector<std::uint8_t> binary() const;
+  std::vector<std::uint8_t> binary() const override;
 
  private:
   OpenclProgram(std::shared_ptr<Session> session, cl_program program)

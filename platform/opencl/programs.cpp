@@ -14,10 +14,44 @@ Result<std::unique_ptr<OpenclProgram>> Programs::get(const CompileRequest& reque
                                                      std::uint32_t lanes) {
   const BinaryKey key{session_->info.driver_key(), digest_of(request.source),
                       Digest().add(request.entry).add(request.options).value()};
+  if (auto prebuilt = from_prebuilt(request, lanes)) return prebuilt;
   if (auto cached = from_cache(key, request, lanes)) return cached;
   auto built = from_source(request, lanes);
   if (built.ok()) keep(key, **built);
   return built;
+}
+
+// Only the driver that made it is known to read it without dying.
+bool Programs::fits(const PrebuiltBinary& binary) const {
+  return binary.format == BinaryFormat::opencl_binary &&
+         binary.made_for == session_->info.driver_key();
+}
+
+// Null where none fits, or the driver does not want it.
+std::unique_ptr<OpenclProgram> Programs::from_prebuilt(const CompileRequest& request,
+                                                       std::uint32_t lanes) {
+  for (const PrebuiltBinary& binary : request.prebuilt) {
+    if (!fits(binary)) continue;
+    if (auto built = from_binary(binary.bytes, request, lanes); built.ok()) {
+      return std::move(*built);
+    }
+  }
+  return nullptr;
+}
+
+Result<std::unique_ptr<OpenclProgram>> Programs::from_binary(Bytes binary,
+                                                             const CompileRequest& request,
+                                                             std::uint32_t lanes) {
+  const unsigned char* bytes = binary.data();
+  const std::size_t size = binary.size();
+  cl_int device_status = CL_SUCCESS;
+  cl_int error = CL_SUCCESS;
+  cl_program program = session_->api->CreateProgramWithBinary(
+      session_->context, 1, &session_->device, &size, &bytes, &device_status, &error);
+  if (program == nullptr || error != CL_SUCCESS) {
+    return creation_failure(error, "clCreateProgramWithBinary");
+  }
+  return OpenclProgram::build(session_, program, request, lanes);
 }
 
 std::unique_ptr<OpenclProgram> Programs::from_cache(const BinaryKey& key,
@@ -33,18 +67,10 @@ std::unique_ptr<OpenclProgram> Programs::from_cache(const BinaryKey& key,
     ++counters_.rejected;
     return nullptr;
   }
-  const unsigned char* bytes = binary.data();
-  const std::size_t size = binary.size();
-  cl_int device_status = CL_SUCCESS;
-  cl_int error = CL_SUCCESS;
-  cl_program program = session_->api->CreateProgramWithBinary(
-      session_->context, 1, &session_->device, &size, &bytes, &device_status, &error);
-  if (program != nullptr && error == CL_SUCCESS) {
-    auto built = OpenclProgram::build(session_, program, request, lanes);
-    if (built.ok()) {
-      ++counters_.hits;
-      return std::move(*built);
-    }
+  auto built = from_binary(binary, request, lanes);
+  if (built.ok()) {
+    ++counters_.hits;
+    return std::move(*built);
   }
   ++counters_.rejected;  // intact, but the driver does not want it: compile afresh
   cache_.drop(key);
@@ -53,6 +79,11 @@ std::unique_ptr<OpenclProgram> Programs::from_cache(const BinaryKey& key,
 
 Result<std::unique_ptr<OpenclProgram>> Programs::from_source(const CompileRequest& request,
                                                              std::uint32_t lanes) {
+  if (!session_->info.has_compiler) {
+    return {StatusCode::unsupported,
+            {"kernel '", request.entry, "' has no prebuilt binary for driver '",
+             session_->info.driver, "', and the driver has no compiler"}};
+  }
   const char* text = request.source.data();
   const std::size_t length = request.source.size();
   cl_int error = CL_SUCCESS;

@@ -21,11 +21,15 @@ class Programs {
 
   // Errors: those of Device::compile.
   Result<std::unique_ptr<OpenclProgram>> get(const CompileRequest& request, std::uint32_t lanes);
+  bool fits(const PrebuiltBinary& binary) const;
   const CacheCounters& counters() const { return counters_; }
 
  private:
+  std::unique_ptr<OpenclProgram> from_prebuilt(const CompileRequest& request, std::uint32_t lanes);
   std::unique_ptr<OpenclProgram> from_cache(const BinaryKey& key, const CompileRequest& request,
                                             std::uint32_t lanes);
+  Result<std::unique_ptr<OpenclProgram>> from_binary(Bytes binary, const CompileRequest& request,
+                                                     std::uint32_t lanes);
   Result<std::unique_ptr<OpenclProgram>> from_source(const CompileRequest& request,
                                                      std::uint32_t lanes);
   void keep(const BinaryKey& key, const OpenclProgram& program);

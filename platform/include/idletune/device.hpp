@@ -10,8 +10,10 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include <idletune/configuration.hpp>
+#include <idletune/prebuilt.hpp>
 #include <idletune/range.hpp>
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
@@ -105,6 +107,8 @@ class Program {
   virtual std::uint32_t lanes() const = 0;
   virtual std::uint64_t max_work_group_size() const = 0;  // for this kernel on this device
   virtual std::uint64_t local_memory_bytes() const = 0;   // static use, as the driver reports it
+  // What the driver gives of it to be loaded again; empty where it gives nothing.
+  virtual std::vector<std::uint8_t> binary() const { return {}; }
 };
 
 struct CompileRequest {
@@ -112,6 +116,9 @@ struct CompileRequest {
   std::string_view entry;    // kernel function
   std::string_view options;  // "-DMWG=64 ..." and the package's own
   std::uint32_t lanes = 1;
+  // Binaries of just this source, entry and options, intact; loaded instead of compiling where one
+  // fits the device.
+  Span<const PrebuiltBinary> prebuilt{};
 };
 
 struct RunTimes {
@@ -125,9 +132,15 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual const DeviceInfo& info() const = 0;
-  // Compiles (or takes from the binary cache). Blocks; CPU work only. Error: compile_error with the
-  // first lines of the build log.
+  // Compiles, or takes what was compiled before: from the request's prebuilt binaries or from the
+  // binary cache. Blocks; CPU work only. Errors: compile_error with the first lines of the build
+  // log; unsupported where it would have to compile and has no compiler.
   virtual Result<std::unique_ptr<Program>> compile(const CompileRequest& request) = 0;
+  // Whether `binary` was made for this device (and driver, where that matters). Any thread.
+  virtual bool fits(const PrebuiltBinary& binary) const {
+    (void)binary;
+    return false;
+  }
   virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
   // Blocking copies on the tuning queue; [offset, offset + size) must lie inside the buffer.
   virtual Status write(Buffer& buffer, std::size_t offset, Bytes data) = 0;

@@ -21,6 +21,7 @@ enum StubSetting {
   STUB_PROFILING,       /* 1: queues can record profiles */
   STUB_KERNEL_WORK_GROUP_SIZE, /* 256 */
   STUB_RECORD_LAUNCHES,        /* 1; benchmarks set 0, since recording takes a lock */
+  STUB_COMPILER,               /* 1: CL_DEVICE_COMPILER_AVAILABLE */
   STUB_SETTING_COUNT
 };
 

@@ -142,7 +142,9 @@ cl_int clGetDeviceInfo(cl_device_id, cl_device_info what, size_t size, void* out
     case CL_DEVICE_MAX_WORK_GROUP_SIZE: return give_value<size_t>(256, size, out, size_out);
     case CL_DEVICE_MAX_WORK_ITEM_SIZES:
       return give(item_sizes, sizeof item_sizes, size, out, size_out);
-    case CL_DEVICE_COMPILER_AVAILABLE: return give_value<cl_bool>(CL_TRUE, size, out, size_out);
+    case CL_DEVICE_COMPILER_AVAILABLE:
+      return give_value<cl_bool>(setting(STUB_COMPILER) != 0 ? CL_TRUE : CL_FALSE, size, out,
+                                 size_out);
     case CL_DEVICE_HOST_UNIFIED_MEMORY: return give_value<cl_bool>(CL_TRUE, size, out, size_out);
     default: return CL_INVALID_VALUE;
   }

@@ -75,6 +75,16 @@ TEST_CASE("compile errors carry the compiler's words") {
   CHECK(outcome.message == "line 3: no");
 }
 
+TEST_CASE("what cannot be compiled here, and is not prebuilt, is a constraint") {
+  Bench bench;
+  bench.device.compile_script = [](const CompileRequest&) {
+    return Status(StatusCode::unsupported, "no prebuilt binary");
+  };
+  const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, kNoFault));
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK(outcome.message == "no prebuilt binary");
+}
+
 TEST_CASE("compiled variants are kept up to the limit, the least recently used one goes") {
   Bench bench;
   bench.options.compiled_variants = 2;

@@ -60,6 +60,14 @@ struct Handles {
 };
 Handles handles(Device& device);
 
+// Compiles the request for GPUs of compute capability `architecture` (10 * major + minor) without
+// any: to machine code, or to PTX, which any later GPU's driver compiles. Only
+// options.nvrtc_library matters. Errors: not_found (no NVRTC), unsupported (it does not know the
+// architecture), compile_error.
+Result<std::vector<std::uint8_t>> compile_ahead(const CompileRequest& request, int architecture,
+                                                BinaryFormat format,
+                                                const OpenOptions& options = {});
+
 using idletune::CacheCounters;
 // Of the device's compiled-program cache. Zeros for other devices.
 CacheCounters cache_counters(const Device& device);
