@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/cli/prebuilt.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
@@ -20,6 +21,7 @@ struct PackArguments {
   std::string description;
   std::string output;
   PackOptions options;
+  PrebuiltChoice prebuilt;
 };
 
 // "gemm.xml" gives "gemm.itkernel", in the current folder.
@@ -41,6 +43,7 @@ void report(const PackArguments& arguments, const KernelPackage& package,
          {"bytes", package.size_bytes()},
          {"combinations", space.combinations()},
          {"valid", space.indexed() ? nlohmann::json(space.valid_count()) : nlohmann::json()},
+         {"prebuilt_binaries", package.prebuilt_count()},
          {"pack_ms", taken.count()}});
     return;
   }
@@ -56,6 +59,12 @@ void run(PackArguments& arguments, CliContext& context) {
   if (!description.ok()) return context.fail(description.status());
   Result<std::vector<std::uint8_t>> bytes = pack(*description, arguments.options);
   if (!bytes.ok()) return context.fail(bytes.status());
+  if (arguments.prebuilt.wanted) {
+    std::vector<std::string> warnings;
+    bytes = add_prebuilt(std::move(*bytes), arguments.prebuilt, warnings);
+    for (const std::string& warning : warnings) context.warn(warning);
+    if (!bytes.ok()) return context.fail(bytes.status());
+  }
   const auto taken = std::chrono::steady_clock::now() - start;
   if (arguments.output.empty()) arguments.output = default_output(arguments.description);
   Status written = write_file_atomically(arguments.output, Bytes(bytes->data(), bytes->size()));
@@ -82,6 +91,21 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
   verb.option("--max-edges", arguments->options.max_edges,
               "largest decision diagram to store, in edges of 14 bytes")
       .shows_default();
+  PrebuiltChoice& prebuilt = arguments->prebuilt;
+  const Argument wanted = verb.flag(
+      "--prebuilt", prebuilt.wanted,
+      "add compiled binaries for boards without a compiler: the default, and what is named below");
+  verb.option("--device", prebuilt.device.index, "OpenCL device that they are for (0)")
+      .needs(wanted);
+  verb.option("--architecture", prebuilt.architecture,
+              "for CUDA, without a GPU: sm_87, or compute_87 for PTX")
+      .needs(wanted);
+  verb.option("--model", prebuilt.model, "add the first entries of its portfolio").needs(wanted);
+  verb.option("--picks", prebuilt.picks, "so many of them (8)").needs(wanted);
+  verb.option("--configuration", prebuilt.configurations,
+              "add the default with these changes: NAME=VALUE,...")
+      .one_at_a_time()
+      .needs(wanted);
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run(*arguments, context); });
 }
