@@ -94,6 +94,8 @@ Argument Verb::flag(const std::string& name, bool& value, const std::string& hel
   return Argument(app_->add_flag(name, value, help));
 }
 
+void Verb::takes_anything() { app_->allow_extras(); }
+
 void Verb::runs(const std::function<void()>& action) { app_->callback(action); }
 
 CommandLine::CommandLine(const std::string& program, const std::string& purpose,

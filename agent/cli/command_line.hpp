@@ -73,6 +73,8 @@ class Verb {
   Argument option(const std::string& name, T& value, const std::string& help);
   Argument flag(const std::string& name, bool& value, const std::string& help);
 
+  // Accepts any other words, which nothing looks at.
+  void takes_anything();
   // What the verb does, once all its arguments are known.
   void runs(const std::function<void()>& action);
 

@@ -134,8 +134,6 @@ std::string number(double value, int digits) {
   return buffer;
 }
 
-}  // namespace
-
 Result<nlohmann::json> steps_predictions(const std::vector<History>& histories,
                                          const PredictionOptions& options) {
   std::vector<const History*> pointers;
@@ -215,6 +213,16 @@ void print_steps_predictions(const nlohmann::json& report, const CliContext& con
       ", ours " + score(s["ours"]) + "; one number per space at best " +
       number(100 * s["one_number_per_space"].get<double>(), 0) + " %. Inside the likely range: " +
       number(100 * s["interval_coverage"].get<double>(), 0) + " %. ! marks what is further off.");
+}
+
+}  // namespace
+
+void report_steps_predictions(const std::vector<History>& histories,
+                              const PredictionOptions& options, CliContext& context) {
+  const auto report = steps_predictions(histories, options);
+  if (!report.ok()) return context.fail(report.status());
+  if (context.json()) return context.print_json(*report);
+  print_steps_predictions(*report, context);
 }
 
 }  // namespace idletune::cli

@@ -5,10 +5,6 @@
 #include <cstdint>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
-#include <idletune/result.hpp>
-
 #include "agent/cli/context.hpp"
 #include "models/history/history.hpp"
 
@@ -21,11 +17,9 @@ struct PredictionOptions {
 };
 
 // For every device and tuning space among `histories`: the median steps of the replays, and what
-// the other devices of the same space predict; {predictions[], summary{}}. Devices whose space no
-// other has are in `alone[]`.
-Result<nlohmann::json> steps_predictions(const std::vector<History>& histories,
-                                         const PredictionOptions& options);
-
-void print_steps_predictions(const nlohmann::json& report, const CliContext& context);
+// the other devices of the same space predict; as JSON {predictions[], summary{}}, with devices
+// whose space no other has in `alone[]`. In a build without the lab it fails.
+void report_steps_predictions(const std::vector<History>& histories,
+                              const PredictionOptions& options, CliContext& context);
 
 }  // namespace idletune::cli

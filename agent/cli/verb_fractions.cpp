@@ -8,6 +8,7 @@
 
 #include "agent/cli/fractions_table.hpp"
 #include "agent/cli/histories.hpp"
+#include "agent/cli/lab.hpp"
 #include "agent/cli/steps_prediction_report.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/fractions.hpp"
@@ -119,23 +120,17 @@ void print_published(const FractionsArguments& arguments, const CliContext& cont
   context.print("Share of KTT's spaces within 90 % of the best. From " + source + ".");
 }
 
-void print_predictions(const std::vector<History>& histories, const FractionsArguments& arguments,
-                       CliContext& context) {
-  PredictionOptions options = arguments.prediction;
-  options.threshold = arguments.threshold;
-  const auto report = steps_predictions(histories, options);
-  if (!report.ok()) return context.fail(report.status());
-  if (context.json()) return context.print_json(*report);
-  print_steps_predictions(*report, context);
-}
-
 void run_fractions(const FractionsArguments& arguments, CliContext& context) {
   if (arguments.published) return print_published(arguments, context);
   if (arguments.histories.empty())
     return context.used_wrongly("fractions: expected histories, or --published");
   const auto histories = load_histories(arguments.histories);
   if (!histories.ok()) return context.fail(histories.status());
-  if (arguments.predict) return print_predictions(*histories, arguments, context);
+  if (arguments.predict) {
+    PredictionOptions options = arguments.prediction;
+    options.threshold = arguments.threshold;
+    return report_steps_predictions(*histories, options, context);
+  }
   if (arguments.table && !context.json()) {
     return context.print(fractions_table(*histories, arguments.threshold));
   }
@@ -185,7 +180,8 @@ void add_fractions_verb(CommandLine& line, CliContext& context) {
             "A Markdown table of what tuning brings, beside the published fractions");
   const Argument predict = verb.flag(
       "--predict", arguments->predict,
-      "Predict each device's steps from the other devices, and replay random search to compare");
+      of_lab("Predict each device's steps from the other devices, and replay random search to "
+             "compare"));
   verb.option("--repeat", arguments->prediction.repeats, "Replays per device")
       .between(1, 1000000)
       .needs(predict)

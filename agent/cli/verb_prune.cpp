@@ -9,9 +9,10 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/lab.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/prune_convergence.hpp"
 #include "agent/cli/verbs.hpp"
-#include "agent/lab/convergence.hpp"
 #include "models/insight/pruning.hpp"
 
 namespace idletune::cli {
@@ -23,63 +24,8 @@ struct PruneArguments {
   std::string method = "conservative";
   std::vector<std::string> checked;
   PruningOptions options;
-  std::vector<std::string> searchers;
-  ConvergenceOptions convergence;
+  ConvergedSearches searches;
 };
-
-nlohmann::json number_or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
-
-nlohmann::json number_or_null(const std::optional<std::uint64_t>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
-
-nlohmann::json to_json(const Convergence& convergence) {
-  nlohmann::json curve = nlohmann::json::array();
-  for (const Convergence::Point& point : convergence.curve) {
-    curve.push_back({point.step, point.mean_best_ns / 1e6});
-  }
-  return {{"steps", number_or_null(convergence.steps_of_mean)},
-          {"median", number_or_null(convergence.median_steps)},
-          {"reached", convergence.reached},
-          {"curve_ms", curve}};
-}
-
-// Fewer steps on the pruned space, by the mean over the searches; never is more than any number.
-bool improves(const Convergence& pruned, const Convergence& full) {
-  if (!pruned.steps_of_mean) return false;
-  return !full.steps_of_mean || *pruned.steps_of_mean < *full.steps_of_mean;
-}
-
-// One device, each searcher on both spaces. Appends to `results`.
-Status converge_on(const History& history, const Pruning& pruning, const PruneArguments& arguments,
-                   nlohmann::json& results) {
-  const Result<History> left = pruned_history(pruning, history);
-  if (!left.ok()) return left.status();
-  const Result<Simulation> full = Simulation::of(history);
-  if (!full.ok()) return full.status();
-  const Result<Simulation> pruned = Simulation::of(*left);
-  if (!pruned.ok()) return Status();  // nothing in it runs: the retention says so
-  ConvergenceOptions options = arguments.convergence;
-  options.best_ns = history.best_time_ns();
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.correct(row))
-      options.worst_ns = std::max(options.worst_ns, history.run_time_ns(row));
-  }
-  for (const std::string& searcher : arguments.searchers) {
-    const auto on_full = converge(*full, searcher, options);
-    if (!on_full.ok()) return on_full.status();
-    const auto on_pruned = converge(*pruned, searcher, options);
-    if (!on_pruned.ok()) return on_pruned.status();
-    results.push_back({{"device", history.device},
-                       {"searcher", searcher},
-                       {"full", to_json(*on_full)},
-                       {"pruned", to_json(*on_pruned)},
-                       {"improved", improves(*on_pruned, *on_full)}});
-  }
-  return Status();
-}
 
 std::string number(double value, int digits) {
   char buffer[48];
@@ -144,6 +90,7 @@ Result<History> load_one(const std::string& path) {
 }
 
 void run_prune(const PruneArguments& arguments, CliContext& context) {
+  if (!arguments.searches.searchers.empty() && !built_with_lab()) return context.fail(needs_lab());
   const Result<History> history = load_one(arguments.history);
   if (!history.ok()) return context.fail(history.status());
   const auto others = load_histories(arguments.checked);
@@ -163,7 +110,8 @@ void run_prune(const PruneArguments& arguments, CliContext& context) {
   for (const History& other : *others) devices.push_back(&other);
   nlohmann::json retention = nlohmann::json::array();
   nlohmann::json convergence = nlohmann::json::array();
-  Progress progress("prune", devices.size(), context.json() || arguments.searchers.empty());
+  Progress progress("prune", devices.size(),
+                    context.json() || arguments.searches.searchers.empty());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     progress.update(i, devices[i]->device);
     const auto kept = retention_on(*pruning, *devices[i]);
@@ -172,8 +120,8 @@ void run_prune(const PruneArguments& arguments, CliContext& context) {
                          {"value", kept->value},
                          {"configurations", kept->configurations},
                          {"remaining", kept->remaining}});
-    if (arguments.searchers.empty()) continue;
-    const Status status = converge_on(*devices[i], *pruning, arguments, convergence);
+    if (arguments.searches.searchers.empty()) continue;
+    const Status status = converge_on(*devices[i], *pruning, arguments.searches, convergence);
     if (!status.ok()) return context.fail(status);
   }
   progress.clear();
@@ -215,20 +163,22 @@ void add_prune_verb(CommandLine& line, CliContext& context) {
       .between(0.0, 1.0)
       .shows_default();
   const Argument converge =
-      verb.option("--converge", arguments->searchers,
-                  "Also search the full and the pruned space of every device: random, annealing")
+      verb.option(
+              "--converge", arguments->searches.searchers,
+              of_lab(
+                  "Also search the full and the pruned space of every device: random, annealing"))
           .separated_by_commas()
           .one_of({"random", "annealing"});
-  verb.option("--until", arguments->convergence.until, "Relative performance to converge to")
+  verb.option("--until", arguments->searches.until, "Relative performance to converge to")
       .between(0.0, 1.0)
       .needs(converge)
       .shows_default();
-  verb.option("--repeat", arguments->convergence.repeats,
+  verb.option("--repeat", arguments->searches.repeats,
               "Searches of each kind, each with its own seed")
       .between(1, 1000000)
       .needs(converge)
       .shows_default();
-  verb.option("--seed", arguments->convergence.seed, "Seed of the first search")
+  verb.option("--seed", arguments->searches.seed, "Seed of the first search")
       .needs(converge)
       .shows_default();
   context.add_json_flag(verb);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/lab.hpp"
 #include "agent/cli/named_kind.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
@@ -33,28 +34,28 @@ struct ReportArguments {
   report::ReportOptions options;
 };
 
-struct SectionMaker {
-  const char* name;
-  report::Section (*make)(const report::Study&, const report::ReportOptions&,
-                          const report::Continue&);
-};
+constexpr const char* kReplayedSections[] = {"convergence", "searchers", "regret"};
 
-constexpr SectionMaker kSections[] = {
-    {"distribution", report::distribution_section},
-    {"fractions", report::fraction_section},
-    {"importance", report::importance_section},
-    {"devices", report::device_section},
-    {"pruning", report::pruning_section},
-    {"convergence", report::convergence_section},
-    {"searchers", report::searcher_section},
-    {"regret", report::regret_section},
-    {"model", report::model_section},
-    {"sources", report::source_section},
-};
+// In the order of the page, as far as this build has them.
+std::vector<report::SectionMaker> section_makers() {
+  std::vector<report::SectionMaker> makers = {{"distribution", report::distribution_section},
+                                              {"fractions", report::fraction_section},
+                                              {"importance", report::importance_section},
+                                              {"devices", report::device_section},
+                                              {"pruning", report::pruning_section}};
+  for (const report::SectionMaker& maker : report::replayed_sections()) makers.push_back(maker);
+  makers.push_back({"model", report::model_section});
+  makers.push_back({"sources", report::source_section});
+  return makers;
+}
 
 std::vector<std::string> section_names() {
-  std::vector<std::string> names;
-  for (const SectionMaker& section : kSections) names.emplace_back(section.name);
+  std::vector<std::string> names(std::begin(kReplayedSections), std::end(kReplayedSections));
+  for (const report::SectionMaker& maker : section_makers()) {
+    if (std::find(names.begin(), names.end(), maker.name) == names.end()) {
+      names.emplace_back(maker.name);
+    }
+  }
   return names;
 }
 
@@ -143,7 +144,24 @@ void say_stopped(const ReportArguments& arguments, CliContext& context) {
   context.fail("report: stopped; " + arguments.output + " was not written");
 }
 
+// False if the user asked for a section that this build lacks.
+bool has_wanted_sections(const ReportArguments& arguments, CliContext& context) {
+  if (built_with_lab()) return true;
+  if (arguments.sections.empty()) {
+    context.warn("report: without the sections convergence, searchers and regret; " +
+                 needs_lab().message());
+    return true;
+  }
+  for (const char* section : kReplayedSections) {
+    if (!is_wanted(arguments, section)) continue;
+    context.fail(needs_lab());
+    return false;
+  }
+  return true;
+}
+
 void run_report(const ReportArguments& arguments, CliContext& context) {
+  if (!has_wanted_sections(arguments, context)) return;
   auto kinds = read_kinds(arguments);
   if (!kinds.ok()) return context.fail(kinds.status());
   auto recordings = load_recordings(arguments.histories);
@@ -168,7 +186,7 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
     progress.update(done++, next);
     return !interrupted();
   };
-  for (const SectionMaker& section : kSections) {
+  for (const report::SectionMaker& section : section_makers()) {
     if (!is_wanted(arguments, section.name)) continue;
     report::Section made = section.make(study, options, go_on);
     if (!made.parts.empty()) page.sections.push_back(std::move(made));
@@ -214,7 +232,9 @@ void add_report_verb(CommandLine& line, CliContext& context) {
   verb.option("--seed", arguments->options.seed, "Seed of the first simulated search")
       .shows_default();
   verb.option("--title", arguments->title, "Title of the page").shows_default();
-  verb.option("--sections", arguments->sections, "Only these, separated by commas (default: all)")
+  verb.option("--sections", arguments->sections,
+              "Only these, separated by commas (default: all); " +
+                  of_lab("convergence, searchers and regret replay searches"))
       .separated_by_commas()
       .one_of(section_names());
   context.add_json_flag(verb);

@@ -4,7 +4,7 @@
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
-#include "agent/cli/report/sections.hpp"
+#include "agent/cli/report/replayed_sections.hpp"
 #include "agent/lab/convergence.hpp"
 #include "models/insight/pruning.hpp"
 

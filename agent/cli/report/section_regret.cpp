@@ -7,7 +7,7 @@
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
-#include "agent/cli/report/sections.hpp"
+#include "agent/cli/report/replayed_sections.hpp"
 #include "agent/lab/held_out_model.hpp"
 #include "agent/lab/regret/regret_summary.hpp"
 

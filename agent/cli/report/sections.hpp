@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "agent/cli/report/page.hpp"
 #include "agent/cli/report/study.hpp"
@@ -32,14 +33,17 @@ Section fraction_section(const Study& study, const ReportOptions& options, const
 Section importance_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section device_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section pruning_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section convergence_section(const Study& study, const ReportOptions& options,
-                            const Continue& go_on);
-// Without models: searchers that begin with random draws.
-Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on);
-Section regret_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section source_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 // No parts without a model.
 Section model_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+
+struct SectionMaker {
+  const char* name;
+  Section (*make)(const Study& study, const ReportOptions& options, const Continue& go_on);
+};
+// Those that replay searches on the lab: convergence, searchers, regret. None in a build without
+// it.
+std::vector<SectionMaker> replayed_sections();
 
 // Figures and rows beyond this number of groups are left out, and a paragraph says so.
 inline constexpr std::size_t kMostPanels = 60;

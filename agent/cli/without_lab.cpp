@@ -1,0 +1,50 @@
+// What the verbs do in a build that leaves the lab out: they say so.
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/lab.hpp"
+#include "agent/cli/prune_convergence.hpp"
+#include "agent/cli/report/sections.hpp"
+#include "agent/cli/steps_prediction_report.hpp"
+#include "agent/cli/verbs.hpp"
+
+namespace idletune {
+namespace cli {
+
+namespace {
+
+void add_missing_verb(CommandLine& line, CliContext& context, const char* name,
+                      const char* purpose) {
+  Verb verb = line.add_verb(name, of_lab(purpose));
+  verb.takes_anything();
+  verb.runs([&context] { context.fail(needs_lab()); });
+}
+
+}  // namespace
+
+bool built_with_lab() { return false; }
+
+void add_simulate_verb(CommandLine& line, CliContext& context) {
+  add_missing_verb(line, context, "simulate", "Plays searchers on recorded histories");
+}
+
+void add_regret_verb(CommandLine& line, CliContext& context) {
+  add_missing_verb(line, context, "regret", "Total time of applications under tuning policies");
+}
+
+Status converge_on(const History&, const Pruning&, const ConvergedSearches&, nlohmann::json&) {
+  return needs_lab();
+}
+
+void report_steps_predictions(const std::vector<History>&, const PredictionOptions&,
+                              CliContext& context) {
+  context.fail(needs_lab());
+}
+
+}  // namespace cli
+
+namespace report {
+
+std::vector<SectionMaker> replayed_sections() { return {}; }
+
+}  // namespace report
+}  // namespace idletune
