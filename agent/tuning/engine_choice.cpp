@@ -56,9 +56,10 @@ void TuningEngine::update_decision(ShapeTask& task) {
 }
 
 TuningEngine::Want TuningEngine::want(ShapeTask& task, TimeSource source) {
-  if (task.baseline_failed || task.exhausted || task.recalled) return Want::nothing;
+  if (task.baseline_failed || task.recalled) return Want::nothing;
   if (is<Installing>(task.work) || timed_by_launches(task.work)) return Want::nothing;
   if (next_request(task.work)) return Want::unfinished;
+  if (task.exhausted) return Want::nothing;
   if (task.default_time.count() == 0) {
     const Nanoseconds baseline = task.search.estimates().baseline(stage_context(task));
     return accounts_.may_spend(task, source, accounts_.ledger().idle_charge(baseline))

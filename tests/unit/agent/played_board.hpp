@@ -48,7 +48,10 @@ class PlayedBoard {
     detail::Surroundings played;
     played.clock = &clock;
     played.builds = detail::BuildThread::caller;
-    played.read_board = [this] { return sensors; };
+    played.read_board = [this] {
+      ++sensor_readings;
+      return sensors;
+    };
     played.make_trial_runner = [this](Device&, const std::shared_ptr<const KernelPackage>&)
         -> Result<std::unique_ptr<TrialRunner>> {
       const auto outcome = [this](const TrialRequest& request) { return outcome_of(request); };
@@ -64,14 +67,18 @@ class PlayedBoard {
   ScriptedClock clock;
   fake::Device device;
   BoardState sensors;
+  int sensor_readings = 0;
   bool isolated = true;                 // trials are, from the next runner on
   std::vector<TrialRequest> requested;  // stages, in order
+  // Called when a stage starts; may change what will come of it.
+  std::function<void(const TrialRequest&, TrialOutcome&)> on_stage;
 
  private:
   TrialOutcome outcome_of(const TrialRequest& request) {
     requested.push_back(request);
     TrialOutcome outcome = stage_of(behaviour_(request.configuration), request);
     if (request.stage == TrialStage::prepare) outcome.device = outcome.wall = kReferenceRun;
+    if (on_stage) on_stage(request, outcome);
     return outcome;
   }
 

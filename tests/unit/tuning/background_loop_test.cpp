@@ -1,0 +1,148 @@
+// The background loop, round by round: the application's launches, the board and the time are
+// scripted.
+#include "agent/tuning/background_loop.hpp"
+
+#include "tests/unit/tuning/played_engine.hpp"
+
+using namespace idletune;
+using idletune::detail::BackgroundLoop;
+using idletune::test::board_that;
+using idletune::test::PlayedBoard;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+// An application that launches ten times and then leaves the device alone for 200 ms.
+struct Application {
+  explicit Application(const BackgroundOptions& options = {})
+      : board(board_that()),
+        surroundings(board->surroundings()),
+        engine(*board),
+        loop((engine.kernel->state->log_launches(&board->clock), *engine.engine), options,
+             surroundings) {}
+  // The loop's time in rounds that moved the clock themselves.
+  Nanoseconds play(int frames) {
+    Nanoseconds tuned{0};
+    for (int i = 0; i < frames; ++i) {
+      REQUIRE(engine.launch({64}, 10).ok());
+      const Nanoseconds end = board->clock.now() + 200ms;
+      while (board->clock.now() < end) {
+        const Nanoseconds before = board->clock.now();
+        const Nanoseconds sleep = loop.round();
+        CHECK(sleep.count() > 0);
+        tuned += board->clock.now() - before;
+        board->clock.advance(std::min(sleep, end - board->clock.now()));
+      }
+    }
+    return tuned;
+  }
+
+  const std::unique_ptr<PlayedBoard> board;
+  const detail::Surroundings surroundings;
+  PlayedEngine engine;
+  BackgroundLoop loop;
+};
+
+}  // namespace
+
+TEST_CASE("gaps between launches are found and used") {
+  Application application;
+  application.play(300);
+  CHECK(application.engine.explain().evaluated > 5);
+  CHECK(application.engine.explain().selection == Selection::tuned);
+}
+
+TEST_CASE("nothing happens while the launches seen keep the device busy") {
+  Application application;
+  application.play(50);
+  REQUIRE(application.engine.task().running_time.count() > 0);
+  application.board->requested.clear();
+  // Launches queue up behind each other: the clock stands still meanwhile.
+  const auto launches = application.board->device.launch_script;
+  application.board->device.launch_script = [](const std::string&) -> Result<Nanoseconds> {
+    return Nanoseconds(1ms);
+  };
+  REQUIRE(application.engine.launch({64}, 100).ok());
+  const Nanoseconds sleep = application.loop.round();
+  CHECK(application.board->requested.empty());
+  CHECK(sleep >= 50 * application.engine.task().running_time);
+}
+
+TEST_CASE("the share of time that was allowed is kept over any stretch") {
+  for (const double max_duty : {0.02, 0.1, 0.5}) {
+    BackgroundOptions options;
+    options.max_duty = max_duty;
+    Application application(options);
+    const Nanoseconds start = application.board->clock.now();
+    const Nanoseconds tuned = application.play(300);
+    const Nanoseconds all = application.board->clock.now() - start;
+    CAPTURE(max_duty);
+    CHECK(tuned.count() > 0);
+    // The bucket's 200 ms and one gap more (DutyLimiter).
+    CHECK(static_cast<double>(tuned.count()) <=
+          max_duty * static_cast<double>(all.count()) +
+              static_cast<double>((200ms + options.max_gap).count()));
+  }
+}
+
+TEST_CASE("no duty, no tuning") {
+  BackgroundOptions options;
+  options.max_duty = 0;
+  Application application(options);
+  application.play(50);
+  CHECK(application.board->requested.empty());
+}
+
+TEST_CASE("one gap is never used for longer than was said") {
+  BackgroundOptions options;
+  options.max_gap = 3ms;
+  Application application(options);
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(application.engine.launch({64}, 10).ok());
+    for (int round = 0; round < 50; ++round) {
+      const Nanoseconds before = application.board->clock.now();
+      const Nanoseconds sleep = application.loop.round();
+      CHECK(application.board->clock.now() - before <= 3ms);
+      application.board->clock.advance(std::min<Nanoseconds>(sleep, 5ms));
+    }
+  }
+}
+
+TEST_CASE("a board that is hot, empty or loaded is left alone until it is well again") {
+  BoardState hot;
+  hot.thermal_margin_c = 1;
+  BoardState empty;
+  empty.on_mains = false;
+  empty.battery = 0.1;
+  BoardState loaded;
+  loaded.gpu_load = 0.95;
+  for (const BoardState& state : {hot, empty, loaded}) {
+    Application application;
+    application.board->sensors = state;
+    application.play(50);
+    CHECK(application.board->requested.empty());
+    application.board->sensors = BoardState();
+    application.play(50);
+    CHECK_FALSE(application.board->requested.empty());
+  }
+}
+
+TEST_CASE("a charged battery, or a cool board, holds nothing back") {
+  Application application;
+  application.board->sensors.on_mains = false;
+  application.board->sensors.battery = 0.9;
+  application.board->sensors.thermal_margin_c = 20;
+  application.play(50);
+  CHECK_FALSE(application.board->requested.empty());
+}
+
+TEST_CASE("sensors are read once a second, however often the loop comes round") {
+  Application application;
+  const Nanoseconds start = application.board->clock.now();
+  application.play(100);
+  const auto seconds =
+      std::chrono::duration_cast<std::chrono::seconds>(application.board->clock.now() - start);
+  CHECK(application.board->sensor_readings >= seconds.count() / 2);
+  CHECK(application.board->sensor_readings <= seconds.count() + 1);
+}

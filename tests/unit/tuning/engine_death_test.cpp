@@ -1,0 +1,230 @@
+// What the next start makes of a death: at each stage the journal's medium is taken as it is then.
+#include <set>
+
+#include "tests/unit/tuning/played_engine.hpp"
+
+using namespace idletune;
+using idletune::test::board_that;
+using idletune::test::Disk;
+using idletune::test::Files;
+using idletune::test::PlayedBoard;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+constexpr std::uint64_t kBoot = 1;
+
+// What was on the disk when a stage had just been announced.
+struct Moment {
+  TrialRequest request;
+  Configuration under_trial;  // the candidate of the step, or empty
+  Files files;
+};
+
+// The moments of the first steps on a fresh disk.
+std::vector<Moment> moments_of(bool isolated, std::size_t count) {
+  std::vector<Moment> moments;
+  const auto board = board_that();
+  board->isolated = isolated;
+  const auto disk = std::make_shared<Disk>();
+  Configuration candidate;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome&) {
+    const bool is_default = request.configuration == Configuration{1, 1};
+    if (request.stage == TrialStage::compile && !is_default) candidate = request.configuration;
+    moments.push_back({request, candidate, disk->files()});
+  };
+  PlayedEngine engine(*board, disk, {}, kBoot);
+  REQUIRE(engine.launch().ok());
+  while (moments.size() < count) engine.tune(50ms);
+  return moments;
+}
+
+// An engine that starts after a death at that moment.
+struct Restart {
+  Restart(const Moment& moment, std::uint64_t boot, bool isolated)
+      : board(board_that()), disk(std::make_shared<Disk>(moment.files)) {
+    board->isolated = isolated;
+    engine.emplace(*board, disk, AgentOptions(), boot);
+  }
+  bool is_suspect(const Configuration& configuration) {
+    return engine->journal->state().is_suspect(engine->key_of(configuration));
+  }
+  bool is_quarantined(const Configuration& configuration) {
+    return engine->journal->state().is_quarantined(engine->key_of(configuration));
+  }
+  std::size_t stages_of(const Configuration& configuration) const {
+    std::size_t count = 0;
+    for (const TrialRequest& request : board->requested) {
+      count += request.configuration == configuration;
+    }
+    return count;
+  }
+
+  const std::unique_ptr<PlayedBoard> board;
+  const std::shared_ptr<Disk> disk;
+  std::optional<PlayedEngine> engine;
+};
+
+}  // namespace
+
+TEST_CASE("a death before the first candidate accuses nobody") {
+  for (const bool isolated : {true, false}) {
+    for (const Moment& moment : moments_of(isolated, 40)) {
+      if (!moment.under_trial.empty()) break;
+      Restart restart(moment, kBoot, isolated);
+      CHECK(restart.engine->journal->state().suspect_count() == 0);
+      CHECK(restart.engine->journal->state().quarantine_count() == 0);
+    }
+  }
+}
+
+TEST_CASE("a death at any stage of a candidate accuses that candidate alone") {
+  struct Verdict {
+    bool isolated;
+    std::uint64_t boot;
+    bool quarantined;
+  };
+  // In the application's process within the same boot, nobody else can have been the cause.
+  for (const Verdict& expected : {Verdict{true, kBoot, false}, Verdict{true, kBoot + 1, false},
+                                  Verdict{false, kBoot, true}, Verdict{false, kBoot + 1, false}}) {
+    std::set<TrialStage> seen;
+    for (const Moment& moment : moments_of(expected.isolated, 60)) {
+      if (moment.under_trial.empty() || moment.request.configuration != moment.under_trial)
+        continue;
+      seen.insert(moment.request.stage);
+      CAPTURE(static_cast<int>(moment.request.stage));
+      Restart restart(moment, expected.boot, expected.isolated);
+      const journal::State& state = restart.engine->journal->state();
+      CHECK(state.suspect_count() == (expected.quarantined ? 0 : 1));
+      CHECK(state.quarantine_count() == (expected.quarantined ? 1 : 0));
+      CHECK(restart.is_suspect(moment.under_trial) == !expected.quarantined);
+      CHECK(restart.is_quarantined(moment.under_trial) == expected.quarantined);
+    }
+    CHECK(seen.count(TrialStage::compile) == 1);
+    CHECK(seen.count(TrialStage::check) == 1);
+    CHECK(seen.count(TrialStage::measure) == 1);
+  }
+}
+
+TEST_CASE("a death while the incumbent is measured accuses nobody but the step's candidate") {
+  bool seen = false;
+  for (const Moment& moment : moments_of(true, 200)) {
+    if (moment.under_trial.empty() || moment.request.configuration == moment.under_trial) continue;
+    seen = true;
+    Restart restart(moment, kBoot, true);
+    const journal::State& state = restart.engine->journal->state();
+    CHECK(state.quarantine_count() == 0);
+    CHECK(state.suspect_count() <= 1);
+    CHECK(state.suspect_count() == (restart.is_suspect(moment.under_trial) ? 1 : 0));
+  }
+  CHECK(seen);
+}
+
+TEST_CASE("what killed the application's process is never tried again") {
+  const std::vector<Moment> moments = moments_of(false, 20);
+  const Moment& last = moments.back();
+  REQUIRE_FALSE(last.under_trial.empty());
+  Restart restart(last, kBoot, false);
+  REQUIRE(restart.is_quarantined(last.under_trial));
+  REQUIRE(restart.engine->launch().ok());
+  restart.engine->tune(10h);
+  CHECK(restart.engine->explain().evaluated == 254);  // neither the default nor that one
+  CHECK(restart.stages_of(last.under_trial) == 0);
+}
+
+TEST_CASE("a suspect is tried again in a helper only, after everything else") {
+  const std::vector<Moment> moments = moments_of(true, 20);
+  const Moment& last = moments.back();
+  const Configuration suspect = last.under_trial;
+  REQUIRE_FALSE(suspect.empty());
+
+  Restart helper(last, kBoot, true);
+  REQUIRE(helper.engine->launch().ok());
+  helper.engine->tune(10h);
+  CHECK(helper.engine->explain().evaluated == 255);
+  std::set<std::pair<std::int64_t, std::int64_t>> seen;
+  bool suspects_turn = false;
+  for (const TrialRequest& request : helper.board->requested) {
+    const bool fresh = seen.insert({request.configuration[0], request.configuration[1]}).second;
+    suspects_turn = suspects_turn || request.configuration == suspect;
+    CHECK_FALSE((suspects_turn && fresh && request.configuration != suspect));
+  }
+  CHECK(suspects_turn);
+  CHECK_FALSE(helper.is_suspect(suspect));  // it survived
+
+  Restart in_process(last, kBoot, false);
+  REQUIRE(in_process.engine->launch().ok());
+  in_process.engine->tune(10h);
+  CHECK(in_process.stages_of(suspect) == 0);
+  CHECK(in_process.is_suspect(suspect));
+}
+
+TEST_CASE("a second death of a suspect is one too many") {
+  const std::vector<Moment> moments = moments_of(true, 20);
+  const Configuration suspect = moments.back().under_trial;
+  Restart second(moments.back(), kBoot + 1, true);
+  REQUIRE(second.is_suspect(suspect));
+  std::optional<Moment> death;
+  second.board->on_stage = [&](const TrialRequest& request, TrialOutcome&) {
+    if (request.configuration == suspect && !death) {
+      death = Moment{request, suspect, second.disk->files()};
+    }
+  };
+  REQUIRE(second.engine->launch().ok());
+  second.engine->tune(10h);
+  REQUIRE(death.has_value());
+  Restart third(*death, kBoot + 2, true);
+  CHECK(third.is_quarantined(suspect));
+  CHECK_FALSE(third.is_suspect(suspect));
+}
+
+TEST_CASE("an engine that is closed amid a trial accuses nobody") {
+  for (int stages = 1; stages < 25; ++stages) {
+    const auto disk = std::make_shared<Disk>();
+    {
+      const auto board = board_that();
+      PlayedEngine engine(*board, disk, {}, kBoot);
+      REQUIRE(engine.launch().ok());
+      while (static_cast<int>(board->requested.size()) < stages) engine.tune(1ms);
+      engine.engine.reset();
+      CHECK(engine.journal->shutdown().ok());
+    }
+    const auto board = board_that();
+    PlayedEngine engine(*board, disk, {}, kBoot);
+    CHECK(engine.journal->state().suspect_count() == 0);
+    CHECK(engine.journal->state().quarantine_count() == 0);
+  }
+}
+
+TEST_CASE("a helper's crash is quarantined at once, and one that somebody caused is not") {
+  for (const bool ambiguous : {false, true}) {
+    const auto disk = std::make_shared<Disk>();
+    Configuration victim;
+    {
+      const auto board = board_that();
+      board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+        if (request.stage != TrialStage::check || !victim.empty()) return;
+        if (request.configuration == Configuration{1, 1}) return;
+        victim = request.configuration;
+        outcome.status = TrialStatus::crash;
+        outcome.ambiguous = ambiguous;
+      };
+      PlayedEngine engine(*board, disk, {}, kBoot);
+      REQUIRE(engine.launch().ok());
+      engine.tune(10h);
+      REQUIRE_FALSE(victim.empty());
+      CHECK(engine.journal->state().is_quarantined(engine.key_of(victim)) != ambiguous);
+      std::size_t tries = 0;
+      for (const TrialRequest& request : board->requested) {
+        tries += request.configuration == victim && request.stage == TrialStage::check;
+      }
+      CHECK(tries == 1);
+      engine.engine.reset();
+    }
+    const auto board = board_that();
+    PlayedEngine next(*board, disk, {}, kBoot);
+    CHECK(next.journal->state().is_quarantined(next.key_of(victim)) != ambiguous);
+    CHECK(next.journal->state().is_suspect(next.key_of(victim)) == ambiguous);
+  }
+}

@@ -1,0 +1,318 @@
+// The engine's choices, its accounts, adoption and demotion, with replayed trials.
+#include <set>
+
+#include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/tuning/played_engine.hpp"
+
+using namespace idletune;
+using idletune::test::board_that;
+using idletune::test::Disk;
+using idletune::test::played;
+using idletune::test::PlayedBoard;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Configuration kDefault{1, 1};
+const Shape kShape{64};
+const Shape kOther{128};
+
+// The shapes whose candidates were tried, in order of their steps.
+std::vector<Shape> steps_by_shape(const PlayedBoard& board) {
+  std::vector<Shape> steps;
+  Configuration last;
+  for (const TrialRequest& request : board.requested) {
+    if (request.configuration == kDefault || request.stage != TrialStage::compile) continue;
+    if (!steps.empty() && request.configuration == last && request.shape == steps.back()) continue;
+    last = request.configuration;
+    steps.push_back(request.shape);
+  }
+  return steps;
+}
+
+std::shared_ptr<const Model> model_saying(std::int64_t a, std::int64_t b) {
+  test::ModelContent content;
+  content.kernel = "play";
+  content.parameters = {"A", "B"};
+  content.sources[0].device = "Board Nine";
+  content.sources[0].shape = {64};
+  content.sources[0].valid = content.sources[0].measured = 256;
+  content.portfolio_values = {a, b, 9, 9};
+  content.portfolio_relative = {1.0f, 0.8f};
+  content.portfolio_score = {0.9f, 0.7f};
+  content.picks = {{-1, {}, {a, b}, 0.9f}};
+  auto model = Model::open(test::build_model(content), "test");
+  REQUIRE_MESSAGE(model.ok(), model.status().to_string());
+  return *model;
+}
+
+}  // namespace
+
+// --- choosing ---
+
+TEST_CASE("the shape with the most kernel time is searched first") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch(kOther, 10).ok());
+  REQUIRE(engine.launch(kShape, 1000).ok());
+  while (steps_by_shape(*board).empty()) engine.tune(100ms);
+  CHECK(steps_by_shape(*board).front() == kShape);
+}
+
+TEST_CASE("no shape starves while another is searched") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch(kShape, 300).ok());
+  REQUIRE(engine.launch(kOther, 100).ok());
+  while (steps_by_shape(*board).size() < 100) engine.tune(100ms);
+  std::size_t others = 0;
+  for (const Shape& shape : steps_by_shape(*board)) others += shape == kOther;
+  CHECK(others >= 10);
+  CHECK(others <= 50);
+}
+
+TEST_CASE("nothing is tried for a shape that is not launched any more") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch(kOther).ok());
+  engine.task(kOther).said_launches = 0;
+  engine.play(100, 50, 1s);
+  for (const Shape& shape : steps_by_shape(*board)) CHECK(shape == kShape);
+  CHECK(engine.explain(kShape).evaluated > 0);
+  CHECK(engine.explain(kOther).evaluated == 0);
+}
+
+// --- adoption and demotion ---
+
+TEST_CASE("what wins is launched, and the journal knows it with the default's time") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  const Configuration running = engine.task().running();
+  REQUIRE(running != kDefault);
+  const auto adoption = engine.journal->state().adoption(engine.task().identity.shape_key());
+  REQUIRE(adoption.has_value());
+  CHECK(adoption->trial.configuration == running);
+  CHECK(adoption->default_time == played(kDefault).run);
+  CHECK(adoption->expected == played(running).run);
+  const Nanoseconds before = board->clock.now();
+  REQUIRE(engine.launch().ok());
+  CHECK(board->clock.now() - before == played(running).run + PlayedBoard::kLaunchOverhead);
+}
+
+TEST_CASE("what wins by less than the margin is not adopted") {
+  const auto board = board_that([](const Configuration& configuration) {
+    return RecordedTrial{TrialStatus::correct, configuration == kDefault ? 4000us : 3900us, 1ms};
+  });
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  CHECK(engine.explain().evaluated == 255);
+  CHECK(engine.task().running() == kDefault);
+}
+
+TEST_CASE("what fails at any stage is counted and not adopted") {
+  for (const TrialStatus failure : {TrialStatus::compile, TrialStatus::constraints,
+                                    TrialStatus::runtime, TrialStatus::correctness}) {
+    const auto board = board_that([&](const Configuration& configuration) {
+      RecordedTrial trial = played(configuration);
+      if (configuration != kDefault) trial.status = failure;
+      return trial;
+    });
+    PlayedEngine engine(*board);
+    REQUIRE(engine.launch().ok());
+    engine.tune(10h);
+    CHECK(engine.explain().rejected == 255);
+    CHECK(engine.task().running() == kDefault);
+    CHECK(engine.journal->state().adoption_count() == 0);
+    CHECK(engine.journal->state().quarantine_count() == 0);
+  }
+}
+
+TEST_CASE("what does not build for launches leaves the default in place, and tuning goes on") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  board->device.compile_script = [](const CompileRequest&) {
+    return Status(StatusCode::compile_error, "scripted");
+  };
+  engine.tune(10h);
+  CHECK(engine.explain().evaluated == 255);
+  CHECK(engine.task().running() == kDefault);
+  CHECK(engine.journal->state().adoption_count() == 0);
+}
+
+TEST_CASE("what becomes slower than the default is measured again and demoted") {
+  bool throttled = false;
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = played(configuration);
+    if (throttled && configuration != kDefault) trial.run *= 10;
+    return trial;
+  });
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  REQUIRE(engine.task().running() != kDefault);
+  throttled = true;
+  engine.play(10, 100, 1s);
+  CHECK(engine.task().running() == kDefault);
+  CHECK(engine.journal->state().adoption_count() == 0);
+  const Nanoseconds before = board->clock.now();
+  REQUIRE(engine.launch().ok());
+  CHECK(board->clock.now() - before == played(kDefault).run + PlayedBoard::kLaunchOverhead);
+}
+
+TEST_CASE("a clock that slows everything down demotes nothing") {
+  int factor = 1;
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = played(configuration);
+    trial.run *= factor;
+    return trial;
+  });
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  const Configuration adopted = engine.task().running();
+  REQUIRE(adopted != kDefault);
+  factor = 5;
+  engine.play(10, 100, 1s);
+  CHECK(engine.task().running() == adopted);
+  CHECK(engine.journal->state().adoption_count() == 1);
+  // Both were measured anew, side by side.
+  CHECK(engine.task().default_time == 5 * played(kDefault).run);
+}
+
+TEST_CASE("what the driver refuses to launch is demoted, and the default was launched instead") {
+  bool refuses = false;
+  const auto board = board_that();
+  const auto launches = board->device.launch_script;
+  board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+    if (refuses && fake::option(options, "A") != 1) {
+      return Status(StatusCode::device_error, "scripted");
+    }
+    return launches(options);
+  };
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  REQUIRE(engine.task().running() != kDefault);
+  refuses = true;
+  CHECK(engine.launch().ok());
+  engine.idle(1ms);
+  CHECK(engine.task().running() == kDefault);
+  CHECK(engine.journal->state().adoption_count() == 0);
+}
+
+// --- the ledger ---
+
+TEST_CASE("every stage of idle time is charged when it ends, compiling and running each as said") {
+  AgentOptions options;
+  options.idle_cost = 0.5;
+  options.compile_cost = 0.25;
+  options.overhead_limit = 1;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  double expected = 0;
+  double due = 0;
+  std::set<TrialStage> seen;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    expected += due;
+    CAPTURE(static_cast<int>(request.stage));
+    CHECK(engine.engine->status().charged_seconds == doctest::Approx(expected));
+    const double wall = static_cast<double>(outcome.wall.count()) * 1e-9;
+    due = wall * (request.stage == TrialStage::compile ? 0.25 : 0.5);
+    seen.insert(request.stage);
+  };
+  REQUIRE(engine.launch({64}, 5000).ok());
+  engine.task().said_launches = 1e6;
+  for (int i = 0; i < 20; ++i) engine.idle(1s);
+  CHECK(engine.explain().evaluated > 3);
+  CHECK(seen.size() == 4);
+  CHECK(expected > 0);
+}
+
+TEST_CASE("what the user grants is not charged") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  CHECK(engine.engine->status().tuning_seconds > 1);
+  CHECK(engine.engine->status().charged_seconds == 0);
+}
+
+TEST_CASE("a stage that launches had to wait for is charged what of it was left") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  engine.kernel->state->log_launches(&board->clock);
+  REQUIRE(engine.launch({64}, 50000).ok());
+  engine.task().said_launches = 1e6;
+  for (int i = 0; i < 20 && engine.explain().evaluated < 3; ++i) engine.idle(100ms);
+  // The next stage on the device takes far longer than expected: the gap ends before it does.
+  bool prolonged = false;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (prolonged || request.stage == TrialStage::compile) return;
+    prolonged = true;
+    outcome.wall = outcome.device = 500ms;
+  };
+  Nanoseconds start{0};
+  for (int i = 0; i < 100 && !prolonged; ++i) {
+    start = board->clock.now();
+    engine.idle(100ms);
+  }
+  REQUIRE(prolonged);
+  const double before = engine.engine->status().charged_seconds;
+  const Nanoseconds launched = board->clock.now();
+  REQUIRE(engine.launch().ok());
+  CHECK(engine.idle(10s).stages > 0);
+  const double charged = engine.engine->status().charged_seconds - before;
+  const double left = static_cast<double>((500ms - (launched - start)).count()) * 1e-9;
+  CHECK(charged >= left);
+}
+
+TEST_CASE("nothing more is spent than kernel time and savings allow, in any gap") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  for (int i = 0; i < 300; ++i) {
+    engine.play(1, 3, 200ms);
+    const AgentStatus status = engine.engine->status();
+    CHECK(status.charged_seconds <= 0.02 * status.kernel_seconds + status.saved_seconds + 0.005);
+  }
+  CHECK(engine.explain().evaluated > 0);
+}
+
+TEST_CASE("the account goes on after a restart where it stood") {
+  const auto disk = std::make_shared<Disk>();
+  double charged = 0;
+  {
+    const auto board = board_that();
+    PlayedEngine engine(*board, disk);
+    engine.play(100, 50, 1s);
+    charged = engine.engine->status().charged_seconds;
+    REQUIRE(charged > 0);
+    engine.engine->note(true);
+    engine.engine.reset();
+    REQUIRE(engine.journal->shutdown().ok());
+  }
+  const auto board = board_that();
+  PlayedEngine engine(*board, disk);
+  CHECK(engine.engine->status().charged_seconds == doctest::Approx(charged));
+}
+
+// --- another model ---
+
+TEST_CASE("a model that goes takes nothing away that was measured") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  engine.engine->use_model(model_saying(8, 8));
+  REQUIRE(engine.launch().ok());
+  while (engine.explain().evaluated < 5) engine.tune(10ms);
+  const Configuration running = engine.task().running();
+  engine.engine->use_model(nullptr);
+  engine.tune(10h);
+  engine.tune(10h);
+  CHECK(engine.explain().evaluated == 255);
+  CHECK(running == Configuration{8, 8});
+  CHECK(engine.task().running() == running);
+}
