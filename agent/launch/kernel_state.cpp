@@ -54,7 +54,7 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
       table_(max_shapes),
       lanes_(kLanes) {
   argument_count_ = package_->argument_count();
-  for (std::size_t i = 0; i < argument_count_ && i < kMaxArguments; ++i) {
+  for (std::size_t i = 0; i < argument_count_; ++i) {
     const ArgumentSpec& spec = package_->argument(i);
     rules_[i].given = spec.kind != ArgumentKind::dimension;
     rules_[i].is_buffer = spec.kind == ArgumentKind::buffer;
@@ -65,11 +65,6 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
 
 Result<std::unique_ptr<KernelState>> KernelState::create(
     Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes) {
-  if (package->argument_count() > kMaxArguments) {
-    return Status(StatusCode::unsupported,
-                  {"kernel '", package->name(), "': ", package->argument_count(),
-                   " arguments, expected at most ", kMaxArguments});
-  }
   if (Status fit = trial::admit_dialect(device.info(), *package); !fit.ok()) return fit;
   std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
   const KernelPackage& p = *kernel->package_;

@@ -13,8 +13,6 @@
 
 namespace idletune::detail {
 
-inline constexpr std::size_t kMaxArguments = 32;
-
 // A compiled configuration, ready to be launched for one shape. Immutable once published.
 struct Variant {
   std::shared_ptr<Program> program;  // shared by the shapes that run the same configuration

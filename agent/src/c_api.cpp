@@ -75,8 +75,6 @@ idletune::Configuration make_configuration(const idletune::Tuner& tuner, const i
       idletune::Span<const std::int64_t>(values, tuner.parameter_count()));
 }
 
-constexpr size_t kMaxArguments = 64;
-
 #if IDLETUNE_WITH_OPENCL
 idletune::opencl::OpenOptions opencl_options() {
   idletune::opencl::OpenOptions options;
@@ -205,10 +203,12 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
   if (kernel == nullptr) return missing("kernel");
   if (shape == nullptr) return missing("shape");
   if (arguments == nullptr && argument_count > 0) return missing("arguments");
-  if (argument_count > kMaxArguments) {
-    return report(Status(StatusCode::invalid_argument, "launch: more than 64 arguments"));
+  if (argument_count > idletune::kMaxArguments) {
+    return report(Status(
+        StatusCode::invalid_argument,
+        {"launch: ", argument_count, " arguments, expected at most ", idletune::kMaxArguments}));
   }
-  idletune::Argument list[kMaxArguments];
+  idletune::Argument list[idletune::kMaxArguments];
   for (size_t i = 0; i < argument_count; ++i) list[i] = make_argument(arguments[i]);
   idletune::LaunchOptions options;
   options.queue = queue;

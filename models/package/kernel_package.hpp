@@ -97,7 +97,6 @@ struct Tolerance {
 class KernelPackage {
  public:
   static constexpr std::size_t kMaxBytes = 64u << 20;
-  static constexpr std::size_t kMaxArguments = 64;
 
   // Takes the file's bytes, verifies all of them, and reads the tables in place. `file_name` is for
   // messages. Errors: corrupt, version_mismatch (needs a newer agent), unsupported (a sequence of

@@ -215,8 +215,9 @@ class Compiler {
   Status launch(PackageContents& out) { return compile_launch(d_.launch, "launch", out.launch); }
 
   Status arguments(PackageContents& out) {
-    if (d_.arguments.empty() || d_.arguments.size() > KernelPackage::kMaxArguments) {
-      return fail("expected 1 to " + std::to_string(KernelPackage::kMaxArguments) + " arguments");
+    if (d_.arguments.empty() || d_.arguments.size() > kMaxArguments) {
+      return fail(std::to_string(d_.arguments.size()) + " arguments, expected 1 to " +
+                  std::to_string(kMaxArguments));
     }
     for (const DescribedArgument& described : d_.arguments) {
       if (Status status = argument(described, out); !status.ok()) return status;

@@ -256,8 +256,8 @@ class Reader {
   // --- arguments ---
   Status read_arguments() {
     const auto& arguments = *root_->arguments();
-    if (arguments.size() < 1 || arguments.size() > KernelPackage::kMaxArguments) {
-      return corrupt({"expected 1 to ", KernelPackage::kMaxArguments, " arguments"});
+    if (arguments.size() < 1 || arguments.size() > kMaxArguments) {
+      return corrupt({arguments.size(), " arguments, expected 1 to ", kMaxArguments});
     }
     for (const fb::Argument* argument : arguments) {
       Status status = read_argument(*argument);

@@ -289,9 +289,9 @@ class Reader : private XmlElements {
       description_.arguments.push_back(std::move(argument));
     }
     const std::size_t count = description_.arguments.size();
-    return (count >= 1 && count <= KernelPackage::kMaxArguments) ||
-           fail(element,
-                "expected 1 to " + std::to_string(KernelPackage::kMaxArguments) + " arguments");
+    return (count >= 1 && count <= kMaxArguments) ||
+           fail(element, std::to_string(count) + " arguments, expected 1 to " +
+                             std::to_string(kMaxArguments));
   }
   bool buffer(const XMLElement& element, DescribedArgument& out) {
     out.kind = ArgumentKind::buffer;

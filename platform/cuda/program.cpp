@@ -9,7 +9,7 @@
 namespace idletune::cuda {
 namespace {
 
-constexpr std::size_t kMaxArguments = 64;  // KernelPackage::kMaxArguments
+constexpr std::size_t kMostParameters = 2 * kMaxArguments;  // that a launch provides for
 constexpr std::size_t kMaxParameterBytes = 4096;
 
 // What a kernel reads that has more parameters than it was given arguments, where the driver cannot
@@ -116,7 +116,7 @@ void CudaProgram::read_parameters() {
   std::size_t offset = 0;
   std::size_t bytes = 0;
   Error error = kSuccess;
-  for (std::size_t i = 0; i <= kMaxArguments; ++i) {
+  for (std::size_t i = 0; i <= kMostParameters; ++i) {
     error = parameter_info(function_, i, &offset, &bytes);
     if (error != kSuccess) break;
     parameter_bytes_.push_back(bytes);
@@ -156,12 +156,12 @@ Status CudaProgram::launch(StreamHandle stream, const Range& range,
   for (std::uint32_t i = 0; i < range.dimensions; ++i) {
     block[i] = static_cast<unsigned>(range.local[i]);
   }
-  void* parameters[kMaxArguments];
+  void* parameters[kMostParameters];
   std::size_t count = 0;
   for (const Argument& argument : arguments) {
     parameters[count++] = const_cast<void*>(argument.data());
   }
-  while (!knows_parameters_ && count < kMaxArguments) {
+  while (!knows_parameters_ && count < kMostParameters) {
     parameters[count++] = const_cast<unsigned char*>(kNoArgument);
   }
   return session_->checked(

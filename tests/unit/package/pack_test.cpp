@@ -1,4 +1,5 @@
 #include "models/package/pack.hpp"
+#include "agent/launch/launch_table.hpp"
 
 #include <doctest/doctest.h>
 
@@ -198,7 +199,7 @@ TEST_CASE("descriptions that are not whole are refused") {
         std::string::npos);
   CHECK(refusal(with([](D d) { d.launch.local = {}; })).find("1 to 3 global sizes") !=
         std::string::npos);
-  CHECK(refusal(with([](D d) { d.arguments = {}; })).find("1 to 64 arguments") !=
+  CHECK(refusal(with([](D d) { d.arguments = {}; })).find("0 arguments, expected 1 to 32") !=
         std::string::npos);
   CHECK(refusal(with([](D d) {
           d.arguments[0].size = DescribedExpression();
@@ -213,6 +214,20 @@ TEST_CASE("descriptions that are not whole are refused") {
         })).find("P0=7") != std::string::npos);
   CHECK(refusal(with([](D d) { d.options = "-DA=1\n"; })).find("control characters") !=
         std::string::npos);
+}
+
+TEST_CASE("a kernel has at most as many arguments as a launch carries") {
+  KernelDescription description = description_of({parameter("P0", {1, 2})}, {});
+  while (description.arguments.size() < kMaxArguments) {
+    description.arguments.push_back(description.arguments.front());
+    description.arguments.back().name = "x" + std::to_string(description.arguments.size());
+  }
+  const auto package = round_trip(description);
+  REQUIRE_MESSAGE(package.ok(), package.status().message());
+  CHECK((*package)->argument_count() == std::tuple_size_v<decltype(detail::ShapeSlot::arguments)>);
+  description.arguments.push_back(description.arguments.front());
+  description.arguments.back().name = "one_more";
+  CHECK(refusal(description).find("33 arguments, expected 1 to 32") != std::string::npos);
 }
 
 TEST_CASE("sizes that make no launch are named") {

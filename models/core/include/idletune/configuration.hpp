@@ -12,6 +12,9 @@ namespace idletune {
 
 inline constexpr std::size_t kMaxDimensions = 8;   // of a problem size
 inline constexpr std::size_t kMaxParameters = 32;  // of a tuning space
+// Of a kernel function. A launch copies as many as this onto its stack, so more would cost every
+// launch of every kernel.
+inline constexpr std::size_t kMaxArguments = 32;
 
 // A problem size: the values of a kernel's dimensions, in the order its description names them
 // (M, N, K for a GEMM). At most kMaxDimensions; further ones are dropped and `overflow()` says so.
