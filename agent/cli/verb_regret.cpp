@@ -19,11 +19,11 @@
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/held_out_model.hpp"
+#include "agent/lab/known_kernel.hpp"
 #include "agent/lab/regret/regret_summary.hpp"
 #include "agent/src/model_file.hpp"
 
 namespace idletune::cli {
-
 namespace {
 
 using regret::Application;
@@ -66,11 +66,11 @@ struct Series {
   Start start = Start::first_pick;
   std::vector<std::vector<Application>> seeds;  // finished ones
   bool has_model = false;
+  std::string no_first_pick;
 };
 
-std::shared_ptr<const KernelModel> kernel_model(const Target& target,
-                                                const std::shared_ptr<const Model>& model) {
-  return KernelModel::of(model, target.history->kernel, target.recorded->space());
+KnownKernel known(const Target& target, const std::shared_ptr<const Model>& model) {
+  return known_kernel(model, *target.history, target.recorded->space());
 }
 
 // A model of the target's training histories with their results dealt anew.
@@ -134,10 +134,21 @@ class Runner {
   Status failure_;
 };
 
-// --- the answer ---
-
 nlohmann::json json_or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::json(nullptr) : nlohmann::json(text);
+}
+
+// What the applications really began with.
+std::string begins_with(const RegretCurve& curve) {
+  if (curve.start == Start::median) return "the median configuration";
+  if (curve.start == Start::random) return "a random configuration";
+  return curve.no_first_pick.empty()
+             ? "the model's first pick"
+             : "a random configuration for want of a first pick (" + curve.no_first_pick + ")";
 }
 
 nlohmann::json result_of(const RegretCurve& curve, const RegretPoint& point) {
@@ -154,6 +165,7 @@ nlohmann::json result_of(const RegretCurve& curve, const RegretPoint& point) {
           {"kernel", curve.kernel},
           {"device", curve.device},
           {"model", curve.has_model},
+          {"no_first_pick", text_or_null(curve.no_first_pick)},
           {"start", start_name(curve.start)},
           {"launches", point.launches},
           {"seeds", point.seeds},
@@ -228,11 +240,8 @@ std::string duration(double ms) {
 std::string count(double launches) { return format(launches < 1e6 ? "%.0f" : "%.3g", launches); }
 
 void print_curve(const RegretCurve& curve, const CliContext& context) {
-  context.print("\n" + curve.kernel + " on " + curve.device + ", starting with the " +
-                (curve.start == Start::first_pick ? "model's first pick"
-                 : curve.start == Start::random   ? "random configuration"
-                                                  : "median configuration") +
-                (curve.has_model ? "" : " (no model)") + "\n");
+  context.print("\n" + curve.kernel + " on " + curve.device + ", starting with " +
+                begins_with(curve) + (curve.has_model ? "" : " (no model)") + "\n");
   TextTable table({{"launches", Align::right},
                    {"never tune", Align::right},
                    {"first pick", Align::right},
@@ -290,6 +299,7 @@ std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_
     curve.kernel = one.target->history->kernel;
     curve.device = one.target->history->device;
     curve.has_model = one.has_model;
+    curve.no_first_pick = one.no_first_pick;
     curve.has_compile_times = one.target->recorded->device().has_compile_times();
     curve.start = one.start;
     for (std::size_t p = 0; p < points; ++p) {
@@ -329,8 +339,6 @@ void answer(const std::vector<RegretCurve>& curves, const RegretArguments& argum
                       {"complete", complete}});
 }
 
-// --- the work ---
-
 Status open_targets(const std::vector<History>& histories, const RegretArguments& arguments,
                     std::vector<Target>& targets) {
   for (std::size_t i = 0; i < histories.size(); ++i) {
@@ -368,8 +376,8 @@ Status open_models(std::vector<Target>& targets, const RegretArguments& argument
 void warn_about(const std::vector<Target>& targets, const RegretArguments& arguments,
                 const CliContext& context) {
   for (const Target& target : targets) {
-    const bool knows = arguments.shuffle ? !target.training.empty()
-                                         : kernel_model(target, target.model) != nullptr;
+    const bool knows =
+        arguments.shuffle ? !target.training.empty() : known(target, target.model).model != nullptr;
     if (!knows && (arguments.leave_one_out || !arguments.model.empty())) {
       context.warn(target.name + ": no model knows kernel " + target.history->kernel +
                    " with these parameters: the search draws at random");
@@ -405,7 +413,7 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
         arguments.starts.end()) {
       continue;
     }
-    for (const Target& target : targets) series.push_back({&target, start, {}, false});
+    for (const Target& target : targets) series.push_back({&target, start, {}, false, {}});
   }
   // Seeds of all series alternate, so that an interrupted run has something of each.
   Runner runner("regret", series.size() * arguments.seeds, context.json());
@@ -420,16 +428,17 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
       if (!shuffled.ok()) return shuffled.status();
       model = *shuffled;
     }
-    const std::shared_ptr<const KernelModel> kernel = kernel_model(target, model);
+    const KnownKernel kernel = known(target, model);
     regret::RegretOptions options = arguments.options;
     options.start = one.start;
     options.ledger = arguments.ledger == "on";
     options.learner = arguments.learner == "forest" ? forest_learner() : nullptr;
-    auto applications = play_applications(*target.recorded, kernel, options, seed);
+    auto applications = play_applications(*target.recorded, kernel.model, options, seed);
     if (!applications.ok()) return applications.status();
     const std::lock_guard<std::mutex> lock(mutex);
     one.seeds.push_back(std::move(*applications));
-    one.has_model = kernel != nullptr;
+    one.has_model = kernel.model != nullptr;
+    one.no_first_pick = kernel.no_first_pick;
     return Status();
   });
   if (!runner.failure().ok()) return context.fail(runner.failure());

@@ -18,6 +18,7 @@
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/compared_searchers.hpp"
 #include "agent/lab/held_out_model.hpp"
+#include "agent/lab/known_kernel.hpp"
 #include "agent/lab/simulation.hpp"
 #include "agent/src/model_file.hpp"
 #include "platform/os/storage.hpp"
@@ -48,7 +49,11 @@ struct Target {
   std::string name;
   std::unique_ptr<Simulation> simulation;
   std::shared_ptr<const Model> model;
-  const KernelKnowledge* kernel = nullptr;
+  KnownKernel kernel;
+
+  const KernelKnowledge* knowledge() const {
+    return kernel.model ? kernel.model->knowledge : nullptr;
+  }
 };
 
 // One target with one searcher, all its repeats.
@@ -93,8 +98,8 @@ class Runner {
       if (job >= total() || interrupted()) break;
       Series& series = series_[job % series_.size()];
       const std::uint64_t seed = arguments_.seed + job / series_.size();
-      auto search = series.target->simulation->run(series.searcher, series.target->kernel, seed,
-                                                   arguments_.options);
+      auto search = series.target->simulation->run(series.searcher, series.target->knowledge(),
+                                                   seed, arguments_.options);
       const std::lock_guard<std::mutex> lock(mutex_);
       if (search.ok()) {
         series.searches.push_back(*search);
@@ -140,7 +145,10 @@ nlohmann::json result_of(const Series& series, bool curves) {
       {"kernel", target.history->kernel},
       {"device", target.history->device},
       {"searcher", series.searcher},
-      {"model", target.kernel != nullptr},
+      {"model", target.kernel.model != nullptr},
+      {"no_first_pick", target.kernel.no_first_pick.empty()
+                            ? nlohmann::json(nullptr)
+                            : nlohmann::json(target.kernel.no_first_pick)},
       {"repeats", series.searches.size()},
       {"reached", static_cast<double>(reached) / static_cast<double>(series.searches.size())},
       {"evaluations",
@@ -246,13 +254,11 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
     } else {
       target.model = given;
     }
-    if (target.model) {
-      target.kernel = target.model->kernel(target.history->kernel, target.simulation->space());
-    }
-    if (target.kernel == nullptr && (given || arguments.leave_one_out)) {
+    target.kernel = known_kernel(target.model, *target.history, target.simulation->space());
+    if (!target.kernel.model && (given || arguments.leave_one_out)) {
       progress.clear();
-      context.warn(target.name + ": no model knows kernel " + target.history->kernel +
-                   " with these parameters: every searcher draws at random");
+      context.warn(target.name +
+                   ": every searcher draws at random: " + target.kernel.no_first_pick);
     }
   }
   return Status();

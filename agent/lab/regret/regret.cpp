@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "agent/lab/known_kernel.hpp"
 #include "agent/lab/regret/course.hpp"
 #include "agent/lab/regret/tuning_run.hpp"
 #include "models/core/random.hpp"
@@ -23,13 +24,6 @@ struct Beginning {
   std::size_t row = 0;
   double compile_ns = 0;
 };
-
-std::optional<FirstPick> first_pick_of(const RegretTarget& target,
-                                       const std::shared_ptr<const KernelModel>& model) {
-  if (model == nullptr) return std::nullopt;
-  const History& history = target.history();
-  return first_pick(*model->knowledge, target.space(), history.shape, history.device);
-}
 
 std::optional<std::size_t> row_of(const RegretTarget& target,
                                   const std::optional<FirstPick>& pick) {
@@ -299,7 +293,8 @@ Result<std::vector<Application>> play_applications(const RegretTarget& target,
   if (Status status = check(options); !status.ok()) return status;
   const RecordedDevice& device = target.device();
   const Beginning beginning =
-      begin(target, row_of(target, first_pick_of(target, model)), options.start, seed);
+      begin(target, row_of(target, first_pick_on(model.get(), target.history(), target.space())),
+            options.start, seed);
   const Nanoseconds launch = device.run_time(beginning.row);
 
   TuningRun run(target, model, beginning.row, options, seed);
