@@ -3,17 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune {
 namespace {
-
-double in_ns(Nanoseconds duration) { return static_cast<double>(duration.count()); }
-
-Nanoseconds from_ns(double ns) {
-  if (!(ns > 0)) return Nanoseconds{0};
-  return Nanoseconds(static_cast<std::int64_t>(std::min(ns, 9.0e18)));
-}
 
 Nanoseconds host_part(const TrialOutcome& outcome) {
   return std::max(Nanoseconds{0}, outcome.wall - outcome.device);
@@ -61,7 +55,7 @@ double HighPercentile::predict() const {
 }
 
 void StageEstimates::Mean::observe(Nanoseconds value) {
-  sum_ns += in_ns(value);
+  sum_ns += real_ns(value);
   ++count;
 }
 
@@ -70,28 +64,28 @@ double StageEstimates::Mean::or_prior(double prior_ns) const {
 }
 
 StageEstimates::StageEstimates(const StagePriors& priors)
-    : priors_(priors), compile_(in_ns(priors.compile)), slowdown_(priors.slowdown) {}
+    : priors_(priors), compile_(real_ns(priors.compile)), slowdown_(priors.slowdown) {}
 
 void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& outcome,
                              const StageContext& context) {
   if (request.stage != outcome.stage || outcome.wall.count() < 0) return;
   switch (request.stage) {
     case TrialStage::compile:
-      compile_.observe(in_ns(compile_work(outcome)));
+      compile_.observe(real_ns(compile_work(outcome)));
       compile_mean_.observe(compile_work(outcome));
       return;
     case TrialStage::prepare:
       if (outcome.status == TrialStatus::correct)
-        prepare_overhead_.observe(in_ns(host_part(outcome)));
+        prepare_overhead_.observe(real_ns(host_part(outcome)));
       return;
     case TrialStage::check:
-      check_overhead_.observe(in_ns(host_part(outcome)));
+      check_overhead_.observe(real_ns(host_part(outcome)));
       check_mean_.observe(outcome.wall);
       break;
     case TrialStage::measure:
       measure_mean_.observe(outcome.wall);
       if (!outcome.samples.empty()) {
-        measure_overhead_.observe(in_ns(host_part(outcome)) /
+        measure_overhead_.observe(real_ns(host_part(outcome)) /
                                   static_cast<double>(outcome.samples.size()));
       }
       break;
@@ -99,26 +93,26 @@ void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& ou
   const bool candidate = context.own_run.count() <= 0 && context.incumbent_run.count() > 0;
   if (candidate && outcome.device.count() > 0) {
     const std::size_t runs = std::max<std::size_t>(1, outcome.samples.size());
-    slowdown_.observe(in_ns(outcome.device) / static_cast<double>(runs) /
-                      in_ns(context.incumbent_run));
+    slowdown_.observe(real_ns(outcome.device) / static_cast<double>(runs) /
+                      real_ns(context.incumbent_run));
   }
 }
 
 double StageEstimates::run_bound_ns(const StageContext& context) const {
-  if (context.own_run.count() > 0) return in_ns(context.own_run) * kOwnRunSlack;
+  if (context.own_run.count() > 0) return real_ns(context.own_run) * kOwnRunSlack;
   const double slowdown = std::max(1.0, slowdown_.predict());
-  if (context.incumbent_run.count() > 0) return in_ns(context.incumbent_run) * slowdown;
-  if (context.reference_run.count() > 0) return in_ns(context.reference_run) * slowdown;
-  return in_ns(priors_.run);
+  if (context.incumbent_run.count() > 0) return real_ns(context.incumbent_run) * slowdown;
+  if (context.reference_run.count() > 0) return real_ns(context.reference_run) * slowdown;
+  return real_ns(priors_.run);
 }
 
 double StageEstimates::runs_bound_ns(const TrialRequest& request,
                                      const StageContext& context) const {
   double run = run_bound_ns(context);
-  if (request.deadline.count() > 0) run = std::min(run, in_ns(request.deadline));
+  if (request.deadline.count() > 0) run = std::min(run, real_ns(request.deadline));
   if (request.stage != TrialStage::measure) return run;
   const double runs = std::max<double>(1, request.repeats);
-  const double stop = in_ns(request.stop_above);
+  const double stop = real_ns(request.stop_above);
   // All runs but the one that stops the stage are faster than stop_above.
   if (stop > 0 && stop < run) return (runs - 1) * stop + run;
   return runs * run;
@@ -130,7 +124,7 @@ double StageEstimates::overhead_ns(const HighPercentile& overhead,
   const double fill = priors_.fill_bytes_per_ns > 0
                           ? static_cast<double>(context.scratch_bytes) / priors_.fill_bytes_per_ns
                           : 0;
-  return in_ns(priors_.overhead) + in_ns(priors_.first_launch) + fill;
+  return real_ns(priors_.overhead) + real_ns(priors_.first_launch) + fill;
 }
 
 Nanoseconds StageEstimates::predict(const TrialRequest& request,
@@ -141,7 +135,7 @@ Nanoseconds StageEstimates::predict(const TrialRequest& request,
       const Nanoseconds reference =
           context.reference_run.count() > 0 ? context.reference_run : context.incumbent_run;
       const double run =
-          reference.count() > 0 ? in_ns(reference) * kOwnRunSlack : in_ns(priors_.run);
+          reference.count() > 0 ? real_ns(reference) * kOwnRunSlack : real_ns(priors_.run);
       return from_ns(overhead_ns(prepare_overhead_, context) + run);
     }
     case TrialStage::check:
@@ -149,7 +143,7 @@ Nanoseconds StageEstimates::predict(const TrialRequest& request,
     case TrialStage::measure: {
       const double runs = std::max<double>(1, request.repeats);
       const double overhead = measure_overhead_.count() > 0 ? measure_overhead_.predict() * runs
-                                                            : in_ns(priors_.overhead);
+                                                            : real_ns(priors_.overhead);
       return from_ns(overhead + runs_bound_ns(request, context));
     }
   }
@@ -172,16 +166,16 @@ Nanoseconds StageEstimates::relaxed(TrialStage stage, Nanoseconds estimate,
   const double factor = count > 0 ? 0.9 : 0.5;
   const double least = count < HighPercentile::kEnough ? kLeastShareOfFew : kLeastShare;
   const std::uint32_t rounds = std::min(missed_gaps / kPatience, kMaxRounds);
-  return from_ns(in_ns(estimate) * std::max(least, std::pow(factor, rounds)));
+  return from_ns(real_ns(estimate) * std::max(least, std::pow(factor, rounds)));
 }
 
 StageEstimates::StepCost StageEstimates::typical_step(const StageContext& context) const {
   const double run =
-      context.incumbent_run.count() > 0 ? in_ns(context.incumbent_run) * 2 : in_ns(priors_.run);
+      context.incumbent_run.count() > 0 ? real_ns(context.incumbent_run) * 2 : real_ns(priors_.run);
   const double check = check_mean_.or_prior(overhead_ns(check_overhead_, context) + run);
-  const double measure = measure_mean_.or_prior(in_ns(priors_.overhead) + run);
+  const double measure = measure_mean_.or_prior(real_ns(priors_.overhead) + run);
   StepCost cost;
-  cost.cpu = from_ns(compile_mean_.or_prior(in_ns(priors_.compile)));
+  cost.cpu = from_ns(compile_mean_.or_prior(real_ns(priors_.compile)));
   cost.device = from_ns((check + measure) * kFinalsShare);
   return cost;
 }
@@ -193,11 +187,11 @@ StageEstimates::StepCost StageEstimates::high_step(const StageContext& context) 
   StepCost cost;
   // A few observations have no 90th percentile yet, and compile times have a long tail.
   const double few = compile_.count() < HighPercentile::kEnough ? 2.0 : 1.0;
-  cost.cpu = std::max(from_ns(in_ns(typical.cpu) * few), predict(request, context));
+  cost.cpu = std::max(from_ns(real_ns(typical.cpu) * few), predict(request, context));
   request.stage = TrialStage::check;
   const Nanoseconds check = predict(request, context);
   request.stage = TrialStage::measure;
-  const double incumbent = in_ns(std::max(context.incumbent_run, Nanoseconds{0}));
+  const double incumbent = real_ns(std::max(context.incumbent_run, Nanoseconds{0}));
   cost.device =
       std::max(typical.device, check + predict(request, context)) + from_ns(kFinalRuns * incumbent);
   return cost;

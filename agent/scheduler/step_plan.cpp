@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune {
@@ -10,13 +11,6 @@ namespace {
 
 // Nobody has timed the incumbent yet, so nothing bounds its run time but patience.
 constexpr Nanoseconds kBaselineDeadline = std::chrono::seconds(60);
-
-double in_ns(Nanoseconds duration) { return static_cast<double>(duration.count()); }
-
-Nanoseconds from_ns(double ns) {
-  if (!(ns > 0)) return Nanoseconds{0};
-  return Nanoseconds(static_cast<std::int64_t>(std::min(ns, 9.0e18)));
-}
 
 // The median of the first `count` values; the mean of the middle two for an even count; 0 for none.
 template <std::size_t N>
@@ -89,7 +83,7 @@ bool CandidateTrial::next_is_incumbent() const {
 }
 
 Nanoseconds CandidateTrial::times_incumbent(double factor) const {
-  return from_ns(in_ns(context_.incumbent_time) * factor);
+  return from_ns(real_ns(context_.incumbent_time) * factor);
 }
 
 std::optional<TrialRequest> CandidateTrial::next() const {
@@ -180,7 +174,7 @@ void CandidateTrial::run_incumbent(State next) {
 
 void CandidateTrial::on_screened(const TrialOutcome& outcome) {
   screening_time_ = fastest(outcome);
-  screening_ratio_ = in_ns(screening_time_) / in_ns(context_.incumbent_time);
+  screening_ratio_ = real_ns(screening_time_) / real_ns(context_.incumbent_time);
   if (screening_ratio_ <= options_.screening_factor) {
     check_next_seed();
   } else if (screening_ratio_ > options_.hopeless_factor) {
@@ -191,7 +185,7 @@ void CandidateTrial::on_screened(const TrialOutcome& outcome) {
 }
 
 void CandidateTrial::on_anchor(Nanoseconds incumbent) {
-  screening_ratio_ = in_ns(screening_time_) / in_ns(incumbent);
+  screening_ratio_ = real_ns(screening_time_) / real_ns(incumbent);
   if (screening_ratio_ > options_.screening_factor) {
     finish(TrialVerdict::reject_slow);
   } else {
@@ -200,7 +194,7 @@ void CandidateTrial::on_anchor(Nanoseconds incumbent) {
 }
 
 void CandidateTrial::on_finals_run(Nanoseconds time) {
-  (next_is_incumbent() ? incumbent_ns_ : candidate_ns_)[pairs_] = in_ns(time);
+  (next_is_incumbent() ? incumbent_ns_ : candidate_ns_)[pairs_] = real_ns(time);
   half_pair_ = !half_pair_;
   if (half_pair_) return;
   ++pairs_;
@@ -329,7 +323,7 @@ void ReferenceBaseline::take_samples(const TrialOutcome& outcome) {
   sort_ascending(samples);
   const std::size_t n = samples.size();
   time_ = (samples[(n - 1) / 2] + samples[n / 2]) / 2;
-  spread_ = in_ns(samples[(n - 1) * 3 / 4] - samples[(n - 1) / 4]) / 2 / in_ns(time_);
+  spread_ = real_ns(samples[(n - 1) * 3 / 4] - samples[(n - 1) / 4]) / 2 / real_ns(time_);
 }
 
 }  // namespace idletune

@@ -1,0 +1,19 @@
+// Durations as real numbers, for means and variances of them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include <idletune/device.hpp>
+
+namespace idletune {
+
+inline double real_ns(Nanoseconds duration) { return static_cast<double>(duration.count()); }
+
+// Nothing for what is not above 0; at most some 285 years.
+inline Nanoseconds from_ns(double ns) {
+  if (!(ns > 0)) return Nanoseconds{0};
+  return Nanoseconds(static_cast<std::int64_t>(std::min(ns, 9.0e18)));
+}
+
+}  // namespace idletune
