@@ -9,6 +9,7 @@
 
 #include "platform/cuda/driver_api.hpp"
 #include "platform/cuda/nvrtc_api.hpp"
+#include "tests/unit/skip.hpp"
 
 #if IDLETUNE_TEST_CUDA_HEADERS
 #include <cuda.h>
@@ -76,7 +77,8 @@ constexpr bool equal(T own_value, U value) {
 #undef cuStreamGetCtx
 extern "C" CUresult cuEventElapsedTime(float*, CUevent, CUevent);
 
-TEST_CASE("our declarations of the driver API are the toolkit's") {
+TEST_CASE("our declarations of the driver API are the toolkit's" *
+          doctest::test_suite("CUDA headers")) {
 #define CHECK_SIGNATURE(name, detail, parameters) \
   CHECK_MESSAGE((SameInterface<own::Error parameters, decltype(::cu##name)>::value), "cu" #name);
   using namespace idletune::cuda;
@@ -91,7 +93,7 @@ TEST_CASE("our declarations of the driver API are the toolkit's") {
   CHECK(sizeof(own::DeviceOrdinal) == sizeof(CUdevice));
 }
 
-TEST_CASE("our numbers of errors are the toolkit's") {
+TEST_CASE("our numbers of errors are the toolkit's" * doctest::test_suite("CUDA headers")) {
   CHECK(equal(own::kSuccess, CUDA_SUCCESS));
   CHECK(equal(own::kInvalidValue, CUDA_ERROR_INVALID_VALUE));
   CHECK(equal(own::kOutOfMemory, CUDA_ERROR_OUT_OF_MEMORY));
@@ -130,7 +132,8 @@ TEST_CASE("our numbers of errors are the toolkit's") {
 #endif
 }
 
-TEST_CASE("our numbers of attributes, options and flags are the toolkit's") {
+TEST_CASE("our numbers of attributes, options and flags are the toolkit's" *
+          doctest::test_suite("CUDA headers")) {
   using Device = own::DeviceAttribute;
   CHECK(equal(Device::max_threads_per_block, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK));
   CHECK(equal(Device::max_block_dim_x, CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X));
@@ -156,7 +159,7 @@ TEST_CASE("our numbers of attributes, options and flags are the toolkit's") {
   CHECK(equal(own::kProcAddressDefault, CU_GET_PROC_ADDRESS_DEFAULT));
 }
 
-TEST_CASE("our declarations of NVRTC are the toolkit's") {
+TEST_CASE("our declarations of NVRTC are the toolkit's" * doctest::test_suite("CUDA headers")) {
   using namespace idletune::cuda;
 #define CHECK_SIGNATURE(name, result, parameters)                                   \
   CHECK_MESSAGE((SameInterface<result parameters, decltype(::nvrtc##name)>::value), \
@@ -173,8 +176,8 @@ TEST_CASE("our declarations of NVRTC are the toolkit's") {
 
 #else
 
-TEST_CASE("our declarations of CUDA are the toolkit's (skipped)") {
-  MESSAGE("skipped: cuda.h and nvrtc.h are not installed");
+TEST_CASE("our declarations of CUDA are the toolkit's" * doctest::test_suite("CUDA headers")) {
+  idletune::test::skip("cuda.h and nvrtc.h are not installed");
 }
 
 #endif

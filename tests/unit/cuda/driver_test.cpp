@@ -7,6 +7,7 @@
 #include "platform/cuda/session.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/cuda/stub.hpp"
+#include "tests/unit/skip.hpp"
 
 using idletune::StatusCode;
 using idletune::test::CudaStub;
@@ -40,14 +41,17 @@ TEST_CASE("a driver whose look-up fails is asked for its symbols") {
   CHECK(cuda::load_driver(stub.path).ok());
 }
 
-TEST_CASE("a missing driver is not_found and named, also where none is named") {
+TEST_CASE("a missing driver is not_found and named") {
   auto driver = cuda::load_driver("/nowhere/libcuda.so.1");
   REQUIRE(driver.code() == StatusCode::not_found);
   CHECK(driver.status().message().find("/nowhere/libcuda.so.1") != std::string::npos);
+}
+
+TEST_CASE("without a driver everything is not_found, and the usual one is named" *
+          doctest::test_suite("no CUDA driver")) {
   auto usual = cuda::list();
   if (usual.ok() || usual.code() != StatusCode::not_found) {
-    MESSAGE("skipped in part: this machine has a CUDA driver");
-    return;
+    return idletune::test::skip("this machine has a CUDA driver");
   }
   CHECK(usual.status().message().find("libcuda.so.1") != std::string::npos);
   CHECK(cuda::open(0).code() == StatusCode::not_found);

@@ -9,6 +9,7 @@
 #include <idletune/cuda.hpp>
 
 #include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/skip.hpp"
 
 using namespace std::chrono_literals;
 using namespace idletune;
@@ -98,20 +99,19 @@ void refuse_mistakes(Device& device, const Work& work) {
 
 }  // namespace
 
-TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then it is spoilt") {
+TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then it is spoilt" *
+          doctest::test_suite("CUDA device")) {
   TemporaryFolder folder;
   cuda::OpenOptions options;
   options.cache_folder = folder.path() + "/programs";
   auto opened = cuda::open(0, options);
   if (!opened.ok()) {
-    MESSAGE("skipped: " << opened.status().to_string());
-    return;
+    return test::skip(opened.status().to_string());
   }
   Device& device = **opened;
   MESSAGE(device.info().name << ", " << device.info().driver);
   if (!device.info().has_compiler) {
-    MESSAGE("skipped: no NVRTC for this GPU");
-    return;
+    return test::skip("no NVRTC for this GPU");
   }
   CHECK(device.info().compute_units > 0);
   CHECK(device.info().max_work_group_size >= 512);

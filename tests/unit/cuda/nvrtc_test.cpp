@@ -8,6 +8,7 @@
 
 #include "tests/paths.hpp"
 #include "tests/unit/cuda/stub.hpp"
+#include "tests/unit/skip.hpp"
 
 using idletune::StatusCode;
 using idletune::cuda::CodeTarget;
@@ -27,7 +28,7 @@ std::shared_ptr<const Nvrtc> load_stub(const std::string& path) {
 std::shared_ptr<const Nvrtc> load_real() {
   auto nvrtc = Nvrtc::load("", 13000);
   if (nvrtc.ok()) return *nvrtc;
-  MESSAGE("skipped: " << nvrtc.status().message());
+  idletune::test::skip(nvrtc.status().message());
   return nullptr;
 }
 
@@ -136,7 +137,8 @@ TEST_CASE("a missing or foreign library is said") {
   CHECK(foreign.status().message().find("lacks nvrtc") != std::string::npos);
 }
 
-TEST_CASE("the machine's NVRTC makes machine code for Jetson Orin and Hopper without a GPU") {
+TEST_CASE("the machine's NVRTC makes machine code for Jetson Orin and Hopper without a GPU" *
+          doctest::test_suite("NVRTC")) {
   const auto nvrtc = load_real();
   if (nvrtc == nullptr) return;
   for (int architecture : {87, 90}) {
@@ -155,7 +157,8 @@ TEST_CASE("the machine's NVRTC makes machine code for Jetson Orin and Hopper wit
   }
 }
 
-TEST_CASE("the machine's NVRTC makes PTX for an architecture that it does not know yet") {
+TEST_CASE("the machine's NVRTC makes PTX for an architecture that it does not know yet" *
+          doctest::test_suite("NVRTC")) {
   const auto nvrtc = load_real();
   if (nvrtc == nullptr) return;
   auto target = nvrtc->target_for(999);
@@ -169,7 +172,8 @@ TEST_CASE("the machine's NVRTC makes PTX for an architecture that it does not kn
   CHECK(nvrtc->target_for(20).code() == StatusCode::unsupported);
 }
 
-TEST_CASE("the machine's NVRTC names the line of a mistake, and refuses too much shared memory") {
+TEST_CASE("the machine's NVRTC names the line of a mistake, and refuses too much shared memory" *
+          doctest::test_suite("NVRTC")) {
   const auto nvrtc = load_real();
   if (nvrtc == nullptr) return;
   auto image = nvrtc->compile("extern \"C\" __global__ void scale() {\n  nonsense;\n}\n", "scale",

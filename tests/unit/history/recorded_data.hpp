@@ -15,6 +15,7 @@
 
 #include "models/history/import.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/skip.hpp"
 
 namespace idletune::test {
 
@@ -57,6 +58,8 @@ inline std::string note(const History& history, const std::string& key) {
   FAIL("no note " << key);
   return "";
 }
+
+inline constexpr const char* kNoRecordedData = "no recorded data (IDLETUNE_SHARED)";
 
 // The recorded caches in data/tuning/<folder>, sorted; none without the shared folder.
 inline std::vector<std::string> recorded_caches(const std::string& folder) {

@@ -79,11 +79,11 @@ TEST_CASE("dropped failures are found by comparing devices") {
   CHECK(distribution_of(part, 1).sorted.front() == 0);
 }
 
-TEST_CASE("fractions, steps and quantiles of recorded caches equal an independent computation") {
+TEST_CASE("fractions, steps and quantiles of recorded caches equal an independent computation" *
+          doctest::test_suite("recorded data")) {
   const auto paths = test::recorded_caches("kernel_tuner");
   if (paths.empty()) {
-    MESSAGE("skipped: no recorded data (IDLETUNE_SHARED)");
-    return;
+    return test::skip(test::kNoRecordedData);
   }
   // By tests/data/kernel_tuner/reference_fractions.py (NumPy).
   std::ifstream file(test::test_data("kernel_tuner/fractions.json"));

@@ -33,10 +33,10 @@ TEST_CASE("fractions, information and pruning of our own caches equal an indepen
 }
 
 TEST_CASE(
-    "fractions, information and pruning of all recorded spaces equal an independent computation") {
+    "fractions, information and pruning of all recorded spaces equal an independent computation" *
+    doctest::test_suite("recorded data")) {
   if (test::recorded_caches("kernel_tuner").empty()) {
-    MESSAGE("skipped: no recorded data (IDLETUNE_SHARED)");
-    return;
+    return test::skip(test::kNoRecordedData);
   }
   const nlohmann::json expected = test::golden("recorded.json");
   CHECK(expected.size() == 17 + 45 + 2 + 6);

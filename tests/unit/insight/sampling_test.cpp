@@ -100,11 +100,10 @@ TEST_CASE("intervals and bounds of samples hold as often as they say") {
   CHECK(coverage.better < 0.985);
 }
 
-TEST_CASE("on recorded spaces they hold too") {
+TEST_CASE("on recorded spaces they hold too" * doctest::test_suite("recorded data")) {
   const auto paths = test::recorded_caches("kernel_tuner");
   if (paths.empty()) {
-    MESSAGE("skipped: no recorded data (IDLETUNE_SHARED)");
-    return;
+    return test::skip(test::kNoRecordedData);
   }
   Coverage mean;
   for (const std::string& path : paths) {

@@ -317,7 +317,8 @@ TEST_CASE("before the break-even no gain is to be captured") {
   CHECK_FALSE(point_of(seeds).captured_gain);
 }
 
-TEST_CASE("on recorded GPUs no policy beats the limit and tuning costs little") {
+TEST_CASE("on recorded GPUs no policy beats the limit and tuning costs little" *
+          doctest::test_suite("recorded data")) {
   std::vector<History> histories;
   for (const std::string& path : test::recorded_caches("kernel_tuner")) {
     if (path.find("pnpoly") == std::string::npos) continue;
@@ -326,8 +327,7 @@ TEST_CASE("on recorded GPUs no policy beats the limit and tuning costs little") 
     histories.push_back(std::move(imported->front()));
   }
   if (histories.size() < 2) {
-    MESSAGE("skipped: no recorded data (IDLETUNE_SHARED)");
-    return;
+    return test::skip(test::kNoRecordedData);
   }
   LearnOptions learning;
   learning.cross_validate = false;

@@ -59,7 +59,8 @@ TEST_CASE("summaries use the middle and the nearest rank") {
 
 TEST_CASE(
     "on recorded GPUs a model of the others finds good configurations far sooner than random "
-    "search") {
+    "search" *
+    doctest::test_suite("recorded data")) {
   std::vector<History> histories;
   for (const std::string& path : test::recorded_caches("kernel_tuner")) {
     auto imported = import_histories(test::read_bytes(path), path);
@@ -67,8 +68,7 @@ TEST_CASE(
     histories.push_back(std::move(imported->front()));
   }
   if (histories.empty()) {
-    MESSAGE("skipped: no recorded data (IDLETUNE_SHARED)");
-    return;
+    return test::skip(test::kNoRecordedData);
   }
   std::vector<double> product;
   std::vector<double> random;

@@ -8,6 +8,7 @@
 #include "models/learn/learn.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"
+#include "tests/unit/skip.hpp"
 
 using namespace idletune;
 
@@ -106,14 +107,14 @@ TEST_CASE("a model of published entries alone gives boards of the family a start
   CHECK_FALSE(on("NVIDIA Orin").has_value());
 }
 
-TEST_CASE("CLBlast's database has entries for Mali and Adreno") {
+TEST_CASE("CLBlast's database has entries for Mali and Adreno" *
+          doctest::test_suite("recorded data")) {
   const char* shared = std::getenv("IDLETUNE_SHARED");
   const std::string path =
       std::string(shared != nullptr ? shared : "") + "/data/tuning/clblast/best_parameters.csv.gz";
   const auto bytes = read_file(path, 64u << 20);
   if (!bytes.ok()) {
-    MESSAGE("skipped: " << bytes.status().message());
-    return;
+    return test::skip(bytes.status().message());
   }
   const auto published = import_published(*bytes, path, {});
   REQUIRE_MESSAGE(published.ok(), published.status().message());

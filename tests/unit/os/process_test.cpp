@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "platform/os/process.hpp"
+#include "tests/unit/skip.hpp"
 
 namespace idletune {
 namespace {
@@ -68,7 +69,7 @@ std::unique_ptr<ChildProcess> own_child(const std::vector<std::string>& argument
     return child->channel().receive(MutableBytes(&byte, 1), kLong).ok();
   }();
   if (!can_start) {
-    MESSAGE("skipped: " << child_program() << " cannot be started here");
+    test::skip(child_program() + " cannot be started here");
     return nullptr;
   }
   return start(child_program(), arguments);
@@ -193,7 +194,7 @@ TEST_CASE("a child whose end somebody else collected counts as ended in an unkno
   ::signal(SIGCHLD, SIG_DFL);
 }
 
-TEST_CASE("a child that joined its parent echoes") {
+TEST_CASE("a child that joined its parent echoes" * doctest::test_suite("own children")) {
   auto child = own_child({"echo"});
   if (!child) return;
   REQUIRE(child->channel().send(bytes_of("ping"), kLong).ok());
@@ -204,7 +205,8 @@ TEST_CASE("a child that joined its parent echoes") {
   CHECK(child->exit_status().kind == ExitStatus::Kind::exited);
 }
 
-TEST_CASE("a joined child has no stray descriptors, dumps no core and is nice") {
+TEST_CASE("a joined child has no stray descriptors, dumps no core and is nice" *
+          doctest::test_suite("own children")) {
   const int stray = ::open("/dev/null", O_RDONLY);  // without O_CLOEXEC, as applications do
   auto child = own_child({"describe"});
   if (child) {
@@ -217,7 +219,7 @@ TEST_CASE("a joined child has no stray descriptors, dumps no core and is nice") 
   ::close(stray);
 }
 
-TEST_CASE("environment entries are added and replaced") {
+TEST_CASE("environment entries are added and replaced" * doctest::test_suite("own children")) {
   ::setenv("IDLETUNE_OS_TEST", "inherited", 1);
   if (!own_child({"echo"})) return;
   CHECK(receive_once(own_child({"environment"})->channel()) == "inherited");
@@ -231,7 +233,7 @@ TEST_CASE("environment entries are added and replaced") {
   ::unsetenv("IDLETUNE_OS_TEST");
 }
 
-TEST_CASE("an aborting child is told from one that exits") {
+TEST_CASE("an aborting child is told from one that exits" * doctest::test_suite("own children")) {
   auto child = own_child({"abort"});
   if (!child) return;
   REQUIRE(child->ended(kLong));
@@ -239,7 +241,7 @@ TEST_CASE("an aborting child is told from one that exits") {
   CHECK(child->exit_status().value == SIGABRT);
 }
 
-TEST_CASE("a hanging child dies when its parent is killed") {
+TEST_CASE("a hanging child dies when its parent is killed" * doctest::test_suite("own children")) {
   auto parent = own_child({"parent"});
   if (!parent) return;
   const std::string grandchild = receive_once(parent->channel());
@@ -250,7 +252,8 @@ TEST_CASE("a hanging child dies when its parent is killed") {
   CHECK(is_dead(grandchild));
 }
 
-TEST_CASE("a child survives the end of the thread that started it") {
+TEST_CASE("a child survives the end of the thread that started it" *
+          doctest::test_suite("own children")) {
   std::unique_ptr<ChildProcess> child;
   std::thread([&] { child = own_child({"echo"}); }).join();
   if (!child) return;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "models/package/pack.hpp"
+#include "tests/unit/skip.hpp"
 #include "tests/unit/space/clblast_gemm.hpp"
 
 using namespace idletune;
@@ -59,13 +60,13 @@ TEST_CASE("CLBlast's gemm space has the 17956 valid configurations of the publis
   CHECK(space->valid_count() == 17956);
 }
 
-TEST_CASE("enumerating CLBlast's gemm space gives exactly the measured configurations") {
+TEST_CASE("enumerating CLBlast's gemm space gives exactly the measured configurations" *
+          doctest::test_suite("recorded data")) {
   const char* shared = std::getenv("IDLETUNE_SHARED");
   const std::string text = read_gz(std::string(shared == nullptr ? "" : shared) +
                                    "/data/tuning/kernel_tuner/gemm-RTX_3090.json.gz");
   if (text.empty()) {
-    MESSAGE("skipped: no recorded measurements (IDLETUNE_SHARED)");
-    return;
+    return test::skip("no recorded measurements (IDLETUNE_SHARED)");
   }
   const std::set<std::string> measured = cache_keys(text);
   REQUIRE(measured.size() == 17956);

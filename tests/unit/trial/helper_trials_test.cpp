@@ -22,6 +22,7 @@
 #include "models/package/xml.hpp"
 #include "platform/os/process.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/skip.hpp"
 
 using namespace idletune;
 
@@ -361,8 +362,11 @@ TEST_CASE("in-process probe" * doctest::skip()) {
   (void)run(**trials, fatal);
 }
 
-TEST_CASE("in this process the same configuration takes the process with it") {
-  if (!contains(first_device().platform, "Portable Computing Language")) return;
+TEST_CASE("in this process the same configuration takes the process with it" *
+          doctest::test_suite("PoCL")) {
+  if (!contains(first_device().platform, "Portable Computing Language")) {
+    return idletune::test::skip("the first OpenCL device is not PoCL's");
+  }
   ProcessOptions probe;
   probe.program = "/proc/self/exe";
   probe.arguments = {"--no-skip", "--test-case=in-process probe"};
