@@ -153,9 +153,9 @@ void TuningEngine::use_model(const std::shared_ptr<const Model>& model) {
   }
 }
 
-// One per call of run(), so that none of them takes long. Evidence from here does not depend on the
-// model and stays; the searcher is told it again.
-void TuningEngine::renew_one(ShapeTask* preferred) {
+// True if there was one. One per call of run(), so that none of them takes long. Evidence from here
+// does not depend on the model and stays; the searcher is told it again.
+bool TuningEngine::renew_one(ShapeTask* preferred) {
   ShapeTask* next = nullptr;
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
@@ -163,10 +163,11 @@ void TuningEngine::renew_one(ShapeTask* preferred) {
       if (next == nullptr || task.get() == preferred) next = task.get();
     }
   }
-  if (next == nullptr) return;
+  if (next == nullptr) return false;
   const std::vector<KnownMeasurement> known = measurements_of(*next);
   next->search.renew(next->kernel.model, known);
   next->exhausted = false;
+  return true;
 }
 
 }  // namespace idletune::detail

@@ -48,7 +48,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   }
   gap_needed_ = Nanoseconds{0};
   const Nanoseconds start = now();
-  renew_one(only);
+  bool renewed = false;
   for (;;) {
     const Nanoseconds remaining = budget - (now() - start);
     if (remaining.count() <= 0) {
@@ -70,6 +70,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     }
     if (build_) continue;
     if (recall_one()) continue;
+    renewed = renewed || renew_one(only);
     ShapeTask* task = choose(source, only);
     if (task == nullptr) {
       report.why =

@@ -94,7 +94,7 @@ class TuningEngine {
   SearchSubject subject_of(const KernelState& kernel, const ShapeSlot& slot) const;
   std::vector<KnownMeasurement> measurements_of(const ShapeTask& task) const;
   void recall_adoption(ShapeTask& task);
-  void renew_one(ShapeTask* preferred);
+  bool renew_one(ShapeTask* preferred);
   DeviceTask& device_task(const Device& device);
   void notice_lost_devices();
   void end_tuning(KernelTask& kernel, const std::string& why);

@@ -302,6 +302,30 @@ TEST_CASE("the account goes on after a restart where it stood") {
 
 // --- another model ---
 
+TEST_CASE("a model that comes amid a trial waits for its end, then its pick is tried") {
+  // At whichever stage of the first step it comes.
+  for (std::size_t stage = 3; stage < 12; ++stage) {
+    CAPTURE(stage);
+    const auto board = board_that();
+    PlayedEngine engine(*board);
+    REQUIRE(engine.launch().ok());
+    while (board->requested.size() < stage) engine.tune(1ms);
+    const Configuration under_trial = board->requested.back().configuration;
+    const std::uint64_t evaluated = engine.explain().evaluated;
+    engine.engine->use_model(model_saying(8, 8));
+    while (engine.explain().evaluated == evaluated) engine.tune(1ms);
+    // The step that was under way ended as itself.
+    bool concluded = under_trial == kDefault;
+    engine.journal->state().for_each_measurement([&](const journal::Measurement& measurement) {
+      concluded = concluded || measurement.trial.configuration == under_trial;
+    });
+    CHECK(concluded);
+    while (engine.explain().evaluated < evaluated + 3) engine.tune(10ms);
+    CHECK(engine.task().running() == Configuration{8, 8});
+    CHECK(engine.explain().selection == Selection::first_pick);
+  }
+}
+
 TEST_CASE("a model that goes takes nothing away that was measured") {
   const auto board = board_that();
   PlayedEngine engine(*board);
