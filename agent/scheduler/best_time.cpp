@@ -45,13 +45,14 @@ double level_of_current(const DecisionInput& input, const Terms& terms) {
 
 Scale estimate_scale(const DecisionInput& input, const Terms& terms,
                      const RelativePerformance& distribution) {
-  std::optional<double> predicted = input.current_relative;
-  if (!predicted && input.first_pick_running) predicted = input.first_pick_relative;
+  double predicted = input.current_relative.value_or(0);
+  if (!input.current_relative && input.first_pick_running) {
+    predicted = input.first_pick_relative.value_or(0);
+  }
   // What the sources predict is their components' affair once an entry was measured.
-  if (terms.entries > 0) predicted.reset();
-  const bool usable = predicted && *predicted > 0.01 && *predicted <= 1.0;
+  const bool usable = terms.entries == 0 && predicted > 0.01 && predicted <= 1.0;
   const double q =
-      usable ? *predicted : distribution.correct_quantile(level_of_current(input, terms));
+      usable ? predicted : distribution.correct_quantile(level_of_current(input, terms));
   Scale scale;
   scale.known_best = terms.known_best;
   scale.mean_log = std::log(terms.current) + std::log(q);
