@@ -1,7 +1,5 @@
 #include "agent/launch/kernel_state.hpp"
 
-#include <algorithm>
-
 #include <idletune/text.hpp>
 
 #include "agent/trial/limits.hpp"
@@ -248,20 +246,19 @@ Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& 
 
 Result<std::shared_ptr<Program>> KernelState::program_of(const Configuration& configuration) {
   if (configuration == package_->default_configuration()) return default_program_;
-  built_programs_.erase(
-      std::remove_if(built_programs_.begin(), built_programs_.end(),
-                     [](const BuiltProgram& built) { return built.program.expired(); }),
-      built_programs_.end());
-  for (const BuiltProgram& built : built_programs_) {
-    if (built.configuration != configuration) continue;
-    if (std::shared_ptr<Program> program = built.program.lock()) return program;
+  BuiltProgram* room = nullptr;
+  for (BuiltProgram& built : built_programs_) {
+    std::shared_ptr<Program> program = built.program.lock();
+    if (program == nullptr) room = &built;
+    if (program != nullptr && built.configuration == configuration) return program;
   }
   const std::string options = package_->compile_options(configuration);
   Result<std::unique_ptr<Program>> compiled = device_.compile(
       {package_->source(), package_->entry(), options, kLanes, package_->prebuilt(configuration)});
   if (!compiled.ok()) return compiled.status();
   std::shared_ptr<Program> program = std::move(*compiled);
-  built_programs_.push_back({configuration, program});
+  if (room == nullptr) room = &built_programs_.emplace_back();
+  *room = {configuration, program};
   return program;
 }
 

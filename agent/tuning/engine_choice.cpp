@@ -142,9 +142,9 @@ bool TuningEngine::begin_work(ShapeTask& task, TimeSource source) {
   if (task.default_time.count() > 0) return propose(task, source);
   const Configuration& configuration = task.slot.fallback.configuration;
   const RunnerContents& contents = task.kernel.contents;
-  task.work = MeasuringDefault{
+  task.work.emplace<MeasuringDefault>(MeasuringDefault{
       ReferenceBaseline(task.slot.shape, configuration, contents.compiled(configuration),
-                        contents.prepared(task.slot.shape)[0], step_options())};
+                        contents.prepared(task.slot.shape)[0], step_options())});
   return true;
 }
 
@@ -175,10 +175,10 @@ std::optional<Proposal> TuningEngine::take_suspect(ShapeTask& task) {
   std::optional<Configuration> suspect;
   journal_.state().for_each_suspect([&](const journal::Suspect& entry) {
     if (entry.key.shape_key() != task.identity.shape_key()) return;
-    const Configuration& configuration = entry.trial.configuration;
-    if (std::find(tried.begin(), tried.end(), configuration) == tried.end()) {
-      suspect = configuration;
+    for (const Configuration& configuration : tried) {
+      if (configuration == entry.trial.configuration) return;
     }
+    suspect = entry.trial.configuration;
   });
   if (!suspect) return std::nullopt;
   tried.push_back(*suspect);
@@ -216,16 +216,16 @@ bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
   const Configuration& configuration = proposal->configuration;
   if (kernel.in_place.allowed && kernel.state->profiling_available() &&
       source == TimeSource::idle) {
-    task.work = TryingInPlace{
+    task.work.emplace<TryingInPlace>(TryingInPlace{
         *proposal,
         InPlaceTrial(step_options(), task.slot.shape, configuration, kernel.in_place.max_slowdown),
-        journaled_trial(task, configuration)};
+        journaled_trial(task, configuration)});
     return true;
   }
   CandidateContext context = candidate_context(task, configuration, task.running());
   context.incumbent_time = task.running_time;
-  task.work = TryingCandidate{*proposal, CandidateTrial(step_options(), context),
-                              journaled_trial(task, configuration)};
+  task.work.emplace<TryingCandidate>(TryingCandidate{
+      *proposal, CandidateTrial(step_options(), context), journaled_trial(task, configuration)});
   return true;
 }
 

@@ -47,7 +47,7 @@ void TuningEngine::take_sample(ShapeTask& task, const Variant* variant, Nanoseco
 void TuningEngine::watch_production(ShapeTask& task) {
   const bool tuned = task.variants.adopted() != nullptr;
   if (task.slot.enqueue_failures.exchange(0, std::memory_order_relaxed) > 0 && tuned) {
-    if (is<Rechecking>(task.work)) task.work = Resting{};
+    if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
     demote(task, "the driver refused to launch it");
     return;
   }
@@ -60,7 +60,7 @@ void TuningEngine::watch_production(ShapeTask& task) {
   if (recheck != nullptr && ++recheck->rounds < kRecheckRounds) return;
   if (loses && (recheck != nullptr || !can_recheck)) {
     // Nobody can say whether only the clock dropped: the default is what was promised.
-    if (recheck != nullptr) task.work = Resting{};
+    if (recheck != nullptr) task.work.emplace<Resting>();
     demote(task, "slower in production than the default was");
     return;
   }
@@ -71,7 +71,7 @@ void TuningEngine::watch_production(ShapeTask& task) {
 void TuningEngine::begin_recheck(ShapeTask& task) {
   const CandidateContext context =
       candidate_context(task, task.running(), task.slot.fallback.configuration);
-  task.work = Rechecking{CandidateTrial(step_options(), context)};
+  task.work.emplace<Rechecking>(Rechecking{CandidateTrial(step_options(), context)});
 }
 
 }  // namespace idletune::detail

@@ -9,7 +9,7 @@
 namespace idletune::detail {
 
 void TuningEngine::install(ShapeTask& task, Install install) {
-  task.work = Installing{};
+  task.work.emplace<Installing>();
   build({&task, std::move(install), false});
 }
 
@@ -55,7 +55,7 @@ void TuningEngine::finish_build() {
     task.variants.offer(std::move(build.variant), trying.plan.period());
     return;
   }
-  task.work = Resting{};
+  task.work.emplace<Resting>();
   publish(task, std::move(build.variant), build.install.time);
   if (build.install.recalled) return;
   journal::Adoption adoption;
@@ -73,7 +73,7 @@ void TuningEngine::build_failed(const Build& build) {
           ": an accepted configuration does not build for launches: ", build.status.message()});
   if (build.status.code() == StatusCode::timeout) end_tuning(task.kernel, "a launch never ended");
   if (!build.candidate) {
-    task.work = Resting{};
+    task.work.emplace<Resting>();
     return;
   }
   std::get<TryingInPlace>(task.work).plan.on_build_failure();
@@ -98,7 +98,7 @@ void TuningEngine::publish_recalled(ShapeTask& task) {
   release_device();
   Build build{&task, *std::exchange(task.recalled, std::nullopt), false};
   build_for_launches(build);
-  task.work = Installing{};
+  task.work.emplace<Installing>();
   build_.emplace(std::move(build));
   finish_build();
 }

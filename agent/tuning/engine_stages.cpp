@@ -85,7 +85,7 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   ShapeTask& task = in_flight_->task();
   TrialOutcome outcome;
   if (!task.kernel.runner->poll(wait, outcome)) return false;
-  const StageInFlight stage = *in_flight_;
+  const StageInFlight stage = std::move(*in_flight_);
   in_flight_.reset();
   if (outcome.wall.count() == 0) outcome.wall = now() - stage.started();
   learn_from(task, stage, outcome);

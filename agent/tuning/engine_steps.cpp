@@ -19,7 +19,8 @@ void TuningEngine::end_work(ShapeTask& task) {
   }
   if (!done(task.work)) return;
   if (current_ == &task) current_ = nullptr;
-  ShapeWork ended = std::exchange(task.work, Resting{});
+  ShapeWork ended = std::move(task.work);
+  task.work.emplace<Resting>();
   if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
     end_baseline(task, baseline->plan);
   } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {

@@ -1,9 +1,9 @@
 // What a trial runner holds as far as its user knows: compiled configurations and prepared data.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 #include "agent/scheduler/step_plan.hpp"
@@ -40,7 +40,10 @@ class RunnerContents {
   }
 
   bool compiled(const Configuration& configuration) const {
-    return std::find(compiled_.begin(), compiled_.end(), configuration) != compiled_.end();
+    for (const Configuration& each : compiled_) {
+      if (each == configuration) return true;
+    }
+    return false;
   }
   // Which of StepOptions::seeds have their inputs and reference results there.
   std::array<bool, 2> prepared(const Shape& shape) const {
@@ -48,11 +51,16 @@ class RunnerContents {
   }
 
  private:
+  // The one used longest ago makes room.
   void note_used(const Configuration& configuration) {
-    compiled_.erase(std::remove(compiled_.begin(), compiled_.end(), configuration),
-                    compiled_.end());
-    if (compiled_.size() >= kCompiled) compiled_.erase(compiled_.begin());
-    compiled_.push_back(configuration);
+    std::size_t at = 0;
+    while (at < compiled_.size() && compiled_[at] != configuration) ++at;
+    if (at == compiled_.size() && at < kCompiled) {
+      compiled_.push_back(configuration);
+      return;
+    }
+    if (at == compiled_.size()) compiled_[at = 0] = configuration;
+    for (; at + 1 < compiled_.size(); ++at) std::swap(compiled_[at], compiled_[at + 1]);
   }
 
   std::vector<Configuration> compiled_;  // the one used last at the end

@@ -1,6 +1,6 @@
 #include "agent/tuning/shape_search.hpp"
 
-#include <algorithm>
+#include <cstddef>
 #include <utility>
 
 #include "agent/search/searchers.hpp"
@@ -54,7 +54,9 @@ bool ShapeSearch::is_baseline(const Configuration& configuration) const {
 }
 
 void ShapeSearch::note_measured(const Configuration& configuration, Nanoseconds time) {
-  hints_.erase(std::remove(hints_.begin(), hints_.end(), configuration), hints_.end());
+  for (std::size_t i = hints_.size(); i-- > 0;) {
+    if (hints_[i] == configuration) hints_.erase(hints_.begin() + static_cast<std::ptrdiff_t>(i));
+  }
   if (!is_first_pick(configuration)) return;
   evidence_.first_pick_tried = true;
   if (time.count() > 0) first_pick_time_ = time;

@@ -1,7 +1,8 @@
 #include "agent/tuning/surroundings.hpp"
 
-#include <optional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "agent/trial/helper_trials.hpp"
 #include "agent/trial/in_process_trials.hpp"
@@ -19,20 +20,23 @@ QuirkTable quirks_of(const AgentOptions& options) {
   return quirks;
 }
 
-TrialRunnerFactory trials_in_helpers(const HelperTrialsOptions& helper) {
-  return [helper](Device& device, const std::shared_ptr<const KernelPackage>& package)
+// What the functions below hold is shared by their copies: copying it would be code of some KiB.
+
+TrialRunnerFactory trials_in_helpers(HelperTrialsOptions options) {
+  return [helper = std::make_shared<const HelperTrialsOptions>(std::move(options))](
+             Device& device, const std::shared_ptr<const KernelPackage>& package)
              -> Result<std::unique_ptr<TrialRunner>> {
     return std::unique_ptr<TrialRunner>(
-        std::make_unique<HelperTrials>(device.info(), package, helper));
+        std::make_unique<HelperTrials>(device.info(), package, *helper));
   };
 }
 
-TrialRunnerFactory trials_in_this_process(const TrialExecutorOptions& options,
-                                          const QuirkTable& quirks) {
-  return [options, quirks](Device& device, const std::shared_ptr<const KernelPackage>& package)
+TrialRunnerFactory trials_in_this_process(const TrialExecutorOptions& options, QuirkTable table) {
+  return [options, quirks = std::make_shared<const QuirkTable>(std::move(table))](
+             Device& device, const std::shared_ptr<const KernelPackage>& package)
              -> Result<std::unique_ptr<TrialRunner>> {
     auto trials = InProcessTrials::create(
-        std::make_unique<TrialExecutor>(device, package, options, quirks), TrialThread::own);
+        std::make_unique<TrialExecutor>(device, package, options, *quirks), TrialThread::own);
     if (!trials.ok()) return trials.status();
     return std::unique_ptr<TrialRunner>(std::move(*trials));
   };
@@ -40,8 +44,8 @@ TrialRunnerFactory trials_in_this_process(const TrialExecutorOptions& options,
 
 // Sensors are looked for when they are read first: that takes some milliseconds.
 BoardReader sensors_below(const std::string& sysfs_root) {
-  return [sysfs_root, board = std::optional<Board>()]() mutable {
-    if (!board) board = Board::open(sysfs_root);
+  return [sysfs_root, board = std::shared_ptr<Board>()]() mutable {
+    if (!board) board = std::make_shared<Board>(Board::open(sysfs_root));
     return board->read();
   };
 }
@@ -65,7 +69,7 @@ Surroundings real_surroundings(const AgentOptions& options) {
   if (!options.state.empty()) helper.program_cache = options.state + "/programs";
   helper.executor = executor;
   helper.quirks = quirks_of(options);
-  real.make_trial_runner = trials_in_helpers(helper);
+  real.make_trial_runner = trials_in_helpers(std::move(helper));
   return real;
 }
 
