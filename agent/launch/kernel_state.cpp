@@ -1,5 +1,7 @@
 #include "agent/launch/kernel_state.hpp"
 
+#include <algorithm>
+
 #include <idletune/text.hpp>
 
 #include "agent/trial/limits.hpp"

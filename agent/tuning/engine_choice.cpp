@@ -155,6 +155,8 @@ Admission TuningEngine::admission(const ShapeTask& task, const Configuration& co
   const journal::State& state = journal_.state();
   if (state.is_quarantined(key) || state.is_suspect(key)) return Admission::refused;
   if (configuration == task.running()) return Admission::refused;
+  // A board without a compiler runs what came prebuilt.
+  if (!task.kernel.state->can_be_built(configuration)) return Admission::impossible;
   const bool launchable = task.kernel.state->package().plan(task.slot.shape, configuration).ok();
   return launchable ? Admission::admitted : Admission::impossible;
 }
