@@ -59,7 +59,6 @@ CompiledVariant* CompiledVariants::get(const TrialRequest& request, LaunchPlan& 
 // compilation and must not wait for a gap.
 bool CompiledVariants::generate_code(const TrialRequest& request, CompiledVariant& variant,
                                      TrialOutcome& outcome) {
-  if (options_.simulated) return true;
   Nanoseconds deadline = request.deadline.count() > 0 ? request.deadline : kNoDeadline;
   deadline += options_.first_run_allowance;
   const Status warm = warm_up(device_, package_, *variant.program,

@@ -12,17 +12,12 @@
 
 namespace idletune {
 
-enum class TrialThread : std::uint8_t {
-  caller = 0,  // start() runs the stage and returns when it has ended
-  own = 1      // a low-priority thread of ours; a stage may outlive the gap it was started in
-};
-
+// Stages run on a low-priority thread of ours, and may outlive the gap they were started in.
 class InProcessTrials final : public TrialRunner {
  public:
-  // With TrialThread::own the executor's device is used from that thread while a stage runs. Error:
-  // out_of_memory when the thread cannot be started.
-  static Result<std::unique_ptr<InProcessTrials>> create(std::unique_ptr<TrialExecutor> executor,
-                                                         TrialThread thread);
+  // The executor's device is used from that thread while a stage runs. Error: out_of_memory when
+  // the thread cannot be started.
+  static Result<std::unique_ptr<InProcessTrials>> create(std::unique_ptr<TrialExecutor> executor);
   // Waits for a running stage: at most its deadline, or the end of a compilation.
   ~InProcessTrials() override;
 

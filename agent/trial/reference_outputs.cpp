@@ -44,7 +44,7 @@ bool ReferenceOutputs::make(const TrialRequest& request, TrialOutcome& outcome, 
   if (!runs_.fit(request.shape, configuration, outcome)) return false;
   const Status filled = runs_.scratch().fill(request.seed);
   if (!filled.ok()) return fail_prepare(outcome, TrialStatus::runtime, {filled.message()});
-  if (!options_.simulated && !run(request, outcome)) return false;
+  if (!run(request, outcome)) return false;
   return keep(request.seed, outcome, made);
 }
 
@@ -74,10 +74,8 @@ Status ReferenceOutputs::compile() {
       device_, package_, package_.reference_entry(), package_.reference_configuration());
   if (!program) return program.status();
   const Status warm =
-      options_.simulated
-          ? Status()
-          : warm_up(device_, package_, **program, package_.reference_plan(smallest_shape(package_)),
-                    package_.reference_configuration(), options_.reference_deadline);
+      warm_up(device_, package_, **program, package_.reference_plan(smallest_shape(package_)),
+              package_.reference_configuration(), options_.reference_deadline);
   if (warm.ok()) program_ = std::move(*program);
   return warm;
 }
@@ -94,7 +92,7 @@ bool ReferenceOutputs::launch(const TrialRequest& request, const Range& range,
 }
 
 bool ReferenceOutputs::keep(std::uint32_t seed, TrialOutcome& outcome, Reference& made) {
-  bool wrote_something = options_.simulated;
+  bool wrote_something = false;
   std::size_t outputs = 0;
   const Scratch& scratch = runs_.scratch();
   for (std::size_t i = 0; i < scratch.count(); ++i) {

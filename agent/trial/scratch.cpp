@@ -43,13 +43,11 @@ Result<HostBytes> allocate_host(std::uint64_t bytes) {
   return result;
 }
 
-Scratch::Scratch(Device& device, const KernelPackage& package, std::uint64_t guard_bytes,
-                 std::uint64_t max_data_bytes)
+Scratch::Scratch(Device& device, const KernelPackage& package, std::uint64_t guard_bytes)
     : device_(device),
       package_(package),
       guard_bytes_(rounded_up(guard_bytes, 8)),
-      front_guard_bytes_(0),
-      max_data_bytes_(max_data_bytes) {
+      front_guard_bytes_(0) {
   const std::size_t alignment = device.window_alignment_bytes();
   if (alignment != 0) front_guard_bytes_ = rounded_up(guard_bytes, alignment);
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
@@ -74,8 +72,7 @@ Result<std::uint64_t> Scratch::data_bytes_for(std::size_t buffer, const Shape& s
     return Status(StatusCode::out_of_memory,
                   {"buffer '", spec(buffer).name, "' of ", *elements, " elements"});
   }
-  const std::uint64_t bytes = *elements * element_bytes;
-  return max_data_bytes_ == 0 ? bytes : std::min(bytes, max_data_bytes_);
+  return *elements * element_bytes;
 }
 
 Result<std::uint64_t> Scratch::needed_bytes(const Shape& shape,

@@ -29,9 +29,7 @@ Result<HostBytes> allocate_host(std::uint64_t bytes);
 // Used by one thread; copies go through the device's blocking read and write.
 class Scratch {
  public:
-  // Buffers are cut to `max_data_bytes` (for devices that compute nothing); 0: whole.
-  Scratch(Device& device, const KernelPackage& package, std::uint64_t guard_bytes,
-          std::uint64_t max_data_bytes = 0);
+  Scratch(Device& device, const KernelPackage& package, std::uint64_t guard_bytes);
 
   // Device memory that `fit` would hold. Errors: out_of_memory when it cannot be counted; those of
   // KernelPackage::buffer_elements.
@@ -88,7 +86,6 @@ class Scratch {
   const KernelPackage& package_;
   std::uint64_t guard_bytes_;        // behind the data
   std::uint64_t front_guard_bytes_;  // 0 without windows
-  std::uint64_t max_data_bytes_;
   std::vector<Slot> slots_;
   HostBytes chunk_;
   HostBytes expected_;

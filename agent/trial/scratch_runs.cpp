@@ -6,18 +6,12 @@
 #include "agent/trial/trial_failure.hpp"
 
 namespace idletune::trial {
-namespace {
-
-constexpr std::uint64_t kSimulatedBytes = 64;  // per buffer of a device that computes nothing
-
-}  // namespace
-
 ScratchRuns::ScratchRuns(Device& device, const KernelPackage& package,
                          const TrialExecutorOptions& options)
     : device_(device),
       package_(package),
       options_(options),
-      scratch_(device, package, options.guard_bytes, options.simulated ? kSimulatedBytes : 0) {}
+      scratch_(device, package, options.guard_bytes) {}
 
 bool ScratchRuns::fit(const Shape& shape, const Configuration& configuration,
                       TrialOutcome& outcome) {
@@ -66,13 +60,7 @@ bool ScratchRuns::launch(Program& program, const Range& range, const TrialReques
 
 bool ScratchRuns::fail_run(const Status& status, Nanoseconds deadline, TrialOutcome& outcome) {
   if (status.code() != StatusCode::timeout) {
-    // A replayed device says so in its own way (agent/lab/replay_device.hpp).
-    TrialStatus ended = TrialStatus::runtime;
-    if (options_.simulated) {
-      if (status.message() == "crash") ended = TrialStatus::crash;
-      if (status.code() == StatusCode::corrupt) ended = TrialStatus::correctness;
-    }
-    return fail(outcome, ended, {status.message()});
+    return fail(outcome, TrialStatus::runtime, {status.message()});
   }
   outcome.device += deadline;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(deadline);

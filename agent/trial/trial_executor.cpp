@@ -53,7 +53,7 @@ class TrialExecutor::State {
       run_stage(request, outcome);
       // A run that has not ended may still use the buffers; and what an error has spoilt fails for
       // every configuration, not for this one.
-      const bool unfinished = outcome.status == TrialStatus::timeout && !options_.simulated;
+      const bool unfinished = outcome.status == TrialStatus::timeout;
       poisoned_ = unfinished || !device_.usable().ok();
     }
     outcome.wall = device_.now() - start;

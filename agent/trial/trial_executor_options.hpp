@@ -23,9 +23,6 @@ struct TrialExecutorOptions {
   Nanoseconds first_run_allowance{std::chrono::seconds(5)};
   // Of the reference, which nobody has timed yet. Includes its first run's code generation.
   Nanoseconds reference_deadline{std::chrono::seconds(60)};
-  // The device plays back a history and computes nothing: outputs are not read, a run that returns
-  // counts as correct.
-  bool simulated = false;
 };
 
 }  // namespace idletune

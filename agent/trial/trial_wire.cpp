@@ -220,7 +220,6 @@ void code_executor(Fields& fields, Value& options) {
   fields.integer("compiled variants", options.compiled_variants);
   fields.time("first-run allowance", options.first_run_allowance);
   fields.time("reference deadline", options.reference_deadline);
-  fields.boolean("simulated", options.simulated);
 }
 
 template <class Fields, class Value>

@@ -35,8 +35,8 @@ TrialRunnerFactory trials_in_this_process(const TrialExecutorOptions& options, Q
   return [options, quirks = std::make_shared<const QuirkTable>(std::move(table))](
              Device& device, const std::shared_ptr<const KernelPackage>& package)
              -> Result<std::unique_ptr<TrialRunner>> {
-    auto trials = InProcessTrials::create(
-        std::make_unique<TrialExecutor>(device, package, options, *quirks), TrialThread::own);
+    auto trials =
+        InProcessTrials::create(std::make_unique<TrialExecutor>(device, package, options, *quirks));
     if (!trials.ok()) return trials.status();
     return std::unique_ptr<TrialRunner>(std::move(*trials));
   };

@@ -352,8 +352,8 @@ TEST_CASE("the helper does nothing when started by hand") {
 TEST_CASE("in-process probe" * doctest::skip()) {
   auto device = opencl::open_matching(first_device());
   REQUIRE(device.ok());
-  auto trials = InProcessTrials::create(std::make_unique<TrialExecutor>(**device, broken_package()),
-                                        TrialThread::own);
+  auto trials =
+      InProcessTrials::create(std::make_unique<TrialExecutor>(**device, broken_package()));
   REQUIRE(trials.ok());
   CHECK_FALSE((*trials)->isolated());
   check_that_a_right_one_passes(**trials);
@@ -381,8 +381,8 @@ TEST_CASE("in this process the same configuration takes the process with it" *
 TEST_CASE("in this process a right variant passes and every wrong one is refused") {
   auto device = opencl::open_matching(first_device());
   REQUIRE(device.ok());
-  auto trials = InProcessTrials::create(std::make_unique<TrialExecutor>(**device, broken_package()),
-                                        TrialThread::own);
+  auto trials =
+      InProcessTrials::create(std::make_unique<TrialExecutor>(**device, broken_package()));
   REQUIRE(trials.ok());
   check_that_a_right_one_passes(**trials);
   for (const std::int64_t bug : {1, 2, 3, 4, 5, 6, 9}) {

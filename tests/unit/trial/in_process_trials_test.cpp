@@ -29,29 +29,14 @@ void add_kernels(fake::Device& device) {
   device.kernels["scale"] = [](const Launch& launch) { return scale(launch, 0, 0); };
 }
 
-std::unique_ptr<InProcessTrials> trials_on(fake::Device& device, TrialThread thread) {
+std::unique_ptr<InProcessTrials> trials_on(fake::Device& device) {
   auto trials = InProcessTrials::create(
-      std::make_unique<TrialExecutor>(device, package_of(scale_description())), thread);
+      std::make_unique<TrialExecutor>(device, package_of(scale_description())));
   REQUIRE(trials.ok());
   return std::move(*trials);
 }
 
 }  // namespace
-
-TEST_CASE("on the caller's thread a stage has ended when start returns") {
-  fake::Device device;
-  add_kernels(device);
-  auto trials = trials_on(device, TrialThread::caller);
-  CHECK_FALSE(trials->isolated());
-  TrialOutcome outcome;
-  CHECK_FALSE(trials->poll(Nanoseconds(0), outcome));
-  REQUIRE(trials->start(check_request(kNoFault)).ok());
-  CHECK(device.runs.size() == 3);  // the reference twice: for its code, and for its result
-  CHECK(trials->start(check_request(kNoFault)).code() == StatusCode::busy);
-  REQUIRE(trials->poll(Nanoseconds(0), outcome));
-  CHECK(outcome.status == TrialStatus::correct);
-  CHECK_FALSE(trials->poll(Nanoseconds(0), outcome));
-}
 
 TEST_CASE("on its own thread a stage runs on while the caller does something else") {
   fake::Device device;
@@ -61,7 +46,7 @@ TEST_CASE("on its own thread a stage runs on while the caller does something els
     while (!go.load()) std::this_thread::yield();
     return Status();
   };
-  auto trials = trials_on(device, TrialThread::own);
+  auto trials = trials_on(device);
   REQUIRE(trials->start(check_request(kNoFault)).ok());
   TrialOutcome outcome;
   CHECK_FALSE(trials->poll(Nanoseconds(0), outcome));
@@ -73,20 +58,19 @@ TEST_CASE("on its own thread a stage runs on while the caller does something els
 }
 
 TEST_CASE("after a hang no further trial starts in this process") {
-  for (const TrialThread thread : {TrialThread::caller, TrialThread::own}) {
-    auto device = std::make_unique<fake::Device>();
-    add_kernels(*device);
-    {
-      auto trials = trials_on(*device, thread);
-      REQUIRE(trials->start(check_request(kHangs)).ok());
-      TrialOutcome outcome;
-      REQUIRE(trials->poll(std::chrono::minutes(5), outcome));
-      CHECK(outcome.status == TrialStatus::timeout);
-      CHECK(trials->poisoned());
-      CHECK(trials->start(check_request(kNoFault)).code() == StatusCode::device_error);
-    }
-    (void)device.release();  // what was not freed refers to it, for good
+  auto device = std::make_unique<fake::Device>();
+  add_kernels(*device);
+  {
+    auto trials = trials_on(*device);
+    CHECK_FALSE(trials->isolated());
+    REQUIRE(trials->start(check_request(kHangs)).ok());
+    TrialOutcome outcome;
+    REQUIRE(trials->poll(std::chrono::minutes(5), outcome));
+    CHECK(outcome.status == TrialStatus::timeout);
+    CHECK(trials->poisoned());
+    CHECK(trials->start(check_request(kNoFault)).code() == StatusCode::device_error);
   }
+  (void)device.release();  // what was not freed refers to it, for good
 }
 
 TEST_CASE("destruction waits for a running stage") {
@@ -99,7 +83,7 @@ TEST_CASE("destruction waits for a running stage") {
     return scale(launch, 0, 0);
   };
   {
-    auto trials = trials_on(device, TrialThread::own);
+    auto trials = trials_on(device);
     REQUIRE(trials->start(check_request(kNoFault)).ok());
   }
   // It either never began or has ended: nothing runs on the device now.

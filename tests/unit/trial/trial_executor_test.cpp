@@ -256,23 +256,3 @@ TEST_CASE("a package without outputs cannot be checked and says so") {
   CHECK(outcome.stage == TrialStage::prepare);
   CHECK_MESSAGE(contains(outcome.message, "declares no output"), outcome.message);
 }
-
-TEST_CASE("a simulated device is believed, and its recorded failures come through") {
-  Bench bench;
-  bench.options.simulated = true;
-  bench.device.kernels.erase("scale_reference");
-  Status script;
-  bool spoil = false;
-  bench.device.kernels["scale"] = [&](const Launch& launch) {
-    if (spoil) launch.buffer<std::uint8_t>(1)[5] ^= 0xff;
-    return script;
-  };
-  CHECK(bench.check(kNoFault).status == TrialStatus::correct);
-  spoil = true;
-  CHECK(bench.check(kNoFault).status == TrialStatus::correctness);
-  script = Status(StatusCode::device_error, "crash");
-  CHECK(bench.check(kNoFault).status == TrialStatus::crash);
-  script = Status(StatusCode::timeout, "scripted");
-  CHECK(bench.check(kNoFault).status == TrialStatus::timeout);
-  CHECK_FALSE(bench.get().poisoned());
-}

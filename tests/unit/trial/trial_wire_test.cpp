@@ -118,7 +118,6 @@ TEST_CASE("setups and answers come back as they went") {
   CHECK(decoded->executor.compiled_variants == 9);
   CHECK(decoded->executor.first_run_allowance == Nanoseconds(5));
   CHECK(decoded->executor.reference_deadline == Nanoseconds(6));
-  CHECK_FALSE(decoded->executor.simulated);
   CHECK(decoded->quirks == setup.quirks);
   CHECK(decoded->package == setup.package);
   const auto ready = decode_ready(payload_of(encode(Ready{StatusCode::not_found, "no device"})));
