@@ -26,12 +26,13 @@ class PlayedEngine {
     engine.emplace(options, *journal, surroundings_);
     auto package = KernelPackage::open(played_package(), "played");
     REQUIRE(package.ok());
-    auto state = detail::KernelState::create(board.device, *package, 8);
+    auto state = detail::KernelState::create(board.device, *package, options.max_shapes);
     REQUIRE_MESSAGE(state.ok(), state.status().to_string());
     kernel = &engine->add_kernel(std::move(*state), nullptr);
     x_ = std::move(*board.device.allocate(4096 * sizeof(float)));
   }
 
+  void use_model(const std::shared_ptr<const Model>& model) { engine->use_model(model); }
   Status launch(const Shape& shape = {64}, int times = 1) {
     const Argument arguments[] = {x_->argument()};
     Status status;

@@ -1,12 +1,13 @@
 // The engine's choices, its accounts, adoption and demotion, with replayed trials.
 #include <set>
 
-#include "tests/unit/predict/model_builder.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
+#include "tests/unit/tuning/played_model.hpp"
 
 using namespace idletune;
 using idletune::test::board_that;
 using idletune::test::Disk;
+using idletune::test::model_saying;
 using idletune::test::played;
 using idletune::test::PlayedBoard;
 using idletune::test::PlayedEngine;
@@ -29,22 +30,6 @@ std::vector<Shape> steps_by_shape(const PlayedBoard& board) {
     steps.push_back(request.shape);
   }
   return steps;
-}
-
-std::shared_ptr<const Model> model_saying(std::int64_t a, std::int64_t b) {
-  test::ModelContent content;
-  content.kernel = "play";
-  content.parameters = {"A", "B"};
-  content.sources[0].device = "Board Nine";
-  content.sources[0].shape = {64};
-  content.sources[0].valid = content.sources[0].measured = 256;
-  content.portfolio_values = {a, b, 9, 9};
-  content.portfolio_relative = {1.0f, 0.8f};
-  content.portfolio_score = {0.9f, 0.7f};
-  content.picks = {{-1, {}, {a, b}, 0.9f}};
-  auto model = Model::open(test::build_model(content), "test");
-  REQUIRE_MESSAGE(model.ok(), model.status().to_string());
-  return *model;
 }
 
 }  // namespace
