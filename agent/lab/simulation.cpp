@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "agent/lab/compared_searchers.hpp"
+#include "agent/tuning/shape_search.hpp"
 #include "models/core/median.hpp"
 
 namespace idletune {
@@ -55,10 +57,17 @@ Result<SimulatedSearch> Simulation::run(std::string_view searcher_name,
   searcher_options.device = history_->device;
   auto made = make_compared_searcher(searcher_name, space_, kernel, searcher_options);
   if (!made.ok()) return made.status();
-  Searcher& searcher = **made;
+  SearchSubject subject;
+  subject.space = &space_;
+  subject.has_baseline = false;
+  subject.shape = history_->shape;
+  subject.device = history_->device;
+  subject.seed = seed;
+  ShapeSearch search(std::move(subject), std::move(*made));
+  const auto all = [](const Configuration&) { return Admission::admitted; };
   SimulatedSearch result;
   while (options.max_evaluations == 0 || result.evaluations < options.max_evaluations) {
-    const std::optional<Proposal> proposal = searcher.ask();
+    const std::optional<Proposal> proposal = search.next(all);
     if (!proposal) break;
     const std::optional<std::uint64_t> number = space_.index_of(proposal->configuration);
     if (!number)
@@ -73,7 +82,13 @@ Result<SimulatedSearch> Simulation::run(std::string_view searcher_name,
       result.reached = true;
       break;
     }
-    searcher.tell(proposal->configuration, observation(row));
+    const Observation seen = observation(row);
+    StepResult step;
+    step.proposal = *proposal;
+    step.status = seen.status;
+    step.time = seen.run_time;
+    step.compile = seen.compile_time;
+    search.step_ended(step);
   }
   return result;
 }

@@ -19,12 +19,6 @@ void ShapeEvidence::saw(Nanoseconds time) {
   if (time.count() > 0 && (best_here.count() == 0 || time < best_here)) best_here = time;
 }
 
-std::optional<Proposal> ShapeEvidence::take_first_pick() {
-  if (first_pick_tried || !first_pick) return std::nullopt;
-  first_pick_tried = true;
-  return Proposal{first_pick->configuration, ProposalOrigin::first_pick};
-}
-
 DecisionInput decision_input(const ShapeEvidence& evidence, const DecisionSituation& situation) {
   DecisionInput input;
   input.current = situation.running_time;

@@ -36,8 +36,6 @@ struct ShapeEvidence {
   void draw_was_useless() { draws.add_failure(); }
   // `time` was measured for a configuration by other means than a step (the baseline, say).
   void saw(Nanoseconds time);
-  // The model's first pick if it is still to be tried; from then on it counts as tried.
-  std::optional<Proposal> take_first_pick();
 };
 
 // The application and the accounts at the moment of a decision. Fields as in DecisionInput.
