@@ -96,7 +96,7 @@ void AgentState::log(int level, TextPieces message) const {
 AgentState::~AgentState() {
   stop_background();
   if (engine_ == nullptr) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   engine_->release_device();
   engine_->note(false);
   (void)write_explanation();
@@ -109,7 +109,7 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
   Result<std::shared_ptr<const KernelPackage>> package =
       KernelPackage::open(std::move(bytes), file_name);
   if (!package.ok()) return package.status();
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   engine_->release_device();
   Result<std::unique_ptr<KernelState>> kernel =
       KernelState::create(device, *package, options_.max_shapes);
@@ -121,18 +121,18 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
 
 IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
   budget -= notice_new_model();
-  const std::unique_lock<std::mutex> lock(mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) {
+  if (!mutex_.try_lock()) {
     IdleReport report;
     report.why = "another thread is tuning";
     return report;
   }
+  const AdoptedLock lock(mutex_);
   if (source == TimeSource::idle) engine_->set_longest_gap(offered_gaps_.add(budget));
   return engine_->run(budget, source);
 }
 
 AgentStatus AgentState::status() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return status_locked();
 }
 
@@ -148,7 +148,7 @@ AgentStatus AgentState::status_locked() const {
 }
 
 Status AgentState::flush() {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   engine_->note(true);
   if (Status status = write_explanation(); !status.ok()) return status;
   return journal_->storage_status();
@@ -173,7 +173,7 @@ Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
     return Status(StatusCode::out_of_memory,
                   {"kernel '", kernel.name(), "': more shapes than the option max_shapes allows"});
   }
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   KernelTask* task = engine_->task_of(kernel);
   ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
   if (shape_task == nullptr) return Status(StatusCode::internal, "prepare: the shape has no task");
@@ -188,7 +188,7 @@ Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
 void AgentState::expect_launches(KernelState& kernel, const Shape& shape, double launches) {
   Result<ShapeSlot*> slot = kernel.slot_for(shape);
   if (!slot.ok()) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   KernelTask* task = engine_->task_of(kernel);
   ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
   if (shape_task == nullptr) return;
@@ -197,12 +197,12 @@ void AgentState::expect_launches(KernelState& kernel, const Shape& shape, double
 }
 
 void AgentState::allow_in_place(KernelState& kernel, const InPlaceOptions& options) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   if (KernelTask* task = engine_->task_of(kernel)) task->in_place = options;
 }
 
 Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& shape) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   engine_->notice_new_shapes();
   for (const std::unique_ptr<KernelTask>& task : engine_->kernels()) {
     if (task->state.get() != &kernel) continue;
@@ -226,7 +226,7 @@ std::vector<Shape> AgentState::shapes(KernelState& kernel) const {
 }
 
 std::string AgentState::explain_json() const {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   return explain_locked();
 }
 
@@ -246,11 +246,14 @@ Status AgentState::start_background(const BackgroundOptions& options) {
   if (options_.mode != Mode::tune) {
     return Status(StatusCode::unsupported, "background tuning: the mode is not 'tune'");
   }
-  const std::lock_guard<std::mutex> control(control_mutex_);
+  const MutexLock control(control_mutex_);
   if (background_thread_.joinable()) {
     return Status(StatusCode::busy, "background tuning runs already");
   }
-  stop_background_ = false;
+  {
+    const MutexLock lock(background_mutex_);
+    stop_background_ = false;
+  }
   log_launches(surroundings_.clock);
   Result<Thread> thread = Thread::start("idletune", ThreadPriority::low,
                                         [this, options] { tune_in_background(options); });
@@ -263,10 +266,10 @@ Status AgentState::start_background(const BackgroundOptions& options) {
 }
 
 void AgentState::stop_background() {
-  const std::lock_guard<std::mutex> control(control_mutex_);
+  const MutexLock control(control_mutex_);
   if (!background_thread_.joinable()) return;
   {
-    const std::lock_guard<std::mutex> lock(background_mutex_);
+    const MutexLock lock(background_mutex_);
     stop_background_ = true;
   }
   background_changed_.notify_all();
@@ -276,7 +279,7 @@ void AgentState::stop_background() {
 
 // Of all kernels, those that come later included.
 void AgentState::log_launches(const MonotonicClock* clock) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   launch_log_clock_ = clock;
   for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
     kernel->state->log_launches(clock);
@@ -284,20 +287,29 @@ void AgentState::log_launches(const MonotonicClock* clock) {
 }
 
 void AgentState::tune_in_background(const BackgroundOptions& options) {
-  BackgroundLoop loop(*engine_, options, surroundings_);
-  std::unique_lock<std::mutex> lock(background_mutex_);
-  while (!stop_background_) {
-    lock.unlock();
+  TuningEngine* engine = nullptr;
+  {
+    const MutexLock lock(mutex_);
+    engine = &*engine_;
+  }
+  BackgroundLoop loop(*engine, options, surroundings_);  // rounds hold mutex_
+  while (!background_stops()) {
     (void)notice_new_model();
     Nanoseconds sleep{0};
     {
-      const std::lock_guard<std::mutex> tuning(mutex_);
+      const MutexLock tuning(mutex_);
       sleep = loop.round();
     }
-    lock.lock();
-    background_changed_.wait_until(lock, std::chrono::system_clock::now() + sleep,
-                                   [this] { return stop_background_; });
+    const auto until = std::chrono::system_clock::now() + sleep;
+    const MutexLock lock(background_mutex_);
+    while (!stop_background_ && background_changed_.wait_until(background_mutex_, until)) {
+    }
   }
+}
+
+bool AgentState::background_stops() {
+  const MutexLock lock(background_mutex_);
+  return stop_background_;
 }
 
 }  // namespace idletune::detail

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -16,6 +14,7 @@
 #include "agent/tuning/surroundings.hpp"
 #include "agent/tuning/tuning_engine.hpp"
 #include "models/predict/model.hpp"
+#include "platform/os/mutex.hpp"
 #include "platform/os/thread.hpp"
 
 namespace idletune::detail {
@@ -48,46 +47,53 @@ class AgentState {
 
  private:
   AgentState() = default;
-  Status start();
-  void open_journal();
+  Status start() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;  // nobody else has the agent yet
+  void open_journal() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;
   void log(int level, TextPieces message) const;
-  AgentStatus status_locked() const;
+  AgentStatus status_locked() const IDLETUNE_REQUIRES(mutex_);
   void tune_in_background(const BackgroundOptions& options);
+  bool background_stops();
   void log_launches(const MonotonicClock* clock);
-  std::string explain_locked() const;
-  Status write_explanation() const;
+  std::string explain_locked() const IDLETUNE_REQUIRES(mutex_);
+  Status write_explanation() const IDLETUNE_REQUIRES(mutex_);
 
   // A model and the file it was read from. model_reload.cpp.
   struct ModelInUse {
     std::shared_ptr<const Model> model;
     std::string path;
   };
-  void open_model();
-  Status read_and_take_over(const std::string& path);
-  void take_over(ModelInUse next);
-  void fill_model_status(AgentStatus& status) const;
+  void open_model() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;
+  Status read_and_take_over(const std::string& path) IDLETUNE_REQUIRES(reload_mutex_);
+  // Waits until nobody tunes.
+  ModelInUse model_in_use() const IDLETUNE_EXCLUDES(mutex_);
+  void take_over(ModelInUse next) IDLETUNE_REQUIRES(reload_mutex_);
+  void fill_model_status(AgentStatus& status) const IDLETUNE_REQUIRES(mutex_);
   // Takes over the model's file if it was replaced; returns how long that took.
   Nanoseconds notice_new_model();
 
   AgentOptions options_;
   Surroundings surroundings_;
-  std::mutex reload_mutex_;  // taken before mutex_; whoever changes the model holds both
-  ModelInUse model_;
-  ModelInUse previous_model_;
-  std::uint64_t model_stamp_ = 0;  // of the options' file when it was read last
-  std::atomic<std::int64_t> model_checked_at_{0};
-  mutable std::mutex mutex_;  // model_status_, model_ for readers, everything of the tuner below
-  Status model_status_;
-  std::unique_ptr<journal::Journal> journal_;
-  std::unique_ptr<TuningEngine> engine_;
-  RecentLongest offered_gaps_;                        // by idle()
-  const MonotonicClock* launch_log_clock_ = nullptr;  // null: launches are not logged
+  // Held in this order. Who starts and stops the thread; who changes the model; everything else.
+  Mutex control_mutex_ IDLETUNE_ACQUIRED_BEFORE(mutex_);
+  Mutex reload_mutex_ IDLETUNE_ACQUIRED_BEFORE(mutex_);
+  mutable Mutex mutex_;
 
-  std::mutex control_mutex_;  // taken before all others: who starts and stops the thread
-  std::mutex background_mutex_;
-  std::condition_variable background_changed_;
-  bool stop_background_ = false;
-  Thread background_thread_;  // under control_mutex_
+  ModelInUse model_ IDLETUNE_GUARDED_BY(mutex_);  // changed under reload_mutex_ as well
+  ModelInUse previous_model_ IDLETUNE_GUARDED_BY(reload_mutex_);
+  // Of the options' file when it was read last.
+  std::uint64_t model_stamp_ IDLETUNE_GUARDED_BY(reload_mutex_) = 0;
+  std::atomic<std::int64_t> model_checked_at_{0};
+  Status model_status_ IDLETUNE_GUARDED_BY(mutex_);
+  std::unique_ptr<journal::Journal> journal_ IDLETUNE_PT_GUARDED_BY(mutex_);
+  std::unique_ptr<TuningEngine> engine_ IDLETUNE_PT_GUARDED_BY(mutex_);
+  RecentLongest offered_gaps_ IDLETUNE_GUARDED_BY(mutex_);  // by idle()
+  // Null: launches are not logged.
+  const MonotonicClock* launch_log_clock_ IDLETUNE_GUARDED_BY(mutex_) = nullptr;
+
+  Mutex background_mutex_;
+  Condition background_changed_;
+  bool stop_background_ IDLETUNE_GUARDED_BY(background_mutex_) = false;
+  Thread background_thread_ IDLETUNE_GUARDED_BY(control_mutex_);
 };
 
 }  // namespace idletune::detail

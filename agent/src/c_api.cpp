@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -17,6 +16,8 @@
 #include <idletune/opencl.hpp>
 #endif
 
+#include "platform/os/mutex.hpp"
+
 struct idletune_device {
   std::unique_ptr<idletune::Device> device;
 };
@@ -25,8 +26,8 @@ struct idletune_kernel {
 };
 struct idletune_agent {
   explicit idletune_agent(idletune::Agent opened) : agent(std::move(opened)) {}
-  std::mutex kernels_mutex;
-  std::vector<std::unique_ptr<idletune_kernel>> kernels;
+  idletune::Mutex kernels_mutex;
+  std::vector<std::unique_ptr<idletune_kernel>> kernels IDLETUNE_GUARDED_BY(kernels_mutex);
   idletune::Agent agent;
 };
 struct idletune_tuner {
@@ -190,7 +191,7 @@ idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* dev
   idletune::Result<idletune::TunedKernel> loaded =
       agent->agent.kernel(*device->device, std::string(package_path));
   if (!loaded.ok()) return report(loaded.status());
-  const std::lock_guard<std::mutex> lock(agent->kernels_mutex);
+  const idletune::MutexLock lock(agent->kernels_mutex);
   agent->kernels.push_back(std::make_unique<idletune_kernel>(idletune_kernel{*loaded}));
   *kernel = agent->kernels.back().get();
   return IDLETUNE_OK;

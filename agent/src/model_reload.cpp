@@ -1,6 +1,7 @@
 // Which model an agent uses: the one that it starts with, the ones that are pushed while it runs,
 // and the way back.
 #include <cstdio>
+#include <utility>
 
 #include "agent/src/agent_state.hpp"
 #include "agent/src/model_file.hpp"
@@ -42,9 +43,13 @@ void AgentState::open_model() {
   if (model.ok()) model_ = {*model, options_.model};
 }
 
-// Under reload_mutex_.
+AgentState::ModelInUse AgentState::model_in_use() const {
+  const MutexLock lock(mutex_);
+  return model_;
+}
+
 void AgentState::take_over(ModelInUse next) {
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   model_ = std::move(next);
   model_status_ = Status();
   engine_->use_model(model_.model);
@@ -54,7 +59,8 @@ Status AgentState::read_and_take_over(const std::string& path) {
   Result<std::shared_ptr<const Model>> read = read_model(path);
   if (!read.ok()) return read.status();
   const std::shared_ptr<const Model> next = *read;
-  const std::shared_ptr<const Model> current = model_.model;
+  const ModelInUse in_use = model_in_use();
+  const std::shared_ptr<const Model> current = in_use.model;
   if (current != nullptr) {
     if (next->content_digest() == current->content_digest()) return {};
     if (next->generation() < current->generation()) {
@@ -62,9 +68,9 @@ Status AgentState::read_and_take_over(const std::string& path) {
                     {"model '", path, "': generation ", next->generation(), ", expected at least ",
                      current->generation(), ", which is in use"});
     }
-    if (model_.path == path) (void)write_file_atomically(previous_of(path), current->bytes());
+    if (in_use.path == path) (void)write_file_atomically(previous_of(path), current->bytes());
   }
-  previous_model_ = model_;
+  previous_model_ = in_use;
   take_over({next, path});
   return {};
 }
@@ -74,10 +80,10 @@ Status AgentState::reload_model(const std::string& given) {
     return Status(StatusCode::unsupported, "reload_model: the mode is 'off'");
   const std::string& path = given.empty() ? options_.model : given;
   if (path.empty()) return Status(StatusCode::invalid_argument, "reload_model: no path");
-  const std::lock_guard<std::mutex> reload(reload_mutex_);
+  const MutexLock reload(reload_mutex_);
   if (path == options_.model) model_stamp_ = file_stamp(path);
   const Status status = read_and_take_over(path);
-  const std::lock_guard<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   model_status_ = status;
   return status;
 }
@@ -85,17 +91,18 @@ Status AgentState::reload_model(const std::string& given) {
 Status AgentState::rollback_model() {
   if (options_.mode == Mode::off)
     return Status(StatusCode::unsupported, "rollback_model: the mode is 'off'");
-  const std::lock_guard<std::mutex> reload(reload_mutex_);
-  const std::string path = model_.path.empty() ? options_.model : model_.path;
+  const MutexLock reload(reload_mutex_);
+  const ModelInUse refuted = model_in_use();
+  const std::string path = refuted.path.empty() ? options_.model : refuted.path;
   if (previous_model_.model == nullptr) {
     Result<std::shared_ptr<const Model>> stored = read_model(previous_of(path));
     if (!stored.ok()) return stored.status();
     previous_model_ = {*stored, path};
   }
-  take_over(previous_model_);
-  previous_model_ = {};
-  if (model_.path != path) return {};  // the other file is somebody else's affair
-  Status status = write_file_atomically(path, model_.model->bytes());
+  const ModelInUse next = std::exchange(previous_model_, {});
+  take_over(next);
+  if (next.path != path) return {};  // the other file is somebody else's affair
+  Status status = write_file_atomically(path, next.model->bytes());
   if (path == options_.model) model_stamp_ = file_stamp(path);
   if (status.ok()) (void)std::remove(previous_of(path).c_str());
   return status;
@@ -111,9 +118,10 @@ Nanoseconds AgentState::notice_new_model() {
     return Nanoseconds{0};
   }
   // While another thread tunes, the take-over would have to wait for it.
-  if (!std::unique_lock<std::mutex>(mutex_, std::try_to_lock).owns_lock()) return Nanoseconds{0};
+  if (!mutex_.try_lock()) return Nanoseconds{0};
+  mutex_.unlock();
   {
-    const std::lock_guard<std::mutex> reload(reload_mutex_);
+    const MutexLock reload(reload_mutex_);
     const std::uint64_t stamp = file_stamp(options_.model);
     if (stamp == model_stamp_ || stamp == 0) return Nanoseconds{0};
   }

@@ -7,7 +7,6 @@
 #include <atomic>
 #include <csignal>
 #include <cstdlib>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "agent/trial/limits.hpp"
 #include "agent/trial/stage_thread.hpp"
 #include "agent/trial/trial_wire.hpp"
+#include "platform/os/mutex.hpp"
 #include "platform/os/process.hpp"
 
 #ifndef IDLETUNE_INSTALLED_PROGRAMS
@@ -121,7 +121,7 @@ class HelperTrials::State {
   }
 
   Counters counters() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     return counters_;
   }
 
@@ -151,7 +151,7 @@ class HelperTrials::State {
   }
 
   Status start_failure() const {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     if (start_failures_ < options_.max_start_failures) return {};
     return Status(StatusCode::device_error, {"idletune-helper could not be started ",
                                              start_failures_, " times in a row: ", last_failure_});
@@ -187,7 +187,7 @@ class HelperTrials::State {
     if (child_) return true;
     const Clock::time_point start = Clock::now();
     const Status status = start_child();
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     if (status.ok()) {
       start_failures_ = 0;
       counters_.last_start = time_since(start);
@@ -202,7 +202,7 @@ class HelperTrials::State {
 
   Status start_child() {
     {
-      const std::lock_guard<std::mutex> lock(mutex_);
+      const MutexLock lock(mutex_);
       ++counters_.starts;
     }
     progress_ = Progress();
@@ -301,7 +301,7 @@ class HelperTrials::State {
   }
 
   void count_death() {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     ++counters_.deaths;
   }
 
@@ -391,10 +391,10 @@ class HelperTrials::State {
   bool has_local_outcome_ = false;
   TrialOutcome local_outcome_;
 
-  mutable std::mutex mutex_;  // guards these three
-  Counters counters_;
-  std::uint32_t start_failures_ = 0;
-  std::string last_failure_;
+  mutable Mutex mutex_;
+  Counters counters_ IDLETUNE_GUARDED_BY(mutex_);
+  std::uint32_t start_failures_ IDLETUNE_GUARDED_BY(mutex_) = 0;
+  std::string last_failure_ IDLETUNE_GUARDED_BY(mutex_);
 
   std::atomic<bool> stopping_{false};
   // The supervising thread's while a stage runs, else the caller's.

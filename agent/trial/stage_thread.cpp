@@ -1,10 +1,10 @@
 #include "agent/trial/stage_thread.hpp"
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
+#include <chrono>
 #include <utility>
 
+#include "platform/os/mutex.hpp"
 #include "platform/os/thread.hpp"
 
 namespace idletune::trial {
@@ -19,23 +19,23 @@ enum class Phase : std::uint8_t { idle, running, ended };
 
 struct StageThread::State {
   Body body;
-  std::mutex mutex;
-  std::condition_variable changed;
-  Phase phase = Phase::idle;
-  bool leave = false;
-  TrialRequest request;
-  TrialOutcome outcome;
+  Mutex mutex;
+  Condition changed;
+  Phase phase IDLETUNE_GUARDED_BY(mutex) = Phase::idle;
+  bool leave IDLETUNE_GUARDED_BY(mutex) = false;
+  TrialRequest request IDLETUNE_GUARDED_BY(mutex);
+  TrialOutcome outcome IDLETUNE_GUARDED_BY(mutex);
   Thread thread;  // last: joined before the rest is gone
 
   void run() {
-    std::unique_lock<std::mutex> lock(mutex);
+    const MutexLock lock(mutex);
     for (;;) {
-      changed.wait(lock, [this] { return leave || phase == Phase::running; });
+      while (!leave && phase != Phase::running) changed.wait(mutex);
       if (leave) return;
       const TrialRequest current = request;
-      lock.unlock();
+      mutex.unlock();
       TrialOutcome result = body(current);
-      lock.lock();
+      mutex.lock();
       outcome = std::move(result);
       phase = Phase::ended;
       changed.notify_all();
@@ -57,7 +57,7 @@ Result<std::unique_ptr<StageThread>> StageThread::create(const char* name, Body 
 
 StageThread::~StageThread() {
   {
-    const std::lock_guard<std::mutex> lock(state_->mutex);
+    const MutexLock lock(state_->mutex);
     state_->leave = true;
     state_->changed.notify_all();
   }
@@ -65,7 +65,7 @@ StageThread::~StageThread() {
 }
 
 Status StageThread::start(const TrialRequest& request) {
-  const std::lock_guard<std::mutex> lock(state_->mutex);
+  const MutexLock lock(state_->mutex);
   if (state_->phase != Phase::idle) {
     return Status(StatusCode::busy, "a stage is running, or its outcome was not taken");
   }
@@ -76,10 +76,10 @@ Status StageThread::start(const TrialRequest& request) {
 }
 
 bool StageThread::poll(Nanoseconds wait, TrialOutcome& outcome) {
-  std::unique_lock<std::mutex> lock(state_->mutex);
-  if (wait.count() > 0 && state_->phase == Phase::running) {
-    state_->changed.wait_for(lock, std::min(wait, kLongestWait),
-                             [this] { return state_->phase != Phase::running; });
+  const auto until = std::chrono::system_clock::now() + std::min(wait, kLongestWait);
+  const MutexLock lock(state_->mutex);
+  while (wait.count() > 0 && state_->phase == Phase::running &&
+         state_->changed.wait_until(state_->mutex, until)) {
   }
   if (state_->phase != Phase::ended) return false;
   outcome = std::move(state_->outcome);
@@ -88,8 +88,8 @@ bool StageThread::poll(Nanoseconds wait, TrialOutcome& outcome) {
 }
 
 void StageThread::wait_until_idle() {
-  std::unique_lock<std::mutex> lock(state_->mutex);
-  state_->changed.wait(lock, [this] { return state_->phase != Phase::running; });
+  const MutexLock lock(state_->mutex);
+  while (state_->phase == Phase::running) state_->changed.wait(state_->mutex);
 }
 
 }  // namespace idletune::trial

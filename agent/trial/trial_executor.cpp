@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "agent/trial/scratch_runs.hpp"
 #include "agent/trial/trial_failure.hpp"
 #include "agent/trial/tuning_data.hpp"
+#include "platform/os/mutex.hpp"
 
 namespace idletune {
 namespace {
@@ -258,9 +258,9 @@ TrialExecutor::TrialExecutor(Device& device, std::shared_ptr<const KernelPackage
 // What a run that never ended may still be using is kept for good.
 TrialExecutor::~TrialExecutor() {
   if (!state_->poisoned()) return;
-  static std::mutex mutex;
+  static Mutex mutex;
   static auto* kept = new std::vector<std::unique_ptr<State>>;  // not destroyed at exit either
-  const std::lock_guard<std::mutex> lock(mutex);
+  const MutexLock lock(mutex);
   kept->push_back(std::move(state_));
 }
 

@@ -6,7 +6,7 @@ namespace idletune::detail {
 
 Worker::~Worker() {
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     stop_ = true;
   }
   changed_.notify_all();
@@ -28,7 +28,7 @@ void Worker::start(std::function<void()> job) {
     thread_ = std::move(*thread);
   }
   {
-    const std::lock_guard<std::mutex> lock(mutex_);
+    const MutexLock lock(mutex_);
     job_ = std::move(job);
     job_there_ = true;
     job_ended_ = false;
@@ -39,26 +39,27 @@ void Worker::start(std::function<void()> job) {
 
 bool Worker::wait(Nanoseconds timeout) {
   if (!busy_) return true;
-  std::unique_lock<std::mutex> lock(mutex_);
-  // The system clock's wait: the steady one's needs a glibc newer than some boards have.
   const auto until =
       std::chrono::system_clock::now() + std::min<Nanoseconds>(timeout, std::chrono::hours(1));
-  if (!changed_.wait_until(lock, until, [this] { return job_ended_; })) return false;
+  const MutexLock lock(mutex_);
+  while (!job_ended_ && changed_.wait_until(mutex_, until)) {
+  }
+  if (!job_ended_) return false;
   busy_ = false;
   return true;
 }
 
 void Worker::loop() {
-  std::unique_lock<std::mutex> lock(mutex_);
+  const MutexLock lock(mutex_);
   for (;;) {
-    changed_.wait(lock, [this] { return stop_ || job_there_; });
+    while (!stop_ && !job_there_) changed_.wait(mutex_);
     if (!job_there_) return;
     std::function<void()> job = std::move(job_);
     job_there_ = false;
-    lock.unlock();
+    mutex_.unlock();
     job();
     job = nullptr;
-    lock.lock();
+    mutex_.lock();
     job_ended_ = true;
     changed_.notify_all();
   }

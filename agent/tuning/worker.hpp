@@ -1,13 +1,12 @@
 // One low-priority thread, or the caller's, that does one job at a time: compilations for launches.
 #pragma once
 
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 
 #include <idletune/device.hpp>
 
 #include "agent/tuning/surroundings.hpp"
+#include "platform/os/mutex.hpp"
 #include "platform/os/thread.hpp"
 
 namespace idletune::detail {
@@ -31,12 +30,12 @@ class Worker {
   void loop();
 
   const bool runs_at_once_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::function<void()> job_;
-  bool job_there_ = false;
-  bool job_ended_ = false;
-  bool stop_ = false;
+  Mutex mutex_;
+  Condition changed_;
+  std::function<void()> job_ IDLETUNE_GUARDED_BY(mutex_);
+  bool job_there_ IDLETUNE_GUARDED_BY(mutex_) = false;
+  bool job_ended_ IDLETUNE_GUARDED_BY(mutex_) = false;
+  bool stop_ IDLETUNE_GUARDED_BY(mutex_) = false;
   bool busy_ = false;  // of the caller's side only
   Thread thread_;
 };
