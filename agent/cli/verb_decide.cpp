@@ -11,6 +11,7 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/scheduler/nanoseconds.hpp"
 #include "agent/src/model_file.hpp"
 #include "agent/tuning/shape_search.hpp"
 #include "models/insight/published_fractions.hpp"
@@ -33,10 +34,6 @@ struct DecideArguments {
   double probability = 0.9;
   bool first_pick_runs = false;
 };
-
-Nanoseconds from_ns(double ns) {
-  return Nanoseconds(static_cast<std::int64_t>(std::min(std::max(ns, 0.0), 9e18)));
-}
 
 nlohmann::json finite(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);

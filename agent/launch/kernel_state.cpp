@@ -4,6 +4,7 @@
 
 #include <idletune/text.hpp>
 
+#include "agent/trial/compiled_variants.hpp"
 #include "agent/trial/limits.hpp"
 #include "agent/trial/tuning_data.hpp"
 
@@ -68,9 +69,8 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
   if (Status fit = trial::admit_dialect(device.info(), *package); !fit.ok()) return fit;
   std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
   const KernelPackage& p = *kernel->package_;
-  const std::string options = p.compile_options(p.default_configuration());
-  Result<std::unique_ptr<Program>> program = device.compile(
-      {p.source(), p.entry(), options, kLanes, p.prebuilt(p.default_configuration())});
+  Result<std::unique_ptr<Program>> program =
+      trial::compile_entry(device, p, p.entry(), p.default_configuration(), kLanes);
   if (!program.ok()) return program.status();
   kernel->default_program_ = std::move(*program);
   return kernel;
@@ -254,9 +254,8 @@ Result<std::shared_ptr<Program>> KernelState::program_of(const Configuration& co
     if (program == nullptr) room = &built;
     if (program != nullptr && built.configuration == configuration) return program;
   }
-  const std::string options = package_->compile_options(configuration);
-  Result<std::unique_ptr<Program>> compiled = device_.compile(
-      {package_->source(), package_->entry(), options, kLanes, package_->prebuilt(configuration)});
+  Result<std::unique_ptr<Program>> compiled =
+      trial::compile_entry(device_, *package_, package_->entry(), configuration, kLanes);
   if (!compiled.ok()) return compiled.status();
   std::shared_ptr<Program> program = std::move(*compiled);
   if (room == nullptr) room = &built_programs_.emplace_back();

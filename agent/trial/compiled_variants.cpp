@@ -11,12 +11,14 @@ namespace idletune::trial {
 
 Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
                                                std::string_view entry,
-                                               const Configuration& configuration) {
+                                               const Configuration& configuration,
+                                               std::uint32_t lanes) {
   const std::string options = package.compile_options(configuration);
   CompileRequest request;
   request.source = package.source();
   request.entry = entry;
   request.options = options;
+  request.lanes = lanes;
   request.prebuilt = package.prebuilt(configuration);
   return device.compile(request);
 }

@@ -53,9 +53,10 @@ class CompiledVariants {
 };
 
 // Compiles an entry of the package's source for `configuration`, or takes its prebuilt binary.
-// Errors: those of Device::compile.
+// `lanes`: as many threads may launch it at once. Errors: those of Device::compile.
 Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
                                                std::string_view entry,
-                                               const Configuration& configuration);
+                                               const Configuration& configuration,
+                                               std::uint32_t lanes = 1);
 
 }  // namespace idletune::trial

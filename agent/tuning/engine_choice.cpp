@@ -38,12 +38,12 @@ StepPrice TuningEngine::price(const ShapeTask& task) const {
   return task.search.step_price(stage_context(task), accounts_.ledger(), compiled);
 }
 
-void TuningEngine::update_decision(ShapeTask& task) {
+void TuningEngine::update_decision(ShapeTask& task, const StepPrice& step) {
   SearchSituation situation;
   situation.running = task.running();
   situation.running_time = task.running_time;
   situation.expected_launches = expected_launches(task);
-  situation.step = price(task);
+  situation.step = step;
   const Nanoseconds since = now() - task.first_seen;
   if (since.count() > 0 && task.launches() > 1) {
     situation.launches_per_second = static_cast<double>(task.launches()) / seconds(since);
@@ -68,13 +68,14 @@ TuningEngine::Want TuningEngine::want(ShapeTask& task, TimeSource source) {
   }
   const Want step = task.search.first_pick_left() ? Want::beginning : Want::search;
   if (source == TimeSource::start_up) return step == Want::beginning ? step : Want::nothing;
-  update_decision(task);
-  if (source == TimeSource::idle) return want_of_decision(task);
+  const StepPrice price_now = price(task);
+  update_decision(task, price_now);
+  if (source == TimeSource::idle) return want_of_decision(task, price_now.charge);
   return accounts_.may_spend(task, source, Nanoseconds{0}) ? step : Want::nothing;
 }
 
 // In the application's idle time decision and ledger have the say.
-TuningEngine::Want TuningEngine::want_of_decision(ShapeTask& task) {
+TuningEngine::Want TuningEngine::want_of_decision(ShapeTask& task, Nanoseconds charge) {
   const Decision& decision = *task.search.decision();
   const bool has_pick = task.search.first_pick_left();
   if (decision.verdict == Verdict::wait) {
@@ -85,7 +86,7 @@ TuningEngine::Want TuningEngine::want_of_decision(ShapeTask& task) {
     return has_pick ? Want::saving : Want::nothing;
   }
   if (!task.search.asks_for_step(decision)) return Want::nothing;
-  if (accounts_.may_spend(task, TimeSource::idle, price(task).charge)) {
+  if (accounts_.may_spend(task, TimeSource::idle, charge)) {
     return has_pick ? Want::beginning : Want::search;
   }
   return has_pick ? Want::saving : Want::nothing;

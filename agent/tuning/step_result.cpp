@@ -7,15 +7,22 @@ Nanoseconds if_correct(TrialStatus status, Nanoseconds time) {
   return status == TrialStatus::correct ? time : Nanoseconds{0};
 }
 
-}  // namespace
-
-StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
+// What trials of both kinds know.
+template <typename Trial>
+StepResult of_trial(const Proposal& proposal, const Trial& trial) {
   StepResult result;
   result.proposal = proposal;
   result.verdict = trial.verdict();
   result.status = trial.status();
   result.time = if_correct(trial.status(), trial.candidate_time());
   result.compile = trial.compile_time();
+  return result;
+}
+
+}  // namespace
+
+StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
+  StepResult result = of_trial(proposal, trial);
   // What was timed has passed the first check.
   result.checked_seeds = trial.checked_all_seeds() ? 2 : trial.candidate_time().count() > 0 ? 1 : 0;
   result.message = trial.message();
@@ -23,12 +30,7 @@ StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial)
 }
 
 StepResult StepResult::of(const Proposal& proposal, const detail::InPlaceTrial& trial) {
-  StepResult result;
-  result.proposal = proposal;
-  result.verdict = trial.verdict();
-  result.status = trial.status();
-  result.time = if_correct(trial.status(), trial.candidate_time());
-  result.compile = trial.compile_time();
+  StepResult result = of_trial(proposal, trial);
   result.checked_seeds = trial.status() == TrialStatus::correct ? 2 : 0;
   return result;
 }

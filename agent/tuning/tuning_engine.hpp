@@ -112,10 +112,10 @@ class TuningEngine {
   ShapeTask* choose(TimeSource source, ShapeTask* only);
   ShapeTask* most_wanting(TimeSource source, ShapeTask* only);
   Want want(ShapeTask& task, TimeSource source);
-  Want want_of_decision(ShapeTask& task);
+  Want want_of_decision(ShapeTask& task, Nanoseconds charge);
   double worth(const ShapeTask& task, Want want) const;
   StepPrice price(const ShapeTask& task) const;
-  void update_decision(ShapeTask& task);
+  void update_decision(ShapeTask& task, const StepPrice& step);
   Nanoseconds gap_needed(const ShapeTask& task) const;
   bool begin_work(ShapeTask& task, TimeSource source);
   bool propose(ShapeTask& task, TimeSource source);

@@ -8,7 +8,7 @@ namespace idletune::regret {
 namespace {
 
 Nanoseconds times(Nanoseconds time, double count) {
-  return Nanoseconds(std::llround(std::min(in_ns(time) * count, 9e18)));
+  return Nanoseconds(std::llround(std::min(real_ns(time) * count, 9e18)));
 }
 
 }  // namespace
@@ -42,8 +42,8 @@ void Course::make_step(double at_launch, Nanoseconds cost, Nanoseconds launch) {
     const std::int64_t over = ledger_->state().charged_ns - ledger_->bound_ns();
     overdrawn_ = std::max(overdrawn_, static_cast<double>(over));
   }
-  spent_ += in_ns(cost);
-  tuning_ += in_ns(cost);
+  spent_ += real_ns(cost);
+  tuning_ += real_ns(cost);
   launch_ = launch;
 }
 
@@ -53,7 +53,7 @@ void Course::credit(Ledger& ledger, double launches) const {
 }
 
 void Course::pass_launches(double launches) {
-  spent_ += launches * in_ns(launch_);
+  spent_ += launches * real_ns(launch_);
   launches_ += launches;
   if (ledger_) credit(*ledger_, launches);
 }
@@ -62,8 +62,8 @@ void Course::pass_launches(double launches) {
 double Course::launches_until(Nanoseconds charge) const {
   if (!ledger_ || ledger_->allows(charge)) return 0;
   const double per_launch =
-      ledger_->options().share * in_ns(launch_) + in_ns(start_launch_ - launch_);
-  const double missing = in_ns(charge) - in_ns(ledger_->allowance()) + overdraft();
+      ledger_->options().share * real_ns(launch_) + real_ns(start_launch_ - launch_);
+  const double missing = real_ns(charge) - real_ns(ledger_->allowance()) + overdraft();
   if (!(per_launch > 0) || missing > per_launch * kMostLaunches) {
     return std::numeric_limits<double>::infinity();
   }

@@ -7,12 +7,11 @@
 
 #include "agent/scheduler/amortization.hpp"
 #include "agent/scheduler/ledger.hpp"
+#include "agent/scheduler/nanoseconds.hpp"
 
 namespace idletune::regret {
 
 inline constexpr double kMostLaunches = 1e12;
-
-inline double in_ns(Nanoseconds time) { return static_cast<double>(time.count()); }
 
 // The steps happen at once, or each as soon as the ledger allows it. Knows the time that has passed
 // after the steps made so far, for every number of launches at once.
@@ -29,11 +28,11 @@ class Course {
   std::optional<Nanoseconds> allowance_after(double launches) const;
   // What an application takes in all that makes no step any more.
   double total_ns(double launches) const {
-    return spent_ + (launches - launches_) * in_ns(launch_);
+    return spent_ + (launches - launches_) * real_ns(launch_);
   }
   // Never tuning, plus the share of it that tuning may cost.
   double promised_ns(double launches, double share) const {
-    return compile_ + (1 + share) * launches * in_ns(start_launch_);
+    return compile_ + (1 + share) * launches * real_ns(start_launch_);
   }
   // What is left of the promise for an application that has made `launches` launches; savings are
   // the ledger's affair.

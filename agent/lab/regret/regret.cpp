@@ -39,7 +39,7 @@ Beginning begin(const RegretTarget& target, std::optional<std::size_t> first_pic
   const std::vector<std::size_t>& correct = device.by_time();
   Beginning beginning;
   if (start == Start::first_pick && first_pick) {
-    beginning.compile_ns = in_ns(device.compile_time(*first_pick));
+    beginning.compile_ns = real_ns(device.compile_time(*first_pick));
     if (device.correct(*first_pick)) {
       beginning.row = *first_pick;
       return beginning;
@@ -49,7 +49,7 @@ Beginning begin(const RegretTarget& target, std::optional<std::size_t> first_pic
       start == Start::median
           ? correct[(correct.size() - 1) / 2]
           : correct[static_cast<std::size_t>(Random(seed ^ kStartStream).below(correct.size()))];
-  beginning.compile_ns += in_ns(device.compile_time(beginning.row));
+  beginning.compile_ns += real_ns(device.compile_time(beginning.row));
   return beginning;
 }
 
@@ -58,8 +58,8 @@ Beginning begin(const RegretTarget& target, std::optional<std::size_t> first_pic
 double limit_ns(const RecordedDevice& device, double launches) {
   double least = std::numeric_limits<double>::infinity();
   for (const std::size_t row : device.by_time()) {
-    least =
-        std::min(least, in_ns(device.compile_time(row)) + launches * in_ns(device.run_time(row)));
+    least = std::min(least,
+                     real_ns(device.compile_time(row)) + launches * real_ns(device.run_time(row)));
   }
   return least;
 }
@@ -67,11 +67,11 @@ double limit_ns(const RecordedDevice& device, double launches) {
 double first_pick_ns(const RecordedDevice& device, std::optional<std::size_t> pick,
                      const Beginning& beginning, double launches) {
   if (!pick) return kNotANumber;
-  const double compile = in_ns(device.compile_time(*pick));
-  if (device.correct(*pick)) return compile + launches * in_ns(device.run_time(*pick));
+  const double compile = real_ns(device.compile_time(*pick));
+  if (device.correct(*pick)) return compile + launches * real_ns(device.run_time(*pick));
   // With Start::first_pick its compilation is in the beginning already.
-  const double start = in_ns(device.compile_time(beginning.row));
-  return compile + start + launches * in_ns(device.run_time(beginning.row));
+  const double start = real_ns(device.compile_time(beginning.row));
+  return compile + start + launches * real_ns(device.run_time(beginning.row));
 }
 
 // KTT's dynamic tuning, as far as it came: of use for any number of launches.
@@ -83,9 +83,9 @@ class KttRun {
     for (std::uint64_t i = 0; i < device.rows(); ++i) {
       const auto row = static_cast<std::size_t>(order_(i));
       if (device.status(row) == TrialStatus::constraints) continue;
-      spent += in_ns(device.compile_time(row));
+      spent += real_ns(device.compile_time(row));
       if (!device.correct(row)) continue;  // the launch is made again with the next one
-      spent += in_ns(device.run_time(row));
+      spent += real_ns(device.run_time(row));
       after_.push_back(spent);
     }
     all_ = spent;
@@ -93,7 +93,7 @@ class KttRun {
   double total_ns(double launches) const {
     const auto tried = static_cast<double>(after_.size());
     if (launches <= tried) return after_[static_cast<std::size_t>(launches) - 1];
-    return all_ + (launches - tried) * in_ns(device_.run_time(device_.by_time().front()));
+    return all_ + (launches - tried) * real_ns(device_.run_time(device_.by_time().front()));
   }
 
  private:
@@ -111,8 +111,8 @@ class AlwaysRun {
       : spent_(beginning.compile_ns) {
     options.learner = nullptr;
     TuningRun run(target, nullptr, beginning.row, options, seed);
-    while (const std::optional<Nanoseconds> cost = run.advance()) spent_ += in_ns(*cost);
-    launch_ = in_ns(target.device().run_time(run.running()));
+    while (const std::optional<Nanoseconds> cost = run.advance()) spent_ += real_ns(*cost);
+    launch_ = real_ns(target.device().run_time(run.running()));
   }
   double total_ns(double launches) const { return spent_ + launches * launch_; }
 
@@ -147,7 +147,7 @@ class Applications {
   void made_step(Nanoseconds cost) {
     if (std::isinf(next_launch_)) return;
     for (One& one : each_) {
-      if (course_.total_ns(one.launches) + in_ns(cost) >
+      if (course_.total_ns(one.launches) + real_ns(cost) >
           course_.promised_ns(one.launches, share_)) {
         one.promise_kept = false;
       }
@@ -204,8 +204,8 @@ class Applications {
     one.outcome.steps = run_.steps();
     one.outcome.tuning_ms = in_ms(course_.tuning_ns());
     one.outcome.overdrawn_ms = in_ms(course_.overdrawn_ns());
-    one.outcome.final_relative = in_ns(device_.run_time(device_.by_time().front())) /
-                                 in_ns(device_.run_time(run_.running()));
+    one.outcome.final_relative = real_ns(device_.run_time(device_.by_time().front())) /
+                                 real_ns(device_.run_time(run_.running()));
   }
   void score_moment() {
     for (One& one : each_) {
@@ -220,7 +220,7 @@ class Applications {
   // Whether any further step, however cheap and lucky, could beat the best moment so far.
   bool could_gain(const One& one) const {
     if (next_launch_ >= one.launches) return false;
-    const double fastest = in_ns(device_.run_time(device_.by_time().front()));
+    const double fastest = real_ns(device_.run_time(device_.by_time().front()));
     return course_.total_ns(next_launch_) + (one.launches - next_launch_) * fastest < one.best;
   }
 
@@ -325,7 +325,7 @@ Result<std::vector<Application>> play_applications(const RegretTarget& target,
     one.launches = n;
     one.ledger = options.ledger;
     PerPolicy<double>& total = one.total_ms;
-    total[Policy::never] = in_ms(beginning.compile_ns + n * in_ns(launch));
+    total[Policy::never] = in_ms(beginning.compile_ns + n * real_ns(launch));
     total[Policy::first_pick] = in_ms(first_pick_ns(device, pick_row, beginning, n));
     total[Policy::always] = in_ms(always.total_ns(n));
     total[Policy::ktt] = in_ms(ktt.total_ns(n));
