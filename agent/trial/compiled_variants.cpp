@@ -57,15 +57,16 @@ CompiledVariant* CompiledVariants::get(const TrialRequest& request, LaunchPlan& 
   return found;
 }
 
-// The first launch, on the smallest shape: drivers generate code there, which belongs to the
+// The first launch, on a small shape: drivers generate code there, which belongs to the
 // compilation and must not wait for a gap.
 bool CompiledVariants::generate_code(const TrialRequest& request, CompiledVariant& variant,
                                      TrialOutcome& outcome) {
   Nanoseconds deadline = request.deadline.count() > 0 ? request.deadline : kNoDeadline;
   deadline += options_.first_run_allowance;
-  const Status warm = warm_up(device_, package_, *variant.program,
-                              package_.plan(smallest_shape(package_), variant.configuration),
-                              variant.configuration, deadline);
+  const Shape small = small_shape(package_, request.shape, &variant.configuration);
+  const Status warm =
+      warm_up(device_, package_, *variant.program, small,
+              package_.plan(small, variant.configuration), variant.configuration, deadline);
   if (warm.ok()) return true;
   const bool timeout = warm.code() == StatusCode::timeout;
   return fail(outcome, timeout ? TrialStatus::timeout : TrialStatus::runtime,

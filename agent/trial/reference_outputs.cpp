@@ -52,7 +52,7 @@ bool ReferenceOutputs::run(const TrialRequest& request, TrialOutcome& outcome) {
   const Result<LaunchPlan> plan = package_.reference_plan(request.shape);
   if (!plan) return fail_prepare(outcome, TrialStatus::constraints, {plan.status().message()});
   if (!program_) {
-    const Status status = compile();
+    const Status status = compile(request.shape);
     if (!status.ok()) {
       return fail_prepare(outcome, status_of_compile(status),
                           {"the reference: ", status.message()});
@@ -69,13 +69,13 @@ bool ReferenceOutputs::run(const TrialRequest& request, TrialOutcome& outcome) {
   return fail_prepare(outcome, TrialStatus::correctness, {"the reference ", damage});
 }
 
-Status ReferenceOutputs::compile() {
+Status ReferenceOutputs::compile(const Shape& shape) {
   Result<std::unique_ptr<Program>> program = compile_entry(
       device_, package_, package_.reference_entry(), package_.reference_configuration());
   if (!program) return program.status();
-  const Status warm =
-      warm_up(device_, package_, **program, package_.reference_plan(smallest_shape(package_)),
-              package_.reference_configuration(), options_.reference_deadline);
+  const Shape small = small_shape(package_, shape, nullptr);
+  const Status warm = warm_up(device_, package_, **program, small, package_.reference_plan(small),
+                              package_.reference_configuration(), options_.reference_deadline);
   if (warm.ok()) program_ = std::move(*program);
   return warm;
 }

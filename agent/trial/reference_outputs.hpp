@@ -36,9 +36,10 @@ class ReferenceOutputs {
   // Whoever changes the shape calls forget() first.
   const Reference* get(const TrialRequest& request, TrialOutcome& outcome);
 
-  // With its code generated. Done along with the first variant's compilation, so that `prepare`
-  // finds it ready; a failure there is reported by `prepare`, which tries again.
-  Status compile();
+  // With its code generated for problems like `shape`. Done along with the first variant's
+  // compilation, so that `prepare` finds it ready; a failure there is reported by `prepare`, which
+  // tries again.
+  Status compile(const Shape& shape);
   bool compiled() const { return program_ != nullptr; }
 
   void forget() { references_.clear(); }  // outputs

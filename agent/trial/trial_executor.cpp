@@ -79,7 +79,7 @@ class TrialExecutor::State {
     switch (request.stage) {
       case TrialStage::compile:
         if (variant(request, outcome) != nullptr && !references_.compiled()) {
-          (void)references_.compile();
+          (void)references_.compile(request.shape);
         }
         return;
       case TrialStage::prepare: (void)reference(request, outcome); return;

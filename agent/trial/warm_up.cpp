@@ -1,5 +1,6 @@
 #include "agent/trial/warm_up.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -54,19 +55,27 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
 
 }  // namespace
 
-Shape smallest_shape(const KernelPackage& package) {
-  Shape shape;
-  for (std::size_t i = 0; i < package.dimension_count(); ++i) shape.push_back(1);
-  return shape;
+Shape small_shape(const KernelPackage& package, const Shape& shape,
+                  const Configuration* configuration) {
+  Shape small;
+  for (int bits = 0; bits < 63 && small != shape; ++bits) {
+    small = Shape();
+    for (const std::int64_t dimension : shape.values()) {
+      small.push_back(std::min(std::int64_t{1} << bits, dimension));
+    }
+    const Result<LaunchPlan> plan = configuration != nullptr ? package.plan(small, *configuration)
+                                                             : package.reference_plan(small);
+    if (plan.ok()) break;
+  }
+  return small;
 }
 
-Status warm_up(Device& device, const KernelPackage& package, Program& program,
+Status warm_up(Device& device, const KernelPackage& package, Program& program, const Shape& shape,
                const Result<LaunchPlan>& plan, const Configuration& configuration,
                Nanoseconds deadline) {
   if (!plan.ok()) return {};
-  const Shape smallest = smallest_shape(package);
   ScratchArguments scratch;
-  Result<bool> made = make_arguments(device, package, smallest, configuration, scratch);
+  Result<bool> made = make_arguments(device, package, shape, configuration, scratch);
   if (!made.ok()) return made.status();
   if (!*made) return {};
   Result<RunTimes> run = device.run(program, plan->range, scratch.arguments, deadline);

@@ -8,16 +8,19 @@
 
 namespace idletune {
 
-// The problem size with every dimension 1.
-Shape smallest_shape(const KernelPackage& package);
+// A small problem like `shape` that the kernel can be launched with: every dimension the same power
+// of two, or that of `shape` where this is less; the smallest that meets the kernel's constraints,
+// in the end `shape` itself. Null `configuration`: for the reference.
+Shape small_shape(const KernelPackage& package, const Shape& shape,
+                  const Configuration* configuration);
 
 // Many drivers generate code at a variant's first launch, which can take hundreds of milliseconds
-// of CPU time. Launches `program` once on the smallest shape with buffers of its own, so that this
+// of CPU time. Launches `program` once on a small shape with buffers of its own, so that this
 // happens now while the device is occupied for microseconds only. `plan` is the program's launch at
 // that shape; a failed one means that the kernel has no such shape: success, and nothing is
 // launched. Errors: those of Device; timeout after `deadline` (then the buffers are given up, since
 // the run may use them).
-Status warm_up(Device& device, const KernelPackage& package, Program& program,
+Status warm_up(Device& device, const KernelPackage& package, Program& program, const Shape& shape,
                const Result<LaunchPlan>& plan, const Configuration& configuration,
                Nanoseconds deadline);
 

@@ -13,7 +13,7 @@ void TuningEngine::install(ShapeTask& task, Install install) {
   build({&task, std::move(install), false});
 }
 
-// Building needs the CPU only (the first launch, on the smallest shape, holds the device for
+// Building needs the CPU only (the first launch, on a small shape, holds the device for
 // microseconds), so it may outlive the gap.
 void TuningEngine::build(Build build) {
   build_.emplace(std::move(build));
@@ -30,8 +30,9 @@ void TuningEngine::build_for_launches(Build& build) const {
   build.status = variant.status();
   if (!variant.ok()) return;
   const KernelPackage& package = kernel.package();
-  build.status = warm_up(kernel.device(), package, *(*variant)->program,
-                         package.plan(smallest_shape(package), configuration), configuration,
+  const Shape small = small_shape(package, build.task->slot.shape, &configuration);
+  build.status = warm_up(kernel.device(), package, *(*variant)->program, small,
+                         package.plan(small, configuration), configuration,
                          code_generation_deadline() + std::chrono::seconds(5));
   if (build.status.ok()) build.variant = std::move(*variant);
 }

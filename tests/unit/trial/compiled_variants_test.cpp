@@ -110,3 +110,27 @@ TEST_CASE(
   CHECK(bench.device.runs == std::vector<std::string>{"scale", "scale_reference"});
   CHECK(bench.device.live_buffers == 0);
 }
+
+TEST_CASE(
+    "where the kernel does not have the smallest shape, the first launch is on a larger one") {
+  const struct {
+    const char* constraint;
+    std::int32_t elements;
+  } cases[] = {{"N >= 1", 1},
+               {"N % 8 == 0 and N >= 40", 64},
+               {"N % 125 == 0", 1000},  // the shape that is asked for
+               {"N == 3", 0}};
+  for (const auto& [constraint, elements] : cases) {
+    CAPTURE(constraint);
+    KernelDescription description = scale_description();
+    description.constraints.push_back(constraint);
+    Bench bench(description);
+    std::int32_t launched = 0;
+    bench.device.kernels["scale"] = [&](const Launch& launch) {
+      launched = launch.scalar<std::int32_t>(4);
+      return Status();
+    };
+    (void)bench.get().run(bench.request(TrialStage::compile, kNoFault));
+    CHECK(launched == elements);
+  }
+}
