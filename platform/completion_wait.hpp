@@ -1,6 +1,8 @@
 // How a run on a device is waited for: by looking, since a blocking wait could not be given up.
 #pragma once
 
+#include <time.h>
+
 #include <algorithm>
 #include <chrono>
 #include <thread>
@@ -9,31 +11,55 @@
 
 namespace idletune {
 
+// Processor time that this process has had so far.
+inline Nanoseconds processor_time_of_process() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
+}
+
 // Paces the looks at one run: without sleeping for 50 us, so that short runs are timed well, then
 // with sleeps from 20 us to 1 ms.
 class CompletionWait {
  public:
   using Clock = std::chrono::steady_clock;
+  using ProcessorTime = Nanoseconds (*)();
 
-  // `deadline` counts from `start`; zero or less: none.
-  CompletionWait(Clock::time_point start, Nanoseconds deadline)
-      : start_(start), deadline_(deadline) {}
+  // `deadline` counts from `start`; zero or less: none. `processor_time`: for devices that compute
+  // on the processor, which a process of low priority may wait for long. A run that had less than
+  // half of its deadline in processor time gets more, up to ten deadlines. Null: not so.
+  CompletionWait(Clock::time_point start, Nanoseconds deadline,
+                 ProcessorTime processor_time = nullptr)
+      : start_(start),
+        deadline_(deadline),
+        processor_time_(processor_time),
+        processor_time_before_(processor_time != nullptr ? processor_time() : Nanoseconds(0)) {}
 
   // After a look that found the run unfinished. False when the deadline has passed; else it may
   // have slept, and the caller looks again.
   bool again() {
     const Nanoseconds waited = Clock::now() - start_;
     const bool limited = deadline_ > Nanoseconds::zero();
-    if (limited && waited >= deadline_) return false;
+    if (limited && waited >= deadline_ && !has_starved(waited)) return false;
     if (waited < std::chrono::microseconds(50)) return true;
-    std::this_thread::sleep_for(limited ? std::min(sleep_, deadline_ - waited) : sleep_);
+    const bool near_its_end = limited && waited < deadline_;
+    std::this_thread::sleep_for(near_its_end ? std::min(sleep_, deadline_ - waited) : sleep_);
     sleep_ = std::min<Nanoseconds>(sleep_ * 5 / 4, std::chrono::milliseconds(1));
     return true;
   }
 
  private:
+  static constexpr int kLongestStarving = 10;  // deadlines
+
+  bool has_starved(Nanoseconds waited) const {
+    return processor_time_ != nullptr && waited / kLongestStarving < deadline_ &&
+           processor_time_() - processor_time_before_ < deadline_ / 2;
+  }
+
   Clock::time_point start_;
   Nanoseconds deadline_;
+  ProcessorTime processor_time_;
+  Nanoseconds processor_time_before_;
   Nanoseconds sleep_ = std::chrono::microseconds(20);
 };
 

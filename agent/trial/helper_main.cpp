@@ -132,7 +132,7 @@ class Conversation {
 
 int main() {
   idletune::Result<idletune::Channel> channel =
-      idletune::join_parent(idletune::ThreadPriority::lowest);
+      idletune::join_parent(idletune::ThreadPriority::idle);
   if (!channel) {
     std::fputs("idletune-helper is started by programs that use idletune, not by hand\n", stderr);
     return idletune::kNotStartedByUsExitCode;

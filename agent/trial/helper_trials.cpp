@@ -251,7 +251,7 @@ class HelperTrials::State {
       return;
     }
     std::vector<std::uint8_t> payload;
-    const bool may_starve = request.stage == TrialStage::compile;
+    const bool may_starve = request.stage == TrialStage::compile || device_.is_cpu;
     status = receive(MessageType::outcome, deadline, payload, may_starve);
     if (status.ok()) {
       Result<TrialOutcome> decoded = wire::decode_outcome(payload);

@@ -180,7 +180,7 @@ Status OpenclDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes
 
 // Sets `poisoned` on timeout.
 Status OpenclDevice::wait_for(cl_event event, Clock::time_point start, Nanoseconds deadline) {
-  CompletionWait wait(start, deadline);
+  CompletionWait wait(start, deadline, info().is_cpu ? processor_time_of_process : nullptr);
   for (;;) {
     cl_int status = CL_QUEUED;
     const cl_int error = session_->api->GetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS,

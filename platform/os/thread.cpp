@@ -13,7 +13,6 @@
 namespace idletune {
 namespace {
 
-constexpr int kLowestNice = 19;
 constexpr int kLowNice = 10;
 constexpr int kIdleNice = 19;  // where SCHED_IDLE cannot be had
 
@@ -39,7 +38,6 @@ bool enter_idle_class() {
 bool lower_thread_priority(ThreadPriority priority) {
   if (priority == ThreadPriority::normal) return true;
   if (priority == ThreadPriority::low) return raise_nice_to(kLowNice);
-  if (priority == ThreadPriority::lowest) return raise_nice_to(kLowestNice);
   return enter_idle_class() || raise_nice_to(kIdleNice);
 }
 

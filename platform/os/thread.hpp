@@ -14,10 +14,8 @@ enum class ThreadPriority : std::uint8_t {
   // Nice 10: yields to the application, yet keeps running under load. For threads that call into a
   // driver, whose locks the application's threads may wait for.
   low = 1,
-  // Nice 19: a few percent of a processor that somebody else wants. For whole processes of ours,
-  // whose locks are nobody else's business.
-  lowest = 3,
-  // SCHED_IDLE: runs only when nothing else wants the processor. Never for code that may hold a
+  // SCHED_IDLE, and nice 19 where that cannot be had: runs only when nothing else wants the
+  // processor, and gives it up at once. For whole processes of ours; never for code that may hold a
   // lock which the application waits for (priority inversion).
   idle = 2
 };

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <sys/resource.h>
 #include <atomic>
 #include <csignal>
@@ -48,9 +49,11 @@ TEST_CASE("priorities are lowered for the thread alone and names are cut") {
   const int before = ::getpriority(PRIO_PROCESS, 0);
   for (ThreadPriority priority : {ThreadPriority::low, ThreadPriority::idle}) {
     int nice = 0;
+    int policy = -1;
     char name[32] = "";
     auto thread = Thread::start("idletune-a-very-long-name", priority, [&] {
       nice = ::getpriority(PRIO_PROCESS, 0);
+      policy = ::sched_getscheduler(0);
       ::pthread_getname_np(::pthread_self(), name, sizeof(name));
       CHECK(lower_thread_priority(priority));
     });
@@ -59,6 +62,7 @@ TEST_CASE("priorities are lowered for the thread alone and names are cut") {
     CHECK(std::strcmp(name, "idletune-a-very") == 0);
     CHECK(nice >= before);
     if (priority == ThreadPriority::low) CHECK(nice >= 10);
+    if (priority == ThreadPriority::idle) CHECK((policy == SCHED_IDLE || nice == 19));
   }
   CHECK(::getpriority(PRIO_PROCESS, 0) == before);
 }
