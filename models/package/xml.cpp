@@ -8,6 +8,7 @@
 
 #include <tinyxml2.h>
 
+#include "models/core/plain_file.hpp"
 #include "models/package/value_list.hpp"
 #include "models/package/xml_elements.hpp"
 #include "models/space/identifier.hpp"
@@ -35,6 +36,9 @@ struct FileCloser {
 };
 
 Result<std::string> read_text(const std::string& path) {
+  if (is_no_plain_file(path)) {
+    return Status(StatusCode::invalid_argument, "'" + path + "' is not a plain file");
+  }
   std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
   if (!file) return Status(StatusCode::not_found, "'" + path + "' cannot be opened for reading");
   std::string text;

@@ -4,6 +4,8 @@
 
 #include <dlfcn.h>
 
+#include "platform/shared_library.hpp"
+
 namespace idletune::cuda {
 namespace {
 
@@ -122,11 +124,9 @@ Status Driver::to_status(Error error, const char* call) const {
 
 Result<std::shared_ptr<const Driver>> load_driver(const std::string& library) {
   if (!library.empty()) {
-    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) return set_up(handle, library);
-    const char* text = dlerror();
-    return {StatusCode::not_found,
-            {"CUDA driver '", library, "': ", text != nullptr ? text : "cannot be opened"}};
+    const Result<void*> handle = open_library("CUDA driver", library);
+    if (!handle.ok()) return handle.status();
+    return set_up(*handle, library);
   }
   Status first_failure;
   for (const char* name : kWellKnownLibraries) {

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include "platform/build_log.hpp"
+#include "platform/shared_library.hpp"
 
 namespace idletune::cuda {
 namespace {
@@ -101,11 +102,9 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::resolve_all(void* library, std::stri
 
 Result<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string& library, int driver_version) {
   if (!library.empty()) {
-    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) return resolve_all(handle, library);
-    const char* text = dlerror();
-    return {StatusCode::not_found,
-            {"NVRTC '", library, "': ", text != nullptr ? text : "cannot be opened"}};
+    const Result<void*> handle = open_library("NVRTC", library);
+    if (!handle.ok()) return handle.status();
+    return resolve_all(*handle, library);
   }
   for (const char* name : names_to_try(driver_version)) {
     void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);

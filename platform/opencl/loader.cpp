@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "platform/shared_library.hpp"
+
 namespace idletune::opencl {
 namespace {
 
@@ -55,21 +57,13 @@ Result<std::shared_ptr<const Api>> resolve_all(void* library, std::string path) 
   return std::shared_ptr<const Api>(std::move(api));
 }
 
-// dlerror() of the last failed dlopen; it names the file itself.
-std::string open_error() {
-  const char* text = dlerror();
-  return text != nullptr ? text : "cannot be opened";
-}
-
 }  // namespace
 
 Result<std::shared_ptr<const Api>> load(const std::string& library) {
   if (!library.empty()) {
-    void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) {
-      return {StatusCode::not_found, {"OpenCL library '", library, "': ", open_error()}};
-    }
-    return resolve_all(handle, library);
+    const Result<void*> handle = open_library("OpenCL library", library);
+    if (!handle.ok()) return handle.status();
+    return resolve_all(*handle, library);
   }
   if (dlsym(RTLD_DEFAULT, "clGetPlatformIDs") != nullptr) {
     auto loaded = resolve_all(RTLD_DEFAULT, "(already loaded)");

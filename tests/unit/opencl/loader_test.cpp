@@ -2,9 +2,12 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+
 #include <idletune/opencl.hpp>
 
 #include "tests/unit/opencl/stub.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 using idletune::StatusCode;
 using idletune::opencl::error_name;
@@ -23,6 +26,15 @@ TEST_CASE("a library that is not there is not found, and the message names it") 
   int handle = 0;
   CHECK(idletune::opencl::adopt(&handle, &handle, nullptr, options).code() ==
         StatusCode::not_found);
+}
+
+TEST_CASE("a library that is no plain file is refused, and a pipe is not waited for") {
+  const idletune::test::TemporaryFolder folder;
+  const std::string pipe = folder.path() + "/libOpenCL.so.1";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  auto api = load(pipe);
+  REQUIRE(api.code() == StatusCode::invalid_argument);
+  CHECK(api.status().message() == "OpenCL library '" + pipe + "': not a plain file");
 }
 
 TEST_CASE("a library without OpenCL functions is unsupported, and the message names one") {

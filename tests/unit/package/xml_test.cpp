@@ -2,6 +2,8 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/stat.h>
+
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -9,6 +11,7 @@
 #include "models/package/pack.hpp"
 #include "models/package/value_list.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/package/package_bytes.hpp"
 
 using namespace idletune;
@@ -210,6 +213,18 @@ TEST_CASE("several sources are joined in order and keep their line numbers") {
   REQUIRE(package.ok());
   CHECK((*package)->compile_options(Configuration{32, 1, 1}) ==
         "-DWG=32 -DWPT=1 -DVW=1 -cl-mad-enable");
+}
+
+TEST_CASE("a description that is no plain file is refused, and a pipe is not waited for") {
+  const test::TemporaryFolder folder;
+  const std::string pipe = folder.path() + "/pipe.xml";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const std::string& path : {pipe, kFolder}) {
+    const auto read = read_kernel_xml(path);
+    REQUIRE_FALSE(read.ok());
+    CHECK(read.code() == StatusCode::invalid_argument);
+    CHECK(read.status().message() == "'" + path + "' is not a plain file");
+  }
 }
 
 TEST_CASE("files that are not there are not found") {
