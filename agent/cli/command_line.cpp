@@ -1,11 +1,130 @@
 #include "agent/cli/command_line.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdint>
-#include <cstdio>
+#include <utility>
 
 #include <CLI/CLI.hpp>
 
+#include "agent/cli/text_layout.hpp"
+
 namespace idletune::cli {
+namespace {
+
+constexpr std::size_t kHelpWidth = 80;
+constexpr std::size_t kWidestName = 26;  // a longer one has a line of its own
+
+// "idletune space" or "idletune".
+std::string full_name(const CLI::App& app) {
+  const CLI::App* parent = app.get_parent();
+  return (parent != nullptr ? parent->get_name() + " " : "") + app.get_name();
+}
+
+std::string upper_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+// What stands for an option's value: the name that it was given, or one for its type.
+std::string value_name(const CLI::Option& option) {
+  if (option.get_items_expected_max() == 0) return {};  // a flag
+  const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+  if (type == "TEXT" || type.empty()) return "TEXT";
+  return type == "UINT" || type == "INT" || type == "FLOAT" ? "N" : type.substr(0, type.find(' '));
+}
+
+std::string name_of(const CLI::Option& option) {
+  if (option.get_positional()) {
+    return upper_case(option.get_name(true)) + (option.get_expected_max() > 1 ? "..." : "");
+  }
+  std::string name;
+  for (const std::string& one : option.get_snames()) name += "-" + one + ", ";
+  for (const std::string& one : option.get_lnames()) name += "--" + one;
+  if (option.get_lnames().empty()) name.resize(name.size() - 2);
+  const std::string value = value_name(option);
+  return value.empty() ? name : name + " " + value;
+}
+
+std::string description_of(const CLI::Option& option) {
+  std::string text = option.get_description();
+  std::string fallback = option.get_default_str();
+  if (!fallback.empty() && fallback.front() == '[')
+    fallback = fallback.substr(1, fallback.size() - 2);
+  if (!fallback.empty()) text += " [" + fallback + "]";
+  if (!option.get_envname().empty()) text += " (or in " + option.get_envname() + ")";
+  return text;
+}
+
+// Names on the left, what they mean on the right.
+std::string two_columns(const std::vector<std::pair<std::string, std::string>>& rows) {
+  std::size_t width = 0;
+  for (const auto& [name, meaning] : rows) {
+    if (name.size() <= kWidestName) width = std::max(width, name.size());
+  }
+  std::string text;
+  for (const auto& [name, meaning] : rows) {
+    std::string first = "  " + name;
+    if (name.size() > width) {
+      text += first + "\n";
+      first.clear();
+    }
+    first.resize(width + 4, ' ');
+    text += paragraph(first, meaning, kHelpWidth);
+  }
+  return text;
+}
+
+std::string help_of_verb(const CLI::App& app) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  std::string usage = "usage: " + full_name(app);
+  std::string options;
+  for (const bool positional : {true, false}) {
+    for (const CLI::Option* option : app.get_options()) {
+      if (option->get_positional() != positional) continue;
+      const std::string name = name_of(*option);
+      rows.emplace_back(name, description_of(*option));
+      if (!option->get_required() && !positional) continue;
+      const std::string shown = positional ? name : name.substr(name.find("--"));
+      usage += option->get_required() ? " " + shown : " [" + shown + "]";
+    }
+  }
+  std::string text = paragraph(full_name(app) + ": ", app.get_description(), kHelpWidth);
+  text += "\n" + paragraph("", usage + " [OPTION...]", kHelpWidth) + "\n" + two_columns(rows);
+  if (!app.get_footer().empty()) {
+    text += "\n" + paragraph("example: ", "idletune " + app.get_footer(), kHelpWidth);
+  }
+  return text;
+}
+
+std::string help_of_program(const CLI::App& app) {
+  std::string text = paragraph("", app.get_description(), kHelpWidth) +
+                     "\nusage: " + app.get_name() + " VERB [OPTION...]\n";
+  std::vector<std::string> groups;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    if (std::find(groups.begin(), groups.end(), verb->get_group()) == groups.end())
+      groups.push_back(verb->get_group());
+  }
+  for (const std::string& group : groups) {
+    std::vector<std::pair<std::string, std::string>> rows;
+    for (const CLI::App* verb : app.get_subcommands({})) {
+      if (verb->get_group() != group) continue;
+      // All groups have their texts in one column.
+      std::string name = verb->get_name();
+      name.resize(std::max<std::size_t>(name.size(), 10), ' ');
+      rows.emplace_back(name, verb->get_description());
+    }
+    text += "\n" + group + "\n" + two_columns(rows);
+  }
+  return text + "\n" +
+         paragraph("",
+                   app.get_name() +
+                       " VERB --help tells its options. Every verb takes --json. "
+                       "Exit status: 0 done, 1 failed, 2 used wrongly.",
+                   kHelpWidth);
+}
+
+}  // namespace
 
 Argument Argument::required() const {
   option_->required();
@@ -87,7 +206,17 @@ bool Argument::given() const { return option_->count() > 0; }
 
 template <class T>
 Argument Verb::option(const std::string& name, T& value, const std::string& help) {
-  return Argument(app_->add_option(name, value, help));
+  CLI::Option* option = app_->add_option(name, value, help);
+  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) {
+    // The parser takes -1 for the largest number there is.
+    option->check(CLI::Validator(
+        [](std::string& text) {
+          const bool negative = text.find('-') != std::string::npos;
+          return negative ? "expected a whole number from 0 on, not " + text : std::string();
+        },
+        ""));
+  }
+  return Argument(option);
 }
 
 Argument Verb::flag(const std::string& name, bool& value, const std::string& help) {
@@ -96,19 +225,39 @@ Argument Verb::flag(const std::string& name, bool& value, const std::string& hel
 
 void Verb::takes_anything() { app_->allow_extras(); }
 
-void Verb::runs(const std::function<void()>& action) { app_->callback(action); }
+void Verb::example(const std::string& words) { app_->footer(words); }
+
+void Verb::runs(const std::function<void()>& action) {
+  app_->callback([action, line = line_, name = app_->get_name()] {
+    if (line->before_) line->before_(name);
+    action();
+  });
+}
 
 CommandLine::CommandLine(const std::string& program, const std::string& purpose,
                          const std::string& version)
     : app_(std::make_unique<CLI::App>(purpose, program)) {
   app_->require_subcommand(1);
-  app_->set_version_flag("--version", version);
+  app_->set_version_flag("--version", version, "Print the version");
+  app_->set_help_flag("--help,-h", "Print this");
+  // Verbs inherit it.
+  app_->formatter_fn([](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+    return app->get_parent() == nullptr ? help_of_program(*app) : help_of_verb(*app);
+  });
 }
 
 CommandLine::~CommandLine() = default;
 
+void CommandLine::begin_group(const std::string& title) { group_ = title; }
+
 Verb CommandLine::add_verb(const std::string& name, const std::string& purpose) {
-  return Verb(app_->add_subcommand(name, purpose));
+  CLI::App* verb = app_->add_subcommand(name, purpose);
+  if (!group_.empty()) verb->group(group_);
+  return Verb(verb, this);
+}
+
+void CommandLine::before_verb(const std::function<void(const std::string&)>& action) {
+  before_ = action;
 }
 
 bool CommandLine::run(int argc, const char* const* argv) {
@@ -120,13 +269,13 @@ bool CommandLine::run(int argc, const char* const* argv) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
       return app_->exit(error) == 0;
     }
-    const std::vector<std::string> unknown =
-        app_->get_subcommands().empty() ? app_->remaining() : std::vector<std::string>();
-    const std::string program = app_->get_name();
-    const std::string wrong =
-        unknown.empty() ? error.what() : "there is no verb '" + unknown.front() + "'";
-    std::fprintf(stderr, "%s: %s (try '%s --help')\n", program.c_str(), wrong.c_str(),
-                 program.c_str());
+    usage_error_ = error.what();
+    const std::vector<CLI::App*> verbs = app_->get_subcommands();
+    if (!verbs.empty()) {
+      if (before_) before_(verbs.front()->get_name());
+    } else if (!app_->remaining().empty()) {
+      usage_error_ = "there is no verb '" + app_->remaining().front() + "'";
+    }
     return false;
   }
 }

@@ -20,7 +20,7 @@ namespace idletune::cli {
 class Argument {
  public:
   Argument required() const;
-  // Help shows the value that the variable has now, or that text.
+  // Help shows the value that the variable has now as the default, or that text.
   Argument shows_default() const;
   Argument shows_default(const std::string& text) const;
   // What stands for a value in help, instead of its type.
@@ -63,26 +63,31 @@ class Argument {
   CLI::Option* option_;
 };
 
+class CommandLine;
+
 // A verb while it is described; valid as long as its CommandLine. What is passed by reference is
 // written when the command line is read and must live as long.
 class Verb {
  public:
   // "--name" or "-n,--name" is an option, "name" a positional argument. T is a type of the list at
-  // the end of command_line.cpp.
+  // the end of command_line.cpp. Types without a sign take no negative numbers.
   template <class T>
   Argument option(const std::string& name, T& value, const std::string& help);
   Argument flag(const std::string& name, bool& value, const std::string& help);
 
   // Accepts any other words, which nothing looks at.
   void takes_anything();
+  // A call as a user would write it, without the program's name; stands at the end of the help.
+  void example(const std::string& words);
   // What the verb does, once all its arguments are known.
   void runs(const std::function<void()>& action);
 
  private:
   friend class CommandLine;
-  explicit Verb(CLI::App* app) : app_(app) {}
+  Verb(CLI::App* app, CommandLine* line) : app_(app), line_(line) {}
 
   CLI::App* app_;
+  CommandLine* line_;
 };
 
 class CommandLine {
@@ -92,14 +97,24 @@ class CommandLine {
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
 
+  // The verbs that are added from now on stand together in the help, below that title.
+  void begin_group(const std::string& title);
+  // `purpose` begins like a sentence with the verb as its subject: "makes a kernel package".
   Verb add_verb(const std::string& name, const std::string& purpose);
+  // Called with a verb's name before it runs, and before what is wrong with its words is told.
+  void before_verb(const std::function<void(const std::string& name)>& action);
   // Reads the words after the program's name and runs the verb that they name, or answers what
-  // --help and --version ask. False if they are wrong, which one line on standard error says then.
-  // Throws what the verb throws.
+  // --help and --version ask. False if they are wrong; usage_error() says why. Throws what the verb
+  // throws.
   bool run(int argc, const char* const* argv);
+  const std::string& usage_error() const { return usage_error_; }
 
  private:
+  friend class Verb;
   std::unique_ptr<CLI::App> app_;
+  std::string group_;
+  std::function<void(const std::string&)> before_;
+  std::string usage_error_;
 };
 
 }  // namespace idletune::cli

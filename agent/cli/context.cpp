@@ -8,61 +8,15 @@
 namespace idletune::cli {
 namespace {
 
-// Columns that a UTF-8 text takes on a terminal, counting one per code point.
-std::size_t display_width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
-    return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u;
-  }));
-}
-
-void append_cell(std::string& line, const std::string& cell, std::size_t width, Align align) {
-  const std::string blanks(width - std::min(width, display_width(cell)), ' ');
-  line += align == Align::right ? blanks + cell : cell + blanks;
-}
-
 std::string one_line(std::string text) {
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text;
 }
 
-void say(const char* kind, const std::string& message) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "idletune: %s%s\n", kind, one_line(message).c_str());
-}
-
 }  // namespace
 
-TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {}
-
-void TextTable::add_row(std::vector<std::string> cells) {
-  cells.resize(columns_.size());
-  rows_.push_back(std::move(cells));
-}
-
-std::string TextTable::to_string() const {
-  std::vector<std::size_t> widths;
-  for (std::size_t i = 0; i < columns_.size(); ++i) {
-    std::size_t width = display_width(columns_[i].title);
-    for (const auto& row : rows_) width = std::max(width, display_width(row[i]));
-    widths.push_back(width);
-  }
-  std::string text;
-  const auto append_line = [&](const auto& cell_of) {
-    std::string line;
-    for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (i > 0) line += "  ";
-      append_cell(line, cell_of(i), widths[i], columns_[i].align);
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  };
-  append_line([&](std::size_t i) { return columns_[i].title; });
-  for (const auto& row : rows_) append_line([&](std::size_t i) { return row[i]; });
-  return text;
-}
-
 void CliContext::add_json_flag(Verb verb) {
-  verb.flag("--json", json_, "print one JSON object instead of text");
+  verb.flag("--json", json_, "Print one JSON object instead of text");
 }
 
 void CliContext::print(const std::string& text) const {
@@ -70,27 +24,67 @@ void CliContext::print(const std::string& text) const {
   if (text.empty() || text.back() != '\n') std::fputc('\n', stdout);
 }
 
-void CliContext::print(const TextTable& table) const { print(table.to_string()); }
+void CliContext::print(const TextTable& table) const {
+  const std::size_t columns = terminal_columns();
+  print(table.to_string(columns == 0 ? TextTable::kWidth : std::min(columns, TextTable::kWidth)));
+}
 
-void CliContext::print_json(const nlohmann::json& object) const {
+void CliContext::print_paragraph(const std::string& first, const std::string& text) const {
+  print(paragraph(first, text));
+}
+
+void CliContext::print_json(const nlohmann::json& object) {
+  answer_ = std::make_shared<nlohmann::json>(object);
+}
+
+void CliContext::finish(const std::string& usage_error) {
+  if (!usage_error.empty()) used_wrongly(usage_error);
+  if (!json_ || (answer_ == nullptr && exit_status_ == 0)) return;
+  nlohmann::json object = answer_ != nullptr ? *answer_ : nlohmann::json::object();
+  object["schema_version"] = kSchemaVersion;
+  if (exit_status_ != 0) {
+    object["verb"] = verb_.empty() ? nlohmann::json(nullptr) : nlohmann::json(verb_);
+    object["error"] = {{"code", error_code_}, {"message", error_message_}};
+  }
   // Bytes that are not UTF-8 (names from foreign files) become U+FFFD instead of an exception.
   print(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace));
 }
 
+void CliContext::say(const char* kind, const std::string& message) const {
+  std::fflush(stdout);
+  const std::string who = verb_.empty() ? "idletune" : "idletune " + verb_;
+  std::fprintf(stderr, "%s: %s%s\n", who.c_str(), kind, one_line(message).c_str());
+}
+
+// The first one counts: what follows is often its consequence.
+void CliContext::keep_error(const std::string& code, const std::string& message) {
+  if (!error_message_.empty()) return;
+  error_code_ = code;
+  error_message_ = message;
+}
+
 void CliContext::warn(const std::string& message) const { say("warning: ", message); }
 
-void CliContext::fail(const Status& status) { fail(status.to_string()); }
+void CliContext::fail(const Status& status) {
+  keep_error(status_code_name(status.code()), status.message());
+  fail(status.to_string());
+}
 
 void CliContext::fail(const std::string& message) {
+  keep_error("failed", message);
   say("", message);
   exit_status_ = 1;
 }
 
 void CliContext::used_wrongly(const std::string& message) {
-  say("", message);
+  keep_error("used_wrongly", message);
+  say("", message + " (try 'idletune " + (verb_.empty() ? "" : verb_ + " ") + "--help')");
   exit_status_ = 2;
 }
 
-void log_to_standard_error(void*, int, const char* message) { say("", message); }
+void log_to_standard_error(void*, int, const char* message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "idletune: %s\n", one_line(message).c_str());
+}
 
 }  // namespace idletune::cli

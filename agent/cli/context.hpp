@@ -1,6 +1,7 @@
 // What every verb of the command line shares: how answers and failures reach the user.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -9,41 +10,37 @@
 #include <idletune/result.hpp>
 
 #include "agent/cli/command_line.hpp"
+#include "agent/cli/text_layout.hpp"
 
 namespace idletune::cli {
 
-enum class Align { left, right };
-
-// A table of text, printed with its columns aligned. Cells are single lines of UTF-8.
-class TextTable {
- public:
-  struct Column {
-    std::string title;
-    Align align = Align::left;
-  };
-  explicit TextTable(std::vector<Column> columns);
-  // Missing cells are empty; surplus ones are dropped.
-  void add_row(std::vector<std::string> cells);
-  // The table as lines, each ended by a newline; the title line first; no trailing blanks.
-  std::string to_string() const;
-
- private:
-  std::vector<Column> columns_;
-  std::vector<std::vector<std::string>> rows_;
-};
-
 // Used by one thread. Verbs write answers through it: readable text by default, one JSON object
-// where the user gave --json, and never both.
+// where the user gave --json, and never both. With --json a failure is an object on standard
+// output, too: {schema_version, verb, error: {code, message}}, or `error` in the verb's own object.
 class CliContext {
  public:
+  // Of every JSON object. It rises when a key goes or changes its meaning, not when one is added.
+  static constexpr int kSchemaVersion = 1;
+
+  // The verb that runs: its name stands in messages.
+  void begin(const std::string& verb) { verb_ = verb; }
+  // Says what is wrong with the command line, if the program was used wrongly; then writes the JSON
+  // object that the verb had to say, if any. Call it once, at the end.
+  void finish(const std::string& usage_error = std::string());
   // Gives the verb its --json flag.
   void add_json_flag(Verb verb);
   bool json() const { return json_; }
+  // --json stands on a command line that may be wrong otherwise.
+  void expect_json() { json_ = true; }
 
   // Standard output.
   void print(const std::string& text) const;
+  // At most as wide as the terminal, and as 100 columns.
   void print(const TextTable& table) const;
-  void print_json(const nlohmann::json& object) const;
+  // `text` in lines of at most 80 columns, as paragraph() makes them.
+  void print_paragraph(const std::string& first, const std::string& text) const;
+  // Standard output too, by finish(). Called once at most.
+  void print_json(const nlohmann::json& object);
 
   // One line on standard error that does not end the program with a failure.
   void warn(const std::string& message) const;
@@ -59,6 +56,13 @@ class CliContext {
  private:
   bool json_ = false;
   int exit_status_ = 0;
+  std::string verb_;
+  // Shared only because the type is not known here.
+  std::shared_ptr<nlohmann::json> answer_;
+  std::string error_code_;
+  std::string error_message_;
+  void say(const char* kind, const std::string& message) const;
+  void keep_error(const std::string& code, const std::string& message);
 };
 
 // An AgentOptions::log that writes to standard error.

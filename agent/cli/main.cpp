@@ -1,5 +1,6 @@
 // The `idletune` command: reads the command line and runs one verb.
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <string>
 
@@ -13,38 +14,55 @@ using idletune::cli::CommandLine;
 
 void add_verbs(CommandLine& line, CliContext& context) {
   using namespace idletune::cli;
+  line.begin_group("See it work");
+  add_demo_verb(line, context);
+  line.begin_group("Describe a kernel");
   add_devices_verb(line, context);
   add_space_verb(line, context);
   add_pack_verb(line, context);
+  line.begin_group("Measure it");
+  add_explore_verb(line, context);
+  add_tune_verb(line, context);
   add_import_verb(line, context);
   add_export_verb(line, context);
-  add_explore_verb(line, context);
-  add_learn_verb(line, context);
-  add_simulate_verb(line, context);
-  add_inspect_verb(line, context);
+  line.begin_group("Read what was measured");
+  add_report_verb(line, context);
   add_fractions_verb(line, context);
   add_importance_verb(line, context);
   add_prune_verb(line, context);
-  add_tune_verb(line, context);
-  add_explain_verb(line, context);
+  line.begin_group("Learn for boards that nobody has measured");
+  add_learn_verb(line, context);
   add_decide_verb(line, context);
+  add_simulate_verb(line, context);
   add_regret_verb(line, context);
-  add_report_verb(line, context);
-  add_demo_verb(line, context);
+  line.begin_group("Look into files and boards");
+  add_explain_verb(line, context);
+  add_inspect_verb(line, context);
+}
+
+// Before the command line was read: a failure of reading it is told as JSON, too.
+bool wants_json(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  CommandLine line("idletune", "idletune: makes GPU kernels faster while the board is idle",
+  CommandLine line("idletune", "idletune makes GPU kernels faster while the board is idle.",
                    IDLETUNE_VERSION);
   CliContext context;
+  if (wants_json(argc, argv)) context.expect_json();
+  line.before_verb([&context](const std::string& verb) { context.begin(verb); });
   try {
     add_verbs(line, context);
-    if (!line.run(argc, argv)) return 2;
+    line.run(argc, argv);
   } catch (const std::exception& error) {
     context.fail(std::string(error.what()));
   }
+  context.finish(line.usage_error());
   if (std::fflush(stdout) != 0) context.fail("standard output could not be written");
   return context.exit_status();
 }

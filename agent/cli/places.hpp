@@ -1,0 +1,24 @@
+// Where the command finds what ships with it, and where it keeps what it made.
+#pragma once
+
+#include <string>
+
+#include <idletune/result.hpp>
+
+namespace idletune::cli {
+
+// A file that ships with idletune (a kernel package, the model): beside the program, in
+// share/idletune beside its folder, or where idletune was installed; the first that is there.
+// Error: not_found, naming the places.
+Result<std::string> find_shipped(const std::string& name);
+
+// A folder for what the verb keeps where the user names none: idletune/`verb` in XDG_STATE_HOME,
+// or in .local/state of the home folder. It need not exist. Error: not_found if neither variable
+// is set.
+Result<std::string> state_folder(const std::string& verb);
+
+// Makes the folder and those above it that are missing. Errors: those of the first that cannot be
+// made; invalid_argument if something else has the name.
+Status make_folders(const std::string& path);
+
+}  // namespace idletune::cli

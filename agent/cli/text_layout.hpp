@@ -1,0 +1,55 @@
+// How text is laid out on a terminal: widths, lines that break between words, tables.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace idletune::cli {
+
+// Columns that a UTF-8 text takes on a terminal, counting one per code point.
+std::size_t display_width(const std::string& text);
+
+// Columns of the terminal that standard output goes to; 0 where it goes elsewhere.
+std::size_t terminal_columns();
+
+// The words of `text` in lines of at most `width` columns, without the lines' ends. A line breaks
+// between words only; a longer word has a line of its own.
+std::vector<std::string> lines_of(const std::string& text, std::size_t width);
+
+// The same with `first` before the first line and as many blanks before the others, each line
+// ended by a newline.
+std::string paragraph(const std::string& first, const std::string& text, std::size_t width = 80);
+
+enum class Align { left, right };
+
+// A table of text, printed with its columns aligned. Cells are single lines of UTF-8.
+class TextTable {
+ public:
+  // What a table may take where nothing says otherwise.
+  static constexpr std::size_t kWidth = 100;
+
+  struct Column {
+    std::string title;
+    Align align = Align::left;
+  };
+  explicit TextTable(std::vector<Column> columns);
+  // Missing cells are empty; surplus ones are dropped.
+  void add_row(std::vector<std::string> cells);
+  // The table as lines, each ended by a newline; the titles first; no trailing blanks. One that is
+  // wider than `width` is folded: titles and texts take several lines, and columns that still find
+  // no place follow in a second table that begins with the first column again.
+  std::string to_string(std::size_t width = kWidth) const;
+
+ private:
+  std::vector<std::size_t> natural_widths() const;
+  void fold(std::vector<std::size_t>& widths, std::size_t width) const;
+  std::size_t longest_word(std::size_t column) const;
+  std::string part(const std::vector<std::size_t>& columns,
+                   const std::vector<std::size_t>& widths) const;
+
+  std::vector<Column> columns_;
+  std::vector<std::vector<std::string>> rows_;
+};
+
+}  // namespace idletune::cli

@@ -1,0 +1,69 @@
+#include "agent/cli/text_layout.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace idletune::cli;
+
+TEST_CASE("lines break between words, and a word that is too long has a line of its own") {
+  CHECK(lines_of("one two three", 7) == std::vector<std::string>{"one two", "three"});
+  CHECK(lines_of("a unbreakable b", 5) == std::vector<std::string>{"a", "unbreakable", "b"});
+  CHECK(lines_of("", 5) == std::vector<std::string>{""});
+}
+
+TEST_CASE("a paragraph continues below its first word") {
+  CHECK(paragraph("runs  ", "A=1 B=2 C=3", 14) == "runs  A=1 B=2\n      C=3\n");
+}
+
+TEST_CASE("a table aligns its columns and leaves no trailing blanks") {
+  TextTable table({{"name"}, {"ms", Align::right}, {"note"}});
+  table.add_row({"gemm", "1.25", ""});
+  table.add_row({"a longer name", "10", "good"});
+  CHECK(table.to_string() ==
+        "name             ms  note\n"
+        "gemm           1.25\n"
+        "a longer name    10  good\n");
+}
+
+TEST_CASE("a table counts characters, not bytes") {
+  TextTable table({{"unit", Align::right}, {"x"}});
+  table.add_row({"\xc2\xb5s", "1"});
+  CHECK(table.to_string() ==
+        "unit  x\n"
+        "  \xc2\xb5s  1\n");
+}
+
+TEST_CASE("rows with missing or surplus cells keep the table's columns") {
+  TextTable table({{"a"}, {"b"}});
+  table.add_row({"1"});
+  table.add_row({"2", "3", "4"});
+  CHECK(table.to_string() == "a  b\n1\n2  3\n");
+}
+
+TEST_CASE("a table that is too wide breaks its titles first") {
+  TextTable table({{"k"}, {"evaluations in the median", Align::right}});
+  table.add_row({"gemm", "12"});
+  CHECK(table.to_string(24) ==
+        "      evaluations in the\n"
+        "k                 median\n"
+        "gemm                  12\n");
+}
+
+TEST_CASE("texts of a table that is too wide take several lines") {
+  TextTable table({{"n", Align::right}, {"configuration"}});
+  table.add_row({"1", "MWG=32 NWG=32 KWG=16 MDIMC=8"});
+  CHECK(table.to_string(20) ==
+        "n  configuration\n"
+        "1  MWG=32 NWG=32\n"
+        "   KWG=16 MDIMC=8\n");
+}
+
+TEST_CASE("columns without a place follow in a second table with the first column") {
+  TextTable table({{"launches", Align::right}, {"never", Align::right}, {"always", Align::right}});
+  table.add_row({"10", "123456", "654321"});
+  CHECK(table.to_string(16) ==
+        "launches   never\n"
+        "      10  123456\n"
+        "\n"
+        "launches  always\n"
+        "      10  654321\n");
+}
