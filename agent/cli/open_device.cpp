@@ -48,9 +48,11 @@ bool is_without_cuda(const Status& status) {
 
 void add_device_options(Verb verb, DeviceChoice& choice) {
   verb.option("--backend", choice.backend,
-              "opencl, cuda, or auto: cuda where the kernel and the machine can (auto)")
-      .one_of({"auto", "opencl", "cuda"});
-  verb.option("--device", choice.index, "Index, see 'idletune devices' (0)");
+              "opencl, cuda, or auto: cuda where the kernel and the machine can")
+      .value_name("NAME")
+      .one_of({"auto", "opencl", "cuda"})
+      .shows_default();
+  verb.option("--device", choice.index, "Its number in 'idletune devices'").shows_default();
 }
 
 OpenedDevice open_device(const DeviceChoice& choice, Dialect dialect,

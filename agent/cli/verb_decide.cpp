@@ -267,18 +267,18 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
 
 void add_decide_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<DecideArguments>();
-  Verb verb = line.add_verb("decide", "Does tuning pay, and why");
+  Verb verb = line.add_verb("decide", "tells whether tuning would pay, and why");
   const Argument model =
       verb.option("model", arguments->model, "Model (.itmodel); without one a prior serves");
-  verb.option("--kernel", arguments->kernel, "Name of the kernel").required();
+  verb.option("--kernel", arguments->kernel, "Name of the kernel").value_name("NAME").required();
   verb.option("--launches", arguments->launches, "Launches still to come")
       .required()
       .between(0.0, 1e15);
   verb.option("--run-us", arguments->run_us, "Time of a launch as it runs now, in microseconds")
       .required()
       .between(1e-3, 1e12);
-  verb.option("--step-ms", arguments->step_ms,
-              "Cost of trying one configuration (default: as the model's devices saw it)")
+  verb.option("--step-ms", arguments->step_ms, "Cost of trying one configuration")
+      .shows_default("as the model's devices saw it")
       .between(0.0, 1e9);
   verb.option("--kappa", arguments->kappa,
               "What a millisecond of tuning is worth against one of the application")
@@ -299,6 +299,7 @@ void add_decide_verb(CommandLine& line, CliContext& context) {
   verb.option("--probability", arguments->probability, "Wanted probability of finding a good one")
       .between(0.0, 0.999999999)
       .shows_default();
+  verb.example("decide board.itmodel --kernel gemm --launches 100000 --run-us 800");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_decide(*arguments, context); });
 }

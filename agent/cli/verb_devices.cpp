@@ -236,7 +236,7 @@ void list_devices(CliContext& context, const DevicesOptions& options) {
 
 void add_devices_verb(CommandLine& line, CliContext& context) {
   auto options = std::make_shared<DevicesOptions>();
-  Verb verb = line.add_verb("devices", "List devices and the board's sensors");
+  Verb verb = line.add_verb("devices", "lists devices and the board's sensors");
   verb.option("--opencl-library", options->opencl_library,
               "OpenCL library to open instead of the usual ones")
       .environment("IDLETUNE_OPENCL_LIBRARY");
@@ -246,6 +246,7 @@ void add_devices_verb(CommandLine& line, CliContext& context) {
   verb.option("--nvrtc-library", options->nvrtc_library, "NVRTC to open instead of the usual ones")
       .environment("IDLETUNE_NVRTC_LIBRARY");
   verb.option("--sysfs", options->sysfs_root, "Folder that stands in for /sys").shows_default();
+  verb.example("devices --json");
   context.add_json_flag(verb);
   verb.runs([&context, options] { list_devices(context, *options); });
 }

@@ -159,9 +159,10 @@ Status explain(const std::string& folder, CliContext& context) {
 }  // namespace
 
 void add_explain_verb(CommandLine& line, CliContext& context) {
-  Verb verb = line.add_verb("explain", "Decision and state of a running or stored agent");
+  Verb verb = line.add_verb("explain", "tells what an agent decided, and why; it may be running");
   auto folder = std::make_shared<std::string>();
   verb.option("state", *folder, "The agent's state folder").required();
+  verb.example("explain /data/idletune");
   context.add_json_flag(verb);
   verb.runs([folder, &context] {
     if (Status status = explain(*folder, context); !status.ok()) context.fail(status);

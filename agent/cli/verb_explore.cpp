@@ -16,6 +16,7 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/open_device.hpp"
+#include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
@@ -157,6 +158,7 @@ class Explore {
   Status measure() {
     Result<HelperTrialsOptions> options = helper_options();
     if (!options.ok()) return options.status();
+    if (Status made = make_folders(state_folder()); !made.ok()) return made;
     journal::JournalOptions journal_options;
     journal_options.boot = boot_identity();
     auto journal = journal::Journal::open(open_posix_storage(state_folder()), journal_options);
@@ -274,40 +276,52 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ExploreArguments>();
   Verb verb = line.add_verb(
       "explore",
-      "Measures a tuning space into a history. Whatever ends it, the same command goes on where "
-      "it was");
-  verb.option("kernel", arguments->kernel, "Kernel package or XML description").required();
-  verb.option("--shape", arguments->shape, "Problem size, such as 256,256,256").required();
+      "measures a tuning space into a history; whatever ends it, the same command goes on");
+  verb.option("kernel", arguments->kernel, "Kernel package or description").required();
+  verb.option("--shape", arguments->shape, "Problem size, such as 256,256,256")
+      .value_name("SHAPE")
+      .required();
   verb.option("-o,--output", arguments->output,
-              "The history (KERNEL-DEVICE-SHAPE.ithistory); progress is kept beside it in "
-              "OUTPUT.progress, which may be deleted when all is measured");
+              "The history; progress is kept beside it in FILE.progress, which may be deleted when "
+              "all is measured")
+      .value_name("FILE")
+      .shows_default("KERNEL-DEVICE-SHAPE.ithistory");
   const Argument samples = verb.option("--samples", arguments->samples,
                                        "A uniform sample of so many configurations, without "
                                        "repetition; all of them if not given")
                                .positive();
-  verb.option("--seed", arguments->settings.seed, "Of the order (1)");
+  verb.option("--seed", arguments->settings.seed, "Of the order").shows_default();
   const Argument seconds = verb.option("--seconds", arguments->seconds,
                                        "Begin no further configuration after so many seconds")
                                .not_negative();
-  verb.option("--repeats", arguments->settings.repeats, "Timed runs per configuration (10)")
-      .between(1u, explore::kMaxRepeats);
+  verb.option("--repeats", arguments->settings.repeats, "Timed runs per configuration")
+      .between(1u, explore::kMaxRepeats)
+      .shows_default();
   verb.option("--measure-ms", arguments->measure_ms,
-              "Fewer timed runs, but three, where they take longer than this together (100)")
-      .positive();
+              "Fewer timed runs, but three, where they take longer than this together")
+      .positive()
+      .shows_default();
   verb.option("--checks", arguments->settings.checks,
-              "Sets of inputs for which the output is compared (2)")
-      .between(1, 2);
-  verb.option("--timeout-ms", arguments->run_ms, "Of one run (2000)").positive();
+              "Sets of inputs for which the output is compared")
+      .between(1, 2)
+      .shows_default();
+  verb.option("--timeout-ms", arguments->run_ms, "Of one run").positive().shows_default();
   verb.option("--control-seconds", arguments->control_seconds,
-              "How often the default is timed, to see how steady the device is; 0: never (30)")
-      .not_negative();
-  verb.option("--scratch-mib", arguments->scratch_mib, "Device memory to use at most (256)")
-      .between(1u, 1u << 20);
+              "How often the default is timed, to see how steady the device is; 0: never")
+      .not_negative()
+      .shows_default();
+  verb.option("--scratch-mib", arguments->scratch_mib, "Device memory to use at most")
+      .between(1u, 1u << 20)
+      .shows_default();
   verb.option("--state", arguments->state,
               "Folder of an agent's journal: what is quarantined there is not tried, and what "
-              "crashes or hangs here is put there (in the progress if not given)");
-  verb.option("--quirks", arguments->quirks, "File of further known-bad patterns");
+              "crashes or hangs here is put there")
+      .value_name("FOLDER")
+      .shows_default("in the progress");
+  verb.option("--quirks", arguments->quirks, "File of further known-bad patterns")
+      .value_name("FILE");
   add_device_options(verb, arguments->device);
+  verb.example("explore gemm.itkernel --shape 256,256,256 --samples 200");
   context.add_json_flag(verb);
   verb.runs([arguments, samples, seconds, &context] {
     arguments->sampled = samples.given();

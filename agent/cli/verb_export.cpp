@@ -64,14 +64,19 @@ void run_export(const ExportArguments& arguments, CliContext& context) {
 
 void add_export_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ExportArguments>();
-  Verb verb = line.add_verb("export", "Writes a history in the formats of other tuners");
+  Verb verb = line.add_verb("export", "writes a history in another tuner's format");
   verb.option("history", arguments->history, "An .ithistory file, or anything that import knows")
       .required();
   verb.option("--format", arguments->format, "t4 or kernel-tuner")
+      .value_name("NAME")
       .required()
       .one_of({"t4", "kernel-tuner"});
-  verb.option("-o,--output", arguments->output, "The file to write (JSON)").required();
-  verb.option("--kernel", arguments->kernel, "Which one, of a file with several kernels");
+  verb.option("-o,--output", arguments->output, "The file to write (JSON)")
+      .value_name("FILE")
+      .required();
+  verb.option("--kernel", arguments->kernel, "Which one, of a file with several kernels")
+      .value_name("NAME");
+  verb.example("export gemm.ithistory --format t4 -o gemm.json");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_export(*arguments, context); });
 }

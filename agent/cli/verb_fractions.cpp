@@ -104,7 +104,7 @@ nlohmann::json published_results(const FractionsArguments& arguments) {
   return results;
 }
 
-void print_published(const FractionsArguments& arguments, const CliContext& context) {
+void print_published(const FractionsArguments& arguments, CliContext& context) {
   const nlohmann::json results = published_results(arguments);
   const std::string source =
       "Olha, Hozzova, Fousek, Filipovic: Exploiting historical data: pruning autotuning spaces and "
@@ -123,7 +123,7 @@ void print_published(const FractionsArguments& arguments, const CliContext& cont
 void run_fractions(const FractionsArguments& arguments, CliContext& context) {
   if (arguments.published) return print_published(arguments, context);
   if (arguments.histories.empty())
-    return context.used_wrongly("fractions: expected histories, or --published");
+    return context.used_wrongly("expected histories, or --published");
   const auto histories = load_histories(arguments.histories);
   if (!histories.ok()) return context.fail(histories.status());
   if (arguments.predict) {
@@ -164,7 +164,8 @@ void run_fractions(const FractionsArguments& arguments, CliContext& context) {
 
 void add_fractions_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<FractionsArguments>();
-  Verb verb = line.add_verb("fractions", "Well-performing fractions, and steps of random search");
+  Verb verb = line.add_verb(
+      "fractions", "tells how many configurations are good, and the steps random search needs");
   const Argument histories = verb.option("histories", arguments->histories,
                                          "Histories (.ithistory, or what import reads)");
   verb.option("--threshold", arguments->threshold, "Relative performance that counts as good")
@@ -177,7 +178,7 @@ void add_fractions_verb(CommandLine& line, CliContext& context) {
             "Show the fractions that were published for ten benchmarks instead")
       .excludes(histories);
   verb.flag("--table", arguments->table,
-            "A Markdown table of what tuning brings, beside the published fractions");
+            "Print a Markdown table of what tuning brings, beside the published fractions");
   const Argument predict = verb.flag(
       "--predict", arguments->predict,
       of_lab("Predict each device's steps from the other devices, and replay random search to "
@@ -189,6 +190,7 @@ void add_fractions_verb(CommandLine& line, CliContext& context) {
   verb.option("--seed", arguments->prediction.seed, "Seed of the first replay")
       .needs(predict)
       .shows_default();
+  verb.example("fractions histories --threshold 0.95");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_fractions(*arguments, context); });
 }

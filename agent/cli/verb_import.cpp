@@ -4,14 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <cerrno>
-#include <cstring>
-
 #include <nlohmann/json.hpp>
 
-#include <sys/stat.h>
-
 #include "agent/cli/histories.hpp"
+#include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
@@ -87,7 +83,7 @@ class Import {
     bytes->shrink_to_fit();
     std::vector<std::vector<std::uint8_t>> packed;
     for (const History& history : *histories) packed.push_back(write_history(history));
-    if (Status status = make_folder(); !status.ok()) return status;
+    if (Status status = make_folders(arguments_.folder); !status.ok()) return status;
     for (std::size_t i = 0; i < packed.size(); ++i) {
       const History& history = (*histories)[i];
       const std::string output =
@@ -96,12 +92,6 @@ class Import {
       add(history, file, output);
     }
     return Status();
-  }
-
-  Status make_folder() const {
-    const std::string& folder = arguments_.folder;
-    if (mkdir(folder.c_str(), 0777) == 0 || errno == EEXIST) return Status();
-    return Status(StatusCode::io_error, folder + ": cannot be made: " + std::strerror(errno));
   }
 
   // A name in the folder that this run has not used yet.
@@ -149,18 +139,22 @@ class Import {
 void add_import_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
   Verb verb = line.add_verb("import",
-                            "Turns other tuners' results into .ithistory files; a file that "
-                            "cannot be read is named, the others are imported");
+                            "turns other tuners' results into histories; a file that cannot be "
+                            "read is named, the others are imported");
   verb.option("files", arguments->files,
               "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner "
               "results; also .gz")
       .required();
   verb.option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
+      .value_name("FOLDER")
       .required();
   verb.option("--kernel", arguments->options.kernel,
-              "Kernel name, instead of the one in the files");
+              "Kernel's name instead of the one in the files")
+      .value_name("NAME");
   verb.option("--device", arguments->options.device,
-              "Device name, instead of the one in the files");
+              "Device's name instead of the one in the files")
+      .value_name("NAME");
+  verb.example("import results/*.json.gz -o histories");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {
     catch_interrupts();

@@ -125,15 +125,17 @@ void run_importance(const ImportanceArguments& arguments, CliContext& context) {
 void add_importance_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportanceArguments>();
   Verb verb =
-      line.add_verb("importance", "Mutual information of every tuning parameter with the run time");
+      line.add_verb("importance", "tells how much each tuning parameter says about the run time");
   verb.option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")
       .required();
   verb.option(
           "--kernel", arguments->kernels,
           "Kernel description or package that says what kind its parameters are; may be repeated")
       .one_at_a_time();
-  verb.option("--kind", arguments->kinds, "NAME=KIND of a parameter; may be repeated")
+  verb.option("--kind", arguments->kinds, "Kind of the parameters of that name; may be repeated")
+      .value_name("NAME=KIND")
       .one_at_a_time();
+  verb.example("importance gemm.ithistory --kernel kernels/gemm/gemm.xml");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_importance(*arguments, context); });
 }

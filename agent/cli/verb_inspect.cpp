@@ -321,8 +321,9 @@ void run_inspect(const std::string& path, CliContext& context) {
 
 void add_inspect_verb(CommandLine& line, CliContext& context) {
   auto path = std::make_shared<std::string>();
-  Verb verb = line.add_verb("inspect", "Says what is in any of our files");
+  Verb verb = line.add_verb("inspect", "tells what is in any of our files");
   verb.option("file", *path, "A kernel package, history, model or journal").required();
+  verb.example("inspect board.itmodel");
   context.add_json_flag(verb);
   verb.runs([path, &context] { run_inspect(*path, context); });
 }

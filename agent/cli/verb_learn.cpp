@@ -222,7 +222,7 @@ void run_merge(const LearnArguments& arguments, CliContext& context) {
 
 void run_learn(LearnArguments& arguments, CliContext& context) {
   if (arguments.histories.empty() && (arguments.merge || arguments.published.empty()))
-    return context.used_wrongly("learn: expected histories, models with --merge, or --published");
+    return context.used_wrongly("expected histories, models with --merge, or --published");
   if (arguments.merge) return run_merge(arguments, context);
   LearnOptions& options = arguments.options;
   if (options.generation == 0) options.generation = 1;
@@ -282,12 +282,15 @@ void add_selector_options(Verb verb, LearnArguments& arguments) {
       .between(0.0, 65536.0)
       .shows_default();
   verb.option("--inputs", selector.inputs,
-              "Names of the problem's dimensions, where the histories do not say (M,N,K)")
-      .separated_by_commas();
+              "Names of the problem's dimensions, where the histories do not say")
+      .separated_by_commas()
+      .value_name("NAME,...")
+      .shows_default("M,N,K");
   verb.flag("--plain-features", arguments.plain_features,
             "Selector trees ask for the dimensions alone, not for products and ratios");
   verb.flag("--no-selector", arguments.no_selector, "Learn no selection by shape");
-  verb.option("--emit-cpp", arguments.code, "Writes the selectors as a C++17 header, too");
+  verb.option("--emit-cpp", arguments.code, "Write the selectors as a C++17 header, too")
+      .value_name("FILE");
 }
 
 void add_published_options(Verb verb, LearnArguments& arguments) {
@@ -310,10 +313,12 @@ void add_published_options(Verb verb, LearnArguments& arguments) {
 
 void add_learn_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<LearnArguments>();
-  Verb verb = line.add_verb("learn", "Trains a model from histories");
+  Verb verb = line.add_verb("learn", "makes a model from histories");
   verb.option("histories", arguments->histories,
               "Histories (.ithistory, or what import reads); with --merge: models");
-  verb.option("-o,--output", arguments->output, "The model file (.itmodel)").required();
+  verb.option("-o,--output", arguments->output, "The model file (.itmodel)")
+      .value_name("FILE")
+      .required();
   verb.option("--portfolio", arguments->options.portfolio,
               "Configurations to keep per kernel, at most")
       .between(1, 65536)
@@ -322,14 +327,15 @@ void add_learn_verb(CommandLine& line, CliContext& context) {
       .shows_default();
   arguments->options.generation = 0;
   verb.option("--generation", arguments->options.generation,
-              "Number of this model among its versions; 0: 1, or with --merge one above the "
-              "highest");
+              "Number of this model among its versions")
+      .shows_default("1, or with --merge one above the highest");
   verb.flag("--merge", arguments->merge,
-            "Puts models together; of a kernel that several know the newest counts");
+            "Put models together; of a kernel that several know the newest counts");
   add_selector_options(verb, *arguments);
   add_published_options(verb, *arguments);
   verb.flag("--no-cross-validation", arguments->no_cross_validation,
             "Do not learn again without each device");
+  verb.example("learn histories -o board.itmodel");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {
     catch_interrupts();

@@ -34,7 +34,7 @@ std::string default_output(const std::string& description) {
 }
 
 void report(const PackArguments& arguments, const KernelPackage& package,
-            std::chrono::duration<double, std::milli> taken, const CliContext& context) {
+            std::chrono::duration<double, std::milli> taken, CliContext& context) {
   const Space& space = package.space();
   if (context.json()) {
     context.print_json(
@@ -83,29 +83,35 @@ void run(PackArguments& arguments, CliContext& context) {
 
 void add_pack_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PackArguments>();
-  Verb verb =
-      line.add_verb("pack", "Compiles a kernel description (XML) into a package for boards");
-  verb.option("description", arguments->description, "the XML file").required();
-  verb.option("-o,--output", arguments->output,
-              "the package; default: the description's name with .itkernel");
+  Verb verb = line.add_verb("pack", "makes a kernel package for boards from a description");
+  verb.option("description", arguments->description, "The XML file").required();
+  verb.option("-o,--output", arguments->output, "The package")
+      .value_name("FILE")
+      .shows_default("the description's name with .itkernel, in this folder");
   verb.option("--max-edges", arguments->options.max_edges,
-              "largest decision diagram to store, in edges of 14 bytes")
+              "Largest decision diagram to store, in edges of 14 bytes")
       .shows_default();
   PrebuiltChoice& prebuilt = arguments->prebuilt;
   const Argument wanted = verb.flag(
       "--prebuilt", prebuilt.wanted,
-      "add compiled binaries for boards without a compiler: the default, and what is named below");
-  verb.option("--device", prebuilt.device.index, "OpenCL device that they are for (0)")
+      "Add compiled binaries for boards without a compiler: the default, and what is named below");
+  verb.option("--device", prebuilt.device.index, "OpenCL device that they are for")
+      .shows_default()
       .needs(wanted);
   verb.option("--architecture", prebuilt.architecture,
-              "for CUDA, without a GPU: sm_87, or compute_87 for PTX")
+              "For CUDA, without a GPU: sm_87, or compute_87 for PTX")
+      .value_name("NAME")
       .needs(wanted);
-  verb.option("--model", prebuilt.model, "add the first entries of its portfolio").needs(wanted);
-  verb.option("--picks", prebuilt.picks, "so many of them (8)").needs(wanted);
+  verb.option("--model", prebuilt.model, "Model whose portfolio's first entries are added")
+      .value_name("FILE")
+      .needs(wanted);
+  verb.option("--picks", prebuilt.picks, "So many of them").shows_default().needs(wanted);
   verb.option("--configuration", prebuilt.configurations,
-              "add the default with these changes: NAME=VALUE,...")
+              "Add the default with these changes: NAME=VALUE,...; may be repeated")
+      .value_name("CHANGES")
       .one_at_a_time()
       .needs(wanted);
+  verb.example("pack kernels/gemm/gemm.xml -o gemm.itkernel");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run(*arguments, context); });
 }

@@ -145,7 +145,7 @@ void run_prune(const PruneArguments& arguments, CliContext& context) {
 void add_prune_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PruneArguments>();
   Verb verb = line.add_verb(
-      "prune", "Pins parameters that matter little, and says what the smaller space keeps");
+      "prune", "pins parameters that matter little, and tells what the smaller space keeps");
   verb.option("history", arguments->history,
               "History that decides (.ithistory, or what import reads)")
       .required();
@@ -181,6 +181,7 @@ void add_prune_verb(CommandLine& line, CliContext& context) {
   verb.option("--seed", arguments->searches.seed, "Seed of the first search")
       .needs(converge)
       .shows_default();
+  verb.example("prune one.ithistory --check two.ithistory three.ithistory");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_prune(*arguments, context); });
 }

@@ -313,7 +313,7 @@ std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_
 }
 
 void answer(const std::vector<RegretCurve>& curves, const RegretArguments& arguments, bool complete,
-            const CliContext& context) {
+            CliContext& context) {
   nlohmann::json results = nlohmann::json::array();
   nlohmann::json summaries = nlohmann::json::array();
   for (const Start start : kStarts) {
@@ -450,24 +450,26 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
 
 void add_regret_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<RegretArguments>();
-  Verb verb = line.add_verb(
-      "regret", "Total time of applications under tuning policies, on recorded histories");
+  Verb verb =
+      line.add_verb("regret", "compares the total time of applications under policies of tuning");
   verb.option("targets", arguments->targets,
               "Histories to play on (.ithistory, or what import reads)")
       .required();
-  const Argument model = verb.option("--model", arguments->model, "Model to decide with");
+  const Argument model =
+      verb.option("--model", arguments->model, "Model to decide with").value_name("FILE");
   const Argument leave = verb.flag(
       "--leave-one-out", arguments->leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
   leave.excludes(model);
-  verb.option("--training", arguments->training,
-              "Histories to learn from with --leave-one-out (default: the targets)")
+  verb.option("--training", arguments->training, "Histories to learn from with --leave-one-out")
+      .shows_default("the targets")
       .needs(leave);
   verb.flag("--shuffle", arguments->shuffle,
             "Deal the training results anew among the configurations: a wrong model")
       .needs(leave);
   verb.option("--launches", arguments->options.launches,
-              "Launches of the application; separated by commas")
+              "Launches of the application, separated by commas")
+      .value_name("N,...")
       .separated_by_commas()
       .between(1.0, 1e12)
       .shows_default("1,3,10,...,10000000");
@@ -477,6 +479,7 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
   verb.option("--seed", arguments->seed, "The first of them").shows_default();
   verb.option("--start", arguments->starts,
               "What runs at first: first_pick, random, median; separated by commas")
+      .value_name("NAME,...")
       .separated_by_commas()
       .one_of({"first_pick", "random", "median"})
       .shows_default();
@@ -487,11 +490,12 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
               "What learns from the measurements of a run: forest, or none")
       .one_of({"forest", "none"})
       .shows_default();
+  verb.example("regret histories --leave-one-out --launches 1000,100000");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {
     catch_interrupts();
     if (arguments->options.launches.empty()) {
-      return context.used_wrongly("regret: --launches names none");
+      return context.used_wrongly("--launches names none");
     }
     run_regret(*arguments, context);
   });

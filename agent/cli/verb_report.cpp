@@ -141,14 +141,14 @@ void write_report(const ReportArguments& arguments, const report::Page& page, Cl
 }
 
 void say_stopped(const ReportArguments& arguments, CliContext& context) {
-  context.fail("report: stopped; " + arguments.output + " was not written");
+  context.fail("stopped; " + arguments.output + " was not written");
 }
 
 // False if the user asked for a section that this build lacks.
 bool has_wanted_sections(const ReportArguments& arguments, CliContext& context) {
   if (built_with_lab()) return true;
   if (arguments.sections.empty()) {
-    context.warn("report: without the sections convergence, searchers and regret; " +
+    context.warn("without the sections convergence, searchers and regret; " +
                  needs_lab().message());
     return true;
   }
@@ -170,8 +170,7 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
   if (interrupted()) return say_stopped(arguments, context);
   for (const std::string& warning : study.warnings) context.warn(warning + ": left out");
   if (study.groups.empty()) {
-    return context.fail(
-        std::string("report: there is no history in which something ran correctly"));
+    return context.fail(std::string("there is no history in which something ran correctly"));
   }
   report::ReportOptions options = arguments.options;
   if (!arguments.model.empty()) {
@@ -201,10 +200,12 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
 
 void add_report_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ReportArguments>();
-  Verb verb = line.add_verb("report", "One self-contained page with pictures, from histories");
+  Verb verb = line.add_verb("report", "writes one self-contained page with pictures");
   verb.option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")
       .required();
-  verb.option("-o,--output", arguments->output, "Where the page goes (HTML)").required();
+  verb.option("-o,--output", arguments->output, "Where the page goes (HTML)")
+      .value_name("FILE")
+      .required();
   verb.option("--kernel", arguments->kernels,
               "Description (XML) that says the kinds of its kernel's parameters")
       .value_name("K.xml");
@@ -219,9 +220,9 @@ void add_report_verb(CommandLine& line, CliContext& context) {
               "Wanted probability of finding a good one")
       .between(0.0, 0.999999999)
       .shows_default();
-  verb.option(
-      "--model", arguments->model,
-      "Model that searches start from (default: for every device one learned from the others)");
+  verb.option("--model", arguments->model, "Model that searches start from")
+      .value_name("FILE")
+      .shows_default("for every device one learned from the others");
   verb.option("--repeat", arguments->options.repeats, "Simulated searches per curve of convergence")
       .between(1, 100000)
       .shows_default();
@@ -233,10 +234,13 @@ void add_report_verb(CommandLine& line, CliContext& context) {
       .shows_default();
   verb.option("--title", arguments->title, "Title of the page").shows_default();
   verb.option("--sections", arguments->sections,
-              "Only these, separated by commas (default: all); " +
+              "Only these, separated by commas; " +
                   of_lab("convergence, searchers and regret replay searches"))
       .separated_by_commas()
-      .one_of(section_names());
+      .one_of(section_names())
+      .value_name("NAME,...")
+      .shows_default("all");
+  verb.example("report histories -o report.html");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {
     catch_interrupts();

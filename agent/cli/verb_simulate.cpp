@@ -317,17 +317,19 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
 
 void add_simulate_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<SimulateArguments>();
-  Verb verb = line.add_verb("simulate", "Plays searchers on recorded histories");
+  Verb verb = line.add_verb("simulate", "plays searchers on recorded histories");
   verb.option("targets", arguments->targets,
               "Histories to search (.ithistory, or what import reads)")
       .required();
   const Argument model =
-      verb.option("--model", arguments->model, "Model for the searchers that use one");
+      verb.option("--model", arguments->model, "Model for the searchers that use one")
+          .value_name("FILE");
   verb.option("--searcher", arguments->searchers,
               "random, product, portfolio, forest, annealing, genetic, "
-              "iterml[:LEARNER][:pick=RATIO][:cut=RATIO][:iterations=N][:samples=own|all][:"
-              "dropped=last|never]; "
+              "iterml with, after colons, LEARNER, pick=RATIO, cut=RATIO, iterations=N, "
+              "samples=own|all, dropped=last|never; "
               "separated by commas")
+      .value_name("NAME,...")
       .separated_by_commas()
       .checked(wrong_with_searcher)
       .shows_default();
@@ -345,13 +347,14 @@ void add_simulate_verb(CommandLine& line, CliContext& context) {
   const Argument leave = verb.flag(
       "--leave-one-out", arguments->leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
-  verb.option("--training", arguments->training,
-              "Histories to learn from with --leave-one-out (default: the targets)")
+  verb.option("--training", arguments->training, "Histories to learn from with --leave-one-out")
+      .shows_default("the targets")
       .needs(leave);
   leave.excludes(model);
   verb.flag("--curves", arguments->curves,
             "In the JSON, performance over evaluations and over tuning time");
-  verb.option("--csv", arguments->csv, "Write these curves there as comma-separated values");
+  verb.option("--csv", arguments->csv, "Write these curves there as comma-separated values")
+      .value_name("FILE");
   const Argument standards =
       verb.flag("--standards", arguments->standards,
                 "Samples until the median and the 5th percentile are good, beside random "
@@ -363,11 +366,11 @@ void add_simulate_verb(CommandLine& line, CliContext& context) {
       .between(1, 100)
       .shows_default()
       .needs(standards);
+  verb.example("simulate histories --leave-one-out --repeat 50");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {
     catch_interrupts();
-    if (arguments->searchers.empty())
-      return context.used_wrongly("simulate: --searcher names none");
+    if (arguments->searchers.empty()) return context.used_wrongly("--searcher names none");
     run_simulate(*arguments, context);
   });
 }

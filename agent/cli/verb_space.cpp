@@ -18,6 +18,7 @@
 namespace idletune::cli {
 namespace {
 
+constexpr std::uint64_t kMostSamples = 1000000000;
 constexpr std::size_t kMaxHistoryBytes = std::size_t{1} << 30;
 
 struct SpaceOptions {
@@ -264,13 +265,16 @@ void run(const SpaceOptions& options, CliContext& context) {
 
 void add_space_verb(CommandLine& line, CliContext& context) {
   auto options = std::make_shared<SpaceOptions>();
-  Verb verb = line.add_verb(
-      "space", "Counts, lists or samples a tuning space (.xml, .itkernel or .ithistory)");
-  verb.option("file", options->file, "description, package or history").required();
-  verb.flag("--list", options->list, "print every valid configuration");
+  Verb verb = line.add_verb("space", "counts, lists or samples a tuning space");
+  verb.option("file", options->file,
+              "Description (.xml), package (.itkernel) or history (.ithistory)")
+      .required();
+  verb.flag("--list", options->list, "Print every valid configuration");
   verb.option("--sample", options->sample,
-              "print that many valid configurations, drawn uniformly (with repetition)");
-  verb.option("--seed", options->seed, "seed of the sample").shows_default();
+              "Print that many valid configurations, drawn uniformly, with repetition")
+      .between(std::uint64_t{1}, kMostSamples);
+  verb.option("--seed", options->seed, "Seed of the sample").shows_default();
+  verb.example("space kernels/gemm/gemm.xml --sample 5");
   context.add_json_flag(verb);
   verb.runs([options, &context] { run(*options, context); });
 }

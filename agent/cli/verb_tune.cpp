@@ -10,6 +10,7 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/open_device.hpp"
+#include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
 
@@ -101,6 +102,9 @@ Status tune(const TuneOptions& given, CliContext& context) {
 
   const auto opened = KernelPackage::open(*package, given.kernel);
   if (!opened.ok()) return opened.status();
+  if (!given.state.empty()) {
+    if (Status made = make_folders(given.state); !made.ok()) return made;
+  }
   const std::string programs = given.state.empty() ? "" : given.state + "/programs";
   Result<std::unique_ptr<Device>> device =
       open_device(given.device, (*opened)->dialect(), programs);
@@ -120,19 +124,27 @@ Status tune(const TuneOptions& given, CliContext& context) {
 }  // namespace
 
 void add_tune_verb(CommandLine& line, CliContext& context) {
-  Verb verb = line.add_verb("tune", "Tune a kernel for one shape now, within a budget");
+  Verb verb = line.add_verb("tune", "tunes a kernel for one shape now, within a budget");
   auto options = std::make_shared<TuneOptions>();
-  verb.option("kernel", options->kernel, "Kernel package or XML description").required();
-  verb.option("--shape", options->shape, "Problem size, such as 256,256,256").required();
-  verb.option("--budget", options->budget_seconds, "Seconds (30)").positive();
+  verb.option("kernel", options->kernel, "Kernel package or description").required();
+  verb.option("--shape", options->shape, "Problem size, such as 256,256,256")
+      .value_name("SHAPE")
+      .required();
+  verb.option("--budget", options->budget_seconds, "Seconds that it may take")
+      .positive()
+      .shows_default();
   verb.option("--launches", options->launches, "Launches that the decision reckons with (100000)")
       .not_negative();
-  verb.option("--state", options->state, "Folder that keeps what was measured");
-  verb.option("--model", options->model, "Model file");
+  verb.option("--state", options->state, "Folder that keeps what was measured")
+      .value_name("FOLDER");
+  verb.option("--model", options->model, "Model file; -: none")
+      .value_name("FILE")
+      .shows_default("the one that ships");
   add_device_options(verb, options->device);
-  verb.option("--seed", options->seed, "Of the search (1)");
+  verb.option("--seed", options->seed, "Of the search").shows_default();
   verb.flag("--in-process", options->in_process,
             "Try configurations in this process instead of idletune-helper");
+  verb.example("tune gemm.itkernel --shape 256,256,256 --budget 60 --state found");
   context.add_json_flag(verb);
   verb.runs([options, &context] {
     if (Status status = tune(*options, context); !status.ok()) context.fail(status);

@@ -24,11 +24,12 @@ void add_missing_verb(CommandLine& line, CliContext& context, const char* name,
 bool built_with_lab() { return false; }
 
 void add_simulate_verb(CommandLine& line, CliContext& context) {
-  add_missing_verb(line, context, "simulate", "Plays searchers on recorded histories");
+  add_missing_verb(line, context, "simulate", "plays searchers on recorded histories");
 }
 
 void add_regret_verb(CommandLine& line, CliContext& context) {
-  add_missing_verb(line, context, "regret", "Total time of applications under tuning policies");
+  add_missing_verb(line, context, "regret",
+                   "compares the total time of applications under policies of tuning");
 }
 
 Status converge_on(const History&, const Pruning&, const ConvergedSearches&, nlohmann::json&) {
