@@ -270,6 +270,28 @@ class Explore {
   std::uint64_t measured_now_ = 0;
 };
 
+void add_measuring_options(Verb verb, ExploreArguments& arguments) {
+  verb.option("--repeats", arguments.settings.repeats, "Timed runs per configuration")
+      .between(1u, explore::kMaxRepeats)
+      .shows_default();
+  verb.option("--measure-ms", arguments.measure_ms,
+              "Fewer timed runs, but three, where they take longer than this together")
+      .positive()
+      .shows_default();
+  verb.option("--checks", arguments.settings.checks,
+              "Sets of inputs for which the output is compared")
+      .between(1, 2)
+      .shows_default();
+  verb.option("--timeout-ms", arguments.run_ms, "Of one run").positive().shows_default();
+  verb.option("--control-seconds", arguments.control_seconds,
+              "How often the default is timed, to see how steady the device is; 0: never")
+      .not_negative()
+      .shows_default();
+  verb.option("--scratch-mib", arguments.scratch_mib, "Device memory to use at most")
+      .between(1u, 1u << 20)
+      .shows_default();
+}
+
 }  // namespace
 
 void add_explore_verb(CommandLine& line, CliContext& context) {
@@ -294,25 +316,7 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   const Argument seconds = verb.option("--seconds", arguments->seconds,
                                        "Begin no further configuration after so many seconds")
                                .not_negative();
-  verb.option("--repeats", arguments->settings.repeats, "Timed runs per configuration")
-      .between(1u, explore::kMaxRepeats)
-      .shows_default();
-  verb.option("--measure-ms", arguments->measure_ms,
-              "Fewer timed runs, but three, where they take longer than this together")
-      .positive()
-      .shows_default();
-  verb.option("--checks", arguments->settings.checks,
-              "Sets of inputs for which the output is compared")
-      .between(1, 2)
-      .shows_default();
-  verb.option("--timeout-ms", arguments->run_ms, "Of one run").positive().shows_default();
-  verb.option("--control-seconds", arguments->control_seconds,
-              "How often the default is timed, to see how steady the device is; 0: never")
-      .not_negative()
-      .shows_default();
-  verb.option("--scratch-mib", arguments->scratch_mib, "Device memory to use at most")
-      .between(1u, 1u << 20)
-      .shows_default();
+  add_measuring_options(verb, *arguments);
   verb.option("--state", arguments->state,
               "Folder of an agent's journal: what is quarantined there is not tried, and what "
               "crashes or hangs here is put there")

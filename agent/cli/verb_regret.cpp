@@ -1,13 +1,10 @@
 // idletune regret T...: total time of tuning policies on recorded devices.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -16,6 +13,7 @@
 #include <idletune/learning.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/job_runner.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/held_out_model.hpp"
@@ -34,7 +32,6 @@ using regret::RegretSummary;
 using regret::RegretTarget;
 using regret::Start;
 
-constexpr unsigned kThreads = 2;
 constexpr Start kStarts[] = {Start::first_pick, Start::random, Start::median};
 
 struct RegretArguments {
@@ -83,56 +80,6 @@ Result<std::shared_ptr<const Model>> learn_shuffled(const Target& target, std::u
   for (const History& history : wrong) pointers.push_back(&history);
   return learn_held_out(*target.history, pointers);
 }
-
-// Two threads take jobs in turn; failures end the work.
-class Runner {
- public:
-  Runner(const char* task, std::size_t total, bool quiet)
-      : task_(task), total_(total), quiet_(quiet) {}
-
-  // Runs `job(i)` for i = 0 .. total - 1, each a Status. False if interrupted or failed.
-  template <typename Job>
-  bool run(Job job) {
-    std::vector<std::thread> threads;
-    running_ = kThreads;
-    for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([&] { work(job); });
-    Progress progress(task_, total_, quiet_);
-    while (running_.load() > 0) {
-      progress.update(done_.load());
-      std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    }
-    for (std::thread& thread : threads) thread.join();
-    return done_.load() >= total_ && failure_.ok();
-  }
-  const Status& failure() const { return failure_; }
-
- private:
-  template <typename Job>
-  void work(Job& job) {
-    for (;;) {
-      const std::size_t number = next_++;
-      if (number >= total_ || interrupted() || failed_.load()) break;
-      const Status status = job(number);
-      if (!status.ok()) {
-        const std::lock_guard<std::mutex> lock(mutex_);
-        failure_ = status;
-        failed_ = true;
-      }
-      ++done_;
-    }
-    --running_;
-  }
-
-  const char* task_;
-  std::size_t total_;
-  bool quiet_;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<std::size_t> done_{0};
-  std::atomic<unsigned> running_{0};
-  std::atomic<bool> failed_{false};
-  std::mutex mutex_;
-  Status failure_;
-};
 
 nlohmann::json json_or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
@@ -363,7 +310,7 @@ Status open_models(std::vector<Target>& targets, const RegretArguments& argument
   if (!arguments.leave_one_out) return Status();
   for (Target& target : targets) target.training = without_device_of(*target.history, training);
   if (arguments.shuffle) return Status();  // learned anew for every seed
-  Runner runner("learn", targets.size(), context.json());
+  JobRunner runner("learn", targets.size(), context.json());
   runner.run([&](std::size_t i) {
     if (targets[i].training.empty()) return Status();
     auto model = learn_held_out(*targets[i].history, targets[i].training);
@@ -416,7 +363,7 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
     for (const Target& target : targets) series.push_back({&target, start, {}, false, {}});
   }
   // Seeds of all series alternate, so that an interrupted run has something of each.
-  Runner runner("regret", series.size() * arguments.seeds, context.json());
+  JobRunner runner("regret", series.size() * arguments.seeds, context.json());
   std::mutex mutex;
   const bool complete = runner.run([&](std::size_t job) {
     Series& one = series[job % series.size()];

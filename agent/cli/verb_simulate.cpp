@@ -1,18 +1,16 @@
 // idletune simulate T...: plays searchers on recorded histories.
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/curve_output.hpp"
 #include "agent/cli/histories.hpp"
+#include "agent/cli/job_runner.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/standards_report.hpp"
 #include "agent/cli/verbs.hpp"
@@ -26,8 +24,6 @@
 namespace idletune::cli {
 
 namespace {
-
-constexpr unsigned kThreads = 2;
 
 struct SimulateArguments {
   std::vector<std::string> targets;
@@ -69,57 +65,6 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths, std::si
   names.resize(histories, paths.empty() ? "" : paths.back());
   return names;
 }
-
-class Runner {
- public:
-  Runner(std::vector<Series>& series, const SimulateArguments& arguments, bool quiet)
-      : series_(series), arguments_(arguments), quiet_(quiet) {}
-
-  // False if interrupted: then every series holds the searches that were finished.
-  bool run() {
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < kThreads; ++i) threads.emplace_back([this] { work(); });
-    Progress progress("simulate", total(), quiet_);
-    while (running_.load() > 0) {
-      progress.update(std::min(done_.load(), total()));
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-    }
-    for (std::thread& thread : threads) thread.join();
-    return done_.load() >= total();
-  }
-  const Status& failure() const { return failure_; }
-
- private:
-  std::size_t total() const { return series_.size() * arguments_.repeats; }
-  // Repeats of all series alternate, so that an interrupted run has something of each.
-  void work() {
-    for (;;) {
-      const std::size_t job = next_++;
-      if (job >= total() || interrupted()) break;
-      Series& series = series_[job % series_.size()];
-      const std::uint64_t seed = arguments_.seed + job / series_.size();
-      auto search = series.target->simulation->run(series.searcher, series.target->knowledge(),
-                                                   seed, arguments_.options);
-      const std::lock_guard<std::mutex> lock(mutex_);
-      if (search.ok()) {
-        series.searches.push_back(*search);
-      } else if (failure_.ok()) {
-        failure_ = search.status();
-      }
-      ++done_;
-    }
-    --running_;
-  }
-
-  std::vector<Series>& series_;
-  const SimulateArguments& arguments_;
-  bool quiet_;
-  std::atomic<std::size_t> next_{0};
-  std::atomic<std::size_t> done_{0};
-  std::atomic<unsigned> running_{kThreads};
-  std::mutex mutex_;
-  Status failure_;
-};
 
 std::vector<double> evaluations_of(const Series& series) {
   std::vector<double> values;
@@ -172,7 +117,7 @@ void run_standards(const std::vector<Target>& targets, const SimulateArguments& 
   options.until = arguments.options.until;
   options.repeats = arguments.repeats;
   options.seed = arguments.seed;
-  options.threads = kThreads;
+  options.threads = JobRunner::kThreads;
   options.iterations = arguments.iterations;
   std::vector<StandardsTarget> played;
   for (const Target& target : targets) played.push_back({target.name, target.simulation.get()});
@@ -292,8 +237,19 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
     for (const std::string& searcher : arguments.searchers)
       series.push_back({&target, searcher, {}});
   }
-  Runner runner(series, arguments, context.json());
-  const bool complete = runner.run();
+  // Repeats of all series alternate, so that an interrupted run has something of each.
+  JobRunner runner("simulate", series.size() * arguments.repeats, context.json());
+  std::mutex mutex;
+  const bool complete = runner.run([&](std::size_t job) {
+    Series& one = series[job % series.size()];
+    const Target& target = *one.target;
+    auto search = target.simulation->run(one.searcher, target.knowledge(),
+                                         arguments.seed + job / series.size(), arguments.options);
+    if (!search.ok()) return search.status();
+    const std::lock_guard<std::mutex> lock(mutex);
+    one.searches.push_back(std::move(*search));
+    return Status();
+  });
   if (!runner.failure().ok()) return context.fail(runner.failure());
   series.erase(std::remove_if(series.begin(), series.end(),
                               [](const Series& s) { return s.searches.empty(); }),
@@ -311,6 +267,32 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
   }
   if (context.json()) return context.print_json(report);
   print_readable(report, context);
+}
+
+// Where models come from, and what is written.
+void add_source_options(Verb verb, SimulateArguments& arguments, Argument model) {
+  const Argument leave = verb.flag(
+      "--leave-one-out", arguments.leave_one_out,
+      "For each target, learn a model from the other devices' histories instead of --model");
+  verb.option("--training", arguments.training, "Histories to learn from with --leave-one-out")
+      .shows_default("the targets")
+      .needs(leave);
+  leave.excludes(model);
+  verb.flag("--curves", arguments.curves,
+            "In the JSON, performance over evaluations and over tuning time");
+  verb.option("--csv", arguments.csv, "Write these curves there as comma-separated values")
+      .value_name("FILE");
+  const Argument standards =
+      verb.flag("--standards", arguments.standards,
+                "Samples until the median and the 5th percentile are good, beside random "
+                "search's (Cui & Feng 2019); without a model")
+          .excludes(model)
+          .excludes(leave);
+  verb.option("--iterations", arguments.iterations,
+              "With --standards: picks of IterML that share the samples")
+      .between(1, 100)
+      .shows_default()
+      .needs(standards);
 }
 
 }  // namespace
@@ -344,28 +326,7 @@ void add_simulate_verb(CommandLine& line, CliContext& context) {
   verb.option("--max-evaluations", arguments->options.max_evaluations,
               "Give a search up after so many; 0: when the space is exhausted")
       .shows_default();
-  const Argument leave = verb.flag(
-      "--leave-one-out", arguments->leave_one_out,
-      "For each target, learn a model from the other devices' histories instead of --model");
-  verb.option("--training", arguments->training, "Histories to learn from with --leave-one-out")
-      .shows_default("the targets")
-      .needs(leave);
-  leave.excludes(model);
-  verb.flag("--curves", arguments->curves,
-            "In the JSON, performance over evaluations and over tuning time");
-  verb.option("--csv", arguments->csv, "Write these curves there as comma-separated values")
-      .value_name("FILE");
-  const Argument standards =
-      verb.flag("--standards", arguments->standards,
-                "Samples until the median and the 5th percentile are good, beside random "
-                "search's (Cui & Feng 2019); without a model")
-          .excludes(model)
-          .excludes(leave);
-  verb.option("--iterations", arguments->iterations,
-              "With --standards: picks of IterML that share the samples")
-      .between(1, 100)
-      .shows_default()
-      .needs(standards);
+  add_source_options(verb, *arguments, model);
   verb.example("simulate histories --leave-one-out --repeat 50");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {
