@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,8 +13,8 @@
 #include <idletune/learning.hpp>
 
 #include "agent/cli/histories.hpp"
-#include "agent/cli/job_runner.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/run_jobs.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/held_out_model.hpp"
 #include "agent/lab/known_kernel.hpp"
@@ -57,13 +57,18 @@ struct Target {
   std::shared_ptr<const Model> model;    // of those, or the given one
 };
 
+// The applications of one seed, one for each number of launches.
+struct PlayedSeed {
+  std::vector<Application> applications;
+  bool has_model = false;
+  std::string no_first_pick;
+};
+
 // One curve: a target from one start, all its seeds.
 struct Series {
   const Target* target = nullptr;
   Start start = Start::first_pick;
-  std::vector<std::vector<Application>> seeds;  // finished ones
-  bool has_model = false;
-  std::string no_first_pick;
+  std::vector<PlayedSeed> seeds;  // finished ones
 };
 
 KnownKernel known(const Target& target, const std::shared_ptr<const Model>& model) {
@@ -245,13 +250,13 @@ std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_
     curve.target = one.target->name;
     curve.kernel = one.target->history->kernel;
     curve.device = one.target->history->device;
-    curve.has_model = one.has_model;
-    curve.no_first_pick = one.no_first_pick;
+    curve.has_model = one.seeds.back().has_model;
+    curve.no_first_pick = one.seeds.back().no_first_pick;
     curve.has_compile_times = one.target->recorded->device().has_compile_times();
     curve.start = one.start;
     for (std::size_t p = 0; p < points; ++p) {
       std::vector<Application> applications;
-      for (const std::vector<Application>& seed : one.seeds) applications.push_back(seed[p]);
+      for (const PlayedSeed& seed : one.seeds) applications.push_back(seed.applications[p]);
       curve.points.push_back(point_of(applications));
     }
     curves.push_back(std::move(curve));
@@ -310,14 +315,14 @@ Status open_models(std::vector<Target>& targets, const RegretArguments& argument
   if (!arguments.leave_one_out) return Status();
   for (Target& target : targets) target.training = without_device_of(*target.history, training);
   if (arguments.shuffle) return Status();  // learned anew for every seed
-  JobRunner runner("learn", targets.size(), context.json());
-  runner.run([&](std::size_t i) {
-    if (targets[i].training.empty()) return Status();
-    auto model = learn_held_out(*targets[i].history, targets[i].training);
-    if (model.ok()) targets[i].model = *model;
-    return model.status();
-  });
-  return runner.failure();
+  return run_jobs("learn", targets.size(), context.json(),
+                  [&](std::size_t i) {
+                    if (targets[i].training.empty()) return Status();
+                    auto model = learn_held_out(*targets[i].history, targets[i].training);
+                    if (model.ok()) targets[i].model = *model;
+                    return model.status();
+                  })
+      .status();
 }
 
 void warn_about(const std::vector<Target>& targets, const RegretArguments& arguments,
@@ -333,6 +338,41 @@ void warn_about(const std::vector<Target>& targets, const RegretArguments& argum
       context.warn(target.name + ": no compile times were recorded; compilations count as free");
     }
   }
+}
+
+Result<PlayedSeed> play_seed(const Target& target, Start start, std::uint64_t seed,
+                             const RegretArguments& arguments) {
+  std::shared_ptr<const Model> model = target.model;
+  if (arguments.shuffle && !target.training.empty()) {
+    auto shuffled = learn_shuffled(target, seed);
+    if (!shuffled.ok()) return shuffled.status();
+    model = *shuffled;
+  }
+  const KnownKernel kernel = known(target, model);
+  regret::RegretOptions options = arguments.options;
+  options.start = start;
+  options.ledger = arguments.ledger == "on";
+  options.learner = arguments.learner == "forest" ? forest_learner() : nullptr;
+  auto applications = play_applications(*target.recorded, kernel.model, options, seed);
+  if (!applications.ok()) return applications.status();
+  return PlayedSeed{std::move(*applications), kernel.model != nullptr, kernel.no_first_pick};
+}
+
+// Plays all seeds of all series. Those of different series alternate, so that an interrupted run
+// has something of each; false: it was interrupted.
+Result<bool> play(std::vector<Series>& series, const RegretArguments& arguments, bool quiet) {
+  const std::size_t total = series.size() * arguments.seeds;
+  std::vector<std::optional<PlayedSeed>> played(total);
+  Result<bool> complete = run_jobs("regret", total, quiet, [&](std::size_t job) {
+    const Series& one = series[job % series.size()];
+    auto seed = play_seed(*one.target, one.start, arguments.seed + job / series.size(), arguments);
+    if (seed.ok()) played[job] = std::move(*seed);
+    return seed.status();
+  });
+  for (std::size_t job = 0; job < total; ++job) {
+    if (played[job]) series[job % series.size()].seeds.push_back(std::move(*played[job]));
+  }
+  return complete;
 }
 
 void run_regret(const RegretArguments& arguments, CliContext& context) {
@@ -360,37 +400,12 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
         arguments.starts.end()) {
       continue;
     }
-    for (const Target& target : targets) series.push_back({&target, start, {}, false, {}});
+    for (const Target& target : targets) series.push_back({&target, start, {}});
   }
-  // Seeds of all series alternate, so that an interrupted run has something of each.
-  JobRunner runner("regret", series.size() * arguments.seeds, context.json());
-  std::mutex mutex;
-  const bool complete = runner.run([&](std::size_t job) {
-    Series& one = series[job % series.size()];
-    const Target& target = *one.target;
-    const std::uint64_t seed = arguments.seed + job / series.size();
-    std::shared_ptr<const Model> model = target.model;
-    if (arguments.shuffle && !target.training.empty()) {
-      auto shuffled = learn_shuffled(target, seed);
-      if (!shuffled.ok()) return shuffled.status();
-      model = *shuffled;
-    }
-    const KnownKernel kernel = known(target, model);
-    regret::RegretOptions options = arguments.options;
-    options.start = one.start;
-    options.ledger = arguments.ledger == "on";
-    options.learner = arguments.learner == "forest" ? forest_learner() : nullptr;
-    auto applications = play_applications(*target.recorded, kernel.model, options, seed);
-    if (!applications.ok()) return applications.status();
-    const std::lock_guard<std::mutex> lock(mutex);
-    one.seeds.push_back(std::move(*applications));
-    one.has_model = kernel.model != nullptr;
-    one.no_first_pick = kernel.no_first_pick;
-    return Status();
-  });
-  if (!runner.failure().ok()) return context.fail(runner.failure());
-  if (!complete) context.warn("stopped early: the figures are of the seeds that were finished");
-  answer(curves_of(series, arguments.options.launches.size()), arguments, complete, context);
+  const Result<bool> complete = play(series, arguments, context.json());
+  if (!complete.ok()) return context.fail(complete.status());
+  if (!*complete) context.warn("stopped early: the figures are of the seeds that were finished");
+  answer(curves_of(series, arguments.options.launches.size()), arguments, *complete, context);
 }
 
 }  // namespace

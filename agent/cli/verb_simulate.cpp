@@ -2,16 +2,17 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/curve_output.hpp"
 #include "agent/cli/histories.hpp"
-#include "agent/cli/job_runner.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/run_jobs.hpp"
 #include "agent/cli/standards_report.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/compared_searchers.hpp"
@@ -66,6 +67,25 @@ std::vector<std::string> names_of(const std::vector<std::string>& paths, std::si
   return names;
 }
 
+// Plays all repeats of all series. Those of different series alternate, so that an interrupted run
+// has something of each; false: it was interrupted.
+Result<bool> play(std::vector<Series>& series, const SimulateArguments& arguments, bool quiet) {
+  const std::size_t total = series.size() * arguments.repeats;
+  std::vector<std::optional<SimulatedSearch>> played(total);
+  Result<bool> complete = run_jobs("simulate", total, quiet, [&](std::size_t job) {
+    const Series& one = series[job % series.size()];
+    auto search =
+        one.target->simulation->run(one.searcher, one.target->knowledge(),
+                                    arguments.seed + job / series.size(), arguments.options);
+    if (search.ok()) played[job] = std::move(*search);
+    return search.status();
+  });
+  for (std::size_t job = 0; job < total; ++job) {
+    if (played[job]) series[job % series.size()].searches.push_back(std::move(*played[job]));
+  }
+  return complete;
+}
+
 std::vector<double> evaluations_of(const Series& series) {
   std::vector<double> values;
   for (const SimulatedSearch& s : series.searches)
@@ -117,7 +137,7 @@ void run_standards(const std::vector<Target>& targets, const SimulateArguments& 
   options.until = arguments.options.until;
   options.repeats = arguments.repeats;
   options.seed = arguments.seed;
-  options.threads = JobRunner::kThreads;
+  options.threads = kJobThreads;
   options.iterations = arguments.iterations;
   std::vector<StandardsTarget> played;
   for (const Target& target : targets) played.push_back({target.name, target.simulation.get()});
@@ -237,30 +257,18 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
     for (const std::string& searcher : arguments.searchers)
       series.push_back({&target, searcher, {}});
   }
-  // Repeats of all series alternate, so that an interrupted run has something of each.
-  JobRunner runner("simulate", series.size() * arguments.repeats, context.json());
-  std::mutex mutex;
-  const bool complete = runner.run([&](std::size_t job) {
-    Series& one = series[job % series.size()];
-    const Target& target = *one.target;
-    auto search = target.simulation->run(one.searcher, target.knowledge(),
-                                         arguments.seed + job / series.size(), arguments.options);
-    if (!search.ok()) return search.status();
-    const std::lock_guard<std::mutex> lock(mutex);
-    one.searches.push_back(std::move(*search));
-    return Status();
-  });
-  if (!runner.failure().ok()) return context.fail(runner.failure());
+  const Result<bool> complete = play(series, arguments, context.json());
+  if (!complete.ok()) return context.fail(complete.status());
   series.erase(std::remove_if(series.begin(), series.end(),
                               [](const Series& s) { return s.searches.empty(); }),
                series.end());
-  if (!complete) context.warn("stopped early: the figures are of the searches that were finished");
+  if (!*complete) context.warn("stopped early: the figures are of the searches that were finished");
   nlohmann::json results = nlohmann::json::array();
   for (const Series& one : series) results.push_back(result_of(one, arguments.curves));
   const nlohmann::json report = {{"results", results},
                                  {"summary", summary_of(series, arguments.searchers)},
                                  {"until", arguments.options.until},
-                                 {"complete", complete}};
+                                 {"complete", *complete}};
   if (!arguments.csv.empty()) {
     if (const Status written = write_curves(series, arguments.csv); !written.ok())
       return context.fail(written);

@@ -1,13 +1,11 @@
 #include "agent/lab/convergence.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "agent/lab/compared_searchers.hpp"
+#include "agent/lab/jobs.hpp"
 
 namespace idletune {
 
@@ -77,26 +75,12 @@ Result<Search> search_once(const Simulation& target, std::string_view name, std:
 Result<std::vector<Search>> search_all(const Simulation& target, std::string_view name,
                                        const ConvergenceOptions& options, const Bounds& bounds) {
   std::vector<Search> searches(options.repeats);
-  std::atomic<std::size_t> next{0};
-  std::mutex mutex;
-  Status failure;
-  const auto work = [&] {
-    for (std::size_t i = next++; i < searches.size(); i = next++) {
-      Result<Search> search = search_once(target, name, options.seed + i, options, bounds);
-      if (search.ok()) {
-        searches[i] = std::move(*search);
-        continue;
-      }
-      const std::lock_guard<std::mutex> lock(mutex);
-      if (failure.ok()) failure = search.status();
-      return;
-    }
-  };
-  std::vector<std::thread> threads;
-  for (unsigned i = 1; i < options.threads; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  if (!failure.ok()) return failure;
+  Jobs jobs(0, searches.size(), options.threads, [&](std::size_t i) {
+    Result<Search> search = search_once(target, name, options.seed + i, options, bounds);
+    if (search.ok()) searches[i] = std::move(*search);
+    return search.status();
+  });
+  if (Status status = jobs.wait(); !status.ok()) return status;
   return searches;
 }
 

@@ -1,15 +1,14 @@
 #include "agent/lab/standards.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
 #include <cstdio>
-#include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "agent/lab/compared_searchers.hpp"
+#include "agent/lab/jobs.hpp"
 
 namespace idletune {
 
@@ -50,26 +49,18 @@ class Player {
     SimulationOptions simulation;
     simulation.until = options_.until;
     simulation.max_evaluations = max_evaluations;
-    std::atomic<std::size_t> next{first};
-    std::mutex mutex;
-    Status failure;
-    const auto work = [&] {
-      for (std::size_t i = next++; i < last; i = next++) {
-        const auto search = target_.run(searcher, nullptr, options_.seed + i, simulation);
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (!search.ok()) {
-          if (failure.ok()) failure = search.status();
-          return;
-        }
-        ++series.searches;
-        if (search->reached) series.evaluations.push_back(search->evaluations);
-      }
-    };
-    std::vector<std::thread> threads;
-    for (unsigned i = 1; i < options_.threads; ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    return failure;
+    std::vector<SimulatedSearch> searches(last - first);
+    Jobs jobs(first, last, options_.threads, [&](std::size_t i) {
+      auto search = target_.run(searcher, nullptr, options_.seed + i, simulation);
+      if (search.ok()) searches[i - first] = std::move(*search);
+      return search.status();
+    });
+    if (Status status = jobs.wait(); !status.ok()) return status;
+    for (const SimulatedSearch& search : searches) {
+      ++series.searches;
+      if (search.reached) series.evaluations.push_back(search.evaluations);
+    }
+    return {};
   }
 
   // Whether the share of searches that got there is at least `share`.
