@@ -178,10 +178,12 @@ Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
   ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
   if (shape_task == nullptr) return Status(StatusCode::internal, "prepare: the shape has no task");
   engine_->publish_recalled(*shape_task);
-  if (options_.mode != Mode::tune || shape_task->variants.adopted() != nullptr) return {};
-  // Work that an earlier idle() began for another shape is finished first.
-  while (engine_->run(std::chrono::hours(1), TimeSource::start_up, shape_task).stages > 0) {
+  if (options_.mode == Mode::tune && shape_task->variants.adopted() == nullptr) {
+    // Work that an earlier idle() began for another shape is finished first.
+    while (engine_->run(std::chrono::hours(1), TimeSource::start_up, shape_task).stages > 0) {
+    }
   }
+  engine_->launch_ahead(*shape_task);
   return {};
 }
 

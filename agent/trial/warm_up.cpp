@@ -9,45 +9,57 @@
 namespace idletune {
 namespace {
 
-constexpr std::size_t kSlackBytes = 4096;  // a tiny buffer's neighbours are not ours to touch
+constexpr std::size_t kSlackBytes = 4096;        // a tiny buffer's neighbours are not ours to touch
+constexpr std::size_t kChunkBytes = 128 * 1024;  // of host memory
 constexpr std::uint32_t kSeed = 1;
 
 struct ScratchArguments {
   std::vector<std::unique_ptr<Buffer>> buffers;
   std::vector<Argument> arguments;
+  std::uint64_t bytes_left = 0;
 };
 
-Status add_buffer(Device& device, const KernelPackage& package, std::size_t index,
-                  std::uint64_t elements, ScratchArguments& scratch) {
-  const ArgumentSpec& spec = package.argument(index);
-  const std::size_t bytes = static_cast<std::size_t>(elements) * scalar_size_bytes(spec.type);
+Status fill(Device& device, const ArgumentSpec& spec, std::uint32_t index, std::size_t bytes,
+            Buffer& buffer) {
+  std::vector<std::uint8_t> content(std::min(bytes, kChunkBytes));
+  for (std::size_t offset = 0; offset < bytes; offset += content.size()) {
+    const MutableBytes part(content.data(), std::min(content.size(), bytes - offset));
+    trial::fill_elements(spec, index, kSeed, offset / scalar_size_bytes(spec.type), part);
+    if (Status status = device.write(buffer, offset, part); !status.ok()) return status;
+  }
+  return {};
+}
+
+Status add_buffer(Device& device, const ArgumentSpec& spec, std::uint32_t index, std::size_t bytes,
+                  ScratchArguments& scratch) {
   Result<std::unique_ptr<Buffer>> buffer = device.allocate(bytes + kSlackBytes);
   if (!buffer.ok()) return buffer.status();
-  std::vector<std::uint8_t> content(bytes);
-  trial::fill_elements(spec, static_cast<std::uint32_t>(index), kSeed, 0, MutableBytes(content));
-  if (Status status = device.write(**buffer, 0, content); !status.ok()) return status;
+  if (Status status = fill(device, spec, index, bytes, **buffer); !status.ok()) return status;
   scratch.arguments.push_back((*buffer)->argument());
   scratch.buffers.push_back(std::move(*buffer));
   return {};
 }
 
-// True and everything made, or false where the kernel does not have this shape.
+// True and everything made, or false where the kernel does not have this shape or it is too large.
 Result<bool> make_arguments(Device& device, const KernelPackage& package, const Shape& shape,
                             const Configuration& configuration, ScratchArguments& scratch) {
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     const ArgumentSpec& spec = package.argument(i);
+    const auto index = static_cast<std::uint32_t>(i);
     if (spec.kind == ArgumentKind::dimension) {
       Result<std::int64_t> value = package.dimension_value(i, shape);
       if (!value.ok()) return false;
       scratch.arguments.push_back(trial::dimension_argument(spec.type, *value));
     } else if (spec.kind == ArgumentKind::scalar) {
-      scratch.arguments.push_back(trial::scalar_value(spec, static_cast<std::uint32_t>(i), kSeed));
+      scratch.arguments.push_back(trial::scalar_value(spec, index, kSeed));
     } else {
+      const std::size_t size = scalar_size_bytes(spec.type);
       Result<std::uint64_t> elements = package.buffer_elements(i, shape, configuration);
-      if (!elements.ok() || *elements > (std::uint64_t{1} << 20)) return false;
-      if (Status status = add_buffer(device, package, i, *elements, scratch); !status.ok()) {
-        return status;
-      }
+      if (!elements.ok() || *elements > scratch.bytes_left / size) return false;
+      scratch.bytes_left -= *elements * size;
+      const Status status =
+          add_buffer(device, spec, index, static_cast<std::size_t>(*elements) * size, scratch);
+      if (!status.ok()) return status;
     }
   }
   return true;
@@ -72,9 +84,10 @@ Shape small_shape(const KernelPackage& package, const Shape& shape,
 
 Status warm_up(Device& device, const KernelPackage& package, Program& program, const Shape& shape,
                const Result<LaunchPlan>& plan, const Configuration& configuration,
-               Nanoseconds deadline) {
+               Nanoseconds deadline, std::uint64_t scratch_limit_bytes) {
   if (!plan.ok()) return {};
   ScratchArguments scratch;
+  scratch.bytes_left = scratch_limit_bytes;
   Result<bool> made = make_arguments(device, package, shape, configuration, scratch);
   if (!made.ok()) return made.status();
   if (!*made) return {};

@@ -1,6 +1,8 @@
 // The first launch of a variant, made where it disturbs nobody.
 #pragma once
 
+#include <cstdint>
+
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
@@ -14,14 +16,18 @@ namespace idletune {
 Shape small_shape(const KernelPackage& package, const Shape& shape,
                   const Configuration* configuration);
 
+// Of buffers for a small shape; one that needs more is not small.
+constexpr std::uint64_t kSmallScratchBytes = std::uint64_t{32} << 20;
+
 // Many drivers generate code at a variant's first launch, which can take hundreds of milliseconds
-// of CPU time. Launches `program` once on a small shape with buffers of its own, so that this
-// happens now while the device is occupied for microseconds only. `plan` is the program's launch at
-// that shape; a failed one means that the kernel has no such shape: success, and nothing is
-// launched. Errors: those of Device; timeout after `deadline` (then the buffers are given up, since
-// the run may use them).
+// of CPU time. Launches `program` once on `shape` with buffers of its own, so that this happens
+// now: on a small shape while the device is occupied for microseconds only; on the shape to
+// come, so that nothing is left to be done at its first launch (some drivers generate other code
+// for large problems). `plan` is the program's launch at that shape. Where it failed, or where the
+// buffers take more than `scratch_limit_bytes`: success, and nothing is launched. Errors: those of
+// Device; timeout after `deadline` (then the buffers are given up, since the run may use them).
 Status warm_up(Device& device, const KernelPackage& package, Program& program, const Shape& shape,
                const Result<LaunchPlan>& plan, const Configuration& configuration,
-               Nanoseconds deadline);
+               Nanoseconds deadline, std::uint64_t scratch_limit_bytes = kSmallScratchBytes);
 
 }  // namespace idletune

@@ -58,6 +58,10 @@ class TuningEngine {
   // Builds and publishes what an earlier session adopted for the shape, if that was not done yet.
   // Blocks.
   void publish_recalled(ShapeTask& task);
+  // Launches what runs for the shape once, on buffers of the tuner's, if a trial has shown that it
+  // can be and the scratch limit allows them: the application's first launch then takes no longer
+  // than the others. Blocks.
+  void launch_ahead(ShapeTask& task);
 
   // Makes tasks for the shapes that were launched for the first time. Uses no device.
   void notice_new_shapes();
@@ -159,6 +163,10 @@ class TuningEngine {
 
   // Of a variant's first launch, in which many drivers generate code.
   Nanoseconds code_generation_deadline() const { return 10 * options_.run_deadline; }
+  // The same beside other work.
+  Nanoseconds first_launch_deadline() const {
+    return code_generation_deadline() + std::chrono::seconds(5);
+  }
   Nanoseconds now() const { return surroundings_.clock->now(); }
   void explain_verdict(const ShapeTask& task, Explanation& text) const;
   std::uint64_t quarantined(const KernelTask& kernel) const;

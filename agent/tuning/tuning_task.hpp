@@ -52,6 +52,7 @@ struct ShapeTask {
   Nanoseconds default_time{0};
   RecentTimes production;  // sampled launches of what runs now
   ProductionWatch watch;
+  const Variant* launched_ahead = nullptr;  // by the tuner, on this shape; to be compared only
 
   // --- work in progress, and what it found ---
   ShapeWork work;

@@ -138,8 +138,11 @@ class TunedKernel {
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
 
   // Makes the shape ready before its first launch: builds, checks and publishes the configuration
-  // that was adopted earlier, or the model's first pick. Blocks; seconds where nothing is compiled
-  // yet.
+  // that was adopted earlier, or the model's first pick. What will run is then launched once on
+  // buffers of the tuner's, if trials ran it here (mode `tune`, or adopted earlier) and
+  // scratch_limit_bytes allows it: many drivers generate code at the first launch, and without
+  // prepare() it is the application's first frame that waits for that. Blocks; seconds where
+  // nothing is compiled yet.
   Status prepare(const Shape& shape);
   // Says how many launches of this shape are still to come. May wait for a stage to end: not for
   // hot loops.

@@ -116,6 +116,8 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
                                 const idletune_argument* arguments, size_t argument_count,
                                 void* queue, const void* const* wait_list, uint32_t wait_count,
                                 void* event);
+/* Makes the shape ready before its first launch, which then takes no longer than the others.
+ * Blocks; seconds where nothing is compiled yet. */
 idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions);
 
 /* Tunes for at most `budget_ns`, now; returns the nanoseconds used. */
