@@ -27,9 +27,14 @@ class BinaryCache {
 
   // A cache that never holds anything.
   BinaryCache() = default;
-  // `folder` is created (one level) when the first binary is stored.
+  // `folder` is created (one level) when the first binary is stored. Empty: nothing is held until
+  // begin_in().
   BinaryCache(std::string folder, std::uint64_t limit_bytes);
 
+  // Goes into `folder` if it has none yet.
+  void begin_in(const std::string& folder) {
+    if (!enabled()) folder_ = folder;
+  }
   bool enabled() const { return !folder_.empty(); }
   // `hit` fills `binary` and renews the file's claim to stay. A damaged file is deleted.
   Lookup find(const BinaryKey& key, std::vector<std::uint8_t>& binary);

@@ -111,6 +111,9 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
   if (!package.ok()) return package.status();
   const MutexLock lock(mutex_);
   engine_->release_device();
+  if (!options_.state.empty() && options_.mode != Mode::off) {
+    device.keep_programs_in(program_folder(options_));
+  }
   Result<std::unique_ptr<KernelState>> kernel =
       KernelState::create(device, *package, options_.max_shapes);
   if (!kernel.ok()) return kernel.status();

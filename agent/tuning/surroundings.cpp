@@ -52,6 +52,8 @@ BoardReader sensors_below(const std::string& sysfs_root) {
 
 }  // namespace
 
+std::string program_folder(const AgentOptions& options) { return options.state + "/programs"; }
+
 Surroundings real_surroundings(const AgentOptions& options) {
   Surroundings real;
   real.read_board = sensors_below(options.sysfs_root);
@@ -66,7 +68,7 @@ Surroundings real_surroundings(const AgentOptions& options) {
   helper.opencl_library = environment_opencl_library();
   helper.cuda_library = environment_cuda_library();
   helper.nvrtc_library = environment_nvrtc_library();
-  if (!options.state.empty()) helper.program_cache = options.state + "/programs";
+  if (!options.state.empty()) helper.program_cache = program_folder(options);
   helper.executor = executor;
   helper.quirks = quirks_of(options);
   real.make_trial_runner = trials_in_helpers(std::move(helper));

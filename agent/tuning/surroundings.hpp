@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 #include <idletune/device.hpp>
 #include <idletune/options.hpp>
@@ -28,6 +29,9 @@ enum class BuildThread : std::uint8_t {
   worker = 0,  // a low-priority thread of ours; a build may outlive the gap
   caller = 1   // whoever tunes: it has ended before anything else happens
 };
+
+// Where compiled programs are kept, the helper's and the application's.
+std::string program_folder(const AgentOptions& options);
 
 // A plain value; every member is set.
 struct Surroundings {

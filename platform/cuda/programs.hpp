@@ -24,6 +24,8 @@ class Programs {
   // Errors: those of Device::compile.
   Result<std::unique_ptr<CudaProgram>> get(const CompileRequest& request, std::uint32_t lanes);
   bool fits(const PrebuiltBinary& binary) const;
+  // Unless there is a cache already.
+  void keep_in(const std::string& folder) { cache_.begin_in(folder); }
   const CacheCounters& counters() const { return counters_; }
 
  private:

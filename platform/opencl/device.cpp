@@ -83,6 +83,7 @@ class OpenclDevice final : public Device {
   const DeviceInfo& info() const override { return session_->info; }
   Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override;
   bool fits(const PrebuiltBinary& binary) const override { return programs_.fits(binary); }
+  void keep_programs_in(const std::string& folder) override { programs_.keep_in(folder); }
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
   Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
                                          std::size_t bytes) override;

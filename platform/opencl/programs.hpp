@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 #include <idletune/device.hpp>
 #include <idletune/opencl.hpp>
@@ -22,6 +23,8 @@ class Programs {
   // Errors: those of Device::compile.
   Result<std::unique_ptr<OpenclProgram>> get(const CompileRequest& request, std::uint32_t lanes);
   bool fits(const PrebuiltBinary& binary) const;
+  // Unless there is a cache already.
+  void keep_in(const std::string& folder) { cache_.begin_in(folder); }
   const CacheCounters& counters() const { return counters_; }
 
  private:

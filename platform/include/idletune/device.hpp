@@ -141,6 +141,9 @@ class Device {
     (void)binary;
     return false;
   }
+  // From now on compiled programs are kept in `folder` (created, one level, if missing), unless the
+  // device was made with a folder of its own.
+  virtual void keep_programs_in(const std::string& folder) { (void)folder; }
   virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
   // Blocking copies on the tuning queue; [offset, offset + size) must lie inside the buffer.
   virtual Status write(Buffer& buffer, std::size_t offset, Bytes data) = 0;

@@ -205,6 +205,18 @@ TEST_CASE("mode off neither tunes nor touches the state folder") {
   CHECK_FALSE(std::filesystem::exists(folder.path() + "/state"));
 }
 
+TEST_CASE("the application's device keeps its programs in the state folder, as the helper does") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.file("state");
+  Application application(options);
+  CHECK(application.board->device.program_folder == options.state + "/programs");
+  options.mode = Mode::off;
+  Application untouched(options);
+  CHECK(untouched.board->device.program_folder.empty());
+  CHECK(Application().board->device.program_folder.empty());
+}
+
 TEST_CASE("mode cached uses what was adopted and searches no further") {
   const TemporaryFolder folder;
   AgentOptions options;

@@ -136,6 +136,18 @@ TEST_CASE("damaged and refused cached images are dropped and compiled again") {
   CHECK(cuda::cache_counters(*device).rejected == 2);
 }
 
+TEST_CASE("a device without a cache folder keeps programs where it is told") {
+  CudaStub stub;
+  TemporaryFolder folder;
+  for (std::uint64_t start = 0; start < 2; ++start) {
+    auto device = open_stub(stub);
+    device->keep_programs_in(folder.path());
+    compile_on(*device);
+    CHECK(cuda::cache_counters(*device).hits == start);
+  }
+  CHECK(folder.files().size() == 1);
+}
+
 TEST_CASE("without NVRTC cached programs run, and others are refused with the reason") {
   CudaStub stub;
   TemporaryFolder folder;

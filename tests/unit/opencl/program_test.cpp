@@ -94,6 +94,28 @@ TEST_CASE("a cached binary is used, and its bytes are those the driver gave") {
   CHECK(opencl::cache_counters(**device).hits == 1);
 }
 
+TEST_CASE("a device keeps programs where it is told, unless it was made with a folder") {
+  Stub stub;
+  TemporaryFolder own;
+  TemporaryFolder told;
+  opencl::OpenOptions options = options_for(stub);
+  for (int start = 0; start < 2; ++start) {
+    auto device = opencl::open(0, options);
+    REQUIRE(device.ok());
+    (*device)->keep_programs_in(told.path());
+    compile_on(**device);
+    CHECK(opencl::cache_counters(**device).hits == static_cast<std::uint64_t>(start));
+  }
+  CHECK(told.files().size() == 1);
+  options.cache_folder = own.path();
+  auto device = opencl::open(0, options);
+  REQUIRE(device.ok());
+  (*device)->keep_programs_in(told.path());
+  compile_on(**device);
+  CHECK(opencl::cache_counters(**device).hits == 0);
+  CHECK(own.files().size() == 1);
+}
+
 TEST_CASE("another source, entry, option or driver misses the cache") {
   Stub stub;
   TemporaryFolder folder;

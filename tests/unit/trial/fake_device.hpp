@@ -64,6 +64,7 @@ class Device final : public idletune::Device {
   std::uint32_t compiles = 0;
   std::vector<std::string> runs;  // entries
   std::vector<Nanoseconds> deadlines;
+  std::string program_folder;
   int live_buffers = 0;
   int live_programs = 0;
   Nanoseconds clock{0};
@@ -98,6 +99,8 @@ class Device final : public idletune::Device {
     return std::unique_ptr<Program>(new FakeProgram(*this, std::string(request.entry),
                                                     std::string(request.options), request.lanes));
   }
+
+  void keep_programs_in(const std::string& folder) override { program_folder = folder; }
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
     if (fail_allocations) return Status(StatusCode::out_of_memory, "scripted");

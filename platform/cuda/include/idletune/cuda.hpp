@@ -19,8 +19,9 @@ struct OpenOptions {
   // Path or name of the NVRTC library. Empty: the usual names, that of the driver's CUDA version
   // first. A device without NVRTC runs what is in its program cache and compiles nothing.
   std::string nvrtc_library;
-  // Folder of the compiled-program cache; created (one level) if missing. Empty: no cache. Any file
-  // in it may be deleted at any time, and several processes may share it.
+  // Folder of the compiled-program cache; created (one level) if missing. Empty: `programs` in the
+  // state folder of the agent that loads kernels for the device; none where there is no such
+  // folder. Any file in it may be deleted at any time, and several processes may share it.
   std::string cache_folder;
   // Upper bound of what the cache keeps; the files unused for longest go first.
   std::uint64_t cache_limit_bytes = 64ull << 20;

@@ -18,8 +18,9 @@ struct OpenOptions {
   // Path or name of the OpenCL library. Empty: the one this process has loaded already, else the
   // usual loader and vendor libraries in turn.
   std::string library;
-  // Folder of the compiled-program cache; created (one level) if missing. Empty: no cache. Any file
-  // in it may be deleted at any time, and several processes may share it.
+  // Folder of the compiled-program cache; created (one level) if missing. Empty: `programs` in the
+  // state folder of the agent that loads kernels for the device; none where there is no such
+  // folder. Any file in it may be deleted at any time, and several processes may share it.
   std::string cache_folder;
   // Upper bound of what the cache keeps; the files unused for longest go first.
   std::uint64_t cache_limit_bytes = 64ull << 20;
