@@ -249,7 +249,8 @@ std::string AgentState::explain_locked() const {
 
 Status AgentState::start_background(const BackgroundOptions& options) {
   if (options_.mode != Mode::tune) {
-    return Status(StatusCode::unsupported, "background tuning: the mode is not 'tune'");
+    log(2, {"background tuning does not start: the mode is not 'tune'"});
+    return {};  // whoever sets the mode in the field must not end the application
   }
   const MutexLock control(control_mutex_);
   if (background_thread_.joinable()) {

@@ -7,6 +7,15 @@
 
 namespace idletune::detail {
 
+namespace {
+
+std::string percent(double share) {
+  const auto tenths = static_cast<std::int64_t>(share * 1000 + 0.5);
+  return joined({tenths / 10, ".", tenths % 10, " %"});
+}
+
+}  // namespace
+
 // Takes the work off the shape if its plan has come to an end, and does what follows from that.
 void TuningEngine::end_work(ShapeTask& task) {
   if (timed_by_launches(task.work) && !done(task.work)) {
@@ -123,11 +132,18 @@ void TuningEngine::record(const ShapeTask& task, const StepResult& result) {
 
 void TuningEngine::log_step(const ShapeTask& task, const StepResult& result) const {
   if (options_.log_level < 2) return;
-  log(2, {task.kernel.state->name(), ": ",
-          to_text(task.kernel.state->package().space(), result.proposal.configuration), ": ",
-          trial_verdict_name(result.verdict), " (", trial_status_name(result.status), ", ",
-          result.time.count() / 1000, " us, running ", task.running_time.count() / 1000, " us) ",
-          result.message});
+  std::string text =
+      joined({task.kernel.state->name(), ": ",
+              to_text(task.kernel.state->package().space(), result.proposal.configuration), ": ",
+              trial_verdict_name(result.verdict), " (", trial_status_name(result.status)});
+  if (result.ratio > 0) {
+    append(text, {", ", result.candidate.count() / 1000, " us beside ",
+                  result.incumbent.count() / 1000, " us of what runs, "});
+    if (result.pairs > 0) append(text, {"median of ", result.pairs, " pairs "});
+    append(text,
+           {percent(result.ratio), ", adopted up to ", percent(1 - options_.adoption_margin)});
+  }
+  log(2, {text, ") ", result.message});
 }
 
 }  // namespace idletune::detail

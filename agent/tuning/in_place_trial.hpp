@@ -1,6 +1,8 @@
 // Timing a checked candidate by the application's own launches, within a slow-down that it allows.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -44,6 +46,9 @@ class InPlaceTrial {
   TrialStatus status() const { return status_; }
   Nanoseconds candidate_time() const { return candidate_.median(); }
   Nanoseconds incumbent_time() const { return incumbent_.median(); }
+  // Times of both sides; with any, slowdown() is the ratio of their medians.
+  std::size_t pairs() const { return std::min(candidate_.count(), incumbent_.count()); }
+  double slowdown() const;
   Nanoseconds compile_time() const { return compile_time_; }
   // Kernel time that the application lost to the candidate's launches (negative: won).
   Nanoseconds last_loss(Nanoseconds candidate_time) const {
@@ -52,7 +57,6 @@ class InPlaceTrial {
 
  private:
   enum class State : std::uint8_t { compile, prepare, check, timing, failed };
-  double slowdown() const;
 
   StepOptions options_;
   Shape shape_;

@@ -26,12 +26,21 @@ StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial)
   // What was timed has passed the first check.
   result.checked_seeds = trial.checked_all_seeds() ? 2 : trial.candidate_time().count() > 0 ? 1 : 0;
   result.message = trial.message();
+  result.pairs = trial.pairs();
+  result.ratio = trial.ratio();
+  const bool paired = result.pairs > 0;
+  result.candidate = paired ? trial.raw_candidate_median() : trial.candidate_time();
+  result.incumbent = paired ? trial.raw_incumbent_median() : trial.context().incumbent_time;
   return result;
 }
 
 StepResult StepResult::of(const Proposal& proposal, const detail::InPlaceTrial& trial) {
   StepResult result = of_trial(proposal, trial);
   result.checked_seeds = trial.status() == TrialStatus::correct ? 2 : 0;
+  result.candidate = trial.candidate_time();
+  result.incumbent = trial.incumbent_time();
+  result.pairs = trial.pairs();
+  if (result.pairs > 0) result.ratio = trial.slowdown();
   return result;
 }
 

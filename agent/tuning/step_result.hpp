@@ -1,6 +1,7 @@
 // What a step of tuning found: one value that goes to the search, the journal and the log.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -20,6 +21,13 @@ struct StepResult {
   Nanoseconds compile{0};           // code generation of the first launch included
   std::uint32_t checked_seeds = 0;  // data sets on which the output was right
   std::string message{};            // what failed; may be empty
+  // What the verdict rests on: the candidate's time and that of what runs, taken side by side in
+  // `pairs` pairs of runs (0: in screening), and the ratio of the two (of the pairs' median); 0:
+  // nothing was timed.
+  Nanoseconds candidate{0};
+  Nanoseconds incumbent{0};
+  std::size_t pairs = 0;
+  double ratio = 0;
 
   // Ran correctly, and how long it takes is known.
   bool timed() const { return status == TrialStatus::correct && time.count() > 0; }

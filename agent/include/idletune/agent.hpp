@@ -185,7 +185,8 @@ class Agent {
   // the budget limits it, neither the ledger nor the decision does, and nothing is charged.
   IdleReport tune_now(std::chrono::nanoseconds budget);
   // Finds idle gaps by itself: from the launches it sees and from the board's sensors.
-  // Any thread. Errors: busy when it runs already, unsupported when mode is not `tune`.
+  // Any thread. In another mode than `tune` nothing is started, which is no failure. Errors: busy
+  // when it runs already.
   Status start_background(const BackgroundOptions& options = {});
   // Returns when the background thread is gone. Any thread, but not from within `log`.
   void stop_background();

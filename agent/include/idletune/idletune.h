@@ -122,7 +122,8 @@ idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, 
 
 /* Tunes for at most `budget_ns`, now; returns the nanoseconds used. */
 int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns);
-/* Shares in 0..1, see idletune::BackgroundOptions. */
+/* Shares in 0..1, see idletune::BackgroundOptions. Under IDLETUNE_MODE=off or cached nothing is
+ * started, which is no failure. */
 idletune_status idletune_start_background(idletune_agent* agent, double max_duty,
                                           double min_battery);
 void idletune_stop_background(idletune_agent* agent);

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kThreads = 8;
 
-Agent open_agent() {
+Agent open_agent(Mode mode = Mode::tune) {
   AgentOptions options;
+  options.mode = mode;
   options.model = kNoModel;
   options.read_environment = false;
   auto agent = Agent::open(options);
@@ -52,6 +53,15 @@ TEST_CASE("of many threads that start background tuning one succeeds and the oth
     CHECK(started == 1);
     CHECK(busy == kThreads - 1);
     together([&] { agent.stop_background(); });
+  }
+}
+
+TEST_CASE("where the mode forbids tuning, starting it in the background is no failure") {
+  for (const Mode mode : {Mode::off, Mode::cached}) {
+    Agent agent = open_agent(mode);
+    CHECK(agent.start_background().ok());
+    CHECK(agent.start_background().ok());
+    agent.stop_background();
   }
 }
 

@@ -98,6 +98,24 @@ TEST_CASE("what wins by less than the margin is not adopted") {
   CHECK(engine.task().running() == kDefault);
 }
 
+TEST_CASE("a rejection names the pairs that decided it") {
+  const auto board = board_that([](const Configuration& configuration) {
+    return RecordedTrial{TrialStatus::correct, configuration == kDefault ? 4000us : 3950us, 1ms};
+  });
+  std::string said;
+  AgentOptions options;
+  options.log_level = 2;
+  options.log_user = &said;
+  options.log = [](void* user, int, const char* message) {
+    *static_cast<std::string*>(user) += message;
+  };
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  CHECK(said.find("reject_slow (correct, 3950 us beside 4000 us of what runs, median of 5 pairs "
+                  "98.8 %, adopted up to 97.0 %)") != std::string::npos);
+}
+
 TEST_CASE("what fails at any stage is counted and not adopted") {
   for (const TrialStatus failure : {TrialStatus::compile, TrialStatus::constraints,
                                     TrialStatus::runtime, TrialStatus::correctness}) {
