@@ -75,6 +75,7 @@ struct KernelDescription {
   std::vector<DescribedArgument> arguments;
   DescribedReference reference;
   DescribedTolerance tolerance;
+  DescribedExpression operations;  // of a launch, over dimensions; empty: not said
 };
 
 }  // namespace idletune

@@ -104,11 +104,13 @@ class Compiler {
     using Part = Status (Compiler::*)(PackageContents&);
     for (Part part : {&Compiler::identity, &Compiler::make_names, &Compiler::make_constraints,
                       &Compiler::configurations, &Compiler::launch, &Compiler::arguments,
-                      &Compiler::reference, &Compiler::tolerance}) {
+                      &Compiler::reference, &Compiler::tolerance, &Compiler::work}) {
       if (Status status = (this->*part)(out); !status.ok()) return status;
     }
     return Status();
   }
+  // Known after compile().
+  const Expression& operations() const { return operations_; }
 
  private:
   Status fail(const std::string& what) const {
@@ -278,6 +280,10 @@ class Compiler {
     return optional_expression(rule.scale, dimension_names(), out.tolerance_scale);
   }
 
+  Status work(PackageContents&) {
+    return optional_expression(d_.operations, dimension_names(), operations_);
+  }
+
   Status optional_expression(const DescribedExpression& described, const ExpressionNames& names,
                              Expression& out) const {
     if (described.empty()) return Status();
@@ -294,6 +300,7 @@ class Compiler {
   const PackOptions options_;
   const std::vector<std::string> parameter_names_;
   const std::string source_;
+  Expression operations_;
 };
 
 }  // namespace
@@ -313,7 +320,7 @@ Result<std::vector<std::uint8_t>> pack(const KernelDescription& description,
   Compiler compiler(description, options);  // outlives what `contents` views
   Status status = compiler.compile(contents);
   if (!status.ok()) return status;
-  std::vector<std::uint8_t> bytes = space::write_package(contents);
+  std::vector<std::uint8_t> bytes = space::write_package(contents, compiler.operations());
   // What we write, we can read: a package that the board would refuse never leaves the host.
   const auto reopened = KernelPackage::open(bytes, description.name);
   if (!reopened.ok()) return Status(StatusCode::invalid_argument, reopened.status().message());

@@ -22,7 +22,8 @@ constexpr std::uint32_t kMinimumAgentVersion = 1000;  // 0.1.0
 
 class Writer {
  public:
-  explicit Writer(const PackageContents& contents) : c_(contents) {}
+  Writer(const PackageContents& contents, const Expression& operations)
+      : c_(contents), operations_(operations) {}
 
   std::vector<std::uint8_t> write() {
     const auto name = text(c_.name);
@@ -38,12 +39,13 @@ class Writer {
     const auto tolerance = fb::CreateToleranceRule(
         builder_, c_.tolerance_absolute, c_.tolerance_relative, expression(c_.tolerance_scale));
     const auto binaries = write_binaries();
+    const auto operations = expression(operations_);
     const fb::KernelSeal seal(0);
     builder_.Finish(
         fb::CreateKernelPackage(builder_, &seal, kMinimumAgentVersion, 0, name, source,
                                 static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
                                 default_configuration, shape_constraints, arguments, variant,
-                                reference, tolerance, binaries),
+                                reference, tolerance, binaries, operations),
         fb::KernelPackageIdentifier());
     return sealed();
   }
@@ -160,13 +162,15 @@ class Writer {
   }
 
   const PackageContents& c_;
+  const Expression& operations_;
   flatbuffers::FlatBufferBuilder builder_;
 };
 
 }  // namespace
 
-std::vector<std::uint8_t> write_package(const PackageContents& contents) {
-  return Writer(contents).write();
+std::vector<std::uint8_t> write_package(const PackageContents& contents,
+                                        const Expression& operations) {
+  return Writer(contents, operations).write();
 }
 
 }  // namespace idletune::space

@@ -10,6 +10,8 @@ namespace idletune::space {
 
 // Serialises everything but `contents.bytes` and the digests, which follow from the rest. The same
 // contents give the same bytes.
-std::vector<std::uint8_t> write_package(const PackageContents& contents);
+// `operations` is what no board reads: see models/package/work.hpp; the constant 0: not known.
+std::vector<std::uint8_t> write_package(const PackageContents& contents,
+                                        const Expression& operations = Expression());
 
 }  // namespace idletune::space

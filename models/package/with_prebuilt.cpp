@@ -4,11 +4,14 @@
 #include "models/package/pack.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
+#include "models/package/work.hpp"
 
 namespace idletune {
 
 Result<std::vector<std::uint8_t>> with_prebuilt(
     std::vector<std::uint8_t> package, const std::vector<BinaryOfConfiguration>& binaries) {
+  const auto opened = KernelPackage::open(package, "the package");
+  if (!opened.ok()) return opened.status();
   auto contents =
       space::read_package(std::make_shared<const std::vector<std::uint8_t>>(std::move(package)));
   if (!contents.ok()) return contents.status();
@@ -25,7 +28,7 @@ Result<std::vector<std::uint8_t>> with_prebuilt(
     if (place == c.binaries.end()) place = c.binaries.insert(place, {key, {}});
     place->binaries.push_back(made.binary);
   }
-  return space::write_package(c);
+  return space::write_package(c, operations_of(**opened).value_or(Expression()));
 }
 
 }  // namespace idletune

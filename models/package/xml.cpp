@@ -95,14 +95,15 @@ class Reader : private XmlElements {
       return fail(root, "'" + description_.name + "' is not a name (letters, digits, _ - .)");
     }
     return only_children(root, {"source", "dimensions", "parameters", "constraints", "launch",
-                                "arguments", "reference", "tolerance"}) &&
+                                "arguments", "reference", "tolerance", "work"}) &&
            sources(root) && section(root, "dimensions", true, &Reader::dimensions) &&
            section(root, "parameters", true, &Reader::parameters) &&
            section(root, "constraints", false, &Reader::constraints) &&
            section(root, "launch", true, &Reader::launch) &&
            section(root, "arguments", true, &Reader::arguments) &&
            section(root, "reference", false, &Reader::reference) &&
-           section(root, "tolerance", false, &Reader::tolerance);
+           section(root, "tolerance", false, &Reader::tolerance) &&
+           section(root, "work", false, &Reader::work);
   }
   bool section(const XMLElement& root, const char* name, bool needed,
                bool (Reader::*part)(const XMLElement&)) {
@@ -399,6 +400,13 @@ class Reader : private XmlElements {
     }
     return (rule.absolute >= 0 && rule.relative >= 0) ||
            fail(element, "expected tolerances of at least 0");
+  }
+
+  bool work(const XMLElement& element) {
+    description_.operations = expression(element, "operations");
+    std::string text;
+    return only_attributes(element, {"operations"}) && only_children(element, {}) &&
+           required(element, "operations", text);
   }
 
   KernelDescription description_;

@@ -21,11 +21,11 @@
 #include "models/history/history.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
+#include "models/package/work.hpp"
 #include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/roofline/ceilings.hpp"
-#include "tests/bench/roofline/work.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::bench {
@@ -134,9 +134,10 @@ Row measure(Device& device, const History& history, int rounds) {
   Row row;
   row.kernel = history.kernel;
   row.shape = text_of(history.shape);
-  row.bytes = compulsory_bytes(*package, history.shape, best);
-  row.operations = operations(history.kernel, history.shape);
-  Ceilings ceilings(device, footprint_bytes(*package, history.shape, best));
+  const KernelWork work = required(work_of(*package, history.shape, best));
+  row.bytes = work.compulsory_bytes;
+  row.operations = work.operations.value_or(-1);
+  Ceilings ceilings(device, work.footprint_bytes);
   Runner runner(device, package, history.shape);
   runner.check(fallback);
   runner.check(best);
