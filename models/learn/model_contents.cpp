@@ -128,9 +128,10 @@ ModelSection write_provenance(const KernelProvenance& provenance) {
   std::vector<flatbuffers::Offset<model_schema::HistoryOrigin>> origins;
   for (const KernelProvenance::Origin& origin : provenance.histories) {
     const auto device = builder.CreateString(origin.device.substr(0, model_schema::kMaxNameBytes));
+    const auto digests = builder.CreateVector(origin.history_digests);
     origins.push_back(model_schema::CreateHistoryOrigin(builder, device, origin.shapes,
                                                         origin.histories, origin.configurations,
-                                                        origin.correct, origin.digest));
+                                                        origin.correct, origin.digest, digests));
   }
   const auto origin_offset = builder.CreateVector(origins);
   const auto dropped = builder.CreateVectorOfStrings(provenance.dropped);
@@ -154,8 +155,16 @@ KernelProvenance provenance_of(const ModelKernel& kernel) {
         *flatbuffers::GetRoot<model_schema::ProvenanceSection>(section.bytes.data());
     result.learned_unix_seconds = stored.learned_unix_seconds();
     for (const model_schema::HistoryOrigin* origin : *stored.histories()) {
-      result.histories.push_back({text(origin->device()), origin->shapes(), origin->histories(),
-                                  origin->configurations(), origin->correct(), origin->digest()});
+      result.histories.push_back({text(origin->device()),
+                                  origin->shapes(),
+                                  origin->histories(),
+                                  origin->configurations(),
+                                  origin->correct(),
+                                  origin->digest(),
+                                  {}});
+      if (const auto* digests = origin->history_digests()) {
+        result.histories.back().history_digests.assign(digests->begin(), digests->end());
+      }
     }
     if (stored.dropped() != nullptr) {
       for (const auto* line : *stored.dropped()) result.dropped.push_back(text(line));

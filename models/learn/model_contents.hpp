@@ -50,6 +50,7 @@ struct KernelProvenance {
     std::uint64_t configurations = 0;
     std::uint64_t correct = 0;
     std::uint64_t digest = 0;
+    std::vector<std::uint64_t> history_digests;  // of each; empty in models of earlier versions
   };
   std::int64_t learned_unix_seconds = 0;  // 0: not recorded
   std::vector<Origin> histories;

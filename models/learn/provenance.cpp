@@ -37,7 +37,7 @@ KernelProvenance provenance_from(const std::vector<const History*>& histories,
       ++at;
     }
     if (at == provenance.histories.size()) {
-      provenance.histories.push_back({history->device, 0, 0, 0, 0, 0});
+      provenance.histories.push_back({history->device, 0, 0, 0, 0, 0, {}});
       shapes.emplace_back();
       digests.emplace_back();
     }
@@ -48,10 +48,23 @@ KernelProvenance provenance_from(const std::vector<const History*>& histories,
     if (std::find(shapes[at].begin(), shapes[at].end(), history->shape) == shapes[at].end())
       shapes[at].push_back(history->shape);
     origin.shapes = static_cast<std::uint32_t>(shapes[at].size());
-    digests[at].add(digest_of_history(*history));
+    origin.history_digests.push_back(digest_of_history(*history));
+    digests[at].add(origin.history_digests.back());
     origin.digest = digests[at].value();
   }
   return provenance;
+}
+
+bool learned_from(const KernelProvenance& provenance, const History& history) {
+  const std::uint64_t digest = digest_of_history(history);
+  Digest alone;  // what a model of an earlier version notes of a device's only history
+  alone.add(digest);
+  for (const KernelProvenance::Origin& origin : provenance.histories) {
+    const std::vector<std::uint64_t>& known = origin.history_digests;
+    if (std::find(known.begin(), known.end(), digest) != known.end()) return true;
+    if (known.empty() && origin.histories == 1 && origin.digest == alone.value()) return true;
+  }
+  return false;
 }
 
 std::vector<std::string> provenance_lines(const ModelKernel& kernel) {
