@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/report/numbers.hpp"
+#include "agent/cli/text_layout.hpp"
 
 namespace idletune::cli {
 
@@ -65,13 +66,12 @@ nlohmann::json explanation_object(const Explanation& e) {
 
 std::string explanation_text(const Explanation& e) {
   std::string text = e.kernel + " " + report::shape_text(e.shape) + "\n";
-  text += "  runs      " + e.running_text + " (" + selection_name(e.selection) + ")\n";
+  text += paragraph("  runs      ", e.running_text + " (" + selection_name(e.selection) + ")");
   text += "  time      default " + format_milliseconds(e.default_ms) + " ms, now " +
           format_milliseconds(e.running_ms) + " ms: " + format_number(e.speed_up, 2) + "x\n";
   text += "  tried     " + std::to_string(e.evaluated) + " configurations, " +
           std::to_string(e.rejected) + " failed, " + std::to_string(e.quarantined) +
           " quarantined, in " + format_number(e.tuning_ms / 1000, 1) + " s\n";
-  text += std::string("  decision  ") + verdict_name(e.verdict) + ": " + e.reason + "\n";
   return text;
 }
 

@@ -1,5 +1,8 @@
 #include "agent/cli/histories.hpp"
 
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -30,9 +33,41 @@ Result<std::vector<History>> load_histories(const std::string& path) {
   return histories;
 }
 
-Result<std::vector<History>> load_histories(const std::vector<std::string>& paths) {
-  std::vector<History> all;
+Result<std::vector<std::string>> history_files(const std::vector<std::string>& paths) {
+  namespace fs = std::filesystem;
+  std::vector<std::string> files;
   for (const std::string& path : paths) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      files.push_back(path);
+      continue;
+    }
+    std::vector<std::string> found;
+    for (auto entry = fs::directory_iterator(path, error);
+         !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (entry->path().extension() == ".ithistory") found.push_back(entry->path().string());
+    }
+    if (error) return Status(StatusCode::io_error, "reading '" + path + "': " + error.message());
+    if (found.empty()) {
+      return Status(StatusCode::not_found, "the folder '" + path + "' holds no *.ithistory");
+    }
+    std::sort(found.begin(), found.end());
+    files.insert(files.end(), found.begin(), found.end());
+  }
+  return files;
+}
+
+Status expand_folders(std::vector<std::string>& paths) {
+  Result<std::vector<std::string>> files = history_files(paths);
+  if (files.ok()) paths = std::move(*files);
+  return files.status();
+}
+
+Result<std::vector<History>> load_histories(const std::vector<std::string>& paths) {
+  const Result<std::vector<std::string>> files = history_files(paths);
+  if (!files.ok()) return files.status();
+  std::vector<History> all;
+  for (const std::string& path : *files) {
     Result<std::vector<History>> loaded = load_histories(path);
     if (!loaded.ok()) return loaded.status();
     for (History& history : *loaded) all.push_back(std::move(history));

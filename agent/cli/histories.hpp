@@ -12,10 +12,17 @@
 
 namespace idletune::cli {
 
+// Each path that is a folder replaced by the histories (*.ithistory) in it, by name. Errors:
+// not_found if a folder has none; those of reading a folder.
+Result<std::vector<std::string>> history_files(const std::vector<std::string>& paths);
+
+// The same in place.
+Status expand_folders(std::vector<std::string>& paths);
+
 // The histories in a file: our own format, or whatever import_histories knows.
 Result<std::vector<History>> load_histories(const std::string& path);
 
-// All of them, in the order of the paths; the first failure ends it.
+// All of them, in the order of the paths, which may be folders; the first failure ends it.
 Result<std::vector<History>> load_histories(const std::vector<std::string>& paths);
 
 // What `import` and `explore` answer about a history in `file`: kernel, device, counts, warnings.

@@ -26,6 +26,7 @@ void add_verbs(CommandLine& line, CliContext& context) {
   add_import_verb(line, context);
   add_export_verb(line, context);
   line.begin_group("Read what was measured");
+  add_best_verb(line, context);
   add_report_verb(line, context);
   add_fractions_verb(line, context);
   add_importance_verb(line, context);

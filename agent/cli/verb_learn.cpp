@@ -231,16 +231,18 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   options.selector.derived_features = !arguments.plain_features;
   options.learned_unix_seconds = time_of_learning();
   if (Status status = load_published(arguments); !status.ok()) return context.fail(status);
-  Progress progress("learn", arguments.histories.size() + 1, context.json());
+  const auto files = history_files(arguments.histories);
+  if (!files.ok()) return context.fail(files.status());
+  Progress progress("learn", files->size() + 1, context.json());
   std::vector<History> histories;
-  for (const std::string& path : arguments.histories) {
+  for (const std::string& path : *files) {
     if (interrupted()) return context.fail("stopped; nothing was written");
     progress.update(histories.size(), path);
     auto loaded = load_histories(path);
     if (!loaded.ok()) return context.fail(loaded.status());
     for (History& history : *loaded) histories.push_back(std::move(history));
   }
-  progress.update(arguments.histories.size(), "training");
+  progress.update(files->size(), "training");
   std::vector<const History*> pointers;
   for (const History& history : histories) pointers.push_back(&history);
   const auto model = learn(pointers, options);

@@ -14,7 +14,9 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/run_jobs.hpp"
+#include "agent/cli/seen_by_model.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/held_out_model.hpp"
 #include "agent/lab/known_kernel.hpp"
@@ -52,6 +54,7 @@ struct RegretArguments {
 struct Target {
   const History* history = nullptr;
   std::string name;
+  bool seen = false;  // the given model learned from this very history
   std::unique_ptr<RegretTarget> recorded;
   std::vector<const History*> training;  // of other devices; with --leave-one-out
   std::shared_ptr<const Model> model;    // of those, or the given one
@@ -117,6 +120,7 @@ nlohmann::json result_of(const RegretCurve& curve, const RegretPoint& point) {
           {"kernel", curve.kernel},
           {"device", curve.device},
           {"model", curve.has_model},
+          {"learned_from", curve.seen},
           {"no_first_pick", text_or_null(curve.no_first_pick)},
           {"start", start_name(curve.start)},
           {"launches", point.launches},
@@ -180,20 +184,15 @@ std::string percent(const std::optional<double>& share) {
   return share ? format("%.0f %%", 100 * *share) : "-";
 }
 
-// "1.52 s" and the like; a dash for NaN.
-std::string duration(double ms) {
-  if (std::isnan(ms)) return "-";
-  if (ms < 1) return format("%.3g us", ms * 1e3);
-  if (ms < 1e3) return format("%.3g ms", ms);
-  if (ms < 1e6) return format("%.3g s", ms / 1e3);
-  return format("%.4g h", ms / 3.6e6);
-}
+// In seconds, as all times of the table; a dash for NaN.
+std::string seconds(double ms) { return report::significant(ms / 1e3, 3); }
 
 std::string count(double launches) { return format(launches < 1e6 ? "%.0f" : "%.3g", launches); }
 
 void print_curve(const RegretCurve& curve, const CliContext& context) {
-  context.print("\n" + curve.kernel + " on " + curve.device + ", starting with " +
-                begins_with(curve) + (curve.has_model ? "" : " (no model)") + "\n");
+  context.print("\n" + curve.kernel + " on " + curve.device + (curve.seen ? " *" : "") +
+                ", starting with " + begins_with(curve) + (curve.has_model ? "" : " (no model)") +
+                "; total times in s\n");
   TextTable table({{"launches", Align::right},
                    {"never tune", Align::right},
                    {"first pick", Align::right},
@@ -210,10 +209,10 @@ void print_curve(const RegretCurve& curve, const CliContext& context) {
                    {"best", Align::right},
                    {"verdict"}});
   for (const RegretPoint& point : curve.points) {
-    const auto mean = [&](Policy policy) { return duration(point.total_ms[policy].mean); };
+    const auto mean = [&](Policy policy) { return seconds(point.total_ms[policy].mean); };
     table.add_row({count(point.launches), mean(Policy::never), mean(Policy::first_pick),
                    mean(Policy::always), mean(Policy::ktt), mean(Policy::idletune),
-                   duration(point.total_ms[Policy::idletune].deviation), mean(Policy::clairvoyant),
+                   seconds(point.total_ms[Policy::idletune].deviation), mean(Policy::clairvoyant),
                    mean(Policy::limit), percent(point.loss), percent(point.excess_absolute),
                    percent(point.captured_gain), format("%.1f", point.steps),
                    format("%.1f", point.clairvoyant_steps), verdict_name(point.verdict)});
@@ -252,6 +251,7 @@ std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_
     curve.device = one.target->history->device;
     curve.has_model = one.seeds.back().has_model;
     curve.no_first_pick = one.seeds.back().no_first_pick;
+    curve.seen = one.target->seen;
     curve.has_compile_times = one.target->recorded->device().has_compile_times();
     curve.start = one.start;
     for (std::size_t p = 0; p < points; ++p) {
@@ -306,8 +306,13 @@ Status open_targets(const std::vector<History>& histories, const RegretArguments
 }
 
 Status open_models(std::vector<Target>& targets, const RegretArguments& arguments,
+                   const std::vector<History>& histories,
                    const std::vector<const History*>& training, const CliContext& context) {
   if (!arguments.model.empty()) {
+    const auto seen = seen_by_model(arguments.model, histories);
+    if (!seen.ok()) return seen.status();
+    for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = (*seen)[i];
+    if (const std::string warning = seen_warning(*seen); !warning.empty()) context.warn(warning);
     auto model = read_model(arguments.model);
     if (!model.ok()) return model.status();
     for (Target& target : targets) target.model = *model;
@@ -388,7 +393,8 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
   for (const History& history : arguments.training.empty() ? *histories : *more) {
     training.push_back(&history);
   }
-  if (Status status = open_models(targets, arguments, training, context); !status.ok()) {
+  if (Status status = open_models(targets, arguments, *histories, training, context);
+      !status.ok()) {
     return context.fail(status);
   }
   warn_about(targets, arguments, context);
@@ -458,6 +464,9 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
     catch_interrupts();
     if (arguments->options.launches.empty()) {
       return context.used_wrongly("--launches names none");
+    }
+    for (auto* paths : {&arguments->targets, &arguments->training}) {
+      if (Status status = expand_folders(*paths); !status.ok()) return context.fail(status);
     }
     run_regret(*arguments, context);
   });

@@ -80,7 +80,9 @@ Result<report::ParameterKinds> read_kinds(const ReportArguments& arguments) {
 
 Result<std::vector<report::Recording>> load_recordings(const std::vector<std::string>& paths) {
   std::vector<report::Recording> recordings;
-  for (const std::string& path : paths) {
+  const auto files = history_files(paths);
+  if (!files.ok()) return files.status();
+  for (const std::string& path : *files) {
     auto histories = load_histories(path);
     if (!histories.ok()) return histories.status();
     // A page that is shown around need not say in which folder somebody keeps his files.

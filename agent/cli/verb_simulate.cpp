@@ -13,6 +13,7 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/run_jobs.hpp"
+#include "agent/cli/seen_by_model.hpp"
 #include "agent/cli/standards_report.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/compared_searchers.hpp"
@@ -47,6 +48,7 @@ struct Target {
   std::unique_ptr<Simulation> simulation;
   std::shared_ptr<const Model> model;
   KnownKernel kernel;
+  bool seen = false;  // the model learned from this very history
 
   const KernelKnowledge* knowledge() const {
     return kernel.model ? kernel.model->knowledge : nullptr;
@@ -111,6 +113,7 @@ nlohmann::json result_of(const Series& series, bool curves) {
       {"device", target.history->device},
       {"searcher", series.searcher},
       {"model", target.kernel.model != nullptr},
+      {"learned_from", target.seen},
       {"no_first_pick", target.kernel.no_first_pick.empty()
                             ? nlohmann::json(nullptr)
                             : nlohmann::json(target.kernel.no_first_pick)},
@@ -187,7 +190,8 @@ void print_readable(const nlohmann::json& report, const CliContext& context) {
                    {"first pick", Align::right}});
   for (const auto& r : report["results"]) {
     const auto& e = r["evaluations"];
-    table.add_row({r["kernel"], r["device"], r["searcher"],
+    const std::string mark = r["learned_from"].get<bool>() ? " *" : "";
+    table.add_row({r["kernel"], r["device"].get<std::string>() + mark, r["searcher"],
                    number(100 * r["reached"].get<double>(), 0) + " %", number(e["median"], 1),
                    number(e["p90"], 0), number(e["max"], 0),
                    number(r["tuning_ms"]["median"].get<double>() / 1000, 2),
@@ -199,6 +203,17 @@ void print_readable(const nlohmann::json& report, const CliContext& context) {
                    number(e["max"], 0), "", number(100 * s["first_pick"].get<double>(), 1) + " %"});
   }
   context.print(table);
+}
+
+// With a model that was given: which targets it has learned from.
+Status mark_seen(std::vector<Target>& targets, const SimulateArguments& arguments,
+                 const std::vector<History>& histories, CliContext& context) {
+  if (arguments.model.empty()) return {};
+  const auto seen = seen_by_model(arguments.model, histories);
+  if (!seen.ok()) return seen.status();
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = (*seen)[i];
+  if (const std::string warning = seen_warning(*seen); !warning.empty()) context.warn(warning);
+  return {};
 }
 
 Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arguments,
@@ -229,27 +244,38 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
   return Status();
 }
 
+Status open_targets(const std::vector<History>& histories, const SimulateArguments& arguments,
+                    std::vector<Target>& targets) {
+  const std::vector<std::string> names = names_of(arguments.targets, histories.size());
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    auto simulation = Simulation::of(histories[i]);
+    if (!simulation.ok()) return simulation.status();
+    Target target;
+    target.history = &histories[i];
+    target.name = names[i];
+    target.simulation = std::make_unique<Simulation>(std::move(*simulation));
+    targets.push_back(std::move(target));
+  }
+  return Status();
+}
+
 void run_simulate(const SimulateArguments& arguments, CliContext& context) {
   const auto histories = load_histories(arguments.targets);
   if (!histories.ok()) return context.fail(histories.status());
   const auto more = load_histories(arguments.training);
   if (!more.ok()) return context.fail(more.status());
-  const std::vector<std::string> names = names_of(arguments.targets, histories->size());
   std::vector<Target> targets;
-  for (std::size_t i = 0; i < histories->size(); ++i) {
-    auto simulation = Simulation::of((*histories)[i]);
-    if (!simulation.ok()) return context.fail(simulation.status());
-    Target target;
-    target.history = &(*histories)[i];
-    target.name = names[i];
-    target.simulation = std::make_unique<Simulation>(std::move(*simulation));
-    targets.push_back(std::move(target));
+  if (Status status = open_targets(*histories, arguments, targets); !status.ok()) {
+    return context.fail(status);
   }
   if (arguments.standards) return run_standards(targets, arguments, context);
   std::vector<const History*> training;
   for (const History& history : arguments.training.empty() ? *histories : *more)
     training.push_back(&history);
   if (Status status = prepare_models(targets, arguments, training, context); !status.ok()) {
+    return context.fail(status);
+  }
+  if (Status status = mark_seen(targets, arguments, *histories, context); !status.ok()) {
     return context.fail(status);
   }
   std::vector<Series> series;
@@ -340,6 +366,9 @@ void add_simulate_verb(CommandLine& line, CliContext& context) {
   verb.runs([arguments, &context] {
     catch_interrupts();
     if (arguments->searchers.empty()) return context.used_wrongly("--searcher names none");
+    if (Status status = expand_folders(arguments->targets); !status.ok()) {
+      return context.fail(status);
+    }
     run_simulate(*arguments, context);
   });
 }

@@ -42,42 +42,60 @@ AgentOptions options_from(const TuneOptions& given) {
   return options;
 }
 
+// Why tuning ended, for people.
+enum class Ending { budget, nothing_left, interrupted };
+
+// "37 tried, 1.82x, 24 s of 60 s left".
+std::string note_of(const TunedKernel& kernel, const Shape& shape, Nanoseconds left,
+                    Nanoseconds budget) {
+  const Result<Explanation> state = kernel.explain(shape);
+  return (state.ok() ? format_number(state->speed_up, 2) + "x, " : std::string()) +
+         readable(std::max(left, Nanoseconds(0))) + " of " + readable(budget) + " left";
+}
+
 // Until the budget is spent, nothing is left to try, or somebody interrupts.
-void tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKernel& kernel,
-                        const Shape& shape, const CliContext& context) {
+Ending tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKernel& kernel,
+                          const Shape& shape, const CliContext& context) {
   catch_interrupts();
   const auto budget =
       std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(given.budget_seconds));
   const Clock::time_point start = Clock::now();
   std::uint64_t steps = 0;
-  Progress progress("tuning " + kernel.name(), static_cast<std::size_t>(budget.count() / 1000000),
-                    context.json());
+  // How many there will be nobody knows: the bar has no end, the note tells the time.
+  Progress progress("tuning " + kernel.name() + ", configurations tried:", 0, context.json());
   for (;;) {
     const Nanoseconds used = Clock::now() - start;
-    if (used >= budget || interrupted()) break;
-    const IdleReport report =
+    if (interrupted()) return Ending::interrupted;
+    if (used >= budget) return Ending::budget;
+    IdleReport report =
         agent.tune_now(std::min<Nanoseconds>(budget - used, std::chrono::milliseconds(250)));
     steps += report.steps;
-    Result<Explanation> state = kernel.explain(shape);
-    const std::string note = state.ok() ? std::to_string(steps) + " configurations, " +
-                                              format_number(state->speed_up, 2) + "x"
-                                        : std::string();
-    progress.update(static_cast<std::size_t>((Clock::now() - start).count() / 1000000), note);
+    progress.update(steps, note_of(kernel, shape, budget - (Clock::now() - start), budget));
     // Stages of the foreground may be as long as they like: what does not fit a slice gets the
     // rest.
     if (report.needs.count() > 0) {
-      const IdleReport longer = agent.tune_now(budget - (Clock::now() - start));
-      steps += longer.steps;
-      if (longer.stages == 0 && !longer.waiting) break;
-    } else if (report.stages == 0 && !report.waiting) {
-      break;
+      report = agent.tune_now(budget - (Clock::now() - start));
+      steps += report.steps;
+    }
+    if (report.stages == 0 && !report.waiting) {
+      return Clock::now() - start >= budget ? Ending::budget : Ending::nothing_left;
     }
   }
-  progress.clear();
 }
 
+std::string text_of(Ending ending, const TuneOptions& given) {
+  switch (ending) {
+    case Ending::budget:
+      return "the budget of " + format_number(given.budget_seconds, 0) + " s is spent";
+    case Ending::nothing_left: return "nothing is left to try, or nothing that fits the budget";
+    case Ending::interrupted: return "interrupted";
+  }
+  return {};
+}
+
+// Without the decision, which is about an application's launches: here the user has decided.
 Status report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
-              CliContext& context) {
+              const std::string& ending, CliContext& context) {
   const AgentStatus status = agent.status();
   if (!status.trials.ok()) return status.trials;
   if (!status.storage.ok()) context.warn("results are not kept: " + status.storage.message());
@@ -86,10 +104,13 @@ Status report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
   Result<Explanation> result = kernel.explain(shape);
   if (!result.ok()) return result.status();
   if (context.json()) {
-    context.print_json(explanation_object(*result));
-  } else {
-    context.print(explanation_text(*result));
+    nlohmann::json object = explanation_object(*result);
+    object["ended"] = ending;
+    context.print_json(object);
+    return {};
   }
+  context.print(explanation_text(*result));
+  context.print_paragraph("  ended     ", ending);
   return {};
 }
 
@@ -117,8 +138,8 @@ Status tune(const TuneOptions& given, CliContext& context) {
   kernel->expect_launches(shape, given.launches);
   if (Status status = kernel->prepare(shape); !status.ok()) return status;
 
-  tune_within_budget(given, *agent, *kernel, shape, context);
-  return report(*agent, *kernel, shape, context);
+  const Ending ending = tune_within_budget(given, *agent, *kernel, shape, context);
+  return report(*agent, *kernel, shape, text_of(ending, given), context);
 }
 
 }  // namespace

@@ -1,0 +1,36 @@
+#include "agent/cli/seen_by_model.hpp"
+
+#include <algorithm>
+
+#include "models/learn/model_contents.hpp"
+#include "models/learn/provenance.hpp"
+#include "models/predict/model.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+Result<std::vector<bool>> seen_by_model(const std::string& model,
+                                        const std::vector<History>& histories) {
+  const auto bytes = read_file(model, kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  const auto contents = read_model(*bytes, model);
+  if (!contents.ok()) return contents.status();
+  std::vector<bool> seen;
+  for (const History& history : histories) {
+    seen.push_back(std::any_of(
+        contents->kernels.begin(), contents->kernels.end(), [&](const ModelKernel& kernel) {
+          return kernel.name == history.kernel && learned_from(provenance_of(kernel), history);
+        }));
+  }
+  return seen;
+}
+
+std::string seen_warning(const std::vector<bool>& seen) {
+  const auto count = std::count(seen.begin(), seen.end(), true);
+  if (count == 0) return {};
+  return std::to_string(count) + " of " + std::to_string(seen.size()) +
+         " targets are among what the model learned from (marked *): their figures say nothing "
+         "about a device that is new to it; --leave-one-out does";
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,277 @@
+// idletune best H...: the fastest configurations of each history.
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/fractions_table.hpp"
+#include "agent/cli/histories.hpp"
+#include "agent/cli/kernel_file.hpp"
+#include "agent/cli/places.hpp"
+#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/verbs.hpp"
+#include "models/insight/best.hpp"
+#include "models/package/work.hpp"
+
+namespace idletune::cli {
+namespace {
+
+constexpr std::size_t kMostDevices = 4;  // with a column of their own
+
+struct BestArguments {
+  std::vector<std::string> histories;
+  std::vector<std::string> kernels;
+  std::size_t count = 10;
+};
+
+struct OpenedPackage {
+  std::string file;
+  std::shared_ptr<const KernelPackage> package;
+};
+
+// What is known of a history beyond its rows.
+struct Known {
+  double default_ns = 0;           // 0: not known
+  std::optional<KernelWork> work;  // of the default configuration
+  std::string work_from;           // the file that says so
+};
+
+Result<std::vector<OpenedPackage>> open_packages(const std::vector<std::string>& files) {
+  std::vector<OpenedPackage> packages;
+  for (const std::string& file : files) {
+    auto bytes = read_kernel(file);
+    if (!bytes.ok()) return bytes.status();
+    auto package = KernelPackage::open(std::move(*bytes), file);
+    if (!package.ok()) return package.status();
+    packages.push_back({file, *package});
+  }
+  return packages;
+}
+
+// The package of the history's kernel: one that was named, or the one that ships.
+std::optional<OpenedPackage> package_of(const History& history,
+                                        const std::vector<OpenedPackage>& packages) {
+  for (const OpenedPackage& one : packages) {
+    if (one.package->name() == history.kernel) return one;
+  }
+  if (history.kernel.find('/') != std::string::npos) return std::nullopt;
+  const auto shipped = find_shipped(history.kernel + ".itkernel");
+  if (!shipped.ok()) return std::nullopt;
+  auto opened = open_packages({*shipped});
+  if (!opened.ok()) return std::nullopt;
+  // Another tuner's kernel may have the name.
+  const Space& space = opened->front().package->space();
+  const std::vector<std::string> names = history.parameter_names();
+  bool same = names.size() == space.parameter_count();
+  for (std::size_t i = 0; same && i < names.size(); ++i) {
+    same = space.parameter_name(i) == names[i];
+  }
+  if (!same) return std::nullopt;
+  return opened->front();
+}
+
+// The default's time, where it is among the rows.
+double measured_default_ns(const History& history, const KernelPackage& package) {
+  const std::vector<std::string> names = history.parameter_names();
+  const Configuration wanted = package.default_configuration();
+  if (names.size() != wanted.size()) return 0;
+  for (std::size_t row = 0; row < history.rows(); ++row) {
+    if (history.correct(row) && history.configuration(row) == wanted) {
+      return history.run_time_ns(row);
+    }
+  }
+  return 0;
+}
+
+Known known_of(const History& history, const std::vector<OpenedPackage>& packages) {
+  Known known;
+  known.default_ns = default_time_ns(history);
+  const auto found = package_of(history, packages);
+  if (!found) return known;
+  if (!(known.default_ns > 0)) known.default_ns = measured_default_ns(history, *found->package);
+  auto work = work_of(*found->package, history.shape, found->package->default_configuration());
+  if (!work.ok()) return known;
+  known.work = *work;
+  known.work_from = found->file;
+  return known;
+}
+
+bool counts_operations(const Known& known) {
+  return known.work && known.work->operations.value_or(0) > 0;
+}
+
+nlohmann::json or_null(double value) {
+  return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json configuration_object(const History& history, std::size_t row) {
+  nlohmann::json object = nlohmann::json::object();
+  for (const CellColumn& column : history.parameters) {
+    if (column.kind(row) == CellKind::integer) {
+      object[column.name()] = column.code(row);
+    } else {
+      object[column.name()] = column.to_string(row);
+    }
+  }
+  return object;
+}
+
+nlohmann::json entry_of(const History& history, const RankedConfiguration& best,
+                        const Known& known) {
+  nlohmann::json elsewhere = nlohmann::json::array();
+  for (const RankedConfiguration::Elsewhere& one : best.elsewhere) {
+    elsewhere.push_back({{"device", one.device},
+                         {"rank", one.rank ? nlohmann::json(*one.rank) : nlohmann::json(nullptr)},
+                         {"of", one.of},
+                         {"relative", one.relative}});
+  }
+  return {
+      {"rank", best.rank},
+      {"time_ns", best.time_ns},
+      {"relative", best.relative},
+      {"speed_up", or_null(known.default_ns / best.time_ns)},
+      {"gflops", or_null(counts_operations(known) ? *known.work->operations / best.time_ns : 0)},
+      {"gbytes_per_second", or_null(known.work ? known.work->compulsory_bytes / best.time_ns : 0)},
+      {"configuration", configuration_object(history, best.row)},
+      {"elsewhere", elsewhere}};
+}
+
+std::string configuration_text(const History& history, std::size_t row) {
+  std::string text;
+  for (const CellColumn& column : history.parameters) {
+    text += (text.empty() ? "" : " ") + column.name() + "=" + column.to_string(row);
+  }
+  return text;
+}
+
+// One unit for the whole table.
+struct TimeUnit {
+  const char* name;
+  double ns;
+};
+
+TimeUnit unit_for(double ns) {
+  if (ns >= 1e9) return {"s", 1e9};
+  if (ns >= 1e6) return {"ms", 1e6};
+  return ns >= 1e3 ? TimeUnit{"us", 1e3} : TimeUnit{"ns", 1};
+}
+
+std::vector<TextTable::Column> columns_of(const std::vector<RankedConfiguration>& best,
+                                          const Known& known, const TimeUnit& unit) {
+  std::vector<TextTable::Column> columns{{"rank", Align::right},
+                                         {std::string("time ") + unit.name, Align::right}};
+  if (known.default_ns > 0) columns.push_back({"x default", Align::right});
+  if (counts_operations(known)) columns.push_back({"GFLOP/s", Align::right});
+  if (known.work) columns.push_back({"GB/s", Align::right});
+  for (std::size_t d = 0; d < std::min(best.front().elsewhere.size(), kMostDevices); ++d) {
+    columns.push_back({std::string(1, static_cast<char>('A' + d)), Align::right});
+  }
+  columns.push_back({"configuration"});
+  return columns;
+}
+
+void print_best(const History& history, const std::vector<RankedConfiguration>& best,
+                const Known& known, const CliContext& context) {
+  using report::significant;
+  const TimeUnit unit = unit_for(best.front().time_ns);
+  std::string about = history.kernel + " " + report::shape_text(history.shape) + " on " +
+                      history.device + ": " + std::to_string(history.count(TrialStatus::correct)) +
+                      " of " + std::to_string(history.rows()) + " configurations ran";
+  if (known.default_ns > 0) {
+    about += "; default " + significant(known.default_ns / unit.ns, 3) + " " + unit.name;
+  }
+  context.print_paragraph("", about);
+  TextTable table(columns_of(best, known, unit));
+  for (const RankedConfiguration& one : best) {
+    std::vector<std::string> cells{std::to_string(one.rank), significant(one.time_ns / unit.ns, 4)};
+    if (known.default_ns > 0) cells.push_back(significant(known.default_ns / one.time_ns, 3));
+    if (counts_operations(known)) {
+      cells.push_back(significant(*known.work->operations / one.time_ns, 3));
+    }
+    if (known.work) cells.push_back(significant(known.work->compulsory_bytes / one.time_ns, 3));
+    for (std::size_t d = 0; d < std::min(one.elsewhere.size(), kMostDevices); ++d) {
+      const auto& rank = one.elsewhere[d].rank;
+      cells.push_back(rank ? std::to_string(*rank) : "-");
+    }
+    cells.push_back(configuration_text(history, one.row));
+    table.add_row(std::move(cells));
+  }
+  context.print(table);
+  for (std::size_t d = 0; d < std::min(best.front().elsewhere.size(), kMostDevices); ++d) {
+    const RankedConfiguration::Elsewhere& other = best.front().elsewhere[d];
+    context.print_paragraph(std::string(1, static_cast<char>('A' + d)) + ": ",
+                            "its rank among the " + std::to_string(other.of) + " that ran on " +
+                                other.device + " (-: it did not)");
+  }
+  if (best.front().elsewhere.size() > kMostDevices) {
+    context.print_paragraph("", std::to_string(best.front().elsewhere.size() - kMostDevices) +
+                                    " more devices stand in the JSON");
+  }
+  if (known.work) {
+    context.print_paragraph("GB/s: ", "as if every buffer crossed the memory's interface once");
+  }
+}
+
+void run_best(const BestArguments& arguments, CliContext& context) {
+  const auto histories = load_histories(arguments.histories);
+  if (!histories.ok()) return context.fail(histories.status());
+  const auto packages = open_packages(arguments.kernels);
+  if (!packages.ok()) return context.fail(packages.status());
+  std::vector<const History*> all;
+  for (const History& history : *histories) all.push_back(&history);
+  nlohmann::json results = nlohmann::json::array();
+  for (const History& history : *histories) {
+    const auto best = best_configurations(history, arguments.count, all);
+    const Known known = known_of(history, *packages);
+    nlohmann::json entries = nlohmann::json::array();
+    for (const auto& one : best) entries.push_back(entry_of(history, one, known));
+    results.push_back(
+        {{"kernel", history.kernel},
+         {"device", history.device},
+         {"shape",
+          std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
+         {"configurations", history.rows()},
+         {"correct", history.count(TrialStatus::correct)},
+         {"default_ns", or_null(known.default_ns)},
+         {"work_from", known.work ? nlohmann::json(known.work_from) : nlohmann::json(nullptr)},
+         {"best", entries}});
+    if (context.json()) continue;
+    if (&history != &histories->front()) context.print("\n");
+    if (best.empty()) {
+      context.print(history.kernel + " on " + history.device + ": no configuration ran");
+    } else {
+      print_best(history, best, known, context);
+    }
+  }
+  if (context.json()) context.print_json({{"results", results}});
+}
+
+}  // namespace
+
+void add_best_verb(CommandLine& line, CliContext& context) {
+  auto arguments = std::make_shared<BestArguments>();
+  Verb verb = line.add_verb("best",
+                            "tells which configurations are fastest, and how they rank "
+                            "on other devices");
+  verb.option("histories", arguments->histories,
+              "Histories (.ithistory, or what import reads), or folders of them; those of one "
+              "kernel and shape are each other's other devices")
+      .required();
+  verb.option("-n,--count", arguments->count, "So many of each")
+      .between(std::size_t{1}, std::size_t{1000000})
+      .shows_default();
+  verb.option("--kernel", arguments->kernels,
+              "Package or description that tells a kernel's work and default; may be repeated")
+      .value_name("FILE")
+      .one_at_a_time()
+      .shows_default("the one that ships");
+  verb.example("best histories -n 5");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_best(*arguments, context); });
+}
+
+}  // namespace idletune::cli
