@@ -239,7 +239,13 @@ class HelperTrials::State {
   // A connection that broke, with how the helper ended if it did.
   Status explained(const Status& status) {
     if (status.code() != StatusCode::not_found || !child_->ended(kReap)) return status;
-    return Status(StatusCode::device_error, {"it ", child_->exit_status().to_string()});
+    const ExitStatus& exit = child_->exit_status();
+    if (exit.kind == ExitStatus::Kind::exited && exit.value == kProtocolExitCode) {
+      return Status(StatusCode::version_mismatch,
+                    {"'", options_.program, "' refuses messages of version ", wire::kVersion,
+                     ": helper and library are of different releases"});
+    }
+    return Status(StatusCode::device_error, {"it ", exit.to_string()});
   }
 
   void converse(const TrialRequest& request, TrialOutcome& outcome) {

@@ -1,5 +1,5 @@
 // What the application and idletune-helper say to each other. Both are the same version; a
-// different one is refused.
+// different one is refused. Whatever changes the bytes of a message raises kVersion.
 //
 // A message is a frame: 12 bytes of header and a payload, all integers little-endian.
 //   0  u8   0xd7
@@ -27,7 +27,7 @@
 
 namespace idletune::wire {
 
-inline constexpr std::uint8_t kVersion = 1;
+inline constexpr std::uint8_t kVersion = 2;
 inline constexpr std::size_t kHeaderBytes = 12;
 inline constexpr std::size_t kMaxPayloadBytes = KernelPackage::kMaxBytes + (std::size_t{1} << 20);
 inline constexpr std::size_t kMaxTextBytes = 64 * 1024;

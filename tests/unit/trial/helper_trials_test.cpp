@@ -18,6 +18,7 @@
 #include <idletune/opencl.hpp>
 
 #include "agent/trial/in_process_trials.hpp"
+#include "agent/trial/trial_wire.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "platform/os/process.hpp"
@@ -334,6 +335,18 @@ TEST_CASE("the helper is found in the search path and missed with the places nam
   CHECK(contains(*found, "/idletune-helper"));
   const Result<std::string> missing = find_helper("/nonexistent");
   if (!missing.ok()) CHECK(contains(missing.status().message(), ", /nonexistent"));
+}
+
+TEST_CASE("the helper leaves when it is spoken to in another version") {
+  std::vector<std::uint8_t> frame = wire::encode(wire::Setup());
+  frame[1] = wire::kVersion - 1;
+  ProcessOptions helper;
+  helper.program = options().program;
+  auto child = ChildProcess::start(helper);
+  REQUIRE(child.ok());
+  REQUIRE((*child)->channel().send(frame, kPatience).ok());
+  REQUIRE((*child)->ended(kPatience));
+  CHECK((*child)->exit_status().to_string() == "exited with 112");
 }
 
 TEST_CASE("the helper does nothing when started by hand") {

@@ -4,8 +4,11 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
-#include "models/core/random.hpp"
+#include "models/core/digest.hpp"
+#include "tests/paths.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
 using namespace idletune::wire;
@@ -128,10 +131,44 @@ TEST_CASE("setups and answers come back as they went") {
 
 TEST_CASE("the bytes of a frame are the same on every architecture") {
   const auto frame = encode(Ready{StatusCode::timeout, "ab"});
-  const std::vector<std::uint8_t> start = {0xd7, 1, 2, 0, 7, 0, 0, 0};
+  const std::vector<std::uint8_t> start = {0xd7, kVersion, 2, 0, 7, 0, 0, 0};
   CHECK(std::vector<std::uint8_t>(frame.begin(), frame.begin() + 8) == start);
   const std::vector<std::uint8_t> payload = {11, 2, 0, 0, 0, 'a', 'b'};
   CHECK(std::vector<std::uint8_t>(frame.begin() + 12, frame.end()) == payload);
+}
+
+// Both sides are told apart by the version alone: whatever changes these bytes raises kVersion, and
+// then the seeds in tests/fuzz/corpus/trial_wire are renewed.
+TEST_CASE("messages of this version have the bytes that they always had") {
+  TrialOutcome outcome;
+  outcome.stage = TrialStage::measure;
+  outcome.samples = {Nanoseconds(1), Nanoseconds(2)};
+  std::uint32_t all = 0;
+  for (const auto& frame : {encode(some_setup()), encode(Ready{StatusCode::timeout, "ab"}),
+                            encode(some_request()), encode(outcome)}) {
+    all = crc32c(payload_of(frame), all);
+  }
+  CHECK(kVersion == 2);
+  CHECK(all == 0x86a73dau);
+}
+
+TEST_CASE("the fuzzer begins with messages of this version") {
+  const auto seed = [](const char* name) {
+    const std::string bytes = test::content_of(
+        std::string(IDLETUNE_SOURCE_FOLDER "/tests/fuzz/corpus/trial_wire/") + name);
+    REQUIRE_MESSAGE(bytes.size() > 1, name);
+    return std::vector<std::uint8_t>(bytes.begin() + 1, bytes.end());  // the first chooses the type
+  };
+  CHECK(decode_setup(seed("setup")).ok());
+  CHECK(decode_ready(seed("ready")).ok());
+  CHECK(decode_request(seed("request")).ok());
+  CHECK(decode_outcome(seed("outcome")).ok());
+  for (const char* name : {"frame_setup", "frame_request"}) {
+    CAPTURE(name);
+    const std::vector<std::uint8_t> frame = seed(name);
+    CHECK(decode_header(header_of(frame)).ok());
+    CHECK(verify_payload(header_of(frame), payload_of(frame)).ok());
+  }
 }
 
 TEST_CASE("every flipped bit of a frame is noticed") {
@@ -183,7 +220,8 @@ TEST_CASE("headers of other versions, types and sizes are refused") {
     return decode_header(header_of(changed)).code();
   };
   CHECK(with(0, 0) == StatusCode::corrupt);
-  CHECK(with(1, 2) == StatusCode::version_mismatch);
+  CHECK(with(1, kVersion - 1) == StatusCode::version_mismatch);
+  CHECK(with(1, kVersion + 1) == StatusCode::version_mismatch);
   CHECK(with(2, 0) == StatusCode::corrupt);
   CHECK(with(2, 5) == StatusCode::corrupt);
   CHECK(with(3, 1) == StatusCode::corrupt);
