@@ -3,9 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -14,6 +11,7 @@
 
 #include "models/package/pack.hpp"
 #include "tests/unit/agent/played_board.hpp"
+#include "tests/unit/agent/played_times.hpp"
 
 namespace idletune::test {
 
@@ -39,18 +37,6 @@ inline std::vector<std::uint8_t> played_package() {
   auto bytes = pack(description);
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
   return std::move(*bytes);
-}
-
-// 4 ms at the default, 1 ms at A = B = 8, between them elsewhere.
-inline Nanoseconds played_time(std::int64_t a, std::int64_t b) {
-  const double distance = std::hypot(static_cast<double>(a - 8), static_cast<double>(b - 8));
-  return Nanoseconds(static_cast<std::int64_t>(1e6 + 3e6 * std::min(1.0, distance / 9.9)));
-}
-
-// Every configuration with that time, after 20 ms of compiling.
-inline RecordedTrial played(const Configuration& configuration) {
-  return {TrialStatus::correct, played_time(configuration[0], configuration[1]),
-          std::chrono::milliseconds(20)};
 }
 
 // A board for it, and an agent that lives on that board.

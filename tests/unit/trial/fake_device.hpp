@@ -1,6 +1,7 @@
 // A device in memory whose kernels are functions of the test, with a scripted clock.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -61,12 +62,12 @@ class Device final : public idletune::Device {
   std::function<Result<Nanoseconds>(const std::string& options)> launch_script;
   bool queue_has_profiling = true;
   // What happened.
-  std::uint32_t compiles = 0;
-  std::vector<std::string> runs;  // entries
+  std::atomic<std::uint32_t> compiles{0};  // these three from any thread
+  std::vector<std::string> runs;           // entries
   std::vector<Nanoseconds> deadlines;
   std::string program_folder;
-  int live_buffers = 0;
-  int live_programs = 0;
+  std::atomic<int> live_buffers{0};
+  std::atomic<int> live_programs{0};
   Nanoseconds clock{0};
 
   Device() {

@@ -1,0 +1,155 @@
+// Agent and helper as two processes, with the real clock, pipes and messages, and no driver: the
+// helper replays trials, the device counts launches. Runs on every architecture; where programs are
+// run by an emulator, the helper's script calls it.
+#include <idletune/agent.hpp>
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "platform/os/process.hpp"
+#include "tests/unit/agent/played_kernel.hpp"
+#include "tests/unit/agent/watched_agent.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace idletune;
+using idletune::test::TemporaryFolder;
+using namespace std::chrono_literals;
+
+namespace {
+
+using idletune::test::kPatience;
+
+AgentOptions options_with(const std::string& state) {
+  const Result<std::string> folder = self_executable_folder();
+  REQUIRE(folder.ok());
+  AgentOptions options;
+  options.read_environment = false;
+  options.state = state;
+  options.helper = *folder + "/replaying-helper";
+  return options;
+}
+
+// An application with one shape. Its device tells how long launches take, and takes no time.
+struct Application {
+  explicit Application(const std::string& state, const std::string& platform = "test",
+                       test::Messages* messages = nullptr)
+      : board(test::board_that()) {
+    board->device.device_info.platform = platform;
+    AgentOptions options = options_with(state);
+    if (messages != nullptr) options.log = &test::Messages::take;
+    options.log_user = messages;
+    auto opened = Agent::open(options);
+    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
+    agent.emplace(std::move(*opened));
+    auto loaded = agent->kernel(board->device, test::played_package());
+    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
+    kernel = *loaded;
+    auto allocated = board->device.allocate(64 * sizeof(float));
+    REQUIRE(allocated.ok());
+    x = std::move(*allocated);
+  }
+  void launch(int times) {
+    bool launched = true;
+    for (int i = 0; i < times; ++i)
+      launched = kernel->launch(shape, {x->argument()}).ok() && launched;
+    REQUIRE(launched);
+  }
+  Explanation explain() const {
+    auto explanation = kernel->explain(shape);
+    REQUIRE_MESSAGE(explanation.ok(), explanation.status().to_string());
+    return *explanation;
+  }
+  // Launches and idles in turn until `done`.
+  template <class Condition>
+  void play_until(const Condition& done) {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (!done() && std::chrono::steady_clock::now() < end) {
+      launch(200);
+      agent->idle(100ms);
+    }
+    REQUIRE(done());
+  }
+
+  // Until nothing is left to be tried.
+  void tune_all() {
+    const auto end = std::chrono::steady_clock::now() + kPatience;
+    while (std::chrono::steady_clock::now() < end) {
+      const IdleReport report = agent->tune_now(1s);
+      if (report.stages == 0 && !report.waiting) return;
+    }
+    FAIL("tuning does not come to an end");
+  }
+
+  const Shape shape{64};
+  const std::unique_ptr<test::PlayedBoard> board;
+  std::unique_ptr<Buffer> x;
+  std::optional<Agent> agent;
+  std::optional<TunedKernel> kernel;
+};
+
+}  // namespace
+
+TEST_CASE("a helper finds a faster configuration in idle time, and the next start begins with it") {
+  const TemporaryFolder folder;
+  Configuration adopted;
+  std::uint64_t evaluated = 0;
+  {
+    Application first(folder.file("state"));
+    first.launch(1);
+    first.play_until([&] { return first.explain().selection == Selection::tuned; });
+    const Explanation found = first.explain();
+    CHECK(found.speed_up > 1.0);
+    CHECK(found.evaluated >= 1);
+    const AgentStatus status = first.agent->status();
+    CHECK_MESSAGE(status.trials.ok(), status.trials.to_string());
+    CHECK_MESSAGE(status.storage.ok(), status.storage.to_string());
+    CHECK(status.charged_seconds > 0);
+    adopted = found.running;
+    evaluated = found.evaluated;
+  }
+  Application second(folder.file("state"));
+  const Explanation known = second.explain();  // before the first launch
+  CHECK(known.selection == Selection::tuned);
+  CHECK(known.running == adopted);
+  CHECK(known.evaluated == evaluated);
+  CHECK(second.agent->status().new_suspects == 0);
+  CHECK(second.agent->status().new_quarantines == 0);
+  second.play_until([&] { return second.explain().evaluated > evaluated; });
+}
+
+TEST_CASE("a configuration that kills the helper costs nothing else and is never tried again") {
+  const TemporaryFolder folder;
+  {
+    Application first(folder.file("state"));
+    first.launch(1);
+    first.tune_all();
+    const Explanation after = first.explain();
+    CHECK(after.evaluated == 255);  // all but the default
+    CHECK(after.rejected == 1);
+    CHECK(after.quarantined == 1);
+    CHECK(after.running_ms < 1.05);
+    CHECK(first.agent->status().ended_devices == 0);
+  }
+  Application second(folder.file("state"));
+  second.launch(1);
+  second.tune_all();
+  CHECK(second.explain().evaluated == 255);
+  CHECK(second.explain().quarantined == 1);
+  CHECK(second.agent->status().quarantined == 1);
+}
+
+TEST_CASE("a helper that does not play this device says so, and tuning goes without") {
+  const TemporaryFolder folder;
+  test::Messages messages;
+  Application application(folder.file("state"), "another", &messages);
+  application.launch(1);
+  application.tune_all();
+  CHECK_MESSAGE(messages.count("platform 'test' only") >= 1, messages.text());
+  CHECK(application.explain().selection == Selection::fallback);
+  CHECK(application.explain().quarantined == 0);
+  application.launch(10);
+}
