@@ -65,6 +65,8 @@ Contest::Contest(const ContestOptions& options) : shapes_(options.shapes) {
 
   AgentOptions agent_options;
   agent_options.read_environment = false;
+  agent_options.model = kNoModel;
+  agent_options.helper = IDLETUNE_BUILT_HELPER;
   agent_options.max_shapes = options.max_shapes;
   agent_ = std::make_unique<Agent>(required(Agent::open(agent_options)));
   tuned_ = std::make_unique<TunedKernel>(required(agent_->kernel(*device_, std::move(bytes))));

@@ -1,5 +1,5 @@
 // How the launch benchmarks measure two contestants, summarize and print. A contest launches shapes
-// by their number: shape_count(), launch_raw(i), launch_idletune(i), finish().
+// by their number: shape_count(), launch_raw(i), launch_idletune(i), finish(). Its agent().
 #pragma once
 
 #include <algorithm>
@@ -7,10 +7,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "tests/bench/launch_cost/allocation_counter.hpp"
+#include "tests/bench/launch_cost/tuning_beside.hpp"
 
 namespace idletune::bench {
 
@@ -30,7 +32,9 @@ inline Quartiles quartiles(std::vector<double> values) {
 struct Measurement {
   std::string scenario;
   Quartiles raw_ns, idletune_ns, difference_ns, ratio;
-  std::size_t launches = 0;             // of idletune, in all
+  std::size_t launches = 0;  // of idletune, in all
+  std::size_t raw_launches = 0;
+  std::uint64_t steps = 0;              // of tuning that ended meanwhile
   std::uint64_t first_allocations = 0;  // by the first launch of every shape
   std::uint64_t allocations = 0;        // by all further ones
 };
@@ -69,8 +73,9 @@ std::uint64_t allocations_of(const Work& work) {
 }
 
 struct Effort {
-  std::size_t pairs;  // of blocks
-  std::size_t block;  // launches of one contestant
+  std::size_t pairs;    // of blocks; more where the steps below take longer
+  std::size_t block;    // launches of one contestant
+  std::uint64_t steps;  // of tuning meanwhile, at least, where tuning goes on
 };
 
 // Nanoseconds per launch of one block that goes through the shapes from `first_shape` on in turn;
@@ -89,26 +94,43 @@ double block_ns(Contest& contest, std::size_t block, std::size_t first_shape,
   return all / static_cast<double>(block);
 }
 
-// Alternates blocks of the two, each of them first in every other pair.
 template <class Contest>
-Measurement measure_blocks(const std::string& scenario, Contest& contest, const Effort& effort,
-                           std::size_t first_shape = 0) {
+Pair measure_pair(Contest& contest, const Effort& effort, std::size_t first_shape, bool raw_first,
+                  std::uint64_t& allocations) {
   const auto raw = [&](std::size_t i) { contest.launch_raw(i); };
   const auto idletune = [&](std::size_t i) { contest.launch_idletune(i); };
+  Pair pair{};
+  if (raw_first) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
+  allocations += allocations_of(
+      [&] { pair.idletune_ns = block_ns(contest, effort.block, first_shape, idletune); });
+  if (!raw_first) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
+  return pair;
+}
+
+// Alternates blocks of the two, each of them first in every other pair. `tuning`: while steps of
+// tuning are made; throws if they are not.
+template <class Contest>
+Measurement measure_blocks(const std::string& scenario, Contest& contest, const Effort& effort,
+                           bool tuning, std::size_t first_shape = 0) {
   Measurement result;
   result.scenario = scenario;
-  result.launches = contest.shape_count() + effort.pairs * effort.block;
   result.first_allocations = allocations_of([&] {
     for (std::size_t i = 0; i < contest.shape_count(); ++i) contest.launch_idletune(i);
   });
-  std::vector<Pair> pairs(effort.pairs);
-  for (std::size_t i = 0; i < pairs.size(); ++i) {
-    Pair& pair = pairs[i];
-    if (i % 2 == 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
-    result.allocations += allocations_of(
-        [&] { pair.idletune_ns = block_ns(contest, effort.block, first_shape, idletune); });
-    if (i % 2 != 0) pair.raw_ns = block_ns(contest, effort.block, first_shape, raw);
+  std::optional<TuningBeside> beside;
+  if (tuning) beside.emplace(contest.agent());
+  const std::uint64_t steps_before = beside ? beside->steps() : 0;
+  const auto end = std::chrono::steady_clock::now() + kTuningPatience;
+  std::vector<Pair> pairs;
+  while (pairs.size() < effort.pairs || (beside && result.steps < effort.steps)) {
+    pairs.push_back(
+        measure_pair(contest, effort, first_shape, pairs.size() % 2 == 0, result.allocations));
+    if (!beside) continue;
+    result.steps = beside->steps() - steps_before;
+    beside->require_time_left(end);
   }
+  result.raw_launches = pairs.size() * effort.block;
+  result.launches = contest.shape_count() + result.raw_launches;
   summarize(pairs, result);
   return result;
 }
@@ -123,17 +145,18 @@ inline std::string spread(const Quartiles& q, const char* format) {
 
 inline void print_table_head() {
   std::printf("Nanoseconds per launch with 8 arguments: median [lower .. upper quartile].\n\n");
-  std::printf("| scenario | raw | idletune | difference | ratio | allocations |\n");
-  std::printf("|---|---|---|---|---|---|\n");
+  std::printf(
+      "| scenario | raw | idletune | difference | ratio | allocations | steps of tuning |\n");
+  std::printf("|---|---|---|---|---|---|---|\n");
 }
 
 inline void print_row(const Measurement& m, bool count_allocations) {
   const std::string allocations =
       count_allocations ? std::to_string(m.first_allocations + m.allocations) : "the driver's";
-  std::printf("| %s | %s | %s | %s | %s | %s |\n", m.scenario.c_str(),
+  std::printf("| %s | %s | %s | %s | %s | %s | %s |\n", m.scenario.c_str(),
               spread(m.raw_ns, "%.0f").c_str(), spread(m.idletune_ns, "%.0f").c_str(),
               spread(m.difference_ns, "%.0f").c_str(), spread(m.ratio, "%.3f").c_str(),
-              allocations.c_str());
+              allocations.c_str(), m.steps > 0 ? std::to_string(m.steps).c_str() : "none");
 }
 
 }  // namespace idletune::bench

@@ -2,7 +2,8 @@
    which run kernels at once, on the CPU, where they know them; and of the stub NVRTC, whose machine
    code is the source. Open a library by its path and resolve its functions with dlsym. Any thread.
 
-   The one kernel that computes something is called `scale`:
+   Kernels compute nothing, except where CUDA_STUB_GEMM lets those of kernels/gemm do it, and one
+   that is called `scale`:
      scale(float* out, const float* in, float factor, int n): out[i] = factor * in[i]
    and compile options decide how it behaves and how long it takes, also in other processes:
      -DRUN_US=n        microseconds between the events around it; CUDA_STUB_RUN_NS without it
@@ -35,6 +36,8 @@ enum CudaStubSetting {
   CUDA_STUB_PARAMETER_INFO,  /* 1: cuFuncGetParamInfo answers */
   CUDA_STUB_CAPTURING,       /* 0; 1: every stream is being captured */
   CUDA_STUB_RECORD_LAUNCHES, /* 1; benchmarks set 0, since recording takes a lock */
+  CUDA_STUB_GEMM, /* 0; 1: gemm is said to take a time that its options decide; 2: and is computed.
+                     STUB_CUDA_GEMM in the environment presets it, for other processes */
   CUDA_STUB_SETTING_COUNT
 };
 

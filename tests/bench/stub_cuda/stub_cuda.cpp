@@ -363,7 +363,9 @@ Error cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, un
     record(kernel, *stream, stream_handle,
            {grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes}, parameters);
   }
-  if (kernel.is_scale) behave(kernel, *stream, *current(), parameters);
+  if (kernel.is_scale || (kernel.is_gemm && setting(CUDA_STUB_GEMM) == 2)) {
+    behave(kernel, *stream, *current(), parameters);
+  }
   return kSuccess;
 }
 

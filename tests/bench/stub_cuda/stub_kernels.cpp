@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "tests/bench/stub_gemm.hpp"
+
 namespace stub_cuda {
 
 long definition(const std::string& image, const char* name, long otherwise) {
@@ -53,8 +55,13 @@ Kernel* find_kernel(Module* module, const std::string& name) {
     parameter.clear();
   }
   kernel->is_scale = name == "scale" && kernel->parameter_bytes.size() == 4;
+  kernel->is_gemm = idletune::bench::is_gemm(name.c_str()) && kernel->parameter_bytes.size() == 8;
   const long run_us = definition(text, "RUN_US", -1);
-  kernel->run_ns = run_us < 0 ? -1 : 1000 * run_us;
+  if (run_us >= 0) {
+    kernel->run_ns = 1000 * run_us;
+  } else if (kernel->is_gemm && setting(CUDA_STUB_GEMM) != 0) {
+    kernel->run_ns = idletune::bench::gemm_run_ns(text);
+  }
   kernel->behaviour = static_cast<int>(definition(text, "BEHAVIOUR", CUDA_STUB_RIGHT));
   return kernel;
 }
@@ -90,16 +97,38 @@ Error run_scale(const Kernel& kernel, void** parameters) {
   return kSuccess;
 }
 
+Error run_gemm(void** parameters) {
+  idletune::bench::StubGemm gemm;
+  gemm.m = read_argument<int>(parameters, 0);
+  gemm.n = read_argument<int>(parameters, 1);
+  gemm.k = read_argument<int>(parameters, 2);
+  const std::size_t m = static_cast<std::size_t>(gemm.m), n = static_cast<std::size_t>(gemm.n),
+                    k = static_cast<std::size_t>(gemm.k);
+  const std::size_t elements[3] = {m * k, k * n, m * n};
+  float* memory[3];
+  for (int i = 0; i < 3; ++i) {
+    const auto address = read_argument<DeviceAddress>(parameters, 3 + i);
+    if (!is_allocated(address, elements[i] * sizeof(float))) return kIllegalAddress;
+    memory[i] = reinterpret_cast<float*>(static_cast<std::uintptr_t>(address));
+  }
+  gemm.a = memory[0];
+  gemm.b = memory[1];
+  gemm.c = memory[2];
+  gemm.alpha = read_argument<float>(parameters, 6);
+  gemm.beta = read_argument<float>(parameters, 7);
+  idletune::bench::compute(gemm);
+  return kSuccess;
+}
+
 }  // namespace
 
 void behave(const Kernel& kernel, Stream& stream, Context& context, void** parameters) {
   if (kernel.behaviour == CUDA_STUB_ABORT) std::abort();
   if (kernel.behaviour == CUDA_STUB_ENDLESS) stream.endless = true;
   if (kernel.behaviour == CUDA_STUB_ILLEGAL_ADDRESS) context.spoilt_by = kIllegalAddress;
-  if (!kernel.is_scale || context.spoilt_by.load() != kSuccess) return;
-  if (const Error error = run_scale(kernel, parameters); error != kSuccess) {
-    context.spoilt_by = error;
-  }
+  if (context.spoilt_by.load() != kSuccess) return;
+  const Error error = kernel.is_scale ? run_scale(kernel, parameters) : run_gemm(parameters);
+  if (error != kSuccess) context.spoilt_by = error;
 }
 
 void record(const Kernel& kernel, const Stream& stream, StreamHandle handle,

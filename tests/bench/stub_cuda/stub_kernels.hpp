@@ -17,7 +17,7 @@ Kernel* find_kernel(Module* module, const std::string& name);
 // Whether [address, address + bytes) lies inside one allocation.
 bool is_allocated(DeviceAddress address, std::size_t bytes);
 
-// What `scale` computes, and how it was told to behave.
+// What `scale` and gemm compute, and how the kernel was told to behave.
 void behave(const Kernel& kernel, Stream& stream, Context& context, void** parameters);
 
 // Keeps a launch for cuda_stub_last_launch. `sizes`: grid, block, shared bytes.

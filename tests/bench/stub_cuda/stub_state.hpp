@@ -63,6 +63,7 @@ struct Kernel {
   Module* module = nullptr;
   std::vector<std::size_t> parameter_bytes;
   bool is_scale = false;
+  bool is_gemm = false;
   long run_ns = -1;  // -1: the setting's
   int behaviour = CUDA_STUB_RIGHT;
 };

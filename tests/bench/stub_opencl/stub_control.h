@@ -1,6 +1,7 @@
 /* What tests and benchmarks may ask of the stub OpenCL library, which does nothing, at once: one
-   platform, GPU devices that take no time, kernels that compute nothing. Open the library by its
-   path and resolve these functions with dlsym. Any thread. */
+   platform, GPU devices that take no time, kernels that compute nothing, except where STUB_GEMM
+   lets those of kernels/gemm compute on the CPU. Open the library by its path and resolve these
+   functions with dlsym. Any thread. */
 #pragma once
 
 #include <stddef.h>
@@ -22,6 +23,7 @@ enum StubSetting {
   STUB_KERNEL_WORK_GROUP_SIZE, /* 256 */
   STUB_RECORD_LAUNCHES,        /* 1; benchmarks set 0, since recording takes a lock */
   STUB_COMPILER,               /* 1: CL_DEVICE_COMPILER_AVAILABLE */
+  STUB_GEMM, /* 0; 1: gemm is said to take a time that its options decide; 2: and is computed */
   STUB_SETTING_COUNT
 };
 

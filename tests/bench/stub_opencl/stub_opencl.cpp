@@ -1,10 +1,12 @@
 // An OpenCL library that does nothing, at once. See stub_control.h.
-// For other processes, STUB_OPENCL_EVENT_STATUS presets that setting when the library is loaded.
+// For other processes, STUB_OPENCL_EVENT_STATUS and STUB_OPENCL_GEMM preset those settings when the
+// library is loaded.
 #include <algorithm>
 #include <cstring>
 #include <mutex>
 #include <string>
 
+#include "tests/bench/stub_gemm.hpp"
 #include "tests/bench/stub_opencl/stub_state.hpp"
 
 using namespace stub_opencl;
@@ -76,11 +78,38 @@ std::string extensions() {
   return list;
 }
 
-cl_event make_event() {
+cl_event make_event(const Object& kernel) {
   cl_int error = CL_SUCCESS;
   auto event = create<cl_event>(CL_SUCCESS, &error);
   object_of(event)->polls = setting(STUB_EVENT_POLLS);
+  if (kernel.is_gemm && setting(STUB_GEMM) != 0) {
+    object_of(event)->run_ns = idletune::bench::gemm_run_ns(kernel.parent->options);
+  }
   return event;
+}
+
+template <class T>
+T argument_of(const Object& kernel, int i) {
+  T value;
+  std::memcpy(&value, kernel.argument[i], sizeof value);
+  return value;
+}
+
+void run_gemm(const Object& kernel) {
+  idletune::bench::StubGemm gemm;
+  gemm.m = argument_of<int>(kernel, 0);
+  gemm.n = argument_of<int>(kernel, 1);
+  gemm.k = argument_of<int>(kernel, 2);
+  float* memory[3];
+  for (int i = 0; i < 3; ++i) {
+    memory[i] = reinterpret_cast<float*>(data_of(object_of(argument_of<cl_mem>(kernel, 3 + i))));
+  }
+  gemm.a = memory[0];
+  gemm.b = memory[1];
+  gemm.c = memory[2];
+  gemm.alpha = argument_of<float>(kernel, 6);
+  gemm.beta = argument_of<float>(kernel, 7);
+  idletune::bench::compute(gemm);
 }
 
 // A program's binary tells what it was made from.
@@ -244,10 +273,11 @@ cl_program clCreateProgramWithBinary(cl_context context, cl_uint, const cl_devic
   return create<cl_program>(result, error, object_of(context));
 }
 
-cl_int clBuildProgram(cl_program, cl_uint, const cl_device_id*, const char* options,
+cl_int clBuildProgram(cl_program program, cl_uint, const cl_device_id*, const char* options,
                       void(CL_CALLBACK*)(cl_program, void*), void*) {
   std::lock_guard<std::mutex> lock(state().mutex);
   state().last_options = options != nullptr ? options : "";
+  object_of(program)->options = state().last_options;
   return enter(kBuildProgram);
 }
 
@@ -277,8 +307,10 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t size, v
   }
 }
 
-cl_kernel clCreateKernel(cl_program program, const char*, cl_int* error) {
-  return create<cl_kernel>(enter(kCreateKernel), error, object_of(program));
+cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* error) {
+  auto kernel = create<cl_kernel>(enter(kCreateKernel), error, object_of(program));
+  if (kernel != nullptr) object_of(kernel)->is_gemm = idletune::bench::is_gemm(name);
+  return kernel;
 }
 
 cl_int clGetKernelWorkGroupInfo(cl_kernel, cl_device_id, cl_kernel_work_group_info what,
@@ -321,7 +353,8 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     std::memcpy(launch.argument_size, object.argument_size, sizeof launch.argument_size);
     std::memcpy(launch.argument, object.argument, sizeof launch.argument);
   }
-  if (event != nullptr) *event = make_event();
+  if (object.is_gemm && setting(STUB_GEMM) == 2) run_gemm(object);
+  if (event != nullptr) *event = make_event(object);
   return CL_SUCCESS;
 }
 
@@ -331,22 +364,26 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags, size_t size, void*, cl_i
   return memory;
 }
 
-cl_mem clCreateSubBuffer(cl_mem memory, cl_mem_flags, cl_buffer_create_type, const void*,
+cl_mem clCreateSubBuffer(cl_mem memory, cl_mem_flags, cl_buffer_create_type, const void* region,
                          cl_int* error) {
-  return create<cl_mem>(enter(kCreateSubBuffer), error, object_of(memory));
+  auto part = create<cl_mem>(enter(kCreateSubBuffer), error, object_of(memory));
+  if (part != nullptr) {
+    object_of(part)->origin = static_cast<const cl_buffer_region*>(region)->origin;
+  }
+  return part;
 }
 
 cl_int clEnqueueReadBuffer(cl_command_queue, cl_mem memory, cl_bool, size_t offset, size_t size,
                            void* out, cl_uint, const cl_event*, cl_event*) {
   if (const cl_int error = enter(kEnqueueReadBuffer)) return error;
-  std::memcpy(out, object_of(memory)->bytes.data() + offset, size);
+  std::memcpy(out, data_of(object_of(memory)) + offset, size);
   return CL_SUCCESS;
 }
 
 cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem memory, cl_bool, size_t offset, size_t size,
                             const void* data, cl_uint, const cl_event*, cl_event*) {
   if (const cl_int error = enter(kEnqueueWriteBuffer)) return error;
-  std::memcpy(object_of(memory)->bytes.data() + offset, data, size);
+  std::memcpy(data_of(object_of(memory)) + offset, data, size);
   return CL_SUCCESS;
 }
 
@@ -359,11 +396,13 @@ cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void* out
   return give_value<cl_int>(running ? CL_RUNNING : ended, size, out, size_out);
 }
 
-cl_int clGetEventProfilingInfo(cl_event, cl_profiling_info what, size_t size, void* out,
+cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t size, void* out,
                                size_t* size_out) {
   if (const cl_int error = enter(kGetEventProfilingInfo)) return error;
   constexpr long kStart = 5'000'000;
-  const long time = what == CL_PROFILING_COMMAND_END ? kStart + setting(STUB_RUN_NS) : kStart;
+  const long ran = object_of(event)->run_ns;
+  const long run_ns = ran != 0 ? ran : setting(STUB_RUN_NS);
+  const long time = what == CL_PROFILING_COMMAND_END ? kStart + run_ns : kStart;
   return give_value(static_cast<cl_ulong>(time), size, out, size_out);
 }
 

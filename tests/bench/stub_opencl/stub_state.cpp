@@ -10,13 +10,14 @@ const char* const kNames[kFunctionCount] = {
 #undef STUB_NAME
 };
 
-const long kDefaults[STUB_SETTING_COUNT] = {0, 0, 1000, 1, 1, 3, 1, 0, 1, 256, 1, 1};
+const long kDefaults[STUB_SETTING_COUNT] = {0, 0, 1000, 1, 1, 3, 1, 0, 1, 256, 1, 1, 0};
 
 State::State() {
   for (int i = 0; i < STUB_SETTING_COUNT; ++i) settings[i] = kDefaults[i];
   if (const char* status = std::getenv("STUB_OPENCL_EVENT_STATUS")) {
     settings[STUB_EVENT_STATUS] = std::atol(status);
   }
+  if (const char* gemm = std::getenv("STUB_OPENCL_GEMM")) settings[STUB_GEMM] = std::atol(gemm);
 }
 
 State* const the_state = new State;

@@ -42,12 +42,16 @@ extern const long kDefaults[STUB_SETTING_COUNT];
 
 struct Object {
   std::atomic<cl_uint> references{1};
-  Object* parent = nullptr;  // context of a queue or program, program of a kernel
+  Object* parent = nullptr;  // context of a queue or program, program of a kernel, buffer of a part
   cl_command_queue_properties properties = 0;
   bool low_priority = false;
   std::atomic<long> polls{0};        // of an event
   std::string text;                  // source of a program
+  std::string options;               // that a program was built with
   std::vector<unsigned char> bytes;  // content of a buffer
+  size_t origin = 0;                 // of a sub-buffer, in its parent
+  bool is_gemm = false;              // of a kernel
+  long run_ns = 0;                   // of an event: of what ran; 0: STUB_RUN_NS
   cl_uint argument_count = 0;        // of a kernel
   size_t argument_size[16] = {};
   unsigned char argument[16][16] = {};
@@ -88,6 +92,12 @@ inline cl_int enter(Function function) {
 template <class Handle>
 Object* object_of(Handle handle) {
   return reinterpret_cast<Object*>(handle);
+}
+
+// Of a buffer or sub-buffer.
+inline unsigned char* data_of(Object* memory) {
+  const bool is_part = memory->bytes.empty() && memory->parent != nullptr;
+  return is_part ? memory->parent->bytes.data() + memory->origin : memory->bytes.data();
 }
 
 }  // namespace stub_opencl
