@@ -29,7 +29,7 @@ using wire::MessageType;
 
 constexpr char kProgramName[] = "idletune-helper";
 constexpr int kLongestStarving = 10;                           // deadlines
-constexpr Nanoseconds kSlice = std::chrono::milliseconds(20);  // how soon stop() is noticed
+constexpr Nanoseconds kSlice = std::chrono::milliseconds(20);  // how soon the end is noticed
 constexpr Nanoseconds kTransfer = std::chrono::seconds(10);    // the rest of a started message
 constexpr Nanoseconds kReap = std::chrono::seconds(2);
 constexpr Nanoseconds kLongestRun = std::chrono::hours(24);
@@ -83,7 +83,11 @@ class HelperTrials::State {
         HelperTrialsOptions options)
       : device_(std::move(device)), package_(std::move(package)), options_(std::move(options)) {}
 
-  ~State() { stop(); }
+  ~State() {
+    if (!thread_) return;
+    stopping_.store(true);
+    thread_->wait_until_idle();
+  }
 
   Status start(const TrialRequest& request) {
     if (has_local_outcome_) return Status(StatusCode::busy, "the last outcome was not taken");
@@ -110,19 +114,6 @@ class HelperTrials::State {
       return true;
     }
     return thread_ && thread_->poll(wait, outcome);
-  }
-
-  void stop() {
-    if (!thread_) return;
-    stopping_.store(true);
-    thread_->wait_until_idle();
-    stopping_.store(false);
-    child_.reset();  // the thread is idle: the child is ours
-  }
-
-  Counters counters() const {
-    const MutexLock lock(mutex_);
-    return counters_;
   }
 
  private:
@@ -185,12 +176,10 @@ class HelperTrials::State {
 
   bool ensure_child(TrialOutcome& outcome) {
     if (child_) return true;
-    const Clock::time_point start = Clock::now();
     const Status status = start_child();
     const MutexLock lock(mutex_);
     if (status.ok()) {
       start_failures_ = 0;
-      counters_.last_start = time_since(start);
       return true;
     }
     child_.reset();
@@ -201,10 +190,6 @@ class HelperTrials::State {
   }
 
   Status start_child() {
-    {
-      const MutexLock lock(mutex_);
-      ++counters_.starts;
-    }
     progress_ = Progress();
     ProcessOptions process;
     process.program = options_.program;
@@ -289,7 +274,6 @@ class HelperTrials::State {
     }
     if (status.code() != StatusCode::not_found) return fail_apart(outcome, {status.message()});
     if (!child_->ended(kReap)) {
-      count_death();
       return fail(outcome, TrialStatus::crash, {"the helper hung up"});
     }
     const ExitStatus& exit = child_->exit_status();
@@ -297,7 +281,6 @@ class HelperTrials::State {
         (exit.value == kProtocolExitCode || exit.value == kParentGoneExitCode)) {
       return fail_apart(outcome, {"the helper ", exit.to_string()});
     }
-    count_death();
     // These come from outside: the user, a terminal that closes, the kernel short of memory.
     const bool from_outside = exit.value == SIGKILL || exit.value == SIGTERM ||
                               exit.value == SIGHUP || exit.value == SIGINT;
@@ -306,13 +289,7 @@ class HelperTrials::State {
     fail(outcome, TrialStatus::crash, {"the helper ", exit.to_string()});
   }
 
-  void count_death() {
-    const MutexLock lock(mutex_);
-    ++counters_.deaths;
-  }
-
   void end_child() {
-    count_death();
     child_->kill();
     (void)child_->ended(kReap);
     child_.reset();
@@ -348,7 +325,7 @@ class HelperTrials::State {
   }
 
   // The payload of the next message, which is to be of `type`. Errors: timeout, not_found (hung
-  // up), corrupt, io_error; busy when stop() wants the thread back. For `may_starve` see
+  // up), corrupt, io_error; busy when the destructor wants the thread back. For `may_starve` see
   // has_starved.
   Status receive(MessageType type, Nanoseconds deadline, std::vector<std::uint8_t>& payload,
                  bool may_starve = false) {
@@ -398,7 +375,6 @@ class HelperTrials::State {
   TrialOutcome local_outcome_;
 
   mutable Mutex mutex_;
-  Counters counters_ IDLETUNE_GUARDED_BY(mutex_);
   std::uint32_t start_failures_ IDLETUNE_GUARDED_BY(mutex_) = 0;
   std::string last_failure_ IDLETUNE_GUARDED_BY(mutex_);
 
@@ -418,8 +394,6 @@ Status HelperTrials::start(const TrialRequest& request) { return state_->start(r
 bool HelperTrials::poll(Nanoseconds wait, TrialOutcome& outcome) {
   return state_->poll(wait, outcome);
 }
-void HelperTrials::stop() { state_->stop(); }
-HelperTrials::Counters HelperTrials::counters() const { return state_->counters(); }
 
 Result<std::string> find_helper(const std::string& search_path) {
   std::vector<std::string> folders;

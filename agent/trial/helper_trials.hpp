@@ -58,17 +58,6 @@ class HelperTrials final : public TrialRunner {
   bool isolated() const override { return true; }
   bool poisoned() const override { return false; }
 
-  // Ends the helper, giving back its memory; the next stage starts a new one. A running stage is
-  // lost: its outcome is `runtime` of the stage `prepare`.
-  void stop();
-
-  struct Counters {
-    std::uint32_t starts = 0;   // programs started
-    std::uint32_t deaths = 0;   // that died of a stage, or were killed at its deadline
-    Nanoseconds last_start{0};  // of the last successful start, until its device was open
-  };
-  Counters counters() const;  // any thread
-
  private:
   class State;
   std::unique_ptr<State> state_;

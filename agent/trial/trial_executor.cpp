@@ -61,13 +61,6 @@ class TrialExecutor::State {
 
   bool poisoned() const { return poisoned_; }
 
-  void release() {
-    if (poisoned_) return;
-    forget_shape();
-    variants_.clear();
-    references_.release();
-  }
-
  private:
   static TrialExecutorOptions with_two_variants(TrialExecutorOptions options) {
     options.compiled_variants = std::max<std::uint32_t>(options.compiled_variants, 2);
@@ -271,6 +264,5 @@ TrialOutcome TrialExecutor::run(const TrialRequest& request) {
 }
 
 bool TrialExecutor::poisoned() const { return state_->poisoned(); }
-void TrialExecutor::release() { state_->release(); }
 
 }  // namespace idletune

@@ -38,8 +38,6 @@ class TrialExecutor {
   // (Device::usable()). From then on every outcome is `runtime`; what a run may still be using is
   // never freed.
   bool poisoned() const;
-  // Frees buffers and compiled variants; the next stage makes what it needs. No effect if poisoned.
-  void release();
 
  private:
   class State;
