@@ -95,7 +95,6 @@ class DevicePosterior {
   double value(std::size_t entry) const;
   // The open entries of the highest value, best first; returns how many were written.
   std::size_t upcoming(Span<Forecast> room) const;
-  std::size_t open_count() const { return open_.count(); }
 
  private:
   struct Belief {

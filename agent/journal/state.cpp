@@ -427,9 +427,4 @@ std::optional<ShapeStatistics> State::shape_statistics(std::uint64_t kernel,
   return decode_entry<ShapeStatistics>(statistics_, statistics_key(kernel, shape));
 }
 
-void State::for_each_shape_statistics(
-    const std::function<void(const ShapeStatistics&)>& visit) const {
-  visit_all<ShapeStatistics>(statistics_, visit);
-}
-
 }  // namespace idletune::journal

@@ -113,7 +113,6 @@ class State {
 
   const Ledger& ledger() const { return ledger_; }
   std::optional<ShapeStatistics> shape_statistics(std::uint64_t kernel, const Shape& shape) const;
-  void for_each_shape_statistics(const std::function<void(const ShapeStatistics&)>& visit) const;
   std::size_t shape_statistics_count() const { return statistics_.entries().size(); }
 
   const Session& session() const { return session_; }    // the newest; number 0: none yet

@@ -107,8 +107,6 @@ struct Decision {
 // Formula 2 of Olha et al. 2020, n = ln(1 - p_s) / ln(1 - p_b), not rounded. 0 if p_s <= 0,
 // infinity if p_b <= 0 or p_s >= 1, 1 if p_b >= 1.
 double steps_for_probability(double fraction, double wanted_probability);
-// Formula 1: the chance that n uniform draws contain a well-performing one, 1 - (1 - p_b)^n.
-double probability_after_steps(double fraction, double steps);
 
 // The decision. Pure: depends on its argument only; no allocation; a few microseconds. Made anew
 // after each measurement. Values out of range (NaN, negative times, quantiles that are not sorted)

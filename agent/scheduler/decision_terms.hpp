@@ -53,8 +53,6 @@ struct Terms {
   // odds.
   double stake = 0;
   double stake_per_launch = 0;
-
-  double slack_now() const { return slack + slack_per_launch * launches; }
 };
 
 Terms terms_of(const DecisionInput& input);

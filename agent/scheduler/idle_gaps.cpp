@@ -31,12 +31,11 @@ IdleGapPredictor::IdleGapPredictor(Nanoseconds start, const IdleGapOptions& opti
 void IdleGapPredictor::on_launch(Nanoseconds at, Nanoseconds run) {
   if (run.count() < 0) run = Nanoseconds{0};
   const Nanoseconds pause = at - busy_until_;
-  if (launches_ > 0 && !lost_ && pause > options_.shortest) remember(pause);
+  if (has_launched_ && !lost_ && pause > options_.shortest) remember(pause);
   lost_ = false;
   busy_until_ = std::max(busy_until_, at) + run;
-  if (launches_ == 0) first_launch_ = at;
   last_launch_ = std::max(last_launch_, at);
-  ++launches_;
+  has_launched_ = true;
   ++position_;
 }
 
@@ -98,12 +97,6 @@ Nanoseconds IdleGapPredictor::longest_usual_gap() const {
   for (std::size_t i = 0; i < size_; ++i) lengths[i] = ring_[i].length;
   sort_ascending(Span<Nanoseconds>(lengths.data(), size_));
   return lengths[(size_ - 1) * 9 / 10];
-}
-
-double IdleGapPredictor::launches_per_second() const {
-  const double span = static_cast<double>((last_launch_ - first_launch_).count()) * 1e-9;
-  if (launches_ < 2 || !(span > 0)) return 0;
-  return static_cast<double>(launches_ - 1) / span;
 }
 
 DutyLimiter::DutyLimiter(double max_duty, Nanoseconds start, Nanoseconds burst)

@@ -41,8 +41,6 @@ class IdleGapPredictor {
   // The longest stage that has a realistic chance: the 90th percentile of the lengths seen, 0 with
   // fewer than 8 gaps. What `wait` compares a stage with.
   Nanoseconds longest_usual_gap() const;
-  // Launches per second over the remembered stretch; 0 with fewer than 2.
-  double launches_per_second() const;
   std::size_t gap_count() const { return size_; }
 
  private:
@@ -60,9 +58,8 @@ class IdleGapPredictor {
   std::size_t size_ = 0;
   std::size_t next_ = 0;
   Nanoseconds busy_until_;
-  Nanoseconds first_launch_{0};
   Nanoseconds last_launch_{0};
-  std::uint64_t launches_ = 0;
+  bool has_launched_ = false;
   std::uint32_t position_ = 0;
   Nanoseconds long_gap_{0};  // gaps at least this long end a burst of launches
   bool lost_ = false;

@@ -323,7 +323,6 @@ void ReferenceBaseline::take_samples(const TrialOutcome& outcome) {
   sort_ascending(samples);
   const std::size_t n = samples.size();
   time_ = (samples[(n - 1) / 2] + samples[n / 2]) / 2;
-  spread_ = real_ns(samples[(n - 1) * 3 / 4] - samples[(n - 1) / 4]) / 2 / real_ns(time_);
 }
 
 }  // namespace idletune

@@ -156,8 +156,6 @@ class ReferenceBaseline {
   TrialStatus status() const { return status_; }
   const std::string& message() const { return message_; }
   Nanoseconds time() const { return time_; }  // median of the runs
-  // Half the distance between the quartiles over the median: how noisy this device is.
-  double relative_spread() const { return spread_; }
   Nanoseconds compile_time() const { return compile_time_; }
 
  private:
@@ -174,7 +172,6 @@ class ReferenceBaseline {
   std::string message_;
   Nanoseconds time_{0};
   Nanoseconds compile_time_{0};
-  double spread_ = 0;
 };
 
 // The chance of at least `wins` heads in `n` throws of a fair coin: the one-sided sign test. n

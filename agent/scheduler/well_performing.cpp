@@ -93,10 +93,4 @@ double steps_for_probability(double fraction, double wanted_probability) {
   return std::log1p(-wanted_probability) / std::log1p(-fraction);
 }
 
-double probability_after_steps(double fraction, double steps) {
-  if (!(fraction > 0) || !(steps > 0)) return 0;
-  if (fraction >= 1) return 1;
-  return -std::expm1(steps * std::log1p(-fraction));
-}
-
 }  // namespace idletune

@@ -180,11 +180,6 @@ std::optional<PublishedPrior> published_prior(std::string_view kernel, Processor
   return std::nullopt;
 }
 
-PublishedPrior published_prior_of_any(Processor processor) {
-  return summarize_cells(
-      "any", [&](const PublishedFraction& cell) { return cell.processor == processor; });
-}
-
 double published_spread_between_devices(Processor processor) {
   double squares = 0;
   unsigned degrees = 0;

@@ -38,10 +38,6 @@ struct PublishedPrior {
 // hint.
 std::optional<PublishedPrior> published_prior(std::string_view kernel, Processor processor);
 
-// For a kernel of which nothing is known: geometric mean and spread over all cells of the
-// processor.
-PublishedPrior published_prior_of_any(Processor processor);
-
 // How much ln p_b differs between devices for one and the same benchmark: pooled standard deviation
 // (GPU: 0.7).
 double published_spread_between_devices(Processor processor);

@@ -173,7 +173,6 @@ std::string_view KernelPackage::source() const { return contents_->source; }
 std::string_view KernelPackage::entry() const { return contents_->entry; }
 Dialect KernelPackage::dialect() const { return contents_->dialect; }
 std::uint64_t KernelPackage::digest() const { return contents_->digest; }
-std::uint64_t KernelPackage::source_digest() const { return contents_->source_digest; }
 const Space& KernelPackage::space() const { return contents_->space; }
 const Configuration& KernelPackage::default_configuration() const {
   return contents_->default_configuration;

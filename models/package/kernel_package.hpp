@@ -111,7 +111,6 @@ class KernelPackage {
   Dialect dialect() const;
   // Identity of the kernel: source, entry, options, launch geometry and space. Part of every key.
   std::uint64_t digest() const;
-  std::uint64_t source_digest() const;
   const Space& space() const;
   const Configuration& default_configuration() const;
 

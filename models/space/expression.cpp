@@ -169,14 +169,6 @@ const char* expression_error_name(ExpressionError error) {
   return "unknown";
 }
 
-Expression Expression::constant(std::int64_t value) {
-  Expression expression;
-  expression.code_.push_back(static_cast<std::uint32_t>(ExpressionOp::constant));
-  expression.constants_.push_back(value);
-  expression.text_ = std::to_string(value);
-  return expression;
-}
-
 Result<Expression> Expression::load(Span<const std::uint32_t> code,
                                     Span<const std::int64_t> constants, std::string_view text,
                                     std::size_t dimension_count, std::size_t parameter_count) {

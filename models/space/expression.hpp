@@ -68,7 +68,6 @@ class Expression {
 
   // The constant 0.
   Expression() = default;
-  static Expression constant(std::int64_t value);
 
   // Takes bytecode from a file or the parser: checks operations, operands, jump targets, stack
   // depth on every path, and that it reads only the first `dimension_count` dimensions and

@@ -87,7 +87,6 @@ void query(const State& state) {
   state.for_each_quarantine([&](const Quarantine& q) { require(state.is_quarantined(q.key)); });
   state.for_each_suspect([&](const Suspect& s) { require(state.is_suspect(s.key)); });
   state.for_each_adoption([&](const Adoption&) { ++count; });
-  state.for_each_shape_statistics([&](const ShapeStatistics&) { ++count; });
 }
 
 // Whatever the file says, what is in memory after opening it survives a compaction and a new
