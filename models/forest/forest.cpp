@@ -32,35 +32,6 @@ Status check(const ForestOptions& options) {
   return check(options.tree);
 }
 
-// Sums up the predictions for one row of the trees that did not draw it.
-class BagVotes {
- public:
-  explicit BagVotes(std::uint32_t classes) : votes_(classes) {}
-  void clear() {
-    sum_ = 0;
-    count_ = 0;
-    std::fill(votes_.begin(), votes_.end(), 0.0);
-  }
-  void add(const TreeNode& leaf) {
-    ++count_;
-    if (votes_.empty()) {
-      sum_ += static_cast<double>(leaf.value());
-    } else {
-      votes_[leaf.class_number()] += vote_of(leaf, static_cast<std::uint32_t>(votes_.size()));
-    }
-  }
-  std::size_t count() const { return count_; }
-  double mean() const { return sum_ / static_cast<double>(count_); }
-  double winner() const {
-    return static_cast<double>(std::max_element(votes_.begin(), votes_.end()) - votes_.begin());
-  }
-
- private:
-  std::vector<double> votes_;
-  double sum_ = 0;
-  std::size_t count_ = 0;
-};
-
 }  // namespace
 
 Result<Forest> Forest::grow(const Dataset& data, const ForestOptions& options) {
@@ -135,50 +106,6 @@ Status Forest::check_fit(const Dataset& data) const {
                 "a forest of " + std::to_string(options_.trees) + " trees on " +
                     std::to_string(data.rows()) + " rows may need " + std::to_string(needed) +
                     " bytes; the limit is " + std::to_string(options_.max_bytes));
-}
-
-OutOfBag Forest::out_of_bag(const Dataset& data) const {
-  OutOfBag result;
-  if (!options_.bootstrap || grown_ != options_.trees || data.columns != shape_.columns ||
-      data.classes != shape_.classes) {
-    return result;
-  }
-  // Which trees drew which rows is drawn again: one bit per tree and row.
-  const std::size_t trees = options_.trees;
-  std::vector<bool> drawn(trees * data.rows());
-  std::vector<std::uint16_t> weights(data.rows());
-  for (std::size_t t = 0; t < trees; ++t) {
-    Random random = generator_of(options_.seed, t);
-    draw_rows(true, random, weights);
-    for (std::size_t r = 0; r < data.rows(); ++r) drawn[t * data.rows() + r] = weights[r] > 0;
-  }
-  BagVotes votes(shape_.classes);
-  double squared_errors = 0, sum = 0, squares = 0;
-  std::size_t right = 0;
-  for (std::size_t r = 0; r < data.rows(); ++r) {
-    votes.clear();
-    for (std::size_t t = 0; t < trees; ++t) {
-      if (!drawn[t * data.rows() + r]) votes.add(view().tree(t).leaf(data.row(r)));
-    }
-    if (votes.count() == 0) continue;
-    ++result.rows;
-    const double target = static_cast<double>(data.targets[r]);
-    if (shape_.classes != 0) {
-      right += votes.winner() == target ? 1 : 0;
-      continue;
-    }
-    const double error = votes.mean() - target;
-    squared_errors += error * error;
-    sum += target;
-    squares += target * target;
-  }
-  if (result.rows == 0) return result;
-  const double count = static_cast<double>(result.rows);
-  result.accuracy = static_cast<double>(right) / count;
-  result.mean_squared_error = squared_errors / count;
-  const double variance = squares / count - (sum / count) * (sum / count);
-  if (variance > 0) result.r_squared = 1 - result.mean_squared_error / variance;
-  return result;
 }
 
 std::size_t Forest::bytes_needed(std::size_t rows, std::size_t columns, std::uint32_t classes,

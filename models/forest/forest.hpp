@@ -21,15 +21,6 @@ struct ForestOptions {
   std::size_t max_bytes = std::size_t{64} << 20;  // of memory while it learns and afterwards
 };
 
-// Error on the rows that a tree did not draw (Breiman 2001, section 3.1): an estimate for new rows
-// that costs no rows.
-struct OutOfBag {
-  std::size_t rows = 0;           // that at least one tree did not draw
-  double mean_squared_error = 0;  // regression
-  double r_squared = 0;           // regression; 0 if the targets of those rows are all equal
-  double accuracy = 0;            // classification: share predicted right
-};
-
 class Forest {
  public:
   Forest() = default;
@@ -55,10 +46,6 @@ class Forest {
   ForestView view() const { return {nodes_, starts_, shape_}; }
   const ForestOptions& options() const { return options_; }
   bool empty() const { return nodes_.empty(); }
-
-  // `data` must be the data of grow(). Zero rows without bootstrap, after renew(), and for data of
-  // other columns or classes.
-  OutOfBag out_of_bag(const Dataset& data) const;
 
   // Most bytes held while growing on data of this size.
   static std::size_t bytes_needed(std::size_t rows, std::size_t columns, std::uint32_t classes,

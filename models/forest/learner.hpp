@@ -33,12 +33,4 @@ class Learner {
   virtual const char* name() const = 0;  // "cart", "forest", "knn", "svm", "mlp"
 };
 
-// Predicts row by row; `rows` holds out.size() rows of `columns` values.
-inline void predict_rows(const Learner& learner, Span<const float> rows, std::size_t columns,
-                         Span<Prediction> out) {
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    out[i] = learner.predict(rows.subspan(i * columns, columns));
-  }
-}
-
 }  // namespace idletune::learners

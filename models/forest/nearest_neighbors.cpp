@@ -88,14 +88,6 @@ std::size_t NearestNeighbors::find(Span<const float> row, Neighbor* nearest) con
   return count;
 }
 
-std::vector<std::size_t> NearestNeighbors::neighbors_of(Span<const float> row) const {
-  Neighbor nearest[kMaxNeighbors];
-  const std::size_t count = find(row, nearest);
-  std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < count; ++i) rows.push_back(nearest[i].row);
-  return rows;
-}
-
 double NearestNeighbors::weight_of(const Neighbor& neighbor, bool exact_match) const {
   if (options_.weights == NeighborWeights::uniform) return 1;
   if (exact_match) return neighbor.distance == 0 ? 1 : 0;

@@ -38,9 +38,6 @@ class NearestNeighbors final : public Learner {
   Prediction predict(Span<const float> row) const override;
   const char* name() const override { return "knn"; }
 
-  // Numbers of the neighbours among the rows learned from, nearest first.
-  std::vector<std::size_t> neighbors_of(Span<const float> row) const;
-
  private:
   struct Neighbor {
     double distance;  // squared

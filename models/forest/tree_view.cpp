@@ -167,28 +167,4 @@ Prediction ForestView::predict(Span<const float> row) const {
   return shape.classes != 0 ? vote(*this, row) : average(*this, row);
 }
 
-Status verify(const ForestView& forest) {
-  const std::size_t trees = forest.tree_count();
-  if (trees == 0 || trees > kMaxTrees) {
-    return Status(StatusCode::corrupt, "a forest of " + std::to_string(trees) +
-                                           " trees; expected 1 to " + std::to_string(kMaxTrees));
-  }
-  if (forest.shape.columns == 0 || forest.shape.columns > kMaxFeatures ||
-      forest.shape.classes > kMaxClasses) {
-    return Status(StatusCode::corrupt, "a forest's columns or classes are out of range");
-  }
-  if (forest.starts[0] != 0 || forest.starts[trees] != forest.nodes.size()) {
-    return Status(StatusCode::corrupt, "a forest's trees do not cover its nodes");
-  }
-  for (std::size_t i = 0; i < trees; ++i) {
-    const std::string place = "tree " + std::to_string(i) + ": ";
-    if (forest.starts[i + 1] < forest.starts[i] || forest.starts[i + 1] > forest.nodes.size()) {
-      return Status(StatusCode::corrupt, place + "its place is out of range");
-    }
-    const Status tree = verify(forest.tree(i).nodes(), forest.shape);
-    if (!tree.ok()) return Status(tree.code(), place + tree.message());
-  }
-  return {};
-}
-
 }  // namespace idletune::learners

@@ -80,8 +80,4 @@ struct ForestView {
   Prediction predict(Span<const float> row) const;
 };
 
-// verify() of every tree, and of `starts`: ascending from 0 to the number of nodes, 1 to kMaxTrees
-// trees. Errors: corrupt, naming the tree.
-Status verify(const ForestView& forest);
-
 }  // namespace idletune::learners

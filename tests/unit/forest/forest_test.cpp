@@ -9,6 +9,7 @@
 #include "models/core/random.hpp"
 #include "models/forest/tree_learners.hpp"
 #include "tests/unit/forest/golden_file.hpp"
+#include "tests/unit/forest/sound_forest.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;
@@ -20,8 +21,7 @@ namespace {
 Forest grown(const Dataset& data, const ForestOptions& options) {
   auto forest = Forest::grow(data, options);
   REQUIRE_MESSAGE(forest.ok(), forest.status().message());
-  const Status sound = verify(forest->view());
-  REQUIRE_MESSAGE(sound.ok(), sound.message());
+  REQUIRE(test::is_sound(forest->view()));
   return std::move(*forest);
 }
 
@@ -70,39 +70,6 @@ TEST_CASE("a forest is the same, bit by bit, on every architecture") {
   CHECK(fingerprint(grown(read_golden("categories").training_data(), options)) == 129225309u);
 }
 
-TEST_CASE("rows that trees did not draw estimate the error on new rows") {
-  ForestOptions options;
-  options.trees = 64;
-  for (const char* name : {"friedman", "gemm", "blobs", "gemm_quartiles"}) {
-    CAPTURE(name);
-    const GoldenFile file = read_golden(name);
-    const Dataset data = file.training_data();
-    const Forest forest = grown(data, options);
-    const OutOfBag estimate = forest.out_of_bag(data);
-    CHECK(estimate.rows == data.rows());
-    ForestLearner learner(options);
-    REQUIRE(learner.fit(data).ok());
-    const double held_out = score_of(predictions_of(learner, file), file);
-    const double estimated = data.is_classification() ? estimate.accuracy : estimate.r_squared;
-    // Two independent estimates from 100 to 200 rows each.
-    CHECK(std::fabs(estimated - held_out) < 0.12);
-    if (!data.is_classification()) CHECK(estimate.mean_squared_error > 0);
-  }
-}
-
-TEST_CASE("there is no out-of-bag estimate without bootstrap, for other data, or after renewal") {
-  const GoldenFile file = read_golden("friedman");
-  ForestOptions options;
-  options.trees = 4;
-  Forest forest = grown(file.training_data(), options);
-  CHECK(forest.out_of_bag(file.training_data()).rows > 0);
-  CHECK(forest.out_of_bag(read_golden("wave").training_data()).rows == 0);
-  REQUIRE(forest.renew(file.training_data(), 1).ok());
-  CHECK(forest.out_of_bag(file.training_data()).rows == 0);
-  options.bootstrap = false;
-  CHECK(grown(file.training_data(), options).out_of_bag(file.training_data()).rows == 0);
-}
-
 TEST_CASE("bootstrap leaves out about 37 percent of the rows of each tree") {
   const GoldenFile file = read_golden("friedman");
   ForestOptions options;
@@ -129,7 +96,7 @@ TEST_CASE("renewing replaces the oldest trees first and keeps the forest sound")
   const std::size_t nodes_before = forest.view().nodes.size();
   CountingListener listener;
   REQUIRE(forest.renew(all, 2, &listener).ok());
-  REQUIRE(verify(forest.view()).ok());
+  REQUIRE(test::is_sound(forest.view()));
   CHECK(listener.left == before[0] + before[1]);
   CHECK(listener.arrived == size_of_tree(0) + size_of_tree(1));
   CHECK(forest.view().nodes.size() == nodes_before - listener.left + listener.arrived);
@@ -138,7 +105,7 @@ TEST_CASE("renewing replaces the oldest trees first and keeps the forest sound")
   REQUIRE(forest.renew(all, 4).ok());
   for (std::size_t i = 0; i < 6; ++i) CHECK(size_of_tree(i) > before[i]);
   REQUIRE(forest.renew(few, 100).ok());  // all, once
-  REQUIRE(verify(forest.view()).ok());
+  REQUIRE(test::is_sound(forest.view()));
   for (std::size_t i = 0; i < 6; ++i) CHECK(size_of_tree(i) < 100);
 }
 

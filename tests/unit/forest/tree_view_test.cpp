@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "models/forest/tree_view.hpp"
+#include "tests/unit/forest/sound_forest.hpp"
 
 using namespace idletune;
 using namespace idletune::learners;
@@ -170,7 +171,7 @@ TEST_CASE("a forest averages its trees, and its spread has both parts") {
   nodes.push_back(TreeNode::value_leaf(14, 1, 1));
   const std::vector<std::uint32_t> starts{0, 5, 6};
   const ForestView forest{nodes, starts, kShape};
-  REQUIRE(verify(forest).ok());
+  REQUIRE(test::is_sound(forest));
   const std::vector<float> row{1, 0};
   const Prediction prediction = forest.predict(row);
   CHECK(prediction.value == 12);
@@ -185,7 +186,7 @@ TEST_CASE("a forest's trees vote with the share of their leaf's class") {
     std::vector<std::uint32_t> starts;
     for (std::uint32_t i = 0; i <= leaves.size(); ++i) starts.push_back(i);
     const ForestView forest{leaves, starts, {1, classes}};
-    REQUIRE(verify(forest).ok());
+    REQUIRE(test::is_sound(forest));
     const float row[] = {0};
     return forest.predict(row).value;
   };
@@ -195,23 +196,4 @@ TEST_CASE("a forest's trees vote with the share of their leaf's class") {
                2) == 1);
   CHECK(winner({TreeNode::class_leaf(2, 1, 1), TreeNode::class_leaf(1, 1, 1)}, 3) == 1);  // a tie
   CHECK(winner({TreeNode::class_leaf(0, 1, 1)}, 1) == 0);
-}
-
-TEST_CASE("forests whose trees are not where they are said to be are refused") {
-  const std::vector<TreeNode> nodes(3, TreeNode::value_leaf(1, 0, 1));
-  const auto refused = [&](std::vector<std::uint32_t> starts, TreeShape shape = kShape) {
-    return verify(ForestView{nodes, starts, shape}).code() == StatusCode::corrupt;
-  };
-  CHECK(!refused({0, 1, 2, 3}));
-  CHECK(refused({}));
-  CHECK(refused({0}));
-  CHECK(refused({0, 1, 2}));
-  CHECK(refused({1, 2, 3}));
-  CHECK(refused({0, 2, 1, 3}));
-  CHECK(refused({0, 7, 2, 3}));
-  CHECK(refused({0, 1, 1, 2, 3}));
-  CHECK(refused({0, 1, 3}));
-  CHECK(refused({0, 1, 2, 3}, {0, 0}));
-  CHECK(refused({0, 1, 2, 3}, {kMaxFeatures + 1, 0}));
-  CHECK(refused({0, 1, 2, 3}, {2, kMaxClasses + 1}));
 }
