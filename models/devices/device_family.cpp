@@ -85,7 +85,6 @@ constexpr FamilyRule kRules[] = {
 };
 
 constexpr double kOtherVendor = 2;
-constexpr double kOtherMarket = 1;
 constexpr double kPerYear = 0.25;
 
 }  // namespace
@@ -107,17 +106,12 @@ DeviceFamily device_family(std::string_view name) {
   return {};
 }
 
-double family_distance(const DeviceFamily& a, const DeviceFamily& b) {
+double origin_distance(const DeviceFamily& a, const DeviceFamily& b) {
   double distance = 0;
   if (a.vendor == Vendor::unknown || b.vendor == Vendor::unknown) {
     distance += kOtherVendor / 2;
   } else if (a.vendor != b.vendor) {
     distance += kOtherVendor;
-  }
-  if (a.market == Market::unknown || b.market == Market::unknown) {
-    distance += kOtherMarket / 2;
-  } else if (a.market != b.market) {
-    distance += kOtherMarket;
   }
   if (a.year > 0 && b.year > 0) distance += kPerYear * std::abs(a.year - b.year);
   return distance;

@@ -18,9 +18,9 @@ struct DeviceFamily {
 // unknown if none does.
 DeviceFamily device_family(std::string_view name);
 
-// How unlike two families are: 2 for another vendor, 1 for another market, 0.25 for each year; half
-// of that where vendor or market is unknown, nothing for an unknown year. Round figures;
-// models/insight/README.md says how much hangs on them.
-double family_distance(const DeviceFamily& a, const DeviceFamily& b);
+// How far apart the origins of two families are: 2 for another vendor (1 where one of them is
+// unknown), and 0.25 for each year (nothing for an unknown one). Round figures; agent/constants.md
+// says how much hangs on them.
+double origin_distance(const DeviceFamily& a, const DeviceFamily& b);
 
 }  // namespace idletune

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "models/devices/device_family.hpp"
+#include "models/insight/family_distance.hpp"
 #include "models/insight/published_fractions.hpp"
 #include "models/insight/steps.hpp"
 

@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 #include "models/devices/device_family.hpp"
+#include "models/devices/source_affinity.hpp"
 
 using namespace idletune;
 
@@ -40,13 +43,18 @@ TEST_CASE("names tell vendor, market and year") {
 
 TEST_CASE("kin are near, strangers far, and the unknown between") {
   const DeviceFamily a100 = device_family("A100");
-  const DeviceFamily v100 = device_family("V100");
-  const DeviceFamily mi250x = device_family("MI250X");
   const DeviceFamily mali = device_family("Mali-G71");
-  CHECK(family_distance(a100, a100) == 0);
-  CHECK(family_distance(a100, v100) == doctest::Approx(0.75));
-  CHECK(family_distance(a100, mi250x) == doctest::Approx(2.25));
-  CHECK(family_distance(a100, mali) == doctest::Approx(4));
-  CHECK(family_distance(a100, device_family("?")) == doctest::Approx(1.5));
-  CHECK(family_distance(mali, a100) == family_distance(a100, mali));
+  CHECK(origin_distance(a100, a100) == 0);
+  CHECK(origin_distance(a100, device_family("V100")) == doctest::Approx(0.75));
+  CHECK(origin_distance(a100, device_family("MI250X")) == doctest::Approx(2.25));
+  CHECK(origin_distance(a100, mali) == doctest::Approx(3));
+  CHECK(origin_distance(a100, device_family("?")) == doctest::Approx(1));
+  CHECK(origin_distance(mali, a100) == origin_distance(a100, mali));
+}
+
+TEST_CASE("the nearer a history's device, the more it says") {
+  CHECK(source_affinity("A100", "A100") == 1);
+  CHECK(source_affinity("A100", "V100") == doctest::Approx(std::exp(-0.75)));
+  CHECK(source_affinity("A100", "?") == doctest::Approx(std::exp(-1)));
+  CHECK(source_affinity("?", "?") == doctest::Approx(std::exp(-1)));
 }
