@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "models/predict/quantiles.hpp"
+#include "models/learn/sample_quantiles.hpp"
 #include "models/schema/model_generated.h"
 
 namespace idletune {

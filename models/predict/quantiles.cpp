@@ -22,35 +22,12 @@ std::array<double, kQuantileCount> quantile_levels() {
   return levels;
 }
 
-std::array<float, kQuantileCount> quantiles_of(Span<const double> sorted) {
-  std::array<float, kQuantileCount> quantiles{};
-  const double count = static_cast<double>(sorted.size());
-  for (std::size_t i = 0; i < kQuantileCount; ++i) {
-    const double rank = std::ceil(level(i) * count);  // 1-based; exact: levels are dyadic
-    const std::size_t index = rank < 1 ? 0 : static_cast<std::size_t>(rank) - 1;
-    quantiles[i] = static_cast<float>(sorted[std::min(index, sorted.size() - 1)]);
-  }
-  return quantiles;
-}
-
 double wilson_lower(double hits, double count, double deviations) {
   if (!(count > 0) || !(hits > 0)) return 0;
   const double share = std::min(1.0, hits / count);
   const double z2 = deviations * deviations / count;
   const double spread = std::sqrt(share * (1 - share) / count + z2 / (4 * count));
   return std::max(0.0, (share + z2 / 2 - deviations * spread) / (1 + z2));
-}
-
-double QuantileView::value(double u) const {
-  if (values_.size() != kQuantileCount) return 0;
-  if (!(u > 0)) return static_cast<double>(values_[0]);
-  for (std::size_t i = 1; i < kQuantileCount; ++i) {
-    if (u > level(i)) continue;
-    const double low = static_cast<double>(values_[i - 1]);
-    const double high = static_cast<double>(values_[i]);
-    return low + (high - low) * (u - level(i - 1)) / (level(i) - level(i - 1));
-  }
-  return static_cast<double>(values_[kQuantileCount - 1]);
 }
 
 double QuantileView::share_at_least(double q) const {

@@ -14,10 +14,6 @@ inline constexpr std::size_t kQuantileCount = 33;
 // spaces go down to 10^-4, which a uniform grid of this size could not tell from 0.
 std::array<double, kQuantileCount> quantile_levels();
 
-// The quantiles of sorted ascending values (at least one): at level u the smallest value whose
-// share of values not above it is >= u; at 0 the smallest value.
-std::array<float, kQuantileCount> quantiles_of(Span<const double> sorted);
-
 // The lower end of the Wilson interval for a share that `hits` of `count` draws had, `deviations`
 // standard deviations below; 0 for no draws.
 double wilson_lower(double hits, double count, double deviations);
@@ -27,9 +23,7 @@ class QuantileView {
  public:
   QuantileView() = default;
   explicit QuantileView(Span<const float> values) : values_(values) {}
-  // The value at level u (clamped to [0, 1]), linear between levels.
-  double value(double u) const;
-  // The share of the distribution at or above `q`; the inverse of value().
+  // The share of the distribution at or above `q`, linear between levels.
   double share_at_least(double q) const;
   Span<const float> values() const { return values_; }
 
