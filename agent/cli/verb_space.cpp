@@ -1,6 +1,7 @@
 // idletune space X: what a tuning space contains; lists or samples its valid configurations.
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,8 @@ namespace {
 
 constexpr std::uint64_t kMostSamples = 1000000000;
 constexpr std::size_t kMaxHistoryBytes = std::size_t{1} << 30;
+// Valid configurations are counted that far where their number is not stored.
+constexpr std::uint64_t kMostCounted = 1'000'000;
 
 struct SpaceOptions {
   std::string file;
@@ -122,11 +125,13 @@ std::vector<std::string> value_texts(const NamedSpace& named, std::size_t parame
   return texts;
 }
 
-// Valid configurations; null if a package does not know. A history may be a sample of its space,
-// and its `constraints` rows are no valid configurations.
+// Valid configurations; null if there are too many to count. A history may be a sample of its
+// space, and its `constraints` rows are no valid configurations.
 nlohmann::json valid_number(const NamedSpace& named) {
   if (!named.history) {
-    return named.space.indexed() ? nlohmann::json(named.space.valid_count()) : nlohmann::json();
+    if (named.space.indexed()) return named.space.valid_count();
+    const std::optional<std::uint64_t> count = named.space.count_valid(kMostCounted);
+    return count ? nlohmann::json(*count) : nlohmann::json();
   }
   if (named.history->valid_count != 0) return named.history->valid_count;
   return named.history->rows() - named.history->count(TrialStatus::constraints);
@@ -217,8 +222,9 @@ std::string summary(const NamedSpace& named) {
     return text + valid_number(named).dump() + " valid, " + std::to_string(named.history->rows()) +
            " measured";
   }
-  if (!space.indexed()) return text + "the number of valid ones is not stored (no diagram)";
-  return text + std::to_string(space.valid_count()) + " valid";
+  const nlohmann::json valid = valid_number(named);
+  return text + (valid.is_null() ? "more than " + std::to_string(kMostCounted) : valid.dump()) +
+         " valid";
 }
 
 void print_text(const NamedSpace& named, const SpaceOptions& options, const CliContext& context) {

@@ -60,73 +60,11 @@ Configuration configuration_of(const Data& data, const std::uint16_t* positions)
 }
 
 // --- rows ---
-std::uint64_t hash_row(const std::uint16_t* positions, std::size_t levels) {
-  Digest digest;
-  for (std::size_t i = 0; i < levels; ++i) digest.add(std::uint64_t{positions[i]});
-  return digest.value();
-}
-
-// The slot of the row with these positions, or the free slot where it belongs.
-std::size_t find_slot(const Data& data, const std::uint16_t* positions) {
-  const std::size_t levels = data.levels();
-  const std::size_t mask = data.row_table.size() - 1;
-  std::size_t slot = static_cast<std::size_t>(hash_row(positions, levels)) & mask;
-  while (data.row_table[slot] != 0) {
-    const std::uint16_t* row = &data.rows[(std::size_t{data.row_table[slot]} - 1) * levels];
-    if (std::equal(row, row + levels, positions)) break;
-    slot = (slot + 1) & mask;
-  }
-  return slot;
-}
-
-bool positions_of(const Data& data, const Configuration& configuration, std::uint16_t* positions) {
-  if (configuration.size() != data.levels()) return false;
-  for (std::size_t i = 0; i < data.levels(); ++i) {
-    const std::uint32_t position = space::position_of(data.parameters[i], configuration[i]);
-    if (position == UINT32_MAX) return false;
-    positions[i] = static_cast<std::uint16_t>(position);
-  }
-  return true;
-}
 
 std::optional<std::uint64_t> row_index(const Data& data, const std::uint16_t* positions) {
-  const std::uint32_t entry = data.row_table[find_slot(data, positions)];
+  const std::uint32_t entry = data.row_table[space::find_slot(data, positions)];
   if (entry == 0) return std::nullopt;
   return std::uint64_t{entry} - 1;
-}
-
-Status add_rows(Data& data, Span<const std::int64_t> rows) {
-  const std::size_t levels = data.levels();
-  const std::size_t count = rows.size() / levels;
-  if (rows.size() % levels != 0 || count >= UINT32_MAX / 2) {
-    return Status(StatusCode::invalid_argument,
-                  {"expected rows of ", levels, " values, got ", rows.size(), " values in all"});
-  }
-  std::size_t slots = 2;
-  while (slots < 2 * count) slots *= 2;
-  data.row_table.assign(slots, 0);
-  data.rows.resize(rows.size());
-  Digest digest;
-  digest.add(data.digest);
-  for (std::size_t row = 0; row < count; ++row) {
-    std::uint16_t* positions = &data.rows[row * levels];
-    const Configuration configuration(rows.subspan(row * levels, levels));
-    if (!positions_of(data, configuration, positions)) {
-      return Status(StatusCode::invalid_argument,
-                    {"row ", row, ": a value is not among its parameter's values"});
-    }
-    const std::size_t slot = find_slot(data, positions);
-    if (data.row_table[slot] != 0) {
-      return Status(StatusCode::invalid_argument,
-                    {"row ", row, " repeats row ", data.row_table[slot] - 1});
-    }
-    data.row_table[slot] = static_cast<std::uint32_t>(row + 1);
-    digest.add(digest_of(configuration));
-  }
-  data.backing = SpaceBacking::rows;
-  data.valid_count = count;
-  data.digest = digest.value();
-  return Status();
 }
 
 // --- diagram ---
@@ -202,21 +140,6 @@ Configuration sample_by_constraints(const Data& data, Random& random) {
   return next_after(data, positions) ? configuration_of(data, positions) : Configuration();
 }
 
-// What from_rows keeps alive: the values that the parameters view.
-using ValueLists = std::vector<std::vector<std::int64_t>>;
-
-ValueLists occurring_values(std::size_t parameters, Span<const std::int64_t> rows) {
-  ValueLists lists(parameters);
-  for (std::size_t p = 0; p < parameters; ++p) {
-    std::vector<std::int64_t>& list = lists[p];
-    for (std::size_t i = p; i < rows.size(); i += parameters) list.push_back(rows[i]);
-    std::sort(list.begin(), list.end());
-    list.erase(std::unique(list.begin(), list.end()), list.end());
-    list.shrink_to_fit();
-  }
-  return lists;
-}
-
 }  // namespace
 
 const char* parameter_kind_name(ParameterKind kind) {
@@ -236,28 +159,6 @@ Space::Space() {
   data->backing = SpaceBacking::rows;
   data->row_table.assign(2, 0);
   data_ = std::move(data);
-}
-
-Result<Space> Space::from_rows(Span<const std::string> names, Span<const ParameterKind> kinds,
-                               Span<const std::vector<std::int64_t>> values,
-                               Span<const std::int64_t> rows) {
-  const auto fits = [&](std::size_t size) { return size == 0 || size == names.size(); };
-  if (names.empty() || !fits(kinds.size()) || !fits(values.size())) {
-    return Status(StatusCode::invalid_argument,
-                  "expected a name for every parameter, and as many kinds and value lists or none");
-  }
-  auto lists = std::make_shared<ValueLists>(values.begin(), values.end());
-  if (values.empty()) *lists = occurring_values(names.size(), rows);
-  std::vector<space::ParameterData> parameters(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    parameters[i].name = names[i];
-    if (!kinds.empty()) parameters[i].kind = kinds[i];
-    parameters[i].values = {(*lists)[i].data(), (*lists)[i].size()};
-  }
-  Result<std::shared_ptr<Data>> data = space::make_data(std::move(parameters), {}, lists);
-  if (!data.ok()) return data.status();
-  if (Status status = add_rows(**data, rows); !status.ok()) return status;
-  return Space(std::shared_ptr<const Data>(std::move(*data)));
 }
 
 std::size_t Space::parameter_count() const { return data_->levels(); }
@@ -297,19 +198,6 @@ SpaceBacking Space::backing() const { return data_->backing; }
 std::uint64_t Space::valid_count() const { return data_->valid_count; }
 std::uint64_t Space::digest() const { return data_->digest; }
 
-std::optional<std::uint64_t> Space::count_valid(std::uint64_t limit) const {
-  if (indexed()) {
-    if (valid_count() > limit) return std::nullopt;
-    return valid_count();
-  }
-  std::uint64_t count = 0;
-  Configuration ignored;
-  for (Cursor walk = cursor(); walk.next(ignored);) {
-    if (++count > limit) return std::nullopt;
-  }
-  return count;
-}
-
 Configuration Space::at(std::uint64_t index) const {
   if (index >= valid_count()) return Configuration();
   if (backing() == SpaceBacking::diagram) return diagram_at(*data_, index);
@@ -319,7 +207,8 @@ Configuration Space::at(std::uint64_t index) const {
 
 std::optional<std::uint64_t> Space::index_of(const Configuration& configuration) const {
   std::uint16_t positions[kMaxParameters] = {};
-  if (valid_count() == 0 || !positions_of(*data_, configuration, positions)) return std::nullopt;
+  if (valid_count() == 0 || !space::positions_of(*data_, configuration, positions))
+    return std::nullopt;
   if (backing() == SpaceBacking::diagram) return diagram_index(*data_, positions);
   return row_index(*data_, positions);
 }
@@ -327,7 +216,7 @@ std::optional<std::uint64_t> Space::index_of(const Configuration& configuration)
 bool Space::contains(const Configuration& configuration) const {
   if (indexed()) return index_of(configuration).has_value();
   std::uint16_t positions[kMaxParameters] = {};
-  return positions_of(*data_, configuration, positions) &&
+  return space::positions_of(*data_, configuration, positions) &&
          satisfies_constraints(*data_, configuration);
 }
 

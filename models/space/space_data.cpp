@@ -145,4 +145,36 @@ std::uint32_t position_of(const ParameterData& parameter, std::int64_t value) {
   return *found;
 }
 
+namespace {
+
+std::uint64_t hash_row(const std::uint16_t* positions, std::size_t levels) {
+  Digest digest;
+  for (std::size_t i = 0; i < levels; ++i) digest.add(std::uint64_t{positions[i]});
+  return digest.value();
+}
+
+}  // namespace
+
+std::size_t find_slot(const Data& data, const std::uint16_t* positions) {
+  const std::size_t levels = data.levels();
+  const std::size_t mask = data.row_table.size() - 1;
+  std::size_t slot = static_cast<std::size_t>(hash_row(positions, levels)) & mask;
+  while (data.row_table[slot] != 0) {
+    const std::uint16_t* row = &data.rows[(std::size_t{data.row_table[slot]} - 1) * levels];
+    if (std::equal(row, row + levels, positions)) break;
+    slot = (slot + 1) & mask;
+  }
+  return slot;
+}
+
+bool positions_of(const Data& data, const Configuration& configuration, std::uint16_t* positions) {
+  if (configuration.size() != data.levels()) return false;
+  for (std::size_t i = 0; i < data.levels(); ++i) {
+    const std::uint32_t position = position_of(data.parameters[i], configuration[i]);
+    if (position == UINT32_MAX) return false;
+    positions[i] = static_cast<std::uint16_t>(position);
+  }
+  return true;
+}
+
 }  // namespace idletune::space

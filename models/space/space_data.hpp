@@ -60,4 +60,12 @@ Status adopt_diagram(Data& data, const Diagram& diagram);
 // The position of `value`; UINT32_MAX if there is none.
 std::uint32_t position_of(const ParameterData& parameter, std::int64_t value);
 
+// Of each value of the configuration; false, with some of them written, if one is no value of its
+// parameter.
+bool positions_of(const Data& data, const Configuration& configuration, std::uint16_t* positions);
+
+// Backing rows: the slot of row_table that holds the row with these positions, or the free one
+// where it belongs.
+std::size_t find_slot(const Data& data, const std::uint16_t* positions);
+
 }  // namespace idletune::space
