@@ -32,7 +32,7 @@ void take_over(Decision& decision, const LookAhead& look) {
   decision.steps = look.steps;
   decision.cost_ns = look.cost;
   decision.gain_ns = look.gain;
-  decision.pessimistic_net_ns = look.pessimistic_net;
+  decision.pessimistic_net_ns = look.steps > 0 ? look.pessimistic_net : 0;
   decision.break_even_launches = look.break_even();
 }
 

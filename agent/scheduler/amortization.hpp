@@ -69,7 +69,7 @@ struct DecisionInput {
   // --- what was measured here ---
   const UniformDraws* draws = nullptr;  // not owned; may be null
   Nanoseconds best_here{0};             // fastest correct time seen here by any means; 0: none
-  std::uint64_t remaining_configurations = 0;  // not tried yet; 0: unknown
+  std::optional<std::uint64_t> remaining_configurations;  // not tried yet; empty: unknown
 
   // --- what is wanted ---
   double target_ratio = 0.9;        // r: "well-performing" means q >= r

@@ -69,6 +69,8 @@ void explain_tune(Decision& decision, const Terms& terms) {
 
 void explain_stop(Decision& decision, const Terms& terms, const LookAhead& look,
                   const char* beginning) {
+  if (terms.max_steps < 1)
+    return say(decision, "%s: every configuration has been tried.", beginning);
   if (terms.launches > look.break_even_search() && terms.launches <= look.break_even_promise) {
     say(decision,
         "%s: it may gain %s for %s, but a step that finds nothing may cost %s, more than the "

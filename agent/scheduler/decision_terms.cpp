@@ -20,18 +20,18 @@ double clamp_or(double value, double low, double high, double fallback) {
 
 Terms terms_of(const DecisionInput& input) {
   Terms terms;
-  terms.current = in_ns(input.current);
+  terms.current = real_ns_from_0(input.current);
   terms.launches = clamp_or(input.expected_launches, 0.0, kMaxLaunches, 0.0);
   terms.launches_per_step = clamp_or(input.launches_per_step, 0.0, kMaxLaunches, 0.0);
-  terms.step_charge = clamp_or(input.kappa, 0.0, 1e6, 1.0) * in_ns(input.step_cost);
-  terms.step_charge_high = std::max(
-      terms.step_charge, clamp_or(input.kappa, 0.0, 1e6, 1.0) * in_ns(input.step_cost_high));
+  terms.step_charge = clamp_or(input.kappa, 0.0, 1e6, 1.0) * real_ns_from_0(input.step_cost);
+  terms.step_charge_high = std::max(terms.step_charge, clamp_or(input.kappa, 0.0, 1e6, 1.0) *
+                                                           real_ns_from_0(input.step_cost_high));
   terms.ratio = clamp_or(input.target_ratio, 0.01, 1.0, 0.9);
   terms.probability = clamp_or(input.wanted_probability, 0.0, 1.0, 0.9);
   terms.margin = clamp_or(input.adoption_margin, 0.0, 0.9, 0.03);
   terms.pessimism = clamp_or(input.pessimism, 0.0, 1.0, 0.25);
-  if (input.remaining_configurations > 0) {
-    terms.max_steps = std::min(kMaxSteps, static_cast<double>(input.remaining_configurations));
+  if (input.remaining_configurations) {
+    terms.max_steps = std::min(kMaxSteps, static_cast<double>(*input.remaining_configurations));
   }
   terms.draws = input.draws ? input.draws->count() : 0;
   terms.has_quantiles = input.quantiles.size() >= 2;

@@ -1,6 +1,5 @@
 // What is known of one kernel at one shape on this device, from a model and from what was measured
-// here, and the input of the decision made of it. The tuner inside an application and the
-// simulation of applications (agent/lab/regret) share it.
+// here.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +9,6 @@
 
 #include "agent/belief/uniform_draws.hpp"
 #include "agent/scheduler/amortization.hpp"
-#include "agent/scheduler/stage_estimates.hpp"
 #include "agent/search/searcher.hpp"
 #include "agent/tuning/kernel_model.hpp"
 
@@ -37,29 +35,6 @@ struct ShapeEvidence {
   // `time` was measured for a configuration by other means than a step (the baseline, say).
   void saw(Nanoseconds time);
 };
-
-// The application and the accounts at the moment of a decision. Fields as in DecisionInput.
-struct DecisionSituation {
-  Nanoseconds running_time{0};
-  bool first_pick_running = false;
-  double expected_launches = 0;
-  double launches_per_second = 0;   // that go on while a step is made; 0: the application waits
-  StageEstimates::StepCost step;    // what a typical step takes
-  Nanoseconds step_charge{0};       // and what that is charged, weights (kappa) applied
-  Nanoseconds step_charge_high{0};  // a high percentile of it; 0: unknown
-  std::optional<Nanoseconds> allowance;
-  std::optional<Promise> promise;
-  Nanoseconds gap_needed{0};
-  Nanoseconds longest_gap{0};
-  SearchOutlook outlook;                   // of the searcher
-  std::uint64_t valid_configurations = 0;  // of the space; 0: unknown
-  double target_ratio = 0.9;
-  double wanted_probability = 0.9;
-  double adoption_margin = 0.03;
-};
-
-// The result refers to `evidence`, which must outlive its use.
-DecisionInput decision_input(const ShapeEvidence& evidence, const DecisionSituation& situation);
 
 // Whether the decision asks for a step now: to tune, or to try the model's first pick where that
 // was not done yet.

@@ -1,11 +1,37 @@
 #include "agent/tuning/shape_search.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "agent/search/searchers.hpp"
 
 namespace idletune {
+namespace {
+
+// What the model, or a publication, says.
+void add_knowledge(const ShapeEvidence& evidence, const SearchSubject& subject,
+                   const Configuration& running, DecisionInput& input) {
+  if (evidence.knowledge == nullptr || evidence.quantiles == nullptr) {
+    if (!subject.published_fraction) return;
+    input.fraction = subject.published_fraction;
+    input.fraction_origin = FractionOrigin::prior;
+    return;
+  }
+  input.quantiles = evidence.quantiles->values;
+  input.quantile_levels = evidence.quantiles->levels;
+  input.fraction = evidence.knowledge->cautious_fraction(subject.target_ratio);
+  if (!evidence.first_pick) return;
+  const bool runs = evidence.first_pick->configuration == running;
+  // A pick that was tried and rejected predicts nothing any more.
+  if (!runs && evidence.first_pick_tried) return;
+  input.first_pick_relative = evidence.first_pick->expected_relative_performance;
+  input.first_pick_running = runs;
+  if (runs) input.current_relative = input.first_pick_relative;
+}
+
+}  // namespace
 
 ShapeSearch::ShapeSearch(SearchSubject subject, std::shared_ptr<const KernelModel> model)
     : subject_(std::move(subject)), model_(std::move(model)) {
@@ -144,31 +170,37 @@ StepPrice ShapeSearch::step_price(const StageContext& context, const Ledger& led
   return price;
 }
 
+DecisionInput decision_input(const ShapeEvidence& evidence, const SearchSubject& subject,
+                             const SearchSituation& situation, const SearchOutlook& outlook) {
+  DecisionInput input;
+  input.current = situation.running_time;
+  input.expected_launches = situation.expected_launches;
+  const StageEstimates::StepCost& step = situation.step.time;
+  input.launches_per_step = situation.launches_per_second * real_ns(step.cpu + step.device) * 1e-9;
+  // The weights are in the charge already.
+  input.step_cost = situation.step.charge;
+  input.step_cost_high = situation.step.charge_high;
+  input.kappa = 1;
+  input.allowance = situation.allowance;
+  input.promise = situation.promise;
+  input.outlook = outlook;
+  input.gap_needed = situation.gap_needed;
+  input.longest_gap = situation.longest_gap;
+  input.draws = &evidence.draws;
+  input.best_here = evidence.best_here;
+  const std::uint64_t valid = subject.valid_configurations > 0 ? subject.valid_configurations
+                                                               : subject.space->valid_count();
+  const std::uint64_t tried = evidence.evaluated + (subject.has_baseline ? 1 : 0);
+  if (valid > 0) input.remaining_configurations = valid - std::min(valid, tried);
+  input.target_ratio = subject.target_ratio;
+  input.wanted_probability = subject.wanted_probability;
+  input.adoption_margin = subject.adoption_margin;
+  add_knowledge(evidence, subject, situation.running, input);
+  return input;
+}
+
 Decision ShapeSearch::weigh(const SearchSituation& situation) const {
-  DecisionSituation complete;
-  complete.running_time = situation.running_time;
-  complete.first_pick_running = is_first_pick(situation.running);
-  complete.expected_launches = situation.expected_launches;
-  complete.launches_per_second = situation.launches_per_second;
-  complete.step = situation.step.time;
-  complete.step_charge = situation.step.charge;
-  complete.step_charge_high = situation.step.charge_high;
-  complete.allowance = situation.allowance;
-  complete.promise = situation.promise;
-  complete.gap_needed = situation.gap_needed;
-  complete.longest_gap = situation.longest_gap;
-  complete.outlook = outlook();
-  complete.valid_configurations = subject_.valid_configurations > 0 ? subject_.valid_configurations
-                                                                    : subject_.space->valid_count();
-  complete.target_ratio = subject_.target_ratio;
-  complete.wanted_probability = subject_.wanted_probability;
-  complete.adoption_margin = subject_.adoption_margin;
-  DecisionInput input = decision_input(evidence_, complete);
-  if (evidence_.knowledge == nullptr && subject_.published_fraction) {
-    input.fraction = subject_.published_fraction;
-    input.fraction_origin = FractionOrigin::prior;
-  }
-  return idletune::decide(input);
+  return idletune::decide(decision_input(evidence_, subject_, situation, outlook()));
 }
 
 const Decision& ShapeSearch::decide(const SearchSituation& situation) {

@@ -67,6 +67,10 @@ struct SearchSituation {
   Nanoseconds longest_gap{0};
 };
 
+// The evidence must outlive the use of what this returns. `outlook`: the searcher's.
+DecisionInput decision_input(const ShapeEvidence& evidence, const SearchSubject& subject,
+                             const SearchSituation& situation, const SearchOutlook& outlook);
+
 // A configuration that was measured on this device before the search was set up.
 struct KnownMeasurement {
   Configuration configuration;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "agent/search/searchers.hpp"
-#include "agent/tuning/shape_evidence.hpp"
+#include "agent/tuning/shape_search.hpp"
 #include "models/core/random.hpp"
 #include "tests/bench/launch_cost/allocation_counter.hpp"
 #include "tests/unit/predict/model_builder.hpp"
@@ -72,11 +72,14 @@ void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, 
   ShapeEvidence evidence;
   evidence.knowledge = &knowledge;
   evidence.quantiles = &quantiles;
-  DecisionSituation situation;
+  const Space space;
+  SearchSubject subject;
+  subject.space = &space;
+  SearchSituation situation;
   situation.expected_launches = 1e5;
-  situation.step_charge = std::chrono::milliseconds(100);
+  situation.step.charge = std::chrono::milliseconds(100);
   const std::uint32_t random_every = SearcherOptions().random_every;
-  situation.outlook = {&beliefs, 1.0 / random_every};
+  const SearchOutlook outlook{&beliefs, 1.0 / random_every};
   situation.promise = Promise();
   Random random(seed);
   double running = 1e9;
@@ -97,7 +100,7 @@ void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, 
     situation.running_time = Nanoseconds(static_cast<std::int64_t>(running));
     situation.promise->untuned = situation.running_time;
     const auto middle = std::chrono::steady_clock::now();
-    const Decision decision = decide(decision_input(evidence, situation));
+    const Decision decision = decide(decision_input(evidence, subject, situation, outlook));
     times.decide.push_back(microseconds_since(middle));
     if (decision.reason().empty()) std::printf("no reason\n");  // and nothing is optimised away
   }

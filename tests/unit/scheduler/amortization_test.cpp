@@ -164,3 +164,16 @@ TEST_CASE("with beliefs the verdict turns at the break-even number of launches t
     CHECK(above.break_even_launches == Approx(turn));
   }
 }
+
+TEST_CASE("where every configuration has been tried tuning stops and says so") {
+  DecisionInput input = plain(1e6);
+  REQUIRE(decide(input).verdict == Verdict::tune);
+  input.remaining_configurations = 64;
+  CHECK(decide(input).verdict == Verdict::tune);
+  input.remaining_configurations = 0;
+  const Decision decision = decide(input);
+  CHECK(decision.verdict == Verdict::stop);
+  CHECK(decision.steps == 0);
+  CHECK(decision.reason() == "Tuning does not pay: every configuration has been tried.");
+  CHECK(complete_sentence(decision));
+}
