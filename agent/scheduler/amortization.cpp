@@ -6,6 +6,7 @@
 #include "agent/scheduler/decision_reason.hpp"
 #include "agent/scheduler/decision_terms.hpp"
 #include "agent/scheduler/look_ahead.hpp"
+#include "agent/scheduler/nanoseconds.hpp"
 #include "agent/scheduler/well_performing.hpp"
 
 namespace idletune {
@@ -41,7 +42,7 @@ void admit(Decision& decision, const DecisionInput& input, const Terms& terms) {
   decision.verdict = Verdict::wait;
   if (input.longest_gap.count() > 0 && input.gap_needed > input.longest_gap) {
     explain_short_gaps(decision, input);
-  } else if (input.allowance && in_ns(*input.allowance) < terms.step_charge) {
+  } else if (input.allowance && real_ns_from_0(*input.allowance) < terms.step_charge) {
     explain_short_allowance(decision, input, terms);
   } else {
     decision.verdict = Verdict::tune;

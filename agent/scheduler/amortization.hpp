@@ -24,12 +24,11 @@ enum class FractionOrigin : std::uint8_t { prior = 0, model = 1, measured = 2 };
 const char* fraction_origin_name(FractionOrigin origin);
 
 // How much of the promise "never more than `share` above not tuning" is left for one shape; all
-// figures of that shape.
+// figures of that shape. What tuning has saved so far is kept: nothing may be spent against it.
 struct Promise {
   double share = 0.02;
   Nanoseconds untuned{0};       // time of a launch without tuning
   Nanoseconds untuned_past{0};  // what the launches so far would have taken without tuning
-  Nanoseconds saved{0};         // by tuning, so far
   Nanoseconds charged{0};       // for tuning, so far
 };
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <optional>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune::amortization {
@@ -22,7 +23,8 @@ double scale_from_draws(const UniformDraws& draws, const RelativePerformance& di
   const Span<const Nanoseconds> times = draws.times();
   for (std::size_t i = 0; i < times.size(); ++i) {
     const double level = 1.0 - (static_cast<double>(i) + 0.5) / static_cast<double>(times.size());
-    estimates[i] = std::log(in_ns(times[i])) + std::log(distribution.correct_quantile(level));
+    estimates[i] =
+        std::log(real_ns_from_0(times[i])) + std::log(distribution.correct_quantile(level));
   }
   sort_ascending(Span<double>(estimates.data(), times.size()));
   return estimates[times.size() / 2];

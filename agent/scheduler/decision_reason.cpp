@@ -5,6 +5,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "agent/scheduler/nanoseconds.hpp"
+
 namespace idletune::amortization {
 namespace {
 
@@ -111,7 +113,8 @@ void explain_short_gaps(Decision& decision, const DecisionInput& input) {
       "Tuning would pay (gain %s, cost %s), but a stage needs an idle gap of %s and the "
       "usual longest is %s.",
       DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
-      DurationText(in_ns(input.gap_needed)).text, DurationText(in_ns(input.longest_gap)).text);
+      DurationText(real_ns_from_0(input.gap_needed)).text,
+      DurationText(real_ns_from_0(input.longest_gap)).text);
 }
 
 void explain_short_allowance(Decision& decision, const DecisionInput& input, const Terms& terms) {
@@ -119,7 +122,7 @@ void explain_short_allowance(Decision& decision, const DecisionInput& input, con
       "Tuning would pay (gain %s, cost %s), but the next step is charged %s and the "
       "overhead limit allows %s now.",
       DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
-      DurationText(terms.step_charge).text, DurationText(in_ns(*input.allowance)).text);
+      DurationText(terms.step_charge).text, DurationText(real_ns_from_0(*input.allowance)).text);
 }
 
 }  // namespace idletune::amortization

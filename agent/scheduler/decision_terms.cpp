@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/scheduler/nanoseconds.hpp"
+
 namespace idletune::amortization {
 namespace {
 
@@ -41,16 +43,17 @@ Terms terms_of(const DecisionInput& input) {
   // The fastest of many noisy times is too fast by what normal noise makes of it.
   const double luck = 1 + kNoise * std::sqrt(2 * std::log1p(terms.draws + terms.entries));
   for (Nanoseconds seen : {input.best_here, input.draws ? input.draws->best() : Nanoseconds{0}}) {
-    if (seen.count() > 0) terms.known_best = std::min(terms.known_best, in_ns(seen) * luck);
+    if (seen.count() > 0)
+      terms.known_best = std::min(terms.known_best, real_ns_from_0(seen) * luck);
   }
   if (input.promise && input.promise->untuned.count() > 0) {
     const double share = kReserved * clamp_or(input.promise->share, 0.0, 1.0, 0.02);
-    terms.slack = share * in_ns(input.promise->untuned_past) +
-                  static_cast<double>(input.promise->saved.count()) - in_ns(input.promise->charged);
-    terms.stake = share * in_ns(input.promise->untuned_past) - in_ns(input.promise->charged);
-    terms.stake_per_launch = share * in_ns(input.promise->untuned);
-    terms.slack_per_launch =
-        share * in_ns(input.promise->untuned) + in_ns(input.promise->untuned) - terms.current;
+    terms.slack = share * real_ns_from_0(input.promise->untuned_past) -
+                  real_ns_from_0(input.promise->charged);
+    terms.stake = terms.slack;
+    terms.stake_per_launch = share * real_ns_from_0(input.promise->untuned);
+    terms.slack_per_launch = share * real_ns_from_0(input.promise->untuned) +
+                             real_ns_from_0(input.promise->untuned) - terms.current;
   }
   const bool history =
       terms.has_quantiles || (input.fraction && input.fraction_origin != FractionOrigin::prior);

@@ -19,11 +19,6 @@ constexpr double kMaxSteps = 1 << 20;
 constexpr double kModelHits = 2.0;
 constexpr double kPriorHits = 0.5;
 
-// Nanoseconds; 0 for a negative duration.
-inline double in_ns(Nanoseconds duration) {
-  return duration.count() > 0 ? static_cast<double>(duration.count()) : 0.0;
-}
-
 // `fallback` for NaN.
 double clamp_or(double value, double low, double high, double fallback);
 

@@ -10,6 +10,9 @@ namespace idletune {
 
 inline double real_ns(Nanoseconds duration) { return static_cast<double>(duration.count()); }
 
+// 0 for a negative duration, which nobody meant.
+inline double real_ns_from_0(Nanoseconds duration) { return std::max(0.0, real_ns(duration)); }
+
 // Nothing for what is not above 0; at most some 285 years.
 inline Nanoseconds from_ns(double ns) {
   if (!(ns > 0)) return Nanoseconds{0};

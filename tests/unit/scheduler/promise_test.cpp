@@ -31,10 +31,7 @@ TEST_CASE("the promise forbids a step that could break it and says from when on 
   input.step_cost_high = from_ms(80);  // a step may cost that much
   CHECK(decide(input).verdict == Verdict::stop);
   CHECK(decide(input).break_even_launches == Approx(80 / (0.8 * 0.02 * 2)));
-  // What was saved, or what the present configuration saves from now on, may be spent.
-  input.promise->saved = from_ms(200);
-  CHECK(decide(input).verdict == Verdict::tune);
-  input.promise->saved = Nanoseconds(0);
+  // What the present configuration saves from now on may be spent.
   input.promise->untuned = from_ms(3);
   CHECK(decide(input).verdict == Verdict::tune);
   input.promise->charged = from_ms(1400);
@@ -67,7 +64,7 @@ TEST_CASE("absurd promises and beliefs are tamed") {
     promise.share = bad;
     promise.untuned = Nanoseconds::max();
     promise.untuned_past = Nanoseconds::max();
-    promise.saved = Nanoseconds::min() + Nanoseconds(1);
+    promise.charged = Nanoseconds::min() + Nanoseconds(1);
     input.promise = promise;
     input.outlook.random_share = bad;
     const Decision decision = decide(input);
