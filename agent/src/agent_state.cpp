@@ -96,12 +96,16 @@ void AgentState::log(int level, TextPieces message) const {
 AgentState::~AgentState() {
   stop_background();
   if (engine_ == nullptr) return;
-  const MutexLock lock(mutex_);
-  engine_->release_device();
-  engine_->note(false);
-  (void)write_explanation();
-  engine_.reset();
-  (void)journal_->shutdown();
+  std::string explanation;
+  {
+    const MutexLock lock(mutex_);
+    engine_->release_device();
+    engine_->note(false);
+    explanation = explanation_to_keep();
+    engine_.reset();
+    (void)journal_->shutdown();
+  }
+  (void)write_explanation(explanation);
 }
 
 Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t> bytes,
@@ -151,17 +155,26 @@ AgentStatus AgentState::status_locked() const {
 }
 
 Status AgentState::flush() {
-  const MutexLock lock(mutex_);
-  engine_->note(true);
-  if (Status status = write_explanation(); !status.ok()) return status;
-  return journal_->storage_status();
+  std::string explanation;
+  Status storage;
+  {
+    const MutexLock lock(mutex_);
+    engine_->note(true);
+    explanation = explanation_to_keep();
+    storage = journal_->storage_status();
+  }
+  if (Status status = write_explanation(explanation); !status.ok()) return status;
+  return storage;
 }
 
-Status AgentState::write_explanation() const {
-  if (options_.state.empty() || options_.mode == Mode::off || !journal_->storage_status().ok()) {
-    return {};
-  }
-  const std::string text = explain_locked();
+std::string AgentState::explanation_to_keep() const {
+  const bool keep =
+      !options_.state.empty() && options_.mode != Mode::off && journal_->storage_status().ok();
+  return keep ? explain_locked() : std::string();
+}
+
+Status AgentState::write_explanation(const std::string& text) const {
+  if (text.empty()) return {};
   return write_file_atomically(
       joined({options_.state, "/", kExplanationName}),
       Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));

@@ -55,7 +55,10 @@ class AgentState {
   bool background_stops();
   void log_launches(const MonotonicClock* clock);
   std::string explain_locked() const IDLETUNE_REQUIRES(mutex_);
-  Status write_explanation() const IDLETUNE_REQUIRES(mutex_);
+  // For the state folder; empty where there is none.
+  std::string explanation_to_keep() const IDLETUNE_REQUIRES(mutex_);
+  // A file, and its sync: nobody waits for that.
+  Status write_explanation(const std::string& text) const IDLETUNE_EXCLUDES(mutex_);
 
   // A model and the file it was read from. model_reload.cpp.
   struct ModelInUse {
