@@ -89,7 +89,7 @@ class Journal {
   // remember.
   bool intent(const Intent& intent);
   // The trial rests between stages and nothing of it runs: a death now is not its fault. Not
-  // synced. Costs the next intent() of the trial one more sync; worth it only for long rests.
+  // synced. Costs the next intent() of the trial one more sync.
   void parked(const TrialKey& key);
   // The trial came to an outcome that the process survived: it is closed and no longer suspect. Not
   // synced (a lost one makes a suspect at worst).

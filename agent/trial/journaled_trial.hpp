@@ -43,7 +43,7 @@ class JournaledTrial {
   // stage is under way, if nothing was begun since the last rest, or after an ambiguous death. Not
   // synced: a killed process leaves the record to the system, a power cut within the system's
   // write-back time (Linux: about half a minute) may take it, and then the trial is judged as if it
-  // had run. The next begin() costs one more sync, so call it before long rests only.
+  // had run. The next begin() costs one more sync.
   void rest();
 
   // The last stage ended in a crash for which somebody else may be to blame (TrialOutcome).
