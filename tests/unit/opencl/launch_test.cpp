@@ -20,6 +20,7 @@ using idletune::LaunchOptions;
 using idletune::StatusCode;
 using idletune::test::compile_on;
 using idletune::test::open_stub;
+using idletune::test::OpenedStub;
 using idletune::test::options_for;
 using idletune::test::request_with;
 using idletune::test::Stub;
@@ -91,10 +92,7 @@ TEST_CASE("a request for no lanes gets the device's number of them") {
   CHECK((*device)->compile(nameless).code() == StatusCode::invalid_argument);
 }
 
-TEST_CASE("a launch goes to the queue it names, with its events") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub, "a launch goes to the queue it names, with its events") {
   auto api = opencl::load(stub.path);
   REQUIRE(api.ok());
   auto context = static_cast<cl_context>(opencl::handles(*device).context);
@@ -132,10 +130,7 @@ TEST_CASE("a launch goes to the queue it names, with its events") {
   CHECK(stub.new_objects() == 0);
 }
 
-TEST_CASE("a failing launch gives no ticket and no event") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub, "a failing launch gives no ticket and no event") {
   const Argument arguments[] = {1.0f, 2.0f};
   void* ticket = nullptr;
   cl_event event = nullptr;
@@ -154,10 +149,8 @@ TEST_CASE("a failing launch gives no ticket and no event") {
   CHECK(stub.calls("clEnqueueNDRangeKernel") == 0);
 }
 
-TEST_CASE("elapsed keeps an unfinished ticket and releases a finished or failed one") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub,
+                  "elapsed keeps an unfinished ticket and releases a finished or failed one") {
   const long before = stub.live_objects();
   void* ticket = nullptr;
   REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, &ticket).ok());
@@ -184,10 +177,7 @@ TEST_CASE("elapsed keeps an unfinished ticket and releases a finished or failed 
   CHECK(device->elapsed(nullptr).code() == StatusCode::unsupported);
 }
 
-TEST_CASE("a discarded ticket is released") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub, "a discarded ticket is released") {
   const long before = stub.live_objects();
   void* ticket = nullptr;
   REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, &ticket).ok());

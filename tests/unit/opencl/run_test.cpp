@@ -15,16 +15,15 @@ using namespace std::chrono_literals;
 using idletune::StatusCode;
 using idletune::test::compile_on;
 using idletune::test::open_stub;
+using idletune::test::OpenedStub;
 using idletune::test::options_for;
 using idletune::test::request_with;
 using idletune::test::Stub;
 using idletune::test::two_dimensions;
 namespace opencl = idletune::opencl;
 
-TEST_CASE("a run gives the device's own time, flushes first and leaves no event") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub,
+                  "a run gives the device's own time, flushes first and leaves no event") {
   const long before = stub.live_objects();
   stub.set(STUB_EVENT_POLLS, 5);
   stub.set(STUB_RUN_NS, 123456);
@@ -37,10 +36,8 @@ TEST_CASE("a run gives the device's own time, flushes first and leaves no event"
   CHECK(stub.live_objects() == before);
 }
 
-TEST_CASE("a zero or backward time, a failed event and failing calls are device errors") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub,
+                  "a zero or backward time, a failed event and failing calls are device errors") {
   const long before = stub.live_objects();
   auto code = [&] { return device->run(*program, two_dimensions(), {}, 10s).code(); };
   for (long run_ns : {0L, -1000L}) {
@@ -94,10 +91,8 @@ TEST_CASE("where no queue can record profiles a run still gives the host's time"
   CHECK(stub.new_objects() == 0);
 }
 
-TEST_CASE("after a timeout tuning is refused, launches go on and nothing is released") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub,
+                  "after a timeout tuning is refused, launches go on and nothing is released") {
   auto buffer = device->allocate(16);
   REQUIRE(buffer.ok());
   stub.set(STUB_EVENT_STATUS, CL_RUNNING);
@@ -126,10 +121,7 @@ TEST_CASE("after a timeout tuning is refused, launches go on and nothing is rele
   }
 }
 
-TEST_CASE("without a deadline a run is waited for") {
-  Stub stub;
-  auto device = open_stub(stub);
-  auto program = compile_on(*device);
+TEST_CASE_FIXTURE(OpenedStub, "without a deadline a run is waited for") {
   stub.set(STUB_EVENT_POLLS, 300);
   CHECK(device->run(*program, two_dimensions(), {}, 0ns).ok());
 }

@@ -40,6 +40,13 @@ inline std::unique_ptr<Program> compile_on(Device& device, std::uint32_t lanes =
   return std::move(*program);
 }
 
+// What most tests begin with.
+struct OpenedStub {
+  Stub stub;
+  std::unique_ptr<Device> device = open_stub(stub);
+  std::unique_ptr<Program> program = compile_on(*device);
+};
+
 inline Range two_dimensions() {
   Range range;
   range.global = {64, 32, 1};
