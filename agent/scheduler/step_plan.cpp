@@ -168,6 +168,7 @@ void CandidateTrial::check_next_seed() {
 }
 
 void CandidateTrial::run_incumbent(State next) {
+  if (next == State::finals && !options_.finals) return finish(TrialVerdict::adopt);
   after_incumbent_compile_ = next;
   state_ = context_.incumbent_compiled ? next : State::incumbent_compile;
 }

@@ -217,16 +217,15 @@ bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
   }
   const KernelTask& kernel = task.kernel;
   const Configuration& configuration = proposal->configuration;
+  CandidateContext context = candidate_context(task, configuration, task.running());
+  context.incumbent_time = task.running_time;
   if (kernel.in_place.allowed && kernel.state->profiling_available() &&
       source == TimeSource::idle) {
     task.work.emplace<TryingInPlace>(TryingInPlace{
-        *proposal,
-        InPlaceTrial(step_options(), task.slot.shape, configuration, kernel.in_place.max_slowdown),
+        *proposal, InPlaceTrial(step_options(), context, kernel.in_place.max_slowdown),
         journaled_trial(task, configuration)});
     return true;
   }
-  CandidateContext context = candidate_context(task, configuration, task.running());
-  context.incumbent_time = task.running_time;
   task.work.emplace<TryingCandidate>(TryingCandidate{
       *proposal, CandidateTrial(step_options(), context), journaled_trial(task, configuration)});
   return true;

@@ -33,9 +33,10 @@ void TuningEngine::end_work(ShapeTask& task) {
   if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
     end_baseline(task, baseline->plan);
   } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
-    end_trial(task, *trying);
+    end_trial(task, StepResult::of(trying->proposal, trying->plan), trying->journaled);
   } else if (auto* in_place = std::get_if<TryingInPlace>(&ended)) {
-    end_in_place(task, *in_place);
+    task.variants.withdraw();
+    end_trial(task, StepResult::of(in_place->proposal, in_place->plan), in_place->journaled);
   } else if (const auto* recheck = std::get_if<Rechecking>(&ended)) {
     end_recheck(task, recheck->plan);
   }
@@ -55,31 +56,14 @@ void TuningEngine::end_baseline(ShapeTask& task, const ReferenceBaseline& plan) 
   record(task, result);
 }
 
-void TuningEngine::end_trial(ShapeTask& task, TryingCandidate& trying) {
-  if (trying.plan.verdict() == TrialVerdict::inconclusive) {
+void TuningEngine::end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled) {
+  if (result.verdict == TrialVerdict::inconclusive) {
     // The incumbent failed in the runner: nothing is known about the candidate.
-    trying.journaled.conclude(TrialStatus::correct, std::string());
-    log(1,
-        {task.kernel.state->name(), ": the running configuration failed: ", trying.plan.message()});
+    journaled.conclude(TrialStatus::correct, std::string());
+    log(1, {task.kernel.state->name(), ": the running configuration failed: ", result.message});
     return;
   }
-  conclude(task, StepResult::of(trying.proposal, trying.plan), trying.journaled);
-}
-
-void TuningEngine::end_in_place(ShapeTask& task, TryingInPlace& trying) {
-  task.variants.withdraw();
-  const Nanoseconds incumbent = trying.plan.incumbent_time();
-  if (incumbent.count() > 0) {
-    // Production's clock need not be that of the trials: the default's time keeps its ratio.
-    if (task.running_time.count() > 0) {
-      const double drift =
-          static_cast<double>(incumbent.count()) / static_cast<double>(task.running_time.count());
-      task.default_time = Nanoseconds(
-          static_cast<std::int64_t>(static_cast<double>(task.default_time.count()) * drift));
-    }
-    task.running_time = incumbent;
-  }
-  conclude(task, StepResult::of(trying.proposal, trying.plan), trying.journaled);
+  conclude(task, result, journaled);
 }
 
 void TuningEngine::end_recheck(ShapeTask& task, const CandidateTrial& plan) {

@@ -14,27 +14,28 @@
 
 namespace idletune::detail {
 
-// First the checks, which need the device for a few runs (compile, then prepare and check for both
-// seeds); then every `period`-th launch runs the candidate, and as many launches of the incumbent
-// are timed beside it, so that clock drift hits both. Pure logic, no clock. One thread.
+// First everything of a CandidateTrial but its finals, in the trial runner: checks, and a screening
+// that spares the application's launches what is clearly slower. Then one of `period` launches runs
+// the candidate, and as many launches of the incumbent are timed beside it, so that clock drift
+// hits both. Pure logic, no clock. One thread.
 class InPlaceTrial {
  public:
   static constexpr std::size_t kSamples = 7;
 
   // `max_slowdown`: by which share the launches may become slower meanwhile.
-  InPlaceTrial(const StepOptions& options, const Shape& shape, const Configuration& candidate,
-               double max_slowdown);
+  InPlaceTrial(const StepOptions& options, const CandidateContext& context, double max_slowdown);
 
-  // The next check; nothing when all passed or one failed.
-  std::optional<TrialRequest> next() const;
-  void on_outcome(const TrialOutcome& outcome);
-  // It passed the checks, but cannot be built for launches.
-  void on_build_failure();
-  // All checks passed: the candidate may be launched.
-  bool checked() const { return state_ == State::timing; }
+  // The next stage in the runner; nothing when launches are to time it, or it was rejected.
+  std::optional<TrialRequest> next() const { return before_.next(); }
+  bool next_is_incumbent() const { return before_.next_is_incumbent(); }
+  void on_outcome(const TrialOutcome& outcome) { before_.on_outcome(outcome); }
+  // It got to the finals, but cannot be built for launches.
+  void on_build_failure() { built_ = false; }
+  // It got to the finals: the candidate may be launched.
+  bool checked() const { return built_ && before_.verdict() == TrialVerdict::adopt; }
 
-  // A candidate's launch may happen every so many launches. Assumes a candidate three times as slow
-  // before the first time is known.
+  // A candidate's launch may happen every so many launches. Before the first time is known the
+  // screening's counts.
   std::uint32_t period() const;
   void on_candidate_time(Nanoseconds time) { candidate_.add(time); }
   void on_incumbent_time(Nanoseconds time) { incumbent_.add(time); }
@@ -43,29 +44,29 @@ class InPlaceTrial {
   // adopt: the median of the candidate's times beats the incumbent's by the margin. A candidate
   // that is clearly slower at its first time is not launched again.
   TrialVerdict verdict() const;
-  TrialStatus status() const { return status_; }
-  Nanoseconds candidate_time() const { return candidate_.median(); }
-  Nanoseconds incumbent_time() const { return incumbent_.median(); }
-  // Times of both sides; with any, slowdown() is the ratio of their medians.
+  TrialStatus status() const { return built_ ? before_.status() : TrialStatus::compile; }
+  const std::string& message() const { return before_.message(); }
+  bool checked_all_seeds() const { return before_.checked_all_seeds(); }
+  // By the clock of the trials, like CandidateTrial's: what launches said is a ratio.
+  Nanoseconds candidate_time() const;
+  // As CandidateTrial's: of launches where there were any, else of the screening.
+  double ratio() const;
   std::size_t pairs() const { return std::min(candidate_.count(), incumbent_.count()); }
-  double slowdown() const;
-  Nanoseconds compile_time() const { return compile_time_; }
+  Nanoseconds raw_candidate_median() const { return candidate_.median(); }
+  Nanoseconds raw_incumbent_median() const { return incumbent_.median(); }
+  const CandidateContext& context() const { return before_.context(); }
+  Nanoseconds compile_time() const { return before_.compile_time(); }
   // Kernel time that the application lost to the candidate's launches (negative: won).
   Nanoseconds last_loss(Nanoseconds candidate_time) const {
     return candidate_time - incumbent_.median();
   }
 
  private:
-  enum class State : std::uint8_t { compile, prepare, check, timing, failed };
-
-  StepOptions options_;
-  Shape shape_;
-  Configuration configuration_;
+  CandidateTrial before_;
   double max_slowdown_;
-  State state_ = State::compile;
-  std::size_t seed_ = 0;
-  TrialStatus status_ = TrialStatus::correct;
-  Nanoseconds compile_time_{0};
+  double margin_;
+  double screening_factor_;
+  bool built_ = true;
   RecentTimes candidate_;
   RecentTimes incumbent_;
 };

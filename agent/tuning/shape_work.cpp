@@ -27,6 +27,8 @@ JournaledTrial* journaled(ShapeWork& work) {
 JournaledTrial* journaled_stage(ShapeWork& work) {
   const auto* candidate = std::get_if<TryingCandidate>(&work);
   if (candidate != nullptr && candidate->plan.next_is_incumbent()) return nullptr;
+  const auto* in_place = std::get_if<TryingInPlace>(&work);
+  if (in_place != nullptr && in_place->plan.next_is_incumbent()) return nullptr;
   return journaled(work);
 }
 

@@ -16,13 +16,6 @@ StepResult of_trial(const Proposal& proposal, const Trial& trial) {
   result.status = trial.status();
   result.time = if_correct(trial.status(), trial.candidate_time());
   result.compile = trial.compile_time();
-  return result;
-}
-
-}  // namespace
-
-StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
-  StepResult result = of_trial(proposal, trial);
   // What was timed has passed the first check.
   result.checked_seeds = trial.checked_all_seeds() ? 2 : trial.candidate_time().count() > 0 ? 1 : 0;
   result.message = trial.message();
@@ -34,14 +27,14 @@ StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial)
   return result;
 }
 
+}  // namespace
+
+StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
+  return of_trial(proposal, trial);
+}
+
 StepResult StepResult::of(const Proposal& proposal, const detail::InPlaceTrial& trial) {
-  StepResult result = of_trial(proposal, trial);
-  result.checked_seeds = trial.status() == TrialStatus::correct ? 2 : 0;
-  result.candidate = trial.candidate_time();
-  result.incumbent = trial.incumbent_time();
-  result.pairs = trial.pairs();
-  if (result.pairs > 0) result.ratio = trial.slowdown();
-  return result;
+  return of_trial(proposal, trial);
 }
 
 StepResult StepResult::of(const Configuration& configuration, const ReferenceBaseline& baseline) {

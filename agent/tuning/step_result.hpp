@@ -33,7 +33,7 @@ struct StepResult {
   bool timed() const { return status == TrialStatus::correct && time.count() > 0; }
   Observation observation() const { return {status, time, compile}; }
 
-  // Of a trial that is done and not inconclusive.
+  // Of a trial that is done. Says nothing of the candidate if that was inconclusive.
   static StepResult of(const Proposal& proposal, const CandidateTrial& trial);
   static StepResult of(const Proposal& proposal, const detail::InPlaceTrial& trial);
   // Of `configuration`, which is measured because it runs already; done.

@@ -143,8 +143,7 @@ class TuningEngine {
   // Steps.
   void end_work(ShapeTask& task);
   void end_baseline(ShapeTask& task, const ReferenceBaseline& plan);
-  void end_trial(ShapeTask& task, TryingCandidate& trying);
-  void end_in_place(ShapeTask& task, TryingInPlace& trying);
+  void end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled);
   void end_recheck(ShapeTask& task, const CandidateTrial& plan);
   void conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled);
   void record(const ShapeTask& task, const StepResult& result);
