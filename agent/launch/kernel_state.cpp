@@ -111,7 +111,8 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   }
   const Span<const Argument> merged(all, argument_count_);
   const std::uint32_t period = slot->in_place_period.load(std::memory_order_relaxed);
-  if (period != 0 && launches % period == 0) {
+  const Turn turn = turn_of(launches, period);
+  if (turn == Turn::candidate) {
     const Variant* candidate = slot->in_place.load(std::memory_order_seq_cst);
     if (candidate != nullptr && profiling_available()) {
       return enqueue(*slot, guard.lane(), *candidate, merged, options, true);
@@ -119,8 +120,19 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   }
   const Variant* current = slot->current.load(std::memory_order_seq_cst);
   // While a candidate is timed in place the incumbent is timed just as often, beside it.
-  const bool watched = period != 0 ? launches % period == period / 2 : take_sample(*slot, launches);
+  const bool watched = period != 0 ? turn == Turn::incumbent : take_sample(*slot, launches);
   return enqueue(*slot, guard.lane(), *current, merged, options, watched);
+}
+
+// Of every `period` launches one runs the candidate, and one of the others is its incumbent's.
+// Which of the two comes first changes from period to period by the parity of its number's bits, so
+// that whatever rhythm the launches have (the first of a frame finds cold caches) favours neither.
+KernelState::Turn KernelState::turn_of(std::uint64_t launches, std::uint32_t period) {
+  if (period == 0) return Turn::nobody;
+  const std::uint64_t at = launches % period;
+  if (at != 0 && at != period / 2) return Turn::nobody;
+  const bool swapped = __builtin_parityll(launches / period) != 0;
+  return (at == 0) != swapped ? Turn::candidate : Turn::incumbent;
 }
 
 bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {

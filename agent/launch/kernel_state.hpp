@@ -100,6 +100,9 @@ class KernelState {
   Status wrong_argument(std::size_t index, const Argument& given) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
                  Span<const Argument> arguments, const LaunchOptions& options, bool watched);
+  // Who is timed by a launch while a candidate is timed in place.
+  enum class Turn : std::uint8_t { nobody, candidate, incumbent };
+  static Turn turn_of(std::uint64_t launches, std::uint32_t period);
   // Whether this launch is profiled for the production watch.
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
   void post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const;

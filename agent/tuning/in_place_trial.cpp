@@ -24,7 +24,7 @@ InPlaceTrial::InPlaceTrial(const StepOptions& options, const CandidateContext& c
 
 double InPlaceTrial::ratio() const {
   if (pairs() == 0) return before_.ratio();
-  return real_ns(candidate_.median()) / real_ns(incumbent_.median());
+  return real_ns(raw_candidate_median()) / real_ns(raw_incumbent_median());
 }
 
 std::uint32_t InPlaceTrial::period() const {
@@ -37,7 +37,7 @@ std::uint32_t InPlaceTrial::period() const {
 TrialVerdict InPlaceTrial::verdict() const {
   if (!built_) return TrialVerdict::reject_failed;
   if (before_.verdict() != TrialVerdict::adopt) return before_.verdict();
-  if (pairs() > 0 && ratio() > screening_factor_) return TrialVerdict::reject_slow;
+  if (pairs() >= kFirstLook && ratio() > screening_factor_) return TrialVerdict::reject_slow;
   if (pairs() < kSamples) return TrialVerdict::pending;
   return ratio() <= 1 - margin_ ? TrialVerdict::adopt : TrialVerdict::reject_slow;
 }

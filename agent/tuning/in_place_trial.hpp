@@ -21,6 +21,7 @@ namespace idletune::detail {
 class InPlaceTrial {
  public:
   static constexpr std::size_t kSamples = 7;
+  static constexpr std::size_t kFirstLook = 3;
 
   // `max_slowdown`: by which share the launches may become slower meanwhile.
   InPlaceTrial(const StepOptions& options, const CandidateContext& context, double max_slowdown);
@@ -41,8 +42,8 @@ class InPlaceTrial {
   void on_incumbent_time(Nanoseconds time) { incumbent_.add(time); }
 
   bool done() const { return verdict() != TrialVerdict::pending; }
-  // adopt: the median of the candidate's times beats the incumbent's by the margin. A candidate
-  // that is clearly slower at its first time is not launched again.
+  // adopt: the lower quartile of the candidate's times beats the incumbent's by the margin. One
+  // that is clearly slower is not launched again after three of each.
   TrialVerdict verdict() const;
   TrialStatus status() const { return built_ ? before_.status() : TrialStatus::compile; }
   const std::string& message() const { return before_.message(); }
@@ -52,13 +53,14 @@ class InPlaceTrial {
   // As CandidateTrial's: of launches where there were any, else of the screening.
   double ratio() const;
   std::size_t pairs() const { return std::min(candidate_.count(), incumbent_.count()); }
-  Nanoseconds raw_candidate_median() const { return candidate_.median(); }
-  Nanoseconds raw_incumbent_median() const { return incumbent_.median(); }
+  // Of launches, which have two kinds of times: the median of the faster half.
+  Nanoseconds raw_candidate_median() const { return candidate_.lower_quartile(); }
+  Nanoseconds raw_incumbent_median() const { return incumbent_.lower_quartile(); }
   const CandidateContext& context() const { return before_.context(); }
   Nanoseconds compile_time() const { return before_.compile_time(); }
   // Kernel time that the application lost to the candidate's launches (negative: won).
   Nanoseconds last_loss(Nanoseconds candidate_time) const {
-    return candidate_time - incumbent_.median();
+    return candidate_time - incumbent_.lower_quartile();
   }
 
  private:

@@ -105,11 +105,13 @@ TEST_CASE("times are those of the trials' clock, also where launches take longer
   CHECK(trial.candidate_time() == us(80));
 }
 
-TEST_CASE("a clearly slower candidate is launched once") {
+TEST_CASE("a clearly slower candidate is launched three times") {
   InPlaceTrial trial = checked_trial();
-  trial.on_candidate_time(us(200));
-  CHECK(trial.verdict() == TrialVerdict::pending);
-  trial.on_incumbent_time(us(100));
+  for (std::size_t i = 0; i < InPlaceTrial::kFirstLook; ++i) {
+    CHECK(trial.verdict() == TrialVerdict::pending);
+    trial.on_candidate_time(us(200));
+    trial.on_incumbent_time(us(100));
+  }
   CHECK(trial.verdict() == TrialVerdict::reject_slow);
 }
 
