@@ -39,6 +39,7 @@ void Accounts::stage_ended(ShapeTask& task, TimeSource source, const TrialOutcom
   if (outcome.stage == TrialStage::compile) {
     ledger_.charge_cpu(compile_work(outcome));
   } else {
+    gap_wall_ += outcome.wall;
     ledger_.charge_idle(outcome.wall, interference);
   }
   task.charged += Nanoseconds(ledger_.state().charged_ns - before);

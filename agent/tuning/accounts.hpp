@@ -34,11 +34,14 @@ class Accounts {
   const Ledger& ledger() const { return ledger_; }
   journal::Ledger to_keep() const;
   Nanoseconds tuning_wall() const { return tuning_wall_; }  // of all stages in this process
+  // Of those in idle time that need the device.
+  Nanoseconds gap_wall() const { return gap_wall_; }
 
  private:
   const AgentOptions& options_;
   Ledger ledger_;
   Nanoseconds tuning_wall_{0};
+  Nanoseconds gap_wall_{0};
   Nanoseconds device_time_{0};  // of all trials in this process
 };
 

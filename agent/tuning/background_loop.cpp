@@ -28,18 +28,27 @@ Nanoseconds BackgroundLoop::round() {
   const Nanoseconds time = surroundings_.clock->now();
   if (!board_allows(time)) return kBoardInterval;
   engine_.set_longest_gap(gaps_.longest_usual_gap());
-  // Where launches may be used for measuring, checks need not wait for a gap either.
-  const Nanoseconds gap =
-      launches_may_measure() ? options_.max_gap : std::min(gaps_.remaining(time), options_.max_gap);
+  const Nanoseconds gap = gap_at(time);
   if (gap.count() <= 0) return std::max(kNoGap, gaps_.busy_until() - time);
   if (const Nanoseconds ready = duty_.ready_in(time, gap); ready.count() > 0) {
     return std::min<Nanoseconds>(ready, kNothingPays);
   }
   const IdleReport report = engine_.run(gap, TimeSource::idle);
-  duty_.spend(surroundings_.clock->now(), report.used);
+  // What waits for a compiler does not use the device.
+  duty_.spend(surroundings_.clock->now(), engine_.gap_wall() - used_before_);
+  used_before_ = engine_.gap_wall();
+  needs_ = report.needs;
   if (report.waiting) return kStageRuns;
   if (report.needs.count() > 0) return std::max(kNoGap, report.needs / 4);
   return report.stages > 0 ? kNoGap : kNothingPays;
+}
+
+// Where launches may be used for measuring, checks need not wait for gaps that do not come.
+Nanoseconds BackgroundLoop::gap_at(Nanoseconds time) const {
+  if (launches_may_measure() && gaps_.longest_usual_gap() <= std::max(needs_, kNoGap)) {
+    return options_.max_gap;
+  }
+  return std::min(gaps_.remaining(time), options_.max_gap);
 }
 
 bool BackgroundLoop::launches_may_measure() const {

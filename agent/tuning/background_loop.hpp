@@ -27,6 +27,7 @@ class BackgroundLoop {
   void learn_gaps();
   bool board_allows(Nanoseconds time);
   bool launches_may_measure() const;
+  Nanoseconds gap_at(Nanoseconds time) const;
 
   TuningEngine& engine_;
   const BackgroundOptions options_;
@@ -34,6 +35,8 @@ class BackgroundLoop {
   IdleGapPredictor gaps_;
   DutyLimiter duty_;
   std::vector<std::uint64_t> log_positions_;  // of each kernel's launch log
+  Nanoseconds needs_{0};        // of the stage that did not fit the last gap; 0: all did
+  Nanoseconds used_before_{0};  // of the engine's gap_wall()
   Nanoseconds board_read_at_{0};
   bool board_was_read_ = false;
   bool board_blocks_ = false;

@@ -16,6 +16,7 @@ void TuningEngine::install(ShapeTask& task, Install install) {
 // Building needs the CPU only (the first launch, on a small shape, holds the device for
 // microseconds), so it may outlive the gap.
 void TuningEngine::build(Build build) {
+  build.started = now();
   build_.emplace(std::move(build));
   worker_.start([this] { build_for_launches(*build_); });
   if (surroundings_.builds == BuildThread::caller) finish_build();

@@ -1,6 +1,8 @@
 // What happens in one call of run().
 #include "agent/tuning/tuning_engine.hpp"
 
+#include <algorithm>
+
 #include <idletune/text.hpp>
 
 namespace idletune::detail {
@@ -58,12 +60,13 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     }
     // The build uses the application's device object, so nothing else of ours may do so meanwhile;
     // and what a stage leads to may be another build.
-    if (build_ && !wait_for_build(remaining)) {
+    if (build_ &&
+        !wait_for_build(wait_for_compiler(*build_->task, build_->started, source, remaining))) {
       report.waiting = true;
       report.why = "an adopted configuration is being built";
       break;
     }
-    if (in_flight_ && !finish_stage(budget - (now() - start), report)) {
+    if (in_flight_ && !finish_stage(wait_for_stage(source, budget - (now() - start)), report)) {
       report.waiting = true;
       report.why = "a stage is still running";
       break;
@@ -73,8 +76,10 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     renewed = renewed || renew_one(only);
     ShapeTask* task = choose(source, only);
     if (task == nullptr) {
-      report.why =
-          ended_everywhere() ? "tuning has ended for this process" : "nothing pays at present";
+      report.waiting = launches_are_timed();
+      report.why = ended_everywhere() ? "tuning has ended for this process"
+                   : report.waiting   ? "launches of the application time a candidate"
+                                      : "nothing pays at present";
       break;
     }
     if (start_stage(*task, source, budget - (now() - start), report) == Next::does_not_fit) {
@@ -88,6 +93,23 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   return report;
 }
 
+// Whether or not they end in time, the device's stages have the gap to themselves.
+Nanoseconds TuningEngine::wait_for_stage(TimeSource source, Nanoseconds remaining) const {
+  if (in_flight_->request().stage != TrialStage::compile) return remaining;
+  return wait_for_compiler(in_flight_->task(), in_flight_->started(), source, remaining);
+}
+
+// How long to wait for what a compiler began at `started`, elsewhere. Whoever gave idle time need
+// not see it out, unless it will probably end soon enough for what comes next.
+Nanoseconds TuningEngine::wait_for_compiler(const ShapeTask& task, Nanoseconds started,
+                                            TimeSource source, Nanoseconds remaining) const {
+  if (source != TimeSource::idle) return remaining;
+  TrialRequest compilation;
+  compilation.stage = TrialStage::compile;
+  const Nanoseconds left = started + task.search.estimates().predict(compilation, {}) - now();
+  return left < remaining ? std::max(left, Nanoseconds{0}) : Nanoseconds{0};
+}
+
 // The caller's gap is over, with a stage or a trial half done.
 void TuningEngine::gap_ends() {
   if (in_flight_) in_flight_->gap_ends(now(), kernels_);
@@ -97,6 +119,15 @@ void TuningEngine::gap_ends() {
       if (JournaledTrial* unfinished = journaled(task->work)) unfinished->rest();
     }
   }
+}
+
+bool TuningEngine::launches_are_timed() const {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (timed_by_launches(task->work)) return true;
+    }
+  }
+  return false;
 }
 
 // Whether a build or a stage of ours uses the application's device object from another thread.

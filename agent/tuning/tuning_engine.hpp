@@ -70,6 +70,8 @@ class TuningEngine {
   Explanation explain(const ShapeTask& task) const;
   AgentStatus status() const;
   void set_longest_gap(Nanoseconds gap) { longest_gap_ = gap; }
+  // How long stages had the device in idle time, in this process.
+  Nanoseconds gap_wall() const { return accounts_.gap_wall(); }
   // Ledger and launch counts into the journal.
   void note(bool now);
   double expected_launches(const ShapeTask& task) const;
@@ -80,6 +82,7 @@ class TuningEngine {
     ShapeTask* task = nullptr;
     Install install;
     bool candidate = false;  // to be timed by launches, not published
+    Nanoseconds started{0};
     std::unique_ptr<Variant> variant{};
     Status status{};
   };
@@ -139,6 +142,10 @@ class TuningEngine {
   bool finish_stage(Nanoseconds wait, IdleReport& report);
   void learn_from(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
   void gap_ends();
+  bool launches_are_timed() const;
+  Nanoseconds wait_for_stage(TimeSource source, Nanoseconds remaining) const;
+  Nanoseconds wait_for_compiler(const ShapeTask& task, Nanoseconds started, TimeSource source,
+                                Nanoseconds remaining) const;
 
   // Steps.
   void end_work(ShapeTask& task);

@@ -179,7 +179,9 @@ class Agent {
   Result<TunedKernel> kernel(Device& device, std::vector<std::uint8_t> package);
 
   // Tunes for at most `budget`, now, on the calling thread. Starts nothing that is not expected to
-  // fit. Any thread; while one tunes, a second caller returns at once.
+  // fit, and returns early where nothing of its own is left to do: also while a compilation goes on
+  // elsewhere that will hardly end in time. Any thread; while one tunes, a second caller returns at
+  // once.
   IdleReport idle(std::chrono::nanoseconds budget);
   // The same on time that the user grants here and now (a maintenance tool, a first start). Only
   // the budget limits it, neither the ledger nor the decision does, and nothing is charged.

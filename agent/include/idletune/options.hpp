@@ -102,7 +102,7 @@ struct AgentOptions {
 };
 
 struct BackgroundOptions {
-  // Share of wall-clock time in which a stage may run; 0 to 1.
+  // Share of wall-clock time in which a stage may use the device; 0 to 1. Compiling uses none.
   double max_duty = 0.2;
   // Nothing runs below this state of charge (0 to 1), unless on mains or without a battery.
   double min_battery = 0.3;

@@ -251,7 +251,7 @@ TEST_CASE("a stage that launches had to wait for is charged what of it was left"
   engine.kernel->state->log_launches(&board->clock);
   REQUIRE(engine.launch({64}, 50000).ok());
   engine.task().said_launches = 1e6;
-  for (int i = 0; i < 20 && engine.explain().evaluated < 3; ++i) engine.idle(100ms);
+  for (int i = 0; i < 20 && engine.explain().evaluated < 3; ++i) engine.idle_through(100ms);
   // The next stage on the device takes far longer than expected: the gap ends before it does.
   bool prolonged = false;
   board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
@@ -262,7 +262,7 @@ TEST_CASE("a stage that launches had to wait for is charged what of it was left"
   Nanoseconds start{0};
   for (int i = 0; i < 100 && !prolonged; ++i) {
     start = board->clock.now();
-    engine.idle(100ms);
+    engine.idle_through(100ms);
   }
   REQUIRE(prolonged);
   const double before = engine.engine->status().charged_seconds;

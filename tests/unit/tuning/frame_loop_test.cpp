@@ -1,0 +1,139 @@
+// An application at 30 frames a second, with four launches in each and nothing to do until the
+// next one: what tuning gets done by how it is given time. Everything is played.
+#include <algorithm>
+#include <random>
+
+#include "agent/tuning/background_loop.hpp"
+#include "tests/unit/tuning/played_engine.hpp"
+
+using namespace idletune;
+using idletune::detail::BackgroundLoop;
+using idletune::test::board_that;
+using idletune::test::played;
+using idletune::test::PlayedBoard;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+enum class Way { idle, background, plain, in_place };
+
+constexpr Nanoseconds kFrame = 33ms;
+
+// A compiler that takes ten frames.
+RecordedTrial compiled_slowly(const Configuration& configuration) {
+  RecordedTrial trial = played(configuration);
+  trial.compile = 300ms;
+  return trial;
+}
+
+struct Camera {
+  explicit Camera(Way chosen, const BackgroundOptions& options = {})
+      : way(chosen),
+        board(board_that(compiled_slowly)),
+        surroundings(board->surroundings()),
+        engine(*board),
+        loop(*engine.engine, options, surroundings) {
+    board->device.queue_has_profiling = way != Way::plain;
+    if (way != Way::idle) engine.kernel->state->log_launches(&board->clock);
+    engine.kernel->in_place.allowed = way == Way::in_place;
+    engine.task().said_launches = 1e7;
+    board->on_stage = [this](const TrialRequest& request, TrialOutcome&) {
+      const bool on_device = request.stage != TrialStage::compile;
+      outside += on_device && (board->clock.now() < idle_from || board->clock.now() >= idle_until);
+    };
+  }
+
+  void play(Nanoseconds time) {
+    const Nanoseconds end = board->clock.now() + time;
+    while (board->clock.now() < end) frame();
+  }
+
+  void frame() {
+    const Nanoseconds next = board->clock.now() + kFrame;
+    REQUIRE(engine.launch({64}, 4).ok());
+    idle_from = board->clock.now();
+    idle_until = next + std::chrono::microseconds(unsteady(random));
+    if (way == Way::idle) {
+      (void)engine.idle(next - board->clock.now());
+    } else {
+      while (board->clock.now() < idle_until) {
+        const Nanoseconds sleep = loop.round();
+        board->clock.advance(std::min(sleep, idle_until - board->clock.now()));
+      }
+    }
+    board->clock.advance(idle_until - board->clock.now());
+  }
+
+  std::uint64_t tried() { return engine.explain().evaluated; }
+  // 1: as fast as the best configuration.
+  double above_best() {
+    return static_cast<double>(played(engine.task().running()).run.count()) / 1e6;
+  }
+
+  const Way way;
+  const std::unique_ptr<PlayedBoard> board;
+  const detail::Surroundings surroundings;
+  PlayedEngine engine;
+  BackgroundLoop loop;
+  Nanoseconds idle_from{0}, idle_until{0};
+  int outside = 0;  // stages on the device that began while the application used it
+  std::mt19937 random{1};
+  std::uniform_int_distribution<int> unsteady{0, 3000};  // us by which a frame may be late
+};
+
+}  // namespace
+
+TEST_CASE("a loop at 30 frames a second is tuned as far by any way of giving time") {
+  Camera by_idle(Way::idle);
+  by_idle.play(60s);
+  CHECK(by_idle.tried() >= 100);
+  CHECK(by_idle.above_best() <= 1.2);
+  for (const Way way : {Way::background, Way::in_place}) {
+    CAPTURE(static_cast<int>(way));
+    Camera camera(way);
+    camera.play(60s);
+    CHECK(camera.tried() >= by_idle.tried() * 8 / 10);
+    CHECK(camera.above_best() <= 1.2);
+    CHECK(camera.outside <= 3);  // before the rhythm of the launches was known
+  }
+}
+
+TEST_CASE("idle time is given back while a compiler works that will not end in it") {
+  Camera camera(Way::idle);
+  camera.play(10s);
+  REQUIRE(camera.tried() > 3);
+  int waited = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::size_t stages = camera.board->requested.size();
+    const IdleReport report = camera.engine.idle(20ms);
+    if (report.waiting && report.stages == 0 && camera.board->requested.size() == stages) {
+      CHECK(report.used == 0ns);
+      ++waited;
+    }
+    camera.board->clock.advance(33ms - report.used);
+    REQUIRE(camera.engine.launch({64}, 4).ok());
+  }
+  CHECK(waited > 50);
+}
+
+TEST_CASE("a compiler that ends in the idle time is waited for, and the step goes on") {
+  const auto board = board_that();  // 20 ms
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch({64}, 5000).ok());
+  engine.task().said_launches = 1e7;
+  engine.play(5, 50, 1s);
+  REQUIRE(engine.explain().evaluated > 3);
+  CHECK(engine.idle(1s).steps > 3);
+}
+
+TEST_CASE("waiting for a compiler takes nothing of the share of time for the device") {
+  BackgroundOptions little;
+  little.max_duty = 0.05;
+  BackgroundOptions all;
+  all.max_duty = 1;
+  Camera limited(Way::background, little), unlimited(Way::background, all);
+  limited.play(30s);
+  unlimited.play(30s);
+  CHECK(limited.tried() >= unlimited.tried() * 9 / 10);
+}
