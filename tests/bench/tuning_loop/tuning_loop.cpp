@@ -1,0 +1,259 @@
+// What tuning brings an application that runs at 30 frames a second, by how it is given time: the
+// same kernel from nothing (no model, no program compiled before), for the same time, in each mode;
+// and how far what runs in the end is above the best of the whole space. Prints a table or JSON.
+// Nothing asserts a time; it fails where a mode tried nothing.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+#include <idletune/learning.hpp>
+#include <nlohmann/json.hpp>
+
+#include "models/core/median.hpp"
+#include "tests/bench/required.hpp"
+#include "tests/bench/tuning_loop/application.hpp"
+#include "tests/bench/tuning_loop/truth.hpp"
+#include "tests/paths.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+namespace idletune::bench {
+namespace {
+
+struct Options {
+  double seconds = 60;
+  std::string mode;  // empty: all
+  std::string history = IDLETUNE_SOURCE_FOLDER "/tests/bench/tuning_loop/blur.ithistory";
+  bool learner = true;
+  bool json = false;
+  int log_level = 0;
+};
+
+constexpr const char* kModes[] = {"off", "idle", "background", "plain", "in_place"};
+
+double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
+double processor_seconds(int who) {
+  rusage usage{};
+  getrusage(who, &usage);
+  return static_cast<double>(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+         1e-6 * static_cast<double>(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
+}
+
+void log_line(void* user, int, const char* message) {
+  const auto* start = static_cast<const Clock::time_point*>(user);
+  std::fprintf(stderr, "%8.3f %s\n", seconds(Clock::now() - *start), message);
+}
+
+// What the application saw.
+struct Played {
+  double kernel_s = 0;
+  std::uint64_t frames = 0;
+  std::vector<double> late_ms;    // by how much idle() outlived its budget
+  std::vector<double> launch_us;  // median of the last second, every ten seconds
+};
+
+class Player {
+ public:
+  Player(const Options& options, const std::string& mode) : options_(options), mode_(mode) {}
+
+  // The agent must be gone when the processor time of its helper is asked for.
+  nlohmann::json play() {
+    Workplace workplace(mode_ != "plain");
+    Configuration running;
+    {
+      AgentOptions agent_options = this->agent_options();
+      Agent agent = required(Agent::open(agent_options));
+      TunedKernel kernel = required(agent.kernel(workplace.device(), blur_package()));
+      start(agent, kernel);
+      const double before = processor_seconds(RUSAGE_SELF);
+      loop(workplace, agent, kernel);
+      result_["application_cpu_s"] = processor_seconds(RUSAGE_SELF) - before;
+      agent.stop_background();
+      tell(agent, kernel, running);
+    }
+    result_["helper_cpu_s"] = processor_seconds(RUSAGE_CHILDREN);
+    const Comparison comparison = compare_with_best(workplace.device(), options_.history, running);
+    result_["us"] = comparison.us;
+    result_["best_us"] = comparison.best_us;
+    result_["best"] = comparison.best;
+    result_["above_best"] = comparison.above_best();
+    return result_;
+  }
+
+ private:
+  AgentOptions agent_options() {
+    AgentOptions agent;
+    agent.model = kNoModel;
+    agent.helper = IDLETUNE_BENCH_HELPER;
+    agent.read_environment = false;
+    agent.mode = mode_ == "off" ? Mode::off : Mode::tune;
+    if (options_.learner) agent.learner = forest_learner();
+    agent.log_level = options_.log_level;
+    if (options_.log_level > 0) agent.log = log_line;
+    agent.log_user = &began_;
+    return agent;
+  }
+
+  void start(Agent& agent, TunedKernel& kernel) {
+    if (mode_ == "off" || mode_ == "idle") return;
+    if (mode_ == "in_place") {
+      InPlaceOptions in_place;
+      in_place.allowed = true;
+      kernel.allow_in_place(in_place);
+    }
+    require(agent.start_background());
+  }
+
+  void loop(Workplace& workplace, Agent& agent, TunedKernel& kernel) {
+    constexpr Nanoseconds kSpare = std::chrono::milliseconds(2);  // an application keeps some
+    std::vector<double> recent;
+    Clock::time_point next = Clock::now();
+    for (; seconds(Clock::now() - began_) < options_.seconds; ++played_.frames) {
+      next += kFrame;
+      const double busy = seconds(workplace.frame(kernel));
+      played_.kernel_s += busy;
+      recent.push_back(busy / kLaunchesPerFrame * 1e6);
+      if (recent.size() == 300) {
+        played_.launch_us.push_back(median_of({recent.end() - 30, recent.end()}));
+        recent.clear();
+      }
+      const Nanoseconds spare = next - Clock::now() - kSpare;
+      if (mode_ == "idle" && spare.count() > 0) {
+        const Clock::time_point before = Clock::now();
+        (void)agent.idle(spare);
+        played_.late_ms.push_back(seconds(Clock::now() - before - spare) * 1e3);
+      }
+      std::this_thread::sleep_until(next);
+      if (Clock::now() > next + kFrame) next = Clock::now();
+    }
+  }
+
+  void tell(Agent& agent, TunedKernel& kernel, Configuration& running) {
+    const Explanation why = required(kernel.explain(kShape));
+    const AgentStatus status = agent.status();
+    require(status.trials);
+    running = why.running;
+    result_ = {{"mode", mode_},
+               {"frames", played_.frames},
+               {"tried", why.evaluated},
+               {"running", why.running_text},
+               {"kernel_s", played_.kernel_s},
+               {"launch_us", played_.launch_us},
+               {"credited_s", status.kernel_seconds},
+               {"saved_s", status.saved_seconds},
+               {"charged_s", status.charged_seconds},
+               {"reason", why.reason},
+               {"application_cpu_s", result_["application_cpu_s"]}};
+    if (played_.late_ms.empty()) return;
+    std::sort(played_.late_ms.begin(), played_.late_ms.end());
+    result_["idle_late_ms"] = {{"median", median_of_ascending(played_.late_ms)},
+                               {"p99", played_.late_ms[played_.late_ms.size() * 99 / 100]},
+                               {"max", played_.late_ms.back()}};
+  }
+
+  const Options& options_;
+  const std::string mode_;
+  Clock::time_point began_ = Clock::now();
+  Played played_;
+  nlohmann::json result_;
+};
+
+// Each mode in a process of its own, with a cache of the driver's of its own: nothing that one has
+// compiled is there for another.
+nlohmann::json play_apart(const Options& options, const std::string& mode) {
+  const test::TemporaryFolder folder;
+  const std::string file = folder.file("result.json");
+  const pid_t child = fork();
+  if (child < 0) throw std::runtime_error("fork failed");
+  if (child == 0) {
+    int failed = 1;
+    try {
+      setenv("POCL_CACHE_DIR", folder.file("pocl").c_str(), 1);
+      std::ofstream(file) << Player(options, mode).play();
+      failed = 0;
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "tuning_loop: %s: %s\n", mode.c_str(), error.what());
+    }
+    std::_Exit(failed);
+  }
+  int status = 0;
+  if (waitpid(child, &status, 0) != child || status != 0) {
+    throw std::runtime_error("mode '" + mode + "' failed");
+  }
+  return nlohmann::json::parse(std::ifstream(file));
+}
+
+void print_row(const nlohmann::json& row) {
+  std::printf(
+      "%-10s %5d tried  %7.1f us, best %7.1f us: %+7.1f %%   kernel %7.2f s   "
+      "CPU %6.1f + %6.1f s\n",
+      row["mode"].get<std::string>().c_str(), row["tried"].get<int>(), row["us"].get<double>(),
+      row["best_us"].get<double>(), 100 * row["above_best"].get<double>(),
+      row["kernel_s"].get<double>(), row["application_cpu_s"].get<double>(),
+      row["helper_cpu_s"].get<double>());
+  std::fflush(stdout);
+}
+
+int run(const Options& options) {
+  nlohmann::json all = nlohmann::json::array();
+  bool idle_hands = false;
+  for (const char* mode : kModes) {
+    if (!options.mode.empty() && options.mode != mode) continue;
+    all.push_back(play_apart(options, mode));
+    idle_hands = idle_hands || (options.seconds >= 10 && std::strcmp(mode, "off") != 0 &&
+                                all.back()["tried"].get<int>() == 0);
+    if (!options.json) print_row(all.back());
+  }
+  if (options.json) std::printf("%s\n", all.dump(2).c_str());
+  return idle_hands ? 1 : 0;
+}
+
+bool parse(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const std::string name = argv[i];
+    if (name == "--json") {
+      options.json = true;
+    } else if (name == "--no-learner") {
+      options.learner = false;
+    } else if (i + 1 == argc) {
+      return false;
+    } else if (name == "--seconds") {
+      options.seconds = std::atof(argv[++i]);
+    } else if (name == "--mode") {
+      options.mode = argv[++i];
+    } else if (name == "--history") {
+      options.history = argv[++i];
+    } else if (name == "--log") {
+      options.log_level = std::atoi(argv[++i]);
+    } else {
+      return false;
+    }
+  }
+  return options.seconds > 0;
+}
+
+}  // namespace
+}  // namespace idletune::bench
+
+int main(int argc, char** argv) {
+  idletune::bench::Options options;
+  if (!idletune::bench::parse(argc, argv, options)) {
+    std::fprintf(stderr,
+                 "usage: tuning_loop [--seconds S] [--mode off|idle|background|plain|in_place] "
+                 "[--history FILE] [--no-learner] [--json] [--log LEVEL]\n");
+    return 2;
+  }
+  try {
+    return idletune::bench::run(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tuning_loop: %s\n", error.what());
+    return 1;
+  }
+}
