@@ -8,14 +8,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include "agent/cli/fractions_table.hpp"
 #include "agent/cli/histories.hpp"
-#include "agent/cli/kernel_file.hpp"
-#include "agent/cli/places.hpp"
+#include "agent/cli/known_kernels.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/best.hpp"
-#include "models/package/work.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -28,79 +25,7 @@ struct BestArguments {
   std::size_t count = 10;
 };
 
-struct OpenedPackage {
-  std::string file;
-  std::shared_ptr<const KernelPackage> package;
-};
-
-// What is known of a history beyond its rows.
-struct Known {
-  double default_ns = 0;           // 0: not known
-  std::optional<KernelWork> work;  // of the default configuration
-  std::string work_from;           // the file that says so
-};
-
-Result<std::vector<OpenedPackage>> open_packages(const std::vector<std::string>& files) {
-  std::vector<OpenedPackage> packages;
-  for (const std::string& file : files) {
-    auto bytes = read_kernel(file);
-    if (!bytes.ok()) return bytes.status();
-    auto package = KernelPackage::open(std::move(*bytes), file);
-    if (!package.ok()) return package.status();
-    packages.push_back({file, *package});
-  }
-  return packages;
-}
-
-// The package of the history's kernel: one that was named, or the one that ships.
-std::optional<OpenedPackage> package_of(const History& history,
-                                        const std::vector<OpenedPackage>& packages) {
-  for (const OpenedPackage& one : packages) {
-    if (one.package->name() == history.kernel) return one;
-  }
-  if (history.kernel.find('/') != std::string::npos) return std::nullopt;
-  const auto shipped = find_shipped(history.kernel + ".itkernel");
-  if (!shipped.ok()) return std::nullopt;
-  auto opened = open_packages({*shipped});
-  if (!opened.ok()) return std::nullopt;
-  // Another tuner's kernel may have the name.
-  const Space& space = opened->front().package->space();
-  const std::vector<std::string> names = history.parameter_names();
-  bool same = names.size() == space.parameter_count();
-  for (std::size_t i = 0; same && i < names.size(); ++i) {
-    same = space.parameter_name(i) == names[i];
-  }
-  if (!same) return std::nullopt;
-  return opened->front();
-}
-
-// The default's time, where it is among the rows.
-double measured_default_ns(const History& history, const KernelPackage& package) {
-  const std::vector<std::string> names = history.parameter_names();
-  const Configuration wanted = package.default_configuration();
-  if (names.size() != wanted.size()) return 0;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.correct(row) && history.configuration(row) == wanted) {
-      return history.run_time_ns(row);
-    }
-  }
-  return 0;
-}
-
-Known known_of(const History& history, const std::vector<OpenedPackage>& packages) {
-  Known known;
-  known.default_ns = default_time_ns(history);
-  const auto found = package_of(history, packages);
-  if (!found) return known;
-  if (!(known.default_ns > 0)) known.default_ns = measured_default_ns(history, *found->package);
-  auto work = work_of(*found->package, history.shape, found->package->default_configuration());
-  if (!work.ok()) return known;
-  known.work = *work;
-  known.work_from = found->file;
-  return known;
-}
-
-bool counts_operations(const Known& known) {
+bool counts_operations(const KernelFacts& known) {
   return known.work && known.work->operations.value_or(0) > 0;
 }
 
@@ -121,7 +46,7 @@ nlohmann::json configuration_object(const History& history, std::size_t row) {
 }
 
 nlohmann::json entry_of(const History& history, const RankedConfiguration& best,
-                        const Known& known) {
+                        const KernelFacts& known) {
   nlohmann::json elsewhere = nlohmann::json::array();
   for (const RankedConfiguration::Elsewhere& one : best.elsewhere) {
     elsewhere.push_back({{"device", one.device},
@@ -161,7 +86,7 @@ TimeUnit unit_for(double ns) {
 }
 
 std::vector<TextTable::Column> columns_of(const std::vector<RankedConfiguration>& best,
-                                          const Known& known, const TimeUnit& unit) {
+                                          const KernelFacts& known, const TimeUnit& unit) {
   std::vector<TextTable::Column> columns{{"rank", Align::right},
                                          {std::string("time ") + unit.name, Align::right}};
   if (known.default_ns > 0) columns.push_back({"x default", Align::right});
@@ -175,7 +100,7 @@ std::vector<TextTable::Column> columns_of(const std::vector<RankedConfiguration>
 }
 
 void print_best(const History& history, const std::vector<RankedConfiguration>& best,
-                const Known& known, const CliContext& context) {
+                const KernelFacts& known, const CliContext& context) {
   using report::significant;
   const TimeUnit unit = unit_for(best.front().time_ns);
   std::string about = history.kernel + " " + report::shape_text(history.shape) + " on " +
@@ -219,14 +144,14 @@ void print_best(const History& history, const std::vector<RankedConfiguration>& 
 void run_best(const BestArguments& arguments, CliContext& context) {
   const auto histories = load_histories(arguments.histories);
   if (!histories.ok()) return context.fail(histories.status());
-  const auto packages = open_packages(arguments.kernels);
-  if (!packages.ok()) return context.fail(packages.status());
+  const auto kernels = KnownKernels::open(arguments.kernels);
+  if (!kernels.ok()) return context.fail(kernels.status());
   std::vector<const History*> all;
   for (const History& history : *histories) all.push_back(&history);
   nlohmann::json results = nlohmann::json::array();
   for (const History& history : *histories) {
     const auto best = best_configurations(history, arguments.count, all);
-    const Known known = known_of(history, *packages);
+    const KernelFacts known = kernels->about(history);
     nlohmann::json entries = nlohmann::json::array();
     for (const auto& one : best) entries.push_back(entry_of(history, one, known));
     results.push_back(

@@ -15,6 +15,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
+#include "agent/cli/live_page.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
@@ -37,6 +38,7 @@ struct ExploreArguments {
   std::string output;
   std::string state;
   std::string quirks;
+  std::string live;
   DeviceChoice device;
   std::uint64_t samples = 0;
   bool sampled = false;
@@ -63,7 +65,9 @@ std::string plain(std::string name) {
 class Explore {
  public:
   Explore(const ExploreArguments& arguments, CliContext& context)
-      : arguments_(arguments), context_(context), settings_(arguments.settings) {}
+      : arguments_(arguments), context_(context), settings_(arguments.settings) {
+    if (!arguments.live.empty()) live_.emplace(arguments.live);
+  }
 
   Status run() {
     if (Status status = open_kernel(); !status.ok()) return status;
@@ -179,6 +183,7 @@ class Explore {
     const Status status = exploration.run([&](const explore::Exploration::Progress& state) {
       if (state.last != nullptr) note(*state.last);
       progress.update(static_cast<std::size_t>(state.done - before), note_text(state, before));
+      if (live_ && state.last != nullptr && live_->due()) write_live(false);
       const std::chrono::duration<double> elapsed = Clock::now() - start;
       return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
     });
@@ -208,9 +213,32 @@ class Explore {
     return text;
   }
 
+  double default_ns() const {
+    std::vector<Nanoseconds> medians;
+    for (const auto& control : log_->controls()) {
+      medians.emplace_back(static_cast<std::int64_t>(explore::median_ns(control.samples)));
+    }
+    return explore::median_ns(medians);
+  }
+
+  // A page that cannot be written is no reason to stop measuring.
+  void write_live(bool over) {
+    Result<History> history = explore::history_of(*package_, device_, *order_, settings_, *log_);
+    if (!history.ok()) return;
+    std::vector<double> times;
+    for (const explore::ExploredConfiguration& result : log_->results()) {
+      times.push_back(result.samples.empty() ? 0 : explore::median_ns(result.samples));
+    }
+    const Status written = live_->write(*history, times, order_->size(), default_ns(), over);
+    if (written.ok()) return;
+    context_.warn("the live page is given up: " + written.message());
+    live_.reset();
+  }
+
   Status write() {
     Result<History> history = explore::history_of(*package_, device_, *order_, settings_, *log_);
     if (!history.ok()) return history.status();
+    if (live_) write_live(true);
     if (Status status = write_file_atomically(output_, write_history(*history)); !status.ok()) {
       return status;
     }
@@ -221,11 +249,7 @@ class Explore {
   void answer(const History& history) {
     const double best = history.best_time_ns();
     const auto& controls = log_->controls();
-    std::vector<Nanoseconds> medians;
-    for (const auto& control : controls) {
-      medians.emplace_back(static_cast<std::int64_t>(explore::median_ns(control.samples)));
-    }
-    const double usual = explore::median_ns(medians);
+    const double usual = default_ns();
     if (context_.json()) {
       nlohmann::json object = history_entry(history, output_);
       object["driver"] = history.driver;
@@ -265,6 +289,7 @@ class Explore {
   DeviceInfo device_;
   std::unique_ptr<explore::Order> order_;
   std::unique_ptr<explore::Log> log_;
+  std::optional<LivePage> live_;
   std::string output_;
   double best_ns_ = 0;
   std::uint64_t measured_now_ = 0;
@@ -322,6 +347,9 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
               "crashes or hangs here is put there")
       .value_name("FOLDER")
       .shows_default("in the progress");
+  verb.option("--live", arguments->live,
+              "A page (HTML) that shows how far it is, written anew every few seconds")
+      .value_name("FILE");
   verb.option("--quirks", arguments->quirks, "File of further known-bad patterns")
       .value_name("FILE");
   add_device_options(verb, arguments->device);

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/known_kernels.hpp"
 #include "agent/cli/lab.hpp"
 #include "agent/cli/named_kind.hpp"
 #include "agent/cli/progress.hpp"
@@ -38,7 +39,9 @@ constexpr const char* kReplayedSections[] = {"convergence", "searchers", "regret
 
 // In the order of the page, as far as this build has them.
 std::vector<report::SectionMaker> section_makers() {
-  std::vector<report::SectionMaker> makers = {{"distribution", report::distribution_section},
+  std::vector<report::SectionMaker> makers = {{"best", report::best_section},
+                                              {"distribution", report::distribution_section},
+                                              {"values", report::value_section},
                                               {"fractions", report::fraction_section},
                                               {"importance", report::importance_section},
                                               {"devices", report::device_section},
@@ -180,6 +183,13 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
     if (!model.ok()) return context.fail(model.status());
     options.model = std::move(*model);
   }
+  const auto kernels = KnownKernels::open(arguments.kernels);
+  if (!kernels.ok()) return context.fail(kernels.status());
+  options.rates = [&kernels](const History& history) {
+    const KernelFacts facts = kernels->about(history);
+    return report::KnownRates{facts.default_ns, facts.work ? facts.work->operations.value_or(0) : 0,
+                              facts.work ? facts.work->compulsory_bytes : 0};
+  };
   report::Page page = page_of(study, arguments);
   Progress progress("report", 0, context.json());
   std::size_t done = 0;
@@ -209,7 +219,7 @@ void add_report_verb(CommandLine& line, CliContext& context) {
       .value_name("FILE")
       .required();
   verb.option("--kernel", arguments->kernels,
-              "Description (XML) that says the kinds of its kernel's parameters")
+              "Description (XML) that says the kinds of its kernel's parameters, and its work")
       .value_name("K.xml");
   verb.option("--kind", arguments->kinds,
               "Kind of the parameters of that name, in any kernel: " + kind_names())

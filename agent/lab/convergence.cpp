@@ -108,10 +108,29 @@ std::vector<Convergence::Point> thin(const std::vector<double>& curve) {
   double wanted = 1;
   for (std::size_t step = 1; step < curve.size(); ++step) {
     if (static_cast<double>(step) < wanted && step + 1 < curve.size()) continue;
-    points.push_back({step, curve[step]});
+    points.push_back({step, curve[step], 0, 0});
     while (wanted <= static_cast<double>(step)) wanted *= ratio;
   }
   return points;
+}
+
+// Adds to each point what a tenth and nine tenths of the searches had found by then.
+void add_spread(const std::vector<Search>& searches, double worst_ns,
+                std::vector<Convergence::Point>& points) {
+  std::vector<std::size_t> next(searches.size(), 0);
+  std::vector<double> best(searches.size(), worst_ns);
+  for (Convergence::Point& point : points) {
+    for (std::size_t i = 0; i < searches.size(); ++i) {
+      const std::vector<Improvement>& improvements = searches[i].improvements;
+      for (; next[i] < improvements.size() && improvements[next[i]].step <= point.step; ++next[i]) {
+        best[i] = improvements[next[i]].best_ns;
+      }
+    }
+    std::vector<double> sorted = best;
+    std::sort(sorted.begin(), sorted.end());
+    point.fast_best_ns = sorted[sorted.size() / 10];
+    point.slow_best_ns = sorted[sorted.size() - 1 - sorted.size() / 10];
+  }
 }
 
 }  // namespace
@@ -145,6 +164,7 @@ Result<Convergence> converge(const Simulation& target, std::string_view searcher
         std::max<std::uint64_t>(1, static_cast<std::uint64_t>(first - curve.begin()));
   }
   result.curve = thin(curve);
+  add_spread(*searches, bounds.worst_ns, result.curve);
   return result;
 }
 

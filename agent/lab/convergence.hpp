@@ -35,6 +35,8 @@ struct Convergence {
   struct Point {
     std::uint64_t step = 0;  // from 1
     double mean_best_ns = 0;
+    double fast_best_ns = 0;  // a tenth of the searches had found at least that
+    double slow_best_ns = 0;  // nine tenths had
   };
   // The mean curve where it changes, at most some 200 points, evenly on a logarithmic axis; the
   // last is the last step of the longest search.

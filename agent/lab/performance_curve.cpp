@@ -55,8 +55,8 @@ std::vector<CurvePoint> performance_curve(Span<const SimulatedSearch> searches, 
     std::sort(reached.begin(), reached.end());
     const std::size_t n = reached.size();
     const double sum = std::accumulate(reached.begin(), reached.end(), 0.0);
-    curve.push_back(
-        {at, sum / static_cast<double>(n), median_of_ascending(reached), reached[n / 10]});
+    curve.push_back({at, sum / static_cast<double>(n), median_of_ascending(reached),
+                     reached[n / 10], reached[n - 1 - n / 10]});
   }
   return curve;
 }

@@ -18,6 +18,7 @@ struct CurvePoint {
   double mean = 0;
   double median = 0;
   double p10 = 0;  // what nine of ten searches had reached
+  double p90 = 0;  // what one of ten had
 };
 
 // At most `points` of them, evenly on a logarithmic axis, from the first evaluation of any search

@@ -34,7 +34,11 @@ void draw_row(Drawing& drawing, const BoxRow& row, const Scale& scale, double to
     }
     return;
   }
-  for (const double value : box.outside) drawing.disc("point", {scale.at(value), middle}, 2.5);
+  // Of many the rest would hide each other.
+  const std::size_t step = 1 + box.outside.size() / BoxPlot::kMostDiscs;
+  for (std::size_t i = 0; i < box.outside.size(); i += step) {
+    drawing.disc("point", {scale.at(box.outside[i]), middle}, 2.5);
+  }
 }
 
 }  // namespace

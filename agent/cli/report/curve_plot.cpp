@@ -99,7 +99,8 @@ std::string draw(const CurvePlot& plot) {
   Drawing drawing(plot.caption, kFrame.bottom + kAxisHeight);
   const Scale x = x_scale(plot);
   const Scale y = y_scale(plot);
-  draw_horizontal_axis(drawing, kFrame, x, x.ticks(8), plot.x_name);
+  draw_horizontal_axis(drawing, kFrame, x,
+                       plot.x_percentages ? as_percentages(x.ticks(6)) : x.ticks(8), plot.x_name);
   const std::vector<Tick> ticks = y.ticks(6);
   draw_vertical_axis(drawing, kFrame, y, plot.percentages ? as_percentages(ticks) : ticks,
                      plot.y_name);

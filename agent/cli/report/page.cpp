@@ -122,6 +122,10 @@ void write_head(Markup& html, const Page& page) {
   html.open("head");
   html.empty("meta", {{"charset", "utf-8"}});
   html.empty("meta", {{"name", "viewport"}, {"content", "width=device-width, initial-scale=1"}});
+  if (page.renew_seconds > 0) {
+    html.empty("meta",
+               {{"http-equiv", "refresh"}, {"content", std::to_string(page.renew_seconds)}});
+  }
   html.element("title", {}, page.title);
   html.open("style");
   html.finished(style_sheet());
@@ -133,7 +137,6 @@ void write_head(Markup& html, const Page& page) {
 void write_header(Markup& html, const Page& page) {
   html.open("header");
   html.element("h1", {}, page.title);
-  html.element("p", {}, page.lead);
   html.open("ul", {{"class", "totals"}});
   for (const auto& [figure, what] : page.totals) {
     html.open("li");
@@ -142,6 +145,7 @@ void write_header(Markup& html, const Page& page) {
     html.close();
   }
   html.close();
+  html.element("p", {}, page.lead);
   html.open("nav", {{"aria-label", "Contents"}});
   html.open("ol");
   for (const Section& section : page.sections) {

@@ -62,6 +62,7 @@ struct Page {
   std::string lead;
   std::vector<std::pair<std::string, std::string>> totals;  // figure, what it counts
   std::vector<Section> sections;
+  unsigned renew_seconds = 0;  // the browser reads the page again so often; 0: never
 };
 
 // One document without any outside resource or script: HTML5 that is also well-formed XML. Figures

@@ -75,6 +75,21 @@ struct BoxPlot {
 };
 std::string draw(const BoxPlot& plot);
 
+// The best relative performance at every pair of values of two parameters; darker is better.
+struct HeatMap {
+  static constexpr int kShades = 6;
+  // From which value on a cell has the next shade.
+  static constexpr double kEdges[kShades - 1] = {0.5, 0.7, 0.8, 0.9, 0.95};
+  static constexpr std::size_t kMostCells = 32;  // per side
+  Caption caption;
+  std::string x_name;
+  std::string y_name;
+  std::vector<std::string> x_labels;  // one per column; at most kMostCells
+  std::vector<std::string> y_labels;  // one per row, from below; likewise
+  std::vector<double> cells;          // row after row; no number: nothing ran there
+};
+std::string draw(const HeatMap& plot);
+
 // Curves over a logarithmic axis.
 struct Curve {
   int series = 1;  // 1 ... kSeries: its colour and dashes; the same everywhere on the page
@@ -92,9 +107,10 @@ struct CurvePlot {
   std::string x_name;
   std::string y_name;
   bool logarithmic_y = false;
-  bool percentages = false;  // label the y axis with per cents of 1
-  double level = 0;          // a marked value of y; 0: none
-  double y_low = 0;          // of the axis; both 0: from the curves
+  bool percentages = false;    // label the y axis with per cents of 1
+  bool x_percentages = false;  // the x axis, too
+  double level = 0;            // a marked value of y; 0: none
+  double y_low = 0;            // of the axis; both 0: from the curves
   double y_high = 0;
   std::vector<Curve> curves;
   std::vector<Mark> marks;  // vertical lines

@@ -90,7 +90,10 @@ Curve curve_of(const Outcome& outcome, double best_ns) {
   Curve curve;
   curve.series = outcome.run->series;
   for (const Convergence::Point& point : outcome.convergence.curve) {
-    curve.points.push_back({static_cast<double>(point.step), best_ns / point.mean_best_ns});
+    const auto step = static_cast<double>(point.step);
+    curve.points.push_back({step, best_ns / point.mean_best_ns});
+    curve.low.push_back({step, best_ns / point.slow_best_ns});
+    curve.high.push_back({step, best_ns / point.fast_best_ns});
   }
   return curve;
 }
@@ -177,7 +180,7 @@ std::string figure_caption(const Study& study, const ReportOptions& options) {
       counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
       count_text(options.seed) + " to " + count_text(options.seed + options.repeats - 1) +
       "), of the best run time found so far; before anything ran correctly the slowest time "
-      "counts. "
+      "counts. Shaded: where eight of ten searches are. "
       "Dashed: " +
       percent_text(options.threshold) +
       ". Spaces are pruned conservatively with another device\u2019s history where there is one.";

@@ -141,6 +141,9 @@ Section pruning_section(const Study& study, const ReportOptions& options, const 
   Section section{"pruning", "What pruning keeps", {}};
   PruningOptions pruning;
   pruning.retention = options.threshold;
+  const bool compares = std::any_of(study.groups.begin(), study.groups.end(),
+                                    [](const Group& g) { return g.sources.size() > 1; });
+  if (!compares) return section;  // what it keeps elsewhere is all that it is about
   std::vector<Method> methods{{PruningMethod::aggressive, "Aggressive", {}},
                               {PruningMethod::conservative, "Conservative", {}}};
   for (const Group& group : study.groups) {

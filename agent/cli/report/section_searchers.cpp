@@ -19,7 +19,8 @@ struct Player {
 constexpr Player kPlayers[] = {{"random", 1, "random search"},
                                {"forest", 2, "forest (idletune without a model)"},
                                {"annealing", 3, "simulated annealing"},
-                               {"genetic", 4, "genetic algorithm"}};
+                               {"genetic", 4, "genetic algorithm"},
+                               {"iterml", 5, "iterative machine learning (IterML)"}};
 constexpr std::size_t kMostRepeats = 20;
 constexpr std::uint64_t kMostEvaluations = 200;
 
@@ -34,6 +35,9 @@ Curve curve_of(const Played& played, CurveAxis axis) {
   for (const CurvePoint& point : performance_curve(played.searches, axis)) {
     const double at = axis == CurveAxis::tuning_ms ? point.at / 1000 : point.at;
     curve.points.push_back({at, point.mean});
+    if (played.player->series > 2) continue;  // five bands hide each other
+    curve.low.push_back({at, point.p10});
+    curve.high.push_back({at, point.p90});
   }
   return curve;
 }
@@ -130,9 +134,67 @@ Table empty_table() {
   return table;
 }
 
+// Over the share of the space that was sampled: the median of the searches, and below it down to
+// what 95 of 100 reach.
+Curve sample_curve(const Played& played, double space) {
+  Curve curve;
+  curve.series = played.player->series;
+  for (std::uint64_t n = 1; n <= kMostEvaluations && static_cast<double>(n) <= space;
+       n += std::max<std::uint64_t>(1, n / 12)) {
+    std::vector<double> found;
+    for (const SimulatedSearch& search : played.searches) {
+      double best = 0;
+      for (const ImprovedBest& improved : search.improvements) {
+        if (improved.evaluations > n) break;
+        best = improved.relative;
+      }
+      found.push_back(best);
+    }
+    std::sort(found.begin(), found.end());
+    const double share = static_cast<double>(n) / space;
+    curve.points.push_back({share, quantile_of(found, 0.5)});
+    curve.low.push_back({share, quantile_of(found, 0.05)});
+    curve.high.push_back({share, quantile_of(found, 0.5)});
+  }
+  return curve;
+}
+
+// The first share at which `points` are at `threshold`.
+std::string share_text(const std::vector<Point>& points, double threshold) {
+  for (const Point& point : points) {
+    if (point.y >= threshold) return percent_text(point.x);
+  }
+  return "-";
+}
+
+Figure::Panel sample_panel(const Group& group, const Source& source, const std::vector<Played>& all,
+                           std::size_t number, double threshold) {
+  CurvePlot plot;
+  plot.caption = {"samples-" + std::to_string(number),
+                  group.title + " on " + source.device + ": over the share of the space", ""};
+  plot.x_name = "share of the space that was sampled";
+  plot.y_name = "best so far, relative to the best of all";
+  plot.x_percentages = plot.percentages = true;
+  plot.level = threshold;
+  std::string remark =
+      "Share for the median, and for 95 of 100, to be at " + percent_text(threshold) + ":";
+  for (const Played& played : all) {
+    // The random baseline and what learns; the others are in the figures above.
+    if (played.player->series == 3 || played.player->series == 4) continue;
+    plot.curves.push_back(sample_curve(played, static_cast<double>(source.distribution.valid)));
+    remark += std::string(" ") + played.player->name + " " +
+              share_text(plot.curves.back().points, threshold) + ", " +
+              share_text(plot.curves.back().low, threshold) + ".";
+  }
+  plot.caption.description = remark;
+  plot.y_low = bottom_of(plot);
+  plot.y_high = 1;
+  return {group.title, "on " + source.device, draw(plot), remark};
+}
+
 // What the section draws and lists, pair by pair of kernel and device.
 struct Comparison {
-  Figure steps, time;
+  Figure steps, time, samples;
   Table table;
 };
 
@@ -143,6 +205,7 @@ void add(Comparison& comparison, const Group& group, const Source& source,
     (axis == CurveAxis::evaluations ? comparison.steps : comparison.time)
         .panels.push_back(panel_of(group.title, source.device, all, axis, number, threshold));
   }
+  comparison.samples.panels.push_back(sample_panel(group, source, all, number, threshold));
   for (const Played& played : all) {
     comparison.table.rows.push_back({group.title, source.device, played.player->name,
                                      median_text(played, threshold, CurveAxis::evaluations),
@@ -156,7 +219,9 @@ std::string caption(std::size_t repeats, double threshold, std::size_t left_out)
                      " of the best configuration found so far, from a first draw to " +
                      count_text(kMostEvaluations) +
                      " evaluations. Dashed: " + percent_text(threshold) +
-                     ". The vertical axes begin below the curves, not always at 0 %.";
+                     ". Shaded, for random search and the forest: where eight of ten "
+                     "searches are. The vertical axes begin below the "
+                     "curves, not always at 0 %.";
   if (left_out > 0) {
     mean += " Only the first " + count_text(kMostPanels) + " of " +
             count_text(kMostPanels + left_out) + " pairs of kernel and device are drawn.";
@@ -175,6 +240,8 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
   steps.title = "Best found over evaluations";
   time.title = "Best found over tuning time";
   steps.legend = time.legend = legend();
+  compared.samples.title = "Best found over the share of the space that was sampled";
+  compared.samples.legend = {legend()[0], legend()[1], legend()[4]};
   std::size_t left_out = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {
@@ -211,6 +278,11 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
                 false});
   section.parts.push_back(std::move(compared.steps));
   section.parts.push_back(std::move(compared.time));
+  compared.samples.caption =
+      "The sample-ratio plot of Cui & Feng 2019 (figure 6): lines are medians over the same "
+      "searches, shaded down to what 95 of 100 reach. Their standard 1 is where the line crosses "
+      "the dashed one, standard 2 where the shade does.";
+  section.parts.push_back(std::move(compared.samples));
   section.parts.push_back(std::move(compared.table));
   return section;
 }

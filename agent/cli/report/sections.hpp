@@ -14,6 +14,13 @@
 
 namespace idletune::report {
 
+// What is known of a history beyond its rows; 0: not known.
+struct KnownRates {
+  double default_ns = 0;
+  double operations = 0;  // floating-point ones of a launch
+  double bytes = 0;       // that a launch has to move
+};
+
 struct ReportOptions {
   double threshold = 0.9;              // relative performance that counts as well-performing
   double probability = 0.95;           // wanted probability of finding such a configuration
@@ -21,12 +28,15 @@ struct ReportOptions {
   std::size_t seeds = 3;               // applications per point of a regret curve
   std::uint64_t seed = 1;              // of the first one
   std::shared_ptr<const Model> model;  // may be null: each target gets one of the other devices
+  std::function<KnownRates(const History&)> rates;  // may be empty
 };
 
 // Called before every piece of work with what comes next; false: the user asked to stop, and
 // whatever is returned then will not be used.
 using Continue = std::function<bool(const std::string& next)>;
 
+Section best_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+Section value_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section distribution_section(const Study& study, const ReportOptions& options,
                              const Continue& go_on);
 Section fraction_section(const Study& study, const ReportOptions& options, const Continue& go_on);

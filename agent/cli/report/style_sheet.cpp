@@ -72,6 +72,9 @@ path,line{fill:none}
 .cells{stroke:var(--blue);stroke-width:4;shape-rendering:crispEdges}
 .d1{stroke-opacity:.22}.d2{stroke-opacity:.36}.d3{stroke-opacity:.5}
 .d4{stroke-opacity:.66}.d5{stroke-opacity:.83}
+.heat{stroke:var(--blue);stroke-width:8;shape-rendering:crispEdges}.high{stroke-width:16}
+.h1{stroke-opacity:.1}.h2{stroke-opacity:.26}.h3{stroke-opacity:.42}
+.h4{stroke-opacity:.6}.h5{stroke-opacity:.8}.h6{stroke:var(--red)}
 .whisker{stroke:var(--blue);stroke-width:1.5}
 .box{fill:var(--blue);fill-opacity:.28;stroke:var(--blue);stroke-width:1}
 .mark{stroke:var(--soft);stroke-width:1;stroke-dasharray:2 3}
@@ -83,6 +86,9 @@ path,line{fill:none}
 .s7{stroke:var(--ink);stroke-width:1.3}
 .b1{fill:var(--blue)}.b2{fill:var(--red)}.b3{fill:var(--green)}.b4{fill:var(--pink)}
 .b5{fill:var(--gold)}.b6{fill:var(--sky)}.b7{fill:var(--ink)}
+@media (max-width:480px){header{padding-top:12px}h1{font-size:22px}header p{font-size:14px}.totals{gap:4px 24px;margin:8px 0}
+th,td{padding:4px 6px}tbody th,td:not(.n){white-space:normal;overflow-wrap:anywhere;min-width:5em;max-width:7em}
+td.wide,th.wide{max-width:none}}
 @media print{details{display:block}.panels{break-inside:auto}.panels div{break-inside:avoid}}
 )css";
 

@@ -1,0 +1,91 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "agent/cli/report/axes.hpp"
+#include "agent/cli/report/plots.hpp"
+
+namespace idletune::report {
+namespace {
+
+constexpr double kLeft = 44;
+constexpr double kTop = 26;
+constexpr double kRight = 330;
+constexpr std::size_t kFewRows = 12;  // of which there are no more rows are twice as high
+
+// The shade of a relative performance: 1 ... kShades, the darkest for the best.
+int shade_of(double value) {
+  int shade = 1;
+  for (const double edge : HeatMap::kEdges) shade += value >= edge ? 1 : 0;
+  return shade;
+}
+
+// Labels that have room, beginning with the first.
+template <class Place>
+std::vector<std::size_t> shown_labels(std::size_t count, double room, Place place) {
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (shown.empty() || std::fabs(place(i) - place(shown.back())) >= room) shown.push_back(i);
+  }
+  return shown;
+}
+
+}  // namespace
+
+std::string draw(const HeatMap& plot) {
+  const std::size_t rows = plot.y_labels.size();
+  const std::size_t columns = plot.x_labels.size();
+  const double height = rows <= kFewRows ? 16 : 8;
+  const double width = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(columns, 1));
+  const double bottom = kTop + height * static_cast<double>(rows);
+  Drawing drawing(plot.caption, bottom + kAxisHeight);
+  // Cells of the same shade that touch in a row become one thick line. Rows begin at the bottom.
+  const auto middle = [&](std::size_t row) {
+    return bottom - height * (static_cast<double>(row) + 0.5);
+  };
+  std::array<std::vector<std::vector<Point>>, HeatMap::kShades + 1> runs;
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns;) {
+      const std::size_t first = column;
+      const double value = plot.cells[row * columns + column];
+      const int shade = std::isfinite(value) ? shade_of(value) : 0;
+      while (++column < columns) {
+        const double next = plot.cells[row * columns + column];
+        if ((std::isfinite(next) ? shade_of(next) : 0) != shade) break;
+      }
+      if (shade == 0) continue;
+      runs[static_cast<std::size_t>(shade)].push_back(
+          {{kLeft + width * static_cast<double>(first), middle(row)},
+           {kLeft + width * static_cast<double>(column), middle(row)}});
+    }
+  }
+  const std::string size = rows <= kFewRows ? "heat high h" : "heat h";
+  for (int shade = 1; shade <= HeatMap::kShades; ++shade) {
+    drawing.lines(size + std::to_string(shade), runs[static_cast<std::size_t>(shade)]);
+  }
+  drawing.line("axis", {kLeft, kTop}, {kLeft, bottom});
+  drawing.line("axis", {kLeft, bottom}, {kRight, bottom});
+  for (const std::size_t row : shown_labels(rows, 15, middle)) {
+    drawing.fitted_label("tick", {kLeft - 5, middle(row) + 4}, Anchor::end, plot.y_labels[row],
+                         kLeft - 5);
+  }
+  std::size_t longest = 1;
+  for (const std::string& label : plot.x_labels) {
+    longest = std::max(longest, character_count(label));
+  }
+  const double room = std::min(Drawing::kDigitWidth * static_cast<double>(longest) + 6, 120.0);
+  const auto centre = [&](std::size_t column) {
+    return std::clamp(kLeft + width * (static_cast<double>(column) + 0.5), room / 2,
+                      Drawing::kWidth - room / 2);
+  };
+  for (const std::size_t column : shown_labels(columns, room, centre)) {
+    drawing.fitted_label("tick", {centre(column), bottom + 15}, Anchor::middle,
+                         plot.x_labels[column], room);
+  }
+  drawing.fitted_label("name", {(kLeft + kRight) / 2, bottom + 32}, Anchor::middle, plot.x_name,
+                       kRight - kLeft);
+  drawing.fitted_label("name", {0, kTop - 10}, Anchor::start, plot.y_name, Drawing::kWidth);
+  return drawing.take();
+}
+
+}  // namespace idletune::report
