@@ -64,6 +64,7 @@ Status AgentState::start() {
   if (Status status = check(options_); !status.ok()) return status;
   open_model();
   open_journal();
+  if (!surroundings_.trials.ok()) log(1, {surroundings_.trials.message()});
   engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
   return {};
 }

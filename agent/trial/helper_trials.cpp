@@ -91,16 +91,9 @@ class HelperTrials::State {
 
   Status start(const TrialRequest& request) {
     if (has_local_outcome_) return Status(StatusCode::busy, "the last outcome was not taken");
-    if (options_.program.empty()) {
-      const char* path = std::getenv("PATH");  // as any start of a program by name does
-      Result<std::string> found = find_helper(path == nullptr ? "" : path);
-      if (!found) return found.status();
-      options_.program = std::move(*found);
-    }
-    if (!is_program(options_.program)) {
-      return Status(StatusCode::not_found,
-                    {"'", options_.program, "': expected the program idletune-helper"});
-    }
+    Result<std::string> program = helper_program(options_.program);
+    if (!program) return program.status();
+    options_.program = std::move(*program);
     if (Status status = start_failure(); !status.ok()) return status;
     if (Status status = ensure_thread(); !status.ok()) return status;
     if (refused_here(request)) return {};
@@ -393,6 +386,18 @@ HelperTrials::~HelperTrials() = default;
 Status HelperTrials::start(const TrialRequest& request) { return state_->start(request); }
 bool HelperTrials::poll(Nanoseconds wait, TrialOutcome& outcome) {
   return state_->poll(wait, outcome);
+}
+
+Result<std::string> helper_program(const std::string& option) {
+  if (is_program(option)) return option;
+  const char* path = std::getenv("PATH");  // as any start of a program by name does
+  Result<std::string> found =
+      option.empty()
+          ? find_helper(path == nullptr ? "" : path)
+          : Status(StatusCode::not_found, {"'", option, "': expected the program ", kProgramName});
+  if (found) return found;
+  return Status(found.code(), {found.status().message(),
+                               "; name another by the option 'helper' or IDLETUNE_HELPER"});
 }
 
 Result<std::string> find_helper(const std::string& search_path) {

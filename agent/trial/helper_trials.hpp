@@ -17,7 +17,7 @@
 namespace idletune {
 
 struct HelperTrialsOptions {
-  std::string program;  // path of idletune-helper; empty: find_helper() with PATH
+  std::string program;  // as for helper_program()
   // Libraries as given to opencl and cuda; empty: their default search.
   std::string opencl_library;
   std::string cuda_library;
@@ -62,6 +62,10 @@ class HelperTrials final : public TrialRunner {
   class State;
   std::unique_ptr<State> state_;
 };
+
+// The program that `option` names; empty: find_helper() in PATH. Error: not_found, with the places
+// that were looked at and how to name another.
+Result<std::string> helper_program(const std::string& option);
 
 // The helper's path: beside the running executable, then in the program folder of the installation,
 // then in the folders of `search_path` (PATH's form). Error: not_found naming the places.

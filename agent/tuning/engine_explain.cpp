@@ -124,6 +124,7 @@ void TuningEngine::explain_verdict(const ShapeTask& task, Explanation& text) con
 AgentStatus TuningEngine::status() const {
   AgentStatus status;
   status.storage = journal_.storage_status();
+  status.trials = surroundings_.trials;
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     if (!kernel->runner_status.ok()) status.trials = kernel->runner_status;
     status.unslotted_launches += kernel->state->unslotted_launches();

@@ -20,6 +20,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   KernelTask& kernel = *owned;
   kernel.state = std::move(state);
   kernel.device = &device_task(kernel.state->device());
+  kernel.runner_status = surroundings_.trials;
   kernels_.push_back(std::move(owned));
   const KernelPackage& package = kernel.state->package();
   kernel.model = KernelModel::of(model, package.name(), package.space());

@@ -65,6 +65,7 @@ Surroundings real_surroundings(const AgentOptions& options) {
   }
   HelperTrialsOptions helper;
   helper.program = options.helper;
+  if (options.mode == Mode::tune) real.trials = helper_program(options.helper).status();
   helper.opencl_library = environment_opencl_library();
   helper.cuda_library = environment_cuda_library();
   helper.nvrtc_library = environment_nvrtc_library();

@@ -33,15 +33,17 @@ enum class BuildThread : std::uint8_t {
 // Where compiled programs are kept, the helper's and the application's.
 std::string program_folder(const AgentOptions& options);
 
-// A plain value; every member is set.
+// A plain value.
 struct Surroundings {
   const MonotonicClock* clock = &real_clock();  // not owned
   TrialRunnerFactory make_trial_runner;
+  Status trials{};  // ok, or why no runner will ever run a trial
   BuildThread builds = BuildThread::worker;
   BoardReader read_board;
 };
 
 // The real ones, as the options say. A quirk file that cannot be used is logged and left out.
+// Looks for the helper where it would be needed.
 Surroundings real_surroundings(const AgentOptions& options);
 
 }  // namespace idletune::detail

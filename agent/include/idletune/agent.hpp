@@ -164,7 +164,7 @@ class TunedKernel {
 class Agent {
  public:
   // Reads the model and the journal. A missing or broken model, an unwritable state folder or a
-  // missing helper are no failures: status() tells, and the application runs all the same.
+  // missing helper are no failures: status() tells at once, and the application runs all the same.
   // Errors: invalid_argument for options (or environment variables) out of range.
   static Result<Agent> open(const AgentOptions& options);
   Agent(Agent&&) noexcept;

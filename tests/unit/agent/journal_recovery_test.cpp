@@ -32,6 +32,7 @@ struct Opened {
     options.model = kNoModel;
     options.state = state;
     options.read_environment = false;
+    options.mode = Mode::cached;  // needs no helper
     options.log = &take;
     options.log_user = &lines;
     options.log_level = 2;

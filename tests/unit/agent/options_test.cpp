@@ -1,3 +1,4 @@
+#include <idletune/agent.hpp>
 #include <idletune/options.hpp>
 
 #include <doctest/doctest.h>
@@ -40,6 +41,24 @@ TEST_CASE("an empty variable changes nothing") {
   AgentOptions options;
   REQUIRE(apply_environment(options).ok());
   CHECK(options.mode == Mode::tune);
+}
+
+TEST_CASE("a missing helper is told when the agent is opened, with how to name another") {
+  AgentOptions options;
+  options.model = kNoModel;
+  options.read_environment = false;
+  options.helper = "/nowhere/idletune-helper";
+  const auto agent = Agent::open(options);
+  REQUIRE(agent.ok());
+  const Status trials = agent->status().trials;
+  CHECK(trials.code() == StatusCode::not_found);
+  for (const char* part : {"/nowhere/idletune-helper", "option 'helper'", "IDLETUNE_HELPER"}) {
+    CHECK(trials.message().find(part) != std::string::npos);
+  }
+  options.mode = Mode::cached;  // needs none
+  const auto cached = Agent::open(options);
+  REQUIRE(cached.ok());
+  CHECK(cached->status().trials.ok());
 }
 
 TEST_CASE("no tuning time means no tuning, not unlimited tuning") {

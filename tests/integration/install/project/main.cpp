@@ -34,8 +34,15 @@ int main() {
   std::printf("%zu configurations, best %s\n", tuner->told(), best.c_str());
   if (tuner->told() != 16 || best != "BLOCK=32 THREADS=4") return EXIT_FAILURE;
 
-  auto agent = idletune::Agent::open(idletune::AgentOptions{});
+  idletune::AgentOptions agent_options;
+#ifdef HELPER
+  agent_options.helper = HELPER;
+#endif
+  auto agent = idletune::Agent::open(agent_options);
   if (!agent) return fail(agent.status());
+#ifdef HELPER
+  if (!agent->status().trials.ok()) return fail(agent->status().trials);
+#endif
   const auto report = agent->idle(std::chrono::milliseconds(1));
   std::printf("idle: %s\n", report.why);
   return report.steps == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

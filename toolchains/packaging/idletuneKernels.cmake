@@ -1,0 +1,57 @@
+# idletune_add_kernel(<target> <description.xml>...)
+#
+# Packs kernels with the command `idletune` when <target>, an executable or a shared library of the
+# same folder, is built. NAME.xml becomes NAME.itkernel beside the target's file, again whenever the
+# description or one of its sources has changed. The target's property IDLETUNE_KERNELS lists the
+# packages, for install(FILES "$<TARGET_PROPERTY:app,IDLETUNE_KERNELS>" ...).
+function(idletune_add_kernel target)
+  get_target_property(type ${target} TYPE)
+  if(NOT type MATCHES "^(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)$")
+    message(FATAL_ERROR "idletune_add_kernel: '${target}' is of type ${type}; "
+      "expected an executable or a shared library")
+  endif()
+  if(TARGET idletune::command)
+    set(command idletune::command)
+  else()
+    find_program(IDLETUNE_COMMAND NAMES idletune)
+    if(NOT IDLETUNE_COMMAND)
+      message(FATAL_ERROR "idletune_add_kernel: the command idletune was not found. This "
+        "installation has none (it was built without the host side, for a board?): install one for "
+        "the machine that builds, or set IDLETUNE_COMMAND to its path")
+    endif()
+    set(command ${IDLETUNE_COMMAND})
+  endif()
+  foreach(description IN LISTS ARGN)
+    get_filename_component(description "${description}" ABSOLUTE)
+    get_filename_component(folder "${description}" DIRECTORY)
+    get_filename_component(name "${description}" NAME_WE)
+    if(NOT EXISTS "${description}")
+      message(FATAL_ERROR "idletune_add_kernel: there is no '${description}'")
+    endif()
+    # The sources that it names, so that a change of one packs again.
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${description}")
+    file(READ "${description}" text)
+    string(REGEX MATCHALL "<source[^>]*[ \t\r\n]file=[\"'][^\"']+" elements "${text}")
+    set(sources)
+    foreach(element IN LISTS elements)
+      string(REGEX REPLACE ".*file=[\"']" "" source "${element}")
+      get_filename_component(source "${source}" ABSOLUTE BASE_DIR "${folder}")
+      list(APPEND sources "${source}")
+    endforeach()
+    set(package "${CMAKE_CURRENT_BINARY_DIR}/idletune/${target}/${name}.itkernel")
+    file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/idletune/${target}")
+    add_custom_command(
+      OUTPUT "${package}"
+      COMMAND ${command} pack "${description}" -o "${package}"
+      DEPENDS "${description}" ${sources}
+      COMMENT "Packing ${name}.itkernel"
+      VERBATIM)
+    add_custom_target(${target}_kernel_${name} DEPENDS "${package}")
+    add_dependencies(${target} ${target}_kernel_${name})
+    set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${package}")
+    set_property(TARGET ${target} APPEND PROPERTY IDLETUNE_KERNELS "${package}")
+    add_custom_command(TARGET ${target} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E copy_if_different "${package}" "$<TARGET_FILE_DIR:${target}>"
+      VERBATIM)
+  endforeach()
+endfunction()
