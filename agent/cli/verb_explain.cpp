@@ -63,6 +63,7 @@ nlohmann::json describe(const journal::Journal& journal) {
           {"adopted", adoptions},
           {"quarantined", quarantines},
           {"suspects", state.suspect_count()},
+          {"open_trials", state.open_trials().size()},
           {"measurements", state.measurement_count()},
           {"ledger",
            {{"charged_ms", milliseconds(state.ledger().charged)},
@@ -96,6 +97,10 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
                   member<std::string>(entry, "verdict", "?") + "\n  runs " +
                   member<std::string>(entry, "running", "?") + "\n  " +
                   member<std::string>(entry, "reason", "") + "\n");
+    const std::string trying = member<std::string>(entry, "trying", "");
+    if (!trying.empty()) context.print("  tries " + trying + "\n");
+    const std::string advice = member<std::string>(entry, "advice", "");
+    if (!advice.empty()) context.print("  waits: " + advice + "\n");
   }
 }
 
@@ -105,6 +110,26 @@ void print_damage(const nlohmann::json& facts, CliContext& context) {
     context.print(std::string(journal::kSetAsideName) +
                   ": an earlier journal that could not be read; what it knew is not used\n");
   }
+}
+
+std::string open_trials_text(std::size_t count) {
+  return count == 0 ? std::string()
+                    : ", " + std::to_string(count) +
+                          " begun and not ended (under way, or what the last process died in)";
+}
+
+// What keeps the tuner from going on, and what it cost the processor.
+void print_status(const nlohmann::json& last, CliContext& context) {
+  if (!last.is_object() || !last.contains("status") || !last["status"].is_object()) return;
+  const nlohmann::json& status = last["status"];
+  const double helper = member(status, "helper_processor_seconds", 0.0);
+  const double builds = member(status, "build_processor_seconds", 0.0);
+  context.print("processor: " + format_number(helper, 1) + " s by the helper, " +
+                format_number(builds, 1) + " s by compiling for launches\n");
+  const std::string trials = member<std::string>(status, "trials", "ok");
+  if (trials != "ok") context.print("no trials: " + trials + "\n");
+  const std::string advice = member<std::string>(status, "advice", "");
+  if (!advice.empty()) context.print("waits: " + advice + "\n");
 }
 
 void print_text(const nlohmann::json& facts, CliContext& context) {
@@ -119,12 +144,17 @@ void print_text(const nlohmann::json& facts, CliContext& context) {
                    format_milliseconds(a["running_ms"]),
                    std::to_string(a["measured"].get<std::size_t>()), a["configuration"]});
   }
-  context.print(table);
+  if (facts["adopted"].empty()) {
+    context.print("nothing is adopted yet\n");
+  } else {
+    context.print(table);
+  }
   const nlohmann::json& ledger = facts["ledger"];
   context.print("\n" + std::to_string(facts["measurements"].get<std::size_t>()) +
                 " measurements, " + std::to_string(facts["quarantined"].size()) + " quarantined, " +
-                std::to_string(facts["suspects"].get<std::size_t>()) +
-                " suspects\nledger: " + format_number(ledger["charged_ms"], 1) + " ms charged to " +
+                std::to_string(facts["suspects"].get<std::size_t>()) + " suspects" +
+                open_trials_text(facts["open_trials"].get<std::size_t>()) +
+                "\nledger: " + format_number(ledger["charged_ms"], 1) + " ms charged to " +
                 format_number(ledger["kernel_ms"], 1) + " ms of kernel time, at least " +
                 format_number(ledger["saved_ms"], 1) + " ms saved\n");
   for (const nlohmann::json& q : facts["quarantined"]) {
@@ -152,6 +182,7 @@ Status explain(const std::string& folder, CliContext& context) {
   }
   print_damage(facts, context);
   print_text(facts, context);
+  print_status(last, context);
   print_decisions(last, context);
   return {};
 }

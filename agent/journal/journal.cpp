@@ -75,6 +75,7 @@ void Journal::load() {
     degrade(std::move(locked), true);
   }
   const bool continued = replay_file();
+  if (options_.read_only) return;
   if (judging_) judge_open_trials();
   start_session();
   if (!sealed_ && !continued) {

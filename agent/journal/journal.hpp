@@ -38,7 +38,8 @@ struct JournalOptions {
   // After a failed write the journal lives in memory and tries the storage again at most this
   // often.
   std::chrono::nanoseconds retry_interval = std::chrono::seconds(60);
-  // Only look: nothing is written, no lock is taken, deaths are judged in memory alone.
+  // Only look: nothing is written, no lock is taken, and open trials stay open: the agent may be
+  // running, with one of them under way.
   bool read_only = false;
 };
 

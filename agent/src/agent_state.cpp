@@ -12,6 +12,9 @@ namespace idletune::detail {
 namespace {
 
 constexpr char kExplanationName[] = "explain.json";  // in the state folder
+// As often as the journal writes its notes; once soon, for whoever has just started it.
+constexpr Nanoseconds kExplanationInterval = std::chrono::seconds(60);
+constexpr Nanoseconds kFirstExplanation = std::chrono::seconds(5);
 
 Status out_of_range(const char* field, const char* expected) {
   return Status(StatusCode::invalid_argument, {"agent option ", field, ": expected ", expected});
@@ -66,6 +69,7 @@ Status AgentState::start() {
   open_journal();
   if (!surroundings_.trials.ok()) log(1, {surroundings_.trials.message()});
   engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
+  explanation_due_ = surroundings_.clock->now() + kFirstExplanation;
   return {};
 }
 
@@ -134,9 +138,16 @@ IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
     report.why = "another thread is tuning";
     return report;
   }
-  const AdoptedLock lock(mutex_);
-  if (source == TimeSource::idle) engine_->set_longest_gap(offered_gaps_.add(budget));
-  return engine_->run(budget, source);
+  IdleReport report;
+  std::string explanation;
+  {
+    const AdoptedLock lock(mutex_);
+    if (source == TimeSource::idle) engine_->set_longest_gap(offered_gaps_.add(budget));
+    report = engine_->run(budget, source);
+    explanation = explanation_if_due();
+  }
+  (void)write_explanation(explanation, FileSync::no);
+  return report;
 }
 
 AgentStatus AgentState::status() const {
@@ -174,11 +185,18 @@ std::string AgentState::explanation_to_keep() const {
   return keep ? explain_locked() : std::string();
 }
 
-Status AgentState::write_explanation(const std::string& text) const {
+std::string AgentState::explanation_if_due() {
+  const Nanoseconds now = surroundings_.clock->now();
+  if (now < explanation_due_) return {};
+  explanation_due_ = now + kExplanationInterval;
+  return explanation_to_keep();
+}
+
+Status AgentState::write_explanation(const std::string& text, FileSync sync) const {
   if (text.empty()) return {};
   return write_file_atomically(
       joined({options_.state, "/", kExplanationName}),
-      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
+      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), sync);
 }
 
 // --- one kernel ---
@@ -316,10 +334,13 @@ void AgentState::tune_in_background(const BackgroundOptions& options) {
   while (!background_stops()) {
     (void)notice_new_model();
     Nanoseconds sleep{0};
+    std::string explanation;
     {
       const MutexLock tuning(mutex_);
       sleep = loop.round();
+      explanation = explanation_if_due();
     }
+    (void)write_explanation(explanation, FileSync::no);
     const auto until = std::chrono::system_clock::now() + sleep;
     const MutexLock lock(background_mutex_);
     while (!stop_background_ && background_changed_.wait_until(background_mutex_, until)) {

@@ -15,6 +15,7 @@
 #include "agent/tuning/tuning_engine.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/mutex.hpp"
+#include "platform/os/storage.hpp"
 #include "platform/os/thread.hpp"
 
 namespace idletune::detail {
@@ -55,10 +56,13 @@ class AgentState {
   bool background_stops();
   void log_launches(const MonotonicClock* clock);
   std::string explain_locked() const IDLETUNE_REQUIRES(mutex_);
-  // For the state folder; empty where there is none.
+  // What `idletune explain` reads: for the state folder; empty where there is none.
   std::string explanation_to_keep() const IDLETUNE_REQUIRES(mutex_);
+  // The same now and then, for whoever tunes; else empty.
+  std::string explanation_if_due() IDLETUNE_REQUIRES(mutex_);
   // A file, and its sync: nobody waits for that.
-  Status write_explanation(const std::string& text) const IDLETUNE_EXCLUDES(mutex_);
+  Status write_explanation(const std::string& text, FileSync sync = FileSync::yes) const
+      IDLETUNE_EXCLUDES(mutex_);
 
   // A model and the file it was read from. model_reload.cpp.
   struct ModelInUse {
@@ -83,6 +87,7 @@ class AgentState {
 
   ModelInUse model_ IDLETUNE_GUARDED_BY(mutex_);  // changed under reload_mutex_ as well
   ModelInUse previous_model_ IDLETUNE_GUARDED_BY(reload_mutex_);
+  Nanoseconds explanation_due_ IDLETUNE_GUARDED_BY(mutex_){0};
   // Of the options' file when it was read last.
   std::uint64_t model_stamp_ IDLETUNE_GUARDED_BY(reload_mutex_) = 0;
   std::atomic<std::int64_t> model_checked_at_{0};

@@ -261,7 +261,7 @@ std::uint64_t file_stamp(const std::string& path) {
   return digest.value() | 1;
 }
 
-Status write_file_atomically(const std::string& path, Bytes data) {
+Status write_file_atomically(const std::string& path, Bytes data, FileSync sync) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "."
                              : slash == 0               ? "/"
@@ -274,7 +274,9 @@ Status write_file_atomically(const std::string& path, Bytes data) {
         open_retrying(AT_FDCWD, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
     if (!file.ok()) return system_error("opening for writing", temporary, errno);
     Status status = write_all(file.get(), data, temporary);
-    if (status.ok()) status = sync_descriptor(file.get(), false, temporary);
+    if (status.ok() && sync == FileSync::yes) {
+      status = sync_descriptor(file.get(), false, temporary);
+    }
     if (!status.ok()) {
       ::unlink(temporary.c_str());
       return status;
@@ -285,6 +287,7 @@ Status write_file_atomically(const std::string& path, Bytes data) {
     ::unlink(temporary.c_str());
     return system_error(joined({"renaming '", temporary, "' to"}), path, error);
   }
+  if (sync == FileSync::no) return {};
   const Descriptor opened(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
   if (!opened.ok()) return system_error("opening the folder", folder, errno);
   return sync_descriptor(opened.get(), true, folder);

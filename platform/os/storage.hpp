@@ -60,8 +60,10 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
 // Another number whenever a file took the place of another or was written to (inode, size, time of
 // change); 0 if there is none. One system call.
 std::uint64_t file_stamp(const std::string& path);
+enum class FileSync : std::uint8_t { no, yes };
 // Writes `path` atomically: temporary beside it, fsync, rename, fsync of the folder. After an error
-// the old file is untouched, unless only the folder's fsync failed.
-Status write_file_atomically(const std::string& path, Bytes data);
+// the old file is untouched, unless only the folder's fsync failed. FileSync::no: without either
+// fsync, so that nobody waits for the medium; a power cut may leave anything there.
+Status write_file_atomically(const std::string& path, Bytes data, FileSync sync = FileSync::yes);
 
 }  // namespace idletune

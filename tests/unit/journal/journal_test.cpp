@@ -274,7 +274,8 @@ TEST_CASE("a journal opened for reading writes nothing and takes no lock") {
   options.read_only = true;
   const auto reader = Journal::open(open_faulty_storage(disk), options);
   CHECK(reader->storage_status().code() == StatusCode::read_only);
-  CHECK(reader->state().is_quarantined(trial_of(1).key()));
+  CHECK(reader->state().open_trials().size() == 1);  // perhaps under way in an agent that runs
+  CHECK(reader->state().quarantine_count() + reader->state().suspect_count() == 0);
   reader->measured(measurement_of(1));
   CHECK(disk->operations.size() == operations);
   CHECK(open_on(disk)->storage_status().ok());
