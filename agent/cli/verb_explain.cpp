@@ -98,9 +98,9 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
                   member<std::string>(entry, "running", "?") + "\n  " +
                   member<std::string>(entry, "reason", "") + "\n");
     const std::string trying = member<std::string>(entry, "trying", "");
-    if (!trying.empty()) context.print("  tries " + trying + "\n");
+    if (!trying.empty()) context.print_paragraph("  tries ", trying);
     const std::string advice = member<std::string>(entry, "advice", "");
-    if (!advice.empty()) context.print("  waits: " + advice + "\n");
+    if (!advice.empty()) context.print_paragraph("  waits: ", advice);
   }
 }
 
@@ -127,9 +127,9 @@ void print_status(const nlohmann::json& last, CliContext& context) {
   context.print("processor: " + format_number(helper, 1) + " s by the helper, " +
                 format_number(builds, 1) + " s by compiling for launches\n");
   const std::string trials = member<std::string>(status, "trials", "ok");
-  if (trials != "ok") context.print("no trials: " + trials + "\n");
+  if (trials != "ok") context.print_paragraph("no trials: ", trials);
   const std::string advice = member<std::string>(status, "advice", "");
-  if (!advice.empty()) context.print("waits: " + advice + "\n");
+  if (!advice.empty()) context.print_paragraph("waits: ", advice);
 }
 
 void print_text(const nlohmann::json& facts, CliContext& context) {

@@ -62,6 +62,12 @@ const char* verdict_name(Verdict verdict) {
   return "unknown";
 }
 
+const char* blocker_name(Blocker blocker) {
+  constexpr const char* kNames[] = {"none",  "gap",      "ledger", "limit", "duty",
+                                    "board", "in_place", "build",  "trials"};
+  return kNames[static_cast<std::size_t>(blocker)];
+}
+
 const char* fraction_origin_name(FractionOrigin origin) {
   switch (origin) {
     case FractionOrigin::prior: return "prior";

@@ -91,11 +91,15 @@ std::string status_json(const AgentStatus& status) {
   object.count("model_digest", status.model_digest);
   object.text("trials", status.trials.to_string());
   object.flag("tuning_enabled", status.tuning_enabled);
+  object.text("blocker", blocker_name(status.blocker));
+  object.text("advice", status.advice);
   object.count("ended_devices", status.ended_devices);
   object.number("kernel_seconds", status.kernel_seconds);
   object.number("tuning_seconds", status.tuning_seconds);
   object.number("charged_seconds", status.charged_seconds);
   object.number("saved_seconds", status.saved_seconds);
+  object.number("helper_processor_seconds", status.helper_processor_seconds);
+  object.number("build_processor_seconds", status.build_processor_seconds);
   object.count("quarantined", status.quarantined);
   object.count("unslotted_launches", status.unslotted_launches);
   return object.finish();
@@ -110,6 +114,9 @@ std::string explanation_json(const Explanation& e) {
   object.text("running", e.running_text);
   object.text("verdict", verdict_name(e.verdict));
   object.text("reason", e.reason);
+  object.text("blocker", blocker_name(e.blocker));
+  object.text("advice", e.advice);
+  object.text("trying", e.trying);
   object.number("default_ms", e.default_ms);
   object.number("first_pick_ms", e.first_pick_ms);
   object.number("running_ms", e.running_ms);

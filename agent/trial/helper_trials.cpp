@@ -151,7 +151,7 @@ class HelperTrials::State {
     const Nanoseconds processor_before = child_ ? child_->cpu_time() : Nanoseconds(0);
     if (ensure_child(outcome)) converse(request, outcome);
     outcome.wall = time_since(start);
-    if (request.stage == TrialStage::compile && child_) {
+    if (child_) {
       outcome.processor = std::max(Nanoseconds(0), child_->cpu_time() - processor_before);
     }
     return outcome;

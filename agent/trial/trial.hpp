@@ -41,7 +41,7 @@ struct TrialOutcome {
   std::vector<Nanoseconds> samples;  // measure: one device time per run, in order
   Nanoseconds wall{0};               // what the whole stage took, as the tuner must budget it
   Nanoseconds device{0};             // of that, time the device was occupied
-  Nanoseconds processor{0};          // compile: processor time it had; 0: unknown
+  Nanoseconds processor{0};          // processor time that the helper had; 0: unknown
   double max_error = 0;              // check: largest |out-ref| / allowed; <= 1 passes
   bool ambiguous = false;            // crash: somebody else may have killed the helper
 };

@@ -32,6 +32,7 @@ Accounts::Accounts(const AgentOptions& options, const journal::Ledger& kept)
 void Accounts::stage_ended(ShapeTask& task, TimeSource source, const TrialOutcome& outcome,
                            Nanoseconds interference) {
   tuning_wall_ += outcome.wall;
+  helper_processor_ += outcome.processor;
   device_time_ += outcome.device;
   task.tuning_wall += outcome.wall;
   if (source != TimeSource::idle) return;
@@ -68,16 +69,18 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   }
 }
 
-bool Accounts::may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const {
-  if (task.kernel.device->ended()) return false;
-  if (options_.max_tuning.count() > 0 && device_time_ >= options_.max_tuning) return false;
-  if (source != TimeSource::idle) return true;
+Blocker Accounts::blocker(const ShapeTask& task, TimeSource source, Nanoseconds charge) const {
+  if (task.kernel.device->ended()) return Blocker::trials;
+  if (options_.max_tuning.count() > 0 && device_time_ >= options_.max_tuning) {
+    return Blocker::limit;
+  }
+  if (source != TimeSource::idle) return Blocker::none;
   if (task.default_time.count() == 0 && !task.kernel.state->profiling_available()) {
     // Nothing has been timed, so nothing was credited either: timing the default is what starts the
     // account, once the application has shown that it means it.
-    return task.launches() >= kBlindLaunches;
+    return task.launches() >= kBlindLaunches ? Blocker::none : Blocker::ledger;
   }
-  return ledger_.allows(charge);
+  return ledger_.allows(charge) ? Blocker::none : Blocker::ledger;
 }
 
 Promise Accounts::promise(const ShapeTask& task) const {

@@ -21,20 +21,26 @@ class Accounts {
   // stages in the application's idle time are charged, compilations for the processor.
   void stage_ended(ShapeTask& task, TimeSource source, const TrialOutcome& outcome,
                    Nanoseconds interference);
+  // A variant was compiled for launches.
+  void build_ended(Nanoseconds processor) { build_processor_ += processor; }
   // A launch of the application took that much longer because it timed a candidate.
   void launch_was_slower(ShapeTask& task, Nanoseconds loss);
   // The launches since the last call, at what they take now. Before that changes, call it.
   void credit_launches(ShapeTask& task, Nanoseconds now);
 
-  // Whether `charge` may be spent on the shape now.
-  bool may_spend(const ShapeTask& task, TimeSource source, Nanoseconds charge) const;
+  // Whether `charge` may be spent on the shape now: none, or what forbids it (trials, limit or
+  // ledger).
+  Blocker blocker(const ShapeTask& task, TimeSource source, Nanoseconds charge) const;
   // What the shape's own launches of this session can cover. Savings are the ledger's affair.
   Promise promise(const ShapeTask& task) const;
 
   const Ledger& ledger() const { return ledger_; }
   journal::Ledger to_keep() const;
-  Nanoseconds tuning_wall() const { return tuning_wall_; }  // of all stages in this process
-  // Of those in idle time that need the device.
+  // In this process: of all stages; processor time of the helper and of compiling for launches.
+  Nanoseconds tuning_wall() const { return tuning_wall_; }
+  Nanoseconds helper_processor() const { return helper_processor_; }
+  Nanoseconds build_processor() const { return build_processor_; }
+  // Of the stages in idle time that need the device.
   Nanoseconds gap_wall() const { return gap_wall_; }
 
  private:
@@ -42,6 +48,8 @@ class Accounts {
   Ledger ledger_;
   Nanoseconds tuning_wall_{0};
   Nanoseconds gap_wall_{0};
+  Nanoseconds helper_processor_{0};
+  Nanoseconds build_processor_{0};
   Nanoseconds device_time_{0};  // of all trials in this process
 };
 

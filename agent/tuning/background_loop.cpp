@@ -12,6 +12,8 @@ constexpr Nanoseconds kBoardInterval = std::chrono::seconds(1);
 constexpr Nanoseconds kNothingPays = std::chrono::milliseconds(200);
 constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);
 constexpr Nanoseconds kStageRuns = std::chrono::milliseconds(5);
+constexpr char kAlwaysBusy[] = "launches leave the device no gap: call idle() where it may wait";
+constexpr char kDutyUsedUp[] = "the share of time that max_duty allows is used up";
 
 }  // namespace
 
@@ -21,18 +23,27 @@ BackgroundLoop::BackgroundLoop(TuningEngine& engine, const BackgroundOptions& op
       options_(options),
       surroundings_(surroundings),
       gaps_(surroundings.clock->now()),
-      duty_(options.max_duty, surroundings.clock->now()) {}
+      duty_(options.max_duty, surroundings.clock->now()),
+      ran_at_(surroundings.clock->now()) {}
 
 Nanoseconds BackgroundLoop::round() {
   learn_gaps();
   const Nanoseconds time = surroundings_.clock->now();
-  if (!board_allows(time)) return kBoardInterval;
+  if (!board_allows(time)) {
+    engine_.hold_back(Blocker::board, board_blocks_);
+    return kBoardInterval;
+  }
   engine_.set_longest_gap(gaps_.longest_usual_gap());
   const Nanoseconds gap = gap_at(time);
-  if (gap.count() <= 0) return std::max(kNoGap, gaps_.busy_until() - time);
+  if (gap.count() <= 0) {
+    if (time - ran_at_ > kBoardInterval) engine_.hold_back(Blocker::gap, kAlwaysBusy);
+    return std::max(kNoGap, gaps_.busy_until() - time);
+  }
   if (const Nanoseconds ready = duty_.ready_in(time, gap); ready.count() > 0) {
+    engine_.hold_back(Blocker::duty, kDutyUsedUp);
     return std::min<Nanoseconds>(ready, kNothingPays);
   }
+  ran_at_ = time;
   const IdleReport report = engine_.run(gap, TimeSource::idle);
   // What waits for a compiler does not use the device.
   duty_.spend(surroundings_.clock->now(), engine_.gap_wall() - used_before_);
@@ -84,15 +95,15 @@ void BackgroundLoop::learn_gaps() {
 }
 
 bool BackgroundLoop::board_allows(Nanoseconds time) {
-  if (board_was_read_ && time - board_read_at_ < kBoardInterval) return !board_blocks_;
+  if (board_was_read_ && time - board_read_at_ < kBoardInterval) return board_blocks_.empty();
   board_was_read_ = true;
   board_read_at_ = time;
   BoardLimits limits;
   limits.min_battery = options_.min_battery;
   limits.max_gpu_load = options_.max_load;
   limits.min_thermal_margin_c = options_.thermal_margin_c;
-  board_blocks_ = blocks_tuning(surroundings_.read_board(), limits).has_value();
-  return !board_blocks_;
+  board_blocks_ = blocks_tuning(surroundings_.read_board(), limits).value_or(std::string_view());
+  return board_blocks_.empty();
 }
 
 }  // namespace idletune::detail

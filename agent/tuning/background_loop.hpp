@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include <idletune/options.hpp>
@@ -39,7 +40,8 @@ class BackgroundLoop {
   Nanoseconds used_before_{0};  // of the engine's gap_wall()
   Nanoseconds board_read_at_{0};
   bool board_was_read_ = false;
-  bool board_blocks_ = false;
+  std::string_view board_blocks_;  // why; empty: it does not
+  Nanoseconds ran_at_;             // the engine, last
 };
 
 }  // namespace idletune::detail

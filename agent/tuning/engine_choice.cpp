@@ -55,23 +55,25 @@ void TuningEngine::update_decision(ShapeTask& task, const StepPrice& step) {
   task.search.decide(situation);
 }
 
+// Where it says that a shape has to wait, it notes for what.
 TuningEngine::Want TuningEngine::want(ShapeTask& task, TimeSource source) {
+  task.blocker = Blocker::none;
   if (task.baseline_failed || task.recalled) return Want::nothing;
   if (is<Installing>(task.work) || timed_by_launches(task.work)) return Want::nothing;
   if (next_request(task.work)) return Want::unfinished;
   if (task.exhausted) return Want::nothing;
   if (task.default_time.count() == 0) {
     const Nanoseconds baseline = task.search.estimates().baseline(stage_context(task));
-    return accounts_.may_spend(task, source, accounts_.ledger().idle_charge(baseline))
-               ? Want::beginning
-               : Want::saving;
+    task.blocker = accounts_.blocker(task, source, accounts_.ledger().idle_charge(baseline));
+    return task.blocker == Blocker::none ? Want::beginning : Want::saving;
   }
   const Want step = task.search.first_pick_left() ? Want::beginning : Want::search;
   if (source == TimeSource::start_up) return step == Want::beginning ? step : Want::nothing;
   const StepPrice price_now = price(task);
   update_decision(task, price_now);
   if (source == TimeSource::idle) return want_of_decision(task, price_now.charge);
-  return accounts_.may_spend(task, source, Nanoseconds{0}) ? step : Want::nothing;
+  task.blocker = accounts_.blocker(task, source, Nanoseconds{0});
+  return task.blocker == Blocker::none ? step : Want::nothing;
 }
 
 // In the application's idle time decision and ledger have the say.
@@ -79,14 +81,17 @@ TuningEngine::Want TuningEngine::want_of_decision(ShapeTask& task, Nanoseconds c
   const Decision& decision = *task.search.decision();
   const bool has_pick = task.search.first_pick_left();
   if (decision.verdict == Verdict::wait) {
-    if (gap_needed(task) > longest_gap_) {
+    task.gap_needed = gap_needed(task);
+    task.blocker = task.gap_needed > longest_gap_ ? Blocker::gap : Blocker::ledger;
+    if (task.blocker == Blocker::gap) {
       ++task.misses;
       return Want::nothing;
     }
     return has_pick ? Want::saving : Want::nothing;
   }
   if (!task.search.asks_for_step(decision)) return Want::nothing;
-  if (accounts_.may_spend(task, TimeSource::idle, charge)) {
+  task.blocker = accounts_.blocker(task, TimeSource::idle, charge);
+  if (task.blocker == Blocker::none) {
     return has_pick ? Want::beginning : Want::search;
   }
   return has_pick ? Want::saving : Want::nothing;

@@ -6,6 +6,9 @@
 namespace idletune::detail {
 namespace {
 
+std::int64_t up_milliseconds(Nanoseconds time) { return time.count() / 1000000 + 1; }
+
+double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
 void explain_decision(const Decision& decision, Explanation& text) {
@@ -93,6 +96,11 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
     }
   }
   explain_verdict(task, text);
+  text.blocker = blocker_of(task);
+  text.advice = advice(task, text.blocker);
+  if (const JournaledTrial* trial = journaled(task.work)) {
+    text.trying = to_text(kernel.package().space(), trial->identity().configuration);
+  }
   return text;
 }
 
@@ -114,10 +122,69 @@ void TuningEngine::explain_verdict(const ShapeTask& task, Explanation& text) con
     text.reason = "The default has not been timed yet";
     if (gap_needed_.count() > 0 && longest_gap_.count() > 0) {
       text.reason +=
-          joined({": that takes an idle gap of ", gap_needed_.count() / 1000000 + 1,
+          joined({": that takes an idle gap of ", up_milliseconds(gap_needed_),
                   " ms, the longest offered was ", longest_gap_.count() / 1000000, " ms"});
     }
     text.reason += ".";
+  }
+}
+
+Blocker TuningEngine::blocker_of(const ShapeTask& task) const {
+  if (options_.mode != Mode::tune) return Blocker::none;
+  if (!task.kernel.can_tune()) return Blocker::trials;
+  if (is<Installing>(task.work)) return Blocker::build;
+  if (timed_by_launches(task.work)) return Blocker::in_place;
+  if (task.blocker != Blocker::none || task.exhausted) return task.blocker;
+  const std::optional<Decision>& decision = task.search.decision();
+  return !decision || task.search.asks_for_step(*decision) ? held_back_ : Blocker::none;
+}
+
+// With what would change it.
+std::string TuningEngine::advice(const ShapeTask& task, Blocker blocker) const {
+  if (blocker == held_back_ && blocker != task.blocker) return std::string(held_back_why_);
+  switch (blocker) {
+    case Blocker::gap:
+      return joined({"the next stage needs a gap of ", up_milliseconds(task.gap_needed),
+                     " ms, the longest offered was ", longest_gap_.count() / 1000000,
+                     " ms: offer one by idle(), or BackgroundOptions::max_gap; tune_now() and "
+                     "prepare() need none"});
+    case Blocker::ledger:
+      return joined({"the next step is charged ", price(task).charge.count() / 1000,
+                     " us, the overhead limit allows ",
+                     accounts_.ledger().allowance().count() / 1000,
+                     " us: more launches earn more, or raise overhead_limit"});
+    case Blocker::limit: return "max_tuning is used up";
+    case Blocker::in_place: return "launches of this shape are to time a candidate";
+    case Blocker::build: return "an accepted configuration is being compiled for launches";
+    default: return {};
+  }
+}
+
+// Null: none is.
+const ShapeTask* TuningEngine::most_blocked() const {
+  const ShapeTask* most = nullptr;
+  double most_worth = -1;
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (blocker_of(*task) == Blocker::none) continue;
+      const double worth_now = worth(*task, Want::beginning);
+      if (worth_now <= most_worth) continue;
+      most = task.get();
+      most_worth = worth_now;
+    }
+  }
+  return most;
+}
+
+const char* TuningEngine::why_nothing() const {
+  const ShapeTask* blocked = most_blocked();
+  switch (blocked != nullptr ? blocker_of(*blocked) : Blocker::none) {
+    case Blocker::gap: return "the next stage does not fit";
+    case Blocker::ledger: return "the overhead limit does not allow the next step yet";
+    case Blocker::limit: return "max_tuning is used up";
+    case Blocker::in_place: return "launches of the application time a candidate";
+    case Blocker::trials: return "no trial can be run";
+    default: return "nothing pays at present";
   }
 }
 
@@ -133,11 +200,17 @@ AgentStatus TuningEngine::status() const {
     if (device->ended()) ++status.ended_devices;
   }
   status.tuning_enabled = options_.mode == Mode::tune && !ended_everywhere();
+  if (const ShapeTask* blocked = most_blocked()) {
+    status.blocker = blocker_of(*blocked);
+    status.advice = advice(*blocked, status.blocker);
+  }
   const LedgerState& ledger = accounts_.ledger().state();
   status.kernel_seconds = static_cast<double>(ledger.kernel_ns) * 1e-9;
-  status.tuning_seconds = static_cast<double>(accounts_.tuning_wall().count()) * 1e-9;
+  status.tuning_seconds = seconds(accounts_.tuning_wall());
   status.charged_seconds = static_cast<double>(ledger.charged_ns) * 1e-9;
   status.saved_seconds = static_cast<double>(ledger.savings_ns) * 1e-9;
+  status.helper_processor_seconds = seconds(accounts_.helper_processor());
+  status.build_processor_seconds = seconds(accounts_.build_processor());
   status.quarantined = journal_.state().quarantine_count();
   return status;
 }

@@ -5,6 +5,7 @@
 
 #include "agent/trial/warm_up.hpp"
 #include "agent/tuning/tuning_engine.hpp"
+#include "platform/os/thread.hpp"
 
 namespace idletune::detail {
 
@@ -24,6 +25,12 @@ void TuningEngine::build(Build build) {
 
 // On the worker's thread; nobody else touches `build` or the device meanwhile.
 void TuningEngine::build_for_launches(Build& build) const {
+  const Nanoseconds before = thread_cpu_time();
+  compile_for_launches(build);
+  build.processor = thread_cpu_time() - before;
+}
+
+void TuningEngine::compile_for_launches(Build& build) const {
   KernelState& kernel = *build.task->kernel.state;
   const Configuration& configuration = build.install.configuration;
   Result<std::unique_ptr<Variant>> variant =
@@ -48,6 +55,7 @@ void TuningEngine::finish_build() {
   if (!build_) return;
   Build build = std::move(*build_);
   build_.reset();
+  accounts_.build_ended(build.processor);
   ShapeTask& task = *build.task;
   if (build.variant == nullptr) return build_failed(build);
   if (build.candidate) {

@@ -61,10 +61,13 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
   // Compilations need the processor only, and may outlive the gap.
   if (request->stage != TrialStage::compile && predicted > remaining) {
     ++task.misses;
+    task.blocker = Blocker::gap;
+    task.gap_needed = predicted;
     report.needs = predicted;
     gap_needed_ = predicted;
     return Next::does_not_fit;
   }
+  task.blocker = Blocker::none;
   // The first launch is part of the compilation, and an endless one must end it too.
   if (request->stage == TrialStage::compile) request->deadline = code_generation_deadline();
   JournaledTrial* journaled = journaled_stage(task.work);

@@ -1,5 +1,7 @@
 #include "agent/tuning/shape_work.hpp"
 
+#include <utility>
+
 namespace idletune::detail {
 namespace {
 
@@ -18,10 +20,14 @@ std::optional<TrialRequest> next_request(const ShapeWork& work) {
       work);
 }
 
-JournaledTrial* journaled(ShapeWork& work) {
-  if (auto* candidate = std::get_if<TryingCandidate>(&work)) return &candidate->journaled;
-  if (auto* in_place = std::get_if<TryingInPlace>(&work)) return &in_place->journaled;
+const JournaledTrial* journaled(const ShapeWork& work) {
+  if (const auto* candidate = std::get_if<TryingCandidate>(&work)) return &candidate->journaled;
+  if (const auto* in_place = std::get_if<TryingInPlace>(&work)) return &in_place->journaled;
   return nullptr;
+}
+
+JournaledTrial* journaled(ShapeWork& work) {
+  return const_cast<JournaledTrial*>(journaled(std::as_const(work)));
 }
 
 JournaledTrial* journaled_stage(ShapeWork& work) {

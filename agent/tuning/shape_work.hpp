@@ -58,6 +58,7 @@ std::optional<TrialRequest> next_request(const ShapeWork& work);
 JournaledTrial* journaled_stage(ShapeWork& work);
 // That of the whole work; null where nothing new is tried.
 JournaledTrial* journaled(ShapeWork& work);
+const JournaledTrial* journaled(const ShapeWork& work);
 // The outcome of next_request's stage.
 void on_outcome(ShapeWork& work, const TrialOutcome& outcome);
 // The plan has come to its end. Never true of Resting and Installing.

@@ -43,6 +43,7 @@ void TuningEngine::release_device() {
 
 IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* only) {
   IdleReport report;
+  held_back_ = Blocker::none;
   housekeeping();
   if (kernels_.empty()) {
     report.why = "no kernel is loaded";
@@ -77,9 +78,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     ShapeTask* task = choose(source, only);
     if (task == nullptr) {
       report.waiting = launches_are_timed();
-      report.why = ended_everywhere() ? "tuning has ended for this process"
-                   : report.waiting   ? "launches of the application time a candidate"
-                                      : "nothing pays at present";
+      report.why = ended_everywhere() ? "tuning has ended for this process" : why_nothing();
       break;
     }
     if (start_stage(*task, source, budget - (now() - start), report) == Next::does_not_fit) {
@@ -108,6 +107,12 @@ Nanoseconds TuningEngine::wait_for_compiler(const ShapeTask& task, Nanoseconds s
   compilation.stage = TrialStage::compile;
   const Nanoseconds left = started + task.search.estimates().predict(compilation, {}) - now();
   return left < remaining ? std::max(left, Nanoseconds{0}) : Nanoseconds{0};
+}
+
+void TuningEngine::hold_back(Blocker blocker, std::string_view why) {
+  held_back_ = blocker;
+  held_back_why_ = why;
+  notice_new_shapes();
 }
 
 // The caller's gap is over, with a stage or a trial half done.

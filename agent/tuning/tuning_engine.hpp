@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <idletune/agent.hpp>
@@ -72,6 +73,8 @@ class TuningEngine {
   void set_longest_gap(Nanoseconds gap) { longest_gap_ = gap; }
   // How long stages had the device in idle time, in this process.
   Nanoseconds gap_wall() const { return accounts_.gap_wall(); }
+  // Whoever calls run() did not do so now. `why`: static text. The next run() takes it back.
+  void hold_back(Blocker blocker, std::string_view why);
   // Ledger and launch counts into the journal.
   void note(bool now);
   double expected_launches(const ShapeTask& task) const;
@@ -85,6 +88,7 @@ class TuningEngine {
     Nanoseconds started{0};
     std::unique_ptr<Variant> variant{};
     Status status{};
+    Nanoseconds processor{0};  // time of the thread that built it
   };
   enum class Next : std::uint8_t { started, does_not_fit, nothing };
   // How much a shape wants to be worked on, the strongest last.
@@ -159,6 +163,7 @@ class TuningEngine {
   // Publishing.
   void build(Build build);
   void build_for_launches(Build& build) const;
+  void compile_for_launches(Build& build) const;
   bool wait_for_build(Nanoseconds timeout);
   void finish_build();
   void build_failed(const Build& build);
@@ -175,6 +180,10 @@ class TuningEngine {
   }
   Nanoseconds now() const { return surroundings_.clock->now(); }
   void explain_verdict(const ShapeTask& task, Explanation& text) const;
+  Blocker blocker_of(const ShapeTask& task) const;
+  std::string advice(const ShapeTask& task, Blocker blocker) const;
+  const ShapeTask* most_blocked() const;
+  const char* why_nothing() const;
   std::uint64_t quarantined(const KernelTask& kernel) const;
   void log(int level, TextPieces message) const;
 
@@ -192,6 +201,8 @@ class TuningEngine {
   std::optional<Build> build_;  // the worker's, until finish_build()
   Nanoseconds gap_needed_{0};   // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
+  Blocker held_back_ = Blocker::none;  // by whoever calls run()
+  std::string_view held_back_why_;
   std::uint64_t steps_ended_ = 0;
 };
 

@@ -61,7 +61,9 @@ struct ShapeTask {
   std::optional<Install> recalled;
   std::vector<Configuration> suspects_tried;  // once per process, however that ended
   Nanoseconds reference_run{0};               // device time of the reference; 0: unknown
-  std::uint32_t misses = 0;  // gaps in a row that were too short for a stage never seen yet
+  std::uint32_t misses = 0;         // gaps in a row that were too short for a stage never seen yet
+  Blocker blocker = Blocker::none;  // when it was looked at last
+  Nanoseconds gap_needed{0};        // by the stage that did not fit, while `blocker` is gap
   bool baseline_failed = false;
   bool exhausted = false;
 

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <utility>
 
 #include "platform/os/error.hpp"
@@ -39,6 +40,12 @@ bool lower_thread_priority(ThreadPriority priority) {
   if (priority == ThreadPriority::normal) return true;
   if (priority == ThreadPriority::low) return raise_nice_to(kLowNice);
   return enter_idle_class() || raise_nice_to(kIdleNice);
+}
+
+std::chrono::nanoseconds thread_cpu_time() {
+  timespec time{};
+  if (::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) return {};
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
 void name_thread(const char* name) {

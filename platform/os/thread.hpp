@@ -1,6 +1,7 @@
 // Threads that do not get in the application's way.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -26,6 +27,9 @@ bool lower_thread_priority(ThreadPriority priority);
 
 // Names the calling thread for debuggers and top(1); cut to 15 bytes.
 void name_thread(const char* name);
+
+// Processor time that the calling thread has had; 0 where the system does not tell.
+std::chrono::nanoseconds thread_cpu_time();
 
 // A running thread. The destructor joins. (std::thread reports failure by exception; this does
 // not.)

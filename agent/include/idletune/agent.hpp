@@ -42,7 +42,12 @@ struct Explanation {
   // "other_device"; empty: there is none.
   std::string first_pick_quality;
   Verdict verdict = Verdict::wait;
-  std::string reason;            // one sentence
+  std::string reason;  // one sentence
+  // What the next step waits for, as of the last call that looked, and a sentence with figures that
+  // says what would change it; empty where nothing is in the way.
+  Blocker blocker = Blocker::none;
+  std::string advice;
+  std::string trying;            // the configuration whose trial is under way; empty: none
   double default_ms = 0;         // measured; 0 while unknown
   double first_pick_ms = 0;      // measured; 0 while unknown
   double running_ms = 0;         // measured; 0 while unknown
@@ -100,6 +105,10 @@ struct AgentStatus {
   std::uint64_t model_digest = 0;      // of its content; 0: none is in use
   Status trials;                       // ok, or why no trial can be run
   bool tuning_enabled = true;          // false: mode, or tuning has ended on every device
+  // Why nothing is tried just now, as in Explanation: of the shape whose next step is worth most,
+  // or what holds all of background tuning back.
+  Blocker blocker = Blocker::none;
+  std::string advice;
   // On which tuning has ended for this process, because they were lost or trials on them crashed or
   // hung; explain() says why, kernel by kernel. Other devices are tuned on.
   std::uint32_t ended_devices = 0;
@@ -108,6 +117,9 @@ struct AgentStatus {
   double charged_seconds =
       0;                     // as charged to the ledger (promise: <= 2 % of kernel time + savings)
   double saved_seconds = 0;  // lower bound
+  // Processor time in this process's life: of the helper, and of compiling for launches.
+  double helper_processor_seconds = 0;
+  double build_processor_seconds = 0;
   std::uint64_t quarantined = 0;
   std::uint64_t unslotted_launches = 0;  // ran the default because max_shapes was reached
 };

@@ -217,6 +217,32 @@ TEST_CASE("the application's device keeps its programs in the state folder, as t
   CHECK(Application().board->device.program_folder.empty());
 }
 
+TEST_CASE("a running agent's explanation lies in the state folder, with names and what is tried") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.file("state");
+  Application application(options);
+  const std::string file = options.state + "/explain.json";
+  application.board->on_stage = [](const TrialRequest&, TrialOutcome& outcome) {
+    outcome.processor = 7ms;
+  };
+  application.play(1, 20, 1s);
+  CHECK_FALSE(std::filesystem::exists(file));
+  std::string text;
+  for (int minute = 0; minute < 60 && text.find("\"trying\": \"A=") == std::string::npos;
+       ++minute) {
+    application.launch(1000);
+    application.agent->idle(22ms);  // amid a trial
+    application.clock.advance(61s);
+    std::ifstream stream(file);
+    text.assign(std::istreambuf_iterator<char>(stream), {});
+  }
+  CHECK(text.find("\"trying\": \"A=") != std::string::npos);
+  CHECK(text.find("\"kernel\": \"play\"") != std::string::npos);
+  CHECK(text.find("\"running\": \"A=") != std::string::npos);
+  CHECK(application.agent->status().helper_processor_seconds >= 0.007);
+}
+
 TEST_CASE("mode cached uses what was adopted and searches no further") {
   const TemporaryFolder folder;
   AgentOptions options;

@@ -86,6 +86,25 @@ TEST_CASE("the share of time that was allowed is kept over any stretch") {
   }
 }
 
+TEST_CASE("what holds background tuning back is in the status, and goes with it") {
+  Application application;
+  application.board->sensors.thermal_margin_c = 1.0;
+  application.play(2);
+  const AgentStatus hot = application.engine.engine->status();
+  CHECK(hot.blocker == Blocker::board);
+  CHECK(hot.advice == "board too hot");
+  application.board->sensors.thermal_margin_c = 50.0;
+  application.play(20);
+  CHECK(application.engine.engine->status().blocker != Blocker::board);
+
+  BackgroundOptions none;
+  none.max_duty = 0;
+  Application idle(none);
+  idle.play(20);
+  CHECK(idle.engine.explain().blocker == Blocker::duty);
+  CHECK(idle.engine.explain().advice.find("max_duty") != std::string::npos);
+}
+
 TEST_CASE("no duty, no tuning") {
   BackgroundOptions options;
   options.max_duty = 0;

@@ -68,6 +68,61 @@ TEST_CASE("nothing is tried for a shape that is not launched any more") {
   CHECK(engine.explain(kOther).evaluated == 0);
 }
 
+// --- what is in the way ---
+
+TEST_CASE("a stage that fits no gap is named with the gap that it needs, also in the status") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch(kShape, 2000).ok());
+  engine.engine->set_longest_gap(1us);
+  for (int i = 0; i < 3; ++i) {
+    (void)engine.idle(1us);
+    board->clock.advance(1s);
+  }
+  const Explanation waiting = engine.explain();
+  CHECK(waiting.blocker == Blocker::gap);
+  CHECK(waiting.advice.find("needs a gap of ") != std::string::npos);
+  CHECK(engine.engine->status().blocker == Blocker::gap);
+  CHECK(engine.engine->status().advice == waiting.advice);
+  engine.engine->set_longest_gap(1s);
+  (void)engine.idle(1s);
+  CHECK(engine.explain().evaluated + engine.explain().launches > 0);
+  CHECK(engine.explain().blocker != Blocker::gap);
+}
+
+TEST_CASE("what the overhead limit does not allow is said to wait for it") {
+  const auto board = board_that();
+  AgentOptions options;
+  options.overhead_limit = 0;
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  REQUIRE(engine.launch().ok());
+  const IdleReport report = engine.idle(1s);
+  CHECK(std::string(report.why) == "the overhead limit does not allow the next step yet");
+  CHECK(engine.explain().blocker == Blocker::ledger);
+  CHECK(engine.explain().advice.find("overhead_limit") != std::string::npos);
+}
+
+TEST_CASE("a used-up limit of tuning is said to be one") {
+  const auto board = board_that();
+  AgentOptions options;
+  options.max_tuning = 1ns;
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  REQUIRE(engine.launch().ok());
+  engine.tune(1h);
+  engine.tune(1h);
+  CHECK(engine.explain().blocker == Blocker::limit);
+}
+
+TEST_CASE("a shape for which nothing is wanted waits for nothing") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  CHECK(engine.explain().blocker == Blocker::none);
+  CHECK(engine.explain().advice.empty());
+  CHECK(engine.engine->status().blocker == Blocker::none);
+}
+
 // --- adoption and demotion ---
 
 TEST_CASE("what wins is launched, and the journal knows it with the default's time") {
