@@ -87,8 +87,7 @@ path,line{fill:none}
 .b1{fill:var(--blue)}.b2{fill:var(--red)}.b3{fill:var(--green)}.b4{fill:var(--pink)}
 .b5{fill:var(--gold)}.b6{fill:var(--sky)}.b7{fill:var(--ink)}
 @media (max-width:480px){header{padding-top:12px}h1{font-size:22px}header p{font-size:14px}.totals{gap:4px 24px;margin:8px 0}
-th,td{padding:4px 6px}tbody th,td:not(.n){white-space:normal;overflow-wrap:anywhere;min-width:5em;max-width:7em}
-td.wide,th.wide{max-width:none}}
+th,td{padding:4px 6px}tbody th:not(.wide),td:not(.n):not(.wide){white-space:normal;overflow-wrap:anywhere;min-width:5em;max-width:7em}}
 @media print{details{display:block}.panels{break-inside:auto}.panels div{break-inside:avoid}}
 )css";
 

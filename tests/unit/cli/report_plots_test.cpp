@@ -230,3 +230,20 @@ TEST_CASE("a page numbers its figures and tables and escapes whatever it is give
   CHECK(contents["sections"][1]["figures"][0]["number"] == 2);
   CHECK(contents["sections"][1]["tables"][0]["rows"] == 2);
 }
+
+TEST_CASE(
+    "cells of a heat map that touch and have the same shade are one line; nothing ran, no cell") {
+  HeatMap map;
+  map.caption = {"h", "t", "d"};
+  map.x_name = "BLOCK_X";
+  map.y_name = kHostile;
+  map.x_labels = {"1", "2", "4"};
+  map.y_labels = {"1", "2"};
+  map.cells = {0.2, 0.3, 1.0, NAN, 0.96, 0.85};
+  const Parsed picture(draw(map));
+  check_within(picture);
+  CHECK(points_of(picture.all("path", "heat high h1")[0]).size() == 2);
+  CHECK(points_of(picture.all("path", "heat high h4")[0]).size() == 2);
+  CHECK(points_of(picture.all("path", "heat high h6")[0]).size() == 4);
+  CHECK(picture.all("path").size() == 3);
+}
