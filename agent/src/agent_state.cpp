@@ -26,6 +26,7 @@ bool within(double value, double low, double high) { return value >= low && valu
 Status check(const AgentOptions& options) {
   if (!within(options.idle_cost, 0, 1000)) return out_of_range("idle_cost", "0 to 1000");
   if (!within(options.compile_cost, 0, 1000)) return out_of_range("compile_cost", "0 to 1000");
+  if (!within(options.max_compile_share, 0, 1)) return out_of_range("max_compile_share", "0 to 1");
   if (!within(options.overhead_limit, 0, 1)) return out_of_range("overhead_limit", "0 to 1");
   if (!within(options.adoption_margin, 0, 0.9)) return out_of_range("adoption_margin", "0 to 0.9");
   if (!within(options.well_performing_ratio, 0.01, 1)) {

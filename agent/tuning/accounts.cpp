@@ -7,6 +7,8 @@ namespace {
 
 // Launches whose time nobody could measure (a queue without profiling) before the default is timed.
 constexpr std::uint64_t kBlindLaunches = 100;
+// So that the first seconds of tuning, in which most is gained, are not held back.
+constexpr Nanoseconds kCompilerBurst = std::chrono::seconds(2);
 
 LedgerOptions ledger_options(const AgentOptions& options) {
   LedgerOptions result;
@@ -26,11 +28,13 @@ LedgerState ledger_state(const journal::Ledger& kept) {
 
 }  // namespace
 
-Accounts::Accounts(const AgentOptions& options, const journal::Ledger& kept)
-    : options_(options), ledger_(ledger_options(options), ledger_state(kept)) {}
+Accounts::Accounts(const AgentOptions& options, const journal::Ledger& kept, Nanoseconds now)
+    : options_(options),
+      ledger_(ledger_options(options), ledger_state(kept)),
+      compiler_(options.max_compile_share, now, kCompilerBurst) {}
 
 void Accounts::stage_ended(ShapeTask& task, TimeSource source, const TrialOutcome& outcome,
-                           Nanoseconds interference) {
+                           Nanoseconds interference, Nanoseconds now) {
   tuning_wall_ += outcome.wall;
   helper_processor_ += outcome.processor;
   device_time_ += outcome.device;
@@ -39,6 +43,7 @@ void Accounts::stage_ended(ShapeTask& task, TimeSource source, const TrialOutcom
   const std::int64_t before = ledger_.state().charged_ns;
   if (outcome.stage == TrialStage::compile) {
     ledger_.charge_cpu(compile_work(outcome));
+    compiler_.spend(now, compile_work(outcome));
   } else {
     gap_wall_ += outcome.wall;
     ledger_.charge_idle(outcome.wall, interference);

@@ -5,6 +5,7 @@
 #include <idletune/options.hpp>
 
 #include "agent/journal/entries.hpp"
+#include "agent/scheduler/idle_gaps.hpp"
 #include "agent/scheduler/ledger.hpp"
 #include "agent/tuning/stage_in_flight.hpp"
 #include "agent/tuning/tuning_task.hpp"
@@ -15,12 +16,12 @@ namespace idletune::detail {
 class Accounts {
  public:
   // Goes on with what the journal kept.
-  Accounts(const AgentOptions& options, const journal::Ledger& kept);
+  Accounts(const AgentOptions& options, const journal::Ledger& kept, Nanoseconds now);
 
   // A stage ended. `interference`: how long it kept the application from the device at most. Only
   // stages in the application's idle time are charged, compilations for the processor.
   void stage_ended(ShapeTask& task, TimeSource source, const TrialOutcome& outcome,
-                   Nanoseconds interference);
+                   Nanoseconds interference, Nanoseconds now);
   // A variant was compiled for launches.
   void build_ended(Nanoseconds processor) { build_processor_ += processor; }
   // A launch of the application took that much longer because it timed a candidate.
@@ -31,6 +32,10 @@ class Accounts {
   // Whether `charge` may be spent on the shape now: none, or what forbids it (trials, limit or
   // ledger).
   Blocker blocker(const ShapeTask& task, TimeSource source, Nanoseconds charge) const;
+  // Whether a compilation that probably takes `work` may begin now.
+  bool may_compile(TimeSource source, Nanoseconds work, Nanoseconds now) const {
+    return source != TimeSource::idle || compiler_.allows(now, work);
+  }
   // What the shape's own launches of this session can cover. Savings are the ledger's affair.
   Promise promise(const ShapeTask& task) const;
 
@@ -46,6 +51,7 @@ class Accounts {
  private:
   const AgentOptions& options_;
   Ledger ledger_;
+  DutyLimiter compiler_;
   Nanoseconds tuning_wall_{0};
   Nanoseconds gap_wall_{0};
   Nanoseconds helper_processor_{0};

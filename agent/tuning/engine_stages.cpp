@@ -67,9 +67,12 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
     gap_needed_ = predicted;
     return Next::does_not_fit;
   }
+  if (request->stage == TrialStage::compile) {
+    if (!accounts_.may_compile(source, predicted, now())) return Next::compiled_enough;
+    // The first launch is part of the compilation, and an endless one must end it too.
+    request->deadline = code_generation_deadline();
+  }
   task.blocker = Blocker::none;
-  // The first launch is part of the compilation, and an endless one must end it too.
-  if (request->stage == TrialStage::compile) request->deadline = code_generation_deadline();
   JournaledTrial* journaled = journaled_stage(task.work);
   if (journaled != nullptr) journaled->begin(request->stage, task.kernel.runner->isolated());
   in_flight_.emplace(task, *request, source, now(), kernels_);
@@ -113,7 +116,8 @@ void TuningEngine::learn_from(ShapeTask& task, const StageInFlight& stage,
   if (stage.request().stage == TrialStage::compile) {
     kernel.compile_estimates.adopt_compile(task.search.estimates());
   }
-  accounts_.stage_ended(task, stage.source(), outcome, stage.interference(outcome, kernels_));
+  accounts_.stage_ended(task, stage.source(), outcome, stage.interference(outcome, kernels_),
+                        now());
   kernel.contents.stage_ended(stage.request(), outcome, step_options());
   if (options_.log_level >= 3) {
     log(3, {kernel.state->name(), ": stage ", static_cast<int>(outcome.stage), " ",

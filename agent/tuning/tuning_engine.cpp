@@ -17,7 +17,7 @@ TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journa
     : options_(options),
       journal_(journal),
       surroundings_(surroundings),
-      accounts_(options, journal.state().ledger()),
+      accounts_(options, journal.state().ledger(), surroundings.clock->now()),
       worker_(surroundings.builds) {}
 
 TuningEngine::~TuningEngine() {
@@ -81,15 +81,20 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
       report.why = ended_everywhere() ? "tuning has ended for this process" : why_nothing();
       break;
     }
-    if (start_stage(*task, source, budget - (now() - start), report) == Next::does_not_fit) {
-      report.why = "the next stage does not fit";
-      break;
-    }
+    report.why = why_not(start_stage(*task, source, budget - (now() - start), report));
+    if (report.why != nullptr) break;
   }
   report.used = now() - start;
   gap_ends();
   housekeeping();
   return report;
+}
+
+// Null: go on.
+const char* TuningEngine::why_not(Next next) {
+  if (next == Next::does_not_fit) return "the next stage does not fit";
+  if (next == Next::compiled_enough) return "compilations have had their share of processor time";
+  return nullptr;
 }
 
 // Whether or not they end in time, the device's stages have the gap to themselves.

@@ -90,7 +90,7 @@ class TuningEngine {
     Status status{};
     Nanoseconds processor{0};  // time of the thread that built it
   };
-  enum class Next : std::uint8_t { started, does_not_fit, nothing };
+  enum class Next : std::uint8_t { started, does_not_fit, compiled_enough, nothing };
   // How much a shape wants to be worked on, the strongest last.
   enum class Want : std::uint8_t {
     nothing,
@@ -143,6 +143,7 @@ class TuningEngine {
   StepOptions step_options() const;
   Nanoseconds predict(const ShapeTask& task, const TrialRequest& request) const;
   Next start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining, IdleReport& report);
+  static const char* why_not(Next next);
   bool finish_stage(Nanoseconds wait, IdleReport& report);
   void learn_from(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
   void gap_ends();

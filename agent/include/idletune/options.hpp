@@ -67,6 +67,10 @@ struct AgentOptions {
   double idle_cost = 0.02;
   // The same for a second of compilation at low priority; 0 to 1000.
   double compile_cost = 0.01;
+  // Share of one processor's time that compilations of candidates may have in idle time, two
+  // seconds at once at most; 0 to 1. 1: what the other limits leave. Lower saves energy where the
+  // processors have nothing else to do, and tunes later.
+  double max_compile_share = 1.0;
   // Charged tuning time never exceeds this share of the application's kernel time plus what tuning
   // has saved; 0 to 1. Higher gains more from long tuning and risks more.
   double overhead_limit = 0.02;

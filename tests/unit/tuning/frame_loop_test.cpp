@@ -28,11 +28,12 @@ RecordedTrial compiled_slowly(const Configuration& configuration) {
 }
 
 struct Camera {
-  explicit Camera(Way chosen, const BackgroundOptions& options = {})
+  explicit Camera(Way chosen, const BackgroundOptions& options = {},
+                  const AgentOptions& agent_options = {})
       : way(chosen),
         board(board_that(compiled_slowly)),
         surroundings(board->surroundings()),
-        engine(*board),
+        engine(*board, std::make_shared<idletune::test::Disk>(), agent_options),
         loop(*engine.engine, options, surroundings) {
     board->device.queue_has_profiling = way != Way::plain;
     if (way != Way::idle) engine.kernel->state->log_launches(&board->clock);
@@ -40,6 +41,7 @@ struct Camera {
     engine.task().said_launches = 1e7;
     board->on_stage = [this](const TrialRequest& request, TrialOutcome&) {
       const bool on_device = request.stage != TrialStage::compile;
+      compiled += !on_device;
       outside += on_device && (board->clock.now() < idle_from || board->clock.now() >= idle_until);
     };
   }
@@ -77,6 +79,7 @@ struct Camera {
   PlayedEngine engine;
   BackgroundLoop loop;
   Nanoseconds idle_from{0}, idle_until{0};
+  int compiled = 0;
   int outside = 0;  // stages on the device that began while the application used it
   std::mt19937 random{1};
   std::uniform_int_distribution<int> unsteady{0, 3000};  // us by which a frame may be late
@@ -136,4 +139,47 @@ TEST_CASE("waiting for a compiler takes nothing of the share of time for the dev
   limited.play(30s);
   unlimited.play(30s);
   CHECK(limited.tried() >= unlimited.tried() * 9 / 10);
+}
+
+TEST_CASE("compilations keep the share of processor time that is allowed, in every way") {
+  for (const double share : {0.05, 0.25}) {
+    for (const Way way : {Way::idle, Way::background, Way::in_place}) {
+      CAPTURE(share);
+      AgentOptions options;
+      options.max_compile_share = share;
+      Camera camera(way, {}, options);
+      camera.play(60s);
+      const double seconds = 0.3 * camera.compiled;
+      CHECK(seconds <= share * 60 + 2 + 0.3);
+      CHECK(seconds >= share * 60 + 1);
+      CHECK(camera.tried() > 10);
+    }
+  }
+}
+
+TEST_CASE("nothing is compiled in idle time where no share is allowed, but where users grant it") {
+  AgentOptions options;
+  options.max_compile_share = 0;
+  Camera camera(Way::idle, {}, options);
+  camera.play(20s);
+  CHECK(camera.compiled == 0);
+  CHECK(camera.engine.idle(10ms).why ==
+        std::string("compilations have had their share of processor time"));
+  camera.engine.tune(10s);
+  CHECK(camera.compiled > 0);
+}
+
+TEST_CASE("on a queue without profiling no more is credited than time has passed") {
+  Camera camera(Way::plain);
+  for (int i = 0; i < 12; ++i) {
+    // The default was timed once, far too slow: a loaded machine.
+    if (camera.tried() > 0) camera.engine.task().running_time = 1s;
+    camera.play(5s);
+    const AgentStatus status = camera.engine.engine->status();
+    const double passed = static_cast<double>(camera.board->clock.now().count()) * 1e-9;
+    CHECK(status.kernel_seconds <= passed);
+    CHECK(status.saved_seconds == 0);
+    CHECK(status.charged_seconds <= 0.02 * passed + 0.02);
+  }
+  CHECK(camera.tried() > 3);
 }
