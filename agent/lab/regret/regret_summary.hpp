@@ -60,7 +60,7 @@ struct RegretCurve {
   std::string kernel;
   std::string device;
   bool has_model = false;
-  bool seen = false;  // the model learned from this very target
+  bool seen = false;          // the model learned from this very target
   std::string no_first_pick;  // why the model has none; then that start is a random one
   bool has_compile_times = false;
   Start start = Start::first_pick;
