@@ -175,8 +175,9 @@ class HelperTrials::State {
       start_failures_ = 0;
       return true;
     }
+    outcome.ambiguous = was_killed_by_others();
     child_.reset();
-    if (!stopping_.load()) ++start_failures_;
+    if (!outcome.ambiguous && !stopping_.load()) ++start_failures_;
     last_failure_ = status.message();
     fail_apart(outcome, {"idletune-helper did not start: ", status.message()});
     return false;
@@ -226,11 +227,21 @@ class HelperTrials::State {
     return Status(StatusCode::device_error, {"it ", exit.to_string()});
   }
 
+  // The user, a terminal that closes, the kernel short of memory. False while it lives.
+  bool was_killed_by_others() {
+    if (!child_ || !child_->ended(Nanoseconds(0))) return false;
+    const ExitStatus& exit = child_->exit_status();
+    if (exit.kind != ExitStatus::Kind::signaled) return exit.kind == ExitStatus::Kind::unknown;
+    return exit.value == SIGKILL || exit.value == SIGTERM || exit.value == SIGHUP ||
+           exit.value == SIGINT;
+  }
+
   void converse(const TrialRequest& request, TrialOutcome& outcome) {
     const Nanoseconds deadline = hard_deadline(request);
     Status status = child_->channel().send(wire::encode(request), kTransfer);
     if (!status.ok()) {  // it died of something else just now
       fail_apart(outcome, {explained(status).message()});
+      outcome.ambiguous = was_killed_by_others();
       child_.reset();
       return;
     }
@@ -274,11 +285,7 @@ class HelperTrials::State {
         (exit.value == kProtocolExitCode || exit.value == kParentGoneExitCode)) {
       return fail_apart(outcome, {"the helper ", exit.to_string()});
     }
-    // These come from outside: the user, a terminal that closes, the kernel short of memory.
-    const bool from_outside = exit.value == SIGKILL || exit.value == SIGTERM ||
-                              exit.value == SIGHUP || exit.value == SIGINT;
-    outcome.ambiguous = exit.kind == ExitStatus::Kind::unknown ||
-                        (exit.kind == ExitStatus::Kind::signaled && from_outside);
+    outcome.ambiguous = was_killed_by_others();
     fail(outcome, TrialStatus::crash, {"the helper ", exit.to_string()});
   }
 

@@ -24,10 +24,10 @@ JournaledTrial& JournaledTrial::operator=(JournaledTrial&& other) noexcept {
 }
 
 bool JournaledTrial::begin(TrialStage stage, bool isolated) {
-  const bool runs = stage == TrialStage::check || stage == TrialStage::measure;
   journal::Intent intent;
   intent.trial = trial_;
-  intent.stage = runs ? journal::IntentStage::run : journal::IntentStage::compile;
+  intent.stage =
+      runs_configuration(stage) ? journal::IntentStage::run : journal::IntentStage::compile;
   intent.isolated = isolated;
   phase_ = Phase::running;
   return journal_->intent(intent);

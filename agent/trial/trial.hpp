@@ -19,6 +19,12 @@ enum class TrialStage : std::uint8_t {
   measure = 3   // up to `repeats` timed runs
 };
 
+// Whether the stage runs the configuration at its shape (a compilation launches it once on the
+// smallest one, where drivers generate code).
+constexpr bool runs_configuration(TrialStage stage) {
+  return stage == TrialStage::check || stage == TrialStage::measure;
+}
+
 // One stage of a trial. Plain data, serialisable (agent/trial/trial_wire.hpp).
 struct TrialRequest {
   TrialStage stage = TrialStage::compile;
@@ -43,7 +49,8 @@ struct TrialOutcome {
   Nanoseconds device{0};             // of that, time the device was occupied
   Nanoseconds processor{0};          // processor time that the helper had; 0: unknown
   double max_error = 0;              // check: largest |out-ref| / allowed; <= 1 passes
-  bool ambiguous = false;            // crash: somebody else may have killed the helper
+  // A crash, or a failed `prepare`: somebody else may have killed the helper.
+  bool ambiguous = false;
 };
 
 // Runs stages one at a time. Used by one thread.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -31,6 +32,16 @@ class DeviceTask {
   // A trial crashed or hung. True when that was one too many.
   bool count_fault() { return ++faults_ >= kMaxFaults; }
 
+  // Somebody killed the helper, and no configuration ran in it: no fault of anything tried here. It
+  // is started again after a pause, twice as long each time that this happens in a row (1 s to some
+  // 4 minutes). Returns how often it has.
+  std::uint32_t helper_was_killed(Nanoseconds now) {
+    rests_until_ = now + std::chrono::seconds(1 << std::min(helper_kills_, 8u));
+    return ++helper_kills_;
+  }
+  void helper_answered() { helper_kills_ = 0; }
+  bool rests(Nanoseconds now) const { return now < rests_until_; }
+
   // Of `wanted` kernel time that nobody measured, at most what the clock says can have passed on
   // one queue: all calls together never get more than the time since this was made.
   Nanoseconds at_most_the_clock(Nanoseconds wanted, Nanoseconds now) {
@@ -44,6 +55,8 @@ class DeviceTask {
  private:
   const Device& device_;
   std::uint32_t faults_ = 0;
+  std::uint32_t helper_kills_ = 0;  // in a row
+  Nanoseconds rests_until_{0};
   std::string ended_why_;
   Nanoseconds clock_seen_;
   Nanoseconds clock_left_{0};

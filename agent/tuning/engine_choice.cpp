@@ -114,7 +114,7 @@ ShapeTask* TuningEngine::most_wanting(TimeSource source, ShapeTask* only) {
   double best_worth = -1;
   bool saving = false;
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    if (!kernel->can_tune()) continue;
+    if (!may_tune(*kernel, source)) continue;
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       if (only != nullptr && task.get() != only) continue;
       const Want wanted = want(*task, source);
@@ -132,8 +132,8 @@ ShapeTask* TuningEngine::most_wanting(TimeSource source, ShapeTask* only) {
 
 ShapeTask* TuningEngine::choose(TimeSource source, ShapeTask* only) {
   if (options_.mode != Mode::tune) return nullptr;
-  if (current_ != nullptr && (only == nullptr || only == current_) && current_->kernel.can_tune() &&
-      next_request(current_->work)) {
+  if (current_ != nullptr && (only == nullptr || only == current_) &&
+      may_tune(current_->kernel, source) && next_request(current_->work)) {
     return current_;
   }
   while (ShapeTask* task = most_wanting(source, only)) {

@@ -4,6 +4,15 @@
 #include "agent/tuning/tuning_engine.hpp"
 
 namespace idletune::detail {
+namespace {
+
+constexpr std::uint32_t kKillsOfACandidate = 3;  // of its helpers in a row, until it is given up
+
+bool killed_by_others(const TrialOutcome& outcome) {
+  return outcome.ambiguous && !runs_configuration(outcome.stage);
+}
+
+}  // namespace
 
 bool TuningEngine::ensure_runner(KernelTask& kernel) {
   if (kernel.runner != nullptr) return true;
@@ -95,13 +104,34 @@ bool TuningEngine::finish_stage(Nanoseconds wait, IdleReport& report) {
   in_flight_.reset();
   if (outcome.wall.count() == 0) outcome.wall = now() - stage.started();
   learn_from(task, stage, outcome);
+  ++report.stages;
+  JournaledTrial* journaled = journaled_stage(task.work);
+  if (is_to_be_repeated(task, outcome)) {
+    if (journaled != nullptr) journaled->ended();
+    return true;
+  }
   const std::uint64_t steps_before = steps_ended_;
-  if (JournaledTrial* journaled = journaled_stage(task.work)) journaled->ended(outcome);
+  if (journaled != nullptr) journaled->ended(outcome);
   on_outcome(task.work, outcome);
   end_work(task);
-  ++report.stages;
   report.steps += static_cast<std::uint32_t>(steps_ended_ - steps_before);
   return true;
+}
+
+// A helper that others killed before the configuration ran says nothing about it: the stage is made
+// again after a pause. A candidate whose helpers die so again and again (it may be what the memory
+// is short for) is left to the next start; the default has to be measured all the same.
+bool TuningEngine::is_to_be_repeated(ShapeTask& task, const TrialOutcome& outcome) {
+  DeviceTask& device = *task.kernel.device;
+  if (!killed_by_others(outcome)) {
+    device.helper_answered();
+    return false;
+  }
+  const std::uint32_t kills = device.helper_was_killed(now());
+  log(1, {task.kernel.state->name(), ": ", outcome.message,
+          ", by somebody else; it is started again "
+          "after a pause"});
+  return kills % kKillsOfACandidate != 0 || is<MeasuringDefault>(task.work);
 }
 
 // What a stage says besides its part in the step.
@@ -124,7 +154,8 @@ void TuningEngine::learn_from(ShapeTask& task, const StageInFlight& stage,
             trial_status_name(outcome.status), " in ", outcome.wall.count() / 1000, " us ",
             outcome.message});
   }
-  const bool fault = outcome.status == TrialStatus::timeout || outcome.status == TrialStatus::crash;
+  const bool fault = !killed_by_others(outcome) && (outcome.status == TrialStatus::timeout ||
+                                                    outcome.status == TrialStatus::crash);
   const bool too_many = fault && kernel.device->count_fault();
   if (too_many || kernel.runner->poisoned()) end_tuning(kernel, outcome.message);
 }

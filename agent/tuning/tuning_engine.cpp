@@ -78,7 +78,9 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     ShapeTask* task = choose(source, only);
     if (task == nullptr) {
       report.waiting = launches_are_timed();
-      report.why = ended_everywhere() ? "tuning has ended for this process" : why_nothing();
+      report.why = ended_everywhere()     ? "tuning has ended for this process"
+                   : helpers_rest(source) ? "somebody killed the helper; it is started again later"
+                                          : why_nothing();
       break;
     }
     report.why = why_not(start_stage(*task, source, budget - (now() - start), report));
@@ -169,6 +171,18 @@ bool TuningEngine::ended_everywhere() const {
     if (!device->ended()) return false;
   }
   return !devices_.empty();
+}
+
+// After somebody killed the helper, only what the user grants is spent on the next one at once.
+bool TuningEngine::may_tune(const KernelTask& kernel, TimeSource source) const {
+  return kernel.can_tune() && (source == TimeSource::foreground || !kernel.device->rests(now()));
+}
+
+bool TuningEngine::helpers_rest(TimeSource source) const {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (kernel->can_tune() && !may_tune(*kernel, source)) return true;
+  }
+  return false;
 }
 
 // A launch of the application's own may have spoilt its device.

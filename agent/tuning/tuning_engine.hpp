@@ -110,6 +110,8 @@ class TuningEngine {
   void notice_lost_devices();
   void end_tuning(KernelTask& kernel, const std::string& why);
   bool ended_everywhere() const;
+  bool may_tune(const KernelTask& kernel, TimeSource source) const;
+  bool helpers_rest(TimeSource source) const;
   bool device_is_used(const KernelTask& kernel) const;
   void housekeeping();
 
@@ -145,6 +147,7 @@ class TuningEngine {
   Next start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining, IdleReport& report);
   static const char* why_not(Next next);
   bool finish_stage(Nanoseconds wait, IdleReport& report);
+  bool is_to_be_repeated(ShapeTask& task, const TrialOutcome& outcome);
   void learn_from(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
   void gap_ends();
   bool launches_are_timed() const;

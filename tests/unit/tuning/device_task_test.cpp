@@ -22,6 +22,24 @@ TEST_CASE("the third fault is one too many, and the first reason stays") {
   CHECK(task.ended_why() == "it hung");
 }
 
+TEST_CASE("the pause after a killed helper doubles with each one in a row, up to four minutes") {
+  idletune::fake::Device device;
+  DeviceTask task(device, Nanoseconds(0));
+  CHECK_FALSE(task.rests(0s));
+  CHECK(task.helper_was_killed(10s) == 1);
+  CHECK(task.rests(10s));
+  CHECK_FALSE(task.rests(11s));
+  CHECK(task.helper_was_killed(20s) == 2);
+  CHECK(task.rests(21s));
+  CHECK_FALSE(task.rests(22s));
+  for (int i = 0; i < 40; ++i) task.helper_was_killed(100s);
+  CHECK(task.rests(355s));
+  CHECK_FALSE(task.rests(356s));
+  task.helper_answered();
+  CHECK(task.helper_was_killed(1000s) == 1);
+  CHECK_FALSE(task.rests(1001s));
+}
+
 TEST_CASE("kernel time that nobody measured never exceeds the clock, whoever asks") {
   idletune::fake::Device device;
   const Nanoseconds start = 7s;

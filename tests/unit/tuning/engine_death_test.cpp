@@ -1,5 +1,8 @@
 // What the next start makes of a death: at each stage the journal's medium is taken as it is then.
+#include <functional>
 #include <set>
+#include <string>
+#include <utility>
 
 #include "tests/unit/tuning/played_engine.hpp"
 
@@ -227,4 +230,96 @@ TEST_CASE("a helper's crash is quarantined at once, and one that somebody caused
     CHECK(next.journal->state().is_quarantined(next.key_of(victim)) != ambiguous);
     CHECK(next.journal->state().is_suspect(next.key_of(victim)) == ambiguous);
   }
+}
+
+namespace {
+
+// The helper is killed by somebody else in the middle of such stages.
+void kill_helper_in(PlayedBoard& board, std::function<bool(const TrialRequest&)> when) {
+  board.on_stage = [when = std::move(when)](const TrialRequest& request, TrialOutcome& outcome) {
+    if (!when(request)) return;
+    outcome.status = TrialStatus::crash;
+    outcome.message = "the helper killed by signal 9 (SIGKILL)";
+    outcome.ambiguous = true;
+  };
+}
+
+}  // namespace
+
+TEST_CASE("helpers killed by somebody else, again and again, never end tuning") {
+  const auto board = board_that();
+  int compilations = 0;
+  int kills = 0;
+  // Every second compilation.
+  kill_helper_in(*board, [&](const TrialRequest& request) {
+    const bool dies = request.stage == TrialStage::compile && ++compilations % 2 == 0;
+    kills += dies;
+    return dies;
+  });
+  PlayedEngine engine(*board, std::make_shared<Disk>(), {}, kBoot);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  CHECK(kills > 100);
+  CHECK(engine.engine->status().tuning_enabled);
+  // All of them were tried in the end, and nobody is blamed.
+  CHECK(engine.explain().evaluated == 255);
+  CHECK(engine.explain().rejected == 0);
+  CHECK(engine.journal->state().suspect_count() == 0);
+  CHECK(engine.journal->state().open_trials().empty());
+}
+
+TEST_CASE("what a helper was killed in three times in a row is left to the next start") {
+  const auto board = board_that();
+  const Configuration hungry{3, 3};
+  kill_helper_in(*board, [&](const TrialRequest& request) {
+    return request.configuration == hungry && request.stage == TrialStage::compile;
+  });
+  const auto disk = std::make_shared<Disk>();
+  {
+    PlayedEngine engine(*board, disk, {}, kBoot);
+    REQUIRE(engine.launch().ok());
+    engine.tune(10h);
+    CHECK(engine.engine->status().tuning_enabled);
+    std::size_t tries = 0;
+    for (const TrialRequest& request : board->requested) tries += request.configuration == hungry;
+    CHECK(tries == 3);
+    CHECK_FALSE(engine.journal->state().measurement(engine.key_of(hungry)).has_value());
+  }
+  const auto again = board_that();
+  PlayedEngine next(*again, disk, {}, kBoot);
+  REQUIRE(next.launch().ok());
+  next.tune(10h);
+  CHECK(next.journal->state().measurement(next.key_of(hungry)).has_value());
+}
+
+TEST_CASE("after a helper was killed, idle time waits before the next one, longer each time") {
+  const auto board = board_that();
+  bool killing = true;
+  kill_helper_in(*board, [&](const TrialRequest&) { return killing; });
+  PlayedEngine engine(*board, std::make_shared<Disk>(), {}, kBoot);
+  REQUIRE(engine.launch({64}, 5000).ok());
+  IdleReport report = engine.idle(1h);
+  CHECK(report.stages == 1);
+  CHECK(std::string(report.why).find("somebody killed the helper") == 0);
+  CHECK(engine.idle(1h).stages == 0);
+  board->clock.advance(1s);
+  CHECK(engine.idle(1h).stages == 1);
+  board->clock.advance(1s);
+  CHECK(engine.idle(1h).stages == 0);
+  board->clock.advance(1s);
+  CHECK(engine.idle(1h).stages == 1);
+  killing = false;
+  board->clock.advance(4s);
+  CHECK(engine.idle(1h).stages > 3);
+}
+
+TEST_CASE("helpers that die while they run configurations still end tuning") {
+  const auto board = board_that();
+  kill_helper_in(*board, [&](const TrialRequest& request) {
+    return request.stage == TrialStage::check && request.configuration != Configuration{1, 1};
+  });
+  PlayedEngine engine(*board, std::make_shared<Disk>(), {}, kBoot);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  CHECK_FALSE(engine.engine->status().tuning_enabled);
 }
