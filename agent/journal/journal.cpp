@@ -140,13 +140,17 @@ void Journal::continue_file(std::uint64_t size_bytes) {
   synced_ = false;  // what a killed session appended may still be in the page cache alone
 }
 
-// If this process died while a trial ran in it, the trial is blamed. Every other death is
-// ambiguous: the first one makes the configuration a suspect, the second one quarantines it.
+// If this process died while a trial ran in it, the trial is blamed. If it died while the helper
+// compiled, and the board lived on, the trial had no part in it. Every other death is ambiguous:
+// the first one makes the configuration a suspect, the second one quarantines it.
 void Journal::judge_open_trials() {
   const std::uint64_t boot_then = state_.session().boot;
-  const bool same_boot = options_.boot == 0 || boot_then == 0 || options_.boot == boot_then;
+  const bool boots_known = options_.boot != 0 && boot_then != 0;
+  const bool same_boot = !boots_known || options_.boot == boot_then;
   const std::vector<State::OpenTrial> open = state_.open_trials();
   for (const State::OpenTrial& trial : open) {
+    const bool ran = !trial.intent.isolated || trial.intent.stage == IntentStage::run;
+    if (!ran && boots_known && same_boot) continue;
     const std::optional<Suspect> earlier = state_.suspect(trial.key);
     const std::uint32_t deaths = (earlier ? earlier->deaths : 0) + 1;
     const bool in_process = !trial.intent.isolated && same_boot;

@@ -19,8 +19,8 @@ enum class TrialStage : std::uint8_t {
   measure = 3   // up to `repeats` timed runs
 };
 
-// Whether the stage runs the configuration at its shape (a compilation launches it once on the
-// smallest one, where drivers generate code).
+// Whether the stage runs the configuration at its shape (a compilation launches it once on a
+// small one, where drivers generate code).
 constexpr bool runs_configuration(TrialStage stage) {
   return stage == TrialStage::check || stage == TrialStage::measure;
 }
