@@ -20,19 +20,26 @@ JournalOptions within_limits(JournalOptions options) {
   return options;
 }
 
+Status taken_away() {
+  return {StatusCode::not_found, "the journal was deleted or replaced while it was in use"};
+}
+
 }  // namespace
 
 Status RecoveryReport::damage() const {
   if (!unreadable.ok()) {
+    const bool newer = unreadable.code() == StatusCode::version_mismatch;
     return Status(unreadable.code(),
                   {"the journal could not be read (", unreadable.message(),
                    set_aside ? "); it was set aside as " : "); it was left where it is",
-                   set_aside ? kSetAsideName : ""});
+                   set_aside ? kSetAsideName : "",
+                   newer ? " for the newer agent that wrote it, and this one keeps nothing" : ""});
   }
   if (malformed_records > 0) {
     return Status(StatusCode::corrupt, {"the journal holds ", malformed_records,
                                         " records of impossible content, which were skipped"});
   }
+  if (displaced) return taken_away();
   return Status();
 }
 
@@ -99,6 +106,8 @@ bool Journal::replay_file() {
       bytes.ok() ? read_file_header(*bytes) : Result<FileHeader>(bytes.status());
   if (!header.ok()) {
     recovery_.unreadable = header.status();
+    // The newer agent comes back when its firmware does, and wants what it knew.
+    if (header.code() == StatusCode::version_mismatch) degrade(header.status(), true);
     if (sealed_) return false;
     recovery_.set_aside = true;
     if (Status moved = storage_->rename(kJournalName, kSetAsideName); !moved.ok()) {
@@ -272,6 +281,10 @@ void Journal::record(RecordType type, Bytes payload) {
 
 void Journal::append(RecordType type, Bytes payload) {
   if (!writable()) return;
+  if (storage_->identity_of(kJournalName) != file_->identity()) {
+    displaced_ = recovery_.displaced = true;
+    return change_file(taken_away());
+  }
   Payload bytes;
   append_record(static_cast<std::uint8_t>(type), kRecordVersion, payload, generation_, file_bytes_,
                 bytes);
@@ -327,13 +340,19 @@ void Journal::change_file(Status reason) {
 // After an error before the rename the old log is untouched and goes on; after a later one nobody
 // knows which of the two files the medium has, and the journal degrades.
 Status Journal::write_fresh_file() {
+  if (displaced_) {
+    if (Status found = find_new_place(); !found.ok()) return found;
+  }
   Payload bytes;
   append_file_header({kFormatVersion, generation_ + 1}, bytes);
   state_.for_each_live_record([&](std::uint8_t type, std::uint8_t version, Bytes payload) {
     append_record(type, version, payload, generation_ + 1, bytes.size(), bytes);
   });
   Result<std::unique_ptr<AppendFile>> fresh = storage_->create(kCompactionName);
-  if (!fresh.ok()) return fresh.status();
+  if (!fresh.ok()) {
+    displaced_ = fresh.code() == StatusCode::not_found;  // the folder is gone
+    return fresh.status();
+  }
   if (Status status = write_compaction_file(**fresh, bytes); !status.ok()) {
     fresh->reset();
     (void)storage_->remove(kCompactionName);
@@ -357,6 +376,15 @@ Status Journal::write_fresh_file() {
   ledger_noted_ = false;
   shapes_noted_.clear();
   return Status();
+}
+
+// Whoever put another log in the place of ours wants that one.
+Status Journal::find_new_place() {
+  if (Status opened = storage_->open_again(); !opened.ok()) return opened;
+  displaced_ = false;
+  if (storage_->identity_of(kJournalName) == 0) return Status();
+  degrade({StatusCode::busy, "another journal was put in the place of the one in use"}, true);
+  return storage_status_;
 }
 
 Status Journal::write_compaction_file(AppendFile& file, const Payload& bytes) {

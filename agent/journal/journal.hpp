@@ -43,10 +43,11 @@ struct JournalOptions {
   bool read_only = false;
 };
 
-// What opening found.
+// What opening found, and what became of the file since.
 struct RecoveryReport {
-  // Ok, or in one line what was lost: a whole file that is unreadable (its code), or records whose
-  // content is impossible (corrupt). A torn end is not lost: nobody was promised it.
+  // Ok, or in one line what was lost: a whole file that is unreadable (its code), records whose
+  // content is impossible (corrupt), a log that somebody took away (not_found). A torn end is not
+  // lost: nobody was promised it.
   Status damage() const;
 
   std::uint64_t records = 0;            // read and understood
@@ -55,13 +56,16 @@ struct RecoveryReport {
   std::uint64_t dropped_bytes = 0;      // after the last good record: torn by a cut
   Status unreadable;                    // why nothing of the file could be read; ok if it could
   bool set_aside = false;               // an unreadable file was renamed to kSetAsideName
+  bool displaced = false;               // it was deleted or replaced while in use; see below
   std::uint32_t new_suspects = 0;       // trials whose death was ambiguous
   std::uint32_t new_quarantines = 0;    // trials quarantined because of how the last session ended
 };
 
 // Single-threaded: one thread at a time. Recording never fails: where the storage is missing, full,
-// read-only, broken or another process's, what is recorded lives in memory, and storage_status()
-// says why. Memory is bounded by the options.
+// read-only, broken, another process's or a newer version's, what is recorded lives in memory, and
+// storage_status() says why. A log that is deleted or replaced, with its folder or alone, is
+// noticed when the next record is written: what is known goes into a new one, unless another
+// journal lies there. Memory is bounded by the options.
 class Journal {
  public:
   // Opens or creates the journal in `storage` (owned; null for memory only), replays it, judges the
@@ -80,7 +84,8 @@ class Journal {
   const State& state() const { return state_; }
   const RecoveryReport& recovery() const { return recovery_; }
   // Success while records reach the storage; else why they do not: not_found, read_only, no_space,
-  // io_error, busy (another process has the journal: what it knew at our opening is used).
+  // io_error, busy (another process has the journal: what it knew at our opening is used),
+  // version_mismatch (a newer agent wrote it, and may come back: nothing of it is used or changed).
   const Status& storage_status() const { return storage_status_; }
 
   // --- Before and after danger -------------------------------------------------------------------
@@ -117,7 +122,8 @@ class Journal {
   Status sync();
   // Tries a failed storage again if retry_interval has passed (a compaction into a fresh file).
   // Cheap when there is nothing to do; the agent calls it now and then. A journal that another
-  // process had at our opening, or that could not be read, stays in memory for good.
+  // process had at our opening, that could not be read, or that is a newer agent's, stays in memory
+  // for good.
   void retry_storage(std::chrono::nanoseconds now);
   // Writes the live state alone into a fresh file and replaces the log with it. Happens by itself
   // when the file passes max(64 KiB, 4 times its live size) or max_file_bytes.
@@ -147,6 +153,7 @@ class Journal {
   Status write_fresh_file();
   Status write_compaction_file(AppendFile& file, const Payload& bytes);
   void change_file(Status reason);
+  Status find_new_place();
   void degrade(Status status, bool for_good);
 
   std::unique_ptr<Storage> storage_;
@@ -160,9 +167,10 @@ class Journal {
   std::uint64_t compact_at_bytes_ = 0;
   std::uint64_t file_syncs_ = 0;
   std::uint64_t folder_syncs_ = 0;
-  bool sealed_ = false;  // the storage is never written again
-  bool judging_ = true;  // the last session's open trials are ours to judge
-  bool synced_ = true;   // everything appended is on the medium
+  bool sealed_ = false;     // the storage is never written again
+  bool displaced_ = false;  // the folder's path leads elsewhere by now
+  bool judging_ = true;     // the last session's open trials are ours to judge
+  bool synced_ = true;      // everything appended is on the medium
   bool retry_at_known_ = false;
   std::chrono::nanoseconds retry_at_{0};
   bool notes_due_known_ = false;

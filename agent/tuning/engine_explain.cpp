@@ -44,6 +44,10 @@ void explain_figures(const ShapeTask& task, Explanation& text) {
 
 }  // namespace
 
+Status how_journal_is(const journal::Journal& journal) {
+  return journal.storage_status().ok() ? journal.recovery().damage() : journal.storage_status();
+}
+
 void TuningEngine::note(bool write_now) {
   const Nanoseconds time = now();
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
@@ -63,6 +67,10 @@ void TuningEngine::note(bool write_now) {
   journal_.note_ledger(accounts_.to_keep(), time);
   journal_.retry_storage(time);
   if (write_now) (void)journal_.sync();
+  // Once per change, not once per attempt.
+  const Status keeping = how_journal_is(journal_);
+  if (keeping.code() != keeping_) log(1, {"the journal: ", keeping.to_string()});
+  keeping_ = keeping.code();
 }
 
 std::uint64_t TuningEngine::quarantined(const KernelTask& kernel) const {

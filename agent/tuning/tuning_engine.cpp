@@ -18,7 +18,8 @@ TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journa
       journal_(journal),
       surroundings_(surroundings),
       accounts_(options, journal.state().ledger(), surroundings.clock->now()),
-      worker_(surroundings.builds) {}
+      worker_(surroundings.builds),
+      keeping_(how_journal_is(journal).code()) {}
 
 TuningEngine::~TuningEngine() {
   release_device();

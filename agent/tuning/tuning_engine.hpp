@@ -208,6 +208,10 @@ class TuningEngine {
   Blocker held_back_ = Blocker::none;  // by whoever calls run()
   std::string_view held_back_why_;
   std::uint64_t steps_ended_ = 0;
+  StatusCode keeping_;  // of how_journal_is(), as the log knows it
 };
+
+// Ok, why nothing is kept, or what became of the file.
+Status how_journal_is(const journal::Journal& journal);
 
 }  // namespace idletune::detail

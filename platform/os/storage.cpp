@@ -9,7 +9,9 @@
 #include <unistd.h>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <utility>
 
@@ -25,16 +27,21 @@ class Descriptor {
  public:
   explicit Descriptor(int value) : value_(value) {}
   Descriptor(Descriptor&& other) noexcept : value_(std::exchange(other.value_, -1)) {}
-  Descriptor& operator=(Descriptor&&) = delete;
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) close();
+    value_ = std::exchange(other.value_, -1);
+    return *this;
+  }
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
+  ~Descriptor() { close(); }
   int get() const { return value_; }
   bool ok() const { return value_ >= 0; }
 
  private:
+  void close() {
+    if (value_ >= 0) ::close(std::exchange(value_, -1));
+  }
   int value_;
 };
 
@@ -46,9 +53,28 @@ int open_retrying(int folder, const char* name, int flags) {
   return descriptor;
 }
 
+// Beyond the process's limit on the size of files (RLIMIT_FSIZE) it fails with EFBIG, as on a full
+// disk, instead of ending the process with SIGXFSZ.
+ssize_t write_within_limits(int descriptor, Bytes data) {
+  sigset_t limit;
+  sigset_t before;
+  ::sigemptyset(&limit);
+  ::sigaddset(&limit, SIGXFSZ);
+  (void)::pthread_sigmask(SIG_BLOCK, &limit, &before);
+  const ssize_t written = ::write(descriptor, data.data(), data.size());
+  const int error = errno;
+  if (written < 0 && error == EFBIG && ::sigismember(&before, SIGXFSZ) == 0) {
+    const timespec at_once{};
+    (void)::sigtimedwait(&limit, nullptr, &at_once);  // it is pending for this thread
+  }
+  (void)::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  errno = error;
+  return written;
+}
+
 Status write_all(int descriptor, Bytes data, const std::string& path) {
   while (!data.empty()) {
-    const ssize_t written = ::write(descriptor, data.data(), data.size());
+    const ssize_t written = write_within_limits(descriptor, data);
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) return system_error("writing", path, errno);
     data = data.subspan(static_cast<std::size_t>(written));
@@ -106,23 +132,58 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
   }
 }
 
+std::uint64_t inode_identity(const struct stat& info) {
+  Digest digest;
+  digest.add(static_cast<std::uint64_t>(info.st_dev)).add(static_cast<std::uint64_t>(info.st_ino));
+  return digest.value() | 1;
+}
+
+// Makes the folder (one level) where it is missing.
+Result<Descriptor> open_folder(const std::string& folder) {
+  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+    const int error = errno;
+    struct stat info {};
+    // Some systems answer EROFS or EACCES for folders that exist.
+    if (::stat(folder.c_str(), &info) != 0) return system_error("making the folder", folder, error);
+  }
+  Descriptor descriptor(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
+  if (!descriptor.ok() && errno == ENOTDIR) {
+    return Status(StatusCode::invalid_argument, {"opening '", folder, "': expected a folder"});
+  }
+  if (!descriptor.ok()) return system_error("opening the folder", folder, errno);
+  return descriptor;
+}
+
+// Absolute, so that it stays what it is when the application changes its working folder.
+std::string absolute(const std::string& path) {
+  char* resolved = ::realpath(path.c_str(), nullptr);
+  if (resolved == nullptr) return path;
+  std::string result(resolved);
+  std::free(resolved);  // NOLINT: the C library allocated it
+  return result;
+}
+
 class PosixAppendFile final : public AppendFile {
  public:
   PosixAppendFile(Descriptor file, std::string path)
       : file_(std::move(file)), path_(std::move(path)) {}
   Status append(Bytes data) override { return write_all(file_.get(), data, path_); }
   Status sync() override { return sync_descriptor(file_.get(), false, path_); }
+  std::uint64_t identity() const override {
+    struct stat info {};
+    return ::fstat(file_.get(), &info) == 0 ? inode_identity(info) : 0;
+  }
 
  private:
   Descriptor file_;
   std::string path_;
 };
 
-// Works relative to a descriptor of the folder, so that renaming the folder does not lose us.
+// Works relative to a descriptor of the folder; only identity_of asks where the path leads by now.
 class PosixStorage final : public Storage {
  public:
   PosixStorage(Descriptor folder, std::string path)
-      : folder_(std::move(folder)), path_(std::move(path)) {}
+      : folder_(std::move(folder)), path_(std::move(path)), place_(absolute(path_)) {}
 
   Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit_bytes) override {
     if (Status plain = check_name(name); !plain.ok()) return plain;
@@ -191,6 +252,7 @@ class PosixStorage final : public Storage {
   }
 
   Status lock() override {
+    wants_lock_ = true;
     int failed;
     do {
       failed = ::flock(folder_.get(), LOCK_EX | LOCK_NB);
@@ -200,6 +262,19 @@ class PosixStorage final : public Storage {
       return {StatusCode::busy, {"locking '", path_, "': in use by another agent"}};
     }
     return {StatusCode::unsupported, {"locking '", path_, "': ", error_text(errno)}};
+  }
+
+  std::uint64_t identity_of(std::string_view name) const override {
+    struct stat info {};
+    const std::string path = joined({place_, "/", name});
+    return ::stat(path.c_str(), &info) == 0 ? inode_identity(info) : 0;
+  }
+
+  Status open_again() override {
+    Result<Descriptor> folder = open_folder(place_);
+    if (!folder.ok()) return folder.status();
+    folder_ = std::move(*folder);  // closes the old one, which gives up its lock
+    return wants_lock_ ? lock() : Status();
   }
 
  private:
@@ -223,24 +298,17 @@ class PosixStorage final : public Storage {
   }
 
   Descriptor folder_;
-  std::string path_;
+  std::string path_;   // as it was given, for messages
+  std::string place_;  // the same, absolute
+  bool wants_lock_ = false;
 };
 
 }  // namespace
 
 Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder) {
-  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
-    const int error = errno;
-    struct stat info {};
-    // Some systems answer EROFS or EACCES for folders that exist.
-    if (::stat(folder.c_str(), &info) != 0) return system_error("making the folder", folder, error);
-  }
-  Descriptor descriptor(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
-  if (!descriptor.ok() && errno == ENOTDIR) {
-    return {StatusCode::invalid_argument, {"opening '", folder, "': expected a folder"}};
-  }
-  if (!descriptor.ok()) return system_error("opening the folder", folder, errno);
-  return std::unique_ptr<Storage>(new PosixStorage(std::move(descriptor), folder));
+  Result<Descriptor> descriptor = open_folder(folder);
+  if (!descriptor.ok()) return descriptor.status();
+  return std::unique_ptr<Storage>(new PosixStorage(std::move(*descriptor), folder));
 }
 
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t limit_bytes) {

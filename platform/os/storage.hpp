@@ -23,6 +23,8 @@ class AppendFile {
   // holds of it, and a later success says nothing about it: write the data anew elsewhere.
   // io_error.
   virtual Status sync() = 0;
+  // Of the file, whatever name leads to it by now; 0: nobody can tell.
+  virtual std::uint64_t identity() const { return 0; }
 };
 
 // One folder. Names are plain file names without separators (else invalid_argument). Error codes:
@@ -47,6 +49,12 @@ class Storage {
   // it works on read-only storage). `busy` if another Storage, here or in another process, has it;
   // unsupported where the file system has no locks.
   virtual Status lock() = 0;
+  // AppendFile::identity() of what lies under `name` at the path that this was opened with, now:
+  // the folder may have been deleted or replaced since. 0: nothing is there, or nobody can tell.
+  virtual std::uint64_t identity_of(std::string_view) const { return 0; }
+  // Goes over to the folder that is at that path now (made if it is missing), with a lock where
+  // there was to be one. Errors: those of opening and of locking.
+  virtual Status open_again() { return Status(); }
 };
 
 // The real thing. Creates the folder (one level) if it is missing. not_found (no parent folder),
