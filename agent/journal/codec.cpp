@@ -36,8 +36,8 @@ class Writer {
     for (std::int64_t value : values) integer(value);
     return *this;
   }
-  Writer& text(const std::string& value) {
-    const std::size_t size = value.size() < kMaxDetailBytes ? value.size() : kMaxDetailBytes;
+  Writer& text(const std::string& value, std::size_t limit) {
+    const std::size_t size = value.size() < limit ? value.size() : limit;
     number(size);
     bytes_.insert(bytes_.end(), value.begin(), value.begin() + static_cast<std::ptrdiff_t>(size));
     return *this;
@@ -115,9 +115,10 @@ class Reader {
     for (std::uint8_t i = 0; ok_ && i < size; ++i) configuration.push_back(integer());
     return configuration;
   }
-  std::string text() {
+  bool at_end() const { return position_ >= bytes_.size(); }
+  std::string text(std::size_t limit) {
     const std::uint64_t size = number();
-    if (size > kMaxDetailBytes || size > bytes_.size() - position_) ok_ = false;
+    if (size > limit || size > bytes_.size() - position_) ok_ = false;
     if (!ok_) return {};
     const char* start = reinterpret_cast<const char*>(bytes_.data() + position_);
     position_ += static_cast<std::size_t>(size);
@@ -185,7 +186,7 @@ Payload encode(const Quarantine& quarantine) {
       .list(quarantine.trial.shape.values())
       .list(quarantine.trial.configuration.values())
       .byte(static_cast<std::uint8_t>(quarantine.reason))
-      .text(quarantine.detail)
+      .text(quarantine.detail, kMaxDetailBytes)
       .take();
 }
 
@@ -198,17 +199,19 @@ Payload encode(const Suspect& suspect) {
       .take();
 }
 
+// The origin was appended after version 1 was released; one that is not known takes no byte.
 Payload encode(const Measurement& measurement) {
-  return Writer()
-      .trial(measurement.trial)
+  Writer writer;
+  writer.trial(measurement.trial)
       .byte(static_cast<std::uint8_t>(measurement.status))
       .time(measurement.median)
       .time(measurement.minimum)
       .number(measurement.samples)
       .time(measurement.compile)
       .number(measurement.checked_seeds)
-      .integer(measurement.unix_seconds)
-      .take();
+      .integer(measurement.unix_seconds);
+  const auto origin = static_cast<std::uint8_t>(measurement.origin);
+  return origin == 0 ? writer.take() : writer.byte(origin).take();
 }
 
 Payload encode(const Adoption& adoption) {
@@ -231,6 +234,14 @@ Payload encode(const ShapeStatistics& statistics) {
       .number(statistics.launches)
       .number(statistics.active_seconds)
       .number(statistics.sessions)
+      .take();
+}
+
+Payload encode(const Name& name) {
+  return Writer()
+      .byte(static_cast<std::uint8_t>(name.kind))
+      .word(name.digest)
+      .text(name.text, kMaxNameBytes)
       .take();
 }
 
@@ -271,7 +282,7 @@ bool decode(Bytes payload, Quarantine& out) {
   out.trial = keyed_trial(out.key, reader);
   // A reason of a later version still keeps the configuration out; it reads as `unknown`.
   out.reason = static_cast<QuarantineReason>(reader.byte());
-  out.detail = reader.text();
+  out.detail = reader.text(kMaxDetailBytes);
   return reader.ok();
 }
 
@@ -295,6 +306,8 @@ bool decode(Bytes payload, Measurement& out) {
   out.compile = reader.time();
   out.checked_seeds = reader.small_number();
   out.unix_seconds = reader.integer();
+  const std::uint8_t origin = reader.at_end() ? 0 : reader.byte();
+  out.origin = static_cast<Origin>(origin < kOriginCount ? origin : 0);
   return reader.ok();
 }
 
@@ -322,6 +335,15 @@ bool decode(Bytes payload, ShapeStatistics& out) {
   out.launches = reader.number();
   out.active_seconds = reader.number();
   out.sessions = reader.small_number();
+  return reader.ok();
+}
+
+// Kinds of later versions are kept; nobody here asks for them.
+bool decode(Bytes payload, Name& out) {
+  Reader reader(payload);
+  out.kind = static_cast<NameKind>(reader.byte());
+  out.digest = reader.word();
+  out.text = reader.text(kMaxNameBytes);
   return reader.ok();
 }
 

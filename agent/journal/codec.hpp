@@ -25,6 +25,7 @@ Payload encode(const Adoption& adoption);
 Payload encode(const ShapeKey& key);  // demotion
 Payload encode(const Ledger& ledger);
 Payload encode(const ShapeStatistics& statistics);
+Payload encode(const Name& name);
 
 // True if the bytes hold a possible value; false leaves `out` unspecified. Bytes after the last
 // known field are ignored: later versions of a record only append fields.
@@ -38,5 +39,6 @@ bool decode(Bytes payload, Adoption& out);
 bool decode(Bytes payload, ShapeKey& out);
 bool decode(Bytes payload, Ledger& out);
 bool decode(Bytes payload, ShapeStatistics& out);
+bool decode(Bytes payload, Name& out);
 
 }  // namespace idletune::journal

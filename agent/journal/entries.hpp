@@ -82,6 +82,17 @@ struct Suspect {
   std::uint32_t deaths = 0;
 };
 
+// How a configuration came to be tried. Stored; the numbers never change.
+enum class Origin : std::uint8_t {
+  unknown = 0,  // recorded by a version that did not tell, or will tell more
+  first_pick = 1,
+  portfolio = 2,
+  random = 3,  // drawn uniformly from the space
+  learned = 4,
+  application = 5  // runs without tuning, or the application chose it
+};
+inline constexpr std::uint8_t kOriginCount = 6;
+
 // One measured configuration. Times are device time. All times 0 unless `status` is correct.
 struct Measurement {
   Trial trial;
@@ -92,6 +103,7 @@ struct Measurement {
   std::chrono::nanoseconds compile{0};  // 0: not known (cached)
   std::uint32_t checked_seeds = 0;      // input seeds under which its output was right
   std::int64_t unix_seconds = 0;        // wall clock when measured; 0: the board has none
+  Origin origin = Origin::unknown;
 };
 
 // The configuration in use for a shape.
@@ -102,6 +114,20 @@ struct Adoption {
       0};  // the default's, measured alternating with it; 0: unknown
   std::uint32_t checked_seeds = 0;
 };
+
+// What a digest stands for, so that a journal can be read away from its board. Stored; the numbers
+// never change.
+enum class NameKind : std::uint8_t { device = 1, driver = 2, kernel = 3 };
+
+struct Name {
+  NameKind kind = NameKind::device;
+  std::uint64_t digest = 0;
+  // Lines without a newline at the end. device: backend, platform, name, vendor, compute units;
+  // driver: its version; kernel: name, number of valid configurations, dimensions, parameters (the
+  // last two separated by spaces).
+  std::string text;
+};
+inline constexpr std::size_t kMaxNameBytes = 3000;  // of the text; longer ones are not kept
 
 // The account of the 2 % promise (agent/scheduler/README.md), summed over all sessions of this
 // journal.

@@ -218,6 +218,12 @@ void Journal::measured(const Measurement& measurement) {
   record(RecordType::measurement, encode(measurement));
 }
 
+void Journal::named(const Name& name) {
+  const std::optional<Name> known = state_.name(name.kind, name.digest);
+  if (name.text.size() > kMaxNameBytes || (known && known->text == name.text)) return;
+  record(RecordType::name, encode(name));
+}
+
 void Journal::adopted(const Adoption& adoption) {
   record(RecordType::adoption, encode(adoption));
   (void)sync();

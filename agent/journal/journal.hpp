@@ -108,6 +108,8 @@ class Journal {
   // --- Knowledge ---------------------------------------------------------------------------------
   // Replaces an earlier measurement of the same trial. Not synced by itself.
   void measured(const Measurement& measurement);
+  // Recorded once; not synced by itself. Texts beyond kMaxNameBytes are not kept.
+  void named(const Name& name);
   // From now on in use for its shape. Synced (with everything before it).
   void adopted(const Adoption& adoption);
   // The shape's adopted configuration no longer wins: back to the default. Synced.

@@ -50,6 +50,7 @@ const char* record_type_name(std::uint8_t type) {
     case RecordType::demotion: return "demotion";
     case RecordType::ledger: return "ledger";
     case RecordType::shape_statistics: return "shape_statistics";
+    case RecordType::name: return "name";
   }
   return "unknown";
 }

@@ -30,9 +30,10 @@ enum class RecordType : std::uint8_t {
   adoption = 9,
   demotion = 10,
   ledger = 11,
-  shape_statistics = 12
+  shape_statistics = 12,
+  name = 13
 };
-inline constexpr std::uint8_t kRecordTypeLimit = 13;  // known types are below
+inline constexpr std::uint8_t kRecordTypeLimit = 14;  // known types are below
 const char* record_type_name(std::uint8_t type);      // "unknown" for a type we do not know
 
 inline constexpr std::uint16_t kFormatVersion = 1;

@@ -19,6 +19,10 @@ TrialKey statistics_key(std::uint64_t kernel, const Shape& shape) {
   return {kernel, 0, 0, digest_of(shape), 0};
 }
 
+TrialKey name_key(NameKind kind, std::uint64_t digest) {
+  return {digest, static_cast<std::uint64_t>(kind), 0, 0, 0};
+}
+
 // The slower, the less worth remembering; failures are worth what the slowest is.
 std::uint64_t measurement_rank(const Measurement& measurement) {
   if (measurement.status != TrialStatus::correct) return UINT64_MAX;
@@ -70,6 +74,7 @@ StateLimits StateLimits::of_file(std::uint64_t max_file_bytes, std::uint32_t per
   limits.quarantine_bytes = max_file_bytes / 8;
   limits.suspect_bytes = max_file_bytes / 32;
   limits.statistics_bytes = max_file_bytes / 16;
+  limits.name_bytes = max_file_bytes / 32;
   limits.unknown_bytes = max_file_bytes / 64;
   limits.measurements_per_shape = per_shape;
   return limits;
@@ -147,6 +152,11 @@ bool State::apply_known(RecordType type, std::uint8_t version, Bytes payload) {
         statistics_.put(statistics_key(statistics.kernel, statistics.shape),
                         {copy(payload), version, 0, UINT64_MAX - statistics.launches});
         evict_worst_ranked(statistics_, limits_.statistics_bytes);
+      });
+    case RecordType::name:
+      return decoded<Name>(payload, [&](const Name& name) {
+        names_.put(name_key(name.kind, name.digest), {copy(payload), version, next_serial_++, 0});
+        evict_oldest(names_, limits_.name_bytes);
       });
   }
   return false;
@@ -304,6 +314,7 @@ void State::for_each_live_record(const RecordSink& sink) const {
     }
   };
   if (session_.number != 0) emit(RecordType::session, encode(session_));
+  emit_table(RecordType::name, names_);
   emit_table(RecordType::quarantine, quarantines_);
   emit_table(RecordType::suspect, suspects_);
   emit_table(RecordType::measurement, measurements_);
@@ -322,8 +333,8 @@ std::uint64_t State::live_bytes() const {
   constexpr std::uint64_t kSmallRecords = 128;  // session, ledger, clean mark
   constexpr std::uint64_t kIntentBytes = 512;
   return kFileHeaderBytes + kSmallRecords + quarantines_.bytes() + suspects_.bytes() +
-         measurements_.bytes() + adoptions_.bytes() + statistics_.bytes() + unknown_bytes_ +
-         open_.size() * kIntentBytes;
+         measurements_.bytes() + adoptions_.bytes() + statistics_.bytes() + names_.bytes() +
+         unknown_bytes_ + open_.size() * kIntentBytes;
 }
 
 std::uint64_t State::digest() const {
@@ -425,6 +436,10 @@ void State::for_each_adoption(const std::function<void(const Adoption&)>& visit)
 std::optional<ShapeStatistics> State::shape_statistics(std::uint64_t kernel,
                                                        const Shape& shape) const {
   return decode_entry<ShapeStatistics>(statistics_, statistics_key(kernel, shape));
+}
+
+std::optional<Name> State::name(NameKind kind, std::uint64_t digest) const {
+  return decode_entry<Name>(names_, name_key(kind, digest));
 }
 
 }  // namespace idletune::journal

@@ -21,6 +21,7 @@ struct StateLimits {
   std::uint64_t quarantine_bytes = 512u << 10;
   std::uint64_t suspect_bytes = 128u << 10;
   std::uint64_t statistics_bytes = 256u << 10;
+  std::uint64_t name_bytes = 128u << 10;
   std::uint64_t unknown_bytes = 64u << 10;
   std::uint32_t measurements_per_shape = 4096;
   std::uint32_t open_trials = 64;
@@ -115,6 +116,9 @@ class State {
   std::optional<ShapeStatistics> shape_statistics(std::uint64_t kernel, const Shape& shape) const;
   std::size_t shape_statistics_count() const { return statistics_.entries().size(); }
 
+  // What a digest stands for; nothing if that was never recorded.
+  std::optional<Name> name(NameKind kind, std::uint64_t digest) const;
+
   const Session& session() const { return session_; }    // the newest; number 0: none yet
   bool ended_cleanly() const { return ended_cleanly_; }  // nothing was recorded after a shutdown
   std::size_t unknown_record_count() const { return unknown_.size(); }
@@ -156,6 +160,7 @@ class State {
   Ledger ledger_;
   bool has_ledger_ = false;
   Table statistics_;
+  Table names_;
   std::vector<UnknownRecord> unknown_;
   std::uint64_t unknown_bytes_ = 0;
 };

@@ -26,6 +26,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   kernel.model = KernelModel::of(model, package.name(), package.space());
   if (options_.mode == Mode::off) return kernel;
   const DeviceInfo& device = kernel.state->device().info();
+  record_names(package, device);
   std::vector<journal::Adoption> adoptions;
   journal_.state().for_each_adoption([&](const journal::Adoption& adoption) {
     if (adoption.trial.kernel == package.digest() && adoption.trial.device == device.device_key() &&
@@ -40,6 +41,25 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
     if (ShapeTask* task = shape_task(kernel, **slot)) publish_recalled(*task);
   }
   return kernel;
+}
+
+// The rest of the journal knows them by digests only.
+void TuningEngine::record_names(const KernelPackage& package, const DeviceInfo& device) {
+  using journal::NameKind;
+  journal_.named({NameKind::device, device.device_key(),
+                  joined({device.backend, "\n", device.platform, "\n", device.name, "\n",
+                          device.vendor, "\n", device.compute_units})});
+  journal_.named({NameKind::driver, device.driver_key(), device.driver});
+  std::string text = joined({package.name(), "\n", package.space().valid_count(), "\n"});
+  for (std::size_t i = 0; i < package.dimension_count(); ++i) {
+    if (i > 0) text += ' ';
+    text += package.dimension_name(i);
+  }
+  for (std::size_t i = 0; i < package.space().parameter_count(); ++i) {
+    text += i > 0 ? ' ' : '\n';
+    text += package.space().parameter_name(i);
+  }
+  journal_.named({NameKind::kernel, package.digest(), std::move(text)});
 }
 
 KernelTask* TuningEngine::task_of(const KernelState& state) {

@@ -6,6 +6,18 @@
 #include "agent/tuning/tuning_engine.hpp"
 
 namespace idletune::detail {
+namespace {
+
+constexpr journal::Origin origin_of(ProposalOrigin origin) {
+  return static_cast<journal::Origin>(static_cast<std::uint8_t>(origin) + 1);
+}
+static_assert(origin_of(ProposalOrigin::first_pick) == journal::Origin::first_pick);
+static_assert(origin_of(ProposalOrigin::portfolio) == journal::Origin::portfolio);
+static_assert(origin_of(ProposalOrigin::random) == journal::Origin::random);
+static_assert(origin_of(ProposalOrigin::learned) == journal::Origin::learned);
+static_assert(origin_of(ProposalOrigin::application) == journal::Origin::application);
+
+}  // namespace
 
 namespace {
 
@@ -108,6 +120,7 @@ void TuningEngine::record(const ShapeTask& task, const StepResult& result) {
   }
   measurement.compile = result.compile;
   measurement.checked_seeds = result.checked_seeds;
+  measurement.origin = origin_of(result.proposal.origin);
   measurement.unix_seconds = std::chrono::duration_cast<std::chrono::seconds>(
                                  std::chrono::system_clock::now().time_since_epoch())
                                  .count();

@@ -101,6 +101,7 @@ class TuningEngine {
   };
 
   // Shapes and devices.
+  void record_names(const KernelPackage& package, const DeviceInfo& device);
   void load_knowledge(ShapeTask& task);
   SearchSubject subject_of(const KernelState& kernel, const ShapeSlot& slot) const;
   std::vector<KnownMeasurement> measurements_of(const ShapeTask& task) const;

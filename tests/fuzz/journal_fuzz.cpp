@@ -87,6 +87,9 @@ void query(const State& state) {
   state.for_each_quarantine([&](const Quarantine& q) { require(state.is_quarantined(q.key)); });
   state.for_each_suspect([&](const Suspect& s) { require(state.is_suspect(s.key)); });
   state.for_each_adoption([&](const Adoption&) { ++count; });
+  for (const NameKind kind : {NameKind::device, NameKind::driver, NameKind::kernel}) {
+    if (const auto name = state.name(kind, 1)) require(name->digest == 1);
+  }
 }
 
 // Whatever the file says, what is in memory after opening it survives a compaction and a new

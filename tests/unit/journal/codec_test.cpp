@@ -82,6 +82,38 @@ TEST_CASE("measurements, adoptions, ledger and statistics come back as they were
   CHECK(statistics.sessions == 12);
 }
 
+TEST_CASE("the origin was appended: without it, or of a later version, it reads as unknown") {
+  const Payload old = encode(sample_measurement());
+  Measurement measurement = sample_measurement();
+  measurement.origin = Origin::learned;
+  Payload payload = encode(measurement);
+  REQUIRE(payload.size() == old.size() + 1);
+  CHECK(Payload(payload.begin(), payload.end() - 1) == old);
+  Measurement out;
+  REQUIRE(decode(payload, out));
+  CHECK(out.origin == Origin::learned);
+  REQUIRE(decode(old, out));
+  CHECK(out.origin == Origin::unknown);
+  payload.back() = kOriginCount;
+  REQUIRE(decode(payload, out));
+  CHECK(out.origin == Origin::unknown);
+}
+
+TEST_CASE("a name comes back as it was, and one that is too long is refused") {
+  const Name name{NameKind::kernel, 0x1122334455667788ull, "gemm\n12345\nM N K\nMWG NWG"};
+  Name out;
+  REQUIRE(decode(encode(name), out));
+  CHECK(out.kind == NameKind::kernel);
+  CHECK(out.digest == name.digest);
+  CHECK(out.text == name.text);
+  Payload payload = encode(Name{NameKind::device, 1, std::string(kMaxNameBytes, 'x')});
+  REQUIRE(decode(payload, out));
+  CHECK(payload.size() <= kMaxPayloadBytes);
+  ++payload[9];  // the length, least significant bits first
+  payload.push_back('x');
+  CHECK_FALSE(decode(payload, out));
+}
+
 // Cut short nothing decodes; longer, with fields of a later version, everything does.
 template <class Value>
 void check_lengths(const Value& value) {
@@ -108,6 +140,7 @@ TEST_CASE("a payload that is too short is refused, later fields are ignored") {
   check_lengths(sample_adoption());
   check_lengths(sample_ledger());
   check_lengths(sample_statistics());
+  check_lengths(Name{NameKind::driver, 7, "PoCL 3.1"});
 }
 
 TEST_CASE("impossible contents are refused") {

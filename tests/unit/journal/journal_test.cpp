@@ -77,6 +77,34 @@ TEST_CASE("what was recorded is there after the next open") {
   CHECK(journal->recovery().new_suspects == 0);
 }
 
+TEST_CASE("names are recorded once, and a compaction and a restart keep them") {
+  const auto disk = std::make_shared<Disk>();
+  const Name kernel{NameKind::kernel, 1, "gemm\n4092\nM N K\nMWG NWG"};
+  const Name device{NameKind::device, 1, "opencl\nPlatform\nGPU\nVendor\n8"};  // the same digest
+  {
+    const auto journal = open_on(disk);
+    const std::size_t before = disk->operations.size();
+    journal->named(kernel);
+    journal->named(device);
+    const std::size_t after = disk->operations.size();
+    CHECK(after == before + 2);
+    journal->named(kernel);
+    CHECK(disk->operations.size() == after);
+    journal->named({NameKind::kernel, 2, std::string(kMaxNameBytes + 1, 'x')});
+    CHECK(disk->operations.size() == after);
+    CHECK(journal->compact().ok());
+  }
+  const auto journal = open_on(disk);
+  REQUIRE(journal->state().name(NameKind::kernel, 1));
+  CHECK(journal->state().name(NameKind::kernel, 1)->text == kernel.text);
+  CHECK(journal->state().name(NameKind::device, 1)->text == device.text);
+  CHECK_FALSE(journal->state().name(NameKind::driver, 1));
+  CHECK_FALSE(journal->state().name(NameKind::kernel, 2));
+  const std::size_t writes = disk->operations.size();
+  journal->named(kernel);
+  CHECK(disk->operations.size() == writes);
+}
+
 // --- Quarantine ---
 
 TEST_CASE("a first ambiguous death makes a suspect, a second one a quarantine") {

@@ -223,6 +223,7 @@ TEST_CASE("memory is bounded whatever is recorded") {
         measure(state, measurement_of(trial, static_cast<std::int64_t>(random.below(1000))));
         break;
     }
+    apply(state, RecordType::name, Name{NameKind::kernel, random.below(100), "kernel"});
     apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
     most = std::max(most, state.live_bytes());
   }
@@ -260,6 +261,7 @@ TEST_CASE("the live records make the same state again") {
     if (i % 7 == 0) apply(state, RecordType::suspect, Suspect{trial, trial.key(), 1});
     if (i % 9 == 0) apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
   }
+  apply(state, RecordType::name, Name{NameKind::driver, 8, "PoCL 3.1"});
   apply(state, RecordType::ledger, Ledger{nanoseconds(1), nanoseconds(2), nanoseconds(3)});
   (void)state.apply(99, 7, encode(trial_of(1, 1, 1).key()));
   const State copy = replay_of(state);

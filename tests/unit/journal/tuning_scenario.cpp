@@ -1,6 +1,7 @@
 #include "tests/unit/journal/tuning_scenario.hpp"
 
 #include <algorithm>
+#include <string>
 
 #include "models/core/digest.hpp"
 
@@ -74,7 +75,7 @@ void Scenario::step() {
     case 7: return adopt();
     case 8: return quarantine();
     case 9: return note();
-    case 10: return note();
+    case 10: return name();
     case 11: return acknowledge_if(journal_->sync().ok());
     case 12: return compact();
     case 13: return park();
@@ -90,10 +91,11 @@ void Scenario::begin_trial() {
   intent.isolated = random_.below(4) != 0;
   intent.stage = random_.below(2) == 0 ? IntentStage::compile : IntentStage::run;
   const TrialKey key = intent.trial.key();
+  const std::uint64_t syncs = journal_->file_syncs();
   const bool durable = journal_->intent(intent);
   open_.push_back(intent.trial);
   if (!durable) return;
-  acknowledge();
+  acknowledge_if(journal_->file_syncs() > syncs);  // an open trial was announced already
   Fact fact;
   fact.from = position();
   fact.holds = [key](const State& state) {
@@ -147,6 +149,7 @@ void Scenario::measure(const Trial& trial) {
   measurement.samples = 5;
   measurement.compile = nanoseconds(random_.below(1u << 30));
   measurement.unix_seconds = serial_;
+  measurement.origin = static_cast<Origin>(random_.below(kOriginCount));
   journal_->measured(measurement);
   const TrialKey key = trial.key();
   const std::int64_t serial = serial_;
@@ -208,6 +211,15 @@ void Scenario::note() {
   statistics.active_seconds = 3;
   statistics.sessions = 1;
   journal_->note_shape(statistics, now_);
+}
+
+void Scenario::name() {
+  const Name name{NameKind::kernel, random_.below(3), "kernel " + std::to_string(serial_)};
+  journal_->named(name);
+  pending_.push_back({0, SIZE_MAX, [digest = name.digest, serial = serial_](const State& state) {
+                        const auto found = state.name(NameKind::kernel, digest);
+                        return found && std::stoll(found->text.substr(7)) >= serial;
+                      }});
 }
 
 void Scenario::compact() {

@@ -65,6 +65,7 @@ class Scenario {
   void adopt();
   void quarantine();
   void note();
+  void name();
   void compact();
   void restart();
   // The process dies, the page cache lives on. What was open is judged by the next opening.
