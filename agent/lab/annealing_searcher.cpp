@@ -15,7 +15,7 @@ constexpr double kFailedEnergyMs = 1e300;
 AnnealingSearcher::AnnealingSearcher(const Space& space, const SearcherOptions& options)
     : space_(space),
       taken_(space),
-      draws_(space, taken_, options.seed, options.random_position),
+      draws_(space, taken_, options),
       neighbours_(space),
       random_(options.seed ^ 0x616e6e65616cull) {}
 

@@ -22,7 +22,7 @@ std::size_t population_size(const Space& space) {
 GeneticSearcher::GeneticSearcher(const Space& space, const SearcherOptions& options)
     : space_(space),
       taken_(space),
-      draws_(space, taken_, options.seed, options.random_position),
+      draws_(space, taken_, options),
       random_(options.seed ^ 0x67656e65ull),
       size_(population_size(space)) {}
 

@@ -4,7 +4,7 @@ namespace idletune {
 
 LearningSearcher::LearningSearcher(const Space& space, const SearcherOptions& options)
     : taken_(space),
-      draws_(space, taken_, options.seed, options.random_position),
+      draws_(space, taken_, options),
       proposals_(options.learner->make(space, options.seed, {})),
       random_every_(options.random_every),
       numbered_(space.indexed()) {}

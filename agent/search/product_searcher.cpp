@@ -41,7 +41,7 @@ ProductSearcher::ProductSearcher(const Space& space, const KernelKnowledge& kern
       kernel_(kernel),
       mapping_(kernel, space, options.fallback),
       taken_(space),
-      draws_(space, taken_, options.seed, options.random_position),
+      draws_(space, taken_, options),
       seed_(options.seed),
       random_every_(options.random_every),
       first_pick_(first_pick(kernel, space, options.shape, options.device, options.fallback)),

@@ -13,18 +13,23 @@ constexpr int kDrawsAhead = 8;
 
 }  // namespace
 
-RandomDraws::RandomDraws(const Space& space, ProposedSet& taken, std::uint64_t seed,
-                         std::uint64_t position)
+RandomDraws::RandomDraws(const Space& space, ProposedSet& taken, const SearcherOptions& options)
     : space_(space),
       taken_(taken),
-      order_(std::max<std::uint64_t>(space.valid_count(), 1), seed),
-      random_(seed),
-      position_(position) {}
+      order_(std::max<std::uint64_t>(space.valid_count(), 1), options.seed),
+      random_(options.seed + options.random_start),
+      start_(options.random_start % order_.size()),
+      position_(options.random_position) {}
+
+std::uint64_t RandomDraws::number_at(std::uint64_t position) const {
+  const std::uint64_t until_the_end = order_.size() - start_;
+  return order_(position < until_the_end ? start_ + position : position - until_the_end);
+}
 
 std::optional<Configuration> RandomDraws::next() {
   if (!space_.indexed()) return next_unnumbered();
   while (position_ < space_.valid_count()) {
-    const std::uint64_t number = order_(position_++);
+    const std::uint64_t number = number_at(position_++);
     if (!taken_.has_number(number)) return space_.at(number);
   }
   return std::nullopt;
@@ -36,7 +41,7 @@ bool RandomDraws::would_draw(const Configuration& configuration) const {
   if (!wanted) return false;
   int ahead = 0;
   for (std::uint64_t at = position_; at < space_.valid_count() && ahead < kDrawsAhead; ++at) {
-    const std::uint64_t number = order_(at);
+    const std::uint64_t number = number_at(at);
     if (number == *wanted) return true;
     if (!taken_.has_number(number)) ++ahead;
   }
@@ -59,7 +64,7 @@ std::optional<Configuration> RandomDraws::next_unnumbered() {
 }
 
 RandomSearcher::RandomSearcher(const Space& space, const SearcherOptions& options)
-    : taken_(space), draws_(space, taken_, options.seed, options.random_position) {}
+    : taken_(space), draws_(space, taken_, options) {}
 
 std::optional<Proposal> RandomSearcher::ask() {
   const std::optional<Configuration> drawn = draws_.next();

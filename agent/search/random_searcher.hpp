@@ -11,14 +11,14 @@
 namespace idletune {
 
 // Where the space numbers its configurations, draws follow a seeded permutation of the numbers: no
-// memory per draw, and (seed, position) is all that a later searcher needs to continue. Without
-// numbers, draws are remembered, at most kMaxRemembered of them: then the searcher ends.
+// memory per draw, and (seed, start, position) is all that a later searcher needs to continue.
+// Without numbers, draws are remembered, at most kMaxRemembered of them: then the searcher ends.
 class RandomDraws {
  public:
   static constexpr std::size_t kMaxRemembered = 100000;
 
   // `space` and `taken` must outlive this.
-  RandomDraws(const Space& space, ProposedSet& taken, std::uint64_t seed, std::uint64_t position);
+  RandomDraws(const Space& space, ProposedSet& taken, const SearcherOptions& options);
   // A configuration that is not in `taken`, which is not changed where the space has numbers;
   // nothing when all have been drawn.
   std::optional<Configuration> next();
@@ -30,11 +30,13 @@ class RandomDraws {
 
  private:
   std::optional<Configuration> next_unnumbered();
+  std::uint64_t number_at(std::uint64_t position) const;
   const Space& space_;
   ProposedSet& taken_;
   Permutation order_;
   Random random_;
-  std::uint64_t position_;
+  std::uint64_t start_;
+  std::uint64_t position_;  // counted from the start
 };
 
 class RandomSearcher final : public Searcher {

@@ -19,6 +19,9 @@ struct SearcherOptions {
   // Uniform draws skip the first `random_position` elements of the seeded permutation. A searcher
   // that is made with the position which an earlier one had reached goes on where that one stopped.
   std::uint64_t random_position = 0;
+  // Where in the permutation uniform draws begin (modulo its length; it is a ring). Searchers with
+  // the same seed and other starts draw other configurations, each a uniform sample.
+  std::uint64_t random_start = 0;
   // Every `random_every`-th proposal is a uniform draw, from the beginning. So a search takes at
   // most `random_every` times as long as plain random search. 0: draws come only when the
   // portfolio is exhausted.

@@ -8,6 +8,7 @@
 #include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
 #include "models/space/product_space.hpp"
+#include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune {
@@ -90,7 +91,8 @@ Status Tuner::State::open_search(const TunerOptions& options) {
   subject.space = &space;
   subject.untuned = best;
   subject.has_baseline = false;  // the application may want to be told to measure its default
-  subject.seed = options.seed;
+  subject.seed = options.seed == 0 ? 1 : options.seed;
+  subject.random_start = options.seed == 0 ? board_identity() : 0;
   subject.learner = options.learner;
   subject.target_ratio = options.wanted_ratio;
   subject.wanted_probability = options.wanted_probability;

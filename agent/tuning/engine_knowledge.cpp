@@ -75,7 +75,9 @@ SearchSubject TuningEngine::subject_of(const KernelState& kernel, const ShapeSlo
   subject.untuned = kernel.package().default_configuration();
   subject.shape = slot.shape;
   subject.device = kernel.device().info().name;
-  subject.seed = options_.seed ^ digest_of(slot.shape);
+  // Boards that share a permutation and begin at different places draw different configurations.
+  subject.seed = (options_.seed == 0 ? 1 : options_.seed) ^ digest_of(slot.shape);
+  subject.random_start = options_.seed == 0 ? surroundings_.board : 0;
   subject.learner = options_.learner;
   subject.target_ratio = options_.well_performing_ratio;
   subject.wanted_probability = options_.wanted_probability;

@@ -63,6 +63,7 @@ void ShapeSearch::set_up_evidence() {
 void ShapeSearch::set_up_searcher() {
   SearcherOptions options;
   options.seed = subject_.seed;
+  options.random_start = subject_.random_start;
   options.fallback = subject_.untuned;
   options.shape = subject_.shape;
   options.device = subject_.device;

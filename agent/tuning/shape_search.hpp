@@ -37,6 +37,7 @@ struct SearchSubject {
   Shape shape;
   std::string device;  // its name, as in DeviceInfo; may be empty
   std::uint64_t seed = 1;
+  std::uint64_t random_start = 0;          // as in SearcherOptions
   const SearchLearner* learner = nullptr;  // null: none
   double target_ratio = 0.9;               // these three as in DecisionInput
   double wanted_probability = 0.9;

@@ -6,6 +6,7 @@
 
 #include "agent/trial/helper_trials.hpp"
 #include "agent/trial/in_process_trials.hpp"
+#include "platform/os/boot.hpp"
 
 namespace idletune::detail {
 namespace {
@@ -57,6 +58,7 @@ std::string program_folder(const AgentOptions& options) { return options.state +
 Surroundings real_surroundings(const AgentOptions& options) {
   Surroundings real;
   real.read_board = sensors_below(options.sysfs_root);
+  if (options.seed == 0) real.board = board_identity();
   TrialExecutorOptions executor;
   executor.scratch_limit_bytes = options.scratch_limit_bytes;
   if (options.isolation == Isolation::in_process) {

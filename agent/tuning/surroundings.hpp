@@ -40,6 +40,7 @@ struct Surroundings {
   Status trials{};  // ok, or why no runner will ever run a trial
   BuildThread builds = BuildThread::worker;
   BoardReader read_board;
+  std::uint64_t board = 0;  // board_identity(); kept nowhere
 };
 
 // The real ones, as the options say. A quirk file that cannot be used is logged and left out.

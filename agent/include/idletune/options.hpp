@@ -96,7 +96,11 @@ struct AgentOptions {
   // What learns from measurements (<idletune/learning.hpp>). Null: the model's portfolio and
   // uniform draws are tried, and the program is smaller.
   const SearchLearner* learner = nullptr;
-  std::uint64_t seed = 1;
+  // Of the uniform draws. 0: boards of one kind draw different configurations, each beginning at
+  // its own place of one common order, so that together they see more. The place comes from a
+  // digest of the board's serial number or /etc/machine-id, which is kept nowhere. Another number:
+  // the same draws on every board.
+  std::uint64_t seed = 0;
 
   // --- surroundings ---
   bool read_environment = true;  // the README's table of IDLETUNE_* variables overrides fields

@@ -27,9 +27,9 @@ struct TunerOptions {
   // Path of an .itmodel that knows `name`, or the package's kernel. Empty: no model.
   std::string model;
   const SearchLearner* learner = nullptr;  // as AgentOptions::learner
-  std::uint64_t seed = 1;
-  double wanted_ratio = 0.9;        // r: satisfied at this share of the estimated optimum
-  double wanted_probability = 0.9;  // p_s
+  std::uint64_t seed = 0;                  // as AgentOptions::seed
+  double wanted_ratio = 0.9;               // r: satisfied at this share of the estimated optimum
+  double wanted_probability = 0.9;         // p_s
 };
 
 // What came of a configuration. `run_time` matters only for `correct`.

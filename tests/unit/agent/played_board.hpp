@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -48,6 +49,7 @@ class PlayedBoard {
     detail::Surroundings played;
     played.clock = &clock;
     played.builds = detail::BuildThread::caller;
+    played.board = identity;
     played.read_board = [this] {
       ++sensor_readings;
       return sensors;
@@ -68,6 +70,7 @@ class PlayedBoard {
   fake::Device device;
   BoardState sensors;
   int sensor_readings = 0;
+  std::uint64_t identity = 0;           // which board of its kind it is
   bool isolated = true;                 // trials are, from the next runner on
   std::vector<TrialRequest> requested;  // stages, in order
   // Called when a stage starts; may change what will come of it.

@@ -99,3 +99,42 @@ TEST_CASE("the first draw is uniform over the configurations") {
   for (const int count : counts) chi_square += std::pow(count - kSeeds / 16.0, 2) / (kSeeds / 16.0);
   CHECK(chi_square < 37.7);  // 99.9 % point with 15 degrees of freedom; the seeds are fixed
 }
+
+TEST_CASE("searchers that begin at other places of one permutation share nothing until they meet") {
+  const Space space = line(1000);
+  std::set<std::int64_t> seen;
+  for (const std::uint64_t start : {0, 300, 1600}) {  // 1600: modulo the length
+    SearcherOptions options = seeded(9);
+    options.random_start = start;
+    RandomSearcher searcher(space, options);
+    for (const std::int64_t value : draw(searcher, 300)) CHECK(seen.insert(value).second);
+  }
+  // The ring goes on at its beginning, and every one sees all of it.
+  SearcherOptions options = seeded(9);
+  options.random_start = 990;
+  RandomSearcher whole(space, options);
+  const auto all = draw(whole, 5000);
+  CHECK(std::set<std::int64_t>(all.begin(), all.end()).size() == 1000);
+  CHECK(all.size() == 1000);
+  // And goes on from a position as one without a start does.
+  RandomSearcher before(space, options);
+  auto resumed = draw(before, 20);
+  options.random_position = before.position();
+  RandomSearcher after(space, options);
+  for (const std::int64_t value : draw(after, 5000)) resumed.push_back(value);
+  CHECK(resumed == all);
+}
+
+TEST_CASE("what another start drew is told from what was chosen") {
+  const Space space = line(1000);
+  SearcherOptions options = seeded(9);
+  options.random_start = 997;
+  ProposedSet taken(space);
+  RandomDraws draws(space, taken, options);
+  RandomSearcher earlier(space, options);
+  for (int i = 0; i < 8; ++i) {
+    const Configuration drawn = earlier.ask()->configuration;
+    CHECK(draws.would_draw(drawn));
+  }
+  CHECK_FALSE(draws.would_draw(earlier.ask()->configuration));
+}
