@@ -1,57 +1,23 @@
 #include <doctest/doctest.h>
 
-#include <csignal>
-#include <filesystem>
 #include <string>
-
-#include <sys/resource.h>
 
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 #include "tests/unit/journal/sample_values.hpp"
+#include "tests/unit/journal/small_journal.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
 namespace idletune::journal {
 namespace {
 
+using namespace test;
 using idletune::test::Disk;
 using idletune::test::open_faulty_storage;
 using std::chrono::nanoseconds;
 using std::chrono::seconds;
-
-constexpr std::uint64_t kBoot = 1000;
-
-std::unique_ptr<Journal> open_on(const std::shared_ptr<Disk>& disk, std::uint64_t boot = kBoot) {
-  JournalOptions options;
-  options.boot = boot;
-  return Journal::open(open_faulty_storage(disk), options);
-}
-
-Trial trial_of(std::int64_t configuration) {
-  Trial trial;
-  trial.kernel = 1;
-  trial.device = 2;
-  trial.driver = 3;
-  trial.shape = Shape{128, 64};
-  trial.configuration = Configuration{configuration, 8};
-  return trial;
-}
-
-Measurement measurement_of(std::int64_t configuration) {
-  Measurement measurement;
-  measurement.trial = trial_of(configuration);
-  measurement.median = nanoseconds(1000 + configuration);
-  return measurement;
-}
-
-// A session that dies while `intent` is open.
-void die_during(const std::shared_ptr<Disk>& disk, const Intent& intent,
-                std::uint64_t boot = kBoot) {
-  const auto journal = open_on(disk, boot);
-  CHECK(journal->intent(intent));
-}
 
 TEST_CASE("what was recorded is there after the next open") {
   const auto disk = std::make_shared<Disk>();
@@ -329,107 +295,6 @@ TEST_CASE("a failed storage is tried again, but not before the interval has pass
   CHECK(read_journal(disk->files().at(kJournalName))->state.measurement_count() == 1);
 }
 
-// --- Files that are not as we left them ---
-
-TEST_CASE("a torn last record is dropped and the rest is kept, also after appending to it") {
-  const auto disk = std::make_shared<Disk>();
-  {
-    const auto journal = open_on(disk);
-    journal->measured(measurement_of(1));
-    journal->measured(measurement_of(2));
-  }
-  test::Payload file = disk->files().at(kJournalName);
-  file.resize(file.size() - 3);
-  const auto torn = std::make_shared<Disk>(idletune::test::Files{{kJournalName, file}});
-  {
-    const auto journal = open_on(torn);
-    CHECK(journal->recovery().dropped_bytes > 0);
-    CHECK(journal->state().measurement(trial_of(1).key()));
-    CHECK_FALSE(journal->state().measurement(trial_of(2).key()));
-    journal->measured(measurement_of(3));
-  }
-  const auto journal = open_on(torn);
-  CHECK(journal->recovery().dropped_bytes == 0);
-  CHECK(journal->state().measurement(trial_of(1).key()));
-  CHECK(journal->state().measurement(trial_of(3).key()));
-}
-
-TEST_CASE("an unreadable file is set aside and a new journal begun") {
-  const test::Payload garbage(100, 'x');
-  const auto disk = std::make_shared<Disk>(idletune::test::Files{{kJournalName, garbage}});
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->storage_status().ok());
-    CHECK(journal->recovery().set_aside);
-    CHECK(journal->recovery().damage().code() == StatusCode::corrupt);
-    CHECK(journal->recovery().damage().message().find("set aside as journal.unreadable") !=
-          std::string::npos);
-    journal->measured(measurement_of(1));
-  }
-  CHECK(disk->files().at(kSetAsideName) == garbage);
-  const auto next = open_on(disk);
-  CHECK(next->state().measurement_count() == 1);
-  CHECK(next->recovery().damage().ok());
-}
-
-TEST_CASE("who only looks leaves an unreadable file where it is and says so") {
-  const auto disk =
-      std::make_shared<Disk>(idletune::test::Files{{kJournalName, test::Payload(100, 'x')}});
-  JournalOptions options;
-  options.read_only = true;
-  const auto journal = Journal::open(open_faulty_storage(disk), options);
-  CHECK_FALSE(journal->recovery().set_aside);
-  CHECK(journal->recovery().damage().message().find("left where it is") != std::string::npos);
-  CHECK(disk->files().count(kJournalName) == 1);
-}
-
-TEST_CASE("a journal of a newer format stays where it is, and this one lives in memory beside it") {
-  test::Payload newer;
-  append_file_header({kFormatVersion + 1, 1}, newer);
-  newer.insert(newer.end(), {1, 2, 3});  // nobody here knows what that is
-  const auto disk = std::make_shared<Disk>(idletune::test::Files{{kJournalName, newer}});
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->recovery().damage().code() == StatusCode::version_mismatch);
-    CHECK(journal->recovery().damage().message().find("for the newer agent that wrote it") !=
-          std::string::npos);
-    CHECK(journal->storage_status().code() == StatusCode::version_mismatch);
-    CHECK_FALSE(journal->recovery().set_aside);
-    CHECK_FALSE(journal->intent({trial_of(1), IntentStage::run, true}));
-    journal->quarantine(trial_of(1), QuarantineReason::crash, "");
-    CHECK(journal->state().is_quarantined(trial_of(1).key()));
-    journal->retry_storage(std::chrono::hours(1));
-    journal->retry_storage(std::chrono::hours(99));
-    CHECK_FALSE(journal->compact().ok());
-    CHECK_FALSE(journal->shutdown().ok());
-  }
-  CHECK(disk->operations.empty());
-  CHECK(disk->files() == idletune::test::Files{{kJournalName, newer}});
-}
-
-TEST_CASE("records of an unknown type are skipped and survive a compaction") {
-  test::Payload file;
-  append_file_header({kFormatVersion, 1}, file);
-  const test::Payload unknown{1, 2, 3};
-  append_record(77, 9, unknown, 1, file.size(), file);
-  append_record(static_cast<std::uint8_t>(RecordType::measurement), 1, encode(measurement_of(1)), 1,
-                file.size(), file);
-  const auto disk = std::make_shared<Disk>(idletune::test::Files{{kJournalName, file}});
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->recovery().unknown_records == 1);
-    CHECK(journal->state().measurement_count() == 1);
-    CHECK(journal->compact().ok());
-  }
-  bool found = false;
-  CHECK(for_each_record(disk->files().at(kJournalName), [&](const RecordView& record) {
-          if (record.type != 77) return;
-          found = record.version == 9 &&
-                  test::Payload(record.payload.begin(), record.payload.end()) == unknown;
-        }).ok());
-  CHECK(found);
-}
-
 TEST_CASE("a left-over compaction file is removed") {
   const auto disk = std::make_shared<Disk>();
   { const auto journal = open_on(disk); }
@@ -469,132 +334,6 @@ TEST_CASE("the file stays within its limit however much is recorded") {
   CHECK(journal->state().measurement_count() > 200);
   CHECK(journal->state().measurement_count() < 2000);
   CHECK(journal->state().measurement(trial_of(0).key()));  // the fastest
-}
-
-TEST_CASE("a real folder keeps the journal") {
-  const idletune::test::TemporaryFolder folder;
-  JournalOptions options;
-  options.boot = kBoot;
-  {
-    const auto journal = Journal::open(open_posix_storage(folder.path()), options);
-    REQUIRE_MESSAGE(journal->storage_status().ok(), journal->storage_status().to_string());
-    CHECK(journal->intent({trial_of(1), IntentStage::run, true}));
-    const auto second = Journal::open(open_posix_storage(folder.path()), options);
-    CHECK(second->storage_status().code() == StatusCode::busy);
-    CHECK(journal->compact().ok());
-  }
-  const auto journal = Journal::open(open_posix_storage(folder.path()), options);
-  CHECK(journal->storage_status().ok());
-  CHECK(journal->state().is_suspect(trial_of(1).key()));
-}
-
-// --- Folders that somebody takes away ---
-
-std::string read_text(const std::string& path) {
-  const auto bytes = read_file(path, 1 << 20);
-  return bytes.ok() ? std::string(bytes->begin(), bytes->end()) : bytes.status().to_string();
-}
-
-std::unique_ptr<Journal> open_in(const std::string& folder) {
-  JournalOptions options;
-  options.boot = kBoot;
-  return Journal::open(open_posix_storage(folder), options);
-}
-
-TEST_CASE("a state folder that is deleted in use is made again with all that was known") {
-  const idletune::test::TemporaryFolder parent;
-  const std::string folder = parent.path() + "/state";
-  for (const bool folder_too : {true, false}) {
-    CAPTURE(folder_too);
-    const auto journal = open_in(folder);
-    REQUIRE_MESSAGE(journal->storage_status().ok(), journal->storage_status().to_string());
-    journal->quarantine(trial_of(1), QuarantineReason::crash, "SIGSEGV");
-    std::filesystem::remove_all(folder_too ? folder : folder + "/" + kJournalName);
-    CHECK_FALSE(journal->recovery().displaced);
-    CHECK(journal->intent({trial_of(2), IntentStage::run, true}));  // kept, and said so rightly
-    CHECK(journal->storage_status().ok());
-    CHECK(journal->recovery().damage().code() == StatusCode::not_found);
-    const auto bytes = read_file(folder + "/" + kJournalName, 1 << 20);
-    REQUIRE(bytes.ok());
-    const auto kept = read_journal(*bytes);
-    REQUIRE(kept.ok());
-    CHECK(kept->state.is_quarantined(trial_of(1).key()));
-    CHECK(kept->state.open_trials().size() == 1);
-    // The lock has moved with it.
-    CHECK(open_in(folder)->storage_status().code() == StatusCode::busy);
-  }
-}
-
-TEST_CASE("another journal in the place of the one in use is left alone") {
-  const idletune::test::TemporaryFolder parent;
-  const std::string folder = parent.path() + "/state";
-  const std::string other = parent.path() + "/other";
-  open_in(other)->measured(measurement_of(5));
-  const std::string before = read_text(other + "/" + kJournalName);
-  const auto journal = open_in(folder);
-  journal->measured(measurement_of(1));
-  std::filesystem::rename(folder, parent.path() + "/old");
-  std::filesystem::rename(other, folder);
-  CHECK_FALSE(journal->intent({trial_of(2), IntentStage::run, true}));
-  CHECK(journal->storage_status().code() == StatusCode::busy);
-  CHECK(journal->state().measurement(trial_of(1).key()));
-  journal->retry_storage(std::chrono::hours(1));
-  journal->retry_storage(std::chrono::hours(99));
-  CHECK_FALSE(journal->shutdown().ok());
-  CHECK(read_text(folder + "/" + kJournalName) == before);
-}
-
-TEST_CASE("a state folder whose parent is gone too is missed until it can be made again") {
-  const idletune::test::TemporaryFolder parent;
-  const std::string mount = parent.path() + "/mount";
-  std::filesystem::create_directory(mount);
-  const auto journal = open_in(mount + "/state");
-  journal->measured(measurement_of(1));
-  std::filesystem::remove_all(mount);
-  CHECK_FALSE(journal->intent({trial_of(2), IntentStage::run, true}));
-  CHECK(journal->storage_status().code() == StatusCode::not_found);
-  journal->retry_storage(seconds(0));
-  journal->retry_storage(seconds(60));
-  CHECK(journal->storage_status().code() == StatusCode::not_found);
-  std::filesystem::create_directory(mount);
-  journal->retry_storage(seconds(61));
-  journal->retry_storage(seconds(121));
-  CHECK_MESSAGE(journal->storage_status().ok(), journal->storage_status().to_string());
-  CHECK(open_in(mount + "/state")->state().measurement(trial_of(1).key()));
-}
-
-TEST_CASE("a folder given by a relative path is no other one where the application moves about") {
-  const idletune::test::TemporaryFolder parent;
-  const auto here = std::filesystem::current_path();
-  std::filesystem::current_path(parent.path());
-  const auto journal = open_in("state");
-  std::filesystem::current_path(here);
-  CHECK(journal->intent({trial_of(2), IntentStage::run, true}));
-  CHECK_FALSE(journal->recovery().displaced);
-}
-
-TEST_CASE("a limit on the size of files is a full disk, and kills nobody") {
-  const idletune::test::TemporaryFolder folder;
-  const auto journal = open_in(folder.path());
-  rlimit before{};
-  REQUIRE(::getrlimit(RLIMIT_FSIZE, &before) == 0);
-  rlimit small = before;
-  small.rlim_cur = 2048;
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-  for (std::int64_t i = 0; i < 200; ++i) journal->measured(measurement_of(i));
-  const StatusCode full = journal->storage_status().code();
-  const StatusCode whole_file = write_file_atomically(folder.file("x"), Payload(5000, 1)).code();
-  REQUIRE(::setrlimit(RLIMIT_FSIZE, &before) == 0);
-  CHECK(full == StatusCode::no_space);
-  CHECK(whole_file == StatusCode::no_space);
-  sigset_t pending;
-  REQUIRE(::sigpending(&pending) == 0);
-  CHECK(::sigismember(&pending, SIGXFSZ) == 0);
-  journal->retry_storage(seconds(0));
-  journal->retry_storage(seconds(60));
-  CHECK(journal->storage_status().ok());
-  CHECK(read_journal(*read_file(folder.path() + "/journal", 1 << 20))->state.measurement_count() ==
-        200);
 }
 
 // --- Golden file ---
