@@ -1,5 +1,11 @@
-# cmake -C toolchains/armhf.cmake: boards with a 32-bit Arm Linux; tests run under qemu.
-set(CMAKE_TOOLCHAIN_FILE ${CMAKE_CURRENT_LIST_DIR}/arm-linux-gnueabihf.cmake CACHE FILEPATH "")
+# cmake -C toolchains/armhf.cmake: boards with a 32-bit Arm Linux. -DIDLETUNE_SYSROOT=FOLDER names a
+# copy of the board's headers and libraries; without it, what is built runs where the C library is at
+# least as new as this machine's. On such a board itself, its own compiler is used.
+cmake_host_system_information(RESULT idletune_platform QUERY OS_PLATFORM)
+if(NOT idletune_platform MATCHES "^armv")
+  set(CMAKE_TOOLCHAIN_FILE ${CMAKE_CURRENT_LIST_DIR}/arm-linux-gnueabihf.cmake CACHE FILEPATH "")
+endif()
 set(CMAKE_BUILD_TYPE MinSizeRel CACHE STRING "")
 set(CMAKE_UNITY_BUILD ON CACHE BOOL "")
-set(IDLETUNE_DEVELOPER ON CACHE BOOL "")
+set(IDLETUNE_BUILD_HOST OFF CACHE BOOL "")
+set(IDLETUNE_SYSROOT "" CACHE PATH "Headers and libraries of the board; empty: this machine's")
