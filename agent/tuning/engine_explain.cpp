@@ -8,7 +8,7 @@ namespace {
 
 std::int64_t up_milliseconds(Nanoseconds time) { return time.count() / 1000000 + 1; }
 
-double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+double as_seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
 void explain_decision(const Decision& decision, Explanation& text) {
@@ -214,11 +214,11 @@ AgentStatus TuningEngine::status() const {
   }
   const LedgerState& ledger = accounts_.ledger().state();
   status.kernel_seconds = static_cast<double>(ledger.kernel_ns) * 1e-9;
-  status.tuning_seconds = seconds(accounts_.tuning_wall());
+  status.tuning_seconds = as_seconds(accounts_.tuning_wall());
   status.charged_seconds = static_cast<double>(ledger.charged_ns) * 1e-9;
   status.saved_seconds = static_cast<double>(ledger.savings_ns) * 1e-9;
-  status.helper_processor_seconds = seconds(accounts_.helper_processor());
-  status.build_processor_seconds = seconds(accounts_.build_processor());
+  status.helper_processor_seconds = as_seconds(accounts_.helper_processor());
+  status.build_processor_seconds = as_seconds(accounts_.build_processor());
   status.quarantined = journal_.state().quarantine_count();
   return status;
 }
