@@ -25,6 +25,13 @@ class LaneGuard {
   std::uint32_t lane_;
 };
 
+// Whether a scalar may be passed where another type is expected: integers of the same size, whose
+// numbers differ in the last bit.
+bool stands_for(ScalarType given, ScalarType expected) {
+  return given == expected || (is_integer(given) && (static_cast<unsigned>(given) ^
+                                                     static_cast<unsigned>(expected)) == 1);
+}
+
 }  // namespace
 
 bool LaunchLog::read(std::uint64_t& position, Entry& entry, bool& lost) const {
@@ -57,9 +64,9 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
   argument_count_ = package_->argument_count();
   for (std::size_t i = 0; i < argument_count_; ++i) {
     const ArgumentSpec& spec = package_->argument(i);
-    rules_[i].given = spec.kind != ArgumentKind::dimension;
     rules_[i].is_buffer = spec.kind == ArgumentKind::buffer;
-    rules_[i].size = static_cast<std::uint8_t>(scalar_size_bytes(spec.type));
+    rules_[i].given = rules_[i].is_buffer || spec.kind == ArgumentKind::scalar;
+    rules_[i].type = spec.type;
     given_count_ += rules_[i].given;
   }
 }
@@ -101,27 +108,25 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
     slot = *made;
   }
   Argument all[kMaxArguments];
-  for (std::size_t i = 0; i < argument_count_; ++i) all[i] = slot->arguments[i];
-  if (Status status = merge_arguments(arguments, all); !status.ok()) return status;
+  if (Status status = take_arguments(arguments, all); !status.ok()) return status;
 
   const LaneGuard guard(lanes_);
   const std::uint64_t launches = slot->launches.fetch_add(1, std::memory_order_relaxed);
   if (const MonotonicClock* clock = log_clock_.load(std::memory_order_relaxed)) {
     log_.write(clock->now(), slot);
   }
-  const Span<const Argument> merged(all, argument_count_);
   const std::uint32_t period = slot->in_place_period.load(std::memory_order_relaxed);
   const Turn turn = turn_of(launches, period);
   if (turn == Turn::candidate) {
     const Variant* candidate = slot->in_place.load(std::memory_order_seq_cst);
     if (candidate != nullptr && profiling_available()) {
-      return enqueue(*slot, guard.lane(), *candidate, merged, options, true);
+      return enqueue(*slot, guard.lane(), *candidate, all, options, true);
     }
   }
   const Variant* current = slot->current.load(std::memory_order_seq_cst);
   // While a candidate is timed in place the incumbent is timed just as often, beside it.
   const bool watched = period != 0 ? turn == Turn::incumbent : take_sample(*slot, launches);
-  return enqueue(*slot, guard.lane(), *current, merged, options, watched);
+  return enqueue(*slot, guard.lane(), *current, all, options, watched);
 }
 
 // Of every `period` launches one runs the candidate, and one of the others is its incumbent's.
@@ -142,12 +147,14 @@ bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
 }
 
 Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
-                            Span<const Argument> arguments, const LaunchOptions& options,
-                            bool watched) {
+                            Argument* arguments, const LaunchOptions& options, bool watched) {
   void* profile = nullptr;
   const bool ask = watched && profiling_available();
-  Status status =
-      variant.program->enqueue(lane, variant.range, arguments, options, ask ? &profile : nullptr);
+  Status status = complete_arguments(slot.shape, variant, arguments);
+  if (status.ok()) {
+    status = variant.program->enqueue(lane, variant.range, {arguments, argument_count_}, options,
+                                      ask ? &profile : nullptr);
+  }
   if (status.ok()) {
     if (profile != nullptr) {
       post_ticket(slot, variant, profile);
@@ -157,10 +164,11 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
     return status;
   }
   if (&variant == &slot.fallback) return status;
-  // A tuned variant that the driver refuses (its resources may have shrunk) must not cost the
-  // application its result: run the default, and let the tuner demote the variant.
+  // A tuned variant that the driver refuses (its resources may have shrunk), or that needs larger
+  // buffers than the application has, must not cost the application its result: run the default,
+  // and let the tuner demote the variant.
   slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
-  return slot.fallback.program->enqueue(lane, slot.fallback.range, arguments, options, nullptr);
+  return enqueue(slot, lane, slot.fallback, arguments, options, false);
 }
 
 void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const {
@@ -175,7 +183,7 @@ void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant, void* pro
   device_.discard(profile);  // the tuner has not come by for long: drop the sample
 }
 
-Status KernelState::merge_arguments(Span<const Argument> given, Argument* all) const {
+Status KernelState::take_arguments(Span<const Argument> given, Argument* all) const {
   if (given.size() != given_count_) {
     return Status(StatusCode::invalid_argument,
                   {"kernel '", name_, "': launched with ", given.size(), " arguments, expected ",
@@ -184,10 +192,11 @@ Status KernelState::merge_arguments(Span<const Argument> given, Argument* all) c
   std::size_t next = 0;
   for (std::size_t i = 0; i < argument_count_; ++i) {
     const ArgumentRule rule = rules_[i];
-    if (rule.given == 0) continue;
+    if (!rule.given) continue;
     const Argument& argument = given[next++];
-    const bool fits = rule.is_buffer != 0 ? argument.is_buffer()
-                                          : !argument.is_buffer() && argument.size() == rule.size;
+    const bool fits = rule.is_buffer ? argument.is_buffer()
+                                     : argument.kind() == Argument::Kind::scalar &&
+                                           stands_for(argument.type(), rule.type);
     if (!fits) return wrong_argument(i, argument);
     all[i] = argument;
   }
@@ -195,67 +204,88 @@ Status KernelState::merge_arguments(Span<const Argument> given, Argument* all) c
 }
 
 Status KernelState::wrong_argument(std::size_t index, const Argument& given) const {
-  const ArgumentSpec& spec = package_->argument(index);
-  const std::string found =
-      given.is_buffer() ? "a buffer" : joined({"a scalar of ", given.size(), " bytes"});
-  const std::string expected = spec.kind == ArgumentKind::buffer
-                                   ? std::string("a buffer")
-                                   : std::string("a scalar of type ") + scalar_type_name(spec.type);
-  return Status(StatusCode::invalid_argument, {"kernel '", name_, "', argument '", spec.name,
-                                               "': got ", found, ", expected ", expected});
+  const char* found = given.is_buffer()                        ? "a buffer"
+                      : given.kind() == Argument::Kind::scalar ? scalar_type_name(given.type())
+                                                               : "nothing";
+  return refused(index,
+                 {"got ", found, ", expected ",
+                  rules_[index].is_buffer ? "a buffer" : scalar_type_name(rules_[index].type)});
 }
 
-Status KernelState::derive_arguments(const Shape& shape, Argument* all) const {
+Status KernelState::refused(std::size_t index, TextPieces why) const {
+  return Status(StatusCode::invalid_argument, {"kernel '", name_, "', argument '",
+                                               package_->argument(index).name, "': ", joined(why)});
+}
+
+Status KernelState::complete_arguments(const Shape& shape, const Variant& variant,
+                                       Argument* arguments) const {
+  const bool known = variant.buffers_fit.load(std::memory_order_relaxed);
   for (std::size_t i = 0; i < argument_count_; ++i) {
-    if (rules_[i].given != 0) continue;
-    Result<std::int64_t> value = package_->dimension_value(i, shape);
-    if (!value.ok()) return value.status();
-    all[i] = trial::dimension_argument(package_->argument(i).type, *value);
+    if (!rules_[i].given) arguments[i] = variant.derived[i];
+    if (known || !rules_[i].is_buffer) continue;
+    const Result<std::uint64_t> bytes = package_->buffer_bytes(i, shape, variant.configuration);
+    if (!bytes.ok()) return bytes.status();
+    if (Status fit = device_.check_buffer(arguments[i], *bytes); !fit.ok()) {
+      return refused(i, {fit.message()});
+    }
+  }
+  if (!known) variant.buffers_fit.store(true, std::memory_order_relaxed);
+  return {};
+}
+
+Status KernelState::plan_variant(const Shape& shape, const Configuration& configuration,
+                                 Variant& variant) const {
+  Result<LaunchPlan> plan = package_->plan(shape, configuration);
+  if (!plan.ok()) return plan.status();
+  variant.range = plan->range;
+  variant.configuration = configuration;
+  for (std::size_t i = 0; i < argument_count_; ++i) {
+    if (rules_[i].is_buffer) {
+      // A size that no memory has is told now, not at the first launch.
+      Result<std::uint64_t> bytes = package_->buffer_bytes(i, shape, configuration);
+      if (!bytes.ok()) return bytes.status();
+    } else if (!rules_[i].given) {
+      Result<Argument> derived = trial::derived_argument(*package_, i, shape, configuration);
+      if (!derived.ok()) return derived.status();
+      variant.derived[i] = *derived;
+    }
   }
   return {};
 }
 
-Status KernelState::fill_slot(ShapeSlot& slot, const Shape& shape) const {
-  Result<LaunchPlan> plan = package_->plan(shape, package_->default_configuration());
-  if (!plan.ok()) return plan.status();
-  if (Status status = derive_arguments(shape, slot.arguments.data()); !status.ok()) return status;
-  slot.shape = shape;
-  slot.fallback.program = default_program_;
-  slot.fallback.range = plan->range;
-  slot.fallback.configuration = package_->default_configuration();
-  slot.fallback.selection = Selection::fallback;
-  slot.current.store(&slot.fallback, std::memory_order_seq_cst);
-  return {};
+Status KernelState::plan_default(const Shape& shape, Variant& variant) const {
+  variant.program = default_program_;
+  return plan_variant(shape, package_->default_configuration(), variant);
 }
 
 Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
   const std::uint64_t hash = LaunchTable::hash(shape);
   if (ShapeSlot* slot = table_.find(shape, hash)) return slot;
   // Everything that may fail comes before a slot is taken: slots are never given back.
-  Result<LaunchPlan> plan = package_->plan(shape, package_->default_configuration());
-  if (!plan.ok()) return plan.status();
-  Argument derived[kMaxArguments];
-  if (Status status = derive_arguments(shape, derived); !status.ok()) return status;
+  Variant unused;
+  if (Status status = plan_default(shape, unused); !status.ok()) return status;
   ShapeSlot* slot = table_.claim(hash);
   if (slot == nullptr) {
     return Status(StatusCode::out_of_memory, std::string());
   }
-  if (Status status = fill_slot(*slot, shape); !status.ok()) return status;
+  slot->shape = shape;
+  if (Status status = plan_default(shape, slot->fallback); !status.ok()) return status;
+  slot->current.store(&slot->fallback, std::memory_order_seq_cst);
   table_.publish(*slot);
   return table_.find(shape, hash);
 }
 
 Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& shape,
                                      Span<const Argument> arguments) {
-  Result<LaunchPlan> plan = package_->plan(shape, package_->default_configuration());
-  if (!plan.ok()) return plan.status();
+  Variant variant;
+  if (Status status = plan_default(shape, variant); !status.ok()) return status;
   Argument all[kMaxArguments];
-  if (Status status = derive_arguments(shape, all); !status.ok()) return status;
-  if (Status status = merge_arguments(arguments, all); !status.ok()) return status;
+  if (Status status = take_arguments(arguments, all); !status.ok()) return status;
+  if (Status status = complete_arguments(shape, variant, all); !status.ok()) return status;
   unslotted_.fetch_add(1, std::memory_order_relaxed);
   const LaneGuard guard(lanes_);
-  return default_program_->enqueue(guard.lane(), plan->range,
-                                   Span<const Argument>(all, argument_count_), options, nullptr);
+  return default_program_->enqueue(guard.lane(), variant.range, {all, argument_count_}, options,
+                                   nullptr);
 }
 
 Result<std::shared_ptr<Program>> KernelState::program_of(const Configuration& configuration) {
@@ -285,13 +315,12 @@ bool KernelState::can_be_built(const Configuration& configuration) const {
 Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,
                                                     const Configuration& configuration,
                                                     Selection selection) {
-  Result<LaunchPlan> plan = package_->plan(slot.shape, configuration);
-  if (!plan.ok()) return plan.status();
+  auto variant = std::make_unique<Variant>();
+  if (Status planned = plan_variant(slot.shape, configuration, *variant); !planned.ok()) {
+    return planned;
+  }
   Result<std::shared_ptr<Program>> program = program_of(configuration);
   if (!program.ok()) return program.status();
-  auto variant = std::make_unique<Variant>();
-  variant->range = plan->range;
-  variant->configuration = configuration;
   variant->selection = selection;
   variant->program = std::move(*program);
   return variant;

@@ -92,14 +92,20 @@ class KernelState {
  private:
   KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes);
   Result<std::shared_ptr<Program>> program_of(const Configuration& configuration);
-  Status fill_slot(ShapeSlot& slot, const Shape& shape) const;
-  Status derive_arguments(const Shape& shape, Argument* all) const;
+  // Range, configuration and derived arguments.
+  Status plan_variant(const Shape& shape, const Configuration& configuration,
+                      Variant& variant) const;
+  Status plan_default(const Shape& shape, Variant& variant) const;
   Status launch_unslotted(const LaunchOptions& options, const Shape& shape,
                           Span<const Argument> arguments);
-  Status merge_arguments(Span<const Argument> given, Argument* all) const;
+  // What the application passes, checked for kind and type, to its places in all[argument_count_].
+  Status take_arguments(Span<const Argument> given, Argument* all) const;
+  // The rest, which the variant has; and the size of the buffers, once per variant.
+  Status complete_arguments(const Shape& shape, const Variant& variant, Argument* arguments) const;
   Status wrong_argument(std::size_t index, const Argument& given) const;
-  Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
-                 Span<const Argument> arguments, const LaunchOptions& options, bool watched);
+  Status refused(std::size_t index, TextPieces why) const;
+  Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
+                 const LaunchOptions& options, bool watched);
   // Who is timed by a launch while a candidate is timed in place.
   enum class Turn : std::uint8_t { nobody, candidate, incumbent };
   static Turn turn_of(std::uint64_t launches, std::uint32_t period);
@@ -107,11 +113,11 @@ class KernelState {
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
   void post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const;
 
-  // What merge_arguments must know of an argument, compact for the hot path.
+  // What launches must know of an argument, compact for the hot path.
   struct ArgumentRule {
-    std::uint8_t given = 0;  // passed by the application
-    std::uint8_t is_buffer = 0;
-    std::uint8_t size = 0;  // bytes of a scalar
+    bool given = false;  // passed by the application
+    bool is_buffer = false;
+    ScalarType type = ScalarType::i32;
   };
 
   Device& device_;

@@ -13,12 +13,17 @@
 
 namespace idletune::detail {
 
-// A compiled configuration, ready to be launched for one shape. Immutable once published.
+// A compiled configuration, ready to be launched for one shape. Immutable once published, but for
+// what launches find out.
 struct Variant {
   std::shared_ptr<Program> program;  // shared by the shapes that run the same configuration
   Range range;
   Configuration configuration;
   Selection selection = Selection::fallback;
+  // Those that the application does not pass, at their places.
+  std::array<Argument, kMaxArguments> derived{};
+  // Whether a launch brought buffers that are large enough. They are not looked at again.
+  mutable std::atomic<bool> buffers_fit{false};
 };
 
 // One sampled production launch whose device time the tuner will ask for.
@@ -41,9 +46,8 @@ struct alignas(64) ShapeSlot {
   std::atomic<std::uint32_t> enqueue_failures{0};  // of variants other than the default
   std::uint64_t hash = 0;
   Shape shape;
-  Variant fallback;                                 // the default configuration for this shape
-  std::array<Argument, kMaxArguments> arguments{};  // those derived from the shape are filled in
-  std::size_t index = 0;                            // order of appearance
+  Variant fallback;       // the default configuration for this shape
+  std::size_t index = 0;  // order of appearance
 
   // Tickets of sampled launches: 0 free, 1 being written, 2 ready for the tuner.
   static constexpr std::size_t kTickets = 4;

@@ -58,17 +58,18 @@ idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
   return idletune::Shape(idletune::Span<const std::int64_t>(shape, dimensions));
 }
 
+// In the order of idletune_argument_kind, from IDLETUNE_I32 on.
+constexpr idletune::ScalarType kScalarKinds[] = {
+    idletune::ScalarType::i32, idletune::ScalarType::u32, idletune::ScalarType::i64,
+    idletune::ScalarType::u64, idletune::ScalarType::f32, idletune::ScalarType::f64,
+    idletune::ScalarType::i8,  idletune::ScalarType::u8,  idletune::ScalarType::i16,
+    idletune::ScalarType::u16, idletune::ScalarType::f16};
+
 idletune::Argument make_argument(const idletune_argument& argument) {
-  switch (argument.kind) {
-    case IDLETUNE_BUFFER: return {argument.value.buffer};
-    case IDLETUNE_I32: return {argument.value.i32};
-    case IDLETUNE_U32: return {argument.value.u32};
-    case IDLETUNE_I64: return {argument.value.i64};
-    case IDLETUNE_U64: return {argument.value.u64};
-    case IDLETUNE_F32: return {argument.value.f32};
-    case IDLETUNE_F64: return {argument.value.f64};
-  }
-  return {};
+  const auto kind = static_cast<std::size_t>(argument.kind);
+  if (kind == IDLETUNE_BUFFER) return {argument.value.buffer};
+  if (kind > sizeof kScalarKinds / sizeof kScalarKinds[0]) return {};  // refused by every kernel
+  return idletune::Argument::scalar(kScalarKinds[kind - IDLETUNE_I32], &argument.value);
 }
 
 idletune::Configuration make_configuration(const idletune::Tuner& tuner, const int64_t* values) {

@@ -41,13 +41,10 @@ Status check_buffers(const DeviceInfo& device, const KernelPackage& package, con
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     const ArgumentSpec& spec = package.argument(i);
     if (spec.kind != ArgumentKind::buffer) continue;
-    const Result<std::uint64_t> elements = package.buffer_elements(i, shape, configuration);
-    if (!elements) return elements.status();
-    const std::uint64_t element_bytes = scalar_size_bytes(spec.type);
-    const bool overflows = *elements > UINT64_MAX / element_bytes;
-    const std::uint64_t bytes = overflows ? UINT64_MAX : *elements * element_bytes;
-    if (exceeds(bytes, device.max_allocation_bytes)) {
-      return beyond({"buffer '", spec.name, "' of"}, bytes, device.max_allocation_bytes);
+    const Result<std::uint64_t> bytes = package.buffer_bytes(i, shape, configuration);
+    if (!bytes) return bytes.status();
+    if (exceeds(*bytes, device.max_allocation_bytes)) {
+      return beyond({"buffer '", spec.name, "' of"}, *bytes, device.max_allocation_bytes);
     }
   }
   return {};

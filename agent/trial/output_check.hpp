@@ -33,15 +33,12 @@ class OutputCheck {
   std::string message() const;
 
  private:
-  template <class T>
-  void add_typed(Bytes output, Bytes reference);
-  template <class T>
-  double error_of(T output, T reference) const;  // relative to what is allowed
-  template <class T>
-  std::string text_of(T value) const;  // empty for an element that was not written
-  bool is_poison(const void* value, std::size_t bytes) const;
-  void record_wrong(std::uint64_t element, const std::string& output, const std::string& reference,
-                    double allowed);
+  // Pointers to one element.
+  double error_of(const std::uint8_t* output, const std::uint8_t* reference) const;
+  std::string text_of(const std::uint8_t* value) const;
+  bool is_poison(const std::uint8_t* value) const;
+  void record_wrong(std::uint64_t element, const std::uint8_t* output,
+                    const std::uint8_t* reference);
 
   const ArgumentSpec& spec_;
   Tolerance tolerance_;

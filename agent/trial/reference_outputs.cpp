@@ -86,7 +86,10 @@ bool ReferenceOutputs::launch(const TrialRequest& request, const Range& range,
       std::max(options_.reference_deadline,
                request.deadline + (ran_ ? Nanoseconds(0) : options_.first_run_allowance));
   Nanoseconds unused{0};
-  if (!runs_.launch(*program_, range, request, deadline, outcome, unused)) return false;
+  if (!runs_.launch(*program_, range, request, package_.reference_configuration(), deadline,
+                    outcome, unused)) {
+    return false;
+  }
   ran_ = true;
   return true;
 }

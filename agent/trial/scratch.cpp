@@ -64,15 +64,13 @@ const ArgumentSpec& Scratch::spec(std::size_t buffer) const {
 
 Result<std::uint64_t> Scratch::data_bytes_for(std::size_t buffer, const Shape& shape,
                                               const Configuration& configuration) const {
-  const Result<std::uint64_t> elements =
-      package_.buffer_elements(slots_[buffer].argument, shape, configuration);
-  if (!elements) return elements.status();
-  const std::uint64_t element_bytes = scalar_size_bytes(spec(buffer).type);
-  if (*elements > kMaxHostBytes / 2 / element_bytes) {
+  Result<std::uint64_t> bytes =
+      package_.buffer_bytes(slots_[buffer].argument, shape, configuration);
+  if (bytes.ok() && *bytes > kMaxHostBytes / 2) {
     return Status(StatusCode::out_of_memory,
-                  {"buffer '", spec(buffer).name, "' of ", *elements, " elements"});
+                  {"buffer '", spec(buffer).name, "' of ", *bytes, " bytes"});
   }
-  return *elements * element_bytes;
+  return bytes;
 }
 
 Result<std::uint64_t> Scratch::needed_bytes(const Shape& shape,
@@ -86,14 +84,26 @@ Result<std::uint64_t> Scratch::needed_bytes(const Shape& shape,
   return total;
 }
 
-Status Scratch::fit(const Shape& shape, const Configuration& configuration) {
+std::uint64_t Scratch::zone_share(const Shape& shape, const Configuration& configuration,
+                                  std::uint64_t spare_bytes) const {
+  std::uint64_t zones = 1;
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    const Result<std::uint64_t> bytes = data_bytes_for(i, shape, configuration);
+    if (bytes.ok()) zones += *bytes * (front_guard_bytes_ != 0 ? 2 : 1);
+  }
+  return spare_bytes >= zones ? 1024 : spare_bytes * 1024 / zones;
+}
+
+Status Scratch::fit(const Shape& shape, const Configuration& configuration,
+                    std::uint64_t spare_bytes) {
   Status status = make_chunks();
+  const std::uint64_t share = zone_share(shape, configuration, spare_bytes);
   for (std::size_t i = 0; status.ok() && i < slots_.size(); ++i) {
     const Result<std::uint64_t> bytes = data_bytes_for(i, shape, configuration);
     if (!bytes) {
       status = bytes.status();
     } else if (!slots_[i].whole || slots_[i].data_bytes != *bytes) {
-      status = allocate(slots_[i], *bytes);
+      status = allocate(slots_[i], *bytes, *bytes * share / 1024);
     }
   }
   if (!status.ok()) release();
@@ -118,19 +128,37 @@ Status Scratch::make_chunks() {
   return {};
 }
 
-Status Scratch::allocate(Slot& slot, std::uint64_t data_bytes) {
-  slot.window.reset();
-  slot.whole.reset();
+Status Scratch::allocate(Slot& slot, std::uint64_t data_bytes, std::uint64_t zone_bytes) {
   slot.data_bytes = data_bytes;
   slot.front_bytes = front_guard_bytes_;
-  const std::uint64_t whole_bytes = front_guard_bytes_ + data_bytes + guard_bytes_;
+  slot.back_bytes = guard_bytes_;
+  if (guard_bytes_ != 0 && zone_bytes > guard_bytes_) {
+    slot.back_bytes = rounded_up(zone_bytes, 8);
+    if (front_guard_bytes_ != 0) {
+      slot.front_bytes = rounded_up(zone_bytes, device_.window_alignment_bytes());
+    }
+    const std::uint64_t most_bytes = device_.info().max_allocation_bytes;
+    if (most_bytes == 0 || slot.front_bytes + data_bytes + slot.back_bytes <= most_bytes) {
+      const Status status = allocate_exactly(slot);
+      if (status.code() != StatusCode::out_of_memory) return status;
+    }
+    slot.front_bytes = front_guard_bytes_;
+    slot.back_bytes = guard_bytes_;
+  }
+  return allocate_exactly(slot);
+}
+
+Status Scratch::allocate_exactly(Slot& slot) {
+  slot.window.reset();
+  slot.whole.reset();
+  const std::uint64_t whole_bytes = slot.front_bytes + slot.data_bytes + slot.back_bytes;
   Result<std::unique_ptr<Buffer>> whole = device_.allocate(static_cast<std::size_t>(whole_bytes));
   if (!whole) return whole.status();
   slot.whole = std::move(*whole);
-  if (front_guard_bytes_ != 0) {
+  if (slot.front_bytes != 0) {
     Result<std::unique_ptr<Buffer>> window =
-        device_.window(*slot.whole, static_cast<std::size_t>(front_guard_bytes_),
-                       static_cast<std::size_t>(data_bytes));
+        device_.window(*slot.whole, static_cast<std::size_t>(slot.front_bytes),
+                       static_cast<std::size_t>(slot.data_bytes));
     if (!window) return window.status();
     slot.window = std::move(*window);
   }
@@ -138,13 +166,12 @@ Status Scratch::allocate(Slot& slot, std::uint64_t data_bytes) {
 }
 
 Status Scratch::write_guards(Slot& slot) {
+  fill_words(guard_word(slot.argument), chunk_.view());
   const auto write_zone = [&](std::uint64_t offset, std::uint64_t bytes) -> Status {
     for (std::uint64_t done = 0; done < bytes;) {
       const std::size_t size = chunk_size(bytes - done);
-      const MutableBytes part = chunk_.view().subspan(0, size);
-      fill_words(guard_word(slot.argument), part);
-      const Status status =
-          device_.write(*slot.whole, static_cast<std::size_t>(offset + done), Bytes(part));
+      const Status status = device_.write(*slot.whole, static_cast<std::size_t>(offset + done),
+                                          Bytes(chunk_.view().subspan(0, size)));
       if (!status.ok()) return status;
       done += size;
     }
@@ -152,7 +179,7 @@ Status Scratch::write_guards(Slot& slot) {
   };
   const Status status = write_zone(0, slot.front_bytes);
   if (!status.ok()) return status;
-  return write_zone(slot.front_bytes + slot.data_bytes, guard_bytes_);
+  return write_zone(slot.front_bytes + slot.data_bytes, slot.back_bytes);
 }
 
 void Scratch::release() {
@@ -167,7 +194,7 @@ void Scratch::initial_content(std::size_t buffer, std::uint32_t seed, std::uint6
                               MutableBytes out) const {
   const ArgumentSpec& spec = this->spec(buffer);
   const std::uint32_t argument = slots_[buffer].argument;
-  if (spec.access == Access::out) return fill_words(poison_word(argument, seed), out);
+  if (spec.access == Access::out) return fill_words(poison_word(spec.type, argument, seed), out);
   fill_elements(spec, argument, seed, offset / scalar_size_bytes(spec.type), out);
 }
 
@@ -193,20 +220,24 @@ Status Scratch::read(std::size_t buffer, std::uint64_t offset, MutableBytes out)
 }
 
 Status Scratch::find_damage(std::uint32_t seed, std::string& damage) {
-  Status status = find_guard_damage(damage);
+  Status status = find_guard_damage(UINT64_MAX, damage);
   for (std::size_t i = 0; status.ok() && damage.empty() && i < slots_.size(); ++i) {
     if (spec(i).access == Access::in) status = check_input(i, seed, damage);
   }
   return status;
 }
 
-Status Scratch::find_guard_damage(std::string& damage) {
+Status Scratch::find_near_damage(std::string& damage) {
+  return find_guard_damage(std::max(guard_bytes_, front_guard_bytes_), damage);
+}
+
+Status Scratch::find_guard_damage(std::uint64_t reach_bytes, std::string& damage) {
   damage.clear();
   Status status;
   for (Slot& slot : slots_) {
     std::string found;
-    status = check_guard(slot, Zone::front, found);
-    if (status.ok() && found.empty()) status = check_guard(slot, Zone::back, found);
+    status = check_guard(slot, Zone::front, reach_bytes, found);
+    if (status.ok() && found.empty()) status = check_guard(slot, Zone::back, reach_bytes, found);
     if (status.ok() && !found.empty()) status = write_guards(slot);  // for the next candidate
     if (damage.empty()) damage = std::move(found);
     if (!status.ok()) break;
@@ -214,20 +245,22 @@ Status Scratch::find_guard_damage(std::string& damage) {
   return status;
 }
 
-Status Scratch::check_guard(const Slot& slot, Zone zone, std::string& damage) {
-  const std::uint64_t start = zone == Zone::front ? 0 : slot.front_bytes + slot.data_bytes;
-  const std::uint64_t bytes = zone == Zone::front ? slot.front_bytes : guard_bytes_;
+Status Scratch::check_guard(const Slot& slot, Zone zone, std::uint64_t reach_bytes,
+                            std::string& damage) {
+  const bool before = zone == Zone::front;
+  const std::uint64_t bytes = std::min(before ? slot.front_bytes : slot.back_bytes, reach_bytes);
+  const std::uint64_t start =
+      before ? slot.front_bytes - bytes : slot.front_bytes + slot.data_bytes;
+  // A zone begins and ends with whole words.
+  const MutableBytes expected = expected_.view().subspan(0, chunk_size(bytes));
+  fill_words(guard_word(slot.argument), expected);
   for (std::uint64_t done = 0; done < bytes;) {
     const std::size_t size = chunk_size(bytes - done);
     const MutableBytes got = chunk_.view().subspan(0, size);
-    const MutableBytes expected = expected_.view().subspan(0, size);
     const Status status = device_.read(*slot.whole, static_cast<std::size_t>(start + done), got);
     if (!status.ok()) return status;
-    fill_words(guard_word(slot.argument), expected);
-    const std::size_t at = first_difference(Bytes(got), Bytes(expected));
-    if (at < size) {
-      const std::uint64_t position = done + at;
-      const bool before = zone == Zone::front;
+    if (std::memcmp(got.data(), expected.data(), size) != 0) {
+      const std::uint64_t position = done + first_difference(Bytes(got), Bytes(expected));
       damage = joined({"wrote outside buffer '", package_.argument(slot.argument).name,
                        "': ", before ? bytes - position : position,
                        before ? " bytes before its start" : " bytes behind its end"});
@@ -257,7 +290,9 @@ Status Scratch::check_input(std::size_t buffer, std::uint32_t seed, std::string&
   return {};
 }
 
-Result<std::vector<Argument>> Scratch::arguments(const Shape& shape, std::uint32_t seed) const {
+Result<std::vector<Argument>> Scratch::arguments(const Shape& shape,
+                                                 const Configuration& configuration,
+                                                 std::uint32_t seed) const {
   std::vector<Argument> result;
   std::size_t next_slot = 0;
   for (std::size_t i = 0; i < package_.argument_count(); ++i) {
@@ -268,9 +303,9 @@ Result<std::vector<Argument>> Scratch::arguments(const Shape& shape, std::uint32
     } else if (spec.kind == ArgumentKind::scalar) {
       result.push_back(scalar_value(spec, static_cast<std::uint32_t>(i), seed));
     } else {
-      const Result<std::int64_t> value = package_.dimension_value(i, shape);
-      if (!value) return value.status();
-      result.push_back(dimension_argument(spec.type, *value));
+      const Result<Argument> derived = derived_argument(package_, i, shape, configuration);
+      if (!derived) return derived.status();
+      result.push_back(*derived);
     }
   }
   return result;

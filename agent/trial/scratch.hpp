@@ -26,16 +26,18 @@ Result<HostBytes> allocate_host(std::uint64_t bytes);
 // One buffer per buffer argument of the package. In device memory each lies as
 //   [guard zone][data][guard zone]      where the device has windows,
 //   [data][guard zone]                  elsewhere.
+// Zones are as wide as the data where there is memory for that, and never narrower than asked for.
 // Used by one thread; copies go through the device's blocking read and write.
 class Scratch {
  public:
   Scratch(Device& device, const KernelPackage& package, std::uint64_t guard_bytes);
 
-  // Device memory that `fit` would hold. Errors: out_of_memory when it cannot be counted; those of
-  // KernelPackage::buffer_elements.
+  // Device memory that `fit` holds at least. Errors: out_of_memory when it cannot be counted; those
+  // of KernelPackage::buffer_bytes.
   Result<std::uint64_t> needed_bytes(const Shape& shape, const Configuration& configuration) const;
-  // Makes the buffers fit; those whose size stays are kept. Errors: out_of_memory, device_error.
-  Status fit(const Shape& shape, const Configuration& configuration);
+  // Makes the buffers fit; those whose size stays are kept. Zones may take `spare_bytes` more than
+  // needed_bytes(). Errors: out_of_memory, device_error.
+  Status fit(const Shape& shape, const Configuration& configuration, std::uint64_t spare_bytes);
   bool fits(const Shape& shape, const Configuration& configuration) const;
   void release();
 
@@ -45,11 +47,12 @@ class Scratch {
   // Reads inputs and guard zones back. `damage` is empty, or says what was changed, first find
   // only.
   Status find_damage(std::uint32_t seed, std::string& damage);
-  // Guard zones only.
-  Status find_guard_damage(std::string& damage);
+  // Only what of the guard zones lies next to the data: as many bytes as were asked for.
+  Status find_near_damage(std::string& damage);
 
-  // The kernel's arguments for `shape` and `seed`, in order.
-  Result<std::vector<Argument>> arguments(const Shape& shape, std::uint32_t seed) const;
+  // The kernel's arguments, in order.
+  Result<std::vector<Argument>> arguments(const Shape& shape, const Configuration& configuration,
+                                          std::uint32_t seed) const;
 
   // Buffers in the order of their arguments.
   std::size_t count() const { return slots_.size(); }
@@ -69,6 +72,7 @@ class Scratch {
     std::uint32_t argument = 0;
     std::uint64_t data_bytes = 0;
     std::uint64_t front_bytes = 0;  // of the guard zone before the data
+    std::uint64_t back_bytes = 0;   // and of that behind it
     std::unique_ptr<Buffer> whole;
     std::unique_ptr<Buffer> window;  // the data; null without windows
   };
@@ -76,16 +80,23 @@ class Scratch {
 
   Result<std::uint64_t> data_bytes_for(std::size_t buffer, const Shape& shape,
                                        const Configuration& configuration) const;
-  Status allocate(Slot& slot, std::uint64_t data_bytes);
+  // How wide zones may become for all that is in the slots, in 1024ths of the data.
+  std::uint64_t zone_share(const Shape& shape, const Configuration& configuration,
+                           std::uint64_t spare_bytes) const;
+  // With zones of at least `zone_bytes`, or as narrow as can be where that cannot be had.
+  Status allocate(Slot& slot, std::uint64_t data_bytes, std::uint64_t zone_bytes);
+  Status allocate_exactly(Slot& slot);
   Status write_guards(Slot& slot);
-  Status check_guard(const Slot& slot, Zone zone, std::string& damage);
+  Status find_guard_damage(std::uint64_t reach_bytes, std::string& damage);
+  // Looks at the `reach_bytes` next to the data.
+  Status check_guard(const Slot& slot, Zone zone, std::uint64_t reach_bytes, std::string& damage);
   Status check_input(std::size_t buffer, std::uint32_t seed, std::string& damage);
   Status make_chunks();
 
   Device& device_;
   const KernelPackage& package_;
-  std::uint64_t guard_bytes_;        // behind the data
-  std::uint64_t front_guard_bytes_;  // 0 without windows
+  std::uint64_t guard_bytes_;        // behind the data, at least
+  std::uint64_t front_guard_bytes_;  // before it; 0 without windows
   std::vector<Slot> slots_;
   HostBytes chunk_;
   HostBytes expected_;

@@ -25,7 +25,7 @@ bool ScratchRuns::fit(const Shape& shape, const Configuration& configuration,
                         {"the shape needs ", needed, " bytes of scratch memory, the limit is ",
                          options_.scratch_limit_bytes});
   }
-  const Status status = scratch_.fit(shape, configuration);
+  const Status status = scratch_.fit(shape, configuration, options_.scratch_limit_bytes - needed);
   if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
   return true;
 }
@@ -35,16 +35,18 @@ std::uint64_t ScratchRuns::output_bytes(const Shape& shape) const {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < scratch_.count(); ++i) {
     if (scratch_.spec(i).access == Access::in) continue;
-    const Result<std::uint64_t> elements =
-        package_.buffer_elements(scratch_.argument(i), shape, package_.reference_configuration());
-    if (elements) total += *elements * scalar_size_bytes(scratch_.spec(i).type);
+    const Result<std::uint64_t> bytes =
+        package_.buffer_bytes(scratch_.argument(i), shape, package_.reference_configuration());
+    if (bytes) total += *bytes;
   }
   return total;
 }
 
 bool ScratchRuns::launch(Program& program, const Range& range, const TrialRequest& request,
-                         Nanoseconds deadline, TrialOutcome& outcome, Nanoseconds& time) {
-  const Result<std::vector<Argument>> arguments = scratch_.arguments(request.shape, request.seed);
+                         const Configuration& configuration, Nanoseconds deadline,
+                         TrialOutcome& outcome, Nanoseconds& time) {
+  const Result<std::vector<Argument>> arguments =
+      scratch_.arguments(request.shape, configuration, request.seed);
   if (!arguments) {
     return fail(outcome, TrialStatus::constraints, {arguments.status().message()});
   }

@@ -28,10 +28,11 @@ class ScratchRuns {
   // the host count too. A failure is one of `prepare`.
   bool fit(const Shape& shape, const Configuration& configuration, TrialOutcome& outcome);
 
-  // One run; what it took in `time`. One that outlives `deadline` is a `timeout`, and may use the
-  // buffers for ever.
+  // One run of a program of `configuration`; what it took in `time`. One that outlives `deadline`
+  // is a `timeout`, and may use the buffers for ever.
   bool launch(Program& program, const Range& range, const TrialRequest& request,
-              Nanoseconds deadline, TrialOutcome& outcome, Nanoseconds& time);
+              const Configuration& configuration, Nanoseconds deadline, TrialOutcome& outcome,
+              Nanoseconds& time);
 
  private:
   std::uint64_t output_bytes(const Shape& shape) const;

@@ -152,7 +152,8 @@ class TrialExecutor::State {
   bool compare_buffer(std::size_t buffer, std::uint32_t seed, const Tolerance& tolerance,
                       const HostBytes& expected, TrialOutcome& outcome) {
     const ArgumentSpec& spec = runs_.scratch().spec(buffer);
-    const std::uint32_t poison = trial::poison_word(runs_.scratch().argument(buffer), seed);
+    const std::uint32_t poison =
+        trial::poison_word(spec.type, runs_.scratch().argument(buffer), seed);
     trial::OutputCheck output(spec, tolerance, spec.access == Access::out ? &poison : nullptr);
     Result<HostBytes> got = trial::allocate_host(Scratch::kChunkBytes);
     if (!got) return fail(outcome, TrialStatus::runtime, {got.status().message()});
@@ -185,7 +186,7 @@ class TrialExecutor::State {
       if (request.stop_above.count() > 0 && sample > request.stop_above) break;
     }
     std::string damage;
-    const Status status = runs_.scratch().find_guard_damage(damage);
+    const Status status = runs_.scratch().find_near_damage(damage);
     if (!status.ok()) {
       fail(outcome, TrialStatus::runtime, {status.message()});
     } else if (!damage.empty()) {
@@ -225,7 +226,8 @@ class TrialExecutor::State {
       const bool warm = candidate.ran && candidate.warm_shape == request.shape;
       if (!warm) deadline += options_.first_run_allowance;
     }
-    if (!runs_.launch(*candidate.program, plan_.range, request, deadline, outcome, time)) {
+    if (!runs_.launch(*candidate.program, plan_.range, request, request.configuration, deadline,
+                      outcome, time)) {
       return false;
     }
     candidate.ran = true;

@@ -14,8 +14,8 @@ struct TrialExecutorOptions {
   // Everything the tuner allocates for one shape: device buffers with their guard zones, and the
   // reference's outputs on the host. A shape that needs more fails in `prepare`.
   std::uint64_t scratch_limit_bytes = std::uint64_t{256} << 20;
-  // Each side of every buffer; rounded up to the device's alignment of windows. Larger zones catch
-  // writes that go further astray. 0: none.
+  // Each side of every buffer, at least; rounded up to the device's alignment of windows. Zones are
+  // as wide as their buffer where the scratch limit leaves room. 0: none.
   std::uint64_t guard_bytes = 4096;
   // Compiled variants kept, the reference not counted. At least 2: incumbent and challenger.
   std::uint32_t compiled_variants = 4;

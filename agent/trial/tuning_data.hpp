@@ -20,12 +20,14 @@ void fill_elements(const ArgumentSpec& spec, std::uint32_t argument, std::uint32
 // A scalar argument's value, likewise.
 Argument scalar_value(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed);
 
-// A dimension argument's value in the argument's type.
-Argument dimension_argument(ScalarType type, std::int64_t value);
+// An argument that the application does not pass, for `shape` and `configuration`: a dimension's
+// value in its type, or local memory. Errors: those of KernelPackage::derived_value.
+Result<Argument> derived_argument(const KernelPackage& package, std::size_t argument,
+                                  const Shape& shape, const Configuration& configuration);
 
-// The 32-bit word that outputs are filled with before a run: 0x7ffdxxxx, a quiet NaN as an f32, and
-// twice in a row as an f64.
-std::uint32_t poison_word(std::uint32_t argument, std::uint32_t seed);
+// The 32-bit word that outputs are filled with before a run: a quiet NaN as one f32, as two f16 and
+// twice in a row as an f64; for bytes and 16-bit integers, which have no such value, any.
+std::uint32_t poison_word(ScalarType type, std::uint32_t argument, std::uint32_t seed);
 
 // The 32-bit word that guard zones are filled with: no NaN, no small integer, no small float.
 std::uint32_t guard_word(std::uint32_t argument);

@@ -46,20 +46,19 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     const ArgumentSpec& spec = package.argument(i);
     const auto index = static_cast<std::uint32_t>(i);
-    if (spec.kind == ArgumentKind::dimension) {
-      Result<std::int64_t> value = package.dimension_value(i, shape);
-      if (!value.ok()) return false;
-      scratch.arguments.push_back(trial::dimension_argument(spec.type, *value));
+    if (spec.kind == ArgumentKind::buffer) {
+      const Result<std::uint64_t> bytes = package.buffer_bytes(i, shape, configuration);
+      if (!bytes.ok() || *bytes > scratch.bytes_left) return false;
+      scratch.bytes_left -= *bytes;
+      const Status status =
+          add_buffer(device, spec, index, static_cast<std::size_t>(*bytes), scratch);
+      if (!status.ok()) return status;
     } else if (spec.kind == ArgumentKind::scalar) {
       scratch.arguments.push_back(trial::scalar_value(spec, index, kSeed));
     } else {
-      const std::size_t size = scalar_size_bytes(spec.type);
-      Result<std::uint64_t> elements = package.buffer_elements(i, shape, configuration);
-      if (!elements.ok() || *elements > scratch.bytes_left / size) return false;
-      scratch.bytes_left -= *elements * size;
-      const Status status =
-          add_buffer(device, spec, index, static_cast<std::size_t>(*elements) * size, scratch);
-      if (!status.ok()) return status;
+      const Result<Argument> derived = trial::derived_argument(package, i, shape, configuration);
+      if (!derived.ok()) return false;
+      scratch.arguments.push_back(*derived);
     }
   }
   return true;

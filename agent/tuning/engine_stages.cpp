@@ -48,10 +48,8 @@ StageContext TuningEngine::stage_context(const ShapeTask& task) const {
   const KernelPackage& package = task.kernel.state->package();
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     if (package.argument(i).kind != ArgumentKind::buffer) continue;
-    Result<std::uint64_t> elements = package.buffer_elements(i, task.slot.shape, task.running());
-    if (elements.ok()) {
-      context.scratch_bytes += *elements * scalar_size_bytes(package.argument(i).type);
-    }
+    Result<std::uint64_t> bytes = package.buffer_bytes(i, task.slot.shape, task.running());
+    if (bytes.ok()) context.scratch_bytes += *bytes;
   }
   return context;
 }

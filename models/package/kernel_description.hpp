@@ -37,7 +37,8 @@ struct DescribedArgument {
   Fill fill = Fill::zero;
   double fill_low = 0;
   double fill_high = 0;
-  DescribedExpression size;  // buffers: elements; dimension arguments: the value; scalars: empty
+  // Buffers: elements; dimension arguments: the value; local memory: bytes; scalars: empty.
+  DescribedExpression size;
 };
 
 // Global and local sizes in work items, 1 to 3 of each.

@@ -2,8 +2,10 @@
 
 #include <idletune/text.hpp>
 
+#include <algorithm>
 #include <utility>
 
+#include "models/core/scalar.hpp"
 #include "models/package/package_contents.hpp"
 
 namespace idletune {
@@ -12,7 +14,6 @@ namespace {
 using space::LaunchGeometry;
 using space::PackageContents;
 
-constexpr const char* kTypeNames[] = {"i32", "u32", "i64", "u64", "f32", "f64"};
 constexpr const char* kAxisNames[] = {"x", "y", "z"};
 
 Status failed(const PackageContents& package, StatusCode code, TextPieces what) {
@@ -57,6 +58,25 @@ Status check_constraints(const PackageContents& package, const Shape& shape,
                   {"the constraint '", constraint.text(), "' does not hold for this shape"});
   }
   return Status();
+}
+
+Status not_such(const PackageContents& package, std::size_t argument, const char* what) {
+  return failed(package, StatusCode::invalid_argument, {"argument ", argument, what});
+}
+
+// What the expression that came with an argument says.
+Result<std::int64_t> argument_size(const PackageContents& package, std::size_t argument,
+                                   const Shape& shape, const Configuration& configuration) {
+  if (Status status = check_shape(package, shape); !status.ok()) return status;
+  // The value of a dimension is one of the shape alone.
+  if (package.arguments[argument].kind != ArgumentKind::dimension) {
+    if (Status status = check_configuration(package, configuration); !status.ok()) return status;
+  }
+  const Expression& size = package.argument_sizes[argument];
+  const Evaluation value = size.evaluate(shape.values(), configuration.values());
+  if (value.ok()) return value.value;
+  return no_value(package, {"argument '", package.arguments[argument].name, "':"}, size,
+                  value.error);
 }
 
 // The value of a size: positive and small enough for this machine's size_t.
@@ -108,6 +128,13 @@ Result<LaunchPlan> plan_launch(const PackageContents& package, const LaunchGeome
                   {"local memory '", launch.local_memory_bytes.text(), "' is negative"});
   }
   plan.local_memory_bytes = static_cast<std::uint64_t>(memory.value);
+  for (std::size_t i = 0; i < package.arguments.size(); ++i) {
+    if (package.arguments[i].kind != ArgumentKind::local) continue;
+    const Result<std::int64_t> bytes = argument_size(package, i, shape, configuration);
+    if (!bytes.ok()) return bytes.status();
+    // Sizes below 1 are refused where the argument is made.
+    plan.local_memory_bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(*bytes, 0));
+  }
   return plan;
 }
 
@@ -135,23 +162,6 @@ std::string options_for(const PackageContents& package, const Configuration& con
 }
 
 }  // namespace
-
-std::size_t scalar_size_bytes(ScalarType type) {
-  switch (type) {
-    case ScalarType::i32:
-    case ScalarType::u32:
-    case ScalarType::f32: return 4;
-    case ScalarType::i64:
-    case ScalarType::u64:
-    case ScalarType::f64: return 8;
-  }
-  return 0;
-}
-
-const char* scalar_type_name(ScalarType type) {
-  const std::size_t number = static_cast<std::size_t>(type);
-  return number < sizeof(kTypeNames) / sizeof(kTypeNames[0]) ? kTypeNames[number] : "unknown";
-}
 
 Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,
                                                                  std::string_view file_name) {
@@ -193,42 +203,44 @@ std::size_t KernelPackage::prebuilt_count() const {
   return count;
 }
 
-Result<std::uint64_t> KernelPackage::buffer_elements(std::size_t argument, const Shape& shape,
-                                                     const Configuration& configuration) const {
+Result<std::uint64_t> KernelPackage::buffer_bytes(std::size_t argument, const Shape& shape,
+                                                  const Configuration& configuration) const {
   const PackageContents& package = *contents_;
   if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::buffer) {
-    return failed(package, StatusCode::invalid_argument,
-                  {"argument ", argument, " is not a buffer"});
+    return not_such(package, argument, " is not a buffer");
   }
-  if (Status status = check_shape(package, shape); !status.ok()) return status;
-  if (Status status = check_configuration(package, configuration); !status.ok()) return status;
-  const Expression& size = package.argument_sizes[argument];
-  const Evaluation elements = size.evaluate(shape.values(), configuration.values());
-  const std::string_view name = package.arguments[argument].name;
-  if (!elements.ok()) {
-    return no_value(package, {"size of buffer '", name, "':"}, size, elements.error);
-  }
+  Result<std::int64_t> elements = argument_size(package, argument, shape, configuration);
+  if (!elements.ok()) return elements.status();
+  const ArgumentSpec& spec = package.arguments[argument];
   constexpr std::int64_t kMaxElements = INT64_MAX / 8;  // so that bytes fit 64 bits
-  if (elements.value < 1 || elements.value > kMaxElements) {
+  if (*elements < 1 || *elements > kMaxElements) {
     return failed(package, StatusCode::unsupported,
-                  {"size of buffer '", name, "': '", size.text(), "' is ", elements.value,
-                   ", expected at least one element"});
+                  {"size of buffer '", spec.name, "': '", package.argument_sizes[argument].text(),
+                   "' is ", *elements, ", expected at least one element"});
   }
-  return static_cast<std::uint64_t>(elements.value);
+  return static_cast<std::uint64_t>(*elements) * scalar_size_bytes(spec.type);
 }
 
-Result<std::int64_t> KernelPackage::dimension_value(std::size_t argument,
-                                                    const Shape& shape) const {
+Result<std::int64_t> KernelPackage::derived_value(std::size_t argument, const Shape& shape,
+                                                  const Configuration& configuration) const {
   const PackageContents& package = *contents_;
-  if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::dimension) {
-    return failed(package, StatusCode::invalid_argument,
-                  {"argument ", argument, " is not a dimension"});
+  const bool derived =
+      argument < argument_count() && (package.arguments[argument].kind == ArgumentKind::dimension ||
+                                      package.arguments[argument].kind == ArgumentKind::local);
+  if (!derived) return not_such(package, argument, " is passed by the application");
+  Result<std::int64_t> value = argument_size(package, argument, shape, configuration);
+  if (!value.ok()) return value;
+  const ArgumentSpec& spec = package.arguments[argument];
+  std::uint8_t unused[8];
+  if (spec.kind == ArgumentKind::local ? *value >= 1 : store_integer(spec.type, *value, unused)) {
+    return value;
   }
-  if (Status status = check_shape(package, shape); !status.ok()) return status;
-  const Expression& expression = package.argument_sizes[argument];
-  const Evaluation value = expression.evaluate(shape.values(), {});
-  if (!value.ok()) return no_value(package, {"dimension argument"}, expression, value.error);
-  return value.value;
+  return failed(package, StatusCode::unsupported,
+                {"argument '", spec.name, "': '", package.argument_sizes[argument].text(), "' is ",
+                 *value, ", expected ",
+                 spec.kind == ArgumentKind::local ? "at least one byte of local memory"
+                                                  : "what fits the type ",
+                 spec.kind == ArgumentKind::local ? "" : scalar_type_name(spec.type)});
 }
 
 Span<const Expression> KernelPackage::shape_constraints() const {

@@ -13,6 +13,7 @@
 #include <idletune/prebuilt.hpp>
 #include <idletune/range.hpp>
 #include <idletune/result.hpp>
+#include <idletune/scalar.hpp>
 #include <idletune/span.hpp>
 
 #include "models/space/space.hpp"
@@ -25,14 +26,12 @@ struct PackageContents;  // models/space/package_contents.hpp
 
 // The numbers of these enumerations are stored in packages and never change.
 enum class ArgumentKind : std::uint8_t {
-  buffer = 0,    // given by the application
-  scalar = 1,    // given by the application
-  dimension = 2  // computed from the shape; the application does not pass it
+  buffer = 0,     // given by the application
+  scalar = 1,     // given by the application
+  dimension = 2,  // computed from the shape; the application does not pass it
+  local = 3       // memory of each work-group; the application does not pass it
 };
 enum class Access : std::uint8_t { in = 0, out = 1, inout = 2 };
-enum class ScalarType : std::uint8_t { i32 = 0, u32 = 1, i64 = 2, u64 = 3, f32 = 4, f64 = 5 };
-std::size_t scalar_size_bytes(ScalarType type);
-const char* scalar_type_name(ScalarType type);  // "i32", ...; never null
 
 // What tuning puts into a buffer (or a scalar) of its own.
 enum class Fill : std::uint8_t {
@@ -61,7 +60,7 @@ struct ArgumentSpec {
 
 struct LaunchPlan {
   Range range;
-  std::uint64_t local_memory_bytes = 0;  // as the description computes it
+  std::uint64_t local_memory_bytes = 0;  // as the description computes it, arguments included
 };
 
 // How far an output may be from the reference's:
@@ -119,11 +118,13 @@ class KernelPackage {
 
   std::size_t argument_count() const;
   const ArgumentSpec& argument(std::size_t index) const;
-  // Elements of a buffer argument.
-  Result<std::uint64_t> buffer_elements(std::size_t argument, const Shape& shape,
-                                        const Configuration& configuration) const;
-  // Value of a dimension argument.
-  Result<std::int64_t> dimension_value(std::size_t argument, const Shape& shape) const;
+  // Size of a buffer argument, in bytes.
+  Result<std::uint64_t> buffer_bytes(std::size_t argument, const Shape& shape,
+                                     const Configuration& configuration) const;
+  // What the application does not pass: the value of a dimension argument, which its type can hold
+  // and no configuration changes, or the bytes of a local-memory argument.
+  Result<std::int64_t> derived_value(std::size_t argument, const Shape& shape,
+                                     const Configuration& configuration) const;
 
   // Constraints that read dimensions; checked by plan(), never part of the space's count.
   Span<const Expression> shape_constraints() const;

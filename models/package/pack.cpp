@@ -234,11 +234,18 @@ class Compiler {
         described.fill_low > described.fill_high) {
       return fail(name + "expected finite fill values, the lower one first");
     }
-    if (described.kind == ArgumentKind::dimension && described.type > ScalarType::u64) {
+    if (described.kind == ArgumentKind::dimension && !is_integer(described.type)) {
       return fail(name + "expected an integer type for a dimension");
     }
     if (described.kind != ArgumentKind::scalar && described.size.empty()) {
-      return fail(name + "expected a size (of a buffer) or a value (of a dimension)");
+      return fail(name +
+                  "expected a size (of a buffer or of local memory) or a value (of a "
+                  "dimension)");
+    }
+    if (described.kind == ArgumentKind::local && d_.dialect != Dialect::opencl) {
+      return fail(name +
+                  "only the dialect 'opencl' has local memory as an argument; elsewhere "
+                  "declare an array in the kernel");
     }
     ArgumentSpec spec;
     spec.name = described.name;
@@ -251,8 +258,8 @@ class Compiler {
     out.arguments.push_back(spec);
     out.argument_sizes.emplace_back();
     if (described.kind == ArgumentKind::scalar) return Status();
-    const bool is_buffer = described.kind == ArgumentKind::buffer;
-    return optional_expression(described.size, is_buffer ? all_names() : dimension_names(),
+    const bool of_shape = described.kind == ArgumentKind::dimension;
+    return optional_expression(described.size, of_shape ? dimension_names() : all_names(),
                                out.argument_sizes.back());
   }
 

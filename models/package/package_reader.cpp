@@ -270,7 +270,8 @@ class Reader {
   }
 
   Status read_argument(const fb::Argument& stored) {
-    if (stored.kind() > 2 || stored.type() > 5 || stored.access() > 2 || stored.fill() > 3) {
+    if (stored.kind() > 3 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
+        stored.fill() > 3) {
       return unsupported({"its kind, type, access or fill is unknown to this version"});
     }
     ArgumentSpec spec;
@@ -285,15 +286,18 @@ class Reader {
         spec.fill_low > spec.fill_high) {
       return corrupt({"expected finite fill values in order"});
     }
-    if (spec.kind == ArgumentKind::dimension && spec.type > ScalarType::u64) {
+    if (spec.kind == ArgumentKind::dimension && !is_integer(spec.type)) {
       return corrupt({"a dimension is an integer"});
+    }
+    if (spec.kind == ArgumentKind::local && contents_->dialect != Dialect::opencl) {
+      return corrupt({"only the dialect opencl has local memory as an argument"});
     }
     contents_->arguments.push_back(spec);
     contents_->argument_sizes.emplace_back();
     Expression& size = contents_->argument_sizes.back();
     if (spec.kind == ArgumentKind::scalar) return Status();
-    return spec.kind == ArgumentKind::buffer ? read_expression(stored.size(), size)
-                                             : read_expression_of_shape(stored.size(), size);
+    return spec.kind == ArgumentKind::dimension ? read_expression_of_shape(stored.size(), size)
+                                                : read_expression(stored.size(), size);
   }
 
   // --- what is launched ---

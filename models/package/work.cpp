@@ -29,10 +29,9 @@ Result<KernelWork> work_of(const KernelPackage& package, const Shape& shape,
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     const ArgumentSpec& argument = package.argument(i);
     if (argument.kind != ArgumentKind::buffer) continue;
-    const Result<std::uint64_t> elements = package.buffer_elements(i, shape, configuration);
-    if (!elements.ok()) return elements.status();
-    const double bytes =
-        static_cast<double>(*elements) * static_cast<double>(scalar_size_bytes(argument.type));
+    const Result<std::uint64_t> size = package.buffer_bytes(i, shape, configuration);
+    if (!size.ok()) return size.status();
+    const auto bytes = static_cast<double>(*size);
     work.compulsory_bytes += argument.access == Access::inout ? 2 * bytes : bytes;
     work.footprint_bytes += bytes;
   }

@@ -28,8 +28,10 @@ constexpr std::pair<std::string_view, Fill> kFills[] = {{"uniform", Fill::unifor
                                                         {"zero", Fill::zero},
                                                         {"index", Fill::index}};
 constexpr std::pair<std::string_view, ScalarType> kTypes[] = {
-    {"i32", ScalarType::i32}, {"u32", ScalarType::u32}, {"i64", ScalarType::i64},
-    {"u64", ScalarType::u64}, {"f32", ScalarType::f32}, {"f64", ScalarType::f64}};
+    {"i8", ScalarType::i8},   {"u8", ScalarType::u8},   {"i16", ScalarType::i16},
+    {"u16", ScalarType::u16}, {"i32", ScalarType::i32}, {"u32", ScalarType::u32},
+    {"i64", ScalarType::i64}, {"u64", ScalarType::u64}, {"f16", ScalarType::f16},
+    {"f32", ScalarType::f32}, {"f64", ScalarType::f64}};
 
 struct FileCloser {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -277,7 +279,7 @@ class Reader : private XmlElements {
 
   bool arguments(const XMLElement& element) {
     if (!only_attributes(element, {}) ||
-        !only_children(element, {"buffer", "scalar", "dimension"})) {
+        !only_children(element, {"buffer", "scalar", "dimension", "local"})) {
       return false;
     }
     std::set<std::string> names;
@@ -286,6 +288,7 @@ class Reader : private XmlElements {
       const std::string_view kind = e->Name();
       const bool good = kind == "buffer"   ? buffer(*e, argument)
                         : kind == "scalar" ? scalar(*e, argument)
+                        : kind == "local"  ? local(*e, argument)
                                            : dimension_argument(*e, argument);
       if (!good) return false;
       if (!names.insert(argument.name).second) {
@@ -327,7 +330,15 @@ class Reader : private XmlElements {
         !choice(element, "type", kTypes, out.type)) {
       return false;
     }
-    return out.type <= ScalarType::u64 || fail(element, "expected an integer type");
+    return is_integer(out.type) || fail(element, "expected an integer type");
+  }
+  bool local(const XMLElement& element, DescribedArgument& out) {
+    out.kind = ArgumentKind::local;
+    out.type = ScalarType::u8;
+    out.size = expression(element, "bytes");
+    std::string text;
+    return only_attributes(element, {"name", "bytes"}) && only_children(element, {}) &&
+           identifier(element, "name", out.name) && required(element, "bytes", text);
   }
   // A `value` alone means fill="constant".
   bool fill(const XMLElement& element, DescribedArgument& out) {

@@ -79,6 +79,7 @@ class CudaDevice final : public Device {
   bool fits(const PrebuiltBinary& binary) const override { return programs_.fits(binary); }
   void keep_programs_in(const std::string& folder) override { programs_.keep_in(folder); }
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
+  Status check_buffer(const Argument& argument, std::uint64_t bytes) const override;
   Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
                                          std::size_t bytes) override;
   std::size_t window_alignment_bytes() const override { return kWindowAlignmentBytes; }
@@ -127,6 +128,26 @@ Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {
   }
   return std::unique_ptr<Buffer>(
       new CudaBuffer(session_, address, bytes, CudaBuffer::Ownership::own));
+}
+
+// Memory that the driver does not know as an allocation (host memory that the GPU reads, say) may
+// be right: only what is known to be too small is refused.
+Status CudaDevice::check_buffer(const Argument& argument, std::uint64_t bytes) const {
+  std::uintptr_t value = 0;
+  std::memcpy(&value, argument.data(), sizeof value);
+  const auto address = static_cast<DeviceAddress>(value);
+  if (address == 0) {
+    return {StatusCode::invalid_argument, "got a null pointer, expected a device address"};
+  }
+  const ContextScope scope(*session_, ContextScope::Purpose::launch);
+  if (scope.error() != kSuccess) return scope.status();
+  DeviceAddress start = 0;
+  std::size_t size = 0;
+  if (session_->driver->MemGetAddressRange(&start, &size, address) != kSuccess) return {};
+  const std::uint64_t left = start + size - address;
+  if (left >= bytes) return {};
+  return {StatusCode::invalid_argument,
+          {"got ", left, " bytes of device memory, expected at least ", bytes}};
 }
 
 Result<std::unique_ptr<Buffer>> CudaDevice::window(Buffer& parent, std::size_t offset,

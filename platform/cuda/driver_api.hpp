@@ -114,6 +114,7 @@ inline constexpr std::uint64_t kProcAddressDefault = 0;  // CU_GET_PROC_ADDRESS_
   X(EventElapsedTime, , (float* milliseconds, EventHandle start, EventHandle end))                 \
   X(MemAlloc, _v2, (DeviceAddress * address, std::size_t bytes))                                   \
   X(MemFree, _v2, (DeviceAddress address))                                                         \
+  X(MemGetAddressRange, _v2, (DeviceAddress * start, std::size_t * bytes, DeviceAddress address))  \
   X(MemcpyHtoDAsync, _v2,                                                                          \
     (DeviceAddress to, const void* from, std::size_t bytes, StreamHandle stream))                  \
   X(MemcpyDtoHAsync, _v2, (void* to, DeviceAddress from, std::size_t bytes, StreamHandle stream))  \

@@ -72,6 +72,20 @@ std::size_t sub_buffer_alignment_bytes(const Session& session) {
   return error == CL_SUCCESS ? bits / 8 : 0;
 }
 
+// Every object of a driver behind the ICD loader begins with the address of the driver's functions.
+// Where the context, the device and the queue begin alike, a handle that does not is no object of
+// theirs, and the loader would call into what it takes for functions.
+bool may_be_object(const Session& session, const void* handle) {
+  const auto first_word = [](const void* object) {
+    const void* word = nullptr;
+    std::memcpy(&word, object, sizeof word);
+    return word;
+  };
+  const void* functions = first_word(session.context);
+  return functions == nullptr || functions != first_word(session.device) ||
+         functions != first_word(session.application) || functions == first_word(handle);
+}
+
 class OpenclDevice final : public Device {
  public:
   OpenclDevice(std::shared_ptr<Session> session, const OpenOptions& options)
@@ -85,6 +99,7 @@ class OpenclDevice final : public Device {
   bool fits(const PrebuiltBinary& binary) const override { return programs_.fits(binary); }
   void keep_programs_in(const std::string& folder) override { programs_.keep_in(folder); }
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
+  Status check_buffer(const Argument& argument, std::uint64_t bytes) const override;
   Result<std::unique_ptr<Buffer>> window(Buffer& parent, std::size_t offset,
                                          std::size_t bytes) override;
   std::size_t window_alignment_bytes() const override { return window_alignment_bytes_; }
@@ -154,6 +169,39 @@ Result<std::unique_ptr<Buffer>> OpenclDevice::window(Buffer& parent, std::size_t
     return creation_failure(error, "clCreateSubBuffer");
   }
   return std::unique_ptr<Buffer>(new OpenclBuffer(session_, memory, bytes));
+}
+
+Status OpenclDevice::check_buffer(const Argument& argument, std::uint64_t bytes) const {
+  void* handle = nullptr;
+  std::memcpy(&handle, argument.data(), sizeof handle);
+  if (argument.kind() == Argument::Kind::typed_pointer || handle == nullptr ||
+      !may_be_object(*session_, handle)) {
+    return {StatusCode::invalid_argument, {"got an address, expected a cl_mem"}};
+  }
+  const Api& api = *session_->api;
+  const auto memory = static_cast<cl_mem>(handle);
+  cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
+  cl_context context = session_->context;
+  std::size_t size = 0;
+  cl_int error = api.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  if (error == CL_SUCCESS) {
+    error = api.GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof context, &context, nullptr);
+  }
+  if (error == CL_SUCCESS) {
+    error = api.GetMemObjectInfo(memory, CL_MEM_SIZE, sizeof size, &size, nullptr);
+  }
+  if (error != CL_SUCCESS) {
+    return {StatusCode::invalid_argument, to_status(error, "clGetMemObjectInfo").message()};
+  }
+  if (type != CL_MEM_OBJECT_BUFFER) {
+    return {StatusCode::invalid_argument, {"got an image or a pipe, expected a buffer"}};
+  }
+  if (context != session_->context) {
+    return {StatusCode::invalid_argument, {"got a buffer of another context"}};
+  }
+  if (size >= bytes) return {};
+  return {StatusCode::invalid_argument,
+          {"got a buffer of ", size, " bytes, expected at least ", bytes}};
 }
 
 Status OpenclDevice::check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const {

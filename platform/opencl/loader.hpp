@@ -20,7 +20,7 @@ namespace idletune::opencl {
   X(CreateProgramWithBinary) X(CreateProgramWithSource) X(EnqueueNDRangeKernel) \
   X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(Finish) X(Flush) X(GetCommandQueueInfo) \
   X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) X(GetEventInfo) X(GetEventProfilingInfo) \
-  X(GetKernelWorkGroupInfo) X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) \
+  X(GetKernelWorkGroupInfo) X(GetMemObjectInfo) X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) \
   X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) \
   X(ReleaseMemObject) X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext) X(RetainEvent) \
   X(SetKernelArg)

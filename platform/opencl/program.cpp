@@ -96,7 +96,11 @@ Status OpenclProgram::launch(cl_kernel kernel, cl_command_queue queue, const Ran
   const Api& api = *session_->api;
   cl_uint index = 0;
   for (const Argument& argument : arguments) {
-    const cl_int error = api.SetKernelArg(kernel, index, argument.size(), argument.data());
+    const bool is_local = argument.kind() == Argument::Kind::local;
+    const cl_int error =
+        is_local ? api.SetKernelArg(kernel, index, static_cast<std::size_t>(argument.local_bytes()),
+                                    nullptr)
+                 : api.SetKernelArg(kernel, index, argument.size(), argument.data());
     if (error != CL_SUCCESS) {
       return {StatusCode::invalid_argument,
               {"argument ", index, ": ", to_status(error, "clSetKernelArg").message()}};

@@ -52,8 +52,8 @@ void use(const KernelPackage& package) {
     (void)package.reference_plan(shape);
     (void)package.tolerance(shape);
     for (std::size_t a = 0; a < package.argument_count(); ++a) {
-      (void)package.buffer_elements(a, shape, package.default_configuration());
-      (void)package.dimension_value(a, shape);
+      (void)package.buffer_bytes(a, shape, package.default_configuration());
+      (void)package.derived_value(a, shape, package.default_configuration());
     }
   }
   require(!package.compile_options(package.default_configuration()).empty());

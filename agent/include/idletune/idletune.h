@@ -92,7 +92,12 @@ typedef enum idletune_argument_kind {
   IDLETUNE_I64,
   IDLETUNE_U64,
   IDLETUNE_F32,
-  IDLETUNE_F64
+  IDLETUNE_F64,
+  IDLETUNE_I8,
+  IDLETUNE_U8,
+  IDLETUNE_I16,
+  IDLETUNE_U16,
+  IDLETUNE_F16 /* .f16: the bits of an IEEE 754 binary16 */
 } idletune_argument_kind;
 
 typedef struct idletune_argument {
@@ -105,6 +110,11 @@ typedef struct idletune_argument {
     uint64_t u64;
     float f32;
     double f64;
+    int8_t i8;
+    uint8_t u8;
+    int16_t i16;
+    uint16_t u16;
+    uint16_t f16;
   } value;
 } idletune_argument;
 

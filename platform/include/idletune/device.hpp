@@ -16,6 +16,7 @@
 #include <idletune/prebuilt.hpp>
 #include <idletune/range.hpp>
 #include <idletune/result.hpp>
+#include <idletune/scalar.hpp>
 #include <idletune/span.hpp>
 
 namespace idletune {
@@ -46,35 +47,87 @@ struct DeviceInfo {
   std::uint64_t driver_key() const;
 };
 
-// A kernel argument: a device handle (cl_mem, CUdeviceptr) or a scalar. A plain 16-byte value; the
-// handle stays the caller's.
+// A kernel argument: a device handle (cl_mem, CUdeviceptr), a scalar, or local memory. A plain
+// 16-byte value; the handle stays the caller's.
 class Argument {
  public:
+  enum class Kind : std::uint8_t {
+    none = 0,
+    scalar = 1,
+    memory = 2,         // a handle
+    typed_pointer = 3,  // a handle that came as a pointer to numbers: no cl_mem is one
+    local = 4           // memory of each work-group; made by idletune, not by applications
+  };
+
   Argument() = default;
-  // A scalar; its size must be that of the kernel's parameter (write 1.0f for a float).
+  // A scalar; its type must be that of the kernel's parameter (write 1.0f for a float). Integers of
+  // either sign may stand for each other where they have the same size, as in C.
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   Argument(T value) {  // NOLINT: implicit on purpose, launch(shape, a, b, 1.0f)
-    set(value);
+    set(type_of<T>(), &value, sizeof value);
   }
+  Argument(Half value) { set(ScalarType::f16, &value.bits, sizeof value.bits); }  // NOLINT
   // An OpenCL memory object (cl_mem) or a device pointer.
   template <class T>
-  Argument(T* handle) : is_buffer_(true) {  // NOLINT
-    set(handle);
+  Argument(T* handle)  // NOLINT
+      : kind_(std::is_arithmetic_v<T> ? Kind::typed_pointer : Kind::memory) {
+    std::memcpy(bytes_, &handle, sizeof handle);
+    size_ = sizeof handle;
   }
+  // The scalar of `type` whose bytes begin at `value`.
+  static Argument scalar(ScalarType type, const void* value) {
+    Argument argument;
+    argument.set(type, value, scalar_size_bytes(type));
+    return argument;
+  }
+  static Argument local_memory(std::uint64_t bytes) {
+    Argument argument;
+    std::memcpy(argument.bytes_, &bytes, sizeof bytes);
+    argument.kind_ = Kind::local;
+    return argument;
+  }
+
+  // The handle's or the scalar's bytes.
   const void* data() const { return bytes_; }
-  std::size_t size() const { return size_; }
-  bool is_buffer() const { return is_buffer_; }
+  std::size_t size() const { return size_; }  // of data(); 0 for local memory
+  Kind kind() const { return kind_; }
+  ScalarType type() const { return type_; }  // of a scalar
+  bool is_buffer() const { return kind_ == Kind::memory || kind_ == Kind::typed_pointer; }
+  // Of local memory.
+  std::uint64_t local_bytes() const {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, bytes_, sizeof bytes);
+    return bytes;
+  }
 
  private:
   template <class T>
-  void set(const T& v) {
-    static_assert(sizeof(T) <= sizeof(bytes_));
-    std::memcpy(bytes_, &v, sizeof(T));
-    size_ = sizeof(T);
+  static constexpr ScalarType type_of() {
+    static_assert(sizeof(T) <= 8, "no kernel takes a scalar that large");
+    if constexpr (std::is_floating_point_v<T>) {
+      return sizeof(T) == 4 ? ScalarType::f32 : ScalarType::f64;
+    } else if constexpr (std::is_signed_v<T>) {
+      return sizeof(T) == 1   ? ScalarType::i8
+             : sizeof(T) == 2 ? ScalarType::i16
+             : sizeof(T) == 4 ? ScalarType::i32
+                              : ScalarType::i64;
+    } else {
+      return sizeof(T) == 1   ? ScalarType::u8
+             : sizeof(T) == 2 ? ScalarType::u16
+             : sizeof(T) == 4 ? ScalarType::u32
+                              : ScalarType::u64;
+    }
+  }
+  void set(ScalarType type, const void* value, std::size_t size) {
+    std::memcpy(bytes_, value, size);
+    type_ = type;
+    size_ = static_cast<std::uint8_t>(size);
+    kind_ = Kind::scalar;
   }
   alignas(8) unsigned char bytes_[8] = {};
   std::uint8_t size_ = 0;
-  bool is_buffer_ = false;
+  ScalarType type_ = ScalarType::i32;
+  Kind kind_ = Kind::none;
 };
 
 // Where and how the application wants a launch to happen. All handles stay the caller's.
@@ -145,6 +198,13 @@ class Device {
   // device was made with a folder of its own.
   virtual void keep_programs_in(const std::string& folder) { (void)folder; }
   virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
+  // Whether what the application passes as a buffer is one of at least `bytes` bytes, as far as the
+  // driver can tell. The error says what it got and what was expected: invalid_argument. Any
+  // thread; allocates only where it fails.
+  virtual Status check_buffer(const Argument& argument, std::uint64_t bytes) const {
+    (void)argument, (void)bytes;
+    return {};
+  }
   // Blocking copies on the tuning queue; [offset, offset + size) must lie inside the buffer.
   virtual Status write(Buffer& buffer, std::size_t offset, Bytes data) = 0;
   virtual Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) = 0;

@@ -265,6 +265,19 @@ Error cuMemFree_v2(DeviceAddress address) {
   return kSuccess;
 }
 
+Error cuMemGetAddressRange_v2(DeviceAddress* start, std::size_t* bytes, DeviceAddress address) {
+  const Error error = enter_in_context(kMemGetAddressRange);
+  if (error != kSuccess) return error;
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  for (const auto& [first, size] : state().allocations) {
+    if (address < first || address >= first + size) continue;
+    *start = first;
+    *bytes = size;
+    return kSuccess;
+  }
+  return kNotFound;
+}
+
 Error cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, std::size_t bytes, StreamHandle) {
   const Error error = enter_in_context(kMemcpyHtoDAsync);
   if (error != kSuccess) return error;

@@ -24,6 +24,7 @@ enum StubSetting {
   STUB_RECORD_LAUNCHES,        /* 1; benchmarks set 0, since recording takes a lock */
   STUB_COMPILER,               /* 1: CL_DEVICE_COMPILER_AVAILABLE */
   STUB_GEMM, /* 0; 1: gemm is said to take a time that its options decide; 2: and is computed */
+  STUB_MEMORY_TYPE, /* CL_MEM_OBJECT_BUFFER: of every memory object */
   STUB_SETTING_COUNT
 };
 

@@ -325,13 +325,27 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel, cl_device_id, cl_kernel_work_group_in
   }
 }
 
+cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info what, size_t size, void* out,
+                          size_t* size_out) {
+  if (const cl_int error = enter(kGetMemObjectInfo)) return error;
+  switch (what) {
+    case CL_MEM_TYPE:
+      return give_value(static_cast<cl_mem_object_type>(setting(STUB_MEMORY_TYPE)), size, out,
+                        size_out);
+    case CL_MEM_SIZE: return give_value(object_of(memory)->bytes.size(), size, out, size_out);
+    case CL_MEM_CONTEXT: return give_value(object_of(memory)->parent, size, out, size_out);
+    default: return CL_INVALID_VALUE;
+  }
+}
+
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
   if (const cl_int error = enter(kSetKernelArg)) return error;
   Object& object = *object_of(kernel);
-  if (index >= 16 || size > sizeof object.argument[0]) return CL_INVALID_ARG_INDEX;
+  if (index >= 16) return CL_INVALID_ARG_INDEX;
+  if (value != nullptr && size > sizeof object.argument[0]) return CL_INVALID_ARG_SIZE;
   object.argument_count = std::max(object.argument_count, index + 1);
   object.argument_size[index] = size;
-  std::memcpy(object.argument[index], value, size);
+  if (value != nullptr) std::memcpy(object.argument[index], value, size);  // null: local memory
   return CL_SUCCESS;
 }
 

@@ -10,7 +10,8 @@ const char* const kNames[kFunctionCount] = {
 #undef STUB_NAME
 };
 
-const long kDefaults[STUB_SETTING_COUNT] = {0, 0, 1000, 1, 1, 3, 1, 0, 1, 256, 1, 1, 0};
+const long kDefaults[STUB_SETTING_COUNT] = {0, 0, 1000, 1, 1, 3, 1,
+                                            0, 1, 256,  1, 1, 0, CL_MEM_OBJECT_BUFFER};
 
 State::State() {
   for (int i = 0; i < STUB_SETTING_COUNT; ++i) settings[i] = kDefaults[i];

@@ -46,8 +46,8 @@ std::vector<Argument> arguments_for(const KernelPackage& package, const Shape& s
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     if (package.argument(i).kind == ArgumentKind::scalar) arguments.emplace_back(1.0f);
     if (package.argument(i).kind != ArgumentKind::buffer) continue;
-    const auto elements = get(package.buffer_elements(i, shape, package.default_configuration()));
-    const std::vector<float> ones(static_cast<std::size_t>(elements), 1.0f);
+    const auto bytes = get(package.buffer_bytes(i, shape, package.default_configuration()));
+    const std::vector<float> ones(static_cast<std::size_t>(bytes) / sizeof(float), 1.0f);
     arguments.emplace_back(application.buffer(ones));
   }
   return arguments;

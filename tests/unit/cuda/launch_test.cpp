@@ -269,3 +269,18 @@ TEST_CASE("threads launch one kernel at the same time while another reads the ti
   device.reset();
   CHECK(stub.new_objects() == 0);
 }
+
+TEST_CASE("device memory that is known to be too small is refused") {
+  CudaStub stub;
+  auto device = open_stub(stub);
+  auto buffer = device->allocate(256);
+  REQUIRE(buffer.ok());
+  const Argument memory = (*buffer)->argument();
+  CHECK(device->check_buffer(memory, 256).ok());
+  CHECK(device->check_buffer(memory, 257).message() ==
+        "got 256 bytes of device memory, expected at least 257");
+  CHECK(device->check_buffer(static_cast<float*>(nullptr), 4).code() ==
+        StatusCode::invalid_argument);
+  float on_the_host = 0;
+  CHECK(device->check_buffer(&on_the_host, 4).ok());
+}

@@ -60,13 +60,13 @@ class Call {
       : device_(device), package_(package) {
     for (std::size_t i = 0; i < package.argument_count(); ++i) {
       const ArgumentSpec& spec = package.argument(i);
-      if (spec.kind == ArgumentKind::dimension) {
-        arguments_.push_back(
-            trial::dimension_argument(spec.type, package.dimension_value(i, shape).value()));
+      if (spec.kind == ArgumentKind::buffer) {
+        const std::uint64_t bytes = package.buffer_bytes(i, shape, configuration).value();
+        add_buffer(i, spec, bytes / scalar_size_bytes(spec.type));
       } else if (spec.kind == ArgumentKind::scalar) {
         add_scalar(i, spec);
       } else {
-        add_buffer(i, spec, package.buffer_elements(i, shape, configuration).value());
+        arguments_.push_back(trial::derived_argument(package, i, shape, configuration).value());
       }
     }
   }

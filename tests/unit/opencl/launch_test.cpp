@@ -186,3 +186,36 @@ TEST_CASE_FIXTURE(OpenedStub, "a discarded ticket is released") {
   CHECK(stub.live_objects() == before);
   device->discard(nullptr);
 }
+
+TEST_CASE("a handle is looked at before a kernel gets it") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto buffer = device->allocate(64);
+  REQUIRE(buffer.ok());
+  const Argument memory = (*buffer)->argument();
+  CHECK(device->check_buffer(memory, 64).ok());
+  CHECK(device->check_buffer(memory, 65).message() ==
+        "got a buffer of 64 bytes, expected at least 65");
+  float number = 0;
+  CHECK(device->check_buffer(&number, 4).message() == "got an address, expected a cl_mem");
+  CHECK_FALSE(device->check_buffer(static_cast<void*>(nullptr), 4).ok());
+  stub.set(STUB_MEMORY_TYPE, CL_MEM_OBJECT_IMAGE2D);
+  CHECK(device->check_buffer(memory, 64).message() == "got an image or a pipe, expected a buffer");
+  stub.reset();
+  auto other = open_stub(stub);
+  CHECK(other->check_buffer(memory, 64).message() == "got a buffer of another context");
+  stub.fail("clGetMemObjectInfo", CL_INVALID_MEM_OBJECT, 0);
+  CHECK(device->check_buffer(memory, 64).code() == StatusCode::invalid_argument);
+}
+
+TEST_CASE("local memory is a size without an address") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device);
+  const Argument arguments[] = {Argument::local_memory(4096), std::uint8_t{7}};
+  REQUIRE(program->enqueue(0, two_dimensions(), arguments, {}, nullptr).ok());
+  StubLaunch launch;
+  stub.last_launch(&launch);
+  CHECK(launch.argument_size[0] == 4096);
+  CHECK(launch.argument_size[1] == 1);
+}

@@ -70,8 +70,8 @@ void exercise(const KernelPackage& package) {
   (void)package.reference_plan(shape);
   (void)package.tolerance(shape);
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
-    (void)package.buffer_elements(i, shape, package.default_configuration());
-    (void)package.dimension_value(i, shape);
+    (void)package.buffer_bytes(i, shape, package.default_configuration());
+    (void)package.derived_value(i, shape, package.default_configuration());
   }
 }
 
@@ -146,8 +146,8 @@ TEST_CASE("shapes and configurations of the wrong size are the caller's mistake"
     CHECK(package->plan(shape, good).code() == StatusCode::invalid_argument);
     CHECK(package->reference_plan(shape).code() == StatusCode::invalid_argument);
     CHECK(package->tolerance(shape).code() == StatusCode::invalid_argument);
-    CHECK(package->dimension_value(0, shape).code() == StatusCode::invalid_argument);
-    CHECK(package->buffer_elements(2, shape, good).code() == StatusCode::invalid_argument);
+    CHECK(package->derived_value(0, shape, good).code() == StatusCode::invalid_argument);
+    CHECK(package->buffer_bytes(2, shape, good).code() == StatusCode::invalid_argument);
   }
   CHECK(package->plan(Shape{64}, Configuration{64, 4}).code() == StatusCode::invalid_argument);
   CHECK(package->plan(Shape{64}, Configuration{}).code() == StatusCode::invalid_argument);
@@ -161,7 +161,7 @@ TEST_CASE("arguments come in order with what tuning needs to fill them") {
   REQUIRE(package->argument_count() == 4);
   CHECK(package->argument(0).kind == ArgumentKind::dimension);
   CHECK(package->argument(0).type == ScalarType::i32);
-  CHECK(*package->dimension_value(0, Shape{77}) == 77);
+  CHECK(*package->derived_value(0, Shape{77}, {}) == 77);
   CHECK(package->argument(1).kind == ArgumentKind::scalar);
   CHECK(package->argument(1).fill == Fill::constant);
   CHECK(package->argument(1).fill_low == 1.5);
@@ -170,11 +170,11 @@ TEST_CASE("arguments come in order with what tuning needs to fill them") {
   CHECK(package->argument(3).fill == Fill::uniform);
   CHECK(package->argument(3).fill_low == -1);
   CHECK(package->argument(3).fill_high == 1);
-  CHECK(*package->buffer_elements(3, Shape{77}, package->default_configuration()) == 77);
-  CHECK(package->buffer_elements(1, Shape{77}, package->default_configuration()).code() ==
+  CHECK(*package->buffer_bytes(3, Shape{77}, package->default_configuration()) == 77 * 4);
+  CHECK(package->buffer_bytes(1, Shape{77}, package->default_configuration()).code() ==
         StatusCode::invalid_argument);
-  CHECK(package->dimension_value(1, Shape{77}).code() == StatusCode::invalid_argument);
-  CHECK(package->dimension_value(9, Shape{77}).code() == StatusCode::invalid_argument);
+  CHECK(package->derived_value(1, Shape{77}, {}).code() == StatusCode::invalid_argument);
+  CHECK(package->derived_value(9, Shape{77}, {}).code() == StatusCode::invalid_argument);
 }
 
 TEST_CASE("the reference has an entry point, sizes and options of its own") {

@@ -1,6 +1,7 @@
 // A device in memory whose kernels are functions of the test, with a scripted clock.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
@@ -66,6 +67,7 @@ class Device final : public idletune::Device {
   std::vector<std::string> runs;           // entries
   std::vector<Nanoseconds> deadlines;
   std::string program_folder;
+  std::atomic<std::size_t> largest_allocation{0};
   std::atomic<int> live_buffers{0};
   std::atomic<int> live_programs{0};
   Nanoseconds clock{0};
@@ -104,6 +106,7 @@ class Device final : public idletune::Device {
   void keep_programs_in(const std::string& folder) override { program_folder = folder; }
 
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
+    largest_allocation = std::max<std::size_t>(largest_allocation, bytes);
     if (fail_allocations) return Status(StatusCode::out_of_memory, "scripted");
     return std::unique_ptr<Buffer>(new FakeBuffer(*this, bytes));
   }

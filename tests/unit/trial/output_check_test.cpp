@@ -89,7 +89,7 @@ TEST_CASE("64-bit integers are compared exactly") {
 }
 
 TEST_CASE("what the reference wrote must be written, what it left must be left") {
-  const std::uint32_t word = poison_word(2, 1);
+  const std::uint32_t word = poison_word(ScalarType::f32, 2, 1);
   float poison;
   std::memcpy(&poison, &word, sizeof poison);
   const auto check = [&](float output, float reference) {
@@ -116,4 +116,39 @@ TEST_CASE("the first wrong element is named over all chunks, and all are counted
   CHECK(check.elements() == 9);
   CHECK(check.message() ==
         "output 'c': element 4 is 9, expected 2 (allowed difference 0); 4 of 9 elements differ");
+}
+
+TEST_CASE("halves are compared as the numbers that they are") {
+  const auto bits = [](double value) { return Half(value).bits; };
+  const auto check = [&](double output, double reference) {
+    return compared<std::uint16_t>(ScalarType::f16, tolerance(0.01), {bits(output)},
+                                   {bits(reference)});
+  };
+  CHECK(check(1.005, 1).passed());
+  CHECK_FALSE(check(1.02, 1).passed());
+  CHECK(check(0.0, -0.0).passed());
+  CHECK_FALSE(check(std::nan(""), 1).passed());
+  CHECK(check(1e9, 1e6).passed());  // both are infinite
+  CHECK(check(2, 1).message().find("element 0 is 2, expected 1") != std::string::npos);
+}
+
+TEST_CASE("bytes may be off by what the tolerance says, whatever the poison was") {
+  const std::uint32_t word = 0x07070707u;
+  const auto check = [&](std::uint8_t output, std::uint8_t reference) {
+    return compared<std::uint8_t>(ScalarType::u8, tolerance(1), {output}, {reference}, &word);
+  };
+  CHECK(check(7, 8).passed());
+  CHECK(check(8, 7).passed());
+  CHECK_FALSE(check(7, 9).passed());
+  CHECK_FALSE(check(0, 255).passed());
+  CHECK_FALSE(compared<std::int8_t>(ScalarType::i8, tolerance(100), {-128}, {127}).passed());
+  CHECK(compared<std::int16_t>(ScalarType::i16, tolerance(2), {-1}, {1}).passed());
+}
+
+TEST_CASE("a half that was not written is said to be so") {
+  const std::uint32_t word = poison_word(ScalarType::f16, 2, 1);
+  const auto left = static_cast<std::uint16_t>(word & 0xffff);
+  const auto check =
+      compared<std::uint16_t>(ScalarType::f16, tolerance(1e30), {left}, {Half(1).bits}, &word);
+  CHECK(check.message().find("was not written") != std::string::npos);
 }

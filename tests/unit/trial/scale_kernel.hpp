@@ -31,6 +31,8 @@ enum Fault : std::int64_t {
   kHangs,
   kFailsToRun,
   kBehindTheEndWhenWarm,  // from its second run on
+  kFarBehindTheEnd,       // writes y[2 N - 1]
+  kFarBeforeTheStart,     // writes x[-N]
   kFaultCount
 };
 
@@ -124,6 +126,8 @@ inline Status scale(const Launch& launch, float x0_of_seed_two, std::size_t earl
       break;
     case kSlightlyOff: y[2] *= 1.000005f; break;
     case kAccumulatesTwice: z[3] += x[3]; break;
+    case kFarBehindTheEnd: y[2 * n - 1] = 1; break;
+    case kFarBeforeTheStart: x[-n] = 1; break;
     case kBehindTheEndWhenWarm:
       if (earlier_runs > 0) z[n] = 1;
       break;

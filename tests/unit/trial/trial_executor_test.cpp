@@ -115,6 +115,45 @@ TEST_CASE("elements that the reference leaves alone must be left alone") {
   CHECK_MESSAGE(contains(outcome.message, "element 999 was written"), outcome.message);
 }
 
+TEST_CASE("writes as far astray as the buffer is long are found") {
+  for (const std::size_t alignment : {std::size_t{64}, std::size_t{0}}) {
+    Bench bench;
+    bench.device.alignment = alignment;
+    TrialRequest request = bench.request(TrialStage::check, kFarBehindTheEnd);
+    request.shape = {10000};
+    const TrialOutcome behind = bench.get().run(request);
+    CHECK(behind.status == TrialStatus::correctness);
+    CHECK(contains(behind.message, "wrote outside buffer 'y': 39996 bytes behind its end"));
+    if (alignment == 0) continue;
+    request.configuration = {kFarBeforeTheStart, 16, 0};
+    const TrialOutcome before = bench.get().run(request);
+    CHECK(contains(before.message, "wrote outside buffer 'x': 40000 bytes before its start"));
+    request.configuration = {kNoFault, 16, 0};
+    CHECK(bench.get().run(request).status == TrialStatus::correct);
+  }
+}
+
+TEST_CASE("zones are as wide as the scratch limit and the device allow") {
+  // Three buffers of 40000 bytes, their zones of 4096 on each side, and twice two outputs.
+  constexpr std::uint64_t kLeast = 3 * (40000 + 2 * 4096) + 2 * 2 * 40000;
+  const auto far_write = [](std::uint64_t limit_bytes, std::uint64_t largest_buffer_bytes) {
+    Bench bench;
+    bench.options.scratch_limit_bytes = limit_bytes;
+    bench.device.device_info.max_allocation_bytes = largest_buffer_bytes;
+    TrialRequest request = bench.request(TrialStage::check, kNoFault);
+    request.shape = {10000};
+    const TrialOutcome outcome = bench.get().run(request);
+    CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+    CHECK(bench.device.largest_allocation < largest_buffer_bytes + 1);
+    return bench.device.largest_allocation.load();
+  };
+  CHECK(far_write(kLeast, 1 << 20) == 40000 + 2 * 4096);
+  CHECK(far_write(kLeast + 3 * 40000, 1 << 20) > 40000 + 2 * 19000);
+  CHECK(far_write(kLeast + 3 * 40000, 1 << 20) <= 40000 + 2 * 20032);
+  CHECK(far_write(1 << 24, 1 << 20) == 40000 + 2 * 40000);
+  CHECK(far_write(1 << 24, 100000) == 40000 + 2 * 4096);
+}
+
 TEST_CASE("without windows writes behind the end are still found") {
   Bench bench;
   bench.device.alignment = 0;

@@ -102,20 +102,49 @@ TEST_CASE("scalars have the size of their type and the value of their fill") {
   float number = 0;
   std::memcpy(&number, value.data(), 4);
   CHECK(number == 1.5f);
-  CHECK(dimension_argument(ScalarType::i64, 5).size() == 8);
-  CHECK_FALSE(dimension_argument(ScalarType::i32, 5).is_buffer());
+  CHECK(value.type() == ScalarType::f32);
+  CHECK_FALSE(value.is_buffer());
 }
 
-TEST_CASE("poison is a NaN in both floating-point types") {
+TEST_CASE("bytes and halves are filled like wider types") {
+  CHECK(filled<std::uint8_t>(spec_of(ScalarType::u8, Fill::index, 254, 254), 0, 1, 0, 3) ==
+        std::vector<std::uint8_t>{254, 255, 255});
+  CHECK(filled<std::int16_t>(spec_of(ScalarType::i16, Fill::constant, -7, -7), 0, 1, 0, 2) ==
+        std::vector<std::int16_t>{-7, -7});
+  const auto halves =
+      filled<std::uint16_t>(spec_of(ScalarType::f16, Fill::uniform, -1, 1), 0, 1, 0, 2000);
+  for (const std::uint16_t bits : halves) {
+    Half half;
+    half.bits = bits;
+    CHECK_UNARY(half.value() >= -1);
+    CHECK_UNARY(half.value() < 1);
+  }
+  int counts[256] = {};
+  for (const std::uint8_t v :
+       filled<std::uint8_t>(spec_of(ScalarType::u8, Fill::uniform, 0, 256), 0, 1, 0, 25600)) {
+    ++counts[v];
+  }
+  for (const int count : counts) CHECK(std::abs(count - 100) < 60);  // six sigma
+}
+
+TEST_CASE("poison is a NaN in all floating-point types") {
   for (std::uint32_t argument = 0; argument < 20; ++argument) {
     std::uint8_t bytes[8];
-    fill_words(poison_word(argument, argument * 3), bytes);
+    fill_words(poison_word(ScalarType::f32, argument, argument * 3), bytes);
     float single;
     double twice;
+    Half halves[2];
     std::memcpy(&single, bytes, sizeof single);
     std::memcpy(&twice, bytes, sizeof twice);
+    std::memcpy(halves, bytes, sizeof halves);
     CHECK(std::isnan(single));
     CHECK(std::isnan(twice));
-    CHECK(guard_word(argument) != poison_word(argument, 1));
+    CHECK(std::isnan(halves[0].value()));
+    CHECK(std::isnan(halves[1].value()));
+    CHECK(guard_word(argument) != poison_word(ScalarType::f32, argument, 1));
   }
+}
+
+TEST_CASE("poison of bytes is another one for another seed") {
+  CHECK(poison_word(ScalarType::u8, 0, 1) != poison_word(ScalarType::u8, 0, 2));
 }
