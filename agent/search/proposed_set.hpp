@@ -2,29 +2,30 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_set>
+#include <optional>
 
 #include <idletune/configuration.hpp>
 
+#include "models/core/number_set.hpp"
 #include "models/space/space.hpp"
 
 namespace idletune {
 
-// Remembers configurations by their number (or by their key where the space has no numbers); some
-// 16 bytes each. Configurations that are not in the space are ignored.
+// Remembers configurations by their number (or by their key where the space has no numbers); at
+// most 32 bytes each. Configurations that are not in the space are ignored.
 class ProposedSet {
  public:
   explicit ProposedSet(const Space& space) : space_(space) {}
   // False if it was there already, or is not in the space.
   bool add(const Configuration& configuration) {
     const std::optional<std::uint64_t> id = identify(configuration);
-    return id && ids_.insert(*id).second;
+    return id && ids_.insert(*id);
   }
   bool has(const Configuration& configuration) const {
     const std::optional<std::uint64_t> id = identify(configuration);
-    return id && ids_.count(*id) != 0;
+    return id && ids_.has(*id);
   }
-  bool has_number(std::uint64_t index) const { return ids_.count(index) != 0; }
+  bool has_number(std::uint64_t index) const { return ids_.has(index); }
   void add_number(std::uint64_t index) { ids_.insert(index); }
   std::size_t size() const { return ids_.size(); }
   // What a configuration is remembered by: its number, or its key; nothing if it is not in the
@@ -37,7 +38,7 @@ class ProposedSet {
 
  private:
   const Space& space_;
-  std::unordered_set<std::uint64_t> ids_;
+  NumberSet ids_;
 };
 
 }  // namespace idletune
