@@ -28,7 +28,7 @@ class ObjectWriter {
   }
   void count(const char* name, std::uint64_t value) {
     key(name);
-    out_ += std::to_string(value);
+    append(out_, {value});
   }
   void flag(const char* name, bool value) { raw(name, value ? "true" : "false"); }
   void raw(const char* name, const std::string& json) {
@@ -68,7 +68,7 @@ std::string numbers(Span<const std::int64_t> values) {
   std::string out = "[";
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out += ", ";
-    out += std::to_string(values[i]);
+    append(out, {values[i]});
   }
   return out + "]";
 }

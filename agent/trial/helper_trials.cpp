@@ -38,8 +38,7 @@ constexpr std::uint32_t kMaxCountedRepeats = 10000;
 Nanoseconds time_since(Clock::time_point start) { return Clock::now() - start; }
 
 std::string in_milliseconds(Nanoseconds time) {
-  return std::to_string(std::chrono::duration_cast<std::chrono::milliseconds>(time).count()) +
-         " ms";
+  return joined({std::chrono::duration_cast<std::chrono::milliseconds>(time).count(), " ms"});
 }
 
 bool is_program(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }

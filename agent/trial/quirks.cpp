@@ -1,5 +1,7 @@
 #include "agent/trial/quirks.hpp"
 
+#include <idletune/text.hpp>
+
 #include <utility>
 
 #include "platform/os/storage.hpp"
@@ -215,7 +217,7 @@ void append_line(std::string& text, const Quirk& quirk) {
     text += ' ';
     text += relation_text(comparison.relation);
     text += ' ';
-    text += std::to_string(comparison.value);
+    append(text, {comparison.value});
     separator = ", ";
   }
   text += ": ";

@@ -7,12 +7,12 @@
 namespace idletune::opencl {
 namespace {
 
-std::string trimmed(std::string text) {
-  while (!text.empty() && (text.back() == '\0' || text.back() == ' ' || text.back() == '\n')) {
-    text.pop_back();
-  }
-  const std::size_t first = text.find_first_not_of(' ');
-  return first == std::string::npos ? std::string() : text.substr(first);
+std::string trimmed(const std::string& text) {
+  std::size_t begin = 0;
+  std::size_t end = text.size();
+  while (end > 0 && (text[end - 1] == '\0' || text[end - 1] == ' ' || text[end - 1] == '\n')) --end;
+  while (begin < end && text[begin] == ' ') ++begin;
+  return {text.data() + begin, end - begin};
 }
 
 constexpr std::size_t kMaxInfoBytes = 1 << 16;
@@ -23,7 +23,7 @@ std::string device_text(const Api& api, cl_device_id device, cl_device_info what
   if (size == 0 || size > kMaxInfoBytes) return {};
   std::string text(size, '\0');
   if (api.GetDeviceInfo(device, what, size, &text[0], nullptr) != CL_SUCCESS) return {};
-  return trimmed(std::move(text));
+  return trimmed(text);
 }
 
 std::string platform_text(const Api& api, cl_platform_id platform, cl_platform_info what) {
@@ -32,7 +32,7 @@ std::string platform_text(const Api& api, cl_platform_id platform, cl_platform_i
   if (size == 0 || size > kMaxInfoBytes) return {};
   std::string text(size, '\0');
   if (api.GetPlatformInfo(platform, what, size, &text[0], nullptr) != CL_SUCCESS) return {};
-  return trimmed(std::move(text));
+  return trimmed(text);
 }
 
 // The driver's answer, or zero where it gives none.

@@ -143,7 +143,7 @@ Status Channel::receive_all(MutableBytes buffer, nanoseconds wait, bool* receive
 
 std::string ExitStatus::to_string() const {
   switch (kind) {
-    case Kind::exited: return "exited with " + std::to_string(value);
+    case Kind::exited: return joined({"exited with ", value});
     case Kind::signaled: {
       const char* name = "";
       switch (value) {
