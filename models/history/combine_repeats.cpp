@@ -19,6 +19,7 @@ struct Gathered {
   std::vector<double> compile_times_ns;
   std::size_t rows = 0;
   TrialStatus first_failure = TrialStatus::runtime;
+  bool drawn = false;
 };
 
 double median_or_none(std::vector<double>& values) {
@@ -62,6 +63,7 @@ std::vector<const CellColumn*> columns_of(const History& history,
 
 void gather(const History& history, const std::vector<std::string>& names, Gatherer& gatherer) {
   const auto columns = columns_of(history, names);
+  const CellColumn* proposals = history.proposals();
   for (std::size_t row = 0; row < history.rows(); ++row) {
     Configuration configuration;
     for (const CellColumn* column : columns) configuration.push_back(column->code(row));
@@ -72,6 +74,7 @@ void gather(const History& history, const std::vector<std::string>& names, Gathe
       gathered.first_failure = history.status[row];
     }
     ++gathered.rows;
+    gathered.drawn = gathered.drawn || drawn_uniformly(proposals, row);
     if (std::isfinite(history.compile_time[row])) {
       gathered.compile_times_ns.push_back(history.compile_time_ns(row));
     }
@@ -90,11 +93,15 @@ History combine_repeats(const std::vector<const History*>& repeats) {
   const std::vector<std::string> names = first.parameter_names();
   for (const std::string& name : names) combined.parameters.emplace_back(name);
   Gatherer gatherer;
+  bool chosen = false;
   for (const History* history : repeats) {
     gather(*history, names, gatherer);
+    chosen = chosen || history->proposals() != nullptr;
     combined.valid_count = std::max(combined.valid_count, history->valid_count);
   }
+  if (chosen) combined.extras.emplace_back(kProposalColumn);
   for (Gathered& gathered : gatherer.all()) {
+    if (chosen) combined.extras[0].push_text(gathered.drawn ? kUniformDraw : "chosen");
     for (std::size_t p = 0; p < names.size(); ++p) {
       combined.parameters[p].push_integer(gathered.configuration[p]);
     }

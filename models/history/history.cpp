@@ -29,6 +29,13 @@ std::size_t History::count(TrialStatus wanted) const {
   return static_cast<std::size_t>(std::count(status.begin(), status.end(), wanted));
 }
 
+const CellColumn* History::proposals() const {
+  for (const CellColumn& column : extras) {
+    if (column.name() == kProposalColumn) return &column;
+  }
+  return nullptr;
+}
+
 double History::best_time_ns() const {
   double best = std::numeric_limits<double>::quiet_NaN();
   for (std::size_t row = 0; row < rows(); ++row) {

@@ -16,6 +16,10 @@
 
 namespace idletune {
 
+// The extra column that says how each row came to be proposed, where it was not by an exploration.
+inline constexpr char kProposalColumn[] = "proposal";
+inline constexpr char kUniformDraw[] = "random";  // its word for a uniform draw from the space
+
 // Columns of equal length, one row per measured configuration. Times are kept in the unit of their
 // source (`nanoseconds_per_unit`), so that nothing is lost by converting; the functions give ns.
 struct History {
@@ -38,6 +42,9 @@ struct History {
 
   std::size_t rows() const { return status.size(); }
   bool correct(std::size_t row) const { return status[row] == TrialStatus::correct; }
+  // The column kProposalColumn; null: nobody chose, the rows are the space or a uniform sample of
+  // it.
+  const CellColumn* proposals() const;
   Configuration configuration(std::size_t row) const;  // CellColumn::code per parameter
   double run_time_ns(std::size_t row) const { return run_time[row] * nanoseconds_per_unit; }
   double compile_time_ns(std::size_t row) const { return compile_time[row] * nanoseconds_per_unit; }
@@ -52,6 +59,13 @@ struct History {
   friend bool operator==(const History& a, const History& b);
   friend bool operator!=(const History& a, const History& b) { return !(a == b); }
 };
+
+// Whether a row says something about the share of good configurations: what a search chose does
+// not.
+inline bool drawn_uniformly(const CellColumn* proposals, std::size_t row) {
+  return proposals == nullptr ||
+         (proposals->kind(row) == CellKind::text && proposals->text(row) == kUniformDraw);
+}
 
 // The measured configurations as an explicit space; row i is configuration i. Errors: those of
 // Space::from_rows (a configuration measured twice, ...), naming the kernel and device.

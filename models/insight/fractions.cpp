@@ -36,10 +36,12 @@ double PerformanceDistribution::better_share_bound(double risk) const {
 PerformanceDistribution distribution_of(const History& history, std::uint64_t assumed_failed) {
   PerformanceDistribution result;
   const double best = history.best_time_ns();
+  const CellColumn* proposals = history.proposals();
   std::vector<double> run_times;
   std::vector<double> compile_times;
   for (std::size_t row = 0; row < history.rows(); ++row) {
     if (history.status[row] == TrialStatus::constraints) continue;
+    if (!drawn_uniformly(proposals, row)) continue;
     ++result.measured;
     if (std::isfinite(history.compile_time[row]))
       compile_times.push_back(history.compile_time_ns(row));
@@ -69,6 +71,7 @@ std::vector<std::uint64_t> dropped_failures(const std::vector<const History*>& h
     for (std::size_t j = 0; j < histories.size(); ++j) {
       if (i == j || !same_kernel(*histories[i], *histories[j]) || !nearly_equal(sets[i], sets[j]))
         continue;
+      if (histories[i]->proposals() != nullptr || histories[j]->proposals() != nullptr) continue;
       for (const std::uint64_t key : sets[j].keys()) {
         if (!sets[i].has(key)) missing.insert(key);
       }

@@ -10,8 +10,9 @@
 namespace idletune {
 
 // The distribution of q = t_best / t over the valid configurations of a history: all rows but those
-// of status `constraints`; failures count as 0. Configurations that the history does not have but
-// `assumed_failed` others (see dropped_failures) count as 0 too.
+// of status `constraints` and those that a search chose (they are better than the space is; the
+// best one may be one of them); failures count as 0. Configurations that the history does not have
+// but `assumed_failed` others (see dropped_failures) count as 0 too.
 struct PerformanceDistribution {
   std::vector<double> sorted;    // q, ascending; one per configuration in the denominator
   std::uint64_t valid = 0;       // the denominator: sorted.size()
@@ -38,7 +39,8 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
 
 // How many configurations history `i` lacks that others of the same kernel, parameters and shape
 // have: results whose writer dropped its failures. Only histories that overlap by at least 80 % of
-// their union are compared; samples and other value lists are no such thing.
+// their union are compared; samples and other value lists are no such thing, nor is what a search
+// chose.
 std::vector<std::uint64_t> dropped_failures(const std::vector<const History*>& histories);
 
 }  // namespace idletune

@@ -61,6 +61,25 @@ PerformanceTable::PerformanceTable(const std::vector<const History*>& histories)
   }
   for (Source& source : sources_) source.relative.resize(configurations_.size(), -1.0f);
   mark_dropped_failures();
+  fill_unknown_distributions();
+}
+
+void PerformanceTable::fill_unknown_distributions() {
+  std::vector<double> drawn;
+  for (const Source& source : sources_) {
+    drawn.insert(drawn.end(), source.distribution.sorted.begin(), source.distribution.sorted.end());
+  }
+  for (Source& source : sources_) {
+    std::vector<double>& sorted = source.distribution.sorted;
+    if (!sorted.empty()) continue;
+    sorted = drawn;
+    for (std::size_t c = 0; drawn.empty() && c < source.relative.size(); ++c) {
+      if (source.relative[c] >= 0) sorted.push_back(static_cast<double>(source.relative[c]));
+    }
+    std::sort(sorted.begin(), sorted.end());
+    source.distribution.valid = sorted.size();
+    source.distribution.space = std::max(source.distribution.space, source.distribution.valid);
+  }
 }
 
 // As dropped_failures() counts them: what a source lacks and others of nearly the same set have.
@@ -69,7 +88,7 @@ void PerformanceTable::mark_dropped_failures() {
   const std::vector<Source> as_measured = sources_;
   for (std::size_t s = 0; s < sources_.size(); ++s) {
     for (const Source& other : as_measured) {
-      if (other.shape != sources_[s].shape) continue;
+      if (other.shape != sources_[s].shape || other.chosen || sources_[s].chosen) continue;
       std::size_t common = 0;
       std::size_t together = 0;
       for (std::size_t c = 0; c < count; ++c) {
@@ -102,6 +121,7 @@ void PerformanceTable::add_source(const History& history, std::uint64_t dropped)
   source.device = history.device;
   source.shape = history.shape;
   source.distribution = distribution_of(history, dropped);
+  source.chosen = history.proposals() != nullptr;
   const std::vector<std::size_t> order = order_of(history, parameters_);
   const double best = history.best_time_ns();
   for (std::size_t row = 0; row < history.rows(); ++row) {

@@ -22,10 +22,12 @@ class PerformanceTable {
     Shape shape;
     std::vector<float> relative;  // per configuration
     PerformanceDistribution distribution;
+    bool chosen = false;  // a search chose what was measured, some uniform draws apart
   };
 
   // Histories of one kernel with the same parameter names; those without any correct row, and rows
-  // that violate constraints, are left out.
+  // that violate constraints, are left out. Distributions are those of uniform draws; a source
+  // without any takes over those of the others or, where none has any, of all its rows.
   explicit PerformanceTable(const std::vector<const History*>& histories);
 
   const std::string& kernel() const { return kernel_; }
@@ -37,6 +39,7 @@ class PerformanceTable {
   std::size_t number_of(const Configuration& configuration);
   void add_source(const History& history, std::uint64_t dropped);
   void mark_dropped_failures();
+  void fill_unknown_distributions();
   std::string kernel_;
   std::vector<std::string> parameters_;
   std::vector<Configuration> configurations_;
