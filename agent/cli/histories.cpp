@@ -7,7 +7,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/history/import.hpp"
+#include "agent/explore/journal_history.hpp"
+#include "agent/journal/journal.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -22,10 +23,27 @@ bool is_history_file(Bytes bytes) {
 
 }  // namespace
 
+std::string file_behind(const std::string& path) {
+  const std::string journal = path + "/" + journal::kJournalName;
+  return file_stamp(journal) != 0 ? journal : path;
+}
+
+Result<std::vector<History>> import_named(Bytes bytes, const std::string& path,
+                                          const ImportOptions& options) {
+  if (!explore::is_journal(bytes)) return import_histories(bytes, path, options);
+  Result<std::vector<History>> histories = explore::histories_of_journal(bytes, path);
+  if (!histories.ok()) return histories;
+  for (History& history : *histories) {
+    if (!options.kernel.empty()) history.kernel = options.kernel;
+    if (!options.device.empty()) history.device = options.device;
+  }
+  return histories;
+}
+
 Result<std::vector<History>> load_histories(const std::string& path) {
-  const Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxFileBytes);
+  const Result<std::vector<std::uint8_t>> bytes = read_file(file_behind(path), kMaxFileBytes);
   if (!bytes.ok()) return bytes.status();
-  if (!is_history_file(*bytes)) return import_histories(*bytes, path);
+  if (!is_history_file(*bytes)) return import_named(*bytes, path);
   Result<History> history = read_history(*bytes, path);
   if (!history.ok()) return history.status();
   std::vector<History> histories;
@@ -38,7 +56,7 @@ Result<std::vector<std::string>> history_files(const std::vector<std::string>& p
   std::vector<std::string> files;
   for (const std::string& path : paths) {
     std::error_code error;
-    if (!fs::is_directory(path, error)) {
+    if (!fs::is_directory(path, error) || file_behind(path) != path) {
       files.push_back(path);
       continue;
     }

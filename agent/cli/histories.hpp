@@ -9,17 +9,25 @@
 #include <idletune/result.hpp>
 
 #include "models/history/history.hpp"
+#include "models/history/import.hpp"
 
 namespace idletune::cli {
 
-// Each path that is a folder replaced by the histories (*.ithistory) in it, by name. Errors:
-// not_found if a folder has none; those of reading a folder.
+// Each path that is a folder replaced by the histories (*.ithistory) in it, by name; a board's
+// state folder stays what it is. Errors: not_found if a folder has none; those of reading a folder.
 Result<std::vector<std::string>> history_files(const std::vector<std::string>& paths);
 
 // The same in place.
 Status expand_folders(std::vector<std::string>& paths);
 
-// The histories in a file: our own format, or whatever import_histories knows.
+// What one argument that the user named holds: a file of a format that import_histories knows, a
+// journal, or a board's state folder with one. `bytes` are the file's.
+Result<std::vector<History>> import_named(Bytes bytes, const std::string& path,
+                                          const ImportOptions& options = {});
+// The file behind such an argument: `path`, or the journal in the state folder of that path.
+std::string file_behind(const std::string& path);
+
+// The histories in a file: our own format, or whatever import_named knows.
 Result<std::vector<History>> load_histories(const std::string& path);
 
 // All of them, in the order of the paths, which may be folders; the first failure ends it.

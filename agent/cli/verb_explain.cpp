@@ -6,6 +6,7 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
 #include "platform/os/storage.hpp"
 
@@ -18,18 +19,14 @@ double milliseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-6;
 }
 
-std::string values_text(const Configuration& configuration) {
-  std::string text;
-  for (std::int64_t value : configuration.values()) {
-    text += (text.empty() ? "" : ",") + std::to_string(value);
-  }
-  return text;
-}
-
-nlohmann::json adoption_object(const journal::Adoption& adoption, std::size_t measured) {
-  return {{"kernel", hexadecimal(adoption.trial.kernel)},
+nlohmann::json adoption_object(const journal::State& state, const journal::Adoption& adoption) {
+  const std::size_t measured = state.measurement_count(adoption.trial.shape_key());
+  const explore::KernelNames names = explore::kernel_names(state, adoption.trial.kernel);
+  return {{"kernel", names.name},
+          {"kernel_digest", hexadecimal(adoption.trial.kernel)},
+          {"device", explore::device_names(state, adoption.trial.device).name},
           {"shape", report::shape_text(adoption.trial.shape)},
-          {"configuration", values_text(adoption.trial.configuration)},
+          {"configuration", explore::configuration_text(names, adoption.trial.configuration)},
           {"default_ms", milliseconds(adoption.default_time)},
           {"running_ms", milliseconds(adoption.expected)},
           {"measured", measured}};
@@ -48,15 +45,16 @@ nlohmann::json describe(const journal::Journal& journal) {
   const journal::State& state = journal.state();
   nlohmann::json adoptions = nlohmann::json::array();
   state.for_each_adoption([&](const journal::Adoption& adoption) {
-    adoptions.push_back(
-        adoption_object(adoption, state.measurement_count(adoption.trial.shape_key())));
+    adoptions.push_back(adoption_object(state, adoption));
   });
   nlohmann::json quarantines = nlohmann::json::array();
   state.for_each_quarantine([&](const journal::Quarantine& quarantine) {
-    quarantines.push_back({{"kernel", hexadecimal(quarantine.key.kernel)},
-                           {"configuration", values_text(quarantine.trial.configuration)},
-                           {"reason", journal::quarantine_reason_name(quarantine.reason)},
-                           {"detail", quarantine.detail}});
+    const explore::KernelNames names = explore::kernel_names(state, quarantine.key.kernel);
+    quarantines.push_back(
+        {{"kernel", names.name},
+         {"configuration", explore::configuration_text(names, quarantine.trial.configuration)},
+         {"reason", journal::quarantine_reason_name(quarantine.reason)},
+         {"detail", quarantine.detail}});
   });
   return {{"journal", journal.recovery().damage().to_string()},
           {"journal_dropped_bytes", journal.recovery().dropped_bytes},
@@ -158,8 +156,9 @@ void print_text(const nlohmann::json& facts, CliContext& context) {
                 format_number(ledger["kernel_ms"], 1) + " ms of kernel time, at least " +
                 format_number(ledger["saved_ms"], 1) + " ms saved\n");
   for (const nlohmann::json& q : facts["quarantined"]) {
-    context.print("quarantined: " + q["configuration"].get<std::string>() + " (" +
-                  q["reason"].get<std::string>() + ") " + q["detail"].get<std::string>() + "\n");
+    context.print("quarantined: " + q["kernel"].get<std::string>() + " " +
+                  q["configuration"].get<std::string>() + " (" + q["reason"].get<std::string>() +
+                  ") " + q["detail"].get<std::string>() + "\n");
   }
 }
 

@@ -11,7 +11,7 @@
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
-#include "models/history/import.hpp"
+#include "agent/journal/journal.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -26,8 +26,14 @@ struct ImportArguments {
   ImportOptions options;
 };
 
-// "x/gemm-RTX_3090.json.gz" becomes "gemm-RTX_3090".
-std::string stem_of(const std::string& path) {
+// "x/gemm-RTX_3090.json.gz" becomes "gemm-RTX_3090"; "boards/7/" and "boards/7/journal" become "7".
+std::string stem_of(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  const std::string journal = std::string("/") + journal::kJournalName;
+  if (path.size() > journal.size() &&
+      path.compare(path.size() - journal.size(), journal.size(), journal) == 0) {
+    path.resize(path.size() - journal.size());
+  }
   std::string stem = path.substr(path.find_last_of('/') + 1);
   for (const char* ending : {".gz", ".json", ".xml", ".ithistory"}) {
     const std::string suffix(ending);
@@ -75,9 +81,9 @@ class Import {
 
  private:
   Status take(const std::string& file) {
-    auto bytes = read_file(file, kMaxFileBytes);
+    auto bytes = read_file(file_behind(file), kMaxFileBytes);
     if (!bytes.ok()) return bytes.status();
-    const auto histories = import_histories(*bytes, file, arguments_.options);
+    const auto histories = import_named(*bytes, file, arguments_.options);
     if (!histories.ok()) return histories.status();
     bytes->clear();
     bytes->shrink_to_fit();
@@ -139,11 +145,12 @@ class Import {
 void add_import_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
   Verb verb = line.add_verb("import",
-                            "turns other tuners' results into histories; a file that cannot be "
-                            "read is named, the others are imported");
+                            "turns other tuners' results, and what boards measured, into "
+                            "histories; a file that cannot be read is named, the others are "
+                            "imported");
   verb.option("files", arguments->files,
               "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner "
-              "results; also .gz")
+              "results, also .gz; state folders of boards, or their journals")
       .required();
   verb.option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
       .value_name("FOLDER")
