@@ -74,8 +74,8 @@ TEST_CASE("a source has the distribution of its history") {
   CHECK(source.best_time_ns == 1e6);
   CHECK(source.median_run_ns == 1.05e6);
   CHECK(source.median_compile_ns == 50e6);
-  CHECK(source.relative_performance.value(0) == 0);
-  CHECK(source.relative_performance.value(1) == 1);
+  CHECK(source.relative_performance.values()[0] == 0);
+  CHECK(source.relative_performance.values()[kQuantileCount - 1] == 1);
 }
 
 TEST_CASE("each device's own best is its exact pick for its shape") {

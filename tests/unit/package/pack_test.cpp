@@ -224,7 +224,7 @@ TEST_CASE("a kernel has at most as many arguments as a launch carries") {
   }
   const auto package = round_trip(description);
   REQUIRE_MESSAGE(package.ok(), package.status().message());
-  CHECK((*package)->argument_count() == std::tuple_size_v<decltype(detail::ShapeSlot::arguments)>);
+  CHECK((*package)->argument_count() == std::tuple_size_v<decltype(detail::Variant::derived)>);
   description.arguments.push_back(description.arguments.front());
   description.arguments.back().name = "one_more";
   CHECK(refusal(description).find("33 arguments, expected 1 to 32") != std::string::npos);

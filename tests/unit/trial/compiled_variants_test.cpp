@@ -91,7 +91,7 @@ TEST_CASE("compiled variants are kept up to the limit, the least recently used o
   const auto compile = [&](std::int64_t fault) {
     const TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, fault));
     CHECK(outcome.status == TrialStatus::correct);
-    return bench.device.compiles;
+    return bench.device.compiles.load();
   };
   CHECK(compile(0) == 2);  // and the reference
   CHECK(compile(1) == 3);
