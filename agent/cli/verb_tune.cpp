@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include <idletune/agent.hpp>
+#include <idletune/in_process.hpp>
 #include <idletune/learning.hpp>
 
 #include "agent/cli/explanation_output.hpp"
@@ -38,7 +39,7 @@ AgentOptions options_from(const TuneOptions& given) {
   options.model = given.model;
   options.state = given.state;
   options.seed = given.seed;
-  if (given.in_process) options.isolation = Isolation::in_process;
+  if (given.in_process) options.in_process = trials_in_process();
   return options;
 }
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/trial/stage_thread.hpp"
+#include "agent/trial/trials_in_process.hpp"
 
 namespace idletune {
 
@@ -47,5 +48,27 @@ bool InProcessTrials::poll(Nanoseconds wait, TrialOutcome& outcome) {
 }
 
 bool InProcessTrials::poisoned() const { return state_->poisoned.load(); }
+
+namespace {
+
+class Maker final : public TrialsInProcess {
+ public:
+  Result<std::unique_ptr<TrialRunner>> make(Device& device,
+                                            const std::shared_ptr<const KernelPackage>& package,
+                                            const TrialExecutorOptions& options,
+                                            const QuirkTable& quirks) const override {
+    auto trials =
+        InProcessTrials::create(std::make_unique<TrialExecutor>(device, package, options, quirks));
+    if (!trials.ok()) return trials.status();
+    return std::unique_ptr<TrialRunner>(std::move(*trials));
+  }
+};
+
+}  // namespace
+
+const TrialsInProcess* trials_in_process() {
+  static const Maker maker;
+  return &maker;
+}
 
 }  // namespace idletune

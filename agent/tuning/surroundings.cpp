@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "agent/trial/helper_trials.hpp"
-#include "agent/trial/in_process_trials.hpp"
+#include "agent/trial/trials_in_process.hpp"
 #include "platform/os/boot.hpp"
 
 namespace idletune::detail {
@@ -32,14 +32,11 @@ TrialRunnerFactory trials_in_helpers(HelperTrialsOptions options) {
   };
 }
 
-TrialRunnerFactory trials_in_this_process(const TrialExecutorOptions& options, QuirkTable table) {
-  return [options, quirks = std::make_shared<const QuirkTable>(std::move(table))](
-             Device& device, const std::shared_ptr<const KernelPackage>& package)
-             -> Result<std::unique_ptr<TrialRunner>> {
-    auto trials =
-        InProcessTrials::create(std::make_unique<TrialExecutor>(device, package, options, *quirks));
-    if (!trials.ok()) return trials.status();
-    return std::unique_ptr<TrialRunner>(std::move(*trials));
+TrialRunnerFactory trials_in_this_process(const TrialsInProcess& trials,
+                                          const TrialExecutorOptions& options, QuirkTable table) {
+  return [&trials, options, quirks = std::make_shared<const QuirkTable>(std::move(table))](
+             Device& device, const std::shared_ptr<const KernelPackage>& package) {
+    return trials.make(device, package, options, *quirks);
   };
 }
 
@@ -61,8 +58,9 @@ Surroundings real_surroundings(const AgentOptions& options) {
   if (options.seed == 0) real.board = board_identity();
   TrialExecutorOptions executor;
   executor.scratch_limit_bytes = options.scratch_limit_bytes;
-  if (options.isolation == Isolation::in_process) {
-    real.make_trial_runner = trials_in_this_process(executor, quirks_of(options));
+  if (options.in_process != nullptr) {
+    real.make_trial_runner =
+        trials_in_this_process(*options.in_process, executor, quirks_of(options));
     return real;
   }
   HelperTrialsOptions helper;

@@ -144,8 +144,8 @@ void idletune_free(void* text);
 
 /* --- ask/tell --- */
 /* A space without constraints: parameter i has the name names[i] and the value_counts[i] values
- * that follow those of the parameters before it in `values`. `seed`: 0 draws other configurations on
- * every board, see idletune::AgentOptions. */
+ * that follow those of the parameters before it in `values`. `seed`: 0 draws other configurations
+ * on every board, see idletune::AgentOptions. */
 idletune_status idletune_tuner_open(const char* name, const char* const* names,
                                     const size_t* value_counts, const int64_t* values,
                                     size_t parameter_count, uint64_t seed, idletune_tuner** tuner);

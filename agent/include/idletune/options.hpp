@@ -16,22 +16,13 @@ enum class Mode : std::uint8_t {
   tune = 2     // everything
 };
 
-enum class Isolation : std::uint8_t {
-  // Trials run in the program `idletune-helper`. A crash, an abort or a hung driver costs that
-  // program and never the application.
-  helper_process = 0,
-  // Trials run in the application's process, on the agent's own thread. This promises less: a
-  // configuration that takes its process down takes the application down, once. The next start
-  // quarantines it.
-  in_process = 1
-};
-
 // Levels: 1 errors, 2 decisions, 3 every stage. The library never prints by itself.
 using LogFunction = void (*)(void* user, int level, const char* message);
 
 inline constexpr char kNoModel[] = "-";
 
 class SearchLearner;
+class TrialsInProcess;
 
 // Agent::open refuses values outside the ranges given here.
 struct AgentOptions {
@@ -47,7 +38,10 @@ struct AgentOptions {
   // measured is lost at the end.
   std::string state;
   Mode mode = Mode::tune;
-  Isolation isolation = Isolation::helper_process;
+  // What tries configurations in this process (<idletune/in_process.hpp>), which promises less.
+  // Null: the program idletune-helper does. A crash, an abort or a hung driver costs that program
+  // and never the application.
+  const TrialsInProcess* in_process = nullptr;
   // Path of idletune-helper. Empty: beside the executable, then in the install prefix, then PATH.
   std::string helper;
   // Text file of further known-bad patterns (agent/trial/README.md). Empty: only the library's own.

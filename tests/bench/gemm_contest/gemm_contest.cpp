@@ -22,6 +22,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/in_process.hpp>
 #include <idletune/opencl.hpp>
 
 #include "models/package/pack.hpp"
@@ -142,7 +143,7 @@ struct Contestant {
     options.read_environment = false;
     options.mode = mode;
     options.state = state;
-    options.isolation = Isolation::in_process;
+    options.in_process = trials_in_process();
     agent = std::make_unique<Agent>(required(Agent::open(options)));
     std::vector<std::uint8_t> package =
         required(pack(required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml"))));

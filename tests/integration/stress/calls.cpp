@@ -1,5 +1,6 @@
 // The C++ interface: every call beside eight launching threads.
 #include <idletune/agent.hpp>
+#include <idletune/in_process.hpp>
 
 #include <array>
 
@@ -103,7 +104,7 @@ class AgentCalls {
     options.model = workplace_.model();
     options.state =
         workplace_.state_with_adoptions(device_.info(), in_process ? "in_process" : "isolated");
-    options.isolation = in_process ? Isolation::in_process : Isolation::helper_process;
+    options.in_process = in_process ? trials_in_process() : nullptr;
     options.model_check_interval = 10ms;
     options.max_shapes = kMaxShapes;
     options.overhead_limit = 1;  // tuning is what is wanted here

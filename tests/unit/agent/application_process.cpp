@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/in_process.hpp>
 
 #include "models/package/kernel_package.hpp"
 #include "platform/os/process.hpp"
@@ -144,8 +145,7 @@ int main(int argc, char** argv) {
   }
   AgentOptions options;
   options.state = argv[2];
-  options.isolation =
-      std::string(argv[3]) == "in_process" ? Isolation::in_process : Isolation::helper_process;
+  if (std::string(argv[3]) == "in_process") options.in_process = trials_in_process();
   options.run_deadline = std::chrono::milliseconds(300);
   options.log = &log;
   options.log_user = &*channel;

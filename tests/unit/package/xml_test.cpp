@@ -126,7 +126,8 @@ TEST_CASE("mistakes are named with file, line and element") {
   CHECK(refusal(with("<local  x=\"WG\"/>", "<local x=\"WG\" y=\"1\"/>")) ==
         "k.xml:23: <local>: expected as many sizes as <global> has");
   CHECK(refusal(with("type=\"f32\" fill=\"constant\"", "type=\"half\" fill=\"constant\"")) ==
-        "k.xml:29: <scalar>: expected one of i32, u32, i64, u64, f32, f64 as 'type', got 'half'");
+        "k.xml:29: <scalar>: expected one of i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 "
+        "as 'type', got 'half'");
   CHECK(refusal(with("access=\"in\" ", "")) ==
         "k.xml:30: <buffer>: expected an attribute 'access'");
   CHECK(refusal(with("high=\"1\"", "high=\"-2\"")) == "k.xml:30: <buffer>: 'low' is above 'high'");
