@@ -1,5 +1,5 @@
 // Trials in the application's own process: for AgentOptions::in_process. They have a header of
-// their own because a program contains them (some 30 KiB) only if the program names them.
+// their own because a program contains them (some 20 KiB) only if the program names them.
 #pragma once
 
 namespace idletune {
