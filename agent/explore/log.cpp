@@ -10,7 +10,6 @@
 namespace idletune::explore {
 namespace {
 
-using Json = nlohmann::json;
 using journal::get;
 using journal::Payload;
 using journal::put;
@@ -52,15 +51,15 @@ Result<std::uint64_t> read_header(Bytes file) {
   return get(file.data() + 12, 8);
 }
 
-Json times_json(const std::vector<Nanoseconds>& samples) {
-  Json list = Json::array();
+nlohmann::json times_json(const std::vector<Nanoseconds>& samples) {
+  nlohmann::json list = nlohmann::json::array();
   for (const Nanoseconds sample : samples) list.push_back(sample.count());
   return list;
 }
 
-std::vector<Nanoseconds> times_of(const Json& list) {
+std::vector<Nanoseconds> times_of(const nlohmann::json& list) {
   std::vector<Nanoseconds> times;
-  for (const Json& value : list) times.emplace_back(value.get<std::int64_t>());
+  for (const nlohmann::json& value : list) times.emplace_back(value.get<std::int64_t>());
   return times;
 }
 
@@ -75,25 +74,27 @@ std::string storable(const std::string& message) {
   return text;
 }
 
-Json json_of(const ExploredConfiguration& r) {
+nlohmann::json json_of(const ExploredConfiguration& r) {
   const auto values = r.configuration.values();
-  Json json = {{"n", r.number},
-               {"c", std::vector<std::int64_t>(values.begin(), values.end())},
-               {"s", static_cast<unsigned>(r.status)},
-               {"compile", r.compile.count()},
-               {"check", r.check.count()},
-               {"measure", r.measure.count()},
-               {"error", r.max_error < 1e300 ? Json(r.max_error) : Json()},
-               {"t", times_json(r.samples)},
-               {"at", r.unix_seconds}};
+  nlohmann::json json = {
+      {"n", r.number},
+      {"c", std::vector<std::int64_t>(values.begin(), values.end())},
+      {"s", static_cast<unsigned>(r.status)},
+      {"compile", r.compile.count()},
+      {"check", r.check.count()},
+      {"measure", r.measure.count()},
+      {"error", r.max_error < 1e300 ? nlohmann::json(r.max_error) : nlohmann::json()},
+      {"t", times_json(r.samples)},
+      {"at", r.unix_seconds}};
   if (!r.message.empty()) json["why"] = storable(r.message);
   return json;
 }
 
-ExploredConfiguration result_of(const Json& json) {
+ExploredConfiguration result_of(const nlohmann::json& json) {
   ExploredConfiguration r;
   r.number = json.at("n").get<std::uint64_t>();
-  for (const Json& value : json.at("c")) r.configuration.push_back(value.get<std::int64_t>());
+  for (const nlohmann::json& value : json.at("c"))
+    r.configuration.push_back(value.get<std::int64_t>());
   r.status = static_cast<TrialStatus>(json.at("s").get<unsigned>());
   r.compile = Nanoseconds(json.at("compile").get<std::int64_t>());
   r.check = Nanoseconds(json.at("check").get<std::int64_t>());
@@ -114,7 +115,7 @@ bool is_possible(const ExploredConfiguration& r) {
          correct == !r.samples.empty() && !r.configuration.empty();
 }
 
-ControlMeasurement control_of(const Json& json) {
+ControlMeasurement control_of(const nlohmann::json& json) {
   ControlMeasurement control;
   control.after = json.at("after").get<std::uint64_t>();
   control.samples = times_of(json.at("t"));
@@ -125,7 +126,7 @@ ControlMeasurement control_of(const Json& json) {
 // "seed: 1 there, 2 here" for the first difference.
 std::string difference(const Identity& there, const Identity& here) {
   for (const auto& [key, value] : here.items()) {
-    const Json other = there.value(key, Json());
+    const nlohmann::json other = there.value(key, nlohmann::json());
     if (other != value) return key + ": " + other.dump() + " there, " + value.dump() + " here";
   }
   return "it has settings that this version does not know";
@@ -189,7 +190,7 @@ Status Log::load(Bytes file, const Identity& identity) {
 Status Log::take(std::uint8_t type, Bytes payload, const Identity& identity) {
   // The checksum is right, so these bytes are what some version wrote.
   try {
-    const Json json = Json::parse(payload.begin(), payload.end());
+    const nlohmann::json json = nlohmann::json::parse(payload.begin(), payload.end());
     if (type == kIdentity) {
       if (json != identity) {
         return Status(StatusCode::invalid_argument,
@@ -202,14 +203,14 @@ Status Log::take(std::uint8_t type, Bytes payload, const Identity& identity) {
     } else if (type == kControl) {
       controls_.push_back(control_of(json));
     }
-  } catch (const Json::exception& error) {
+  } catch (const nlohmann::json::exception& error) {
     return Status(StatusCode::corrupt,
                   std::string(kLogName) + ": a record cannot be read: " + error.what());
   }
   return {};
 }
 
-Status Log::append_record(std::uint8_t type, const Json& value) {
+Status Log::append_record(std::uint8_t type, const nlohmann::json& value) {
   const std::string text = value.dump();
   if (text.size() > journal::kMaxPayloadBytes) {
     return Status(StatusCode::internal, std::string(kLogName) + ": a record of " +
@@ -232,7 +233,7 @@ Status Log::append(const ExploredConfiguration& result) {
 }
 
 Status Log::append(const ControlMeasurement& control) {
-  const Json json = {
+  const nlohmann::json json = {
       {"after", control.after}, {"t", times_json(control.samples)}, {"at", control.unix_seconds}};
   if (Status status = append_record(kControl, json); !status.ok()) return status;
   controls_.push_back(control);
