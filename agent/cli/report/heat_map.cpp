@@ -9,7 +9,7 @@ namespace idletune::report {
 namespace {
 
 constexpr double kLeft = 44;
-constexpr double kTop = 26;
+constexpr double kMapTop = 26;
 constexpr double kRight = 330;
 constexpr std::size_t kFewRows = 12;  // of which there are no more rows are twice as high
 
@@ -37,7 +37,7 @@ std::string draw(const HeatMap& plot) {
   const std::size_t columns = plot.x_labels.size();
   const double height = rows <= kFewRows ? 16 : 8;
   const double width = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(columns, 1));
-  const double bottom = kTop + height * static_cast<double>(rows);
+  const double bottom = kMapTop + height * static_cast<double>(rows);
   Drawing drawing(plot.caption, bottom + kAxisHeight);
   // Cells of the same shade that touch in a row become one thick line. Rows begin at the bottom.
   const auto middle = [&](std::size_t row) {
@@ -63,7 +63,7 @@ std::string draw(const HeatMap& plot) {
   for (int shade = 1; shade <= HeatMap::kShades; ++shade) {
     drawing.lines(size + std::to_string(shade), runs[static_cast<std::size_t>(shade)]);
   }
-  drawing.line("axis", {kLeft, kTop}, {kLeft, bottom});
+  drawing.line("axis", {kLeft, kMapTop}, {kLeft, bottom});
   drawing.line("axis", {kLeft, bottom}, {kRight, bottom});
   for (const std::size_t row : shown_labels(rows, 15, middle)) {
     drawing.fitted_label("tick", {kLeft - 5, middle(row) + 4}, Anchor::end, plot.y_labels[row],
@@ -84,7 +84,7 @@ std::string draw(const HeatMap& plot) {
   }
   drawing.fitted_label("name", {(kLeft + kRight) / 2, bottom + 32}, Anchor::middle, plot.x_name,
                        kRight - kLeft);
-  drawing.fitted_label("name", {0, kTop - 10}, Anchor::start, plot.y_name, Drawing::kWidth);
+  drawing.fitted_label("name", {0, kMapTop - 10}, Anchor::start, plot.y_name, Drawing::kWidth);
   return drawing.take();
 }
 

@@ -14,7 +14,7 @@ namespace idletune::report {
 namespace {
 
 constexpr std::size_t kMostBoxes = 16;
-constexpr std::size_t kMostPictures = 40;
+constexpr std::size_t kMostValuePictures = 40;
 constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
 
 // The two parameters that say most about the run time on a device, by index.
@@ -167,12 +167,12 @@ Section value_section(const Study& study, const ReportOptions&, const Continue& 
         {"heat h" + std::to_string(i + 1), false, std::string(shades[i]) + "\u00A0% of the best"});
   }
   for (const Group& group : study.groups) {
-    if (heat.panels.size() >= kMostPictures || !go_on("values: " + group.title)) break;
+    if (heat.panels.size() >= kMostValuePictures || !go_on("values: " + group.title)) break;
     std::string x, y;
     std::vector<const Source*> sources;
     for (const Source& source : group.sources) {
       sources.push_back(&source);
-      if (boxes.panels.size() >= kMostPictures) continue;
+      if (boxes.panels.size() >= kMostValuePictures) continue;
       const std::vector<std::size_t> telling = telling_parameters(*source.history);
       if (telling.empty()) continue;
       boxes.panels.push_back(box_panel(group, source, telling[0], boxes.panels.size() + 1));
