@@ -198,7 +198,11 @@ TEST_CASE("a shape that the kernel's own numbers cannot hold is refused") {
   Camera camera;
   void* b = camera.buffer;
   const Status status = camera.launch({std::int64_t{1} << 40}, {b, b, 1.0f, 1});
-  CHECK(status.message() ==
-        "kernel 'camera': argument 'n': 'N' is 1099511627776, expected what fits the type i32");
+  if (sizeof(std::size_t) == 8) {
+    CHECK(status.message() ==
+          "kernel 'camera': argument 'n': 'N' is 1099511627776, expected what fits the type i32");
+  } else {  // where the size of the launch is too large already
+    CHECK(status.message().find("is 1099511627776, expected") != std::string::npos);
+  }
   CHECK_FALSE(camera.kernel->slot_for({INT64_MAX / 2}).ok());
 }
