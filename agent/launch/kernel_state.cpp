@@ -64,10 +64,13 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
   argument_count_ = package_->argument_count();
   for (std::size_t i = 0; i < argument_count_; ++i) {
     const ArgumentSpec& spec = package_->argument(i);
-    rules_[i].is_buffer = spec.kind == ArgumentKind::buffer;
-    rules_[i].given = rules_[i].is_buffer || spec.kind == ArgumentKind::scalar;
-    rules_[i].type = spec.type;
-    given_count_ += rules_[i].given;
+    const auto index = static_cast<std::uint8_t>(i);
+    const bool is_buffer = spec.kind == ArgumentKind::buffer;
+    if (is_buffer || spec.kind == ArgumentKind::scalar) {
+      given_[given_count_++] = {index, is_buffer, spec.type};
+    } else {
+      derived_[derived_count_++] = index;
+    }
   }
 }
 
@@ -189,27 +192,24 @@ Status KernelState::take_arguments(Span<const Argument> given, Argument* all) co
                   {"kernel '", name_, "': launched with ", given.size(), " arguments, expected ",
                    given_count_});
   }
-  std::size_t next = 0;
-  for (std::size_t i = 0; i < argument_count_; ++i) {
-    const ArgumentRule rule = rules_[i];
-    if (!rule.given) continue;
-    const Argument& argument = given[next++];
+  for (std::size_t i = 0; i < given_count_; ++i) {
+    const GivenArgument rule = given_[i];
+    const Argument& argument = given[i];
     const bool fits = rule.is_buffer ? argument.is_buffer()
                                      : argument.kind() == Argument::Kind::scalar &&
                                            stands_for(argument.type(), rule.type);
-    if (!fits) return wrong_argument(i, argument);
-    all[i] = argument;
+    if (!fits) return wrong_argument(rule, argument);
+    all[rule.index] = argument;
   }
   return {};
 }
 
-Status KernelState::wrong_argument(std::size_t index, const Argument& given) const {
+Status KernelState::wrong_argument(GivenArgument rule, const Argument& given) const {
   const char* found = given.is_buffer()                        ? "a buffer"
                       : given.kind() == Argument::Kind::scalar ? scalar_type_name(given.type())
                                                                : "nothing";
-  return refused(index,
-                 {"got ", found, ", expected ",
-                  rules_[index].is_buffer ? "a buffer" : scalar_type_name(rules_[index].type)});
+  return refused(rule.index, {"got ", found, ", expected ",
+                              rule.is_buffer ? "a buffer" : scalar_type_name(rule.type)});
 }
 
 Status KernelState::refused(std::size_t index, TextPieces why) const {
@@ -219,17 +219,25 @@ Status KernelState::refused(std::size_t index, TextPieces why) const {
 
 Status KernelState::complete_arguments(const Shape& shape, const Variant& variant,
                                        Argument* arguments) const {
-  const bool known = variant.buffers_fit.load(std::memory_order_relaxed);
-  for (std::size_t i = 0; i < argument_count_; ++i) {
-    if (!rules_[i].given) arguments[i] = variant.derived[i];
-    if (known || !rules_[i].is_buffer) continue;
-    const Result<std::uint64_t> bytes = package_->buffer_bytes(i, shape, variant.configuration);
+  for (std::size_t i = 0; i < derived_count_; ++i) {
+    arguments[derived_[i]] = variant.derived[derived_[i]];
+  }
+  if (variant.buffers_fit.load(std::memory_order_relaxed)) return {};
+  return check_buffers(shape, variant, arguments);
+}
+
+Status KernelState::check_buffers(const Shape& shape, const Variant& variant,
+                                  const Argument* arguments) const {
+  for (std::size_t i = 0; i < given_count_; ++i) {
+    if (!given_[i].is_buffer) continue;
+    const std::size_t index = given_[i].index;
+    const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
     if (!bytes.ok()) return bytes.status();
-    if (Status fit = device_.check_buffer(arguments[i], *bytes); !fit.ok()) {
-      return refused(i, {fit.message()});
+    if (Status fit = device_.check_buffer(arguments[index], *bytes); !fit.ok()) {
+      return refused(index, {fit.message()});
     }
   }
-  if (!known) variant.buffers_fit.store(true, std::memory_order_relaxed);
+  variant.buffers_fit.store(true, std::memory_order_relaxed);
   return {};
 }
 
@@ -239,16 +247,17 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   if (!plan.ok()) return plan.status();
   variant.range = plan->range;
   variant.configuration = configuration;
-  for (std::size_t i = 0; i < argument_count_; ++i) {
-    if (rules_[i].is_buffer) {
-      // A size that no memory has is told now, not at the first launch.
-      Result<std::uint64_t> bytes = package_->buffer_bytes(i, shape, configuration);
-      if (!bytes.ok()) return bytes.status();
-    } else if (!rules_[i].given) {
-      Result<Argument> derived = trial::derived_argument(*package_, i, shape, configuration);
-      if (!derived.ok()) return derived.status();
-      variant.derived[i] = *derived;
-    }
+  for (std::size_t i = 0; i < given_count_; ++i) {
+    if (!given_[i].is_buffer) continue;
+    // A size that no memory has is told now, not at the first launch.
+    Result<std::uint64_t> bytes = package_->buffer_bytes(given_[i].index, shape, configuration);
+    if (!bytes.ok()) return bytes.status();
+  }
+  for (std::size_t i = 0; i < derived_count_; ++i) {
+    const std::size_t index = derived_[i];
+    Result<Argument> derived = trial::derived_argument(*package_, index, shape, configuration);
+    if (!derived.ok()) return derived.status();
+    variant.derived[index] = *derived;
   }
   return {};
 }

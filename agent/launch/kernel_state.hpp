@@ -102,7 +102,9 @@ class KernelState {
   Status take_arguments(Span<const Argument> given, Argument* all) const;
   // The rest, which the variant has; and the size of the buffers, once per variant.
   Status complete_arguments(const Shape& shape, const Variant& variant, Argument* arguments) const;
-  Status wrong_argument(std::size_t index, const Argument& given) const;
+  Status check_buffers(const Shape& shape, const Variant& variant, const Argument* arguments) const;
+  struct GivenArgument;
+  Status wrong_argument(GivenArgument rule, const Argument& given) const;
   Status refused(std::size_t index, TextPieces why) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
@@ -113,9 +115,9 @@ class KernelState {
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
   void post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const;
 
-  // What launches must know of an argument, compact for the hot path.
-  struct ArgumentRule {
-    bool given = false;  // passed by the application
+  // What launches must know of an argument that the application passes, compact for the hot path.
+  struct GivenArgument {
+    std::uint8_t index = 0;  // among all arguments
     bool is_buffer = false;
     ScalarType type = ScalarType::i32;
   };
@@ -131,9 +133,11 @@ class KernelState {
   std::vector<BuiltProgram> built_programs_;
   LaunchTable table_;
   Lanes lanes_;
-  std::array<ArgumentRule, kMaxArguments> rules_{};
+  std::array<GivenArgument, kMaxArguments> given_{};
+  std::array<std::uint8_t, kMaxArguments> derived_{};  // places of the others
   std::size_t argument_count_ = 0;
   std::size_t given_count_ = 0;
+  std::size_t derived_count_ = 0;
   std::atomic<const MonotonicClock*> log_clock_{nullptr};
   std::atomic<bool> profiling_{true};
   std::atomic<std::uint64_t> unslotted_{0};
