@@ -10,6 +10,9 @@ namespace {
 
 // Fewer remembered gaps say nothing yet.
 constexpr std::size_t kEnough = 8;
+// What is queued is believed to take no longer than this (or than its last launch): where run times
+// are expected too long, the device would be busy for ever.
+constexpr Nanoseconds kLongestQueue = std::chrono::seconds(1);
 // Counted on from here until the next long gap, positions match no remembered ones.
 constexpr std::uint32_t kUnknownPosition = 1u << 30;
 
@@ -33,7 +36,7 @@ void IdleGapPredictor::on_launch(Nanoseconds at, Nanoseconds run) {
   const Nanoseconds pause = at - busy_until_;
   if (has_launched_ && !lost_ && pause > options_.shortest) remember(pause);
   lost_ = false;
-  busy_until_ = std::max(busy_until_, at) + run;
+  busy_until_ = std::min(std::max(busy_until_, at) + run, at + std::max(run, kLongestQueue));
   last_launch_ = std::max(last_launch_, at);
   has_launched_ = true;
   ++position_;

@@ -59,8 +59,7 @@ void Accounts::launch_was_slower(ShapeTask& task, Nanoseconds loss) {
 void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   const std::uint64_t launches = task.launches();
   const std::uint64_t fresh = launches - task.credited_launches;
-  const Nanoseconds per_launch =
-      task.production.count() > 0 ? task.production.median() : task.running_time;
+  const Nanoseconds per_launch = task.launch_time();
   if (fresh == 0 || per_launch.count() == 0) return;
   task.credited_launches = launches;
   const std::int64_t count = static_cast<std::int64_t>(std::min<std::uint64_t>(fresh, 1u << 30));

@@ -9,7 +9,9 @@ namespace idletune::detail {
 namespace {
 
 constexpr Nanoseconds kBoardInterval = std::chrono::seconds(1);
+constexpr Nanoseconds kGapsAreOver = std::chrono::seconds(1);
 constexpr Nanoseconds kNothingPays = std::chrono::milliseconds(200);
+constexpr Nanoseconds kLook = std::chrono::milliseconds(100);
 constexpr Nanoseconds kNoGap = std::chrono::milliseconds(1);
 constexpr Nanoseconds kStageRuns = std::chrono::milliseconds(5);
 constexpr char kAlwaysBusy[] = "launches leave the device no gap: call idle() where it may wait";
@@ -24,7 +26,9 @@ BackgroundLoop::BackgroundLoop(TuningEngine& engine, const BackgroundOptions& op
       surroundings_(surroundings),
       gaps_(surroundings.clock->now()),
       duty_(options.max_duty, surroundings.clock->now()),
-      ran_at_(surroundings.clock->now()) {}
+      ran_at_(surroundings.clock->now()),
+      looked_at_(ran_at_),
+      gap_seen_at_(ran_at_) {}
 
 Nanoseconds BackgroundLoop::round() {
   learn_gaps();
@@ -36,14 +40,15 @@ Nanoseconds BackgroundLoop::round() {
   engine_.set_longest_gap(gaps_.longest_usual_gap());
   const Nanoseconds gap = gap_at(time);
   if (gap.count() <= 0) {
+    if (time - looked_at_ >= kLook) look_at_launches(time);
     if (time - ran_at_ > kBoardInterval) engine_.hold_back(Blocker::gap, kAlwaysBusy);
-    return std::max(kNoGap, gaps_.busy_until() - time);
+    return std::clamp(gaps_.busy_until() - time, kNoGap, kLook);
   }
   if (const Nanoseconds ready = duty_.ready_in(time, gap); ready.count() > 0) {
     engine_.hold_back(Blocker::duty, kDutyUsedUp);
     return std::min<Nanoseconds>(ready, kNothingPays);
   }
-  ran_at_ = time;
+  ran_at_ = looked_at_ = time;
   const IdleReport report = engine_.run(gap, TimeSource::idle);
   // What waits for a compiler does not use the device.
   duty_.spend(surroundings_.clock->now(), engine_.gap_wall() - used_before_);
@@ -54,12 +59,21 @@ Nanoseconds BackgroundLoop::round() {
   return report.stages > 0 ? kNoGap : kNothingPays;
 }
 
-// Where launches may be used for measuring, checks need not wait for gaps that do not come.
-Nanoseconds BackgroundLoop::gap_at(Nanoseconds time) const {
-  if (launches_may_measure() && gaps_.longest_usual_gap() <= std::max(needs_, kNoGap)) {
-    return options_.max_gap;
-  }
-  return std::min(gaps_.remaining(time), options_.max_gap);
+// What they took tells whether the device is as busy as it seems, and whether what was adopted
+// still wins.
+void BackgroundLoop::look_at_launches(Nanoseconds time) {
+  looked_at_ = time;
+  (void)engine_.run(Nanoseconds{0}, TimeSource::idle);
+}
+
+// Where launches may be used for measuring, checks need not wait for gaps that do not come, or that
+// no longer come.
+Nanoseconds BackgroundLoop::gap_at(Nanoseconds time) {
+  const Nanoseconds gap = std::min(gaps_.remaining(time), options_.max_gap);
+  if (gap >= kNoGap) gap_seen_at_ = time;
+  const bool too_short = gaps_.longest_usual_gap() <= std::max(needs_, kNoGap);
+  const bool none_comes = time - gap_seen_at_ > kGapsAreOver;
+  return (too_short || none_comes) && launches_may_measure() ? options_.max_gap : gap;
 }
 
 bool BackgroundLoop::launches_may_measure() const {
@@ -84,7 +98,7 @@ void BackgroundLoop::learn_gaps() {
     while (kernels[i]->state->launch_log().read(log_positions_[i], entry, lost)) {
       Nanoseconds run{0};
       for (const std::unique_ptr<ShapeTask>& task : kernels[i]->shapes) {
-        if (&task->slot == entry.slot) run = task->running_time;
+        if (&task->slot == entry.slot) run = task->launch_time();
       }
       launches.push_back({entry.at, run});
     }

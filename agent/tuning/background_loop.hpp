@@ -26,9 +26,10 @@ class BackgroundLoop {
 
  private:
   void learn_gaps();
+  void look_at_launches(Nanoseconds time);
   bool board_allows(Nanoseconds time);
   bool launches_may_measure() const;
-  Nanoseconds gap_at(Nanoseconds time) const;
+  Nanoseconds gap_at(Nanoseconds time);
 
   TuningEngine& engine_;
   const BackgroundOptions options_;
@@ -42,6 +43,8 @@ class BackgroundLoop {
   bool board_was_read_ = false;
   std::string_view board_blocks_;  // why; empty: it does not
   Nanoseconds ran_at_;             // the engine, last
+  Nanoseconds looked_at_;          // at the times of launches, last
+  Nanoseconds gap_seen_at_;        // the last one that a stage might fit
 };
 
 }  // namespace idletune::detail

@@ -41,7 +41,8 @@ void TuningEngine::take_sample(ShapeTask& task, const Variant* variant, Nanoseco
   task.production.add(time);
   task.watch.sample(time);
   if (timed != nullptr) timed->plan.on_incumbent_time(time);
-  if (task.running_time.count() == 0) task.running_time = time;
+  // One launch says little: the first may have found cold caches, or a busy machine.
+  if (task.default_time.count() == 0) task.running_time = task.production.median();
 }
 
 void TuningEngine::watch_production(ShapeTask& task) {

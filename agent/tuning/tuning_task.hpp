@@ -51,6 +51,10 @@ struct ShapeTask {
   Nanoseconds running_time{0};  // per launch, as last measured; 0: unknown
   Nanoseconds default_time{0};
   RecentTimes production;  // sampled launches of what runs now
+  // Per launch as the application runs it, or as last measured where no launch was sampled.
+  Nanoseconds launch_time() const {
+    return production.count() > 0 ? production.median() : running_time;
+  }
   ProductionWatch watch;
   const Variant* launched_ahead = nullptr;  // by the tuner, on this shape; to be compared only
 

@@ -34,6 +34,12 @@ TEST_CASE("the device is busy until what was launched has run") {
   CHECK(gaps.remaining(us(200)) == Nanoseconds(0));
 }
 
+TEST_CASE("run times that are expected too long do not hide the device for ever") {
+  IdleGapPredictor gaps(Nanoseconds(0));
+  for (int i = 0; i < 1000; ++i) gaps.on_launch(us(10000 * i), us(20000));
+  CHECK(gaps.busy_until() <= us(10000 * 1000 + 1000000));
+}
+
 TEST_CASE("without experience a pause is expected to last a ninth of what it has lasted") {
   IdleGapPredictor gaps(Nanoseconds(0));
   CHECK(gaps.remaining(us(900)) == us(100));

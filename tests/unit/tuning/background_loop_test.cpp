@@ -69,6 +69,36 @@ TEST_CASE("nothing happens while the launches seen keep the device busy") {
   CHECK(sleep >= 50 * application.engine.task().running_time);
 }
 
+TEST_CASE("a first launch that took long does not hide the gaps after it") {
+  Application application;
+  const auto usual = application.board->device.launch_script;
+  int launches = 0;
+  application.board->device.launch_script = [&](const std::string& source) -> Result<Nanoseconds> {
+    return ++launches == 1 ? Result<Nanoseconds>(Nanoseconds(1s)) : usual(source);
+  };
+  application.play(100);
+  CHECK(application.engine.explain().evaluated > 5);
+}
+
+TEST_CASE("where launches may be timed, gaps that no longer come are not waited for") {
+  Application application;
+  application.engine.kernel->in_place.allowed = true;
+  // Frames that leave gaps, then a device that looks busy for ever.
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(application.engine.launch({64}, 10).ok());
+    application.board->clock.advance(20ms);
+    (void)application.loop.round();
+  }
+  application.board->requested.clear();
+  for (int i = 0; i < 3000; ++i) {
+    application.engine.task().running_time = 3ms;
+    REQUIRE(application.engine.launch({64}, 1).ok());
+    application.board->clock.advance(1ms);
+    (void)application.loop.round();
+  }
+  CHECK(application.board->requested.size() > 100);
+}
+
 TEST_CASE("the share of time that was allowed is kept over any stretch") {
   for (const double max_duty : {0.02, 0.1, 0.5}) {
     BackgroundOptions options;
