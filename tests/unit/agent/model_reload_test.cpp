@@ -13,6 +13,7 @@
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/repeats.hpp"
 
 using namespace idletune;
 using idletune::test::ModelContent;
@@ -77,7 +78,8 @@ struct Application {
 
 std::size_t reloads_wanted() {
   const char* said = std::getenv("IDLETUNE_TEST_RELOADS");
-  return said != nullptr ? static_cast<std::size_t>(std::atoll(said)) : 500;
+  return said != nullptr ? static_cast<std::size_t>(std::atoll(said))
+                         : static_cast<std::size_t>(test::repeats(500));
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "tests/unit/journal/faulty_storage.hpp"
 #include "tests/unit/journal/log_history.hpp"
 #include "tests/unit/journal/tuning_scenario.hpp"
+#include "tests/unit/repeats.hpp"
 
 namespace idletune::journal {
 namespace {
@@ -82,7 +83,7 @@ void cut_everywhere(const Disk& disk, const Promises& promises, std::uint64_t se
 
 TEST_CASE("a power cut at any operation loses nothing acknowledged and invents nothing") {
   Count count;
-  for (std::uint64_t seed = 1; count.first_cuts < 100000; ++seed) {
+  for (std::uint64_t seed = 1; count.first_cuts < test::repeats(100000); ++seed) {
     const auto disk = std::make_shared<Disk>();
     Scenario scenario(disk, seed, true);
     scenario.run(60);
