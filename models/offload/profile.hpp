@@ -1,0 +1,57 @@
+// Profiles of regions of code, as a file that people can read. Host side.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <idletune/result.hpp>
+
+#include "models/offload/features.hpp"
+#include "models/offload/sample.hpp"
+
+namespace idletune::offload {
+
+// What was seen of a region's iterations: whether one needs what another one left behind.
+enum class Iterations : std::uint8_t {
+  unknown = 0,
+  independent = 1,
+  reduction = 2,  // only through sums, products, least or largest values
+  dependent = 3   // not to be predicted as if it ran in parallel
+};
+const char* iterations_name(Iterations iterations);  // "unknown", "independent", ...
+
+// One region. Counts and features of all its entries together.
+struct RegionProfile {
+  std::string name;
+  Groups groups;
+  std::vector<double> features;  // in the order of profiled_features(); finite
+  // Exact numbers by name: "entries", "instructions", "accesses", "branches", ...
+  std::vector<std::pair<std::string, std::uint64_t>> counts;
+  std::optional<double> cpu_ms;  // of the region without instrumentation, all entries; above 0
+  std::uint64_t bytes_in = 0;    // first read, then perhaps written: what would be copied to a GPU
+  std::uint64_t bytes_out = 0;   // written
+  bool sampled = false;          // the features are estimates from bursts; counts are exact
+  Iterations iterations = Iterations::unknown;
+  std::vector<std::string> remarks;  // for people: limits that were hit, what was not followed
+};
+
+struct Profile {
+  std::string program;  // what was run
+  std::vector<RegionProfile> regions;
+};
+
+// A JSON text. Errors: invalid_argument if a region has another number of features than the set, or
+// a number that is not finite or a time that is not above 0.
+Result<std::string> profile_text(const Profile& profile);
+
+// The profile in a text; `path` is for messages. Errors name file, region and feature: corrupt
+// (no JSON, also one that ends early; not a profile; a feature that is missing, unknown or no
+// finite number; a count that is negative; a name that occurs twice), version_mismatch (features of
+// another version), out_of_memory (more than 64 MiB or 100,000 regions).
+Result<Profile> parse_profile(std::string_view text, const std::string& path);
+
+}  // namespace idletune::offload
