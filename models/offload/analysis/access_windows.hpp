@@ -1,0 +1,52 @@
+// How 32 threads would meet in memory: windows of 32 consecutive executions of one load or store.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace idletune::offload {
+
+// Shares of windows. An access is told by the address of its first byte.
+struct AccessPattern {
+  double stride0 = 0;  // all at one address
+  double no_conflict =
+      0;  // a constant stride of an odd number of 4-byte words, forwards or backwards
+  double shared_bandwidth = 0;  // sum over i = 0..5 of [constant stride of 2^i words] / 2^i
+  double global_bandwidth = 0;  // sum over i = 1..32 of [i blocks of 128 bytes touched] / i
+  double coalesced = 0;         // one block of 128 bytes touched
+};
+
+class AccessWindows {
+ public:
+  static constexpr std::uint32_t kExecutions = 32;
+
+  explicit AccessWindows(std::size_t sites) : sites_(sites) {}
+
+  void access(std::size_t site, std::uint64_t address);
+  // A gap in the stream: unfinished windows are given up.
+  void restart();
+  // Of all windows, each site with as many windows as its executions fill. Sites of which no window
+  // was seen are left out. Zeros without any window.
+  AccessPattern pattern(const std::vector<std::uint64_t>& executions) const;
+  // Windows that were seen.
+  std::uint64_t windows() const;
+
+ private:
+  struct Site {
+    std::uint32_t count = 0;   // of the window's executions so far
+    std::uint32_t blocks = 0;  // different ones
+    bool constant = true;      // the stride
+    std::uint64_t last = 0;
+    std::int64_t stride = 0;
+    std::array<std::uint64_t, kExecutions> block{};
+    std::uint64_t windows = 0;
+    AccessPattern sum;
+  };
+  static void finish(Site& site);
+
+  std::vector<Site> sites_;
+};
+
+}  // namespace idletune::offload

@@ -1,0 +1,137 @@
+#include "models/offload/analysis/analysis.hpp"
+
+namespace idletune::offload {
+namespace {
+
+// The ones before `kind` that are numbered together with it.
+std::size_t sites(const std::vector<Operation>& operations, bool accesses) {
+  std::size_t count = 0;
+  for (const Operation& operation : operations) {
+    if (accesses ? is_access(operation.kind) : operation.kind == OperationKind::decision) ++count;
+  }
+  return count;
+}
+
+double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+}  // namespace
+
+const std::array<const char*, kStreamFeatures>& stream_feature_names() {
+  static const std::array<const char*, kStreamFeatures> names{
+      "ninst",      "ilp.32",    "ilp.256",   "ilp.2048",   "ilp.65536", "ilpRate",  "mem",
+      "ctrl",       "int",       "fp",        "dp",         "mulf",      "divf",     "sqrtf",
+      "expf",       "sincosf",   "coldRef",   "reuseDist2", "blocks",    "pages",    "stride0",
+      "noConflict", "shMemBW",   "gMemBW",    "coalesced",  "Lbdiv.16",  "Lbdiv.32", "Lbdiv.64",
+      "Lbdiv.128",  "Lbdiv.256", "Lbdiv.512", "Lbdiv.1024"};
+  return names;
+}
+
+std::array<std::uint64_t, kOperationKinds> count_kinds(
+    const std::vector<Operation>& operations, const std::vector<std::uint64_t>& executions) {
+  std::array<std::uint64_t, kOperationKinds> counts{};
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    counts[static_cast<std::size_t>(operations[i].kind)] += executions[i];
+  }
+  return counts;
+}
+
+Analysis::Analysis(const std::vector<Operation>& operations, std::size_t values)
+    : operations_(operations),
+      site_(operations.size()),
+      executions_(operations.size()),
+      parallelism_(values),
+      accesses_(sites(operations, true)),
+      branches_(sites(operations, false)) {
+  std::uint32_t access = 0, branch = 0;
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (is_access(operations[i].kind)) site_[i] = access++;
+    if (operations[i].kind == OperationKind::decision) site_[i] = branch++;
+  }
+}
+
+void Analysis::execute(std::uint32_t number, std::uint64_t where) {
+  const OperationKind kind = operations_[number].kind;
+  if (kind == OperationKind::load) footprint_.read(where);
+  if (kind == OperationKind::store) footprint_.write(where);
+  execute_in_burst(number, where);
+}
+
+void Analysis::execute_in_burst(std::uint32_t number, std::uint64_t where) {
+  const Operation& operation = operations_[number];
+  ++executions_[number];
+  if (is_access(operation.kind)) {
+    accesses_.access(site_[number], where);
+    reuse_.reference(where);
+  } else if (operation.kind == OperationKind::decision) {
+    branches_.decide(site_[number], static_cast<std::uint32_t>(where));
+  }
+  parallelism_.execute(operation, where);
+}
+
+void Analysis::restart() {
+  parallelism_.restart();
+  accesses_.restart();
+  branches_.restart();
+  reuse_.restart();
+}
+
+std::array<double, kStreamFeatures> Analysis::features(
+    const std::vector<std::uint64_t>& executions) const {
+  const auto kinds = count_kinds(operations_, executions);
+  const auto count = [&kinds](OperationKind kind) {
+    return static_cast<double>(kinds[static_cast<std::size_t>(kind)]);
+  };
+  double all = 0, single = 0;
+  for (const std::uint64_t kind : kinds) all += static_cast<double>(kind);
+  for (const OperationKind kind :
+       {OperationKind::single_other, OperationKind::single_multiply, OperationKind::single_divide,
+        OperationKind::single_root, OperationKind::single_exponential,
+        OperationKind::single_trigonometric}) {
+    single += count(kind);
+  }
+  const double accesses = count(OperationKind::load) + count(OperationKind::store);
+  std::vector<std::uint64_t> access_counts, branch_counts;
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    if (is_access(operations_[i].kind)) access_counts.push_back(executions[i]);
+    if (operations_[i].kind == OperationKind::decision) branch_counts.push_back(executions[i]);
+  }
+  const AccessPattern pattern = accesses_.pattern(access_counts);
+  const auto diverging = branches_.diverging(branch_counts);
+  const double blocks = static_cast<double>(footprint_.blocks());
+  const double pages = static_cast<double>(footprint_.pages());
+  const double ilp32 = parallelism_.mean(0);
+  return {all,
+          ilp32,
+          parallelism_.mean(1),
+          parallelism_.mean(2),
+          parallelism_.mean(4),
+          share(parallelism_.mean(3), ilp32),
+          share(accesses, all),
+          share(count(OperationKind::decision) + count(OperationKind::control), all),
+          share(count(OperationKind::integer), all),
+          share(single, all),
+          share(count(OperationKind::double_precision), all),
+          share(count(OperationKind::single_multiply), single),
+          share(count(OperationKind::single_divide), single),
+          share(count(OperationKind::single_root), single),
+          share(count(OperationKind::single_exponential), single),
+          share(count(OperationKind::single_trigonometric), single),
+          share(blocks, accesses),
+          share(static_cast<double>(reuse_.reused()), static_cast<double>(reuse_.references())),
+          share(accesses, blocks),
+          share(accesses, pages),
+          pattern.stride0,
+          pattern.no_conflict,
+          pattern.shared_bandwidth,
+          pattern.global_bandwidth,
+          pattern.coalesced,
+          diverging[0],
+          diverging[1],
+          diverging[2],
+          diverging[3],
+          diverging[4],
+          diverging[5],
+          diverging[6]};
+}
+
+}  // namespace idletune::offload

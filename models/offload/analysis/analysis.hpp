@@ -1,0 +1,65 @@
+// The features of a stream of operations, as table 2 and section 3 of Ardalani et al. 2015 have
+// them. What they mean exactly stands in models/offload/README.md.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "models/offload/analysis/access_windows.hpp"
+#include "models/offload/analysis/branch_windows.hpp"
+#include "models/offload/analysis/footprint.hpp"
+#include "models/offload/analysis/operation.hpp"
+#include "models/offload/analysis/window_parallelism.hpp"
+
+namespace idletune::offload {
+
+inline constexpr std::size_t kStreamFeatures = 32;
+// In the order of stream_features(): "ninst", "ilp.32", ...
+const std::array<const char*, kStreamFeatures>& stream_feature_names();
+
+// How often the operations of a program ran, by kind.
+std::array<std::uint64_t, kOperationKinds> count_kinds(
+    const std::vector<Operation>& operations, const std::vector<std::uint64_t>& executions);
+
+// Fed with what a program does, or with bursts of it. Used by one thread. Memory is bounded by the
+// program's code and by the limits that WindowParallelism and Footprint state.
+class Analysis {
+ public:
+  // Operation i has number i; values are below `values`.
+  Analysis(const std::vector<Operation>& operations, std::size_t values);
+
+  // Operation `number` runs. `where` is the address of an access, the successor of a decision.
+  void execute(std::uint32_t number, std::uint64_t where = 0);
+  // As execute(), where the footprint is kept by other means.
+  void execute_in_burst(std::uint32_t number, std::uint64_t where);
+  // See WindowParallelism.
+  void move_together(const ValueNumber* from, const ValueNumber* to, std::size_t count) {
+    parallelism_.move_together(from, to, count);
+  }
+  // What comes next does not follow what came before.
+  void restart();
+
+  Footprint& footprint() { return footprint_; }
+  const WindowParallelism& parallelism() const { return parallelism_; }
+  const AccessWindows& access_windows() const { return accesses_; }
+  // How often each operation was executed here.
+  const std::vector<std::uint64_t>& executions() const { return executions_; }
+
+  // Finite numbers. `executions` are those of the whole run, of which bursts may have been seen.
+  std::array<double, kStreamFeatures> features(const std::vector<std::uint64_t>& executions) const;
+
+ private:
+  const std::vector<Operation>& operations_;
+  std::vector<std::uint32_t> site_;  // of accesses and of decisions, by operation
+  std::vector<std::uint64_t> executions_;
+  WindowParallelism parallelism_;
+  AccessWindows accesses_;
+  BranchWindows branches_;
+  Footprint footprint_;
+  ShortReuse reuse_;
+};
+
+}  // namespace idletune::offload

@@ -1,0 +1,135 @@
+#include "models/offload/analysis/window_parallelism.hpp"
+
+namespace idletune::offload {
+namespace {
+
+constexpr std::size_t kStoreSlots = 1U << 18U;
+constexpr std::size_t kMostStores = 200000;
+constexpr std::uint64_t kByteKey = std::uint64_t{1} << 63U;
+
+std::size_t slot_of(std::uint64_t key) {
+  return static_cast<std::size_t>((key * 0x9E3779B97F4A7C15ULL) >> 46U);  // 18 bits
+}
+
+}  // namespace
+
+WindowParallelism::WindowParallelism(std::size_t values)
+    : level_of_(values), stores_(kStoreSlots) {}
+
+WindowParallelism::Store* WindowParallelism::find(std::uint64_t key, bool insert) {
+  for (std::size_t slot = slot_of(key);; slot = (slot + 1) % kStoreSlots) {
+    Store& store = stores_[slot];
+    if (store.epoch != epoch_) {
+      if (!insert || stored_ >= kMostStores) return nullptr;
+      ++stored_;
+      store.epoch = epoch_;
+      store.key = key;
+      return &store;
+    }
+    if (store.key == key) return &store;
+  }
+}
+
+void WindowParallelism::wait_for_stores(std::uint64_t address, std::uint32_t bytes,
+                                        Levels& levels) {
+  if (stored_ == 0) return;
+  const std::uint64_t last = address + (bytes == 0 ? 0 : bytes - 1);
+  for (std::uint64_t word = address >> 2U; word <= last >> 2U; ++word) {
+    if (const Store* store = find(word, false)) raise(levels, store->levels);
+  }
+  if (!single_bytes_) return;
+  for (std::uint64_t byte = address; byte <= last; ++byte) {
+    if (const Store* store = find(byte | kByteKey, false)) raise(levels, store->levels);
+  }
+}
+
+void WindowParallelism::remember_store(std::uint64_t address, std::uint32_t bytes,
+                                       const Levels& levels) {
+  const std::uint64_t last = address + (bytes == 0 ? 0 : bytes - 1);
+  if (bytes < 4) {
+    single_bytes_ = true;
+    for (std::uint64_t byte = address; byte <= last; ++byte) {
+      if (Store* store = find(byte | kByteKey, true)) store->levels = levels;
+    }
+    return;
+  }
+  for (std::uint64_t word = address >> 2U; word <= last >> 2U; ++word) {
+    if (Store* store = find(word, true)) store->levels = levels;
+  }
+}
+
+void WindowParallelism::execute(const Operation& operation, std::uint64_t address) {
+  Levels levels = base_;
+  for (const ValueNumber source : operation.sources) raise(levels, level_of_[source]);
+  if (operation.kind == OperationKind::load) wait_for_stores(address, operation.bytes, levels);
+  for (int i = 0; i < 8; ++i) ++levels.at[i];
+  raise(highest_, levels);
+  if (operation.kind == OperationKind::store) remember_store(address, operation.bytes, levels);
+  if (operation.result != 0) level_of_[operation.result] = levels;
+  count_operation();
+}
+
+void WindowParallelism::move_together(const ValueNumber* from, const ValueNumber* to,
+                                      std::size_t count) {
+  moving_.resize(count);
+  for (std::size_t i = 0; i < count; ++i) moving_[i] = level_of_[from[i]];
+  for (std::size_t i = 0; i < count; ++i) level_of_[to[i]] = moving_[i];
+}
+
+void WindowParallelism::count_operation() {
+  for (std::size_t window = 0; window < kWindows; ++window) {
+    // The sizes divide each other: a larger window ends with a smaller one only.
+    if (++in_window_[window] != kSizes[window]) {
+      for (std::size_t larger = window + 1; larger < kWindows; ++larger) ++in_window_[larger];
+      return;
+    }
+    finish(window);
+  }
+  forget_stores();
+  if (highest_.at[0] > (Level{1} << 29)) begin_at_zero();
+}
+
+void WindowParallelism::finish(std::size_t window) {
+  sum_[window] += static_cast<double>(kSizes[window]) /
+                  static_cast<double>(highest_.at[window] - base_.at[window]);
+  ++finished_[window];
+  in_window_[window] = 0;
+  base_.at[window] = highest_.at[window];
+}
+
+void WindowParallelism::keep_longest_unfinished() {
+  for (std::size_t window = 0; window < kWindows; ++window) {
+    if (finished_[window] > 0 || in_window_[window] <= unfinished_[window]) continue;
+    unfinished_[window] = in_window_[window];
+    unfinished_parallelism_[window] = static_cast<double>(in_window_[window]) /
+                                      static_cast<double>(highest_.at[window] - base_.at[window]);
+  }
+}
+
+void WindowParallelism::forget_stores() {
+  ++epoch_;
+  stored_ = 0;
+  single_bytes_ = false;
+}
+
+void WindowParallelism::begin_at_zero() {
+  for (Levels& levels : level_of_) levels = Levels();
+  base_ = highest_ = Levels();
+}
+
+void WindowParallelism::restart() {
+  keep_longest_unfinished();
+  for (std::uint32_t& count : in_window_) count = 0;
+  base_ = highest_;
+  forget_stores();
+  if (highest_.at[0] > (Level{1} << 29)) begin_at_zero();
+}
+
+double WindowParallelism::mean(std::size_t window) const {
+  if (finished_[window] > 0) return sum_[window] / static_cast<double>(finished_[window]);
+  if (in_window_[window] <= unfinished_[window]) return unfinished_parallelism_[window];
+  return static_cast<double>(in_window_[window]) /
+         static_cast<double>(highest_.at[window] - base_.at[window]);
+}
+
+}  // namespace idletune::offload
