@@ -117,7 +117,7 @@ std::array<double, kStreamFeatures> Analysis::features(
           share(count(OperationKind::single_exponential), single),
           share(count(OperationKind::single_trigonometric), single),
           share(blocks, accesses),
-          share(static_cast<double>(reuse_.reused()), static_cast<double>(reuse_.references())),
+          reuse_.share(),
           share(accesses, blocks),
           share(accesses, pages),
           pattern.stride0,

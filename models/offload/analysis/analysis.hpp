@@ -41,6 +41,11 @@ class Analysis {
   }
   // What comes next does not follow what came before.
   void restart();
+  // How much of the run each operation from now on stands for, where others are left out.
+  void set_weight(double weight) {
+    parallelism_.set_weight(weight);
+    reuse_.set_weight(weight);
+  }
 
   Footprint& footprint() { return footprint_; }
   const WindowParallelism& parallelism() const { return parallelism_; }

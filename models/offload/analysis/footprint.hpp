@@ -49,24 +49,26 @@ class ShortReuse {
  public:
   void reference(std::uint64_t address) {
     const std::uint64_t block = address >> 7U;
-    ++references_;
+    references_ += weight_;
     if (block == newest_) {
-      ++reused_;
+      reused_ += weight_;
       return;
     }
-    if (block == second_) ++reused_;
+    if (block == second_) reused_ += weight_;
     second_ = newest_;
     newest_ = block;
   }
   // A gap in the stream.
   void restart() { newest_ = second_ = kNone; }
-  std::uint64_t references() const { return references_; }
-  std::uint64_t reused() const { return reused_; }
+  // How many references each one from now on stands for.
+  void set_weight(double weight) { weight_ = weight; }
+  // Of the references so far; 0 without any.
+  double share() const { return references_ > 0 ? reused_ / references_ : 0; }
 
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   std::uint64_t newest_ = kNone, second_ = kNone;
-  std::uint64_t references_ = 0, reused_ = 0;
+  double weight_ = 1, references_ = 0, reused_ = 0;
 };
 
 }  // namespace idletune::offload

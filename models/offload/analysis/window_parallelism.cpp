@@ -90,8 +90,9 @@ void WindowParallelism::count_operation() {
 }
 
 void WindowParallelism::finish(std::size_t window) {
-  sum_[window] += static_cast<double>(kSizes[window]) /
+  sum_[window] += weight_ * static_cast<double>(kSizes[window]) /
                   static_cast<double>(highest_.at[window] - base_.at[window]);
+  weights_[window] += weight_;
   ++finished_[window];
   in_window_[window] = 0;
   base_.at[window] = highest_.at[window];
@@ -126,7 +127,7 @@ void WindowParallelism::restart() {
 }
 
 double WindowParallelism::mean(std::size_t window) const {
-  if (finished_[window] > 0) return sum_[window] / static_cast<double>(finished_[window]);
+  if (finished_[window] > 0) return sum_[window] / weights_[window];
   if (in_window_[window] <= unfinished_[window]) return unfinished_parallelism_[window];
   return static_cast<double>(in_window_[window]) /
          static_cast<double>(highest_.at[window] - base_.at[window]);

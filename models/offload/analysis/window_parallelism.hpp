@@ -35,6 +35,9 @@ class WindowParallelism {
   // A gap in the stream: unfinished windows are given up, and nothing before is waited for.
   void restart();
 
+  // How many windows each one that ends from now on stands for.
+  void set_weight(double weight) { weight_ = weight; }
+
   // Of the windows of kSizes[window] operations; 0 before the first operation.
   double mean(std::size_t window) const;
   std::uint64_t windows(std::size_t window) const { return finished_[window]; }
@@ -68,6 +71,8 @@ class WindowParallelism {
   Levels highest_;
   std::uint32_t in_window_[kWindows] = {};
   std::uint64_t finished_[kWindows] = {};
+  double weight_ = 1;
+  double weights_[kWindows] = {};
   double sum_[kWindows] = {};
   // The longest unfinished window, where none was finished: operations and levels.
   std::uint32_t unfinished_[kWindows] = {};

@@ -1,0 +1,176 @@
+#include "models/offload/analysis/program.hpp"
+
+namespace idletune::offload {
+namespace {
+
+class Writer {
+ public:
+  explicit Writer(std::vector<std::uint32_t>& words) : words_(words) {}
+  void number(std::size_t value) { words_.push_back(static_cast<std::uint32_t>(value)); }
+  void text(const std::string& text) {
+    number(text.size());
+    for (const char letter : text) number(static_cast<unsigned char>(letter));
+  }
+  void numbers(const std::vector<std::uint32_t>& values) {
+    number(values.size());
+    words_.insert(words_.end(), values.begin(), values.end());
+  }
+  void renaming(const Renaming& renaming) {
+    numbers(renaming.from);
+    numbers(renaming.to);
+  }
+
+ private:
+  std::vector<std::uint32_t>& words_;
+};
+
+class Reader {
+ public:
+  explicit Reader(const std::uint32_t* words) : next_(words) {}
+  std::uint32_t number() { return *next_++; }
+  std::string text() {
+    std::string text(number(), ' ');
+    for (char& letter : text) letter = static_cast<char>(number());
+    return text;
+  }
+  std::vector<std::uint32_t> numbers() {
+    std::vector<std::uint32_t> values(number());
+    for (std::uint32_t& value : values) value = number();
+    return values;
+  }
+  Renaming renaming() {
+    Renaming renaming;
+    renaming.from = numbers();
+    renaming.to = numbers();
+    return renaming;
+  }
+
+ private:
+  const std::uint32_t* next_;
+};
+
+void write_block(Writer& out, const Block& block) {
+  out.number(block.first_operation);
+  out.number(block.operations);
+  out.numbers(block.successors);
+  out.number(block.entries.size());
+  for (const Block::Entry& entry : block.entries) {
+    out.number(entry.from);
+    out.renaming(entry.renaming);
+  }
+  out.renaming(block.leaving);
+}
+
+Block read_block(Reader& in) {
+  Block block;
+  block.first_operation = in.number();
+  block.operations = in.number();
+  block.successors = in.numbers();
+  block.entries.resize(in.number());
+  for (Block::Entry& entry : block.entries) {
+    entry.from = in.number();
+    entry.renaming = in.renaming();
+  }
+  block.leaving = in.renaming();
+  return block;
+}
+
+void rename(Analysis& analysis, const Renaming& renaming) {
+  if (renaming.from.empty()) return;
+  analysis.move_together(renaming.from.data(), renaming.to.data(), renaming.from.size());
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> Program::encode() const {
+  std::vector<std::uint32_t> words;
+  Writer out(words);
+  out.text(region);
+  out.number(values);
+  out.number(operations.size());
+  for (const Operation& operation : operations) {
+    out.number(static_cast<std::size_t>(operation.kind));
+    out.number(operation.result);
+    out.number(operation.bytes);
+    out.numbers(operation.sources);
+  }
+  out.number(blocks.size());
+  for (const Block& block : blocks) write_block(out, block);
+  out.number(remarks.size());
+  for (const std::string& remark : remarks) out.text(remark);
+  return words;
+}
+
+Program Program::decode(const std::uint32_t* words) {
+  Reader in(words);
+  Program program;
+  program.region = in.text();
+  program.values = in.number();
+  program.operations.resize(in.number());
+  std::uint32_t number = 0;
+  for (Operation& operation : program.operations) {
+    operation.kind = static_cast<OperationKind>(in.number());
+    operation.result = in.number();
+    operation.bytes = in.number();
+    operation.sources = in.numbers();
+    operation.number = number++;
+  }
+  program.blocks.resize(in.number());
+  for (Block& block : program.blocks) block = read_block(in);
+  program.remarks.resize(in.number());
+  for (std::string& remark : program.remarks) remark = in.text();
+  return program;
+}
+
+std::vector<std::uint64_t> Program::executions(const std::uint64_t* block_counts) const {
+  std::vector<std::uint64_t> counts(operations.size());
+  for (std::size_t b = 0; b < blocks.size(); ++b) {
+    for (std::uint32_t i = 0; i < blocks[b].operations; ++i) {
+      counts[blocks[b].first_operation + i] = block_counts[b];
+    }
+  }
+  return counts;
+}
+
+void Tracer::enter(std::uint32_t block) {
+  const std::uint32_t before = running_;
+  run(block);
+  running_ = block;
+  for (const Block::Entry& entry : program_.blocks[block].entries) {
+    if (entry.from == Block::kAny || entry.from == before) rename(analysis_, entry.renaming);
+  }
+}
+
+void Tracer::leave() {
+  run(Block::kAny);
+  running_ = Block::kAny;
+}
+
+void Tracer::restart() {
+  running_ = Block::kAny;
+  addresses_.clear();
+  operations_ = 0;
+  analysis_.restart();
+}
+
+void Tracer::run(std::uint32_t next) {
+  if (running_ == Block::kAny) return;
+  const Block& block = program_.blocks[running_];
+  std::size_t accesses = 0;
+  for (std::uint32_t i = 0; i < block.operations; ++i) {
+    const std::uint32_t number = block.first_operation + i;
+    std::uint64_t where = 0;
+    if (is_access(program_.operations[number].kind)) {
+      if (accesses == addresses_.size()) break;  // an exception left the block
+      where = addresses_[accesses++];
+    } else if (i + 1 == block.operations) {
+      while (where < block.successors.size() && block.successors[where] != next) ++where;
+    }
+    analysis_.execute_in_burst(number, where);
+  }
+  operations_ += block.operations;
+  addresses_.clear();
+  rename(analysis_, block.leaving);
+}
+
+}  // namespace idletune::offload
