@@ -87,6 +87,7 @@ class CudaDevice final : public Device {
   Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override;
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
+  Status order(void* before, void* then) override;
   Result<Nanoseconds> elapsed(void* profile) override;
   void discard(void* profile) override;
   Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
@@ -229,6 +230,25 @@ Result<RunTimes> CudaDevice::run(Program& program, const Range& range,
   if (!measured.ok()) return measured.status();
   times.device = *measured;
   return times;
+}
+
+Status CudaDevice::order(void* before, void* then) {
+  auto* first = before != nullptr ? static_cast<StreamHandle>(before) : session_->application;
+  auto* second = then != nullptr ? static_cast<StreamHandle>(then) : session_->application;
+  if (first == second) return {};  // streams keep their order
+  const ContextScope scope(*session_, ContextScope::Purpose::launch);
+  if (scope.error() != kSuccess) return scope.status();
+  const Driver& driver = *session_->driver;
+  EventHandle done = nullptr;
+  Status status =
+      session_->checked(driver.EventCreate(&done, kEventWithoutTiming), "cuEventCreate");
+  if (!status.ok()) return status;
+  status = session_->checked(driver.EventRecord(done, first), "cuEventRecord");
+  if (status.ok()) {
+    status = session_->checked(driver.StreamWaitEvent(second, done, 0), "cuStreamWaitEvent");
+  }
+  (void)driver.EventDestroy(done);  // the driver keeps what a stream still waits for
+  return status;
 }
 
 Result<Nanoseconds> CudaDevice::elapsed(void* profile) {

@@ -81,7 +81,8 @@ Result<std::unique_ptr<CudaProgram>> CudaProgram::load(std::shared_ptr<Session> 
   if (error != kSuccess) {
     return load_failure(*session, error, "cuModuleLoadDataEx", entry, excerpt_of_build_log(log));
   }
-  std::unique_ptr<CudaProgram> program(new CudaProgram(std::move(session), module));
+  std::shared_ptr<const Module> loaded(new Module{std::move(session), module});
+  std::unique_ptr<CudaProgram> program(new CudaProgram(std::move(loaded)));
   program->lanes_ = lanes;
   if (Status found = program->find_kernel(entry); !found.ok()) return found;
   return program;
@@ -89,7 +90,7 @@ Result<std::unique_ptr<CudaProgram>> CudaProgram::load(std::shared_ptr<Session> 
 
 Status CudaProgram::find_kernel(const std::string& entry) {
   const Driver& driver = *session_->driver;
-  const Error error = driver.ModuleGetFunction(&function_, module_, entry.c_str());
+  const Error error = driver.ModuleGetFunction(&function_, module_->handle, entry.c_str());
   if (error != kSuccess) {
     return load_failure(*session_, error, "cuModuleGetFunction", entry,
                         error == kNotFound ? "expected it as extern \"C\" __global__" : "");
@@ -124,10 +125,19 @@ void CudaProgram::read_parameters() {
   knows_parameters_ = error == kInvalidValue;  // the one behind the last
 }
 
-CudaProgram::~CudaProgram() {
-  if (session_->lost()) return;
+CudaProgram::Module::~Module() {
+  if (session->lost()) return;
+  const ContextScope scope(*session);
+  if (scope.error() == kSuccess) (void)session->driver->ModuleUnload(handle);
+}
+
+Result<std::unique_ptr<Program>> CudaProgram::another(std::string_view entry) const {
   const ContextScope scope(*session_);
-  if (scope.error() == kSuccess) (void)session_->driver->ModuleUnload(module_);
+  if (scope.error() != kSuccess) return scope.status();
+  std::unique_ptr<CudaProgram> other(new CudaProgram(module_));
+  other->lanes_ = lanes_;
+  if (Status found = other->find_kernel(std::string(entry)); !found.ok()) return found;
+  return std::unique_ptr<Program>(std::move(other));
 }
 
 Status CudaProgram::check_arguments(Span<const Argument> arguments) const {

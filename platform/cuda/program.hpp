@@ -1,4 +1,4 @@
-// A compiled CUDA kernel.
+// A compiled CUDA kernel function.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,6 @@ class CudaProgram final : public Program {
   static Result<std::unique_ptr<CudaProgram>> load(std::shared_ptr<Session> session,
                                                    const std::vector<std::uint8_t>& image,
                                                    const std::string& entry, std::uint32_t lanes);
-  ~CudaProgram() override;  // waits until no launch uses the kernel any more (the driver does)
   CudaProgram(const CudaProgram&) = delete;
   CudaProgram& operator=(const CudaProgram&) = delete;
 
@@ -28,14 +27,21 @@ class CudaProgram final : public Program {
   std::uint32_t lanes() const override { return lanes_; }
   std::uint64_t max_work_group_size() const override { return max_work_group_size_; }
   std::uint64_t local_memory_bytes() const override { return local_memory_bytes_; }
+  Result<std::unique_ptr<Program>> another(std::string_view entry) const override;
 
   // A launch on `stream`; the session's context must be current. Errors: invalid_argument (sizes or
   // arguments that do not fit the kernel), device_error.
   Status launch(StreamHandle stream, const Range& range, Span<const Argument> arguments);
 
  private:
-  CudaProgram(std::shared_ptr<Session> session, ModuleHandle module)
-      : session_(std::move(session)), module_(module) {}
+  // Unloaded with the last of its kernel functions.
+  struct Module {
+    ~Module();  // waits until no launch uses it any more (the driver does)
+    std::shared_ptr<Session> session;
+    ModuleHandle handle;
+  };
+  explicit CudaProgram(std::shared_ptr<const Module> module)
+      : module_(std::move(module)), session_(module_->session) {}
   Status find_kernel(const std::string& entry);
   void read_parameters();
   Status check_arguments(Span<const Argument> arguments) const;
@@ -43,8 +49,8 @@ class CudaProgram final : public Program {
   Status hand_out(EventHandle event, StreamHandle stream, Status launched,
                   const LaunchOptions& options);
 
+  std::shared_ptr<const Module> module_;
   std::shared_ptr<Session> session_;
-  ModuleHandle module_;
   FunctionHandle function_ = nullptr;
   std::uint32_t lanes_ = 0;
   std::uint64_t max_work_group_size_ = 0;

@@ -107,6 +107,7 @@ class OpenclDevice final : public Device {
   Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override;
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
+  Status order(void* before, void* then) override;
   Result<Nanoseconds> elapsed(void* profile) override;
   void discard(void* profile) override;
   Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
@@ -267,6 +268,34 @@ Result<RunTimes> OpenclDevice::run(Program& program, const Range& range,
   return times;
 }
 
+Status OpenclDevice::order(void* before, void* then) {
+  const Api& api = *session_->api;
+  auto* first = before != nullptr ? static_cast<cl_command_queue>(before) : session_->application;
+  auto* second = then != nullptr ? static_cast<cl_command_queue>(then) : session_->application;
+  const bool overtaking = second == session_->application ? session_->application_out_of_order
+                                                          : is_out_of_order(api, second);
+  if (first == second && !overtaking) return {};
+  if (api.EnqueueBarrierWithWaitList == nullptr || api.EnqueueMarkerWithWaitList == nullptr) {
+    return {StatusCode::unsupported, "the OpenCL library has neither barriers nor markers"};
+  }
+  if (first == second) {
+    return to_status(api.EnqueueBarrierWithWaitList(second, 0, nullptr, nullptr),
+                     "clEnqueueBarrierWithWaitList");
+  }
+  cl_event done = nullptr;
+  Status status = to_status(api.EnqueueMarkerWithWaitList(first, 0, nullptr, &done),
+                            "clEnqueueMarkerWithWaitList");
+  if (!status.ok()) return status;
+  // Otherwise the marker may never leave for the device, and the other queue would wait for ever.
+  status = to_status(api.Flush(first), "clFlush");
+  if (status.ok()) {
+    status = to_status(api.EnqueueBarrierWithWaitList(second, 1, &done, nullptr),
+                       "clEnqueueBarrierWithWaitList");
+  }
+  api.ReleaseEvent(done);
+  return status;
+}
+
 Result<Nanoseconds> OpenclDevice::elapsed(void* profile) {
   if (profile == nullptr) {
     return {StatusCode::unsupported, "elapsed: the queue of that launch has no profiling"};
@@ -333,6 +362,7 @@ Result<std::unique_ptr<Device>> complete(std::shared_ptr<Session> session, cl_co
   }
   session->application = queue;
   session->application_profiled = is_profiled(*session->api, queue);
+  session->application_out_of_order = is_out_of_order(*session->api, queue);
   if (Status made = create_tuning_queue(*session); !made.ok()) return made;
   return std::unique_ptr<Device>(new OpenclDevice(std::move(session), options));
 }

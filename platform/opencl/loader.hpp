@@ -26,9 +26,11 @@ namespace idletune::opencl {
   X(SetKernelArg)
 // clang-format on
 
-// Functions of later versions; null where the library lacks them.
-#define IDLETUNE_OPENCL_OPTIONAL(X) \
-  X(CreateCommandQueueWithProperties) X(CreateSubBuffer) X(GetExtensionFunctionAddressForPlatform)
+// Functions of later versions, or that few need; null where the library lacks them.
+#define IDLETUNE_OPENCL_OPTIONAL(X)                                             \
+  X(CreateCommandQueueWithProperties)                                           \
+  X(CreateSubBuffer) X(EnqueueBarrierWithWaitList) X(EnqueueMarkerWithWaitList) \
+      X(GetExtensionFunctionAddressForPlatform)
 
 // The functions of one OpenCL library, by their names without the prefix. The library stays loaded
 // until the process ends: drivers leave threads and exit handlers behind.

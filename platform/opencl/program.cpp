@@ -50,7 +50,8 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
                                                             cl_program program,
                                                             const CompileRequest& request,
                                                             std::uint32_t lanes) {
-  std::unique_ptr<OpenclProgram> self(new OpenclProgram(session, program));
+  std::shared_ptr<const Built> built(new Built{session, program});
+  std::unique_ptr<OpenclProgram> self(new OpenclProgram(std::move(built)));
   const std::string entry(request.entry);
   const std::string options(request.options);
   const cl_int error =
@@ -69,7 +70,7 @@ Status OpenclProgram::create_kernels(const std::string& entry, std::uint32_t lan
   kernels_.reserve(std::size_t{lanes} + 1);
   for (std::uint32_t i = 0; i <= lanes; ++i) {
     cl_int error = CL_SUCCESS;
-    cl_kernel kernel = session_->api->CreateKernel(program_, entry.c_str(), &error);
+    cl_kernel kernel = session_->api->CreateKernel(built_->program, entry.c_str(), &error);
     if (kernel == nullptr || error != CL_SUCCESS) {
       return build_failure(error != CL_SUCCESS ? error : CL_OUT_OF_RESOURCES, "clCreateKernel",
                            entry);
@@ -84,10 +85,19 @@ Status OpenclProgram::create_kernels(const std::string& entry, std::uint32_t lan
   return {};
 }
 
+Result<std::unique_ptr<Program>> OpenclProgram::another(std::string_view entry) const {
+  std::unique_ptr<OpenclProgram> other(new OpenclProgram(built_));
+  if (Status made = other->create_kernels(std::string(entry), lanes_); !made.ok()) return made;
+  return std::unique_ptr<Program>(std::move(other));
+}
+
+OpenclProgram::Built::~Built() {
+  if (!session->poisoned.load()) session->api->ReleaseProgram(program);
+}
+
 OpenclProgram::~OpenclProgram() {
   if (session_->poisoned.load()) return;
   for (cl_kernel kernel : kernels_) session_->api->ReleaseKernel(kernel);
-  session_->api->ReleaseProgram(program_);
 }
 
 Status OpenclProgram::launch(cl_kernel kernel, cl_command_queue queue, const Range& range,
@@ -150,7 +160,7 @@ Status OpenclProgram::enqueue_tuning(const Range& range, Span<const Argument> ar
 std::vector<std::uint8_t> OpenclProgram::binary() const {
   const Api& api = *session_->api;
   cl_uint count = 0;
-  if (api.GetProgramInfo(program_, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
+  if (api.GetProgramInfo(built_->program, CL_PROGRAM_NUM_DEVICES, sizeof count, &count, nullptr) !=
           CL_SUCCESS ||
       count == 0) {
     return {};
@@ -159,10 +169,10 @@ std::vector<std::uint8_t> OpenclProgram::binary() const {
   std::vector<cl_device_id> devices(count);
   std::vector<std::size_t> sizes(count);
   std::vector<unsigned char*> places(count, nullptr);
-  if (api.GetProgramInfo(program_, CL_PROGRAM_DEVICES, count * sizeof devices[0], devices.data(),
-                         nullptr) != CL_SUCCESS ||
-      api.GetProgramInfo(program_, CL_PROGRAM_BINARY_SIZES, count * sizeof sizes[0], sizes.data(),
-                         nullptr) != CL_SUCCESS) {
+  if (api.GetProgramInfo(built_->program, CL_PROGRAM_DEVICES, count * sizeof devices[0],
+                         devices.data(), nullptr) != CL_SUCCESS ||
+      api.GetProgramInfo(built_->program, CL_PROGRAM_BINARY_SIZES, count * sizeof sizes[0],
+                         sizes.data(), nullptr) != CL_SUCCESS) {
     return {};
   }
   std::vector<std::uint8_t> binary;
@@ -171,8 +181,9 @@ std::vector<std::uint8_t> OpenclProgram::binary() const {
     binary.resize(sizes[i]);
     places[i] = binary.data();
   }
-  if (binary.empty() || api.GetProgramInfo(program_, CL_PROGRAM_BINARIES, count * sizeof places[0],
-                                           places.data(), nullptr) != CL_SUCCESS) {
+  if (binary.empty() ||
+      api.GetProgramInfo(built_->program, CL_PROGRAM_BINARIES, count * sizeof places[0],
+                         places.data(), nullptr) != CL_SUCCESS) {
     return {};
   }
   return binary;

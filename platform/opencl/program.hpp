@@ -1,4 +1,4 @@
-// A compiled OpenCL kernel: one kernel object per lane, and one more for the tuner.
+// A compiled OpenCL kernel function: one kernel object per lane, and one more for the tuner.
 #pragma once
 
 #include <memory>
@@ -34,16 +34,23 @@ class OpenclProgram final : public Program {
   Status enqueue_tuning(const Range& range, Span<const Argument> arguments, cl_event* event);
   // The driver's binary for the session's device; empty where it gives none.
   std::vector<std::uint8_t> binary() const override;
+  Result<std::unique_ptr<Program>> another(std::string_view entry) const override;
 
  private:
-  OpenclProgram(std::shared_ptr<Session> session, cl_program program)
-      : session_(std::move(session)), program_(program) {}
+  // The driver's program, released with the last of its kernel functions.
+  struct Built {
+    ~Built();
+    std::shared_ptr<Session> session;
+    cl_program program;
+  };
+  explicit OpenclProgram(std::shared_ptr<const Built> built)
+      : built_(std::move(built)), session_(built_->session) {}
   Status create_kernels(const std::string& entry, std::uint32_t lanes);
   Status launch(cl_kernel kernel, cl_command_queue queue, const Range& range,
                 Span<const Argument> arguments, const LaunchOptions& options, cl_event* event);
 
+  std::shared_ptr<const Built> built_;
   std::shared_ptr<Session> session_;
-  cl_program program_;
   std::vector<cl_kernel> kernels_;  // one per lane, then the tuner's
   std::uint32_t lanes_ = 0;
   std::uint64_t max_work_group_size_ = 0;

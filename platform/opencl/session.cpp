@@ -191,6 +191,13 @@ bool is_profiled(const Api& api, cl_command_queue queue) {
   return error == CL_SUCCESS && (properties & CL_QUEUE_PROFILING_ENABLE) != 0;
 }
 
+bool is_out_of_order(const Api& api, cl_command_queue queue) {
+  cl_command_queue_properties properties = 0;
+  const cl_int error =
+      api.GetCommandQueueInfo(queue, CL_QUEUE_PROPERTIES, sizeof properties, &properties, nullptr);
+  return error != CL_SUCCESS || (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
+}
+
 Status create_tuning_queue(Session& session) {
   session.tuning = create_low_priority_queue(session);
   session.info.low_priority_queue = session.tuning != nullptr;

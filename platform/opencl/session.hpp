@@ -27,6 +27,7 @@ struct Session {
   cl_command_queue application = nullptr;  // where launches go unless they name a queue
   cl_command_queue tuning = nullptr;
   bool application_profiled = false;
+  bool application_out_of_order = false;
   bool tuning_profiled = false;
   DeviceInfo info;
   std::atomic<bool> poisoned{false};
@@ -46,6 +47,9 @@ DeviceInfo describe(const Api& api, cl_device_id device, std::uint32_t index);
 
 // Whether `queue` records profiles. False where the driver does not say.
 bool is_profiled(const Api& api, cl_command_queue queue);
+
+// Whether commands of `queue` may overtake each other. True where the driver does not say.
+bool is_out_of_order(const Api& api, cl_command_queue queue);
 
 // A profiling queue on session.context: of low priority where the driver can, which it notes in
 // session.info. Fills session.tuning and session.tuning_profiled.

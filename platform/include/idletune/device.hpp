@@ -147,8 +147,9 @@ class Buffer {
   virtual Argument argument() const = 0;
 };
 
-// A compiled kernel. It holds `lanes` independent kernel objects, because setting arguments on a
-// shared one races: two threads may enqueue at the same time iff they use different lanes.
+// A compiled kernel function. It holds `lanes` independent kernel objects, because setting
+// arguments on a shared one races: two threads may enqueue at the same time iff they use different
+// lanes.
 class Program {
  public:
   virtual ~Program() = default;
@@ -162,6 +163,12 @@ class Program {
   virtual std::uint64_t local_memory_bytes() const = 0;   // static use, as the driver reports it
   // What the driver gives of it to be loaded again; empty where it gives nothing.
   virtual std::vector<std::uint8_t> binary() const { return {}; }
+  // Another kernel function of the same source and options, with as many lanes. Nothing is compiled
+  // again. Errors: compile_error (there is none of that name), unsupported.
+  virtual Result<std::unique_ptr<Program>> another(std::string_view entry) const {
+    return Status(StatusCode::unsupported,
+                  {"kernel '", entry, "': this device has one kernel function per program"});
+  }
 };
 
 struct CompileRequest {
@@ -222,6 +229,13 @@ class Device {
   // timeout (the run is still on the device: the caller must stop using it), device_error.
   virtual Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                                Nanoseconds deadline) = 0;
+  // What is enqueued on `then` from now on begins after everything that was enqueued on `before`;
+  // null: the adopted queue. Waits for nothing. For one and the same queue this matters where it is
+  // out of order. Any thread. Errors: unsupported, device_error.
+  virtual Status order(void* before, void* then) {
+    if (before == then) return {};
+    return Status(StatusCode::unsupported, "this device has no order among queues");
+  }
   // Device time of a profiled application launch; releases the ticket unless the answer is `busy`
   // (not finished yet, ask again). `unsupported` where the queue has no profiling.
   virtual Result<Nanoseconds> elapsed(void* profile) = 0;

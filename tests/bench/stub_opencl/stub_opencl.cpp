@@ -420,6 +420,22 @@ cl_int clGetEventProfilingInfo(cl_event event, cl_profiling_info what, size_t si
   return give_value(static_cast<cl_ulong>(time), size, out, size_out);
 }
 
+cl_int clEnqueueMarkerWithWaitList(cl_command_queue queue, cl_uint, const cl_event*,
+                                   cl_event* event) {
+  if (const cl_int error = enter(kEnqueueMarkerWithWaitList)) return error;
+  if (event != nullptr) *event = make_event(*object_of(queue));
+  return CL_SUCCESS;
+}
+
+cl_int clEnqueueBarrierWithWaitList(cl_command_queue queue, cl_uint wait_count, const cl_event*,
+                                    cl_event*) {
+  if (const cl_int error = enter(kEnqueueBarrierWithWaitList)) return error;
+  std::lock_guard<std::mutex> lock(state().mutex);
+  state().last_launch.queue = queue;
+  state().last_launch.wait_count = wait_count;
+  return CL_SUCCESS;
+}
+
 cl_int clFlush(cl_command_queue) { return enter(kFlush); }
 cl_int clFinish(cl_command_queue) { return enter(kFinish); }
 cl_int clRetainCommandQueue(cl_command_queue h) { return retain(kRetainCommandQueue, h); }

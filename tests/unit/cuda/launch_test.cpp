@@ -284,3 +284,39 @@ TEST_CASE("device memory that is known to be too small is refused") {
   float on_the_host = 0;
   CHECK(device->check_buffer(&on_the_host, 4).ok());
 }
+
+TEST_CASE("CUDA streams are ordered by an event, one stream needs none") {
+  CudaStub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device);
+  void* other = cuda::handles(*device).stream;
+  int not_ours = 0;
+  stub.reset();
+  CHECK(device->order(nullptr, other).ok());
+  CHECK(stub.calls("cuStreamWaitEvent") == 0);
+  CHECK(device->order(nullptr, &not_ours).ok());
+  CHECK(stub.calls("cuEventRecord") == 1);
+  CHECK(stub.calls("cuStreamWaitEvent") == 1);
+  CHECK(stub.calls("cuEventDestroy") == stub.calls("cuEventCreate"));
+  stub.fail("cuStreamWaitEvent", cuda::kOutOfMemory, 0);
+  CHECK_FALSE(device->order(&not_ours, nullptr).ok());
+  CHECK(stub.calls("cuEventDestroy") == stub.calls("cuEventCreate"));
+}
+
+TEST_CASE("another kernel function of a CUDA module is found without loading again") {
+  CudaStub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device, "", 3);
+  Problem problem(*device);
+  stub.reset();
+  auto same = program->another("scale");
+  REQUIRE_MESSAGE(same.ok(), same.status().to_string());
+  CHECK((*same)->lanes() == 3);
+  CHECK(stub.calls("cuModuleLoadDataEx") == 0);
+  CHECK(program->another("missing").code() == StatusCode::compile_error);
+  program.reset();
+  CHECK(stub.calls("cuModuleUnload") == 0);
+  CHECK((*same)->enqueue(2, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
+  *same = nullptr;
+  CHECK(stub.calls("cuModuleUnload") == 1);
+}

@@ -16,6 +16,7 @@
 using namespace std::chrono_literals;
 using idletune::Argument;
 using idletune::CompileRequest;
+using idletune::Device;
 using idletune::LaunchOptions;
 using idletune::StatusCode;
 using idletune::test::compile_on;
@@ -218,4 +219,42 @@ TEST_CASE("local memory is a size without an address") {
   stub.last_launch(&launch);
   CHECK(launch.argument_size[0] == 4096);
   CHECK(launch.argument_size[1] == 1);
+}
+
+TEST_CASE("queues are ordered by a marker on one and a barrier on the other") {
+  OpenedStub opened;
+  Stub& stub = opened.stub;
+  Device& device = *opened.device;
+  const auto api = opencl::load(stub.path);
+  REQUIRE(api.ok());
+  const opencl::Handles handles = opencl::handles(device);
+  const auto make_queue = [&](cl_command_queue_properties properties) {
+    return (*api)->CreateCommandQueue(static_cast<cl_context>(handles.context),
+                                      static_cast<cl_device_id>(handles.device), properties,
+                                      nullptr);
+  };
+  cl_command_queue other = make_queue(0);
+  cl_command_queue unordered = make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+  stub.reset();
+  CHECK(device.order(nullptr, handles.queue).ok());
+  CHECK(device.order(other, other).ok());
+  CHECK(stub.calls("clEnqueueBarrierWithWaitList") == 0);  // one queue, in order
+  CHECK(device.order(unordered, unordered).ok());
+  CHECK(stub.calls("clEnqueueBarrierWithWaitList") == 1);
+  CHECK(stub.calls("clEnqueueMarkerWithWaitList") == 0);
+  const long live = stub.live_objects();
+  CHECK(device.order(nullptr, other).ok());
+  CHECK(stub.calls("clEnqueueMarkerWithWaitList") == 1);
+  CHECK(stub.calls("clFlush") == 1);
+  CHECK(stub.calls("clEnqueueBarrierWithWaitList") == 2);
+  StubLaunch barrier;
+  stub.last_launch(&barrier);
+  CHECK(barrier.queue == other);
+  CHECK(barrier.wait_count == 1);
+  CHECK(stub.live_objects() == live);
+  stub.fail("clEnqueueBarrierWithWaitList", CL_OUT_OF_RESOURCES, 0);
+  CHECK(device.order(nullptr, other).code() == StatusCode::device_error);
+  CHECK(stub.live_objects() == live);
+  (*api)->ReleaseCommandQueue(other);
+  (*api)->ReleaseCommandQueue(unordered);
 }

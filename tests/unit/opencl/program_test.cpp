@@ -11,6 +11,7 @@
 #include "tests/unit/opencl/stub_device.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
+using idletune::Argument;
 using idletune::CompileRequest;
 using idletune::StatusCode;
 using idletune::test::compile_on;
@@ -21,6 +22,7 @@ using idletune::test::overwrite;
 using idletune::test::request_with;
 using idletune::test::Stub;
 using idletune::test::TemporaryFolder;
+using idletune::test::two_dimensions;
 namespace opencl = idletune::opencl;
 
 TEST_CASE("a build failure has the first lines of the log and leaks nothing") {
@@ -207,4 +209,24 @@ TEST_CASE("a cache that cannot be written costs nothing but itself") {
   compile_on(**device);
   CHECK(opencl::cache_counters(**device).store_errors == 1);
   CHECK(folder.files().empty());
+}
+
+TEST_CASE("another kernel function of a program is made without building again") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device, 2);
+  stub.reset();
+  auto other = program->another("second");
+  REQUIRE_MESSAGE(other.ok(), other.status().to_string());
+  CHECK((*other)->lanes() == 2);
+  CHECK(stub.calls("clBuildProgram") == 0);
+  CHECK(stub.calls("clCreateKernel") == 3);  // the tuner's, too
+  program.reset();                           // the program lives as long as any of its kernels
+  CHECK(stub.calls("clReleaseProgram") == 0);
+  const Argument arguments[] = {1.0f};
+  CHECK((*other)->enqueue(1, two_dimensions(), arguments, {}, nullptr).ok());
+  stub.fail("clCreateKernel", CL_INVALID_KERNEL_NAME, 0);
+  CHECK((*other)->another("third").code() == StatusCode::compile_error);
+  *other = nullptr;
+  CHECK(stub.calls("clReleaseProgram") == 1);
 }
