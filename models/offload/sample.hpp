@@ -40,6 +40,10 @@ struct SampleSet {
   FeatureSet features;
   std::vector<std::string> variants;  // of the GPU times: libraries, or "default" and "best"
   std::vector<Sample> samples;
+  std::vector<std::string> remarks;  // for people: what was left out of the source, and why
 };
+
+// The same samples with that variant's time alone; those without it are left out.
+SampleSet only_variant(const SampleSet& set, std::size_t variant);
 
 }  // namespace idletune::offload

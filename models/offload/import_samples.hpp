@@ -1,0 +1,34 @@
+// Reading what others measured on CPUs and GPUs. Host side. What each reader does with which wart
+// is said in models/offload/README.md.
+#pragma once
+
+#include <string>
+
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "models/offload/sample.hpp"
+
+namespace idletune::offload {
+
+// Times outside (0, 1e6) milliseconds are no times: timers that wrapped, or nothing was measured.
+bool is_time_ms(double ms);
+
+// One of the two tables of Cummins et al. 2017: OpenCL kernels on a CPU and on one GPU, transfers
+// included. Errors: corrupt (columns are missing; a feature is no number; nothing is left).
+Result<SampleSet> import_device_mapping(Bytes table, const std::string& path);
+
+// OpenDwarfs with architecture-independent features (Johnston et al. 2018): a table of features and
+// one of median times. Every device but `cpu` is a variant; the CPU's times are those of `cpu`.
+// Errors: as above; not_found if no row is of that CPU (lists the devices).
+Result<SampleSet> import_characterized_kernels(Bytes features, const std::string& features_path,
+                                               Bytes times, const std::string& times_path,
+                                               const std::string& cpu);
+
+// Layers of neural networks on one board, with the layers' shapes. Features are static: computed
+// from a layer's shape and batch. Medians over repeats; the CPU's time is that of its fastest
+// variant. Errors: as above.
+Result<SampleSet> import_layers(Bytes times, const std::string& times_path, Bytes shapes,
+                                const std::string& shapes_path);
+
+}  // namespace idletune::offload
