@@ -402,6 +402,20 @@ std::optional<Measurement> State::measurement(const TrialKey& key) const {
   return decode_entry<Measurement>(measurements_, key);
 }
 
+void State::for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const {
+  auto it = measurements_.entries().lower_bound({key.kernel, key.device, key.driver, 0, 0});
+  for (; it != measurements_.entries().end(); ++it) {
+    TrialKey same_shape = key;
+    same_shape.shape = it->first.shape;
+    same_shape.configuration = it->first.configuration;
+    if (it->first != same_shape) return;
+    Measurement value;
+    if (it->first.configuration == key.configuration && decode(it->second.payload, value)) {
+      visit(value);
+    }
+  }
+}
+
 std::size_t State::measurement_count(const ShapeKey& key) const {
   const auto group = groups_.find(key);
   return group == groups_.end() ? 0 : group->second.count;

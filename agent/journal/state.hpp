@@ -102,6 +102,8 @@ class State {
   // Hints: the same kernel, device and shape under other drivers. Never to be trusted unchecked.
   void for_each_stale_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const;
   std::optional<Measurement> measurement(const TrialKey& key) const;
+  // Of the key's configuration at every shape.
+  void for_each_shape_of(const TrialKey& key, const MeasurementVisitor& visit) const;
   std::size_t measurement_count(const ShapeKey& key) const;
   std::size_t measurement_count() const { return measurements_.entries().size(); }
 

@@ -77,6 +77,7 @@ class KernelState {
   const KernelPackage& package() const { return *package_; }
   const std::shared_ptr<const KernelPackage>& shared_package() const { return package_; }
   const std::string& name() const { return name_; }
+  Program& default_program() const { return *default_program_; }
   LaunchTable& table() { return table_; }
   const Lanes& lanes() const { return lanes_; }
   const LaunchLog& launch_log() const { return log_; }

@@ -6,11 +6,25 @@
 #include "agent/tuning/tuning_engine.hpp"
 #include "models/core/digest.hpp"
 #include "models/core/order.hpp"
+#include "models/core/scalar.hpp"
 
 namespace idletune::detail {
 namespace {
 
 constexpr std::size_t kMaxPublishedAtStart = 16;  // adoptions built at start-up, per kernel
+// After that nothing more is launched at a kernel's start; how long builds take does not count.
+constexpr Nanoseconds kLaunchesAtStart = std::chrono::milliseconds(250);
+
+// Whether nothing that a launch reads, addresses for instance, is an integer that the application
+// passes: then data of any kind lead no kernel astray that the application's do not.
+bool takes_floats_only(const KernelPackage& package) {
+  for (std::size_t i = 0; i < package.argument_count(); ++i) {
+    const ArgumentSpec& spec = package.argument(i);
+    const bool given = spec.kind == ArgumentKind::buffer || spec.kind == ArgumentKind::scalar;
+    if (given && is_integer(spec.type)) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -24,23 +38,66 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   kernels_.push_back(std::move(owned));
   const KernelPackage& package = kernel.state->package();
   kernel.model = KernelModel::of(model, package.name(), package.space());
-  if (options_.mode == Mode::off) return kernel;
+  std::size_t launched = 0;
+  if (options_.mode != Mode::off) {
+    record_names(package, kernel.state->device().info());
+    Nanoseconds left = kLaunchesAtStart;
+    launched = publish_adopted(kernel, left);
+    launched += launch_known_defaults(kernel, left);
+  }
+  if (launched == 0 && takes_floats_only(package)) launch_default_small(kernel);
+  return kernel;
+}
+
+// Those of the last sessions, and what the journal says of them. How many were launched.
+std::size_t TuningEngine::publish_adopted(KernelTask& kernel, Nanoseconds& left) {
   const DeviceInfo& device = kernel.state->device().info();
-  record_names(package, device);
   std::vector<journal::Adoption> adoptions;
   journal_.state().for_each_adoption([&](const journal::Adoption& adoption) {
-    if (adoption.trial.kernel == package.digest() && adoption.trial.device == device.device_key() &&
+    if (adoption.trial.kernel == kernel.state->package().digest() &&
+        adoption.trial.device == device.device_key() &&
         adoption.trial.driver == device.driver_key()) {
       adoptions.push_back(adoption);
     }
   });
   if (adoptions.size() > kMaxPublishedAtStart) adoptions.resize(kMaxPublishedAtStart);
+  std::size_t launched = 0;
   for (const journal::Adoption& adoption : adoptions) {
     Result<ShapeSlot*> slot = kernel.state->slot_for(adoption.trial.shape);
-    if (!slot.ok()) continue;
-    if (ShapeTask* task = shape_task(kernel, **slot)) publish_recalled(*task);
+    ShapeTask* task = slot.ok() ? shape_task(kernel, **slot) : nullptr;
+    if (task == nullptr) continue;
+    publish_recalled(*task);
+    if (left.count() <= 0) continue;
+    const Nanoseconds before = now();
+    launch_ahead(*task);
+    left -= now() - before;
+    ++launched;
   }
-  return kernel;
+  return launched;
+}
+
+// Where the default was measured and nothing better was found.
+std::size_t TuningEngine::launch_known_defaults(KernelTask& kernel, Nanoseconds left) {
+  const DeviceInfo& device = kernel.state->device().info();
+  const journal::State& state = journal_.state();
+  const Configuration& standard = kernel.state->package().default_configuration();
+  journal::TrialKey key;
+  key.kernel = kernel.state->package().digest();
+  key.device = device.device_key();
+  key.driver = device.driver_key();
+  key.configuration = digest_of(standard);
+  std::size_t launched = 0;
+  state.for_each_shape_of(key, [&](const journal::Measurement& measurement) {
+    const bool runs = measurement.status == TrialStatus::correct &&
+                      !state.adoption(measurement.trial.shape_key());
+    if (!runs || left.count() <= 0) return;
+    const Nanoseconds before = now();
+    launch_once(kernel, kernel.state->default_program(), measurement.trial.shape, standard,
+                options_.scratch_limit_bytes);
+    left -= now() - before;
+    ++launched;
+  });
+  return launched;
 }
 
 // The rest of the journal knows them by digests only.
@@ -150,7 +207,18 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
     task.past_sessions = past->sessions;
     task.past_active_seconds = past->active_seconds;
   }
+  recall_default(task);
   recall_adoption(task);
+}
+
+// It was measured here, under this driver: once is enough.
+void TuningEngine::recall_default(ShapeTask& task) {
+  if (options_.mode == Mode::off) return;
+  journal::Trial trial = task.identity;
+  trial.configuration = task.slot.fallback.configuration;
+  const std::optional<journal::Measurement> known = journal_.state().measurement(trial.key());
+  if (!known || known->status != TrialStatus::correct) return;
+  task.default_time = task.running_time = known->median;
 }
 
 // What runs here since an earlier session; it is built later.
@@ -163,7 +231,7 @@ void TuningEngine::recall_adoption(ShapeTask& task) {
   const Configuration& configuration = adoption->trial.configuration;
   const Selection selection =
       task.search.is_first_pick(configuration) ? Selection::first_pick : Selection::tuned;
-  task.default_time = adoption->default_time;
+  if (adoption->default_time.count() > 0) task.default_time = adoption->default_time;
   task.recalled = Install{configuration, selection, adoption->expected, true};
 }
 

@@ -118,15 +118,31 @@ void TuningEngine::launch_ahead(ShapeTask& task) {
   // Without a time nobody knows yet that it runs on data of ours without harm.
   if (task.launched_ahead == &running || task.default_time.count() == 0) return;
   release_device();
-  KernelState& kernel = *task.kernel.state;
+  launch_once(task.kernel, *running.program, task.slot.shape, running.configuration,
+              options_.scratch_limit_bytes);
+  task.launched_ahead = &running;
+}
+
+// So that its code is there. No shape of the application's is known, and no trial need have run it.
+void TuningEngine::launch_default_small(KernelTask& kernel) {
+  constexpr std::int64_t kSmall = 4096;
+  const KernelPackage& package = kernel.state->package();
+  Shape shape;
+  while (shape.size() < package.dimension_count()) shape.push_back(kSmall);
+  const Configuration& standard = package.default_configuration();
+  launch_once(kernel, kernel.state->default_program(), small_shape(package, shape, &standard),
+              standard, kSmallScratchBytes);
+}
+
+void TuningEngine::launch_once(KernelTask& task, Program& program, const Shape& shape,
+                               const Configuration& configuration, std::uint64_t scratch_bytes) {
+  KernelState& kernel = *task.state;
   const KernelPackage& package = kernel.package();
   const Status launched =
-      warm_up(kernel.device(), package, *running.program, task.slot.shape,
-              package.plan(task.slot.shape, running.configuration), running.configuration,
-              first_launch_deadline(), options_.scratch_limit_bytes);
-  if (launched.code() == StatusCode::timeout) end_tuning(task.kernel, "a launch never ended");
+      warm_up(kernel.device(), package, program, shape, package.plan(shape, configuration),
+              configuration, first_launch_deadline(), scratch_bytes);
+  if (launched.code() == StatusCode::timeout) end_tuning(task, "a launch never ended");
   if (!launched.ok()) log(1, {kernel.name(), ": the first launch failed: ", launched.message()});
-  task.launched_ahead = &running;
 }
 
 void TuningEngine::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time) {

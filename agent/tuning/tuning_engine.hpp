@@ -39,8 +39,10 @@ class TuningEngine {
 
   // Takes over a kernel and what the journal and the model know of it; builds and publishes what
   // was adopted on this device earlier (this is start-up: it may take long), up to a number of
-  // shapes; the others are built as run() comes by. Nothing of ours may use the device (see
-  // release_device).
+  // shapes; the others are built as run() comes by. What will run is launched once on buffers of
+  // the tuner's: on shapes that the journal knows until that took a quarter of a second, else the
+  // default on a small shape, where the data cannot lead it astray. Nothing of ours may use the
+  // device (see release_device).
   KernelTask& add_kernel(std::unique_ptr<KernelState> state,
                          const std::shared_ptr<const Model>& model);
   // From now on this model counts (null: none). Shapes go over to it one by one, each when it is
@@ -105,6 +107,7 @@ class TuningEngine {
   void load_knowledge(ShapeTask& task);
   SearchSubject subject_of(const KernelState& kernel, const ShapeSlot& slot) const;
   std::vector<KnownMeasurement> measurements_of(const ShapeTask& task) const;
+  void recall_default(ShapeTask& task);
   void recall_adoption(ShapeTask& task);
   bool renew_one(ShapeTask* preferred);
   DeviceTask& device_task(const Device& device);
@@ -175,6 +178,12 @@ class TuningEngine {
   bool recall_one();
   void install(ShapeTask& task, Install install);
   void publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time);
+  // Launch ahead as long as something is `left` of the time for it. How many were.
+  std::size_t publish_adopted(KernelTask& kernel, Nanoseconds& left);
+  std::size_t launch_known_defaults(KernelTask& kernel, Nanoseconds left);
+  void launch_default_small(KernelTask& kernel);
+  void launch_once(KernelTask& kernel, Program& program, const Shape& shape,
+                   const Configuration& configuration, std::uint64_t scratch_bytes);
   void demote(ShapeTask& task, const char* why);
 
   // Of a variant's first launch, in which many drivers generate code.

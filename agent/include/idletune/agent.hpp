@@ -153,10 +153,10 @@ class TunedKernel {
 
   // Makes the shape ready before its first launch: builds, checks and publishes the configuration
   // that was adopted earlier, or the model's first pick. What will run is then launched once on
-  // buffers of the tuner's, if trials ran it here (mode `tune`, or adopted earlier) and
+  // buffers of the tuner's, if trials ran it here, in this session or an earlier one, and
   // scratch_limit_bytes allows it: many drivers generate code at the first launch, and without
-  // prepare() it is the application's first frame that waits for that. Blocks; seconds where
-  // nothing is compiled yet.
+  // that it is the application's first frame that waits. Agent::kernel() has done so already for
+  // shapes that the journal knows. Blocks; seconds where nothing is compiled or measured yet.
   Status prepare(const Shape& shape);
   // Says how many launches of this shape are still to come. May wait for a stage to end: not for
   // hot loops.
@@ -185,7 +185,12 @@ class Agent {
   Agent& operator=(Agent&&) noexcept;
   ~Agent();  // stops background tuning, marks a clean shutdown; waits for at most one stage
 
-  // Loads a package and builds its default variant (blocking: this is start-up). `device` must
+  // Loads a package and builds its default variant and what was adopted earlier for up to 16 shapes
+  // (blocking: this is start-up). What will run is launched once on buffers of the tuner's, so that
+  // no first frame waits for the driver's code: on the shapes that the journal knows, for a quarter
+  // of a second and one launch at most. Where it knows none, and in mode `off`, that is the default
+  // on a small shape; but not if the application passes integers, since addresses may be among
+  // them: then the first launch is the application's, or that of prepare(). `device` must
   // outlive the agent (declare it first), and from now on belongs to it: while idle() may run or
   // background tuning is on, the application calls OpenCL with its own handles, not functions of
   // `device`. Errors: not_found, corrupt, compile_error, device_error.

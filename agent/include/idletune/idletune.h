@@ -81,7 +81,9 @@ idletune_status idletune_reload_model(idletune_agent* agent, const char* path);
  * there is none. */
 idletune_status idletune_rollback_model(idletune_agent* agent);
 
-/* The kernel belongs to the agent. */
+/* Blocks: builds the default and what was adopted earlier, and launches what will run once on
+ * buffers of its own, so that no first frame waits for the driver's code (details: Agent::kernel
+ * in agent.hpp). The kernel belongs to the agent. */
 idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* device,
                                      const char* package_path, idletune_kernel** kernel);
 

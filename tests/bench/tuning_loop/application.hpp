@@ -30,9 +30,13 @@ class Workplace {
 
   Device& device() { return *device_; }
   // The kernel's launches of one frame, waited for; how long they took.
-  Nanoseconds frame(TunedKernel& kernel);
+  Nanoseconds frame(TunedKernel& kernel) { return launches(kernel, kLaunchesPerFrame); }
+  // One launch, waited for.
+  Nanoseconds launch(TunedKernel& kernel) { return launches(kernel, 1); }
 
  private:
+  Nanoseconds launches(TunedKernel& kernel, int count);
+
   std::shared_ptr<const opencl::Api> api_;
   cl_context context_ = nullptr;
   cl_command_queue queue_ = nullptr;

@@ -15,8 +15,8 @@
 
 namespace idletune::test {
 
-// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1.
-inline std::vector<std::uint8_t> played_package() {
+// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1, and one buffer.
+inline std::vector<std::uint8_t> played_package(ScalarType type = ScalarType::f32) {
   KernelDescription description;
   description.name = "play";
   description.source = "nobody compiles this";
@@ -31,6 +31,7 @@ inline std::vector<std::uint8_t> played_package() {
   description.launch.local = {"1"};
   DescribedArgument x;
   x.name = "x";
+  x.type = type;
   x.access = Access::inout;
   x.size = "N";
   description.arguments = {x};

@@ -1,6 +1,9 @@
-// What prepare() does before the application's first launch, on a played board.
+// What kernel() and prepare() do before the application's first launch, on a played board.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,17 +32,21 @@ struct Run {
 
 // An application with one kernel, and the runs that the tuner made on the application's device.
 struct Application {
-  explicit Application(const AgentOptions& options) : board(board_that()) {
-    board->device.kernels["play"] = [this](const fake::Launch& launch) {
+  explicit Application(const AgentOptions& options,
+                       std::vector<std::uint8_t> package = played_package(), Nanoseconds run = 1us)
+      : board(board_that()) {
+    board->device.kernels["play"] = [this, run](const fake::Launch& launch) {
+      board->clock.advance(run);
       runs.push_back({{launch.parameter("A"), launch.parameter("B")}, launch.range.global[0]});
       return Status();
     };
     agent.emplace(agent_on(*board, options));
-    auto loaded = agent->kernel(board->device, played_package());
+    auto loaded = agent->kernel(board->device, std::move(package));
     REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
     kernel.emplace(*loaded);
   }
   void prepare() { REQUIRE(kernel->prepare(kShape).ok()); }
+  std::size_t stages() const { return board->requested.size(); }
   bool ran(const Configuration& configuration, std::size_t global) const {
     return std::find(runs.begin(), runs.end(), Run{configuration, global}) != runs.end();
   }
@@ -77,12 +84,90 @@ TEST_CASE("after a restart what was adopted has been launched on the shape when 
   CHECK(second.ran(running, 64));
 }
 
-TEST_CASE("what no trial has run here is not launched ahead either") {
+TEST_CASE("what no trial has run here is not launched on a shape of the application's either") {
   AgentOptions options;
   options.mode = Mode::cached;
   Application application(options);
   application.prepare();
-  CHECK(application.runs.empty());
+  CHECK_FALSE(application.ran({1, 1}, 64));
+}
+
+TEST_CASE("a loaded kernel's default has been launched once on a small shape, in every mode") {
+  for (const Mode mode : {Mode::off, Mode::cached, Mode::tune}) {
+    CAPTURE(static_cast<int>(mode));
+    AgentOptions options;
+    options.mode = mode;
+    const Application application(options);
+    CHECK(application.runs == std::vector<Run>{{{1, 1}, 1}});
+  }
+}
+
+TEST_CASE(
+    "a kernel that may compute addresses from its data runs on none that no trial has tried") {
+  for (const Mode mode : {Mode::off, Mode::cached, Mode::tune}) {
+    AgentOptions options;
+    options.mode = mode;
+    const Application application(options, played_package(ScalarType::i32));
+    CHECK(application.runs.empty());
+  }
+}
+
+TEST_CASE("after a restart what was adopted has been launched on the shape when kernel returns") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.file("state");
+  {
+    Application first(options);
+    first.prepare();
+    first.agent->tune_now(10h);
+  }
+  for (const Mode mode : {Mode::cached, Mode::tune}) {
+    options.mode = mode;
+    Application second(options);
+    const std::size_t runs = second.runs.size();
+    const Configuration running = second.kernel->explain(kShape)->running;
+    REQUIRE(running != Configuration{1, 1});
+    CHECK(second.ran(running, 64));
+    second.prepare();
+    CHECK(second.runs.size() == runs);
+  }
+}
+
+TEST_CASE(
+    "after a restart a default that was measured is launched by kernel and not measured anew") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.file("state");
+  double measured_ms = 0;
+  {
+    Application first(options, played_package(ScalarType::i32));
+    first.prepare();
+    measured_ms = first.kernel->explain(kShape)->default_ms;
+    REQUIRE(measured_ms > 0);
+  }
+  for (const Mode mode : {Mode::cached, Mode::tune}) {
+    CAPTURE(static_cast<int>(mode));
+    options.mode = mode;
+    Application second(options, played_package(ScalarType::i32));
+    CHECK(second.runs == std::vector<Run>{{{1, 1}, 64}});
+    second.prepare();
+    CHECK(second.stages() == 0);
+    const Explanation why = *second.kernel->explain(kShape);
+    CHECK(why.default_ms == measured_ms);
+    CHECK(why.running_ms == measured_ms);
+  }
+}
+
+TEST_CASE("the launches of a kernel's start end after a quarter of a second") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.file("state");
+  {
+    Application first(options);
+    for (std::int64_t n = 1; n <= 8; ++n) REQUIRE(first.kernel->prepare({64 * n}).ok());
+  }
+  CHECK(Application(options).runs.size() == 8);
+  CHECK(Application(options, played_package(), 100ms).runs.size() == 3);
 }
 
 TEST_CASE("a shape that takes more than the scratch limit is not launched ahead") {
