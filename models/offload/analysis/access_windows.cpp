@@ -4,6 +4,10 @@ namespace idletune::offload {
 
 void AccessWindows::access(std::size_t number, std::uint64_t address) {
   Site& site = sites_[number];
+  if (site.skip > 0) {
+    --site.skip;
+    return;
+  }
   const std::uint64_t block = address >> 7U;
   if (site.count == 0) {
     site.blocks = 0;
@@ -36,8 +40,12 @@ void AccessWindows::finish(Site& site) {
   }
 }
 
-void AccessWindows::restart() {
-  for (Site& site : sites_) site.count = 0;
+void AccessWindows::restart(const std::vector<std::uint64_t>& executions) {
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    sites_[i].count = 0;
+    sites_[i].skip =
+        static_cast<std::uint32_t>((kExecutions - executions[i] % kExecutions) % kExecutions);
+  }
 }
 
 std::uint64_t AccessWindows::windows() const {

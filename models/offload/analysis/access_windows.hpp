@@ -25,8 +25,9 @@ class AccessWindows {
   explicit AccessWindows(std::size_t sites) : sites_(sites) {}
 
   void access(std::size_t site, std::uint64_t address);
-  // A gap in the stream: unfinished windows are given up.
-  void restart();
+  // A gap in the stream: unfinished windows are given up. The next window of a site begins where it
+  // would without the gap: `executions` were before it.
+  void restart(const std::vector<std::uint64_t>& executions);
   // Of all windows, each site with as many windows as its executions fill. Sites of which no window
   // was seen are left out. Zeros without any window.
   AccessPattern pattern(const std::vector<std::uint64_t>& executions) const;
@@ -35,6 +36,7 @@ class AccessWindows {
 
  private:
   struct Site {
+    std::uint32_t skip = 0;    // executions that belong to a window before
     std::uint32_t count = 0;   // of the window's executions so far
     std::uint32_t blocks = 0;  // different ones
     bool constant = true;      // the stride

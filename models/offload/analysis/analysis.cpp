@@ -68,10 +68,22 @@ void Analysis::execute_in_burst(std::uint32_t number, std::uint64_t where) {
   parallelism_.execute(operation, where);
 }
 
-void Analysis::restart() {
+std::vector<std::uint64_t> Analysis::of_sites(const std::vector<std::uint64_t>& executions,
+                                              bool accesses) const {
+  std::vector<std::uint64_t> counts;
+  for (std::size_t i = 0; i < operations_.size(); ++i) {
+    const OperationKind kind = operations_[i].kind;
+    if (accesses ? is_access(kind) : kind == OperationKind::decision) {
+      counts.push_back(executions[i]);
+    }
+  }
+  return counts;
+}
+
+void Analysis::restart(const std::vector<std::uint64_t>& executions) {
   parallelism_.restart();
-  accesses_.restart();
-  branches_.restart();
+  accesses_.restart(of_sites(executions, true));
+  branches_.restart(of_sites(executions, false));
   reuse_.restart();
 }
 
@@ -90,13 +102,8 @@ std::array<double, kStreamFeatures> Analysis::features(
     single += count(kind);
   }
   const double accesses = count(OperationKind::load) + count(OperationKind::store);
-  std::vector<std::uint64_t> access_counts, branch_counts;
-  for (std::size_t i = 0; i < operations_.size(); ++i) {
-    if (is_access(operations_[i].kind)) access_counts.push_back(executions[i]);
-    if (operations_[i].kind == OperationKind::decision) branch_counts.push_back(executions[i]);
-  }
-  const AccessPattern pattern = accesses_.pattern(access_counts);
-  const auto diverging = branches_.diverging(branch_counts);
+  const AccessPattern pattern = accesses_.pattern(of_sites(executions, true));
+  const auto diverging = branches_.diverging(of_sites(executions, false));
   const double blocks = static_cast<double>(footprint_.blocks());
   const double pages = static_cast<double>(footprint_.pages());
   const double ilp32 = parallelism_.mean(0);

@@ -39,8 +39,9 @@ class Analysis {
   void move_together(const ValueNumber* from, const ValueNumber* to, std::size_t count) {
     parallelism_.move_together(from, to, count);
   }
-  // What comes next does not follow what came before.
-  void restart();
+  // What comes next does not follow what came before. `executions` are those before it, seen here
+  // or not: windows of one instruction begin where they would without the gap.
+  void restart(const std::vector<std::uint64_t>& executions);
   // How much of the run each operation from now on stands for, where others are left out.
   void set_weight(double weight) {
     parallelism_.set_weight(weight);
@@ -57,6 +58,10 @@ class Analysis {
   std::array<double, kStreamFeatures> features(const std::vector<std::uint64_t>& executions) const;
 
  private:
+  // Of all executions those of accesses, or those of decisions, by site.
+  std::vector<std::uint64_t> of_sites(const std::vector<std::uint64_t>& executions,
+                                      bool accesses) const;
+
   const std::vector<Operation>& operations_;
   std::vector<std::uint32_t> site_;  // of accesses and of decisions, by operation
   std::vector<std::uint64_t> executions_;

@@ -10,8 +10,8 @@ constexpr std::uint32_t kLargest = 1024;
 
 void BranchWindows::decide(std::size_t number, std::uint32_t successor) {
   Site& site = sites_[number];
-  if (site.decided == 0) {
-    site.changed = 0;
+  if (site.decided == site.begun) {
+    site.changed = site.begun;
   } else if (successor != site.last) {
     site.changed = site.decided;
   }
@@ -20,15 +20,18 @@ void BranchWindows::decide(std::size_t number, std::uint32_t successor) {
   if (site.decided % kSmallest != 0) return;
   std::uint32_t size = kSmallest;
   for (std::size_t i = 0; i < kSizes && site.decided % size == 0; ++i, size *= 2) {
+    if (site.decided < site.begun + size) break;  // its begin was not seen
     ++site.windows[i];
     // A change between the decisions of two windows is one of neither.
     if (site.changed > site.decided - size) ++site.mixed[i];
   }
-  if (site.decided == kLargest) site.decided = 0;
+  if (site.decided == kLargest) site.decided = site.begun = 0;
 }
 
-void BranchWindows::restart() {
-  for (Site& site : sites_) site.decided = 0;
+void BranchWindows::restart(const std::vector<std::uint64_t>& executions) {
+  for (std::size_t i = 0; i < sites_.size(); ++i) {
+    sites_[i].decided = sites_[i].begun = static_cast<std::uint32_t>(executions[i] % kLargest);
+  }
 }
 
 std::array<double, BranchWindows::kSizes> BranchWindows::diverging(

@@ -146,11 +146,11 @@ void Tracer::leave() {
   running_ = Block::kAny;
 }
 
-void Tracer::restart() {
+void Tracer::restart(const std::vector<std::uint64_t>& executions) {
   running_ = Block::kAny;
   addresses_.clear();
   operations_ = 0;
-  analysis_.restart();
+  analysis_.restart(executions);
 }
 
 void Tracer::run(std::uint32_t next) {

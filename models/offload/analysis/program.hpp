@@ -54,8 +54,8 @@ class Tracer {
   void access(std::uint64_t address) { addresses_.push_back(address); }
   // The block that runs has come to its end, and nothing is known of what follows.
   void leave();
-  // A gap: the block that runs is not analysed.
-  void restart();
+  // A gap: the block that runs is not analysed. See Analysis::restart().
+  void restart(const std::vector<std::uint64_t>& executions);
   // Analysed since the last restart.
   std::uint64_t operations() const { return operations_; }
 

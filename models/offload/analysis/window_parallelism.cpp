@@ -1,10 +1,13 @@
 #include "models/offload/analysis/window_parallelism.hpp"
 
+#include <algorithm>
+
 namespace idletune::offload {
 namespace {
 
 constexpr std::size_t kStoreSlots = 1U << 18U;
 constexpr std::size_t kMostStores = 200000;
+constexpr float kHighest = 1 << 23;  // what the largest window adds still counts exactly
 constexpr std::uint64_t kByteKey = std::uint64_t{1} << 63U;
 
 std::size_t slot_of(std::uint64_t key) {
@@ -14,19 +17,30 @@ std::size_t slot_of(std::uint64_t key) {
 }  // namespace
 
 WindowParallelism::WindowParallelism(std::size_t values)
-    : level_of_(values), stores_(kStoreSlots) {}
+    : level_of_(values), maybe_stored_(kStoreSlots / 64), stores_(kStoreSlots) {}
 
-WindowParallelism::Store* WindowParallelism::find(std::uint64_t key, bool insert) {
-  for (std::size_t slot = slot_of(key);; slot = (slot + 1) % kStoreSlots) {
-    Store& store = stores_[slot];
-    if (store.epoch != epoch_) {
-      if (!insert || stored_ >= kMostStores) return nullptr;
-      ++stored_;
-      store.epoch = epoch_;
-      store.key = key;
-      return &store;
-    }
+const WindowParallelism::Store* WindowParallelism::find(std::uint64_t key) const {
+  std::size_t slot = slot_of(key);
+  if ((maybe_stored_[slot / 64] >> (slot % 64) & 1U) == 0) return nullptr;
+  for (;; slot = (slot + 1) % kStoreSlots) {
+    const Store& store = stores_[slot];
+    if (store.epoch != epoch_) return nullptr;
     if (store.key == key) return &store;
+  }
+}
+
+WindowParallelism::Store* WindowParallelism::insert(std::uint64_t key) {
+  std::size_t slot = slot_of(key);
+  maybe_stored_[slot / 64] |= std::uint64_t{1} << (slot % 64);
+  for (;; slot = (slot + 1) % kStoreSlots) {
+    Store& store = stores_[slot];
+    if (store.epoch == epoch_ && store.key == key) return &store;
+    if (store.epoch == epoch_) continue;
+    if (stored_ >= kMostStores) return nullptr;
+    ++stored_;
+    store.epoch = epoch_;
+    store.key = key;
+    return &store;
   }
 }
 
@@ -35,11 +49,11 @@ void WindowParallelism::wait_for_stores(std::uint64_t address, std::uint32_t byt
   if (stored_ == 0) return;
   const std::uint64_t last = address + (bytes == 0 ? 0 : bytes - 1);
   for (std::uint64_t word = address >> 2U; word <= last >> 2U; ++word) {
-    if (const Store* store = find(word, false)) raise(levels, store->levels);
+    if (const Store* store = find(word)) raise(levels, store->levels);
   }
   if (!single_bytes_) return;
   for (std::uint64_t byte = address; byte <= last; ++byte) {
-    if (const Store* store = find(byte | kByteKey, false)) raise(levels, store->levels);
+    if (const Store* store = find(byte | kByteKey)) raise(levels, store->levels);
   }
 }
 
@@ -49,12 +63,12 @@ void WindowParallelism::remember_store(std::uint64_t address, std::uint32_t byte
   if (bytes < 4) {
     single_bytes_ = true;
     for (std::uint64_t byte = address; byte <= last; ++byte) {
-      if (Store* store = find(byte | kByteKey, true)) store->levels = levels;
+      if (Store* store = insert(byte | kByteKey)) store->levels = levels;
     }
     return;
   }
   for (std::uint64_t word = address >> 2U; word <= last >> 2U; ++word) {
-    if (Store* store = find(word, true)) store->levels = levels;
+    if (Store* store = insert(word)) store->levels = levels;
   }
 }
 
@@ -62,11 +76,11 @@ void WindowParallelism::execute(const Operation& operation, std::uint64_t addres
   Levels levels = base_;
   for (const ValueNumber source : operation.sources) raise(levels, level_of_[source]);
   if (operation.kind == OperationKind::load) wait_for_stores(address, operation.bytes, levels);
-  for (int i = 0; i < 8; ++i) ++levels.at[i];
+  for (Level& level : levels.at) level += 1;
   raise(highest_, levels);
   if (operation.kind == OperationKind::store) remember_store(address, operation.bytes, levels);
   if (operation.result != 0) level_of_[operation.result] = levels;
-  count_operation();
+  if (++in_smallest_ == kSizes[0]) finish_smallest();
 }
 
 void WindowParallelism::move_together(const ValueNumber* from, const ValueNumber* to,
@@ -76,17 +90,16 @@ void WindowParallelism::move_together(const ValueNumber* from, const ValueNumber
   for (std::size_t i = 0; i < count; ++i) level_of_[to[i]] = moving_[i];
 }
 
-void WindowParallelism::count_operation() {
-  for (std::size_t window = 0; window < kWindows; ++window) {
-    // The sizes divide each other: a larger window ends with a smaller one only.
-    if (++in_window_[window] != kSizes[window]) {
-      for (std::size_t larger = window + 1; larger < kWindows; ++larger) ++in_window_[larger];
-      return;
-    }
-    finish(window);
+void WindowParallelism::finish_smallest() {
+  in_smallest_ = 0;
+  finish(0);
+  for (std::size_t window = 1; window < kWindows; ++window) {
+    in_window_[window] += kSizes[0];
+    if (in_window_[window] == kSizes[window]) finish(window);
   }
+  if (in_window_[kWindows - 1] != 0) return;
   forget_stores();
-  if (highest_.at[0] > (Level{1} << 29)) begin_at_zero();
+  if (highest_.at[0] > kHighest) begin_at_zero();
 }
 
 void WindowParallelism::finish(std::size_t window) {
@@ -100,14 +113,15 @@ void WindowParallelism::finish(std::size_t window) {
 
 void WindowParallelism::keep_longest_unfinished() {
   for (std::size_t window = 0; window < kWindows; ++window) {
-    if (finished_[window] > 0 || in_window_[window] <= unfinished_[window]) continue;
-    unfinished_[window] = in_window_[window];
-    unfinished_parallelism_[window] = static_cast<double>(in_window_[window]) /
+    if (finished_[window] > 0 || in_window(window) <= unfinished_[window]) continue;
+    unfinished_[window] = in_window(window);
+    unfinished_parallelism_[window] = static_cast<double>(in_window(window)) /
                                       static_cast<double>(highest_.at[window] - base_.at[window]);
   }
 }
 
 void WindowParallelism::forget_stores() {
+  if (stored_ > 0) std::fill(maybe_stored_.begin(), maybe_stored_.end(), 0);
   ++epoch_;
   stored_ = 0;
   single_bytes_ = false;
@@ -121,15 +135,16 @@ void WindowParallelism::begin_at_zero() {
 void WindowParallelism::restart() {
   keep_longest_unfinished();
   for (std::uint32_t& count : in_window_) count = 0;
+  in_smallest_ = 0;
   base_ = highest_;
   forget_stores();
-  if (highest_.at[0] > (Level{1} << 29)) begin_at_zero();
+  if (highest_.at[0] > kHighest) begin_at_zero();
 }
 
 double WindowParallelism::mean(std::size_t window) const {
   if (finished_[window] > 0) return sum_[window] / weights_[window];
-  if (in_window_[window] <= unfinished_[window]) return unfinished_parallelism_[window];
-  return static_cast<double>(in_window_[window]) /
+  if (in_window(window) <= unfinished_[window]) return unfinished_parallelism_[window];
+  return static_cast<double>(in_window(window)) /
          static_cast<double>(highest_.at[window] - base_.at[window]);
 }
 

@@ -43,7 +43,8 @@ class WindowParallelism {
   std::uint64_t windows(std::size_t window) const { return finished_[window]; }
 
  private:
-  using Level = std::int32_t;
+  // Whole numbers below 2^24: the oldest vector units have the greater of two floats.
+  using Level = float;
   // Eight at a time suit vector units; the last three are never looked at.
   struct alignas(32) Levels {
     Level at[8] = {};
@@ -57,10 +58,14 @@ class WindowParallelism {
     Levels levels;
   };
 
-  Store* find(std::uint64_t key, bool insert);
+  const Store* find(std::uint64_t key) const;
+  Store* insert(std::uint64_t key);
   void wait_for_stores(std::uint64_t address, std::uint32_t bytes, Levels& levels);
   void remember_store(std::uint64_t address, std::uint32_t bytes, const Levels& levels);
-  void count_operation();
+  std::uint32_t in_window(std::size_t window) const {
+    return window == 0 ? in_smallest_ : in_window_[window] + in_smallest_;
+  }
+  void finish_smallest();
   void finish(std::size_t window);
   void keep_longest_unfinished();
   void forget_stores();
@@ -69,7 +74,8 @@ class WindowParallelism {
   std::vector<Levels> level_of_;  // by value
   Levels base_;                   // below the window's first level
   Levels highest_;
-  std::uint32_t in_window_[kWindows] = {};
+  std::uint32_t in_smallest_ = 0;           // operations in the window of kSizes[0]
+  std::uint32_t in_window_[kWindows] = {};  // in the larger ones, those in the smallest left out
   std::uint64_t finished_[kWindows] = {};
   double weight_ = 1;
   double weights_[kWindows] = {};
@@ -78,7 +84,8 @@ class WindowParallelism {
   std::uint32_t unfinished_[kWindows] = {};
   double unfinished_parallelism_[kWindows] = {};
 
-  std::vector<Store> stores_;  // open addressing; entries of earlier epochs are free
+  std::vector<std::uint64_t> maybe_stored_;  // a bit per slot where a search may begin
+  std::vector<Store> stores_;                // open addressing; entries of earlier epochs are free
   std::uint64_t epoch_ = 1;
   std::size_t stored_ = 0;
   bool single_bytes_ = false;  // of this epoch some stores were below 4 bytes

@@ -137,7 +137,7 @@ TEST_CASE("a stream shorter than a window is one window, and a gap gives unfinis
   }
   CHECK(stream.feature("ilp.32") == 2);
   CHECK(stream.feature("ilp.65536") == 2);
-  stream.analysis().restart();
+  stream.analysis().restart(stream.analysis().executions());
   for (int i = 0; i < 32; ++i) stream.run(free);
   CHECK(stream.feature("ilp.32") == 32);
   CHECK(stream.feature("ilp.256") == 32);  // the longer one of the two that did not finish
