@@ -15,10 +15,16 @@ namespace {
 constexpr std::size_t kHelpWidth = 80;
 constexpr std::size_t kWidestName = 26;  // a longer one has a line of its own
 
-// "idletune space" or "idletune".
+// "idletune offload profile", "idletune space" or "idletune".
 std::string full_name(const CLI::App& app) {
   const CLI::App* parent = app.get_parent();
-  return (parent != nullptr ? parent->get_name() + " " : "") + app.get_name();
+  return (parent != nullptr ? full_name(*parent) + " " : "") + app.get_name();
+}
+
+// The same without the program's name.
+std::string name_of_verb(const CLI::App& app) {
+  const std::string name = full_name(app);
+  return name.substr(name.find(' ') + 1);
 }
 
 std::string upper_case(std::string text) {
@@ -95,6 +101,18 @@ std::string help_of_verb(const CLI::App& app) {
     text += "\n" + paragraph("example: ", "idletune " + app.get_footer(), kHelpWidth);
   }
   return text;
+}
+
+// Of a verb that is a collection of verbs.
+std::string help_of_verbs(const CLI::App& app) {
+  std::vector<std::pair<std::string, std::string>> rows;
+  for (const CLI::App* verb : app.get_subcommands({})) {
+    rows.emplace_back(verb->get_name(), verb->get_description());
+  }
+  return paragraph(full_name(app) + ": ", app.get_description(), kHelpWidth) +
+         "\nusage: " + full_name(app) + " VERB [OPTION...]\n\n" + two_columns(rows) + "\n" +
+         paragraph("", full_name(app) + " VERB --help tells its options. Every verb takes --json.",
+                   kHelpWidth);
 }
 
 std::string help_of_program(const CLI::App& app) {
@@ -223,12 +241,17 @@ Argument Verb::flag(const std::string& name, bool& value, const std::string& hel
   return Argument(app_->add_flag(name, value, help));
 }
 
+Verb Verb::add_verb(const std::string& name, const std::string& purpose) {
+  app_->require_subcommand(1);
+  return Verb(app_->add_subcommand(name, purpose), line_);
+}
+
 void Verb::takes_anything() { app_->allow_extras(); }
 
 void Verb::example(const std::string& words) { app_->footer(words); }
 
 void Verb::runs(const std::function<void()>& action) {
-  app_->callback([action, line = line_, name = app_->get_name()] {
+  app_->callback([action, line = line_, name = name_of_verb(*app_)] {
     if (line->before_) line->before_(name);
     action();
   });
@@ -242,7 +265,8 @@ CommandLine::CommandLine(const std::string& program, const std::string& purpose,
   app_->set_help_flag("--help,-h", "Print this");
   // Verbs inherit it.
   app_->formatter_fn([](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
-    return app->get_parent() == nullptr ? help_of_program(*app) : help_of_verb(*app);
+    if (app->get_parent() == nullptr) return help_of_program(*app);
+    return app->get_subcommands({}).empty() ? help_of_verb(*app) : help_of_verbs(*app);
   });
 }
 
@@ -270,11 +294,11 @@ bool CommandLine::run(int argc, const char* const* argv) {
       return app_->exit(error) == 0;
     }
     usage_error_ = error.what();
-    const std::vector<CLI::App*> verbs = app_->get_subcommands();
-    if (!verbs.empty()) {
-      if (before_) before_(verbs.front()->get_name());
-    } else if (!app_->remaining().empty()) {
-      usage_error_ = "there is no verb '" + app_->remaining().front() + "'";
+    const CLI::App* named = app_.get();
+    while (!named->get_subcommands().empty()) named = named->get_subcommands().front();
+    if (named != app_.get() && before_) before_(name_of_verb(*named));
+    if (!named->get_subcommands({}).empty() && !app_->remaining(true).empty()) {
+      usage_error_ = "there is no verb '" + app_->remaining(true).front() + "'";
     }
     return false;
   }

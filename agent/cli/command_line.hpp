@@ -75,6 +75,9 @@ class Verb {
   Argument option(const std::string& name, T& value, const std::string& help);
   Argument flag(const std::string& name, bool& value, const std::string& help);
 
+  // A verb of this verb: "idletune offload profile". This one then runs nothing by itself, and one
+  // of its verbs has to be named.
+  Verb add_verb(const std::string& name, const std::string& purpose);
   // Accepts any other words, which nothing looks at.
   void takes_anything();
   // A call as a user would write it, without the program's name; stands at the end of the help.

@@ -25,6 +25,7 @@ void add_explain_verb(CommandLine& line, CliContext& context);
 void add_decide_verb(CommandLine& line, CliContext& context);
 void add_regret_verb(CommandLine& line, CliContext& context);
 void add_report_verb(CommandLine& line, CliContext& context);
+void add_offload_verb(CommandLine& line, CliContext& context);
 void add_demo_verb(CommandLine& line, CliContext& context);
 
 }  // namespace idletune::cli

@@ -1,0 +1,360 @@
+#include "agent/cli/profiled_program.hpp"
+
+#include <cxxabi.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <sstream>
+#include <thread>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/places.hpp"
+#include "agent/cli/progress.hpp"
+#include "models/core/plain_file.hpp"
+
+extern char** environ;
+
+namespace idletune::cli {
+namespace {
+
+using nlohmann::json;
+using offload::Profile;
+using offload::RegionProfile;
+
+constexpr std::uint64_t kFewestAccesses = 32;  // one window
+constexpr double kPatience = 10;               // seconds that a program has to write what it knows
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    const char* base = std::getenv("TMPDIR");
+    path_ = std::string(base != nullptr && base[0] == '/' ? base : "/tmp") + "/idletune-XXXXXX";
+    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
+  }
+  ~TemporaryFolder() {
+    for (const char* name : {"settings.h", "program.o", "program", "errors", "result"}) {
+      ::unlink((path_ + "/" + name).c_str());
+    }
+    ::rmdir(path_.c_str());
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  bool ok() const { return !path_.empty(); }
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+struct Run {
+  std::vector<std::string> words;  // the first one is searched for in PATH
+  std::string output;              // file for standard output; empty: ours; "&2": standard error
+  std::string errors;              // file for standard error; empty: ours
+  double limit_s = 0;              // after which it is told to end; 0: none
+};
+
+struct Ended {
+  int status = 0;        // of waitpid()
+  bool stopped = false;  // told to end, or interrupted by the user
+  bool killed = false;   // and had to be killed
+};
+
+Result<pid_t> start(const Run& run) {
+  std::vector<char*> words;
+  for (const std::string& word : run.words) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  constexpr int kCreate = O_WRONLY | O_CREAT | O_TRUNC;
+  if (run.output == "&2") {
+    ::posix_spawn_file_actions_adddup2(&actions, 2, 1);
+  } else if (!run.output.empty()) {
+    ::posix_spawn_file_actions_addopen(&actions, 1, run.output.c_str(), kCreate, 0600);
+  }
+  if (!run.errors.empty()) {
+    ::posix_spawn_file_actions_addopen(&actions, 2, run.errors.c_str(), kCreate, 0600);
+  }
+  pid_t pid = 0;
+  const int error = ::posix_spawnp(&pid, words[0], &actions, nullptr, words.data(), environ);
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (error != 0) {
+    return Status(
+        StatusCode::not_found,
+        "'" + run.words[0] + "' could not be started: it is not installed, or no program");
+  }
+  return pid;
+}
+
+Result<Ended> run_to_end(const Run& run) {
+  using Clock = std::chrono::steady_clock;
+  const Result<pid_t> pid = start(run);
+  if (!pid.ok()) return pid.status();
+  Ended ended;
+  const auto begin = Clock::now();
+  double told_at = 0;
+  for (;;) {
+    const pid_t gone = ::waitpid(*pid, &ended.status, WNOHANG);
+    if (gone == *pid) return ended;
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (!ended.stopped && ((run.limit_s > 0 && seconds > run.limit_s) || interrupted())) {
+      ended.stopped = true;
+      told_at = seconds;
+      ::kill(*pid, SIGTERM);
+    }
+    if (ended.stopped && seconds > told_at + kPatience && !ended.killed) {
+      ended.killed = true;
+      ::kill(*pid, SIGKILL);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(seconds < 0.1 ? 2 : 20));
+  }
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The line of the compiler's that says what is wrong; ours is without its place.
+Status compiler_error(const std::string& source, const std::string& errors) {
+  std::istringstream lines(errors);
+  std::string line, last;
+  while (std::getline(lines, line)) {
+    const std::size_t ours = line.find("idletune: ");
+    if (ours != std::string::npos) {
+      return Status(line.find("no function") != std::string::npos ||
+                            line.find("nothing is named") != std::string::npos
+                        ? StatusCode::not_found
+                        : StatusCode::unsupported,
+                    "profiling '" + source + "': " + line.substr(ours + 10));
+    }
+    if (line.find("error: ") != std::string::npos ||
+        line.find("undefined reference") != std::string::npos) {
+      return Status(StatusCode::compile_error, "'" + source + "' does not compile: " + line);
+    }
+    if (!line.empty()) last = line;
+  }
+  return Status(StatusCode::compile_error, "'" + source + "' does not compile: " + last);
+}
+
+std::string readable_name(const std::string& linker_name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> name(
+      abi::__cxa_demangle(linker_name.c_str(), nullptr, nullptr, &status), std::free);
+  if (status != 0 || name == nullptr) return linker_name;
+  std::string text(name.get());
+  const std::string unnamed = "(anonymous namespace)::";
+  for (std::size_t at = text.find(unnamed); at != std::string::npos; at = text.find(unnamed)) {
+    text.erase(at, unnamed.size());
+  }
+  return text.substr(0, text.find('('));
+}
+
+class Profiling {
+ public:
+  explicit Profiling(const ProfilingJob& job) : job_(job) {}
+  Result<Profile> run();
+
+ private:
+  Status find_parts();
+  Status compile(bool timed);
+  Result<json> run_program(bool timed);
+  Result<Profile> profile_of(const json& result) const;
+  Status add_times(Profile& profile);
+
+  const ProfilingJob& job_;
+  TemporaryFolder folder_;
+  std::string compiler_, pass_, headers_, profiler_, timer_;
+};
+
+Status Profiling::find_parts() {
+  if (!folder_.ok()) return Status(StatusCode::io_error, "no temporary folder can be made");
+  if (is_no_plain_file(job_.source) || !std::ifstream(job_.source).good()) {
+    return Status(StatusCode::not_found,
+                  "'" + job_.source + "' cannot be read; expected a C or C++ source file");
+  }
+  const bool is_c = job_.source.size() > 2 && job_.source.rfind(".c") == job_.source.size() - 2;
+  compiler_ = is_c ? "clang-14" : "clang++-14";
+  const std::pair<std::string*, const char*> parts[] = {
+      {&pass_, "idletune_profiler_pass.so"},
+      {&profiler_, "libidletune_profiler.a"},
+      {&timer_, "libidletune_timer.a"},
+      {&headers_, "include/idletune/offload_region.h"}};
+  for (const auto& [path, name] : parts) {
+    const Result<std::string> found = find_shipped(name);
+    if (!found.ok()) {
+      return Status(StatusCode::not_found,
+                    "the profiler is not there: " + found.status().message() +
+                        "; it is built where clang-14 and llvm-14-dev are installed");
+    }
+    *path = *found;
+  }
+  headers_ = headers_.substr(0, headers_.rfind("/idletune/"));
+  return {};
+}
+
+Status Profiling::compile(bool timed) {
+  std::string settings = timed ? "time=1;" : "";
+  for (const std::string& function : job_.functions) settings += "function=" + function + ";";
+  if (job_.full) settings += "full=1;";
+  settings += "result=" + folder_.file("result");
+  std::ofstream(folder_.file("settings.h"))
+      << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+      << "__attribute__((used)) extern const char idletune_profile_settings[];\n"
+      << "const char idletune_profile_settings[] = " << json(settings).dump() << ";\n";
+  Run compile;
+  compile.words = {compiler_,
+                   "-O2",
+                   "-ffp-contract=off",
+                   "-w",
+                   "-DIDLETUNE_PROFILING",
+                   "-isystem",
+                   headers_,
+                   "-include",
+                   folder_.file("settings.h"),
+                   "-fpass-plugin=" + pass_};
+  compile.words.insert(compile.words.end(), job_.options.begin(), job_.options.end());
+  compile.words.insert(compile.words.end(), {"-c", job_.source, "-o", folder_.file("program.o")});
+  Run link;
+  link.words = {"clang++-14", folder_.file("program.o"), timed ? timer_ : profiler_, "-o",
+                folder_.file("program")};
+  link.words.insert(link.words.end(), job_.options.begin(), job_.options.end());
+  for (Run* step : {&compile, &link}) {
+    step->errors = folder_.file("errors");
+    const Result<Ended> ended = run_to_end(*step);
+    if (!ended.ok()) return ended.status();
+    if (ended->stopped) return Status(StatusCode::timeout, "interrupted while compiling");
+    if (ended->status != 0) return compiler_error(job_.source, text_of(step->errors));
+  }
+  return {};
+}
+
+std::string how_it_ended(int status) {
+  if (WIFEXITED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));
+  return "signal " + std::to_string(WTERMSIG(status));
+}
+
+Result<json> Profiling::run_program(bool timed) {
+  Run run;
+  run.words = {folder_.file("program")};
+  run.words.insert(run.words.end(), job_.arguments.begin(), job_.arguments.end());
+  run.limit_s = job_.limit_s;
+  run.output = timed ? "/dev/null" : job_.quiet ? "&2" : "";
+  if (timed) run.errors = "/dev/null";
+  ::unlink(folder_.file("result").c_str());
+  const Result<Ended> ended = run_to_end(run);
+  if (!ended.ok()) return ended.status();
+  const json result = json::parse(text_of(folder_.file("result")), nullptr, false);
+  if (ended->killed) {
+    return Status(StatusCode::timeout,
+                  "the program had to be killed: no region of it came to an end");
+  }
+  if (result.is_object() && result.contains("error")) {
+    return Status(StatusCode::unsupported, "profiling '" + job_.source + "': " +
+                                               result["error"]["message"].get<std::string>());
+  }
+  if (!result.is_object() || !result.contains("regions") || !result.contains("end")) {
+    return Status(StatusCode::device_error, "the program ended before it could say what it did (" +
+                                                how_it_ended(ended->status) + ")");
+  }
+  return result;
+}
+
+RegionProfile region_of(const json& found, const std::string& program) {
+  RegionProfile region;
+  const std::string function = readable_name(found["name"].get<std::string>());
+  const std::string label = found["label"].get<std::string>();
+  region.name = label.empty() ? function : function + " " + label;
+  region.groups.kernel = function;
+  region.groups.program = program;
+  for (const std::string& name : offload::profiled_features().names) {
+    region.features.push_back(found["features"][name].get<double>());
+  }
+  for (const auto& [name, count] : found["counts"].items()) {
+    region.counts.emplace_back(name, count.get<std::uint64_t>());
+  }
+  region.bytes_in = found["bytes_in"].get<std::uint64_t>();
+  region.bytes_out = found["bytes_out"].get<std::uint64_t>();
+  region.sampled = found["sampled"].get<bool>();
+  region.remarks = found["remarks"].get<std::vector<std::string>>();
+  return region;
+}
+
+Result<Profile> Profiling::profile_of(const json& result) const {
+  Profile profile;
+  const std::size_t slash = job_.source.rfind('/');
+  profile.program = job_.source.substr(slash == std::string::npos ? 0 : slash + 1);
+  const std::string end = result["end"].get<std::string>();
+  for (const json& found : result["regions"]) {
+    RegionProfile region = region_of(found, profile.program);
+    const auto accesses = found["counts"]["accesses"].get<std::uint64_t>();
+    if (accesses < kFewestAccesses) {
+      return Status(StatusCode::invalid_argument,
+                    "region '" + region.name + "' makes " + std::to_string(accesses) +
+                        " accesses to memory in all its entries; at least " +
+                        std::to_string(kFewestAccesses) + " are needed to say anything");
+    }
+    if (end != "finished") {
+      region.remarks.push_back(end == "inside" ? "the program ended within a region"
+                                               : "the run was stopped before its end");
+    }
+    const auto same = [&region](const RegionProfile& other) { return other.name == region.name; };
+    if (std::any_of(profile.regions.begin(), profile.regions.end(), same)) {
+      region.name += " #" + std::to_string(profile.regions.size());
+    }
+    profile.regions.push_back(std::move(region));
+  }
+  if (!profile.regions.empty()) return profile;
+  std::string names;
+  for (const std::string& name : job_.functions)
+    names += (names.empty() ? "'" : ", '") + name + "'";
+  return Status(StatusCode::not_found,
+                (names.empty() ? "no marked region" : "no region of " + names) + " was entered" +
+                    (end == "finished" ? "" : " before the run was stopped") +
+                    ": what the program does depends on its arguments (behind --)");
+}
+
+Status Profiling::add_times(Profile& profile) {
+  if (Status status = compile(true); !status.ok()) return status;
+  const Result<json> result = run_program(true);
+  if (!result.ok()) return result.status();
+  const json& times = (*result)["regions"];
+  for (std::size_t i = 0; i < times.size() && i < profile.regions.size(); ++i) {
+    const double ms = times[i]["ms"].get<double>();
+    if (ms > 0) profile.regions[i].cpu_ms = ms;
+  }
+  return {};
+}
+
+Result<Profile> Profiling::run() {
+  if (Status status = find_parts(); !status.ok()) return status;
+  if (Status status = compile(false); !status.ok()) return status;
+  const Result<json> result = run_program(false);
+  if (!result.ok()) return result.status();
+  Result<Profile> profile = profile_of(*result);
+  if (!profile.ok()) return profile.status();
+  const bool complete = (*result)["end"].get<std::string>() == "finished";
+  if (!job_.time || !complete) return profile;
+  if (Status status = add_times(*profile); !status.ok()) {
+    for (RegionProfile& region : profile->regions) {
+      region.remarks.push_back("not timed: " + status.message());
+    }
+  }
+  return profile;
+}
+
+}  // namespace
+
+Result<Profile> profile_program(const ProfilingJob& job) { return Profiling(job).run(); }
+
+}  // namespace idletune::cli

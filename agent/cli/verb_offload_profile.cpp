@@ -1,0 +1,103 @@
+// idletune offload profile SOURCE: what a loop of CPU code does, as features that a learner takes.
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/profiled_program.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/verbs_offload.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+struct ProfileArguments {
+  ProfilingJob job;
+  std::string output = "profile.json";
+  bool no_time = false;
+};
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+void print(const offload::Profile& profile, CliContext& context) {
+  std::vector<TextTable::Column> columns{{"feature"}};
+  constexpr std::size_t kMost = 6;  // regions beside each other
+  const std::size_t shown = std::min(profile.regions.size(), kMost);
+  for (std::size_t i = 0; i < shown; ++i) {
+    columns.push_back({profile.regions[i].name, Align::right});
+  }
+  TextTable table(columns);
+  const std::vector<std::string>& names = offload::profiled_features().names;
+  for (std::size_t f = 0; f < names.size(); ++f) {
+    std::vector<std::string> row{names[f]};
+    for (std::size_t i = 0; i < shown; ++i) row.push_back(number(profile.regions[i].features[f]));
+    table.add_row(row);
+  }
+  context.print(table);
+  if (shown < profile.regions.size()) {
+    context.print(std::to_string(profile.regions.size() - shown) +
+                  " more regions are in the file.");
+  }
+}
+
+void run_profile(const ProfileArguments& arguments, CliContext& context) {
+  ProfilingJob job = arguments.job;
+  job.quiet = context.json();
+  job.time = !arguments.no_time;
+  catch_interrupts();
+  const Result<offload::Profile> profile = profile_program(job);
+  if (!profile.ok()) return context.fail(profile.status());
+  const Result<std::string> text = offload::profile_text(*profile);
+  if (!text.ok()) return context.fail(text.status());
+  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(text->data()), text->size());
+  if (Status status = write_file_atomically(arguments.output, bytes); !status.ok()) {
+    return context.fail(status);
+  }
+  for (const offload::RegionProfile& region : profile->regions) {
+    for (const std::string& remark : region.remarks) context.warn(region.name + ": " + remark);
+  }
+  if (!context.json()) {
+    print(*profile, context);
+    return context.print("Written to " + arguments.output + ".");
+  }
+  nlohmann::json answer = nlohmann::json::parse(*text);
+  answer["file"] = arguments.output;
+  context.print_json(answer);
+}
+
+}  // namespace
+
+void add_offload_profile_verb(Verb& offload, CliContext& context) {
+  auto arguments = std::make_shared<ProfileArguments>();
+  Verb verb = offload.add_verb("profile", "measures what loops of a C++ program do");
+  verb.option("source", arguments->job.source, "C or C++ source of the program, one file")
+      .required();
+  verb.option("arguments", arguments->job.arguments, "The program's own arguments, behind --");
+  verb.option("--function", arguments->job.functions,
+              "A function that is a region; also those marked IDLETUNE_OFFLOAD_REGION are")
+      .one_at_a_time();
+  verb.option("-o,--output", arguments->output, "File to write").value_name("FILE").shows_default();
+  verb.option("--option", arguments->job.options,
+              "For compiler and linker, such as --option=-Iinclude; may be repeated")
+      .one_at_a_time();
+  verb.flag("--full", arguments->job.full, "Trace everything, not bursts: exact and slow");
+  verb.flag("--no-time", arguments->no_time,
+            "Do not compile and run it again to time the regions without the profiler");
+  verb.option("--limit", arguments->job.limit_s, "Seconds after which a run is stopped")
+      .positive()
+      .shows_default();
+  verb.example("offload profile saxpy.cpp --function saxpy -- 100000");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_profile(*arguments, context); });
+}
+
+}  // namespace idletune::cli

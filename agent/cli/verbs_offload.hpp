@@ -1,0 +1,10 @@
+// The verbs of `idletune offload`. Defined in verb_offload_<name>.cpp.
+#pragma once
+
+#include "agent/cli/verbs.hpp"
+
+namespace idletune::cli {
+
+void add_offload_profile_verb(Verb& offload, CliContext& context);
+
+}  // namespace idletune::cli

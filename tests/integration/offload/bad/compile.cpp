@@ -1,0 +1,2 @@
+int work(int n) { return n + undeclared; }
+int main() { return work(1); }
