@@ -26,17 +26,17 @@ void AccessWindows::access(std::size_t number, std::uint64_t address) {
 
 void AccessWindows::finish(Site& site) {
   site.count = 0;
-  ++site.windows;
-  if (site.blocks == 1) site.sum.coalesced += 1;
-  site.sum.global_bandwidth += 1.0 / site.blocks;
+  site.windows += weight_;
+  if (site.blocks == 1) site.sum.coalesced += weight_;
+  site.sum.global_bandwidth += weight_ / site.blocks;
   if (!site.constant) return;
-  if (site.stride == 0) site.sum.stride0 += 1;
+  if (site.stride == 0) site.sum.stride0 += weight_;
   const auto bytes = static_cast<std::uint64_t>(site.stride < 0 ? -site.stride : site.stride);
   if (bytes % 4 != 0) return;
   const std::uint64_t words = bytes / 4;
-  if (words % 2 == 1) site.sum.no_conflict += 1;
+  if (words % 2 == 1) site.sum.no_conflict += weight_;
   if (words >= 1 && words <= 32 && (words & (words - 1)) == 0) {
-    site.sum.shared_bandwidth += 1.0 / static_cast<double>(words);
+    site.sum.shared_bandwidth += weight_ / static_cast<double>(words);
   }
 }
 
@@ -48,12 +48,6 @@ void AccessWindows::restart(const std::vector<std::uint64_t>& executions) {
   }
 }
 
-std::uint64_t AccessWindows::windows() const {
-  std::uint64_t sum = 0;
-  for (const Site& site : sites_) sum += site.windows;
-  return sum;
-}
-
 AccessPattern AccessWindows::pattern(const std::vector<std::uint64_t>& executions) const {
   AccessPattern mean;
   double all = 0;
@@ -61,7 +55,7 @@ AccessPattern AccessWindows::pattern(const std::vector<std::uint64_t>& execution
     const Site& site = sites_[i];
     if (site.windows == 0) continue;
     const auto windows = static_cast<double>(executions[i] / kExecutions);
-    const double weight = windows / static_cast<double>(site.windows);
+    const double weight = windows / site.windows;
     all += windows;
     mean.stride0 += weight * site.sum.stride0;
     mean.no_conflict += weight * site.sum.no_conflict;

@@ -24,6 +24,8 @@ class AccessWindows {
 
   explicit AccessWindows(std::size_t sites) : sites_(sites) {}
 
+  // How many windows each one that ends from now on stands for.
+  void set_weight(double weight) { weight_ = weight; }
   void access(std::size_t site, std::uint64_t address);
   // A gap in the stream: unfinished windows are given up. The next window of a site begins where it
   // would without the gap: `executions` were before it.
@@ -31,8 +33,6 @@ class AccessWindows {
   // Of all windows, each site with as many windows as its executions fill. Sites of which no window
   // was seen are left out. Zeros without any window.
   AccessPattern pattern(const std::vector<std::uint64_t>& executions) const;
-  // Windows that were seen.
-  std::uint64_t windows() const;
 
  private:
   struct Site {
@@ -43,12 +43,13 @@ class AccessWindows {
     std::uint64_t last = 0;
     std::int64_t stride = 0;
     std::array<std::uint64_t, kExecutions> block{};
-    std::uint64_t windows = 0;
+    double windows = 0;  // and their sums: by weight
     AccessPattern sum;
   };
-  static void finish(Site& site);
+  void finish(Site& site);
 
   std::vector<Site> sites_;
+  double weight_ = 1;
 };
 
 }  // namespace idletune::offload

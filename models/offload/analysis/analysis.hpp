@@ -45,6 +45,8 @@ class Analysis {
   // How much of the run each operation from now on stands for, where others are left out.
   void set_weight(double weight) {
     parallelism_.set_weight(weight);
+    accesses_.set_weight(weight);
+    branches_.set_weight(weight);
     reuse_.set_weight(weight);
   }
 

@@ -21,9 +21,9 @@ void BranchWindows::decide(std::size_t number, std::uint32_t successor) {
   std::uint32_t size = kSmallest;
   for (std::size_t i = 0; i < kSizes && site.decided % size == 0; ++i, size *= 2) {
     if (site.decided < site.begun + size) break;  // its begin was not seen
-    ++site.windows[i];
+    site.windows[i] += weight_;
     // A change between the decisions of two windows is one of neither.
-    if (site.changed > site.decided - size) ++site.mixed[i];
+    if (site.changed > site.decided - size) site.mixed[i] += weight_;
   }
   if (site.decided == kLargest) site.decided = site.begun = 0;
 }
@@ -45,7 +45,7 @@ std::array<double, BranchWindows::kSizes> BranchWindows::diverging(
       if (site.windows[i] == 0) continue;
       const auto windows = static_cast<double>(executions[branch] / size);
       all += windows;
-      mixed += windows * static_cast<double>(site.mixed[i]) / static_cast<double>(site.windows[i]);
+      mixed += windows * site.mixed[i] / site.windows[i];
     }
     shares[i] = all == 0 ? 0 : mixed / all;
   }

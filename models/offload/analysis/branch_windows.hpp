@@ -14,6 +14,8 @@ class BranchWindows {
 
   explicit BranchWindows(std::size_t sites) : sites_(sites) {}
 
+  // How many windows each one that ends from now on stands for.
+  void set_weight(double weight) { weight_ = weight; }
   // The branch went to its successor of that number.
   void decide(std::size_t site, std::uint32_t successor);
   // A gap in the stream: unfinished windows are given up. The next window of a branch begins where
@@ -29,10 +31,11 @@ class BranchWindows {
     std::uint32_t decided = 0;  // place of the next one
     std::uint32_t last = 0;     // successor
     std::uint32_t changed = 0;  // place of the last change
-    std::array<std::uint64_t, kSizes> windows{};
-    std::array<std::uint64_t, kSizes> mixed{};
+    std::array<double, kSizes> windows{};
+    std::array<double, kSizes> mixed{};
   };
   std::vector<Site> sites_;
+  double weight_ = 1;
 };
 
 }  // namespace idletune::offload

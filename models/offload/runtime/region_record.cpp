@@ -74,9 +74,8 @@ void RegionRecord::write(std::FILE* file, const std::string& label) const {
   write_text(file, name());
   std::fprintf(file, ", \"label\": ");
   write_text(file, label);
-  std::fprintf(file,
-               ", \"sampled\": %s, \"seconds\": %.9g, \"bytes_in\": %llu, \"bytes_out\": %llu",
-               sampled ? "true" : "false", seconds,
+  std::fprintf(file, ", \"sampled\": %s, \"bytes_in\": %llu, \"bytes_out\": %llu",
+               sampled ? "true" : "false",
                static_cast<unsigned long long>(128 * footprint.blocks_in()),
                static_cast<unsigned long long>(128 * footprint.blocks_out()));
   std::fprintf(file, ",\n \"counts\": {");
@@ -88,6 +87,7 @@ void RegionRecord::write(std::FILE* file, const std::string& label) const {
   write_count(file, "branches", kind(OperationKind::decision));
   write_count(file, "blocks", footprint.blocks());
   write_count(file, "pages", footprint.pages());
+  write_count(file, "profiling_us", static_cast<std::uint64_t>(1e6 * seconds));
   std::uint64_t traced = 0;
   for (const std::uint64_t count : analysis_->executions()) traced += count;
   write_count(file, "traced", traced, true);

@@ -2,6 +2,7 @@
 
 #include <signal.h>
 #include <unistd.h>
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -24,10 +25,14 @@ std::uint8_t idletune_tracing = 0;
 namespace idletune::offload {
 namespace {
 
-// All of a short run is traced; then bursts, with gaps of random length between them.
-constexpr std::uint64_t kFirstBurst = std::uint64_t{1} << 22U;
-constexpr std::uint64_t kBurst = std::uint64_t{1} << 17U;  // two of the largest windows
-constexpr std::uint64_t kMeanGap = std::uint64_t{1} << 24U;
+// All of a short run is traced; then bursts of one of the largest windows, with gaps of random
+// length between them, which grow with what has run: so many bursts for each time that the run
+// doubles.
+constexpr std::uint64_t kFirstBurst = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kBurst = std::uint64_t{1} << 16U;
+constexpr std::uint64_t kShortestGap = std::uint64_t{1} << 19U;
+constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 25U;
+constexpr std::uint64_t kGapsPerRun = 32;               // a gap is a 32nd of what has run
 constexpr std::int64_t kPoll = std::int64_t{1} << 20U;  // operations between looks at signals
 
 struct Settings {
@@ -63,7 +68,9 @@ class Profiler {
   bool ended_ = false;
   std::string label_;
   std::uint64_t random_ = 0x2545F4914F6CDD1DULL;
-  std::uint64_t burst_ = 0;
+  std::uint64_t burst_ = 0;   // operations of this one
+  std::uint64_t gap_ = 0;     // mean length of the one behind it
+  std::uint64_t passed_ = 0;  // operations of the region, about
   bool in_first_burst_ = true;
 };
 
@@ -120,6 +127,7 @@ void Profiler::enter(std::uint32_t region, const void* frame) {
   }
   if (current_->entries == 1) {
     in_first_burst_ = true;
+    passed_ = 0;
     begin_burst(kFirstBurst);
   }
   if (idletune_tracing == 0) current_->sampled = true;
@@ -148,10 +156,12 @@ void Profiler::begin_burst(std::uint64_t length) {
     if (region->entries > 0) region->tracer().restart(region->executions());
   }
   // Until the next burst begins nothing else is seen: this one stands for the gap behind it, too.
+  gap_ = std::min(std::max(passed_ / kGapsPerRun, kShortestGap), kLongestGap);
   const double weight =
-      in_first_burst_ ? 1 : static_cast<double>(kMeanGap + kBurst) / static_cast<double>(kBurst);
+      in_first_burst_ ? 1 : static_cast<double>(gap_ + kBurst) / static_cast<double>(kBurst);
   current_->analysis().set_weight(weight);
   burst_ = length;
+  passed_ += length;
   idletune_tracing = 1;
   idletune_countdown = settings_.full ? kPoll : static_cast<std::int64_t>(length);
 }
@@ -163,7 +173,9 @@ void Profiler::end_burst() {
   random_ ^= random_ << 13U;
   random_ ^= random_ >> 7U;
   random_ ^= random_ << 17U;
-  idletune_countdown = static_cast<std::int64_t>(kMeanGap / 2 + random_ % kMeanGap);
+  const std::uint64_t gap = gap_ / 2 + random_ % gap_;
+  passed_ += gap;
+  idletune_countdown = static_cast<std::int64_t>(gap);
 }
 
 void Profiler::change() {
