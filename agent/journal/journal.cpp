@@ -187,7 +187,7 @@ bool Journal::intent(const Intent& intent) {
                          open->intent.isolated == intent.isolated;
   if (!announced) {
     record(RecordType::intent, encode(intent));
-    (void)sync();
+    sync_record();
   }
   return writable();
 }
@@ -206,12 +206,12 @@ void Journal::quarantine(const TrialKey& key, QuarantineReason reason, const std
   const State::OpenTrial* open = state_.open_trial(key);
   record(RecordType::quarantine,
          encode(Quarantine{open != nullptr ? open->intent.trial : Trial(), key, reason, detail}));
-  (void)sync();
+  sync_record();
 }
 
 void Journal::quarantine(const Trial& trial, QuarantineReason reason, const std::string& detail) {
   record(RecordType::quarantine, encode(Quarantine{trial, trial.key(), reason, detail}));
-  (void)sync();
+  sync_record();
 }
 
 void Journal::measured(const Measurement& measurement) {
@@ -226,12 +226,12 @@ void Journal::named(const Name& name) {
 
 void Journal::adopted(const Adoption& adoption) {
   record(RecordType::adoption, encode(adoption));
-  (void)sync();
+  sync_record();
 }
 
 void Journal::demoted(const ShapeKey& key) {
   record(RecordType::demotion, encode(key));
-  (void)sync();
+  sync_record();
 }
 
 void Journal::note_ledger(const Ledger& ledger, std::chrono::nanoseconds now) {
@@ -301,6 +301,29 @@ void Journal::append(RecordType type, Bytes payload) {
 }
 
 // --- Storage ---
+
+void Journal::sync_record() {
+  if (defers_syncs_) {
+    sync_due_ = true;
+  } else {
+    (void)sync();
+  }
+}
+
+std::shared_ptr<AppendFile> Journal::take_due_sync() {
+  const bool due = sync_due_ && writable() && !synced_;
+  sync_due_ = false;
+  if (!due) return nullptr;
+  ++file_syncs_;
+  syncing_bytes_ = file_bytes_;
+  return file_;
+}
+
+void Journal::sync_ended(const std::shared_ptr<AppendFile>& file, Status status) {
+  if (file != file_) return;  // another file has all that it had
+  if (!status.ok()) return change_file(std::move(status));
+  synced_ = synced_ || file_bytes_ == syncing_bytes_;
+}
 
 Status Journal::sync() {
   if (!writable()) return storage_status_;

@@ -122,6 +122,12 @@ class Journal {
   // --- Storage -----------------------------------------------------------------------------------
   // Success: all that was recorded before is on the medium ("acknowledged"). Else storage_status().
   Status sync();
+  // From now on what says above that it is synced is recorded only, and due: whoever calls
+  // take_due_sync() syncs the file on a thread of its choice (recording may go on meanwhile), and
+  // tells what came of it. Null: nothing is due.
+  void defer_syncs() { defers_syncs_ = true; }
+  std::shared_ptr<AppendFile> take_due_sync();
+  void sync_ended(const std::shared_ptr<AppendFile>& file, Status status);
   // Tries a failed storage again if retry_interval has passed (a compaction into a fresh file).
   // Cheap when there is nothing to do; the agent calls it now and then. A journal that another
   // process had at our opening, that could not be read, or that is a newer agent's, stays in memory
@@ -148,6 +154,7 @@ class Journal {
   void start_session();
   void record(RecordType type, Bytes payload);
   void append(RecordType type, Bytes payload);
+  void sync_record();
   void compact_if_large();
   void note_soon(std::chrono::nanoseconds now);
   void write_notes();
@@ -163,7 +170,7 @@ class Journal {
   State state_;
   RecoveryReport recovery_;
   Status storage_status_;
-  std::unique_ptr<AppendFile> file_;  // null: recording to memory
+  std::shared_ptr<AppendFile> file_;  // null: recording to memory
   std::uint64_t generation_ = 0;
   std::uint64_t file_bytes_ = 0;
   std::uint64_t compact_at_bytes_ = 0;
@@ -173,6 +180,9 @@ class Journal {
   bool displaced_ = false;  // the folder's path leads elsewhere by now
   bool judging_ = true;     // the last session's open trials are ours to judge
   bool synced_ = true;      // everything appended is on the medium
+  bool defers_syncs_ = false;
+  bool sync_due_ = false;
+  std::uint64_t syncing_bytes_ = 0;  // of the file when a sync was taken
   bool retry_at_known_ = false;
   std::chrono::nanoseconds retry_at_{0};
   bool notes_due_known_ = false;

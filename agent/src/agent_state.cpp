@@ -140,14 +140,12 @@ IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
     return report;
   }
   IdleReport report;
-  std::string explanation;
   {
     const AdoptedLock lock(mutex_);
     if (source == TimeSource::idle) engine_->set_longest_gap(offered_gaps_.add(budget));
     report = engine_->run(budget, source);
-    explanation = explanation_if_due();
+    explain_if_due();
   }
-  (void)write_explanation(explanation, FileSync::no);
   return report;
 }
 
@@ -186,11 +184,12 @@ std::string AgentState::explanation_to_keep() const {
   return keep ? explain_locked() : std::string();
 }
 
-std::string AgentState::explanation_if_due() {
+void AgentState::explain_if_due() {
   const Nanoseconds now = surroundings_.clock->now();
-  if (now < explanation_due_) return {};
+  if (now < explanation_due_ || !engine_->worker_rests()) return;
   explanation_due_ = now + kExplanationInterval;
-  return explanation_to_keep();
+  engine_->run_errand(
+      [this, text = explanation_to_keep()] { (void)write_explanation(text, FileSync::no); });
 }
 
 Status AgentState::write_explanation(const std::string& text, FileSync sync) const {
@@ -335,13 +334,11 @@ void AgentState::tune_in_background(const BackgroundOptions& options) {
   while (!background_stops()) {
     (void)notice_new_model();
     Nanoseconds sleep{0};
-    std::string explanation;
     {
       const MutexLock tuning(mutex_);
       sleep = loop.round();
-      explanation = explanation_if_due();
+      explain_if_due();
     }
-    (void)write_explanation(explanation, FileSync::no);
     const auto until = std::chrono::system_clock::now() + sleep;
     const MutexLock lock(background_mutex_);
     while (!stop_background_ && background_changed_.wait_until(background_mutex_, until)) {

@@ -59,8 +59,7 @@ class AgentState {
   // What `idletune explain` reads: for the state folder; empty where there is none.
   std::string explanation_to_keep() const IDLETUNE_REQUIRES(mutex_);
   // The same now and then, for whoever tunes; else empty.
-  std::string explanation_if_due() IDLETUNE_REQUIRES(mutex_);
-  // A file, and its sync: nobody waits for that.
+  void explain_if_due() IDLETUNE_REQUIRES(mutex_);
   Status write_explanation(const std::string& text, FileSync sync = FileSync::yes) const
       IDLETUNE_EXCLUDES(mutex_);
 

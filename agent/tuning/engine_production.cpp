@@ -22,7 +22,7 @@ void TuningEngine::drain_tickets(ShapeTask& task) {
     task.slot.ticket_states[i].store(0, std::memory_order_release);
     if (time.ok() && time->count() > 0) take_sample(task, ticket.variant, *time);
   }
-  if (!timed_by_launches(task.work) || build_) return;  // one build at a time
+  if (!timed_by_launches(task.work) || build_ || errand_) return;  // one thing at a time
   if (task.variants.candidate() != nullptr) {
     task.variants.set_period(std::get<TryingInPlace>(task.work).plan.period());
   }

@@ -26,9 +26,11 @@ bool TuningEngine::ensure_runner(KernelTask& kernel) {
   }
   // One helper at a time: each holds a driver's worth of memory.
   for (const std::unique_ptr<KernelTask>& other : kernels_) {
-    if (!(*runner)->isolated() || other.get() == &kernel) continue;
-    other->runner.reset();
+    if (!(*runner)->isolated() || other.get() == &kernel || other->runner == nullptr) continue;
     other->contents.forget();
+    // Its end takes as long as its driver likes.
+    std::shared_ptr<TrialRunner> old = std::move(other->runner);
+    run_errand([ended = std::move(old)]() mutable { ended.reset(); });
   }
   kernel.runner = std::move(*runner);
   return true;
@@ -64,6 +66,7 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
                                              Nanoseconds remaining, IdleReport& report) {
   std::optional<TrialRequest> request = next_request(task.work);
   if (!request || !ensure_runner(task.kernel)) return Next::nothing;
+  if (errand_) return Next::soon;
   const Nanoseconds predicted = predict(task, *request);
   // Compilations need the processor only, and may outlive the gap.
   if (request->stage != TrialStage::compile && predicted > remaining) {
@@ -81,9 +84,13 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
   }
   task.blocker = Blocker::none;
   JournaledTrial* journaled = journaled_stage(task.work);
-  if (journaled != nullptr) journaled->begin(request->stage, task.kernel.runner->isolated());
-  in_flight_.emplace(task, *request, source, now(), kernels_);
   current_ = &task;
+  if (journaled != nullptr) {
+    journaled->begin(request->stage, task.kernel.runner->isolated());
+    begin_sync();
+    if (errand_) return Next::soon;  // once it is on the medium
+  }
+  in_flight_.emplace(task, *request, source, now(), kernels_);
   const Status status = task.kernel.runner->start(*request);
   if (status.ok()) return Next::started;
   in_flight_.reset();

@@ -19,7 +19,9 @@ TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journa
       surroundings_(surroundings),
       accounts_(options, journal.state().ledger(), surroundings.clock->now()),
       worker_(surroundings.builds),
-      keeping_(how_journal_is(journal).code()) {}
+      keeping_(how_journal_is(journal).code()) {
+  journal_.defer_syncs();
+}
 
 TuningEngine::~TuningEngine() {
   release_device();
@@ -36,6 +38,7 @@ TuningEngine::~TuningEngine() {
 
 void TuningEngine::release_device() {
   if (build_) (void)wait_for_build(kForever);
+  (void)wait_for_errand(kForever);
   IdleReport ignored;
   if (in_flight_ && !in_flight_->task().kernel.runner->isolated()) {
     (void)finish_stage(kForever, ignored);
@@ -60,6 +63,12 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
       report.why = "the budget is used up";
       break;
     }
+    if (errand_) {
+      if (wait_for_errand(remaining)) continue;
+      report.waiting = true;
+      report.why = "the journal is being written";
+      break;
+    }
     // The build uses the application's device object, so nothing else of ours may do so meanwhile;
     // and what a stage leads to may be another build.
     if (build_ &&
@@ -73,7 +82,8 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
       report.why = "a stage is still running";
       break;
     }
-    if (build_) continue;
+    begin_sync();
+    if (build_ || errand_) continue;
     if (recall_one()) continue;
     renewed = renewed || renew_one(only);
     ShapeTask* task = choose(source, only);
@@ -90,7 +100,34 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   report.used = now() - start;
   gap_ends();
   housekeeping();
+  begin_sync();
   return report;
+}
+
+void TuningEngine::run_errand(std::function<void()> work) {
+  if (!worker_rests()) return work();
+  errand_ = true;
+  worker_.start(std::move(work));
+  if (surroundings_.builds == BuildThread::caller) (void)wait_for_errand(kForever);
+}
+
+// A medium may take long.
+void TuningEngine::begin_sync() {
+  if (!worker_rests()) return;
+  std::shared_ptr<AppendFile> file = journal_.take_due_sync();
+  if (file == nullptr) return;
+  synced_ = std::move(file);
+  run_errand([this] { sync_status_ = synced_->sync(); });
+}
+
+bool TuningEngine::wait_for_errand(Nanoseconds timeout) {
+  if (!errand_) return true;
+  if (!worker_.wait(timeout)) return false;
+  errand_ = false;
+  if (synced_ == nullptr) return true;
+  journal_.sync_ended(synced_, std::move(sync_status_));
+  synced_ = nullptr;
+  return true;
 }
 
 // Null: go on.

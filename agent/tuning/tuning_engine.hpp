@@ -12,6 +12,7 @@
 //   engine_explain.cpp     what people and the journal are told
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -54,8 +55,12 @@ class TuningEngine {
 
   // Tunes for at most `budget`. `only`: nothing but this shape (start_up).
   IdleReport run(Nanoseconds budget, TimeSource source, ShapeTask* only = nullptr);
-  // Returns when nothing of ours in this process uses the devices any more: waits for a build, and
-  // for a stage in flight unless that is the helper's.
+  // Has `work` done on the worker's thread, where that rests, else here: what may take long and
+  // should not keep the caller (files, processes that end).
+  void run_errand(std::function<void()> work);
+  bool worker_rests() const { return !build_ && !errand_; }
+  // Returns when nothing of ours in this process uses the devices any more: waits for the worker,
+  // and for a stage in flight unless that is the helper's.
   void release_device();
 
   // Builds and publishes what an earlier session adopted for the shape, if that was not done yet.
@@ -92,7 +97,7 @@ class TuningEngine {
     Status status{};
     Nanoseconds processor{0};  // time of the thread that built it
   };
-  enum class Next : std::uint8_t { started, does_not_fit, compiled_enough, nothing };
+  enum class Next : std::uint8_t { started, soon, does_not_fit, compiled_enough, nothing };
   // How much a shape wants to be worked on, the strongest last.
   enum class Want : std::uint8_t {
     nothing,
@@ -159,6 +164,9 @@ class TuningEngine {
   Nanoseconds wait_for_compiler(const ShapeTask& task, Nanoseconds started, TimeSource source,
                                 Nanoseconds remaining) const;
 
+  void begin_sync();
+  bool wait_for_errand(Nanoseconds timeout);
+
   // Steps.
   void end_work(ShapeTask& task);
   void end_baseline(ShapeTask& task, const ReferenceBaseline& plan);
@@ -213,7 +221,10 @@ class TuningEngine {
   std::uint32_t streak_ = 0;        // steps of the favourite in a row
   Worker worker_;
   std::optional<Build> build_;  // the worker's, until finish_build()
-  Nanoseconds gap_needed_{0};   // by the last stage that did not fit; 0: none
+  bool errand_ = false;         // of the worker's, until wait_for_errand(); never beside a build
+  std::shared_ptr<AppendFile> synced_;  // the journal's, by that errand; null: it is another
+  Status sync_status_;                  // the worker's likewise
+  Nanoseconds gap_needed_{0};           // by the last stage that did not fit; 0: none
   Nanoseconds longest_gap_{0};
   Blocker held_back_ = Blocker::none;  // by whoever calls run()
   std::string_view held_back_why_;

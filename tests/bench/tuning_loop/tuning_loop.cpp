@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,6 +34,8 @@ struct Options {
   bool learner = true;
   bool json = false;
   int log_level = 0;
+  int busy = 0;       // other processes that never rest
+  std::string state;  // empty: a folder of its own, which is deleted
 };
 
 constexpr const char* kModes[] = {"off", "idle", "background", "plain", "in_place"};
@@ -66,9 +69,11 @@ class Player {
   // The agent must be gone when the processor time of its helper is asked for.
   nlohmann::json play() {
     Workplace workplace(mode_ != "plain");
+    const test::TemporaryFolder folder;
+    const std::string state = options_.state.empty() ? folder.file("state") : options_.state;
     Configuration running;
     {
-      AgentOptions agent_options = this->agent_options();
+      const AgentOptions agent_options = this->agent_options(state);
       Agent agent = required(Agent::open(agent_options));
       TunedKernel kernel = required(agent.kernel(workplace.device(), blur_package()));
       start(agent, kernel);
@@ -88,8 +93,9 @@ class Player {
   }
 
  private:
-  AgentOptions agent_options() {
+  AgentOptions agent_options(const std::string& state) {
     AgentOptions agent;
+    agent.state = state;
     agent.model = kNoModel;
     agent.helper = IDLETUNE_BENCH_HELPER;
     agent.read_environment = false;
@@ -127,12 +133,20 @@ class Player {
       const Nanoseconds spare = next - Clock::now() - kSpare;
       if (mode_ == "idle" && spare.count() > 0) {
         const Clock::time_point before = Clock::now();
-        (void)agent.idle(spare);
-        played_.late_ms.push_back(seconds(Clock::now() - before - spare) * 1e3);
+        const IdleReport report = agent.idle(spare);
+        note_late(seconds(Clock::now() - before - spare) * 1e3, spare, report);
       }
       std::this_thread::sleep_until(next);
       if (Clock::now() > next + kFrame) next = Clock::now();
     }
+  }
+
+  void note_late(double late_ms, Nanoseconds budget, const IdleReport& report) {
+    played_.late_ms.push_back(late_ms);
+    if (late_ms < 1 || options_.log_level == 0) return;
+    std::fprintf(stderr, "%8.3f %.2f ms late: of %.2f ms %.2f, %u stages, %u steps: %s\n",
+                 seconds(Clock::now() - began_), late_ms, seconds(budget) * 1e3,
+                 seconds(report.used) * 1e3, report.stages, report.steps, report.why);
   }
 
   void tell(Agent& agent, TunedKernel& kernel, Configuration& running) {
@@ -198,10 +212,42 @@ void print_row(const nlohmann::json& row) {
       row["best_us"].get<double>(), 100 * row["above_best"].get<double>(),
       row["kernel_s"].get<double>(), row["application_cpu_s"].get<double>(),
       row["helper_cpu_s"].get<double>());
+  if (row.contains("idle_late_ms")) {
+    const nlohmann::json& late = row["idle_late_ms"];
+    std::printf(
+        "%-10s %5zu calls end %+.2f ms after their budget in the median, p99 %+.2f, max %+.2f\n",
+        "", row["frames"].get<std::size_t>(), late["median"].get<double>(),
+        late["p99"].get<double>(), late["max"].get<double>());
+  }
   std::fflush(stdout);
 }
 
+// Processes that compute all the time, until it is destroyed.
+class BusyNeighbours {
+ public:
+  explicit BusyNeighbours(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        for (volatile unsigned spin = 0;; spin = spin + 1) {
+        }
+      }
+      if (child > 0) children_.push_back(child);
+    }
+  }
+  ~BusyNeighbours() {
+    for (const pid_t child : children_) {
+      kill(child, SIGKILL);
+      waitpid(child, nullptr, 0);
+    }
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
 int run(const Options& options) {
+  const BusyNeighbours neighbours(options.busy);
   nlohmann::json all = nlohmann::json::array();
   bool idle_hands = false;
   for (const char* mode : kModes) {
@@ -230,6 +276,10 @@ bool parse(int argc, char** argv, Options& options) {
       options.mode = argv[++i];
     } else if (name == "--history") {
       options.history = argv[++i];
+    } else if (name == "--busy") {
+      options.busy = std::atoi(argv[++i]);
+    } else if (name == "--state") {
+      options.state = argv[++i];
     } else if (name == "--log") {
       options.log_level = std::atoi(argv[++i]);
     } else {
@@ -247,7 +297,8 @@ int main(int argc, char** argv) {
   if (!idletune::bench::parse(argc, argv, options)) {
     std::fprintf(stderr,
                  "usage: tuning_loop [--seconds S] [--mode off|idle|background|plain|in_place] "
-                 "[--history FILE] [--no-learner] [--json] [--log LEVEL]\n");
+                 "[--history FILE] [--no-learner] [--busy PROCESSES] [--state FOLDER] [--json] "
+                 "[--log LEVEL]\n");
     return 2;
   }
   try {

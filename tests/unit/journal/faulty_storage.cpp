@@ -35,6 +35,7 @@ class FaultyFile final : public AppendFile {
   }
 
   Status sync() override {
+    if (disk_->before_sync) disk_->before_sync();
     if (disk_->fails()) {
       if (disk_->fault.code != StatusCode::internal)
         disk_->perform(operation(Kind::sync_failed, inode_));

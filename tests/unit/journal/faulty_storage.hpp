@@ -59,7 +59,8 @@ struct Disk {
   std::map<std::string, int> first_folder;
   std::vector<DiskOperation> operations;
   DiskFault fault;
-  std::uint64_t changes = 0;  // operations asked for, failed ones too
+  std::function<void()> before_sync;  // of a file; on whatever thread syncs
+  std::uint64_t changes = 0;          // operations asked for, failed ones too
   int next_inode = 0;
   bool locked = false;
 

@@ -392,5 +392,40 @@ TEST_CASE("version 1 is written as ever and read as ever") {
   CHECK(disk->files().at(kJournalName) == *golden);
 }
 
+TEST_CASE("syncs that are deferred are due once, and the file may grow meanwhile") {
+  const auto disk = std::make_shared<Disk>();
+  const auto journal = open_on(disk);
+  journal->defer_syncs();
+  CHECK(journal->take_due_sync() == nullptr);
+  const std::uint64_t before = journal->file_syncs();
+  CHECK(journal->intent({trial_of(1), IntentStage::compile, true}));
+  CHECK(journal->file_syncs() == before);
+  const std::shared_ptr<AppendFile> file = journal->take_due_sync();
+  REQUIRE(file != nullptr);
+  CHECK(journal->take_due_sync() == nullptr);
+  journal->closed(trial_of(1).key());
+  journal->sync_ended(file, file->sync());
+  CHECK(journal->file_syncs() == before + 1);
+  CHECK(journal->sync().ok());  // of what came meanwhile
+  CHECK(journal->file_syncs() == before + 2);
+  CHECK(journal->sync().ok());
+  CHECK(journal->file_syncs() == before + 2);
+}
+
+TEST_CASE("a deferred sync that fails makes the journal write all it knows into a fresh file") {
+  const auto disk = std::make_shared<Disk>();
+  const auto journal = open_on(disk);
+  journal->defer_syncs();
+  journal->quarantine(trial_of(1), QuarantineReason::crash, "x");
+  const std::shared_ptr<AppendFile> file = journal->take_due_sync();
+  REQUIRE(file != nullptr);
+  journal->sync_ended(file, Status(StatusCode::io_error, "scripted"));
+  CHECK(journal->storage_status().ok());
+  CHECK(open_on(std::make_shared<Disk>(disk->files()))->state().quarantine_count() == 1);
+  // What the old file came to says nothing about the new one.
+  journal->sync_ended(file, Status(StatusCode::io_error, "scripted"));
+  CHECK(journal->storage_status().ok());
+}
+
 }  // namespace
 }  // namespace idletune::journal

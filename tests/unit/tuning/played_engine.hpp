@@ -18,8 +18,10 @@ namespace idletune::test {
 class PlayedEngine {
  public:
   explicit PlayedEngine(PlayedBoard& board, std::shared_ptr<Disk> disk = std::make_shared<Disk>(),
-                        const AgentOptions& engine_options = {}, std::uint64_t boot = 1)
+                        const AgentOptions& engine_options = {}, std::uint64_t boot = 1,
+                        detail::BuildThread builds = detail::BuildThread::caller)
       : options(engine_options), board_(board), surroundings_(board.surroundings()) {
+    surroundings_.builds = builds;
     journal::JournalOptions journal_options;
     journal_options.boot = boot;
     journal = journal::Journal::open(open_faulty_storage(std::move(disk)), journal_options);
@@ -80,7 +82,7 @@ class PlayedEngine {
 
  private:
   PlayedBoard& board_;
-  const detail::Surroundings surroundings_;
+  detail::Surroundings surroundings_;
   std::unique_ptr<Buffer> x_;
 };
 

@@ -1,0 +1,79 @@
+// A medium on which a sync takes long: idle time ends all the same, and nothing runs unannounced.
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+#include "tests/unit/tuning/played_engine.hpp"
+
+using namespace idletune;
+using idletune::test::board_that;
+using idletune::test::Disk;
+using idletune::test::PlayedBoard;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+// What a sync waits for; not for ever, so that a caller that waits for the sync comes back.
+class Gate {
+ public:
+  void close() { set(false); }
+  void open() { set(true); }
+  void pass() {
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait_for(lock, 5s, [this] { return open_; });
+  }
+
+ private:
+  void set(bool open) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    open_ = open;
+    changed_.notify_all();
+  }
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool open_ = true;
+};
+
+bool any_candidate(const PlayedBoard& board) {
+  return std::any_of(board.requested.begin(), board.requested.end(), [](const TrialRequest& stage) {
+    return stage.stage == TrialStage::compile && stage.configuration != Configuration{1, 1};
+  });
+}
+
+}  // namespace
+
+TEST_CASE("idle time ends while an intent is being written, and the stage begins only after that") {
+  const auto board = board_that();
+  const auto disk = std::make_shared<Disk>();
+  Gate gate;
+  PlayedEngine engine(*board, disk, {}, 1, detail::BuildThread::worker);
+  disk->before_sync = [&] { gate.pass(); };
+  REQUIRE(engine.launch({64}, 5000).ok());
+  engine.task().said_launches = 1e7;
+  gate.close();
+  for (int gap = 0; gap < 10 && engine.task().default_time.count() == 0; ++gap) {
+    engine.idle(1s);
+  }
+  REQUIRE(engine.task().default_time.count() > 0);
+  for (int gap = 0; gap < 3; ++gap) {
+    const IdleReport report = engine.idle(1ms);
+    CHECK(report.waiting);
+    CHECK(report.why == std::string("the journal is being written"));
+    CHECK_FALSE(any_candidate(*board));
+  }
+  gate.open();
+  while (!any_candidate(*board)) engine.idle(1s);
+  CHECK(engine.journal->storage_status().ok());
+}
+
+TEST_CASE("a sync that failed beside idle time is noticed") {
+  const auto board = board_that();
+  const auto disk = std::make_shared<Disk>();
+  PlayedEngine engine(*board, disk, {}, 1, detail::BuildThread::worker);
+  disk->before_sync = [&] { disk->fault.first = 0; };
+  REQUIRE(engine.launch({64}, 5000).ok());
+  engine.task().said_launches = 1e7;
+  while (!any_candidate(*board)) engine.idle(1s);
+  CHECK(engine.journal->storage_status().code() == StatusCode::io_error);
+}
