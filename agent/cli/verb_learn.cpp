@@ -1,7 +1,9 @@
 // idletune learn H... -o M: trains a model and says how well it would have done on each device.
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
 #include <memory>
 #include <string>
@@ -141,9 +143,15 @@ void print_readable(const LearnedModel& model, const LearnArguments& arguments,
 }
 
 // Now, or the time that a reproducible build says (SOURCE_DATE_EPOCH).
-std::int64_t time_of_learning() {
-  if (const char* said = std::getenv("SOURCE_DATE_EPOCH")) return std::atoll(said);
-  return static_cast<std::int64_t>(std::time(nullptr));
+Status set_time_of_learning(std::int64_t& unix_seconds) {
+  const char* said = std::getenv("SOURCE_DATE_EPOCH");
+  unix_seconds = static_cast<std::int64_t>(std::time(nullptr));
+  if (said == nullptr) return {};
+  const char* end = said + std::strlen(said);
+  const auto read = std::from_chars(said, end, unix_seconds);
+  if (read.ec == std::errc() && read.ptr == end && unix_seconds >= 0) return {};
+  return Status(StatusCode::invalid_argument, {"environment variable SOURCE_DATE_EPOCH='", said,
+                                               "': expected whole seconds since 1970"});
 }
 
 Status load_published(LearnArguments& arguments) {
@@ -167,7 +175,7 @@ Status write_outputs(const LearnArguments& arguments, const std::vector<std::uin
     const auto model = Model::open(bytes, arguments.output);
     if (!model.ok()) return model.status();
     const std::string text = selector_code(**model);
-    const Status written = write_file_atomically(
+    Status written = write_file_atomically(
         arguments.code, Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()));
     if (!written.ok()) return written;
   }
@@ -229,7 +237,8 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   options.cross_validate = !arguments.no_cross_validation;
   options.selector.learn = !arguments.no_selector;
   options.selector.derived_features = !arguments.plain_features;
-  options.learned_unix_seconds = time_of_learning();
+  if (Status status = set_time_of_learning(options.learned_unix_seconds); !status.ok())
+    return context.fail(status);
   if (Status status = load_published(arguments); !status.ok()) return context.fail(status);
   const auto files = history_files(arguments.histories);
   if (!files.ok()) return context.fail(files.status());
@@ -244,6 +253,7 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   }
   progress.update(files->size(), "training");
   std::vector<const History*> pointers;
+  pointers.reserve(histories.size());
   for (const History& history : histories) pointers.push_back(&history);
   const auto model = learn(pointers, options);
   if (!model.ok()) return context.fail(model.status());
