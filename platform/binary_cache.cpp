@@ -15,6 +15,7 @@
 
 #include "models/core/digest.hpp"
 #include "models/core/order.hpp"
+#include "platform/os/error.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune {
@@ -25,8 +26,8 @@ constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 56;
 constexpr std::size_t kHeaderChecksumAt = 52;
 constexpr std::string_view kSuffix = ".itbinary";
-constexpr std::time_t kRenewAfterSeconds = 24 * 3600;  // spares the flash a write per start
-constexpr std::time_t kAbandonedAfterSeconds = 3600;   // temporaries of writers that died
+constexpr std::time_t kRenewAfterSeconds = 86400;     // spares the flash a write per start
+constexpr std::time_t kAbandonedAfterSeconds = 3600;  // temporaries of writers that died
 
 void put(std::uint8_t* at, std::uint64_t value, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) at[i] = static_cast<std::uint8_t>(value >> (8 * i));
@@ -126,8 +127,7 @@ BinaryCache::Lookup BinaryCache::find(const BinaryKey& key, std::vector<std::uin
 Status BinaryCache::store(const BinaryKey& key, Bytes binary) {
   if (!enabled() || binary.empty() || binary.size() > limit_bytes_ / 4) return {};
   if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) {
-    return {StatusCode::io_error,
-            {"program cache '", folder_, "' cannot be created: ", std::strerror(errno)}};
+    return system_error("creating the program cache", folder_, errno);
   }
   std::vector<std::uint8_t> file(kHeaderBytes + binary.size());
   fill_header(file.data(), key, binary);

@@ -123,6 +123,6 @@ class DevicePosterior {
   std::array<float, kMaxSources> samples_{};
   std::array<QuantileView, kMaxSources> distributions_{};
 };
-static_assert(sizeof(DevicePosterior) <= 8 * 1024, "belongs to the 32 KiB of a kernel");
+static_assert(sizeof(DevicePosterior) <= 8192, "belongs to the 32 KiB of a kernel");
 
 }  // namespace idletune

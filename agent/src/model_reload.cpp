@@ -82,7 +82,7 @@ Status AgentState::reload_model(const std::string& given) {
   if (path.empty()) return Status(StatusCode::invalid_argument, "reload_model: no path");
   const MutexLock reload(reload_mutex_);
   if (path == options_.model) model_stamp_ = file_stamp(path);
-  const Status status = read_and_take_over(path);
+  Status status = read_and_take_over(path);
   const MutexLock lock(mutex_);
   model_status_ = status;
   return status;

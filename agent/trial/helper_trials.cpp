@@ -418,7 +418,7 @@ Result<std::string> find_helper(const std::string& search_path) {
   }
   std::string places;
   for (const std::string& folder : folders) {
-    const std::string path = joined({folder, "/", kProgramName});
+    std::string path = joined({folder, "/", kProgramName});
     if (is_program(path)) return path;
     places += (places.empty() ? "" : ", ") + folder;
   }

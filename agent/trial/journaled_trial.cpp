@@ -4,21 +4,21 @@
 
 namespace idletune {
 
-JournaledTrial::JournaledTrial(journal::Journal& journal, journal::Trial trial)
-    : journal_(&journal), trial_(std::move(trial)) {}
+JournaledTrial::JournaledTrial(journal::Journal& journal, const journal::Trial& trial)
+    : journal_(&journal), trial_(trial) {}
 
 JournaledTrial::~JournaledTrial() { rest(); }
 
 JournaledTrial::JournaledTrial(JournaledTrial&& other) noexcept
     : journal_(std::exchange(other.journal_, nullptr)),
-      trial_(std::move(other.trial_)),
+      trial_(other.trial_),
       phase_(std::exchange(other.phase_, Phase::unannounced)) {}
 
 JournaledTrial& JournaledTrial::operator=(JournaledTrial&& other) noexcept {
   if (this == &other) return *this;
   rest();
   journal_ = std::exchange(other.journal_, nullptr);
-  trial_ = std::move(other.trial_);
+  trial_ = other.trial_;
   phase_ = std::exchange(other.phase_, Phase::unannounced);
   return *this;
 }

@@ -19,7 +19,7 @@ namespace idletune {
 //   (README.md) its last death was ambiguous and it was not concluded             the same
 class JournaledTrial {
  public:
-  JournaledTrial(journal::Journal& journal, journal::Trial trial);
+  JournaledTrial(journal::Journal& journal, const journal::Trial& trial);
   // A trial that rests unfinished is parked; a suspicion of an earlier session stays. One whose
   // stage is under way, or whose death was ambiguous, stays open.
   ~JournaledTrial();

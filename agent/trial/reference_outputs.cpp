@@ -74,8 +74,8 @@ Status ReferenceOutputs::compile(const Shape& shape) {
       device_, package_, package_.reference_entry(), package_.reference_configuration());
   if (!program) return program.status();
   const Shape small = small_shape(package_, shape, nullptr);
-  const Status warm = warm_up(device_, package_, **program, small, package_.reference_plan(small),
-                              package_.reference_configuration(), options_.reference_deadline);
+  Status warm = warm_up(device_, package_, **program, small, package_.reference_plan(small),
+                        package_.reference_configuration(), options_.reference_deadline);
   if (warm.ok()) program_ = std::move(*program);
   return warm;
 }
@@ -104,7 +104,7 @@ bool ReferenceOutputs::keep(std::uint32_t seed, TrialOutcome& outcome, Reference
     ++outputs;
     Result<HostBytes> bytes = allocate_host(scratch.data_bytes(i));
     if (!bytes) return fail_prepare(outcome, TrialStatus::runtime, {bytes.status().message()});
-    const Status status = read(i, seed, *bytes, wrote_something);
+    Status status = read(i, seed, *bytes, wrote_something);
     if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
     made.outputs.back() = std::move(*bytes);
   }
@@ -125,7 +125,7 @@ Status ReferenceOutputs::read(std::size_t buffer, std::uint32_t seed, HostBytes&
   if (!initial) return initial.status();
   for (std::size_t offset = 0; offset < bytes.size; offset += Scratch::kChunkBytes) {
     const MutableBytes part = bytes.view().subspan(offset, Scratch::kChunkBytes);
-    const Status status = runs_.scratch().read(buffer, offset, part);
+    Status status = runs_.scratch().read(buffer, offset, part);
     if (!status.ok()) return status;
     if (changed) continue;
     const MutableBytes before = initial->view().subspan(0, part.size());

@@ -139,7 +139,7 @@ Status Scratch::allocate(Slot& slot, std::uint64_t data_bytes, std::uint64_t zon
     }
     const std::uint64_t most_bytes = device_.info().max_allocation_bytes;
     if (most_bytes == 0 || slot.front_bytes + data_bytes + slot.back_bytes <= most_bytes) {
-      const Status status = allocate_exactly(slot);
+      Status status = allocate_exactly(slot);
       if (status.code() != StatusCode::out_of_memory) return status;
     }
     slot.front_bytes = front_guard_bytes_;
@@ -170,14 +170,14 @@ Status Scratch::write_guards(Slot& slot) {
   const auto write_zone = [&](std::uint64_t offset, std::uint64_t bytes) -> Status {
     for (std::uint64_t done = 0; done < bytes;) {
       const std::size_t size = chunk_size(bytes - done);
-      const Status status = device_.write(*slot.whole, static_cast<std::size_t>(offset + done),
-                                          Bytes(chunk_.view().subspan(0, size)));
+      Status status = device_.write(*slot.whole, static_cast<std::size_t>(offset + done),
+                                    Bytes(chunk_.view().subspan(0, size)));
       if (!status.ok()) return status;
       done += size;
     }
     return {};
   };
-  const Status status = write_zone(0, slot.front_bytes);
+  Status status = write_zone(0, slot.front_bytes);
   if (!status.ok()) return status;
   return write_zone(slot.front_bytes + slot.data_bytes, slot.back_bytes);
 }
@@ -205,7 +205,7 @@ Status Scratch::fill(std::uint32_t seed, bool only_inout) {
       const std::size_t size = chunk_size(slots_[i].data_bytes - offset);
       const MutableBytes part = chunk_.view().subspan(0, size);
       initial_content(i, seed, offset, part);
-      const Status status = device_.write(
+      Status status = device_.write(
           *slots_[i].whole, static_cast<std::size_t>(slots_[i].front_bytes + offset), Bytes(part));
       if (!status.ok()) return status;
       offset += size;
@@ -257,7 +257,7 @@ Status Scratch::check_guard(const Slot& slot, Zone zone, std::uint64_t reach_byt
   for (std::uint64_t done = 0; done < bytes;) {
     const std::size_t size = chunk_size(bytes - done);
     const MutableBytes got = chunk_.view().subspan(0, size);
-    const Status status = device_.read(*slot.whole, static_cast<std::size_t>(start + done), got);
+    Status status = device_.read(*slot.whole, static_cast<std::size_t>(start + done), got);
     if (!status.ok()) return status;
     if (std::memcmp(got.data(), expected.data(), size) != 0) {
       const std::uint64_t position = done + first_difference(Bytes(got), Bytes(expected));
@@ -277,7 +277,7 @@ Status Scratch::check_input(std::size_t buffer, std::uint32_t seed, std::string&
     const std::size_t size = chunk_size(slots_[buffer].data_bytes - offset);
     const MutableBytes got = chunk_.view().subspan(0, size);
     const MutableBytes expected = expected_.view().subspan(0, size);
-    const Status status = read(buffer, offset, got);
+    Status status = read(buffer, offset, got);
     if (!status.ok()) return status;
     initial_content(buffer, seed, offset, expected);
     if (std::memcmp(got.data(), expected.data(), size) != 0) {

@@ -65,7 +65,7 @@ class Scratch {
                        MutableBytes out) const;
 
   // Chunk size of every copy and comparison: a multiple of every element's size.
-  static constexpr std::size_t kChunkBytes = 128 * 1024;
+  static constexpr std::size_t kChunkBytes = std::size_t{128} << 10;
 
  private:
   struct Slot {

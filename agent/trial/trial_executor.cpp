@@ -123,7 +123,7 @@ class TrialExecutor::State {
       fail(outcome, TrialStatus::runtime, {status.message()});
     } else if (!damage.empty()) {
       outcome.max_error = std::numeric_limits<double>::infinity();
-      fail(outcome, TrialStatus::correctness, {std::move(damage)});
+      fail(outcome, TrialStatus::correctness, {damage});
     } else {
       compare(request, *truth, outcome);
     }
@@ -190,7 +190,7 @@ class TrialExecutor::State {
     if (!status.ok()) {
       fail(outcome, TrialStatus::runtime, {status.message()});
     } else if (!damage.empty()) {
-      fail(outcome, TrialStatus::correctness, {std::move(damage)});
+      fail(outcome, TrialStatus::correctness, {damage});
     }
   }
 

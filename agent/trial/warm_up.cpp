@@ -9,8 +9,8 @@
 namespace idletune {
 namespace {
 
-constexpr std::size_t kSlackBytes = 4096;        // a tiny buffer's neighbours are not ours to touch
-constexpr std::size_t kChunkBytes = 128 * 1024;  // of host memory
+constexpr std::size_t kSlackBytes = 4096;  // a tiny buffer's neighbours are not ours to touch
+constexpr std::size_t kChunkBytes = std::size_t{128} << 10;  // of host memory
 constexpr std::uint32_t kSeed = 1;
 
 struct ScratchArguments {
@@ -53,8 +53,7 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
       const Result<std::uint64_t> bytes = package.buffer_bytes(i, shape, configuration);
       if (!bytes.ok() || *bytes > scratch.bytes_left) return false;
       scratch.bytes_left -= *bytes;
-      const Status status =
-          add_buffer(device, spec, index, static_cast<std::size_t>(*bytes), scratch);
+      Status status = add_buffer(device, spec, index, static_cast<std::size_t>(*bytes), scratch);
       if (!status.ok()) return status;
     } else if (spec.kind == ArgumentKind::scalar) {
       scratch.arguments.push_back(trial::scalar_value(spec, index, kSeed));
@@ -97,7 +96,7 @@ Status warm_up(Device& device, const KernelPackage& package, Program& program, c
   if (run.ok()) return {};
   if (run.code() == StatusCode::timeout) {
     // The run may still use them: never freed.
-    for (std::unique_ptr<Buffer>& buffer : scratch.buffers) buffer.release();
+    for (std::unique_ptr<Buffer>& buffer : scratch.buffers) static_cast<void>(buffer.release());
   }
   return run.status();
 }

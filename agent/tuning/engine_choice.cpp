@@ -211,7 +211,7 @@ JournaledTrial TuningEngine::journaled_trial(const ShapeTask& task,
                                              const Configuration& configuration) {
   journal::Trial trial = task.identity;
   trial.configuration = configuration;
-  return JournaledTrial(journal_, std::move(trial));
+  return JournaledTrial(journal_, trial);
 }
 
 bool TuningEngine::propose(ShapeTask& task, TimeSource source) {

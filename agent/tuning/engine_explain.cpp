@@ -154,8 +154,8 @@ std::string TuningEngine::advice(const ShapeTask& task, Blocker blocker) const {
     case Blocker::gap:
       return joined({"the next stage needs a gap of ", up_milliseconds(task.gap_needed),
                      " ms, the longest offered was ", longest_gap_.count() / 1000000,
-                     " ms: offer one by idle(), or BackgroundOptions::max_gap; tune_now() and "
-                     "prepare() need none"});
+                     (" ms: offer one by idle(), or BackgroundOptions::max_gap; tune_now() and "
+                      "prepare() need none")});
     case Blocker::ledger:
       return joined({"the next step is charged ", price(task).charge.count() / 1000,
                      " us, the overhead limit allows ",

@@ -177,6 +177,7 @@ std::vector<KnownMeasurement> TuningEngine::measurements_of(const ShapeTask& tas
   const std::vector<std::uint32_t> order = order_of(
       all.size(), [&](auto a, auto b) { return all[a].unix_seconds < all[b].unix_seconds; });
   std::vector<KnownMeasurement> known;
+  known.reserve(order.size());
   for (const std::uint32_t i : order) {
     known.push_back({all[i].trial.configuration, {all[i].status, all[i].median, all[i].compile}});
   }

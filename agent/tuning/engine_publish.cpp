@@ -9,9 +9,9 @@
 
 namespace idletune::detail {
 
-void TuningEngine::install(ShapeTask& task, Install install) {
+void TuningEngine::install(ShapeTask& task, const Install& install) {
   task.work.emplace<Installing>();
-  build({&task, std::move(install), false});
+  build({&task, install, false});
 }
 
 // Building needs the CPU only (the first launch, on a small shape, holds the device for

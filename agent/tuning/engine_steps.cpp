@@ -1,5 +1,6 @@
 // A step ends.
 #include <chrono>
+#include <cmath>
 
 #include <idletune/text.hpp>
 
@@ -22,7 +23,7 @@ static_assert(origin_of(ProposalOrigin::application) == journal::Origin::applica
 namespace {
 
 std::string percent(double share) {
-  const auto tenths = static_cast<std::int64_t>(share * 1000 + 0.5);
+  const auto tenths = std::llround(share * 1000);
   return joined({tenths / 10, ".", tenths % 10, " %"});
 }
 

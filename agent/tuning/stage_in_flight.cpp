@@ -16,10 +16,10 @@ std::uint64_t all_launches(const StageInFlight::Kernels& kernels) {
 
 }  // namespace
 
-StageInFlight::StageInFlight(ShapeTask& task, TrialRequest request, TimeSource source,
+StageInFlight::StageInFlight(ShapeTask& task, const TrialRequest& request, TimeSource source,
                              Nanoseconds now, const Kernels& kernels)
     : task_(&task),
-      request_(std::move(request)),
+      request_(request),
       source_(source),
       started_(now),
       launches_before_(all_launches(kernels)) {

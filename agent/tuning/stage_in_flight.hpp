@@ -23,7 +23,7 @@ enum class TimeSource : std::uint8_t {
 class StageInFlight {
  public:
   using Kernels = std::vector<std::unique_ptr<KernelTask>>;
-  StageInFlight(ShapeTask& task, TrialRequest request, TimeSource source, Nanoseconds now,
+  StageInFlight(ShapeTask& task, const TrialRequest& request, TimeSource source, Nanoseconds now,
                 const Kernels& kernels);
 
   ShapeTask& task() const { return *task_; }

@@ -184,7 +184,7 @@ class TuningEngine {
   void finish_build();
   void build_failed(const Build& build);
   bool recall_one();
-  void install(ShapeTask& task, Install install);
+  void install(ShapeTask& task, const Install& install);
   void publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time);
   // Launch ahead as long as something is `left` of the time for it. How many were.
   std::size_t publish_adopted(KernelTask& kernel, Nanoseconds& left);

@@ -49,9 +49,8 @@ inline float selector_feature(const std::int8_t* exponents, const double* inputs
   double above = 1;
   double below = 1;
   for (std::size_t i = 0; i < count; ++i) {
-    if (exponents[i] == 0) continue;
-    for (int e = exponents[i]; e > 0; --e) above *= inputs[i];
-    for (int e = exponents[i]; e < 0; ++e) below *= inputs[i];
+    for (std::int8_t e = exponents[i]; e > 0; --e) above *= inputs[i];
+    for (std::int8_t e = exponents[i]; e < 0; ++e) below *= inputs[i];
   }
   return static_cast<float>(below == 1 ? above : above / below);
 }

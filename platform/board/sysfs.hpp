@@ -18,7 +18,7 @@ namespace idletune::sysfs {
 class Text {
  public:
   explicit Text(const std::string& path);
-  explicit Text(TextPieces path) : Text(joined(path)) {}
+  Text(TextPieces path) : Text(joined(path)) {}
   std::string_view view() const { return {bytes_ + begin_, end_ - begin_}; }
 
  private:

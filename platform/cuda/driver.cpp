@@ -146,7 +146,7 @@ std::string kernel_module_version(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     std::size_t end = text.find_first_of(" \t\n", at);
     if (end == std::string::npos) end = text.size();
-    const std::string word = text.substr(at, end - at);
+    std::string word = text.substr(at, end - at);
     if (word.find('.') != std::string::npos && word.find_first_of(kDigits) == 0 &&
         word.find_first_not_of(kVersionCharacters) == std::string::npos) {
       return word;

@@ -159,6 +159,7 @@ Result<std::vector<std::uint8_t>> Nvrtc::compile(std::string_view source, std::s
   words.push_back((target.machine_code ? "--gpu-architecture=sm_" : "--gpu-architecture=compute_") +
                   std::to_string(target.architecture));
   std::vector<const char*> pointers;
+  pointers.reserve(words.size());
   for (const std::string& word : words) pointers.push_back(word.c_str());
   const NvrtcError compiled =
       CompileProgram_(program, static_cast<int>(pointers.size()), pointers.data());

@@ -50,15 +50,16 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
                                                             cl_program program,
                                                             const CompileRequest& request,
                                                             std::uint32_t lanes) {
-  std::shared_ptr<const Built> built(new Built{session, program});
+  const Session& opened = *session;
+  std::shared_ptr<const Built> built(new Built{std::move(session), program});
   std::unique_ptr<OpenclProgram> self(new OpenclProgram(std::move(built)));
   const std::string entry(request.entry);
   const std::string options(request.options);
   const cl_int error =
-      session->api->BuildProgram(program, 1, &session->device, options.c_str(), nullptr, nullptr);
+      opened.api->BuildProgram(program, 1, &opened.device, options.c_str(), nullptr, nullptr);
   if (error != CL_SUCCESS) {
-    const Status failure = build_failure(error, "clBuildProgram", entry);
-    const std::string log = build_log(*session, program);
+    Status failure = build_failure(error, "clBuildProgram", entry);
+    const std::string log = build_log(opened, program);
     if (log.empty()) return failure;
     return {failure.code(), joined({failure.message(), "\n", log})};
   }

@@ -71,8 +71,8 @@ bool has_word(std::string_view list, std::string_view word) {
 int major_version(const std::string& version) {
   constexpr std::string_view kPrefix = "OpenCL ";
   if (version.compare(0, kPrefix.size(), kPrefix) != 0) return 1;
-  const int major = std::atoi(version.c_str() + kPrefix.size());
-  return major > 0 ? major : 1;
+  const long major = std::strtol(version.c_str() + kPrefix.size(), nullptr, 10);
+  return major > 0 ? static_cast<int>(major) : 1;
 }
 
 using CreateQueue = decltype(Api::CreateCommandQueueWithProperties);

@@ -188,6 +188,7 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
 
 std::vector<char*> pointers_to(std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (std::string& text : texts) pointers.push_back(&text[0]);
   pointers.push_back(nullptr);
   return pointers;
@@ -379,7 +380,7 @@ void close_descriptors_from(int first) {
   if (open_descriptors == nullptr) return;
   std::vector<int> found;
   while (const dirent* entry = ::readdir(open_descriptors)) {
-    const int descriptor = std::atoi(entry->d_name);
+    const int descriptor = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
     if (descriptor >= first && descriptor != ::dirfd(open_descriptors)) found.push_back(descriptor);
   }
   ::closedir(open_descriptors);
