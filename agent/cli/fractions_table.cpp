@@ -1,6 +1,7 @@
 #include "agent/cli/fractions_table.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <vector>
 
@@ -41,7 +42,7 @@ std::string text(const char* format, double value) {
 }
 
 std::string time_text(double ns) {
-  return ns > 0 ? readable(std::chrono::nanoseconds(static_cast<std::int64_t>(ns + 0.5))) : "-";
+  return ns > 0 ? readable(std::chrono::nanoseconds(std::llround(ns))) : "-";
 }
 
 std::string ratio_text(double dividend, double divisor) {
@@ -77,7 +78,7 @@ std::string spread_text(const Json& note) {
   if (n < 2 || !(medians.front() > 0)) return "-";
   const double middle = median_of_ascending(medians);
   const auto share = [middle](double from, double to) { return 100 * (to - from) / middle; };
-  const std::string all = text("%.0f %%", share(medians.front(), medians.back()));
+  std::string all = text("%.0f %%", share(medians.front(), medians.back()));
   if (n < 4) return all;
   return text("%.1f %%", share(medians[n / 4], medians[n - 1 - n / 4])) + ", " + all;
 }

@@ -77,7 +77,7 @@ Status LivePage::write(const History& history, const std::vector<double>& times_
     page.sections.push_back(report::value_section(study, options, go_on));
   }
   const std::string html = report::html_of(page);
-  const Status written = write_file_atomically(
+  Status written = write_file_atomically(
       path_, Bytes(reinterpret_cast<const std::uint8_t*>(html.data()), html.size()));
   const auto taken = Clock::now() - start;
   next_ = Clock::now() + std::max<Clock::duration>(std::chrono::seconds(kRenewSeconds), 20 * taken);

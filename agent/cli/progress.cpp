@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 
@@ -53,7 +54,7 @@ std::string readable(std::chrono::nanoseconds duration) {
   } else if (seconds < 60) {
     std::snprintf(text, sizeof(text), "%.1f s", seconds);
   } else {
-    const auto whole = static_cast<long long>(seconds + 0.5);
+    const long long whole = std::llround(seconds);
     if (whole < 3600) {
       std::snprintf(text, sizeof(text), "%lld min %02lld s", whole / 60, whole % 60);
     } else {

@@ -16,6 +16,7 @@ Result<std::vector<bool>> seen_by_model(const std::string& model,
   const auto contents = read_model(*bytes, model);
   if (!contents.ok()) return contents.status();
   std::vector<bool> seen;
+  seen.reserve(histories.size());
   for (const History& history : histories) {
     seen.push_back(std::any_of(
         contents->kernels.begin(), contents->kernels.end(), [&](const ModelKernel& kernel) {

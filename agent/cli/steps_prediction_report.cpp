@@ -137,6 +137,7 @@ std::string number(double value, int digits) {
 Result<nlohmann::json> steps_predictions(const std::vector<History>& histories,
                                          const PredictionOptions& options) {
   std::vector<const History*> pointers;
+  pointers.reserve(histories.size());
   for (const History& history : histories) pointers.push_back(&history);
   const std::vector<DeviceSpace> entries = device_spaces(pointers);
   const auto targets = targets_of(entries, options);

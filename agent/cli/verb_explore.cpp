@@ -73,7 +73,7 @@ class Explore {
     if (Status status = open_kernel(); !status.ok()) return status;
     if (Status status = open_order(); !status.ok()) return status;
     if (Status status = open_progress(); !status.ok()) return status;
-    const Status measured = remaining() > 0 ? measure() : Status();
+    Status measured = remaining() > 0 ? measure() : Status();
     if (!measured.ok() && log_->results().empty()) return measured;
     const Status written = write();
     return measured.ok() ? written : measured;
@@ -180,7 +180,7 @@ class Explore {
     Progress progress("exploring " + std::string(package_->name()),
                       static_cast<std::size_t>(order_->size() - before), context_.json());
     const Clock::time_point start = Clock::now();
-    const Status status = exploration.run([&](const explore::Exploration::Progress& state) {
+    Status status = exploration.run([&](const explore::Exploration::Progress& state) {
       if (state.last != nullptr) note(*state.last);
       progress.update(static_cast<std::size_t>(state.done - before), note_text(state, before));
       if (live_ && state.last != nullptr && live_->due()) write_live(false);

@@ -81,6 +81,7 @@ KnownKernel known(const Target& target, const std::shared_ptr<const Model>& mode
 // A model of the target's training histories with their results dealt anew.
 Result<std::shared_ptr<const Model>> learn_shuffled(const Target& target, std::uint64_t seed) {
   std::vector<History> wrong;
+  wrong.reserve(target.training.size());
   for (const History* history : target.training) {
     wrong.push_back(regret::shuffled_results(*history, seed * 1000 + wrong.size()));
   }

@@ -143,6 +143,7 @@ void run_standards(const std::vector<Target>& targets, const SimulateArguments& 
   options.threads = kJobThreads;
   options.iterations = arguments.iterations;
   std::vector<StandardsTarget> played;
+  played.reserve(targets.size());
   for (const Target& target : targets) played.push_back({target.name, target.simulation.get()});
   report_standards(played, arguments.searchers, options, context);
 }

@@ -94,6 +94,7 @@ std::vector<Group> groups_of(const journal::State& state) {
     group.measurements.push_back(measurement);
   });
   std::vector<Group> all;
+  all.reserve(groups.size());
   for (auto& [key, group] : groups) all.push_back(std::move(group));
   for (Group& group : all) {
     std::stable_sort(group.measurements.begin(), group.measurements.end(),

@@ -93,10 +93,10 @@ std::optional<std::uint64_t> quantile(Series& series, double share) {
 // The name with `samples` divided among the picks.
 std::string sharing(const IterMlOptions& iterml, std::size_t iterations, std::uint64_t samples,
                     std::uint64_t all) {
+  const std::uint64_t pick = samples / iterations;
   char numbers[96];
   std::snprintf(numbers, sizeof numbers, ":pick=%.12g:cut=%.12g:iterations=%zu",
-                static_cast<double>(samples / iterations) / static_cast<double>(all),
-                iterml.cut_ratio, iterations);
+                static_cast<double>(pick) / static_cast<double>(all), iterml.cut_ratio, iterations);
   return "iterml:" + iterml.learner + numbers + (iterml.all_samples ? ":samples=all" : "");
 }
 
@@ -157,8 +157,8 @@ Result<Standards> standards_of(const Simulation& target, std::string_view search
   Series series;
   constexpr std::size_t kChunk = 50;
   for (std::size_t first = 0; first < options.repeats && go_on(); first += kChunk) {
-    const Status played = player.play(std::string(searcher), most, first,
-                                      std::min(first + kChunk, options.repeats), series);
+    Status played = player.play(std::string(searcher), most, first,
+                                std::min(first + kChunk, options.repeats), series);
     if (!played.ok()) return played;
   }
   return Standards{quantile(series, kShare1), quantile(series, kShare2)};

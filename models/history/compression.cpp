@@ -64,7 +64,7 @@ Result<std::vector<std::uint8_t>> inflate_bytes(Bytes compressed, std::size_t ra
 
 Result<Gunzipped> gunzip(Bytes bytes, std::size_t limit_bytes, const std::string& name,
                          std::string& unpacked) {
-  const Status too_large(
+  Status too_large(
       StatusCode::out_of_memory,
       name + ": more than " + std::to_string(limit_bytes >> 20) + " MiB when unpacked");
   Gunzipped result;

@@ -49,6 +49,7 @@ flatbuffers::Offset<Cells> write_cells(Builder& builder, const CellColumn& cells
 
 auto write_all_cells(Builder& builder, const std::vector<CellColumn>& columns) {
   std::vector<flatbuffers::Offset<Cells>> offsets;
+  offsets.reserve(columns.size());
   for (const CellColumn& column : columns) offsets.push_back(write_cells(builder, column));
   return builder.CreateVector(offsets);
 }

@@ -206,8 +206,10 @@ Result<std::vector<History>> import_ktt_json(std::string_view json, const std::s
   KttResults results(path, options);
   JsonStreamCalls calls;
   calls.member = [&](const std::string& key, Json&& value) {
-    if (key == "Metadata") results.metadata(std::move(value));
-    if (key == "UserData") results.user_data(std::move(value));
+    if (key == "Metadata")
+      results.metadata(std::move(value));
+    else if (key == "UserData")
+      results.user_data(std::move(value));
     return Status();
   };
   calls.element = [&](const std::string&, Json&& value) { return results.result(value); };

@@ -67,11 +67,13 @@ std::vector<DeviceSpace> device_spaces(const std::vector<const History*>& histor
   }
   for (std::size_t i = 0; i < entries.size(); ++i) {
     std::vector<const History*> repeats;
+    repeats.reserve(entries[i].histories.size());
     for (const std::size_t index : entries[i].histories) repeats.push_back(histories[index]);
     entries[i].history = combine_repeats(repeats);
     sets[i] = ConfigurationSet(entries[i].history);
   }
   std::vector<History> measured;
+  measured.reserve(entries.size());
   for (const DeviceSpace& entry : entries) measured.push_back(entry.history);
   std::size_t spaces = 0;
   for (std::size_t i = 0; i < entries.size(); ++i) {

@@ -64,6 +64,7 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
 
 std::vector<std::uint64_t> dropped_failures(const std::vector<const History*>& histories) {
   std::vector<ConfigurationSet> sets;
+  sets.reserve(histories.size());
   for (const History* history : histories) sets.emplace_back(*history);
   std::vector<std::uint64_t> dropped;
   for (std::size_t i = 0; i < histories.size(); ++i) {

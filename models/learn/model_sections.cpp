@@ -118,6 +118,7 @@ std::vector<std::uint8_t> write_published(const PublishedConfigurations& publish
   std::vector<flatbuffers::Offset<model_schema::PublishedPick>> picks;
   for (const PublishedConfigurations::Entry& entry : published.entries) {
     std::vector<std::int64_t> values;
+    values.reserve(column.size());
     for (const std::size_t c : column) values.push_back(entry.values[c]);
     const auto device = builder.CreateString(entry.device.substr(0, model_schema::kMaxNameBytes));
     const auto value_offset = builder.CreateVector(values);

@@ -50,10 +50,12 @@ PerformanceTable::PerformanceTable(const std::vector<const History*>& histories)
   std::vector<History> combined;
   for (const std::vector<std::size_t>& group : group_repeats(histories)) {
     std::vector<const History*> repeats;
+    repeats.reserve(group.size());
     for (const std::size_t i : group) repeats.push_back(histories[i]);
     combined.push_back(combine_repeats(repeats));
   }
   std::vector<const History*> pointers;
+  pointers.reserve(combined.size());
   for (const History& history : combined) pointers.push_back(&history);
   const std::vector<std::uint64_t> dropped = dropped_failures(pointers);
   for (std::size_t i = 0; i < combined.size(); ++i) {

@@ -80,7 +80,7 @@ std::string feature_text(const SelectorView& selector, std::size_t feature,
   std::string above;
   std::string below;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const int e = selector.exponents[feature * inputs.size() + i];
+    const std::int8_t e = selector.exponents[feature * inputs.size() + i];
     for (int n = 0; n < e; ++n) above += (above.empty() ? "" : " * ") + inputs[i];
     for (int n = 0; n > e; --n) below += (below.empty() ? "" : " * ") + inputs[i];
   }

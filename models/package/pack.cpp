@@ -31,6 +31,7 @@ struct BuiltSpace {
 
 std::vector<std::string> names_of(const std::vector<DescribedParameter>& parameters) {
   std::vector<std::string> names;
+  names.reserve(parameters.size());
   for (const DescribedParameter& parameter : parameters) names.push_back(parameter.name);
   return names;
 }

@@ -41,6 +41,7 @@ Scale y_scale(const CurvePlot& plot) {
 
 std::vector<Point> placed(const std::vector<Point>& points, const Scale& x, const Scale& y) {
   std::vector<Point> result;
+  result.reserve(points.size());
   for (const Point& point : points) result.push_back({x.at(point.x), y.at(point.y)});
   return result;
 }

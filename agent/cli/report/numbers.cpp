@@ -48,7 +48,8 @@ std::string significant(double value, int digits) {
   if (size < 1e-5 || size >= 1e9) return formatted("%.*g", digits, value);
   // The exponent after rounding, so that 9.996 takes the digits of 10.
   const std::string scientific = formatted("%.*e", digits - 1, size);
-  const int exponent = std::atoi(scientific.c_str() + scientific.find('e') + 1);
+  const char* digits_of_exponent = scientific.c_str() + scientific.find('e') + 1;
+  const int exponent = static_cast<int>(std::strtol(digits_of_exponent, nullptr, 10));
   const int decimals = std::max(0, digits - 1 - exponent);
   const double unit = std::pow(10.0, std::max(0, exponent - digits + 1));
   const double rounded = unit > 1 ? std::round(value / unit) * unit : value;

@@ -62,6 +62,7 @@ std::vector<Tick> logarithmic_ticks(double low, double high, std::size_t limit) 
   }
   if (values.size() < 2) return linear_ticks(low, high, limit);
   std::vector<Tick> ticks;
+  ticks.reserve(values.size());
   for (const double value : values) ticks.push_back({value, axis_text(value)});
   return ticks;
 }

@@ -109,6 +109,7 @@ Figure::Panel box_panel(const Group& group, const Source& source, std::size_t pa
 Figure::Panel heat_panel(const Group& group, const std::vector<const Source*>& sources,
                          const std::string& x, const std::string& y, std::size_t number) {
   std::vector<const History*> histories;
+  histories.reserve(sources.size());
   for (const Source* source : sources) histories.push_back(source->history);
   const Bins columns(histories, x, HeatMap::kMostCells);
   const Bins rows(histories, y, HeatMap::kMostCells);

@@ -60,6 +60,7 @@ Group group_of(Study& study, const std::vector<const Recording*>& recordings) {
   std::vector<const History*> sources;
   for (const auto& set : gathered(recordings, same_device)) {
     std::vector<const Recording*> repeats;
+    repeats.reserve(set.size());
     for (const std::size_t i : set) repeats.push_back(recordings[i]);
     group.sources.push_back(source_of(study, std::move(repeats)));
     sources.push_back(group.sources.back().history);
@@ -77,7 +78,7 @@ std::string or_unnamed(const std::string& name, const char* what) {
 }
 
 // Adds numbers to names that occurred before.
-void make_distinct(std::vector<std::string*> names) {
+void make_distinct(const std::vector<std::string*>& names) {
   std::map<std::string, int> seen;
   for (std::string* name : names) {
     const int count = ++seen[*name];
@@ -162,6 +163,7 @@ Study study_of(std::vector<Recording> recordings, ParameterKinds kinds) {
   };
   for (const auto& set : gathered(usable, same_group)) {
     std::vector<const Recording*> members;
+    members.reserve(set.size());
     for (const std::size_t i : set) members.push_back(usable[i]);
     study.groups.push_back(group_of(study, members));
   }

@@ -78,6 +78,7 @@ RegretPoint point_of(const std::vector<Application>& applications) {
   for (std::size_t i = 0; i < kPolicyCount; ++i) {
     const auto policy = static_cast<Policy>(i);
     std::vector<double> totals;
+    totals.reserve(applications.size());
     for (const Application& one : applications) totals.push_back(one.total_ms[policy]);
     point.total_ms[policy] = spread_of(totals);
   }
