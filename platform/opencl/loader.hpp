@@ -27,9 +27,10 @@ namespace idletune::opencl {
 // clang-format on
 
 // Functions of later versions, or that few need; null where the library lacks them.
-#define IDLETUNE_OPENCL_OPTIONAL(X)                                             \
-  X(CreateCommandQueueWithProperties)                                           \
-  X(CreateSubBuffer) X(EnqueueBarrierWithWaitList) X(EnqueueMarkerWithWaitList) \
+#define IDLETUNE_OPENCL_OPTIONAL(X)                          \
+  X(CreateCommandQueueWithProperties)                        \
+  X(CreateSubBuffer)                                         \
+  X(EnqueueBarrierWithWaitList) X(EnqueueMarkerWithWaitList) \
       X(GetExtensionFunctionAddressForPlatform)
 
 // The functions of one OpenCL library, by their names without the prefix. The library stays loaded
