@@ -1,0 +1,239 @@
+#include "models/offload/predictor.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+
+namespace idletune::offload {
+
+namespace {
+
+constexpr std::pair<GroupBy, const char*> kGroupNames[] = {
+    {GroupBy::sample, "sample"}, {GroupBy::kernel, "kernel"},   {GroupBy::program, "program"},
+    {GroupBy::suite, "suite"},   {GroupBy::network, "network"}, {GroupBy::kind, "kind"}};
+
+constexpr std::size_t kNeighbours = 3;
+// Errors grow with the distance to the nearest sample; next to one they are this share of those at
+// the limit.
+constexpr double kLeastStrangeness = 0.3;
+// The share of the outcomes that expected regrets look at.
+constexpr double kMiddle = learners::StepwiseEnsemble::kInclusion;
+
+// (value, weight), ascending: the least value with that share of the weight up to it.
+double quantile_of(const std::vector<std::pair<double, double>>& ascending, double total,
+                   double share) {
+  double sum = 0;
+  for (const auto& [value, weight] : ascending) {
+    sum += weight;
+    if (sum >= share * total) return value;
+  }
+  return ascending.back().first;
+}
+
+}  // namespace
+
+Result<GroupBy> group_by_name(const std::string& name) {
+  std::string known;
+  for (const auto& [group, its_name] : kGroupNames) {
+    if (name == its_name) return group;
+    known += (known.empty() ? "" : ", ") + std::string(its_name);
+  }
+  return Status(StatusCode::invalid_argument, "no group '" + name + "' (" + known + ")");
+}
+
+const char* group_by_name(GroupBy group) {
+  for (const auto& [one, name] : kGroupNames) {
+    if (one == group) return name;
+  }
+  return "";
+}
+
+const std::string& group_of(const Sample& sample, GroupBy group) {
+  switch (group) {
+    case GroupBy::kernel: return sample.groups.kernel;
+    case GroupBy::program: return sample.groups.program;
+    case GroupBy::suite: return sample.groups.suite;
+    case GroupBy::network: return sample.groups.network;
+    case GroupBy::kind: return sample.groups.kind;
+    case GroupBy::sample: break;
+  }
+  return sample.name;
+}
+
+std::vector<std::vector<std::size_t>> part_by_group(const SampleSet& set,
+                                                    const std::vector<std::size_t>& rows,
+                                                    GroupBy group, std::size_t folds) {
+  std::map<std::string, std::vector<std::size_t>> groups;
+  for (const std::size_t row : rows) groups[group_of(set.samples[row], group)].push_back(row);
+  std::vector<const std::vector<std::size_t>*> by_size;
+  for (const auto& [name, members] : groups) by_size.push_back(&members);
+  std::stable_sort(by_size.begin(), by_size.end(),
+                   [](const auto* a, const auto* b) { return a->size() > b->size(); });
+  std::vector<std::vector<std::size_t>> parts(std::min(folds, groups.size()));
+  for (const auto* members : by_size) {
+    auto& smallest =
+        *std::min_element(parts.begin(), parts.end(),
+                          [](const auto& a, const auto& b) { return a.size() < b.size(); });
+    smallest.insert(smallest.end(), members->begin(), members->end());
+  }
+  return parts;
+}
+
+Result<Predictor> Predictor::learn(const SampleSet& set, const std::vector<std::size_t>& rows,
+                                   const PredictorOptions& options) {
+  Predictor predictor;
+  predictor.set_ = &set;
+  predictor.rows_ = rows;
+  auto all = make_speedup_learner(options.learner);
+  if (!all.ok()) return all.status();
+  if (Status status = (*all)->fit(set, rows); !status.ok()) return status;
+  predictor.learner_ = std::move(*all);
+
+  const auto parts = part_by_group(set, rows, options.group, options.folds);
+  if (parts.size() < 2) {
+    return Status(StatusCode::invalid_argument, std::string("all samples are of one ") +
+                                                    group_by_name(options.group) +
+                                                    ": no interval can be learned");
+  }
+  predictor.measure_distances(parts, options);
+  std::map<std::string, double> sizes;
+  for (const std::size_t row : rows) sizes[group_of(set.samples[row], options.group)] += 1;
+  for (std::size_t fold = 0; fold < parts.size(); ++fold) {
+    std::vector<std::size_t> others;
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      if (k != fold) others.insert(others.end(), parts[k].begin(), parts[k].end());
+    }
+    auto learner = make_speedup_learner(options.learner);
+    if (Status status = (*learner)->fit(set, others); !status.ok()) return status;
+    for (const std::size_t row : parts[fold]) {
+      const Sample& sample = set.samples[row];
+      const double measured = std::log(sample.cpu_ms / sample.best_gpu_ms());
+      const double difficulty =
+          predictor.difficulty(**learner, sample, predictor.standardized(sample), fold);
+      predictor.residuals_.push_back({fold,
+                                      (measured - (*learner)->log_speedup(sample)) / difficulty,
+                                      1 / sizes[group_of(sample, options.group)]});
+    }
+    predictor.fold_learners_.push_back(std::move(*learner));
+  }
+  return predictor;
+}
+
+double Predictor::difficulty(const SpeedupLearner& learner, const Sample& sample,
+                             const std::vector<double>& point, std::size_t fold) const {
+  double least = HUGE_VAL;
+  for (std::size_t i = 0; i < points_.size(); ++i) {
+    if (folds_[i] != fold) least = std::min(least, distance(point, points_[i]));
+  }
+  // The root of what it would be: a learner knows its errors only roughly.
+  return std::sqrt(learner.spread(sample) * (kLeastStrangeness + std::min(1.0, least / limit_)));
+}
+
+void Predictor::measure_distances(const std::vector<std::vector<std::size_t>>& parts,
+                                  const PredictorOptions& options) {
+  std::map<std::size_t, std::size_t> fold_of;
+  for (std::size_t fold = 0; fold < parts.size(); ++fold) {
+    for (const std::size_t row : parts[fold]) fold_of[row] = fold;
+  }
+  for (const std::size_t row : rows_) folds_.push_back(fold_of[row]);
+  scaling_ = FeatureScaling(*set_, rows_);
+  const double count = static_cast<double>(rows_.size());
+  means_.assign(scaling_.size(), 0);
+  deviations_.assign(scaling_.size(), 0);
+  for (const std::size_t row : rows_) points_.push_back(scaling_.scaled(set_->samples[row]));
+  for (std::size_t j = 0; j < scaling_.size(); ++j) {
+    for (const auto& point : points_) means_[j] += point[j] / count;
+    for (const auto& point : points_)
+      deviations_[j] += (point[j] - means_[j]) * (point[j] - means_[j]) / count;
+    deviations_[j] = std::sqrt(deviations_[j]);
+  }
+  for (std::size_t i = 0; i < rows_.size(); ++i) points_[i] = standardized(set_->samples[rows_[i]]);
+  // How far samples are from those of other groups: so far it was tried.
+  constexpr std::size_t kTried = 400;
+  const std::size_t step = std::max<std::size_t>(1, rows_.size() / kTried);
+  std::vector<double> nearest;
+  for (std::size_t i = 0; i < rows_.size(); i += step) {
+    double least = HUGE_VAL;
+    const std::string& own = group_of(set_->samples[rows_[i]], options.group);
+    for (std::size_t k = 0; k < rows_.size(); ++k) {
+      if (group_of(set_->samples[rows_[k]], options.group) == own) continue;
+      least = std::min(least, distance(points_[i], points_[k]));
+    }
+    nearest.push_back(least);
+  }
+  std::sort(nearest.begin(), nearest.end());
+  const auto place =
+      static_cast<std::size_t>(options.distance_quantile * static_cast<double>(nearest.size() - 1));
+  limit_ = std::max(1e-6, nearest[place]);
+}
+
+std::vector<double> Predictor::standardized(const Sample& sample) const {
+  std::vector<double> point = scaling_.scaled(sample);
+  for (std::size_t j = 0; j < point.size(); ++j) {
+    // A feature that never varied: any other value is one that nothing is known about.
+    point[j] = deviations_[j] > 0 ? (point[j] - means_[j]) / deviations_[j]
+                                  : (std::abs(point[j] - means_[j]) > 1e-9 ? 1 : 0);
+  }
+  return point;
+}
+
+double Predictor::distance(const std::vector<double>& a, const std::vector<double>& b) const {
+  double square = 0;
+  for (std::size_t j = 0; j < a.size(); ++j) square += (a[j] - b[j]) * (a[j] - b[j]);
+  return std::sqrt(square / static_cast<double>(a.size()));
+}
+
+std::vector<std::pair<double, double>> Predictor::outcomes(const Sample& sample) const {
+  const std::vector<double> point = standardized(sample);
+  std::vector<double> centres;
+  std::vector<double> spreads;
+  for (const auto& learner : fold_learners_) {
+    centres.push_back(learner->log_speedup(sample));
+    spreads.push_back(difficulty(*learner, sample, point, spreads.size()));
+  }
+  std::vector<std::pair<double, double>> values;
+  for (const Residual& residual : residuals_)
+    values.emplace_back(centres[residual.fold] + spreads[residual.fold] * residual.value,
+                        residual.weight);
+  std::sort(values.begin(), values.end());
+  return values;
+}
+
+SpeedupPrediction Predictor::predict(const Sample& sample, double overhead) const {
+  SpeedupPrediction prediction;
+  prediction.log_speedup = learner_->log_speedup(sample);
+  const auto values = outcomes(sample);
+  double total = 0;
+  for (const auto& [value, weight] : values) total += weight;
+  const double low = quantile_of(values, total, 0.5 - kMiddle / 2);
+  const double high = quantile_of(values, total, 0.5 + kMiddle / 2);
+  prediction.interval80 = {quantile_of(values, total, 0.1), quantile_of(values, total, 0.9)};
+  prediction.interval90 = {quantile_of(values, total, 0.05), quantile_of(values, total, 0.95)};
+  for (const auto& [value, weight] : values) {
+    // A mean over times is ruled by the few worst. As in the publication's ensemble: the middle.
+    const double likely = std::clamp(value, low, high);
+    const double gain = 1 - overhead - std::exp(-likely);
+    if (1 - overhead - std::exp(-value) > 0) prediction.probability += weight / total;
+    // Nothing that is bought with more than the CPU's time can pay.
+    const double log_gain = std::log(std::max(1e-9, 1 - overhead)) + value;
+    (log_gain > 0 ? prediction.log_regret_keep : prediction.log_regret_offload) +=
+        std::abs(log_gain) * weight / total;
+    (gain > 0 ? prediction.regret_keep : prediction.regret_offload) +=
+        std::abs(gain) * weight / total;
+  }
+  const std::vector<double> point = standardized(sample);
+  std::vector<std::pair<double, std::size_t>> distances;
+  for (std::size_t i = 0; i < points_.size(); ++i)
+    distances.emplace_back(distance(point, points_[i]), rows_[i]);
+  const std::size_t count = std::min(kNeighbours, distances.size());
+  std::partial_sort(distances.begin(), distances.begin() + static_cast<std::ptrdiff_t>(count),
+                    distances.end());
+  for (std::size_t i = 0; i < count; ++i)
+    prediction.nearest.push_back(
+        {set_->samples[distances[i].second].name, distances[i].first / limit_});
+  prediction.distance = prediction.nearest.front().distance;
+  return prediction;
+}
+
+}  // namespace idletune::offload
