@@ -89,6 +89,7 @@ const char* section_kind_name(std::uint32_t kind) {
     case SectionKind::selectors: return "selectors";
     case SectionKind::published: return "published";
     case SectionKind::provenance: return "provenance";
+    case SectionKind::offload: return "offload";
   }
   return "unknown";
 }

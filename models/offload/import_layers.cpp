@@ -192,4 +192,26 @@ Result<SampleSet> import_layers(Bytes times_bytes, const std::string& times_path
   return set;
 }
 
+Result<Sample> import_layer_shape(Bytes bytes, const std::string& path, const std::string& network,
+                                  const std::string& layer, double batch) {
+  auto shapes = read_shapes(bytes, path);
+  if (!shapes.ok()) return shapes.status();
+  for (const auto& [key, shape] : *shapes) {
+    // "05: conv2" is also known as "conv2".
+    const std::size_t blank = key.second.find(": ");
+    const bool same = key.second == layer ||
+                      (blank != std::string::npos && key.second.substr(blank + 2) == layer);
+    if (key.first != network || !same) continue;
+    Sample sample;
+    sample.name = network + " " + layer;
+    sample.groups.network = network_group(network);
+    sample.groups.program = network;
+    sample.groups.kind = shape.kind;
+    sample.cpu_ms = std::numeric_limits<double>::quiet_NaN();
+    describe_layer(shape, batch, sample);
+    return sample;
+  }
+  return Status(StatusCode::not_found, path + ": no layer '" + layer + "' of '" + network + "'");
+}
+
 }  // namespace idletune::offload

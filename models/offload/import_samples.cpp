@@ -188,4 +188,53 @@ Result<SampleSet> import_characterized_kernels(Bytes features, const std::string
   return set;
 }
 
+Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
+                                  const std::string& times_path) {
+  auto table = CommaTable::parse(times, times_path);
+  if (!table.ok()) return table.status();
+  if (Status s = table->require({"region", "variant", "gpu_ms"}); !s.ok()) return s;
+  std::map<std::string, std::map<std::string, double>> measured;  // by region and variant
+  std::set<std::string> variants;
+  SampleSet set;
+  std::size_t rejected = 0;
+  for (std::size_t row = 0; row < table->rows(); ++row) {
+    const double ms = table->number(row, "gpu_ms");
+    if (!is_time_ms(ms)) {
+      ++rejected;
+      continue;
+    }
+    const std::string variant(table->text(row, "variant"));
+    variants.insert(variant);
+    measured[std::string(table->text(row, "region"))][variant] = ms;
+  }
+  set.name = "profiled";
+  set.features = profiled_features();
+  set.variants.assign(variants.begin(), variants.end());
+  remark_rejected(set, rejected, table->rows(), "times are not above 0 and below 1e6 ms");
+  std::size_t untimed = 0;
+  for (const RegionProfile& region : profile.regions) {
+    const auto found = measured.find(region.name);
+    if (found == measured.end() || !region.cpu_ms || !is_time_ms(*region.cpu_ms)) {
+      ++untimed;
+      continue;
+    }
+    Sample sample;
+    sample.name = region.name;
+    sample.groups = region.groups;
+    if (sample.groups.kernel.empty()) sample.groups.kernel = region.name;
+    if (sample.groups.program.empty()) sample.groups.program = sample.groups.kernel;
+    sample.features = region.features;
+    sample.cpu_ms = *region.cpu_ms;
+    for (const std::string& variant : set.variants)
+      sample.gpu_ms.push_back(time_of(found->second, variant));
+    sample.bytes_in = region.bytes_in;
+    sample.bytes_out = region.bytes_out;
+    set.samples.push_back(std::move(sample));
+  }
+  remark_rejected(set, untimed, profile.regions.size(),
+                  "regions lack a time on the CPU or the GPU");
+  if (set.samples.empty()) return nothing_left(*table);
+  return set;
+}
+
 }  // namespace idletune::offload

@@ -7,6 +7,7 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
+#include "models/offload/profile.hpp"
 #include "models/offload/sample.hpp"
 
 namespace idletune::offload {
@@ -30,5 +31,15 @@ Result<SampleSet> import_characterized_kernels(Bytes features, const std::string
 // variant. Errors: as above.
 Result<SampleSet> import_layers(Bytes times, const std::string& times_path, Bytes shapes,
                                 const std::string& shapes_path);
+
+// One layer of that table of shapes, not timed: cpu_ms is NaN. Error: not_found.
+Result<Sample> import_layer_shape(Bytes shapes, const std::string& shapes_path,
+                                  const std::string& network, const std::string& layer,
+                                  double batch);
+
+// Profiles of regions that were timed on the CPU, and a table of GPU times: columns region,
+// variant, gpu_ms. Regions without one of the times are left out, and remarked.
+Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
+                                  const std::string& times_path);
 
 }  // namespace idletune::offload

@@ -18,7 +18,8 @@ enum class SectionKind : std::uint32_t {
   quality = 4,
   selectors = 5,
   published = 6,
-  provenance = 7
+  provenance = 7,
+  offload = 8  // for hosts: what CPU code would take on a GPU
 };
 inline constexpr std::uint32_t kSectionVersion = 1;
 

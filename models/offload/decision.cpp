@@ -1,0 +1,97 @@
+#include "models/offload/decision.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+namespace idletune::offload {
+
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+// Saved by a launch if the kernel is that much faster than the CPU.
+double gain_ms(const Sample& sample, double log_speedup, const OffloadCosts& costs) {
+  return sample.cpu_ms * (1 - std::exp(-log_speedup)) - costs.transfer_ms;
+}
+
+bool pays(const Sample& sample, double log_speedup, const OffloadCosts& costs) {
+  return costs.launches * gain_ms(sample, log_speedup, costs) > costs.fixed_ms;
+}
+
+void explain_unknown(const OffloadDecision& decision, bool dependent, OffloadDecision& result) {
+  const SpeedupPrediction& prediction = decision.prediction;
+  const std::string kernel = "time a GPU kernel of this loop once, and learn again with it";
+  if (dependent) {
+    result.reason = "iterations depend on each other: in parallel this would be another algorithm";
+    result.settled_by = "write the parallel algorithm for the CPU, and profile that";
+  } else if (prediction.distance > 1) {
+    result.reason = "no sample is like this one: the nearest, " + prediction.nearest.front().name +
+                    ", is " + number(prediction.distance) + " times as far as was tried";
+    result.settled_by = kernel;
+  } else {
+    result.reason = "the speed-up may be " + number(std::exp(prediction.interval80.low)) + " or " +
+                    number(std::exp(prediction.interval80.high)) +
+                    " (80 %), and only one of them would pay";
+    result.settled_by = kernel;
+  }
+}
+
+}  // namespace
+
+const char* offload_verdict_name(OffloadVerdict verdict) {
+  switch (verdict) {
+    case OffloadVerdict::offload: return "offload";
+    case OffloadVerdict::keep: return "keep";
+    case OffloadVerdict::unknown: break;
+  }
+  return "unknown";
+}
+
+OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
+                               Iterations iterations, const OffloadCosts& costs) {
+  OffloadDecision decision;
+  const double per_launch = costs.transfer_ms + costs.fixed_ms / costs.launches;
+  decision.prediction = predictor.predict(sample, per_launch / sample.cpu_ms);
+  const SpeedupPrediction& prediction = decision.prediction;
+  const double all_ms = costs.launches * sample.cpu_ms;
+  decision.kernel_ms = sample.cpu_ms * std::exp(-prediction.log_speedup);
+  decision.regret_offload_ms = prediction.regret_offload * all_ms;
+  decision.regret_keep_ms = prediction.regret_keep * all_ms;
+  const double gain = gain_ms(sample, prediction.log_speedup, costs);
+  decision.break_even_launches = gain > 0 ? std::max(1.0, std::ceil(costs.fixed_ms / gain))
+                                          : std::numeric_limits<double>::infinity();
+
+  const bool dependent = iterations == Iterations::dependent;
+  const bool low = pays(sample, prediction.interval80.low, costs);
+  const bool high = pays(sample, prediction.interval80.high, costs);
+  if (dependent || prediction.distance > 1 || low != high) {
+    explain_unknown(decision, dependent, decision);
+    return decision;
+  }
+  decision.verdict = low ? OffloadVerdict::offload : OffloadVerdict::keep;
+  const std::string spent = number(costs.fixed_ms) + " ms once";
+  if (low) {
+    decision.reason = "each launch saves about " + number(gain) + " ms against " + spent +
+                      ", also at the bad end of the interval";
+  } else if (gain > 0) {
+    decision.reason = "each launch would save about " + number(gain) + " ms, too little against " +
+                      spent + " in " + number(costs.launches) + " launches";
+  } else {
+    decision.reason = "kernel and transfers would take " +
+                      number(decision.kernel_ms + costs.transfer_ms) + " ms, the CPU takes " +
+                      number(sample.cpu_ms);
+  }
+  return decision;
+}
+
+double program_speedup(double program_ms, double gains_ms) {
+  return program_ms / std::max(program_ms - gains_ms, 1e-9 * program_ms);
+}
+
+}  // namespace idletune::offload
