@@ -23,7 +23,7 @@ float weighted_sum(const float* inputs, std::size_t count, const float*& weights
 }  // namespace
 
 float PerceptronView::predict(Span<const float> row) const {
-  float first[kMaxLayerWidth], second[kMaxLayerWidth];
+  float first[kMaxLayerWidth] = {}, second[kMaxLayerWidth] = {};
   float* inputs = first;
   float* outputs = second;
   code_inputs(columns, row, inputs);
