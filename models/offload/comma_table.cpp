@@ -10,7 +10,7 @@ namespace idletune::offload {
 
 namespace {
 
-constexpr std::size_t kMaxBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxTableBytes = std::size_t{1} << 30;
 
 std::vector<std::string> split(std::string_view line) {
   std::vector<std::string> cells;
@@ -31,7 +31,7 @@ bool has_twice(std::vector<std::string> names) {
 
 Result<CommaTable> CommaTable::parse(Bytes bytes, const std::string& path) {
   std::string unpacked;
-  auto gunzipped = gunzip(bytes, kMaxBytes, path, unpacked);
+  auto gunzipped = gunzip(bytes, kMaxTableBytes, path, unpacked);
   if (!gunzipped.ok()) return gunzipped.status();
   if (gunzipped->truncated) {
     return Status(StatusCode::corrupt, path + ": the packed stream ends early or is damaged");

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* kFormat = "idletune offload profile";
-constexpr std::size_t kMaxBytes = std::size_t{64} << 20;
+constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxRegions = 100000;
 constexpr Iterations kAllIterations[] = {Iterations::unknown, Iterations::independent,
                                          Iterations::reduction, Iterations::dependent};
@@ -243,7 +243,7 @@ Result<std::string> profile_text(const Profile& profile) {
 }
 
 Result<Profile> parse_profile(std::string_view text, const std::string& path) {
-  if (text.size() > kMaxBytes) {
+  if (text.size() > kMaxTextBytes) {
     return Status(StatusCode::out_of_memory, path + ": more than 64 MiB");
   }
   // In pieces: a text without end is refused at its first bad byte, with line and column.

@@ -17,7 +17,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::uint32_t kVersion = 1;
-constexpr std::uint64_t kMaxBytes = std::uint64_t{64} << 20;
+constexpr std::uint64_t kMaxStoredBytes = std::uint64_t{64} << 20;
 constexpr const char* kEntry = "offload";
 
 Json json_of(const Sample& sample) {
@@ -114,7 +114,7 @@ Result<OffloadModel> read_section(const ModelSection& section, const std::string
   std::uint64_t size = 0;
   if (section.bytes.size() < sizeof size) return damaged;
   std::memcpy(&size, section.bytes.data(), sizeof size);
-  if (size > kMaxBytes) return damaged;
+  if (size > kMaxStoredBytes) return damaged;
   const Bytes packed(section.bytes.data() + sizeof size, section.bytes.size() - sizeof size);
   const auto raw = inflate_bytes(packed, static_cast<std::size_t>(size));
   if (!raw.ok()) return damaged;
