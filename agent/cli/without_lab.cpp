@@ -23,6 +23,8 @@ void add_missing_verb(CommandLine& line, CliContext& context, const char* name,
 
 bool built_with_lab() { return false; }
 
+std::unique_ptr<learners::Learner> make_lab_learner(std::string_view) { return nullptr; }
+
 void add_simulate_verb(CommandLine& line, CliContext& context) {
   add_missing_verb(line, context, "simulate", "plays searchers on recorded histories");
 }

@@ -1,0 +1,125 @@
+#include "agent/cli/offload_samples.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "agent/cli/lab.hpp"
+#include "models/offload/import_samples.hpp"
+#include "models/offload/profile.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
+
+bool ends_with(const std::string& text, const std::string& end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// Only those devices, in that order.
+Result<offload::SampleSet> keep_devices(offload::SampleSet set,
+                                        const std::vector<std::string>& devices) {
+  if (devices.empty()) return set;
+  std::vector<std::size_t> places;
+  std::string known;
+  for (const std::string& name : set.variants) known += (known.empty() ? "" : ", ") + name;
+  for (const std::string& device : devices) {
+    const auto found = std::find(set.variants.begin(), set.variants.end(), device);
+    if (found == set.variants.end()) {
+      return Status(StatusCode::not_found,
+                    "no times of '" + device + "' (there are " + known + ")");
+    }
+    places.push_back(static_cast<std::size_t>(found - set.variants.begin()));
+  }
+  set.variants = devices;
+  for (offload::Sample& sample : set.samples) {
+    std::vector<double> times;
+    for (const std::size_t place : places) times.push_back(sample.gpu_ms[place]);
+    sample.gpu_ms = std::move(times);
+  }
+  set.samples.erase(
+      std::remove_if(set.samples.begin(), set.samples.end(),
+                     [](const offload::Sample& s) { return std::isnan(s.best_gpu_ms()); }),
+      set.samples.end());
+  return set;
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> read_bytes(const std::string& path) {
+  return read_file(path, kMaxBytes);
+}
+
+void add_sample_options(Verb& verb, SampleFiles& files) {
+  verb.option("--times", files.times,
+              "Times: of a network's layers; of SET's kernels on devices; or on a GPU, of the "
+              "regions in SET")
+      .value_name("FILE");
+  verb.option("--shapes", files.shapes, "Shapes of the layers in --times").value_name("FILE");
+  verb.option("--cpu", files.cpu, "Which of several devices is the CPU").shows_default();
+  verb.option("--devices", files.devices, "GPUs to take, of several")
+      .separated_by_commas()
+      .one_at_a_time();
+}
+
+Result<offload::SampleSet> read_samples(const SampleFiles& files) {
+  const auto bytes_of = [](const std::string& path) {
+    return path.empty() ? Result<std::vector<std::uint8_t>>(std::vector<std::uint8_t>())
+                        : read_bytes(path);
+  };
+  auto set = bytes_of(files.set);
+  if (!set.ok()) return set.status();
+  auto times = bytes_of(files.times);
+  if (!times.ok()) return times.status();
+  auto shapes = bytes_of(files.shapes);
+  if (!shapes.ok()) return shapes.status();
+  if (!files.shapes.empty()) {
+    if (files.times.empty() || !files.set.empty())
+      return Status(StatusCode::invalid_argument, "--shapes stands beside --times, without a SET");
+    return offload::import_layers(*times, files.times, *shapes, files.shapes);
+  }
+  if (files.set.empty()) {
+    return Status(StatusCode::invalid_argument,
+                  "name a SET, or --times and --shapes of a network's layers");
+  }
+  if (ends_with(files.set, ".json")) {
+    if (files.times.empty())
+      return Status(StatusCode::invalid_argument, files.set + ": profiles need GPU times, --times");
+    const std::string_view text(reinterpret_cast<const char*>(set->data()), set->size());
+    const auto profile = offload::parse_profile(text, files.set);
+    if (!profile.ok()) return profile.status();
+    return offload::import_profiled(*profile, *times, files.times);
+  }
+  if (files.times.empty()) return offload::import_device_mapping(*set, files.set);
+  auto kernels =
+      offload::import_characterized_kernels(*set, files.set, *times, files.times, files.cpu);
+  if (!kernels.ok()) return kernels.status();
+  return keep_devices(std::move(*kernels), files.devices);
+}
+
+void add_learner_options(Verb& verb, LearnerArguments& arguments) {
+  verb.option("--learner", arguments.method,
+              "published (stepwise regressions of time per operation), logarithm (the same of the "
+              "speed-up's logarithm), forest, or svr (lab)")
+      .one_of({"published", "logarithm", "forest", "svr"})
+      .shows_default();
+  verb.flag("--no-cpu-time", arguments.no_cpu_time, "The CPU's time is no feature");
+  verb.option("--models", arguments.models, "Regressions or trees of an ensemble")
+      .between(1, 1000)
+      .shows_default();
+  verb.option("--seed", arguments.seed, "Of everything random").shows_default();
+}
+
+offload::SpeedupOptions speedup_options(const LearnerArguments& arguments) {
+  offload::SpeedupOptions options;
+  options.method = arguments.method;
+  options.cpu_time = !arguments.no_cpu_time;
+  options.models = static_cast<std::size_t>(arguments.models);
+  options.seed = arguments.seed;
+  options.make_other = make_lab_learner;
+  return options;
+}
+
+}  // namespace idletune::cli

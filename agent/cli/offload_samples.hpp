@@ -1,0 +1,43 @@
+// The files that the verbs of `idletune offload` learn from and are tried on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <idletune/result.hpp>
+
+#include "agent/cli/command_line.hpp"
+#include "models/offload/sample.hpp"
+#include "models/offload/stored_model.hpp"
+
+namespace idletune::cli {
+
+struct SampleFiles {
+  std::string set;     // a table, or profiles; empty where `times` says all
+  std::string times;   // of layers, of kernels on devices, or GPU times of profiled regions
+  std::string shapes;  // of layers
+  std::string cpu = "i7-6700k";      // whose times are the CPU's, of kernels on devices
+  std::vector<std::string> devices;  // GPUs to take; empty: all that are not the CPU
+};
+
+// Options "--times", "--shapes", "--cpu", "--devices".
+void add_sample_options(Verb& verb, SampleFiles& files);
+
+// Errors name the file. invalid_argument if the files do not fit together.
+Result<offload::SampleSet> read_samples(const SampleFiles& files);
+
+// Learning options: "--learner", "--no-cpu-time", "--models", "--seed".
+struct LearnerArguments {
+  std::string method = "forest";
+  bool no_cpu_time = false;
+  std::uint64_t models = 100;
+  std::uint64_t seed = 1;
+};
+void add_learner_options(Verb& verb, LearnerArguments& arguments);
+offload::SpeedupOptions speedup_options(const LearnerArguments& arguments);
+
+// The file's bytes; errors: those of read_file().
+Result<std::vector<std::uint8_t>> read_bytes(const std::string& path);
+
+}  // namespace idletune::cli

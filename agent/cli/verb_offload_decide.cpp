@@ -1,0 +1,242 @@
+// idletune offload decide: is this loop worth a GPU kernel?
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/explanation_output.hpp"
+#include "agent/cli/offload_samples.hpp"
+#include "agent/cli/verbs_offload.hpp"
+#include "models/offload/decision.hpp"
+#include "models/offload/import_samples.hpp"
+#include "models/offload/layer_features.hpp"
+#include "models/offload/stored_model.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+struct DecideArguments {
+  std::string model;
+  std::string profile;
+  std::vector<std::string> regions;
+  std::string shapes;
+  std::string network;
+  std::string layer;
+  double batch = 1;
+  double cpu_ms = 0;
+  double launches = 1;
+  double link_gbs = 0;
+  double launch_us = 10;
+  double compile_ms = 500;
+  double tuning_ms = 0;
+  double program_ms = 0;
+};
+
+struct Question {
+  offload::Sample sample;
+  offload::Iterations iterations = offload::Iterations::unknown;
+};
+
+nlohmann::json finite(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+bool is_wanted(const std::string& name, const std::vector<std::string>& regions) {
+  return regions.empty() || std::find(regions.begin(), regions.end(), name) != regions.end();
+}
+
+Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
+  const auto bytes = read_bytes(arguments.profile);
+  if (!bytes.ok()) return bytes.status();
+  const auto profile = offload::parse_profile(
+      {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, arguments.profile);
+  if (!profile.ok()) return profile.status();
+  std::vector<Question> questions;
+  for (const offload::RegionProfile& region : profile->regions) {
+    if (!is_wanted(region.name, arguments.regions)) continue;
+    Question question;
+    question.sample.name = region.name;
+    question.sample.groups = region.groups;
+    question.sample.features = region.features;
+    question.sample.bytes_in = region.bytes_in;
+    question.sample.bytes_out = region.bytes_out;
+    question.sample.cpu_ms = region.cpu_ms.value_or(arguments.cpu_ms);
+    question.iterations = region.iterations;
+    questions.push_back(std::move(question));
+  }
+  if (questions.empty()) {
+    return Status(StatusCode::not_found, arguments.profile + ": no such region");
+  }
+  return questions;
+}
+
+Result<std::vector<Question>> questions_of(const DecideArguments& arguments) {
+  if (!arguments.profile.empty()) return regions_of(arguments);
+  const auto bytes = read_bytes(arguments.shapes);
+  if (!bytes.ok()) return bytes.status();
+  auto sample = offload::import_layer_shape(*bytes, arguments.shapes, arguments.network,
+                                            arguments.layer, arguments.batch);
+  if (!sample.ok()) return sample.status();
+  Question question{std::move(*sample), offload::Iterations::independent};
+  question.sample.cpu_ms = arguments.cpu_ms;
+  return std::vector<Question>{std::move(question)};
+}
+
+// Of memory that both see: a map and an unmap, which a launch's overhead stands for.
+double transfer_ms(const offload::Sample& sample, const DecideArguments& arguments) {
+  const double bytes = static_cast<double>(sample.bytes_in) + static_cast<double>(sample.bytes_out);
+  const double copied = arguments.link_gbs > 0 ? bytes / (arguments.link_gbs * 1e6) : 0;
+  return copied + arguments.launch_us * 1e-3;
+}
+
+nlohmann::json json_of(const offload::OffloadDecision& decision, const Question& question,
+                       const offload::OffloadCosts& costs, const offload::FeatureSet& features) {
+  const offload::SpeedupPrediction& prediction = decision.prediction;
+  nlohmann::json nearest = nlohmann::json::array();
+  for (const offload::Neighbour& one : prediction.nearest)
+    nearest.push_back({{"name", one.name}, {"distance", one.distance}});
+  nlohmann::json values = nlohmann::json::object();
+  for (std::size_t i = 0; i < features.names.size(); ++i)
+    values[features.names[i]] = question.sample.features[i];
+  return {
+      {"region", question.sample.name},
+      {"verdict", offload::offload_verdict_name(decision.verdict)},
+      {"speedup", std::exp(prediction.log_speedup)},
+      {"interval", {std::exp(prediction.interval80.low), std::exp(prediction.interval80.high)}},
+      {"cpu_us", question.sample.cpu_ms * 1e3},
+      {"kernel_us", decision.kernel_ms * 1e3},
+      {"transfer_us", costs.transfer_ms * 1e3},
+      {"probability", prediction.probability},
+      {"regret_ms", {{"offload", decision.regret_offload_ms}, {"keep", decision.regret_keep_ms}}},
+      {"break_even_launches", finite(decision.break_even_launches)},
+      {"reason", decision.reason},
+      {"settled_by", decision.settled_by},
+      {"nearest", nearest},
+      {"features", values}};
+}
+
+void print_readable(const nlohmann::json& one, const CliContext& context) {
+  context.print(one["region"].get<std::string>() + ": " + one["verdict"].get<std::string>() + ": " +
+                one["reason"].get<std::string>() + "\n");
+  if (!one["settled_by"].get<std::string>().empty())
+    context.print("What would settle it: " + one["settled_by"].get<std::string>() + "\n");
+  const auto ms = [](const nlohmann::json& us) {
+    return format_milliseconds(us.get<double>() / 1e3);
+  };
+  TextTable table({{"figure"}, {"value", Align::right}, {"unit"}});
+  table.add_row({"speed-up of the kernel", format_number(one["speedup"], 2),
+                 "80 % interval " + format_number(one["interval"][0], 2) + " to " +
+                     format_number(one["interval"][1], 2)});
+  table.add_row({"CPU", ms(one["cpu_us"]), "ms"});
+  table.add_row({"kernel", ms(one["kernel_us"]), "ms"});
+  table.add_row({"transfers and launch", ms(one["transfer_us"]), "ms"});
+  table.add_row(
+      {"probability that it pays", format_number(100 * one["probability"].get<double>(), 0), "%"});
+  if (!one["break_even_launches"].is_null())
+    table.add_row({"break-even", format_number(one["break_even_launches"], 0), "launches"});
+  table.add_row(
+      {"expected regret of offloading", format_milliseconds(one["regret_ms"]["offload"]), "ms"});
+  table.add_row(
+      {"expected regret of keeping", format_milliseconds(one["regret_ms"]["keep"]), "ms"});
+  table.add_row({"nearest sample", one["nearest"][0]["name"].get<std::string>(), ""});
+  context.print(table);
+}
+
+void run_decide(const DecideArguments& arguments, CliContext& context) {
+  if (arguments.profile.empty() == arguments.shapes.empty())
+    return context.used_wrongly("name either --profile or --shapes with --network and --layer");
+  const auto bytes = read_bytes(arguments.model);
+  if (!bytes.ok()) return context.fail(bytes.status());
+  const auto model = offload::read_offload_model(*bytes, arguments.model);
+  if (!model.ok()) return context.fail(model.status());
+  const offload::FeatureSet& features = model->set.features;
+  const offload::FeatureSet& asked =
+      arguments.profile.empty() ? offload::layer_features() : offload::profiled_features();
+  if (features != asked) {
+    return context.fail(Status(StatusCode::version_mismatch,
+                               arguments.model + ": learned from features '" + features.name +
+                                   "' of version " + std::to_string(features.version) +
+                                   "; expected '" + asked.name + "' of version " +
+                                   std::to_string(asked.version)));
+  }
+  const auto questions = questions_of(arguments);
+  if (!questions.ok()) return context.fail(questions.status());
+  std::vector<std::size_t> rows(model->set.samples.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const auto predictor = offload::Predictor::learn(model->set, rows, model->options);
+  if (!predictor.ok()) return context.fail(predictor.status());
+  nlohmann::json list = nlohmann::json::array();
+  double gains = 0;
+  for (const Question& question : *questions) {
+    if (!offload::is_time_ms(question.sample.cpu_ms)) {
+      return context.fail(Status(StatusCode::invalid_argument,
+                                 question.sample.name + ": no time on the CPU; say --cpu-ms"));
+    }
+    offload::OffloadCosts costs;
+    costs.launches = arguments.launches;
+    costs.transfer_ms = transfer_ms(question.sample, arguments);
+    costs.fixed_ms = arguments.compile_ms + arguments.tuning_ms;
+    const auto decision =
+        offload::decide_offload(*predictor, question.sample, question.iterations, costs);
+    if (decision.verdict == offload::OffloadVerdict::offload)
+      gains += question.sample.cpu_ms - decision.kernel_ms - costs.transfer_ms;
+    list.push_back(json_of(decision, question, costs, features));
+  }
+  nlohmann::json answer = list[0];
+  answer["device"] = model->set.device;
+  answer["regions"] = list;
+  if (arguments.program_ms > 0)
+    answer["program_speedup"] = offload::program_speedup(arguments.program_ms, gains);
+  if (context.json()) return context.print_json(answer);
+  for (const auto& one : list) print_readable(one, context);
+  if (answer.contains("program_speedup"))
+    context.print("The whole program: " + format_number(answer["program_speedup"], 2) +
+                  " times as fast.\n");
+}
+
+}  // namespace
+
+void add_offload_decide_verb(Verb& offload, CliContext& context) {
+  auto arguments = std::make_shared<DecideArguments>();
+  Verb verb = offload.add_verb("decide", "tells whether a loop is worth a GPU kernel, and why");
+  verb.option("model", arguments->model, "Model that offload learn made").required();
+  verb.option("--profile", arguments->profile, "Profiles that offload profile made")
+      .value_name("FILE");
+  verb.option("--region", arguments->regions, "Region of the profile; all without it")
+      .one_at_a_time();
+  verb.option("--shapes", arguments->shapes, "Shapes of networks' layers, instead of a profile")
+      .value_name("FILE");
+  verb.option("--network", arguments->network, "Network in --shapes");
+  verb.option("--layer", arguments->layer, "Layer of that network");
+  verb.option("--batch", arguments->batch, "Images at once").between(1.0, 1e6).shows_default();
+  verb.option("--cpu-ms", arguments->cpu_ms, "Time on the CPU, where the profile has none")
+      .between(0.0, 1e6);
+  verb.option("--launches", arguments->launches, "How often what was profiled will be done")
+      .required()
+      .between(1.0, 1e15);
+  verb.option("--link-gbs", arguments->link_gbs,
+              "GB/s between CPU and GPU; 0: they share memory, nothing is copied")
+      .between(0.0, 1e4)
+      .shows_default();
+  verb.option("--launch-us", arguments->launch_us, "A launch, with mapping shared memory")
+      .between(0.0, 1e6)
+      .shows_default();
+  verb.option("--compile-ms", arguments->compile_ms, "Compiling the kernel, once")
+      .between(0.0, 1e9)
+      .shows_default();
+  verb.option("--tuning-ms", arguments->tuning_ms, "Tuning it, once")
+      .between(0.0, 1e9)
+      .shows_default();
+  verb.option("--program-ms", arguments->program_ms,
+              "Time of the whole program on the CPU: tells its speed-up, too")
+      .between(0.0, 1e12);
+  verb.example("offload decide board.itmodel --profile p.json --launches 1000");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_decide(*arguments, context); });
+}
+
+}  // namespace idletune::cli

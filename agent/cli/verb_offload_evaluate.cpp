@@ -1,0 +1,294 @@
+// idletune offload evaluate: how good predictions are for groups that nothing was learned from.
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/explanation_output.hpp"
+#include "agent/cli/offload_samples.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/cli/verbs_offload.hpp"
+#include "models/offload/evaluation.hpp"
+#include "models/offload/new_device.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+using offload::Figures;
+using offload::GroupBy;
+using offload::LeftOut;
+using offload::SampleSet;
+
+struct EvaluateArguments {
+  SampleFiles files;
+  LearnerArguments learner;
+  std::string leave_out = "program";
+  std::vector<double> measured{0, 3, 5, 10};
+  std::uint64_t folds = 8;
+  bool no_leaky = false;
+};
+
+nlohmann::json finite(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json json_of(const Figures& f) {
+  return {{"groups", f.groups},
+          {"samples", f.samples},
+          {"error",
+           {{"mean", f.error_mean},
+            {"median", f.error_median},
+            {"published", f.error_published},
+            {"logarithm", f.error_log}}},
+          {"coverage",
+           {{"p80", f.coverage80},
+            {"p90", f.coverage90},
+            {"width80", f.width80},
+            {"p80_answered", finite(f.coverage80_answered)}}},
+          {"choice",
+           {{"ratio", f.ratio},
+            {"always_cpu", f.always_cpu},
+            {"always_gpu", f.always_gpu},
+            {"geometric", f.ratio_geometric},
+            {"always_cpu_geometric", f.always_cpu_geometric},
+            {"always_gpu_geometric", f.always_gpu_geometric},
+            {"right", f.right}}},
+          {"unknown", f.unknown},
+          {"wrong", f.wrong}};
+}
+
+nlohmann::json parts_of(const SampleSet& set, const std::vector<LeftOut>& results, GroupBy by) {
+  std::map<std::string, std::vector<LeftOut>> parts;
+  for (const LeftOut& one : results)
+    parts[offload::group_of(set.samples[one.sample], by)].push_back(one);
+  nlohmann::json list = nlohmann::json::array();
+  for (const auto& [name, part] : parts) {
+    nlohmann::json figures = json_of(offload::figures_of(set, part));
+    figures["group"] = name;
+    list.push_back(std::move(figures));
+  }
+  return list;
+}
+
+// By speed-up of the GPU, as the publication's classes.
+nlohmann::json classes_of(const SampleSet& set, const std::vector<LeftOut>& results) {
+  const std::vector<double> limits{1, 4, 10, 25, 100, HUGE_VAL};
+  std::vector<std::vector<LeftOut>> parts(limits.size());
+  for (const LeftOut& one : results) {
+    const offload::Sample& sample = set.samples[one.sample];
+    std::size_t k = 0;
+    while (sample.cpu_ms / sample.best_gpu_ms() > limits[k]) ++k;
+    parts[k].push_back(one);
+  }
+  nlohmann::json list = nlohmann::json::array();
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k].empty()) continue;
+    nlohmann::json figures = json_of(offload::figures_of(set, parts[k]));
+    figures["up_to"] = finite(limits[k]);
+    list.push_back(std::move(figures));
+  }
+  return list;
+}
+
+nlohmann::json risk_of(const SampleSet& set, const std::vector<LeftOut>& results) {
+  nlohmann::json list = nlohmann::json::array();
+  for (const offload::RiskPoint& point : offload::risk_curve(set, results)) {
+    list.push_back(
+        {{"answered", point.answered}, {"wrong", point.wrong}, {"regret_ms", point.regret}});
+  }
+  return list;
+}
+
+std::string percent(const nlohmann::json& share) {
+  return share.is_null() ? "-" : format_number(100 * share.get<double>(), 1) + " %";
+}
+
+void print_figures(const nlohmann::json& result, const CliContext& context) {
+  TextTable table({{"samples of"},
+                   {"number", Align::right},
+                   {"median error", Align::right},
+                   {"mean error", Align::right},
+                   {"80 % covers", Align::right},
+                   {"time / best", Align::right},
+                   {"CPU", Align::right},
+                   {"GPU", Align::right},
+                   {"per sample", Align::right},
+                   {"unknown", Align::right},
+                   {"wrong", Align::right}});
+  const auto row = [&](const std::string& name, const nlohmann::json& f) {
+    table.add_row(
+        {name, f["samples"].dump(), percent(f["error"]["median"]), percent(f["error"]["mean"]),
+         percent(f["coverage"]["p80"]), format_number(f["choice"]["ratio"], 3),
+         format_number(f["choice"]["always_cpu"], 2), format_number(f["choice"]["always_gpu"], 2),
+         format_number(f["choice"]["geometric"], 3), percent(f["unknown"]), percent(f["wrong"])});
+  };
+  row("all, " + result["left_out"].get<std::string>() + " left out", result);
+  if (result.contains("leaky")) row("all, random tenths left out (leaky)", result["leaky"]);
+  for (const auto& part : result["parts"]) row(part["group"], part);
+  context.print(table);
+}
+
+void answer_with(nlohmann::json result, const SampleSet& set, CliContext& context) {
+  result["remarks"] = set.remarks;
+  if (context.json()) return context.print_json({{"results", {result}}});
+  for (const std::string& remark : set.remarks) context.print(remark + "\n");
+  print_figures(result, context);
+}
+
+offload::PredictorOptions predictor_options(const EvaluateArguments& arguments) {
+  offload::PredictorOptions options;
+  options.learner = speedup_options(arguments.learner);
+  options.folds = static_cast<std::size_t>(arguments.folds);
+  return options;
+}
+
+// Which finer groups a result is told by.
+GroupBy told_by(GroupBy left_out) {
+  switch (left_out) {
+    case GroupBy::program: return GroupBy::suite;
+    case GroupBy::network: return GroupBy::kind;
+    default: return left_out;
+  }
+}
+
+void evaluate_groups(const EvaluateArguments& arguments, const SampleSet& set, GroupBy group,
+                     CliContext& context) {
+  const offload::PredictorOptions options = predictor_options(arguments);
+  Progress progress("leaving out", 0, context.json());
+  const auto results =
+      offload::leave_out(set, group, 0, options, [&](std::size_t done, std::size_t) {
+        progress.update(done);
+        return !interrupted();
+      });
+  progress.clear();
+  if (!results.ok()) return context.fail(results.status());
+  nlohmann::json result = json_of(offload::figures_of(set, *results));
+  result["set"] = set.name;
+  result["left_out"] = arguments.leave_out;
+  result["learner"] = arguments.learner.method;
+  result["seed"] = arguments.learner.seed;
+  if (!arguments.no_leaky && !interrupted()) {
+    const auto leaky = offload::leave_random_out(set, options);
+    if (!leaky.ok()) return context.fail(leaky.status());
+    result["leaky"] = json_of(offload::figures_of(set, *leaky));
+  }
+  result["parts"] = parts_of(set, *results, told_by(group));
+  result["by_group"] = parts_of(set, *results, group);
+  result["classes"] = classes_of(set, *results);
+  result["risk"] = risk_of(set, *results);
+  answer_with(std::move(result), set, context);
+}
+
+void evaluate_devices(const EvaluateArguments& arguments, const SampleSet& set,
+                      CliContext& context) {
+  nlohmann::json results = nlohmann::json::array();
+  TextTable table({{"device"},
+                   {"measured on it", Align::right},
+                   {"median error", Align::right},
+                   {"mean |ln|", Align::right},
+                   {"per sample", Align::right},
+                   {"CPU", Align::right},
+                   {"GPU", Align::right}});
+  for (std::size_t d = 0; d < set.variants.size() && !interrupted(); ++d) {
+    for (const double measured : arguments.measured) {
+      offload::NewDeviceOptions options;
+      options.learner = speedup_options(arguments.learner);
+      options.measured = static_cast<std::size_t>(measured);
+      const auto result = offload::evaluate_new_device(set, d, options);
+      if (!result.ok()) return context.fail(result.status());
+      results.push_back(
+          {{"set", set.name},
+           {"device", set.variants[d]},
+           {"measured", options.measured},
+           {"error", {{"median", result->error_median}, {"logarithm", result->error_log}}},
+           {"choice",
+            {{"geometric", result->ratio_geometric},
+             {"always_cpu_geometric", result->always_cpu_geometric},
+             {"always_gpu_geometric", result->always_gpu_geometric}}}});
+      table.add_row({set.variants[d], std::to_string(options.measured),
+                     percent(result->error_median), format_number(result->error_log, 2),
+                     format_number(result->ratio_geometric, 3),
+                     format_number(result->always_cpu_geometric, 2),
+                     format_number(result->always_gpu_geometric, 2)});
+    }
+  }
+  if (context.json()) return context.print_json({{"results", results}});
+  context.print(table);
+}
+
+void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
+  const auto bytes = read_bytes(arguments.files.set);
+  if (!bytes.ok()) return context.fail(bytes.status());
+  const auto model = offload::read_offload_model(*bytes, arguments.files.set);
+  if (!model.ok()) return context.fail(model.status());
+  SampleFiles files = arguments.files;
+  files.set.clear();
+  const auto set = read_samples(files);
+  if (!set.ok()) return context.fail(set.status());
+  if (set->features != model->set.features) {
+    return context.fail(Status(StatusCode::version_mismatch,
+                               arguments.files.set + ": learned from other features ('" +
+                                   model->set.features.name + "') than these samples have ('" +
+                                   set->features.name + "')"));
+  }
+  std::vector<std::size_t> rows(model->set.samples.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const auto predictor = offload::Predictor::learn(model->set, rows, model->options);
+  if (!predictor.ok()) return context.fail(predictor.status());
+  std::vector<LeftOut> results;
+  for (std::size_t i = 0; i < set->samples.size(); ++i) {
+    const offload::Sample& sample = set->samples[i];
+    results.push_back(
+        {i, offload::group_of(sample, model->options.group), predictor->predict(sample)});
+  }
+  nlohmann::json result = json_of(offload::figures_of(*set, results));
+  result["set"] = set->name;
+  result["left_out"] = "nothing";
+  result["parts"] = parts_of(*set, results, told_by(model->options.group));
+  answer_with(std::move(result), *set, context);
+}
+
+void run_evaluate(const EvaluateArguments& arguments, CliContext& context) {
+  catch_interrupts();
+  const std::string& name = arguments.files.set;
+  if (name.size() > 8 && name.compare(name.size() - 8, 8, ".itmodel") == 0)
+    return evaluate_model(arguments, context);
+  const auto set = read_samples(arguments.files);
+  if (!set.ok()) return context.fail(set.status());
+  if (arguments.leave_out == "device") return evaluate_devices(arguments, *set, context);
+  const auto group = offload::group_by_name(arguments.leave_out);
+  if (!group.ok()) return context.fail(group.status());
+  evaluate_groups(arguments, *set, *group, context);
+}
+
+}  // namespace
+
+void add_offload_evaluate_verb(Verb& offload, CliContext& context) {
+  auto arguments = std::make_shared<EvaluateArguments>();
+  Verb verb = offload.add_verb("evaluate", "tells how good predictions are for what was left out");
+  verb.option("set", arguments->files.set,
+              "Table of kernels with features and times, profiles (.json) with --times, or a model "
+              "(.itmodel) to try on --times and --shapes");
+  add_sample_options(verb, arguments->files);
+  verb.option("--leave-out", arguments->leave_out,
+              "Groups that are left out in turn: kernel, program, suite, network, kind or device")
+      .one_of({"kernel", "program", "suite", "network", "kind", "device"})
+      .shows_default();
+  verb.option("--measured", arguments->measured, "Kernels measured on a device that is left out")
+      .separated_by_commas()
+      .one_at_a_time();
+  verb.option("--folds", arguments->folds, "Parts that intervals are learned from")
+      .between(2, 100)
+      .shows_default();
+  verb.flag("--no-leaky", arguments->no_leaky, "Without the random split beside the honest one");
+  add_learner_options(verb, arguments->learner);
+  verb.example("offload evaluate --times layers.csv.gz --shapes shapes.csv --leave-out network");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_evaluate(*arguments, context); });
+}
+
+}  // namespace idletune::cli

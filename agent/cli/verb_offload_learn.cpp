@@ -1,0 +1,116 @@
+// idletune offload learn: a model of what CPU code would take on a GPU.
+#include <map>
+#include <memory>
+#include <numeric>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/offload_samples.hpp"
+#include "agent/cli/verbs_offload.hpp"
+#include "models/offload/stored_model.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+namespace {
+
+struct LearnArguments {
+  SampleFiles files;
+  LearnerArguments learner;
+  std::string group = "program";
+  std::string output;
+};
+
+// The terms that most of the models have, and how many terms a model has.
+nlohmann::json terms_of(const learners::StepwiseEnsemble& ensemble,
+                        const std::vector<std::string>& names) {
+  std::map<std::string, std::size_t> counts;
+  std::size_t terms = 0;
+  const auto name = [&](std::uint32_t j) { return j < names.size() ? names[j] : "cpu_ms"; };
+  for (const learners::StepwiseModel& model : ensemble.models) {
+    terms += model.terms.size();
+    for (const learners::StepwiseTerm& term : model.terms) {
+      ++counts[term.other == learners::StepwiseTerm::kNone
+                   ? name(term.feature)
+                   : name(term.feature) + ":" + name(term.other)];
+    }
+  }
+  std::multimap<std::size_t, std::string, std::greater<>> by_count;
+  for (const auto& [term, count] : counts) by_count.emplace(count, term);
+  nlohmann::json frequent = nlohmann::json::array();
+  for (const auto& [count, term] : by_count) {
+    if (frequent.size() < 10) frequent.push_back({{"term", term}, {"models", count}});
+  }
+  return {{"per_model", static_cast<double>(terms) / static_cast<double>(ensemble.models.size())},
+          {"frequent", frequent}};
+}
+
+// The names of what a learner chooses from.
+std::vector<std::string> columns_of(const offload::SampleSet& set, const std::string& method) {
+  std::vector<std::string> names = set.features.names;
+  const std::size_t scale = offload::scale_feature(set.features);
+  if (method == "published" && scale < names.size())
+    names.erase(names.begin() + static_cast<std::ptrdiff_t>(scale));
+  return names;
+}
+
+void run_learn(const LearnArguments& arguments, CliContext& context) {
+  auto set = read_samples(arguments.files);
+  if (!set.ok()) return context.fail(set.status());
+  const auto group = offload::group_by_name(arguments.group);
+  if (!group.ok()) return context.fail(group.status());
+  if (arguments.learner.method == "svr") {
+    return context.used_wrongly("models hold published, logarithm or forest; svr is to compare");
+  }
+  offload::OffloadModel model{std::move(*set), {}};
+  model.options.learner = speedup_options(arguments.learner);
+  model.options.learner.make_other = nullptr;
+  model.options.group = *group;
+  std::vector<std::size_t> rows(model.set.samples.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  const auto predictor = offload::Predictor::learn(model.set, rows, model.options);
+  if (!predictor.ok()) return context.fail(predictor.status());
+  const auto bytes = offload::write_offload_model(model);
+  if (Status s = write_file_atomically(arguments.output, bytes); !s.ok()) return context.fail(s);
+
+  std::vector<std::string> remarks = model.set.remarks;
+  for (const std::string& remark : predictor->learner().remarks()) remarks.push_back(remark);
+  nlohmann::json answer = {{"file", arguments.output}, {"bytes", bytes.size()},
+                           {"set", model.set.name},    {"device", model.set.device},
+                           {"samples", rows.size()},   {"features", model.set.features.names},
+                           {"remarks", remarks}};
+  if (const auto* ensemble = predictor->learner().ensemble())
+    answer["terms"] = terms_of(*ensemble, columns_of(model.set, arguments.learner.method));
+  if (context.json()) return context.print_json(answer);
+  for (const std::string& remark : remarks) context.print(remark + "\n");
+  if (answer.contains("terms")) {
+    TextTable table({{"term"}, {"models", Align::right}});
+    for (const auto& term : answer["terms"]["frequent"])
+      table.add_row({term["term"].get<std::string>(), term["models"].dump()});
+    context.print(table);
+  }
+  context.print("Learned from " + std::to_string(rows.size()) + " samples; " +
+                std::to_string(bytes.size()) + " bytes written to " + arguments.output + ".\n");
+}
+
+}  // namespace
+
+void add_offload_learn_verb(Verb& offload, CliContext& context) {
+  auto arguments = std::make_shared<LearnArguments>();
+  Verb verb = offload.add_verb("learn", "makes a model of what CPU code would take on a GPU");
+  verb.option("set", arguments->files.set,
+              "Table of kernels with features and times, or profiles (.json) with --times");
+  add_sample_options(verb, arguments->files);
+  verb.option("--group", arguments->group,
+              "What samples that resemble each other share: kernel, program, suite, network, kind")
+      .shows_default();
+  add_learner_options(verb, arguments->learner);
+  verb.option("-o,--output", arguments->output, "Model to write").value_name("FILE").required();
+  verb.example(
+      "offload learn --times layers.csv.gz --shapes shapes.csv --group network -o m.itmodel");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_learn(*arguments, context); });
+}
+
+}  // namespace idletune::cli
