@@ -109,6 +109,7 @@ Result<Shapes> read_shapes(Bytes bytes, const std::string& path) {
     const std::string extra(table->text(row, "extra"));
     const std::size_t window = extra.find("local_size=");
     if (window != std::string::npos) shape.kernel = std::atof(extra.c_str() + window + 11);
+    if (!(shape.kernel > 0 && shape.kernel < 1e9)) shape.kernel = 0;
     shapes[{std::string(table->text(row, "network")), std::string(table->text(row, "layer"))}] =
         shape;
   }

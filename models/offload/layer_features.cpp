@@ -6,6 +6,9 @@ namespace idletune::offload {
 
 namespace {
 
+// A layer that large is none, but must not overflow.
+constexpr double kMostBytes = 1e18;
+
 // Arithmetic per element of the output, and how much of it is powers and exponentials.
 struct Work {
   double operations = 1;
@@ -57,8 +60,8 @@ void describe_layer(const LayerShape& shape, double batch, Sample& sample) {
       std::max(1.0, batch * shape.out_channels * std::max(1.0, shape.out_pixels));
   const double operations = outputs * work.operations;
   const double bytes = 4 * (inputs + outputs + work.weights);
-  sample.bytes_in = static_cast<std::uint64_t>(4 * (inputs + work.weights));
-  sample.bytes_out = static_cast<std::uint64_t>(4 * outputs);
+  sample.bytes_in = static_cast<std::uint64_t>(std::min(kMostBytes, 4 * (inputs + work.weights)));
+  sample.bytes_out = static_cast<std::uint64_t>(std::min(kMostBytes, 4 * outputs));
   sample.features = {operations,
                      bytes,
                      operations / bytes,

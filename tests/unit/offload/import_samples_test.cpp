@@ -41,6 +41,11 @@ Result<SampleSet> layers(const std::string& rows) {
   return import_layers(bytes_of(times), "t.csv", bytes_of(kShapes), "s.csv");
 }
 
+std::string replaced_window(std::string text, const std::string& by) {
+  const std::size_t place = text.find("local_size=5");
+  return text.replace(place + 11, 1, by);
+}
+
 }  // namespace
 
 TEST_CASE("a table says where it is wrong") {
@@ -146,6 +151,44 @@ TEST_CASE("layers join their shapes; medians of repeats, the CPU's fastest varia
   CHECK(set->remarks[0] == "1 of 8 forward rows have no time above 0 and below 1e6 ms");
   CHECK(set->remarks[1] == "2 of 8 forward rows are of another precision");
   CHECK(set->remarks[2] == "1 of 2 layers and batches have no shape");
+}
+
+TEST_CASE("a shape that is absurd gives numbers, all the same") {
+  LayerShape shape;
+  shape.kind = "InnerProduct";
+  shape.in_channels = shape.out_channels = 1e9;
+  shape.in_pixels = shape.out_pixels = 1e18;
+  Sample sample;
+  describe_layer(shape, 1e6, sample);
+  CHECK(sample.bytes_out == std::uint64_t{1000000000000000000});
+  for (const double value : sample.features) CHECK(std::isfinite(value));
+  const std::string shapes = replaced_window(kShapes, "nan");
+  const auto layer = import_layer_shape(bytes_of(shapes), "s.csv", "net-1.0", "norm", 2);
+  REQUIRE(layer.ok());
+  for (const double value : layer->features) CHECK(std::isfinite(value));
+  CHECK(import_layer_shape(bytes_of(shapes), "s.csv", "net-1.0", "pool", 2).status().message() ==
+        "s.csv: no layer 'pool' of 'net-1.0'");
+}
+
+TEST_CASE("profiled regions join their times on a GPU") {
+  Profile profile;
+  for (const char* name : {"a", "b", "c"}) {
+    RegionProfile region;
+    region.name = name;
+    region.features.assign(profiled_features().names.size(), 0.5);
+    if (*name != 'c') region.cpu_ms = 3;
+    profile.regions.push_back(region);
+  }
+  const std::string times = "region,variant,gpu_ms\na,default,2\na,best,1\nb,best,0\nc,best,4\n";
+  const auto set = import_profiled(profile, bytes_of(times), "t.csv");
+  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
+  REQUIRE(set->samples.size() == 1);
+  CHECK(set->variants == std::vector<std::string>{"best", "default"});
+  CHECK(set->samples[0].gpu_ms == std::vector<double>{1, 2});
+  CHECK(set->samples[0].groups.program == "a");
+  CHECK(set->remarks ==
+        std::vector<std::string>{"1 of 4 times are not above 0 and below 1e6 ms",
+                                 "2 of 3 regions lack a time on the CPU or the GPU"});
 }
 
 TEST_CASE("published device mappings, kernels and layers are read" *
