@@ -24,14 +24,12 @@ namespace idletune::opencl {
   X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) \
   X(ReleaseMemObject) X(ReleaseProgram) X(RetainCommandQueue) X(RetainContext) X(RetainEvent) \
   X(SetKernelArg)
-// clang-format on
 
 // Functions of later versions, or that few need; null where the library lacks them.
-#define IDLETUNE_OPENCL_OPTIONAL(X)                          \
-  X(CreateCommandQueueWithProperties)                        \
-  X(CreateSubBuffer)                                         \
-  X(EnqueueBarrierWithWaitList) X(EnqueueMarkerWithWaitList) \
-      X(GetExtensionFunctionAddressForPlatform)
+#define IDLETUNE_OPENCL_OPTIONAL(X) \
+  X(CreateCommandQueueWithProperties) X(CreateSubBuffer) X(EnqueueBarrierWithWaitList) \
+  X(EnqueueMarkerWithWaitList) X(GetExtensionFunctionAddressForPlatform)
+// clang-format on
 
 // The functions of one OpenCL library, by their names without the prefix. The library stays loaded
 // until the process ends: drivers leave threads and exit handlers behind.
