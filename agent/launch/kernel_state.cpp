@@ -4,7 +4,6 @@
 
 #include <idletune/text.hpp>
 
-#include "agent/trial/compiled_variants.hpp"
 #include "agent/trial/limits.hpp"
 #include "agent/trial/tuning_data.hpp"
 
@@ -55,10 +54,12 @@ bool LaunchLog::read(std::uint64_t& position, Entry& entry, bool& lost) const {
 }
 
 KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> package,
-                         std::size_t max_shapes)
+                         std::size_t max_shapes, std::uint64_t scratch_limit_bytes)
     : device_(device),
       package_(std::move(package)),
       name_(package_->name()),
+      scratch_limit_bytes_(scratch_limit_bytes),
+      scratch_bytes_(std::make_shared<VariantScratch::Bytes>(0)),
       table_(max_shapes),
       lanes_(kLanes) {
   argument_count_ = package_->argument_count();
@@ -75,14 +76,16 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
 }
 
 Result<std::unique_ptr<KernelState>> KernelState::create(
-    Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes) {
+    Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes,
+    std::uint64_t scratch_limit_bytes) {
   if (Status fit = trial::admit_dialect(device.info(), *package); !fit.ok()) return fit;
-  std::unique_ptr<KernelState> kernel(new KernelState(device, std::move(package), max_shapes));
+  std::unique_ptr<KernelState> kernel(
+      new KernelState(device, std::move(package), max_shapes, scratch_limit_bytes));
   const KernelPackage& p = *kernel->package_;
-  Result<std::unique_ptr<Program>> program =
-      trial::compile_entry(device, p, p.entry(), p.default_configuration(), kLanes);
-  if (!program.ok()) return program.status();
-  kernel->default_program_ = std::move(*program);
+  Result<trial::StepPrograms> programs =
+      trial::compile_steps(device, p, p.default_configuration(), kLanes);
+  if (!programs.ok()) return programs.status();
+  kernel->default_programs_ = std::make_shared<const trial::StepPrograms>(std::move(*programs));
   return kernel;
 }
 
@@ -91,7 +94,7 @@ KernelState::~KernelState() {
     ShapeSlot* slot = table_.at(i);
     for (std::size_t t = 0; slot != nullptr && t < ShapeSlot::kTickets; ++t) {
       if (slot->ticket_states[t].load(std::memory_order_acquire) == 2) {
-        device_.discard(slot->tickets[t].profile);
+        discard(slot->tickets[t].profiles);
       }
     }
   }
@@ -151,39 +154,88 @@ bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
 
 Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
                             Argument* arguments, const LaunchOptions& options, bool watched) {
-  void* profile = nullptr;
+  Profiles profiles{};
   const bool ask = watched && profiling_available();
+  bool begun = false;
   Status status = complete_arguments(slot.shape, variant, arguments);
   if (status.ok()) {
-    status = variant.program->enqueue(lane, variant.range, {arguments, argument_count_}, options,
-                                      ask ? &profile : nullptr);
+    status = enqueue_variant(lane, variant, arguments, options, ask ? &profiles : nullptr, begun);
   }
   if (status.ok()) {
-    if (profile != nullptr) {
-      post_ticket(slot, variant, profile);
+    if (profiles[0] != nullptr) {
+      post_ticket(slot, variant, profiles);
     } else if (ask) {
       profiling_.store(false, std::memory_order_relaxed);
     }
     return status;
   }
+  if (ask) discard(profiles);
   if (&variant == &slot.fallback) return status;
   // A tuned variant that the driver refuses (its resources may have shrunk), or that needs larger
   // buffers than the application has, must not cost the application its result: run the default,
-  // and let the tuner demote the variant.
+  // and let the tuner demote the variant. Where some of its steps run already, the data may not be
+  // what it was: then the application is told.
   slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
+  if (begun) return status;
   return enqueue(slot, lane, slot.fallback, arguments, options, false);
 }
 
-void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const {
+Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
+                                    const Argument* arguments, const LaunchOptions& options,
+                                    Profiles* profiles, bool& begun) const {
+  if (variant.simple) {
+    return variant.programs->front()->enqueue(lane, variant.plan.first().range,
+                                              {arguments, argument_count_}, options,
+                                              profiles != nullptr ? profiles->data() : nullptr);
+  }
+  if (variant.scratch == nullptr) {
+    return enqueue_steps(lane, variant, arguments, options, profiles, begun);
+  }
+  const MutexLock lock(variant.scratch->enqueueing);
+  if (Status ready = variant.scratch->begin_on(device_, options.queue); !ready.ok()) return ready;
+  return enqueue_steps(lane, variant, arguments, options, profiles, begun);
+}
+
+// The first step waits for what the application said, the last one gives its event.
+Status KernelState::enqueue_steps(std::uint32_t lane, const Variant& variant,
+                                  const Argument* arguments, const LaunchOptions& options,
+                                  Profiles* profiles, bool& begun) const {
+  const Span<const PlannedStep> steps = variant.plan.steps();
+  Argument own[kMaxArguments];
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    LaunchOptions step = options;
+    if (i > 0) {
+      step.wait_list = nullptr;
+      step.wait_count = 0;
+      if (Status after = device_.order(options.queue, options.queue); !after.ok()) return after;
+    }
+    if (i + 1 < steps.size()) step.event = nullptr;
+    Status status = (*variant.programs)[steps[i].index]->enqueue(
+        lane, steps[i].range, trial::arguments_of_step(steps[i].spec, arguments, own), step,
+        profiles != nullptr ? &(*profiles)[i] : nullptr);
+    if (!status.ok()) return status;
+    begun = true;
+  }
+  return {};
+}
+
+void KernelState::discard(const Profiles& profiles) const {
+  for (void* profile : profiles) {
+    if (profile != nullptr) device_.discard(profile);
+  }
+}
+
+void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant,
+                              const Profiles& profiles) const {
   for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
     std::uint32_t expected = 0;
     if (slot.ticket_states[i].compare_exchange_strong(expected, 1, std::memory_order_acquire)) {
-      slot.tickets[i] = {profile, &variant};
+      slot.tickets[i] = {profiles, &variant, Nanoseconds{0}};
       slot.ticket_states[i].store(2, std::memory_order_release);
       return;
     }
   }
-  device_.discard(profile);  // the tuner has not come by for long: drop the sample
+  discard(profiles);  // the tuner has not come by for long: drop the sample
 }
 
 Status KernelState::take_arguments(Span<const Argument> given, Argument* all) const {
@@ -245,7 +297,10 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
                                  Variant& variant) const {
   Result<LaunchPlan> plan = package_->plan(shape, configuration);
   if (!plan.ok()) return plan.status();
-  variant.range = plan->range;
+  variant.plan = *plan;
+  const StepSpec& first = plan->first().spec;
+  variant.simple = plan->steps().size() == 1 && first.arguments.size() == argument_count_ &&
+                   std::is_sorted(first.arguments.begin(), first.arguments.end());
   variant.configuration = configuration;
   for (std::size_t i = 0; i < given_count_; ++i) {
     if (!given_[i].is_buffer) continue;
@@ -255,6 +310,7 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   }
   for (std::size_t i = 0; i < derived_count_; ++i) {
     const std::size_t index = derived_[i];
+    if (package_->argument(index).kind == ArgumentKind::scratch) continue;
     Result<Argument> derived = trial::derived_argument(*package_, index, shape, configuration);
     if (!derived.ok()) return derived.status();
     variant.derived[index] = *derived;
@@ -262,8 +318,35 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   return {};
 }
 
+// Of what the plan's steps take; the others need none.
+Status KernelState::take_scratch(const Shape& shape, Variant& variant) const {
+  std::vector<std::uint64_t> sizes;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < derived_count_; ++i) {
+    const std::size_t index = derived_[i];
+    if (package_->argument(index).kind != ArgumentKind::scratch) continue;
+    const auto takes_it = [index](const PlannedStep& step) {
+      return std::count(step.spec.arguments.begin(), step.spec.arguments.end(), index) > 0;
+    };
+    const Span<const PlannedStep> steps = variant.plan.steps();
+    if (std::none_of(steps.begin(), steps.end(), takes_it)) continue;
+    const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
+    if (!bytes.ok()) return bytes.status();
+    sizes.push_back(*bytes);
+    places.push_back(index);
+  }
+  if (sizes.empty()) return {};
+  auto scratch = VariantScratch::take(device_, sizes, scratch_bytes_, scratch_limit_bytes_);
+  if (!scratch.ok()) return scratch.status();
+  variant.scratch = std::move(*scratch);
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    variant.derived[places[i]] = variant.scratch->argument(i);
+  }
+  return {};
+}
+
 Status KernelState::plan_default(const Shape& shape, Variant& variant) const {
-  variant.program = default_program_;
+  variant.programs = default_programs_;
   return plan_variant(shape, package_->default_configuration(), variant);
 }
 
@@ -271,14 +354,15 @@ Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
   const std::uint64_t hash = LaunchTable::hash(shape);
   if (ShapeSlot* slot = table_.find(shape, hash)) return slot;
   // Everything that may fail comes before a slot is taken: slots are never given back.
-  Variant unused;
-  if (Status status = plan_default(shape, unused); !status.ok()) return status;
+  Variant fallback;
+  if (Status status = plan_default(shape, fallback); !status.ok()) return status;
+  if (Status status = take_scratch(shape, fallback); !status.ok()) return status;
   ShapeSlot* slot = table_.claim(hash);
   if (slot == nullptr) {
     return Status(StatusCode::out_of_memory, std::string());
   }
   slot->shape = shape;
-  if (Status status = plan_default(shape, slot->fallback); !status.ok()) return status;
+  slot->fallback.take_over(std::move(fallback));
   slot->current.store(&slot->fallback, std::memory_order_seq_cst);
   table_.publish(*slot);
   return table_.find(shape, hash);
@@ -288,30 +372,31 @@ Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& 
                                      Span<const Argument> arguments) {
   Variant variant;
   if (Status status = plan_default(shape, variant); !status.ok()) return status;
+  if (Status status = take_scratch(shape, variant); !status.ok()) return status;
   Argument all[kMaxArguments];
   if (Status status = take_arguments(arguments, all); !status.ok()) return status;
   if (Status status = complete_arguments(shape, variant, all); !status.ok()) return status;
   unslotted_.fetch_add(1, std::memory_order_relaxed);
   const LaneGuard guard(lanes_);
-  return default_program_->enqueue(guard.lane(), variant.range, {all, argument_count_}, options,
-                                   nullptr);
+  bool begun = false;
+  return enqueue_variant(guard.lane(), variant, all, options, nullptr, begun);
 }
 
-Result<std::shared_ptr<Program>> KernelState::program_of(const Configuration& configuration) {
-  if (configuration == package_->default_configuration()) return default_program_;
-  BuiltProgram* room = nullptr;
-  for (BuiltProgram& built : built_programs_) {
-    std::shared_ptr<Program> program = built.program.lock();
-    if (program == nullptr) room = &built;
-    if (program != nullptr && built.configuration == configuration) return program;
+Result<KernelState::SharedPrograms> KernelState::programs_of(const Configuration& configuration) {
+  if (configuration == package_->default_configuration()) return default_programs_;
+  BuiltPrograms* room = nullptr;
+  for (BuiltPrograms& built : built_programs_) {
+    SharedPrograms programs = built.programs.lock();
+    if (programs == nullptr) room = &built;
+    if (programs != nullptr && built.configuration == configuration) return programs;
   }
-  Result<std::unique_ptr<Program>> compiled =
-      trial::compile_entry(device_, *package_, package_->entry(), configuration, kLanes);
+  Result<trial::StepPrograms> compiled =
+      trial::compile_steps(device_, *package_, configuration, kLanes);
   if (!compiled.ok()) return compiled.status();
-  std::shared_ptr<Program> program = std::move(*compiled);
+  auto programs = std::make_shared<const trial::StepPrograms>(std::move(*compiled));
   if (room == nullptr) room = &built_programs_.emplace_back();
-  *room = {configuration, program};
-  return program;
+  *room = {configuration, programs};
+  return SharedPrograms(std::move(programs));
 }
 
 bool KernelState::can_be_built(const Configuration& configuration) const {
@@ -328,10 +413,11 @@ Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,
   if (Status planned = plan_variant(slot.shape, configuration, *variant); !planned.ok()) {
     return planned;
   }
-  Result<std::shared_ptr<Program>> program = program_of(configuration);
-  if (!program.ok()) return program.status();
+  Result<SharedPrograms> programs = programs_of(configuration);
+  if (!programs.ok()) return programs.status();
+  if (Status taken = take_scratch(slot.shape, *variant); !taken.ok()) return taken;
   variant->selection = selection;
-  variant->program = std::move(*program);
+  variant->programs = std::move(*programs);
   return variant;
 }
 

@@ -53,11 +53,12 @@ class KernelState {
   static constexpr std::uint32_t kLanes = 4;
   static constexpr std::uint64_t kWatchPeriod = 32;  // every 32nd launch of a shape is profiled
 
-  // Compiles the default configuration. Errors: those of Device::compile; unsupported (too many
-  // arguments).
-  static Result<std::unique_ptr<KernelState>> create(Device& device,
-                                                     std::shared_ptr<const KernelPackage> package,
-                                                     std::size_t max_shapes);
+  // Compiles the default configuration. What the steps of its variants hand results on in takes
+  // `scratch_limit_bytes` of device memory at most, all together. Errors: those of Device::compile;
+  // unsupported (too many arguments).
+  static Result<std::unique_ptr<KernelState>> create(
+      Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes,
+      std::uint64_t scratch_limit_bytes = std::uint64_t{256} << 20);
   ~KernelState();  // no launch may be under way
 
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
@@ -77,7 +78,7 @@ class KernelState {
   const KernelPackage& package() const { return *package_; }
   const std::shared_ptr<const KernelPackage>& shared_package() const { return package_; }
   const std::string& name() const { return name_; }
-  Program& default_program() const { return *default_program_; }
+  const trial::StepPrograms& default_programs() const { return *default_programs_; }
   LaunchTable& table() { return table_; }
   const Lanes& lanes() const { return lanes_; }
   const LaunchLog& launch_log() const { return log_; }
@@ -91,12 +92,16 @@ class KernelState {
   bool profiling_available() const { return profiling_.load(std::memory_order_relaxed); }
 
  private:
-  KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes);
-  Result<std::shared_ptr<Program>> program_of(const Configuration& configuration);
-  // Range, configuration and derived arguments.
+  KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes,
+              std::uint64_t scratch_limit_bytes);
+  using SharedPrograms = std::shared_ptr<const trial::StepPrograms>;
+  Result<SharedPrograms> programs_of(const Configuration& configuration);
+  // Plan, configuration and derived arguments.
   Status plan_variant(const Shape& shape, const Configuration& configuration,
                       Variant& variant) const;
   Status plan_default(const Shape& shape, Variant& variant) const;
+  // Device memory for what the variant's steps hand on. Errors: out_of_memory, beyond the limit.
+  Status take_scratch(const Shape& shape, Variant& variant) const;
   Status launch_unslotted(const LaunchOptions& options, const Shape& shape,
                           Span<const Argument> arguments);
   // What the application passes, checked for kind and type, to its places in all[argument_count_].
@@ -109,12 +114,20 @@ class KernelState {
   Status refused(std::size_t index, TextPieces why) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
+  // A profile per step that was asked for one and whose queue gives any.
+  using Profiles = std::array<void*, LaunchPlan::kMaxSteps>;
+  // `begun`: whether anything was enqueued, also where it then failed.
+  Status enqueue_variant(std::uint32_t lane, const Variant& variant, const Argument* arguments,
+                         const LaunchOptions& options, Profiles* profiles, bool& begun) const;
+  Status enqueue_steps(std::uint32_t lane, const Variant& variant, const Argument* arguments,
+                       const LaunchOptions& options, Profiles* profiles, bool& begun) const;
+  void discard(const Profiles& profiles) const;
   // Who is timed by a launch while a candidate is timed in place.
   enum class Turn : std::uint8_t { nobody, candidate, incumbent };
   static Turn turn_of(std::uint64_t launches, std::uint32_t period);
   // Whether this launch is profiled for the production watch.
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
-  void post_ticket(ShapeSlot& slot, const Variant& variant, void* profile) const;
+  void post_ticket(ShapeSlot& slot, const Variant& variant, const Profiles& profiles) const;
 
   // What launches must know of an argument that the application passes, compact for the hot path.
   struct GivenArgument {
@@ -126,12 +139,14 @@ class KernelState {
   Device& device_;
   std::shared_ptr<const KernelPackage> package_;
   std::string name_;
-  std::shared_ptr<Program> default_program_;
-  struct BuiltProgram {
+  SharedPrograms default_programs_;
+  struct BuiltPrograms {
     Configuration configuration;
-    std::weak_ptr<Program> program;  // owned by the variants that run it
+    std::weak_ptr<const trial::StepPrograms> programs;  // owned by the variants that run them
   };
-  std::vector<BuiltProgram> built_programs_;
+  std::vector<BuiltPrograms> built_programs_;
+  const std::uint64_t scratch_limit_bytes_;
+  std::shared_ptr<VariantScratch::Bytes> scratch_bytes_;
   LaunchTable table_;
   Lanes lanes_;
   std::array<GivenArgument, kMaxArguments> given_{};

@@ -6,30 +6,51 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <idletune/agent.hpp>
 #include <idletune/device.hpp>
+
+#include "agent/launch/variant_scratch.hpp"
+#include "agent/trial/step_programs.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 
 // A compiled configuration, ready to be launched for one shape. Immutable once published, but for
 // what launches find out.
 struct Variant {
-  std::shared_ptr<Program> program;  // shared by the shapes that run the same configuration
-  Range range;
+  // Shared by the shapes that run the same configuration.
+  std::shared_ptr<const trial::StepPrograms> programs;
+  LaunchPlan plan;
+  // One launch of a kernel function that takes all arguments in order, as most variants are.
+  bool simple = true;
+  std::unique_ptr<VariantScratch> scratch;  // null: it needs none
   Configuration configuration;
   Selection selection = Selection::fallback;
   // Those that the application does not pass, at their places.
   std::array<Argument, kMaxArguments> derived{};
   // Whether a launch brought buffers that are large enough. They are not looked at again.
   mutable std::atomic<bool> buffers_fit{false};
+
+  // Before it is published.
+  void take_over(Variant&& other) {
+    programs = std::move(other.programs);
+    plan = other.plan;
+    simple = other.simple;
+    scratch = std::move(other.scratch);
+    configuration = other.configuration;
+    selection = other.selection;
+    derived = other.derived;
+  }
 };
 
 // One sampled production launch whose device time the tuner will ask for.
 struct WatchTicket {
-  void* profile = nullptr;
+  std::array<void*, LaunchPlan::kMaxSteps> profiles{};  // of its steps; null once they were read
   const Variant* variant = nullptr;
+  Nanoseconds time{0};  // of the steps that were read
 };
 
 // One slot per shape that the application launches; claimed by the first launch, never given back.

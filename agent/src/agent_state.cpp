@@ -125,7 +125,7 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
     device.keep_programs_in(program_folder(options_));
   }
   Result<std::unique_ptr<KernelState>> kernel =
-      KernelState::create(device, *package, options_.max_shapes);
+      KernelState::create(device, *package, options_.max_shapes, options_.scratch_limit_bytes);
   if (!kernel.ok()) return kernel.status();
   KernelTask& task = engine_->add_kernel(std::move(*kernel), model_.model);
   task.state->log_launches(launch_log_clock_);

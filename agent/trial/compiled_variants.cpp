@@ -9,20 +9,6 @@
 
 namespace idletune::trial {
 
-Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
-                                               std::string_view entry,
-                                               const Configuration& configuration,
-                                               std::uint32_t lanes) {
-  const std::string options = package.compile_options(configuration);
-  CompileRequest request;
-  request.source = package.source();
-  request.entry = entry;
-  request.options = options;
-  request.lanes = lanes;
-  request.prebuilt = package.prebuilt(configuration);
-  return device.compile(request);
-}
-
 CompiledVariants::CompiledVariants(Device& device, const KernelPackage& package,
                                    const TrialExecutorOptions& options, QuirkTable quirks)
     : device_(device), package_(package), options_(options), quirks_(std::move(quirks)) {}
@@ -42,7 +28,7 @@ CompiledVariant* CompiledVariants::get(const TrialRequest& request, LaunchPlan& 
   if (found == nullptr) found = compile(request.configuration, outcome);
   if (found == nullptr) return nullptr;
   if (!request.ignore_device_limits) {
-    const Status fits = admit_program(device_.info(), *found->program, *admitted);
+    const Status fits = admit_programs(device_.info(), found->programs, *admitted);
     if (!fits.ok()) {
       fail(outcome, TrialStatus::constraints, {fits.message()});
       return nullptr;
@@ -65,7 +51,7 @@ bool CompiledVariants::generate_code(const TrialRequest& request, CompiledVarian
   deadline += options_.first_run_allowance;
   const Shape small = small_shape(package_, request.shape, &variant.configuration);
   const Status warm =
-      warm_up(device_, package_, *variant.program, small,
+      warm_up(device_, package_, variant.programs, small,
               package_.plan(small, variant.configuration), variant.configuration, deadline);
   if (warm.ok()) return true;
   const bool timeout = warm.code() == StatusCode::timeout;
@@ -82,10 +68,9 @@ CompiledVariant* CompiledVariants::find(const Configuration& configuration) {
 
 CompiledVariant* CompiledVariants::compile(const Configuration& configuration,
                                            TrialOutcome& outcome) {
-  Result<std::unique_ptr<Program>> program =
-      compile_entry(device_, package_, package_.entry(), configuration);
-  if (!program) {
-    fail(outcome, status_of_compile(program.status()), {program.status().message()});
+  Result<StepPrograms> programs = compile_steps(device_, package_, configuration);
+  if (!programs) {
+    fail(outcome, status_of_compile(programs.status()), {programs.status().message()});
     return nullptr;
   }
   if (variants_.size() >= options_.compiled_variants) {
@@ -96,7 +81,7 @@ CompiledVariant* CompiledVariants::compile(const Configuration& configuration,
   }
   CompiledVariant variant;
   variant.configuration = configuration;
-  variant.program = std::move(*program);
+  variant.programs = std::move(*programs);
   variants_.push_back(std::move(variant));
   return &variants_.back();
 }

@@ -12,6 +12,7 @@
 #include <idletune/result.hpp>
 
 #include "agent/trial/quirks.hpp"
+#include "agent/trial/step_programs.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/trial/trial_executor_options.hpp"
 #include "models/package/kernel_package.hpp"
@@ -20,7 +21,7 @@ namespace idletune::trial {
 
 struct CompiledVariant {
   Configuration configuration;
-  std::unique_ptr<Program> program;
+  StepPrograms programs;
   std::uint64_t last_use = 0;
   bool ran = false;  // at any shape: its first run's code generation is over
   Shape warm_shape;  // the shape it ran at last
@@ -32,7 +33,7 @@ class CompiledVariants {
   CompiledVariants(Device& device, const KernelPackage& package,
                    const TrialExecutorOptions& options, QuirkTable quirks);
 
-  // The compiled variant of the request's configuration, and its launch at the request's shape in
+  // The compiled variant of the request's configuration, and its plan at the request's shape in
   // `plan`. Null after having described its failure in `outcome`; valid until the next call. A
   // stage `compile` also lets the driver generate code; if that outlives its deadline, the status
   // is `timeout`.
@@ -51,12 +52,5 @@ class CompiledVariants {
   std::vector<CompiledVariant> variants_;
   std::uint64_t clock_ = 0;  // counts uses
 };
-
-// Compiles an entry of the package's source for `configuration`, or takes its prebuilt binary.
-// `lanes`: as many threads may launch it at once. Errors: those of Device::compile.
-Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
-                                               std::string_view entry,
-                                               const Configuration& configuration,
-                                               std::uint32_t lanes = 1);
 
 }  // namespace idletune::trial

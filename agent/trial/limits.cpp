@@ -7,8 +7,8 @@
 namespace idletune::trial {
 namespace {
 
-std::uint64_t work_group_size(const LaunchPlan& plan) {
-  return std::uint64_t{plan.range.local[0]} * plan.range.local[1] * plan.range.local[2];
+std::uint64_t work_group_size(const PlannedStep& step) {
+  return std::uint64_t{step.range.local[0]} * step.range.local[1] * step.range.local[2];
 }
 
 Status beyond(TextPieces what, std::uint64_t value, std::uint64_t limit) {
@@ -19,17 +19,17 @@ Status beyond(TextPieces what, std::uint64_t value, std::uint64_t limit) {
 // A limit of 0 is one that the driver does not tell.
 bool exceeds(std::uint64_t value, std::uint64_t limit) { return limit != 0 && value > limit; }
 
-Status check_launch(const DeviceInfo& device, const LaunchPlan& plan) {
+Status check_launch(const DeviceInfo& device, const PlannedStep& step) {
   // Local memory of 0 is told: a device without any.
-  if (plan.local_memory_bytes > device.local_memory_bytes) {
-    return beyond({"local memory of"}, plan.local_memory_bytes, device.local_memory_bytes);
+  if (step.local_memory_bytes > device.local_memory_bytes) {
+    return beyond({"local memory of"}, step.local_memory_bytes, device.local_memory_bytes);
   }
-  if (exceeds(work_group_size(plan), device.max_work_group_size)) {
-    return beyond({"work-group size"}, work_group_size(plan), device.max_work_group_size);
+  if (exceeds(work_group_size(step), device.max_work_group_size)) {
+    return beyond({"work-group size"}, work_group_size(step), device.max_work_group_size);
   }
-  for (std::size_t i = 0; i < plan.range.dimensions; ++i) {
-    if (exceeds(plan.range.local[i], device.max_work_item_sizes[i])) {
-      return beyond({"work-group size in dimension ", i}, plan.range.local[i],
+  for (std::size_t i = 0; i < step.range.dimensions; ++i) {
+    if (exceeds(step.range.local[i], device.max_work_item_sizes[i])) {
+      return beyond({"work-group size in dimension ", i}, step.range.local[i],
                     device.max_work_item_sizes[i]);
     }
   }
@@ -40,7 +40,7 @@ Status check_buffers(const DeviceInfo& device, const KernelPackage& package, con
                      const Configuration& configuration) {
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     const ArgumentSpec& spec = package.argument(i);
-    if (spec.kind != ArgumentKind::buffer) continue;
+    if (!is_memory(spec.kind)) continue;
     const Result<std::uint64_t> bytes = package.buffer_bytes(i, shape, configuration);
     if (!bytes) return bytes.status();
     if (exceeds(*bytes, device.max_allocation_bytes)) {
@@ -51,7 +51,7 @@ Status check_buffers(const DeviceInfo& device, const KernelPackage& package, con
 }
 
 Status check_quirks(const DeviceInfo& device, const KernelPackage& package,
-                    const QuirkTable& quirks, const LaunchPlan& plan,
+                    const QuirkTable& quirks, const PlannedStep& step,
                     const Configuration& configuration) {
   if (quirks.size() == 0) return {};
   static constexpr std::string_view kLocalNames[] = {"local_0", "local_1", "local_2"};
@@ -60,9 +60,9 @@ Status check_quirks(const DeviceInfo& device, const KernelPackage& package,
   const auto add = [&](std::string_view name, std::uint64_t value) {
     subject.values.push_back({name, static_cast<std::int64_t>(value)});
   };
-  add("local_memory_bytes", plan.local_memory_bytes);
-  add("work_group_size", work_group_size(plan));
-  for (std::size_t i = 0; i < 3; ++i) add(kLocalNames[i], plan.range.local[i]);
+  add("local_memory_bytes", step.local_memory_bytes);
+  add("work_group_size", work_group_size(step));
+  for (std::size_t i = 0; i < 3; ++i) add(kLocalNames[i], step.range.local[i]);
   for (std::size_t i = 0; i < configuration.size(); ++i) {
     subject.values.push_back({package.space().parameter_name(i), configuration[i]});
   }
@@ -95,20 +95,26 @@ Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& 
   }
   Result<LaunchPlan> plan = package.plan(shape, configuration);
   if (!plan || ignore_device_limits) return plan;
-  Status status = check_launch(device, *plan);
-  if (status.ok()) status = check_buffers(device, package, shape, configuration);
-  if (status.ok()) status = check_quirks(device, package, quirks, *plan, configuration);
-  if (!status.ok()) return status;
+  for (const PlannedStep& step : plan->steps()) {
+    Status status = check_launch(device, step);
+    if (status.ok()) status = check_quirks(device, package, quirks, step, configuration);
+    if (!status.ok()) return status;
+  }
+  if (Status fit = check_buffers(device, package, shape, configuration); !fit.ok()) return fit;
   return plan;
 }
 
-Status admit_program(const DeviceInfo& device, const Program& program, const LaunchPlan& plan) {
-  if (program.local_memory_bytes() > device.local_memory_bytes) {
-    return beyond({"local memory as compiled of"}, program.local_memory_bytes(),
-                  device.local_memory_bytes);
-  }
-  if (exceeds(work_group_size(plan), program.max_work_group_size())) {
-    return beyond({"work-group size"}, work_group_size(plan), program.max_work_group_size());
+Status admit_programs(const DeviceInfo& device, const StepPrograms& programs,
+                      const LaunchPlan& plan) {
+  for (const PlannedStep& step : plan.steps()) {
+    const Program& program = *programs[step.index];
+    if (program.local_memory_bytes() > device.local_memory_bytes) {
+      return beyond({"local memory as compiled of"}, program.local_memory_bytes(),
+                    device.local_memory_bytes);
+    }
+    if (exceeds(work_group_size(step), program.max_work_group_size())) {
+      return beyond({"work-group size"}, work_group_size(step), program.max_work_group_size());
+    }
   }
   return {};
 }

@@ -8,6 +8,7 @@
 #include <idletune/result.hpp>
 
 #include "agent/trial/quirks.hpp"
+#include "agent/trial/step_programs.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune::trial {
@@ -16,15 +17,16 @@ namespace idletune::trial {
 // names the kernel, its dialect and what was expected.
 Status admit_dialect(const DeviceInfo& device, const KernelPackage& package);
 
-// The launch of `configuration` at `shape`, if the dialect, the space, the device's limits and the
-// quirk table admit it. Costs microseconds. Errors: invalid_argument or unsupported, with a message
-// naming the limit; all of them mean TrialStatus::constraints. `ignore_device_limits` skips limits
-// and quirks.
+// The launches of `configuration` at `shape`, if the dialect, the space, the device's limits and
+// the quirk table admit it. Costs microseconds. Errors: invalid_argument or unsupported, with a
+// message naming the limit; all of them mean TrialStatus::constraints. `ignore_device_limits` skips
+// limits and quirks.
 Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& package,
                                  const QuirkTable& quirks, const Shape& shape,
                                  const Configuration& configuration, bool ignore_device_limits);
 
-// What only the compiled program knows: its own work-group limit and local memory.
-Status admit_program(const DeviceInfo& device, const Program& program, const LaunchPlan& plan);
+// What only the compiled kernel functions know: their own work-group limits and local memory.
+Status admit_programs(const DeviceInfo& device, const StepPrograms& programs,
+                      const LaunchPlan& plan);
 
 }  // namespace idletune::trial

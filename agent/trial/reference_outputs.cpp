@@ -16,7 +16,7 @@ ReferenceOutputs::ReferenceOutputs(Device& device, const KernelPackage& package,
 
 void ReferenceOutputs::release() {
   forget();
-  program_.reset();
+  programs_.clear();
   ran_ = false;
 }
 
@@ -51,14 +51,14 @@ bool ReferenceOutputs::make(const TrialRequest& request, TrialOutcome& outcome, 
 bool ReferenceOutputs::run(const TrialRequest& request, TrialOutcome& outcome) {
   const Result<LaunchPlan> plan = package_.reference_plan(request.shape);
   if (!plan) return fail_prepare(outcome, TrialStatus::constraints, {plan.status().message()});
-  if (!program_) {
+  if (!compiled()) {
     const Status status = compile(request.shape);
     if (!status.ok()) {
       return fail_prepare(outcome, status_of_compile(status),
                           {"the reference: ", status.message()});
     }
   }
-  if (!launch(request, plan->range, outcome)) {
+  if (!launch(request, *plan, outcome)) {
     outcome.stage = TrialStage::prepare;
     return false;
   }
@@ -70,24 +70,23 @@ bool ReferenceOutputs::run(const TrialRequest& request, TrialOutcome& outcome) {
 }
 
 Status ReferenceOutputs::compile(const Shape& shape) {
-  Result<std::unique_ptr<Program>> program = compile_entry(
-      device_, package_, package_.reference_entry(), package_.reference_configuration());
-  if (!program) return program.status();
+  Result<StepPrograms> programs = compile_reference(device_, package_);
+  if (!programs) return programs.status();
   const Shape small = small_shape(package_, shape, nullptr);
-  Status warm = warm_up(device_, package_, **program, small, package_.reference_plan(small),
+  Status warm = warm_up(device_, package_, *programs, small, package_.reference_plan(small),
                         package_.reference_configuration(), options_.reference_deadline);
-  if (warm.ok()) program_ = std::move(*program);
+  if (warm.ok()) programs_ = std::move(*programs);
   return warm;
 }
 
-bool ReferenceOutputs::launch(const TrialRequest& request, const Range& range,
+bool ReferenceOutputs::launch(const TrialRequest& request, const LaunchPlan& plan,
                               TrialOutcome& outcome) {
   const Nanoseconds deadline =
       std::max(options_.reference_deadline,
                request.deadline + (ran_ ? Nanoseconds(0) : options_.first_run_allowance));
   Nanoseconds unused{0};
-  if (!runs_.launch(*program_, range, request, package_.reference_configuration(), deadline,
-                    outcome, unused)) {
+  if (!runs_.launch(programs_, plan, request, package_.reference_configuration(), deadline, outcome,
+                    unused)) {
     return false;
   }
   ran_ = true;
@@ -100,7 +99,9 @@ bool ReferenceOutputs::keep(std::uint32_t seed, TrialOutcome& outcome, Reference
   const Scratch& scratch = runs_.scratch();
   for (std::size_t i = 0; i < scratch.count(); ++i) {
     made.outputs.emplace_back();
-    if (scratch.spec(i).access == Access::in) continue;
+    if (scratch.spec(i).access == Access::in || scratch.spec(i).kind != ArgumentKind::buffer) {
+      continue;
+    }
     ++outputs;
     Result<HostBytes> bytes = allocate_host(scratch.data_bytes(i));
     if (!bytes) return fail_prepare(outcome, TrialStatus::runtime, {bytes.status().message()});

@@ -40,7 +40,7 @@ class ReferenceOutputs {
   // compilation, so that `prepare` finds it ready; a failure there is reported by `prepare`, which
   // tries again.
   Status compile(const Shape& shape);
-  bool compiled() const { return program_ != nullptr; }
+  bool compiled() const { return !programs_.empty(); }
 
   void forget() { references_.clear(); }  // outputs
   void release();                         // outputs and the program
@@ -48,7 +48,7 @@ class ReferenceOutputs {
  private:
   bool make(const TrialRequest& request, TrialOutcome& outcome, Reference& made);
   bool run(const TrialRequest& request, TrialOutcome& outcome);
-  bool launch(const TrialRequest& request, const Range& range, TrialOutcome& outcome);
+  bool launch(const TrialRequest& request, const LaunchPlan& plan, TrialOutcome& outcome);
   bool keep(std::uint32_t seed, TrialOutcome& outcome, Reference& made);
   Status read(std::size_t buffer, std::uint32_t seed, HostBytes& bytes, bool& changed);
 
@@ -56,7 +56,7 @@ class ReferenceOutputs {
   const KernelPackage& package_;
   const TrialExecutorOptions& options_;
   ScratchRuns& runs_;
-  std::unique_ptr<Program> program_;
+  StepPrograms programs_;
   bool ran_ = false;
   std::vector<Reference> references_;
   std::uint64_t clock_ = 0;  // counts uses

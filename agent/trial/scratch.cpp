@@ -51,7 +51,7 @@ Scratch::Scratch(Device& device, const KernelPackage& package, std::uint64_t gua
   const std::size_t alignment = device.window_alignment_bytes();
   if (alignment != 0) front_guard_bytes_ = rounded_up(guard_bytes, alignment);
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
-    if (package.argument(i).kind != ArgumentKind::buffer) continue;
+    if (!is_memory(package.argument(i).kind)) continue;
     Slot slot;
     slot.argument = static_cast<std::uint32_t>(i);
     slots_.push_back(std::move(slot));
@@ -297,7 +297,7 @@ Result<std::vector<Argument>> Scratch::arguments(const Shape& shape,
   std::size_t next_slot = 0;
   for (std::size_t i = 0; i < package_.argument_count(); ++i) {
     const ArgumentSpec& spec = package_.argument(i);
-    if (spec.kind == ArgumentKind::buffer) {
+    if (is_memory(spec.kind)) {
       const Slot& slot = slots_[next_slot++];
       result.push_back(slot.window ? slot.window->argument() : slot.whole->argument());
     } else if (spec.kind == ArgumentKind::scalar) {

@@ -23,7 +23,7 @@ struct HostBytes {
 };
 Result<HostBytes> allocate_host(std::uint64_t bytes);
 
-// One buffer per buffer argument of the package. In device memory each lies as
+// One buffer per buffer and scratch argument of the package. In device memory each lies as
 //   [guard zone][data][guard zone]      where the device has windows,
 //   [data][guard zone]                  elsewhere.
 // Zones are as wide as the data where there is memory for that, and never narrower than asked for.

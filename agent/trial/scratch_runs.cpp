@@ -35,6 +35,7 @@ std::uint64_t ScratchRuns::output_bytes(const Shape& shape) const {
   std::uint64_t total = 0;
   for (std::size_t i = 0; i < scratch_.count(); ++i) {
     if (scratch_.spec(i).access == Access::in) continue;
+    if (scratch_.spec(i).kind != ArgumentKind::buffer) continue;
     const Result<std::uint64_t> bytes =
         package_.buffer_bytes(scratch_.argument(i), shape, package_.reference_configuration());
     if (bytes) total += *bytes;
@@ -42,15 +43,15 @@ std::uint64_t ScratchRuns::output_bytes(const Shape& shape) const {
   return total;
 }
 
-bool ScratchRuns::launch(Program& program, const Range& range, const TrialRequest& request,
-                         const Configuration& configuration, Nanoseconds deadline,
-                         TrialOutcome& outcome, Nanoseconds& time) {
+bool ScratchRuns::launch(const StepPrograms& programs, const LaunchPlan& plan,
+                         const TrialRequest& request, const Configuration& configuration,
+                         Nanoseconds deadline, TrialOutcome& outcome, Nanoseconds& time) {
   const Result<std::vector<Argument>> arguments =
       scratch_.arguments(request.shape, configuration, request.seed);
   if (!arguments) {
     return fail(outcome, TrialStatus::constraints, {arguments.status().message()});
   }
-  const Result<RunTimes> times = device_.run(program, range, *arguments, deadline);
+  const Result<RunTimes> times = run_plan(device_, programs, plan, *arguments, deadline);
   if (!times) return fail_run(times.status(), deadline, outcome);
   outcome.device += times->device.count() > 0 ? times->device : times->wall;
   // Once the device has told a time, an event without one is a glitch, not a reason to use

@@ -1,4 +1,4 @@
-// Timed runs of programs on scratch buffers, each with its deadline.
+// Timed runs of variants on scratch buffers, each with its deadline.
 #pragma once
 
 #include <cstddef>
@@ -8,6 +8,7 @@
 #include <idletune/device.hpp>
 
 #include "agent/trial/scratch.hpp"
+#include "agent/trial/step_programs.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/trial/trial_executor_options.hpp"
 #include "models/package/kernel_package.hpp"
@@ -28,9 +29,9 @@ class ScratchRuns {
   // the host count too. A failure is one of `prepare`.
   bool fit(const Shape& shape, const Configuration& configuration, TrialOutcome& outcome);
 
-  // One run of a program of `configuration`; what it took in `time`. One that outlives `deadline`
+  // One run of the steps of `configuration`; what they took in `time`. One that outlives `deadline`
   // is a `timeout`, and may use the buffers for ever.
-  bool launch(Program& program, const Range& range, const TrialRequest& request,
+  bool launch(const StepPrograms& programs, const LaunchPlan& plan, const TrialRequest& request,
               const Configuration& configuration, Nanoseconds deadline, TrialOutcome& outcome,
               Nanoseconds& time);
 

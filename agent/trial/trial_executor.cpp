@@ -226,8 +226,8 @@ class TrialExecutor::State {
       const bool warm = candidate.ran && candidate.warm_shape == request.shape;
       if (!warm) deadline += options_.first_run_allowance;
     }
-    if (!runs_.launch(*candidate.program, plan_.range, request, request.configuration, deadline,
-                      outcome, time)) {
+    if (!runs_.launch(candidate.programs, plan_, request, request.configuration, deadline, outcome,
+                      time)) {
       return false;
     }
     candidate.ran = true;

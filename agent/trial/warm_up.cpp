@@ -49,7 +49,7 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
     const ArgumentSpec& spec = package.argument(i);
     const auto index = static_cast<std::uint32_t>(i);
-    if (spec.kind == ArgumentKind::buffer) {
+    if (is_memory(spec.kind)) {
       const Result<std::uint64_t> bytes = package.buffer_bytes(i, shape, configuration);
       if (!bytes.ok() || *bytes > scratch.bytes_left) return false;
       scratch.bytes_left -= *bytes;
@@ -83,16 +83,17 @@ Shape small_shape(const KernelPackage& package, const Shape& shape,
   return small;
 }
 
-Status warm_up(Device& device, const KernelPackage& package, Program& program, const Shape& shape,
-               const Result<LaunchPlan>& plan, const Configuration& configuration,
-               Nanoseconds deadline, std::uint64_t scratch_limit_bytes) {
+Status warm_up(Device& device, const KernelPackage& package, const trial::StepPrograms& programs,
+               const Shape& shape, const Result<LaunchPlan>& plan,
+               const Configuration& configuration, Nanoseconds deadline,
+               std::uint64_t scratch_limit_bytes) {
   if (!plan.ok()) return {};
   ScratchArguments scratch;
   scratch.bytes_left = scratch_limit_bytes;
   Result<bool> made = make_arguments(device, package, shape, configuration, scratch);
   if (!made.ok()) return made.status();
   if (!*made) return {};
-  Result<RunTimes> run = device.run(program, plan->range, scratch.arguments, deadline);
+  Result<RunTimes> run = trial::run_plan(device, programs, *plan, scratch.arguments, deadline);
   if (run.ok()) return {};
   if (run.code() == StatusCode::timeout) {
     // The run may still use them: never freed.

@@ -6,6 +6,7 @@
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
+#include "agent/trial/step_programs.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune {
@@ -20,14 +21,15 @@ Shape small_shape(const KernelPackage& package, const Shape& shape,
 constexpr std::uint64_t kSmallScratchBytes = std::uint64_t{32} << 20;
 
 // Many drivers generate code at a variant's first launch, which can take hundreds of milliseconds
-// of CPU time. Launches `program` once on `shape` with buffers of its own, so that this happens
-// now: on a small shape while the device is occupied for microseconds only; on the shape to
+// of CPU time. Runs the steps of a variant once on `shape` with buffers of its own, so that this
+// happens now: on a small shape while the device is occupied for microseconds only; on the shape to
 // come, so that nothing is left to be done at its first launch (some drivers generate other code
-// for large problems). `plan` is the program's launch at that shape. Where it failed, or where the
+// for large problems). `plan` is its plan at that shape. Where it failed, or where the
 // buffers take more than `scratch_limit_bytes`: success, and nothing is launched. Errors: those of
 // Device; timeout after `deadline` (then the buffers are given up, since the run may use them).
-Status warm_up(Device& device, const KernelPackage& package, Program& program, const Shape& shape,
-               const Result<LaunchPlan>& plan, const Configuration& configuration,
-               Nanoseconds deadline, std::uint64_t scratch_limit_bytes = kSmallScratchBytes);
+Status warm_up(Device& device, const KernelPackage& package, const trial::StepPrograms& programs,
+               const Shape& shape, const Result<LaunchPlan>& plan,
+               const Configuration& configuration, Nanoseconds deadline,
+               std::uint64_t scratch_limit_bytes = kSmallScratchBytes);
 
 }  // namespace idletune

@@ -92,7 +92,7 @@ std::size_t TuningEngine::launch_known_defaults(KernelTask& kernel, Nanoseconds 
                       !state.adoption(measurement.trial.shape_key());
     if (!runs || left.count() <= 0) return;
     const Nanoseconds before = now();
-    launch_once(kernel, kernel.state->default_program(), measurement.trial.shape, standard,
+    launch_once(kernel, kernel.state->default_programs(), measurement.trial.shape, standard,
                 options_.scratch_limit_bytes);
     left -= now() - before;
     ++launched;

@@ -9,6 +9,21 @@ namespace {
 
 constexpr std::uint32_t kRecheckRounds = 1000;  // calls of run() that a second measurement may wait
 
+// The sum over the launch's steps. `busy` while one has not ended; those that have are noted.
+Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {
+  Status failed;
+  for (void*& profile : ticket.profiles) {
+    if (profile == nullptr) continue;
+    const Result<Nanoseconds> time = device.elapsed(profile);
+    if (time.code() == StatusCode::busy) return time.status();
+    profile = nullptr;
+    ticket.time += time.ok() ? *time : Nanoseconds{0};
+    if (!time.ok()) failed = time.status();
+  }
+  if (!failed.ok()) return failed;
+  return ticket.time;
+}
+
 }  // namespace
 
 // Takes the times of sampled launches.
@@ -16,11 +31,12 @@ void TuningEngine::drain_tickets(ShapeTask& task) {
   Device& device = task.kernel.state->device();
   for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
     if (task.slot.ticket_states[i].load(std::memory_order_acquire) != 2) continue;
-    const WatchTicket ticket = task.slot.tickets[i];
-    Result<Nanoseconds> time = device.elapsed(ticket.profile);
-    if (!time.ok() && time.code() == StatusCode::busy) continue;
+    WatchTicket& ticket = task.slot.tickets[i];
+    const Result<Nanoseconds> time = time_of(ticket, device);
+    if (time.code() == StatusCode::busy) continue;
+    const Variant* variant = ticket.variant;
     task.slot.ticket_states[i].store(0, std::memory_order_release);
-    if (time.ok() && time->count() > 0) take_sample(task, ticket.variant, *time);
+    if (time.ok() && time->count() > 0) take_sample(task, variant, *time);
   }
   if (!timed_by_launches(task.work) || build_ || errand_) return;  // one thing at a time
   if (task.variants.candidate() != nullptr) {

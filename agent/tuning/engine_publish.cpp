@@ -40,7 +40,7 @@ void TuningEngine::compile_for_launches(Build& build) const {
   const KernelPackage& package = kernel.package();
   const Shape small = small_shape(package, build.task->slot.shape, &configuration);
   build.status =
-      warm_up(kernel.device(), package, *(*variant)->program, small,
+      warm_up(kernel.device(), package, *(*variant)->programs, small,
               package.plan(small, configuration), configuration, first_launch_deadline());
   if (build.status.ok()) build.variant = std::move(*variant);
 }
@@ -118,7 +118,7 @@ void TuningEngine::launch_ahead(ShapeTask& task) {
   // Without a time nobody knows yet that it runs on data of ours without harm.
   if (task.launched_ahead == &running || task.default_time.count() == 0) return;
   release_device();
-  launch_once(task.kernel, *running.program, task.slot.shape, running.configuration,
+  launch_once(task.kernel, *running.programs, task.slot.shape, running.configuration,
               options_.scratch_limit_bytes);
   task.launched_ahead = &running;
 }
@@ -130,16 +130,17 @@ void TuningEngine::launch_default_small(KernelTask& kernel) {
   Shape shape;
   while (shape.size() < package.dimension_count()) shape.push_back(kSmall);
   const Configuration& standard = package.default_configuration();
-  launch_once(kernel, kernel.state->default_program(), small_shape(package, shape, &standard),
+  launch_once(kernel, kernel.state->default_programs(), small_shape(package, shape, &standard),
               standard, kSmallScratchBytes);
 }
 
-void TuningEngine::launch_once(KernelTask& task, Program& program, const Shape& shape,
-                               const Configuration& configuration, std::uint64_t scratch_bytes) {
+void TuningEngine::launch_once(KernelTask& task, const trial::StepPrograms& programs,
+                               const Shape& shape, const Configuration& configuration,
+                               std::uint64_t scratch_bytes) {
   KernelState& kernel = *task.state;
   const KernelPackage& package = kernel.package();
   const Status launched =
-      warm_up(kernel.device(), package, program, shape, package.plan(shape, configuration),
+      warm_up(kernel.device(), package, programs, shape, package.plan(shape, configuration),
               configuration, first_launch_deadline(), scratch_bytes);
   if (launched.code() == StatusCode::timeout) end_tuning(task, "a launch never ended");
   if (!launched.ok()) log(1, {kernel.name(), ": the first launch failed: ", launched.message()});

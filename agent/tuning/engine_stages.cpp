@@ -49,7 +49,7 @@ StageContext TuningEngine::stage_context(const ShapeTask& task) const {
   context.reference_run = task.reference_run;
   const KernelPackage& package = task.kernel.state->package();
   for (std::size_t i = 0; i < package.argument_count(); ++i) {
-    if (package.argument(i).kind != ArgumentKind::buffer) continue;
+    if (!is_memory(package.argument(i).kind)) continue;
     Result<std::uint64_t> bytes = package.buffer_bytes(i, task.slot.shape, task.running());
     if (bytes.ok()) context.scratch_bytes += *bytes;
   }

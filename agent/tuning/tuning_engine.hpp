@@ -190,7 +190,7 @@ class TuningEngine {
   std::size_t publish_adopted(KernelTask& kernel, Nanoseconds& left);
   std::size_t launch_known_defaults(KernelTask& kernel, Nanoseconds left);
   void launch_default_small(KernelTask& kernel);
-  void launch_once(KernelTask& kernel, Program& program, const Shape& shape,
+  void launch_once(KernelTask& kernel, const trial::StepPrograms& programs, const Shape& shape,
                    const Configuration& configuration, std::uint64_t scratch_bytes);
   void demote(ShapeTask& task, const char* why);
 

@@ -37,7 +37,8 @@ struct DescribedArgument {
   Fill fill = Fill::zero;
   double fill_low = 0;
   double fill_high = 0;
-  // Buffers: elements; dimension arguments: the value; local memory: bytes; scalars: empty.
+  // Buffers and scratch: elements; dimension arguments: the value; local memory: bytes; scalars:
+  // empty.
   DescribedExpression size;
 };
 
@@ -46,6 +47,15 @@ struct DescribedLaunch {
   std::vector<DescribedExpression> global;
   std::vector<DescribedExpression> local;
   DescribedExpression local_memory_bytes;  // empty: 0
+};
+
+// One of several launches that a variant consists of.
+struct DescribedStep {
+  std::string entry;
+  DescribedLaunch launch;
+  std::vector<std::string> arguments;  // names, in the order of the kernel function's parameters
+  DescribedExpression condition;       // empty: runs always
+  std::string where;                   // for messages; may be empty
 };
 
 struct DescribedReference {
@@ -66,13 +76,14 @@ struct KernelDescription {
   std::string where;  // file name for messages; may be empty
   std::string source;
   std::string source_file;  // its name in compilers' messages (portable dialect); may be empty
-  std::string entry;
+  std::string entry;        // empty where there are steps
   Dialect dialect = Dialect::portable;
   std::string options;  // further compiler options
   std::vector<std::string> dimensions;
   std::vector<DescribedParameter> parameters;
   std::vector<DescribedExpression> constraints;
-  DescribedLaunch launch;
+  DescribedLaunch launch;            // of a variant of one launch
+  std::vector<DescribedStep> steps;  // of one of several; `entry` and `launch` are empty then
   std::vector<DescribedArgument> arguments;
   DescribedReference reference;
   DescribedTolerance tolerance;

@@ -13,6 +13,7 @@ namespace {
 
 using space::LaunchGeometry;
 using space::PackageContents;
+using space::StepContents;
 
 constexpr const char* kAxisNames[] = {"x", "y", "z"};
 
@@ -110,9 +111,10 @@ Status plan_axis(const PackageContents& package, const LaunchGeometry& launch, s
                  range.global[axis], ", not a multiple of the local size ", range.local[axis]});
 }
 
-Result<LaunchPlan> plan_launch(const PackageContents& package, const LaunchGeometry& launch,
-                               const Shape& shape, const Configuration& configuration) {
-  LaunchPlan plan;
+Status plan_step(const PackageContents& package, const StepContents& step, const Shape& shape,
+                 const Configuration& configuration, PlannedStep& plan) {
+  const LaunchGeometry& launch = step.launch;
+  plan.spec = step.spec();
   plan.range.dimensions = static_cast<std::uint32_t>(launch.global.size());
   for (std::size_t axis = 0; axis < launch.global.size(); ++axis) {
     Status status = plan_axis(package, launch, axis, shape, configuration, plan.range);
@@ -128,19 +130,40 @@ Result<LaunchPlan> plan_launch(const PackageContents& package, const LaunchGeome
                   {"local memory '", launch.local_memory_bytes.text(), "' is negative"});
   }
   plan.local_memory_bytes = static_cast<std::uint64_t>(memory.value);
-  for (std::size_t i = 0; i < package.arguments.size(); ++i) {
+  for (const std::uint8_t i : step.arguments) {
     if (package.arguments[i].kind != ArgumentKind::local) continue;
     const Result<std::int64_t> bytes = argument_size(package, i, shape, configuration);
     if (!bytes.ok()) return bytes.status();
     // Sizes below 1 are refused where the argument is made.
     plan.local_memory_bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(*bytes, 0));
   }
-  return plan;
+  return {};
 }
 
-Result<LaunchPlan> checked_plan(const PackageContents& package, const LaunchGeometry& launch,
-                                bool constrained, const Shape& shape,
-                                const Configuration& configuration) {
+Result<LaunchPlan> plan_steps(const PackageContents& package,
+                              const std::vector<StepContents>& steps, const Shape& shape,
+                              const Configuration& configuration) {
+  LaunchPlan plan;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const Expression& condition = steps[i].condition;
+    if (!condition.code().empty()) {
+      const Evaluation holds = condition.evaluate(shape.values(), configuration.values());
+      if (!holds.ok()) return no_value(package, {"condition"}, condition, holds.error);
+      if (holds.value == 0) continue;
+    }
+    PlannedStep planned;
+    planned.index = static_cast<std::uint8_t>(i);
+    const Status status = plan_step(package, steps[i], shape, configuration, planned);
+    if (!status.ok()) return status;
+    plan.add(planned);
+  }
+  if (!plan.steps().empty()) return plan;
+  return failed(package, StatusCode::unsupported, {"no step's condition holds for this shape"});
+}
+
+Result<LaunchPlan> checked_plan(const PackageContents& package,
+                                const std::vector<StepContents>& steps, bool constrained,
+                                const Shape& shape, const Configuration& configuration) {
   if (Status status = check_shape(package, shape); !status.ok()) return status;
   if (Status status = check_configuration(package, configuration); !status.ok()) return status;
   if (constrained) {
@@ -148,7 +171,7 @@ Result<LaunchPlan> checked_plan(const PackageContents& package, const LaunchGeom
       return status;
     }
   }
-  return plan_launch(package, launch, shape, configuration);
+  return plan_steps(package, steps, shape, configuration);
 }
 
 std::string options_for(const PackageContents& package, const Configuration& configuration) {
@@ -180,7 +203,8 @@ KernelPackage::~KernelPackage() = default;
 
 std::string_view KernelPackage::name() const { return contents_->name; }
 std::string_view KernelPackage::source() const { return contents_->source; }
-std::string_view KernelPackage::entry() const { return contents_->entry; }
+std::size_t KernelPackage::step_count() const { return contents_->steps.size(); }
+StepSpec KernelPackage::step(std::size_t index) const { return contents_->steps[index].spec(); }
 Dialect KernelPackage::dialect() const { return contents_->dialect; }
 std::uint64_t KernelPackage::digest() const { return contents_->digest; }
 const Space& KernelPackage::space() const { return contents_->space; }
@@ -206,13 +230,14 @@ std::size_t KernelPackage::prebuilt_count() const {
 Result<std::uint64_t> KernelPackage::buffer_bytes(std::size_t argument, const Shape& shape,
                                                   const Configuration& configuration) const {
   const PackageContents& package = *contents_;
-  if (argument >= argument_count() || package.arguments[argument].kind != ArgumentKind::buffer) {
+  if (argument >= argument_count() || !is_memory(package.arguments[argument].kind)) {
     return not_such(package, argument, " is not a buffer");
   }
   Result<std::int64_t> elements = argument_size(package, argument, shape, configuration);
   if (!elements.ok()) return elements.status();
   const ArgumentSpec& spec = package.arguments[argument];
   constexpr std::int64_t kMaxElements = INT64_MAX / 8;  // so that bytes fit 64 bits
+  if (spec.kind == ArgumentKind::scratch && *elements == 0) return scalar_size_bytes(spec.type);
   if (*elements < 1 || *elements > kMaxElements) {
     return failed(package, StatusCode::unsupported,
                   {"size of buffer '", spec.name, "': '", package.argument_sizes[argument].text(),
@@ -249,14 +274,17 @@ Span<const Expression> KernelPackage::shape_constraints() const {
 
 Result<LaunchPlan> KernelPackage::plan(const Shape& shape,
                                        const Configuration& configuration) const {
-  return checked_plan(*contents_, contents_->launch, true, shape, configuration);
+  return checked_plan(*contents_, contents_->steps, true, shape, configuration);
 }
 
 std::string KernelPackage::compile_options(const Configuration& configuration) const {
   return options_for(*contents_, configuration);
 }
 
-std::string_view KernelPackage::reference_entry() const { return contents_->reference_entry; }
+bool KernelPackage::reference_is_own_kernel() const { return !contents_->reference.empty(); }
+std::string_view KernelPackage::reference_entry() const {
+  return reference_is_own_kernel() ? contents_->reference.front().entry : entry();
+}
 const Configuration& KernelPackage::reference_configuration() const {
   return contents_->reference_configuration;
 }
@@ -264,8 +292,9 @@ std::string KernelPackage::reference_options() const {
   return options_for(*contents_, contents_->reference_configuration);
 }
 Result<LaunchPlan> KernelPackage::reference_plan(const Shape& shape) const {
-  return checked_plan(*contents_, contents_->reference_launch, contents_->reference_is_kernel,
-                      shape, contents_->reference_configuration);
+  return checked_plan(*contents_,
+                      reference_is_own_kernel() ? contents_->reference : contents_->steps,
+                      reference_entry() == entry(), shape, contents_->reference_configuration);
 }
 
 Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {

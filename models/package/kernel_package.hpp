@@ -1,6 +1,7 @@
 // A kernel package (*.itkernel) opened for use: source, arguments, launch geometry, tuning space.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -29,8 +30,13 @@ enum class ArgumentKind : std::uint8_t {
   buffer = 0,     // given by the application
   scalar = 1,     // given by the application
   dimension = 2,  // computed from the shape; the application does not pass it
-  local = 3       // memory of each work-group; the application does not pass it
+  local = 3,      // memory of each work-group; the application does not pass it
+  scratch = 4     // device memory that steps hand results on in; the application does not pass it
 };
+// Whether it is device memory, the application's or not.
+inline bool is_memory(ArgumentKind kind) {
+  return kind == ArgumentKind::buffer || kind == ArgumentKind::scratch;
+}
 enum class Access : std::uint8_t { in = 0, out = 1, inout = 2 };
 
 // What tuning puts into a buffer (or a scalar) of its own.
@@ -52,15 +58,37 @@ struct ArgumentSpec {
   std::string_view name;
   ArgumentKind kind = ArgumentKind::buffer;
   ScalarType type = ScalarType::f32;  // a buffer's element type
-  Access access = Access::in;         // buffers only; the others are `in`
+  Access access = Access::in;         // buffers only; scratch is `out`, the others are `in`
   Fill fill = Fill::zero;
   double fill_low = 0;
   double fill_high = 0;
 };
 
-struct LaunchPlan {
+// A kernel function and which of the package's arguments it takes, by position. Views live as long
+// as the package.
+struct StepSpec {
+  std::string_view entry;
+  Span<const std::uint8_t> arguments;
+};
+
+struct PlannedStep {
+  StepSpec spec;
+  std::uint8_t index = 0;  // among the package's steps; 0 for a reference of its own
   Range range;
   std::uint64_t local_memory_bytes = 0;  // as the description computes it, arguments included
+};
+
+// The launches that a configuration stands for at a shape, in order on one queue: at least one.
+class LaunchPlan {
+ public:
+  static constexpr std::size_t kMaxSteps = 6;
+  Span<const PlannedStep> steps() const { return {steps_.data(), count_}; }
+  const PlannedStep& first() const { return steps_[0]; }
+  void add(const PlannedStep& step) { steps_[count_++] = step; }  // at most kMaxSteps times
+
+ private:
+  std::array<PlannedStep, kMaxSteps> steps_{};
+  std::size_t count_ = 0;
 };
 
 // How far an output may be from the reference's:
@@ -89,26 +117,28 @@ struct Tolerance {
 //   invalid_argument  wrong number of dimensions or parameters, a dimension below 1, an expression
 //                     without a value (division by zero, overflow);
 //   unsupported       the configuration does not apply to this shape: a constraint over dimensions
-//   is
-//                     violated, a size is not positive, a global size is not a multiple of its
-//                     local one.
+//                     is violated, a size is not positive, a global size is not a multiple of its
+//                     local one, no step's condition holds.
 // They allocate only when they fail.
 class KernelPackage {
  public:
   static constexpr std::size_t kMaxBytes = 64u << 20;
 
   // Takes the file's bytes, verifies all of them, and reads the tables in place. `file_name` is for
-  // messages. Errors: corrupt, version_mismatch (needs a newer agent), unsupported (a sequence of
-  // several kernels), out_of_memory (too large).
+  // messages. Errors: corrupt, version_mismatch (needs a newer agent), unsupported (setup steps),
+  // out_of_memory (too large).
   static Result<std::shared_ptr<const KernelPackage>> open(std::vector<std::uint8_t> bytes,
                                                            std::string_view file_name);
   ~KernelPackage();
 
   std::string_view name() const;
   std::string_view source() const;
-  std::string_view entry() const;
+  // What a variant runs, in order; steps whose condition does not hold at a shape are left out.
+  std::size_t step_count() const;
+  StepSpec step(std::size_t index) const;
+  std::string_view entry() const { return step(0).entry; }
   Dialect dialect() const;
-  // Identity of the kernel: source, entry, options, launch geometry and space. Part of every key.
+  // Identity of the kernel: source, steps, options, launch geometry and space. Part of every key.
   std::uint64_t digest() const;
   const Space& space() const;
   const Configuration& default_configuration() const;
@@ -118,7 +148,8 @@ class KernelPackage {
 
   std::size_t argument_count() const;
   const ArgumentSpec& argument(std::size_t index) const;
-  // Size of a buffer argument, in bytes.
+  // Size of a buffer or scratch argument, in bytes. Scratch that a configuration does not need has
+  // one element.
   Result<std::uint64_t> buffer_bytes(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;
   // What the application does not pass: the value of a dimension argument, which its type can hold
@@ -132,8 +163,9 @@ class KernelPackage {
   // "-DMWG=64 ..." and the package's own options, separated by blanks. Allocates.
   std::string compile_options(const Configuration& configuration) const;
 
-  // The truth: another kernel function of the same source with the same arguments, or the kernel
-  // itself in a fixed configuration.
+  // The truth: another kernel function of the same source with the same arguments (but scratch), or
+  // the kernel itself in a fixed configuration.
+  bool reference_is_own_kernel() const;
   std::string_view reference_entry() const;
   const Configuration& reference_configuration() const;
   std::string reference_options() const;  // allocates

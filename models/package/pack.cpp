@@ -104,7 +104,7 @@ class Compiler {
   Status compile(PackageContents& out) {
     using Part = Status (Compiler::*)(PackageContents&);
     for (Part part : {&Compiler::identity, &Compiler::make_names, &Compiler::make_constraints,
-                      &Compiler::configurations, &Compiler::launch, &Compiler::arguments,
+                      &Compiler::configurations, &Compiler::arguments, &Compiler::steps,
                       &Compiler::reference, &Compiler::tolerance, &Compiler::work}) {
       if (Status status = (this->*part)(out); !status.ok()) return status;
     }
@@ -120,11 +120,12 @@ class Compiler {
 
   Status identity(PackageContents& out) {
     if (!space::is_kernel_name(d_.name)) return fail("expected a name for the kernel");
-    if (!space::is_identifier(d_.entry)) return fail("expected an entry point (a C identifier)");
+    if (d_.steps.empty() && !space::is_identifier(d_.entry)) {
+      return fail("expected an entry point (a C identifier)");
+    }
     if (d_.source.empty()) return fail("the source is empty");
     out.name = d_.name;
     out.source = source_;
-    out.entry = d_.entry;
     out.options = d_.options;
     out.dialect = d_.dialect;
     return Status();
@@ -215,7 +216,64 @@ class Compiler {
     }
     return optional_expression(described.local_memory_bytes, all_names(), out.local_memory_bytes);
   }
-  Status launch(PackageContents& out) { return compile_launch(d_.launch, "launch", out.launch); }
+
+  // One step that takes every argument, or those that are described.
+  Status steps(PackageContents& out) {
+    if (d_.steps.size() > LaunchPlan::kMaxSteps) {
+      return fail(std::to_string(d_.steps.size()) + " steps, expected at most " +
+                  std::to_string(LaunchPlan::kMaxSteps));
+    }
+    for (const DescribedStep& described : d_.steps) {
+      out.steps.emplace_back();
+      Status status = step(described, out.steps.back());
+      if (!status.ok()) return status;
+    }
+    if (!d_.steps.empty()) return scratch_is_used(out);
+    out.steps.emplace_back();
+    out.steps.back().entry = d_.entry;
+    out.steps.back().arguments = positions(/*with_scratch=*/true);
+    return compile_launch(d_.launch, "launch", out.steps.back().launch);
+  }
+  Status step(const DescribedStep& described, space::StepContents& out) const {
+    const std::string what = "step '" + described.entry + "'";
+    const auto wrong = [&](const std::string& why) {
+      return described.where.empty() ? fail(what + ": " + why)
+                                     : invalid(described.where, what + ": " + why);
+    };
+    if (!space::is_identifier(described.entry)) return wrong("expected a C identifier");
+    if (described.arguments.empty()) return wrong("expected at least one argument");
+    if (described.arguments.size() > kMaxArguments) return wrong("too many arguments");
+    out.entry = described.entry;
+    for (const std::string& name : described.arguments) {
+      const auto is_it = [&](const DescribedArgument& argument) { return argument.name == name; };
+      const auto found = std::find_if(d_.arguments.begin(), d_.arguments.end(), is_it);
+      if (found == d_.arguments.end()) return wrong("there is no argument '" + name + "'");
+      out.arguments.push_back(static_cast<std::uint8_t>(found - d_.arguments.begin()));
+    }
+    Status status = compile_launch(described.launch, what.c_str(), out.launch);
+    return status.ok() ? optional_expression(described.condition, all_names(), out.condition)
+                       : status;
+  }
+  // Scratch that one step alone sees hands nothing on.
+  Status scratch_is_used(const PackageContents& out) const {
+    for (std::size_t i = 0; i < d_.arguments.size(); ++i) {
+      if (d_.arguments[i].kind != ArgumentKind::scratch) continue;
+      const auto takes = [i](const space::StepContents& step) {
+        return std::count(step.arguments.begin(), step.arguments.end(), i) > 0;
+      };
+      if (std::count_if(out.steps.begin(), out.steps.end(), takes) >= 2) continue;
+      return fail("scratch '" + d_.arguments[i].name + "': expected two steps at least to take it");
+    }
+    return Status();
+  }
+  std::vector<std::uint8_t> positions(bool with_scratch) const {
+    std::vector<std::uint8_t> all;
+    for (std::size_t i = 0; i < d_.arguments.size(); ++i) {
+      if (!with_scratch && d_.arguments[i].kind == ArgumentKind::scratch) continue;
+      all.push_back(static_cast<std::uint8_t>(i));
+    }
+    return all;
+  }
 
   Status arguments(PackageContents& out) {
     if (d_.arguments.empty() || d_.arguments.size() > kMaxArguments) {
@@ -243,6 +301,9 @@ class Compiler {
                   "expected a size (of a buffer or of local memory) or a value (of a "
                   "dimension)");
     }
+    if (described.kind == ArgumentKind::scratch && d_.steps.empty()) {
+      return fail(name + "scratch is what several steps share; expected <steps>");
+    }
     if (described.kind == ArgumentKind::local && d_.dialect != Dialect::opencl) {
       return fail(name +
                   "only the dialect 'opencl' has local memory as an argument; elsewhere "
@@ -252,7 +313,9 @@ class Compiler {
     spec.name = described.name;
     spec.kind = described.kind;
     spec.type = described.type;
-    spec.access = described.kind == ArgumentKind::buffer ? described.access : Access::in;
+    spec.access = described.kind == ArgumentKind::buffer    ? described.access
+                  : described.kind == ArgumentKind::scratch ? Access::out
+                                                            : Access::in;
     spec.fill = described.fill;
     spec.fill_low = described.fill_low;
     spec.fill_high = described.fill_high;
@@ -269,12 +332,17 @@ class Compiler {
     if (own_kernel && !space::is_identifier(d_.reference.entry)) {
       return fail("reference: expected a C identifier as entry point");
     }
-    out.reference_entry = own_kernel ? std::string_view(d_.reference.entry) : out.entry;
-    if (d_.reference.launch.global.empty() && d_.reference.launch.local.empty()) {
-      out.reference_launch = out.launch;
-      return Status();
-    }
-    return compile_launch(d_.reference.launch, "reference", out.reference_launch);
+    const bool own_launch =
+        !d_.reference.launch.global.empty() || !d_.reference.launch.local.empty();
+    if (!own_kernel && !own_launch) return Status();
+    out.reference.emplace_back();
+    space::StepContents& step = out.reference.back();
+    step.entry = own_kernel ? std::string_view(d_.reference.entry) : out.steps.front().entry;
+    step.arguments = positions(/*with_scratch=*/false);
+    if (own_launch) return compile_launch(d_.reference.launch, "reference", step.launch);
+    if (!d_.steps.empty()) return fail("reference: expected global and local sizes of its own");
+    step.launch = out.steps.front().launch;
+    return Status();
   }
 
   Status tolerance(PackageContents& out) {

@@ -24,6 +24,15 @@ struct LaunchGeometry {
   Expression local_memory_bytes;
 };
 
+// Views point into the package's bytes.
+struct StepContents {
+  std::string_view entry;
+  std::vector<std::uint8_t> arguments;  // positions among the package's
+  LaunchGeometry launch;
+  Expression condition;  // of a step that runs always: no code
+  StepSpec spec() const { return {entry, {arguments.data(), arguments.size()}}; }
+};
+
 // The binaries of one configuration (Space::key).
 struct StoredBinaries {
   std::uint64_t configuration_key = 0;
@@ -33,7 +42,7 @@ struct StoredBinaries {
 // Views point into `bytes`.
 struct PackageContents {
   std::shared_ptr<const std::vector<std::uint8_t>> bytes;
-  std::string_view name, source, entry, options;
+  std::string_view name, source, options;
   Dialect dialect = Dialect::portable;
   std::uint64_t digest = 0, source_digest = 0;
 
@@ -45,10 +54,9 @@ struct PackageContents {
   std::vector<ArgumentSpec> arguments;
   std::vector<Expression> argument_sizes;  // elements of a buffer, value of a dimension
 
-  LaunchGeometry launch;
-  std::string_view reference_entry;
-  LaunchGeometry reference_launch;
-  bool reference_is_kernel = true;  // same function: its shape constraints apply too
+  std::vector<StepContents> steps;
+  // Empty: the variant itself.
+  std::vector<StepContents> reference;
   Configuration reference_configuration;
 
   double tolerance_absolute = 0;

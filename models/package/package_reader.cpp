@@ -270,7 +270,7 @@ class Reader {
   }
 
   Status read_argument(const fb::Argument& stored) {
-    if (stored.kind() > 3 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
+    if (stored.kind() > 4 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
         stored.fill() > 3) {
       return unsupported({"its kind, type, access or fill is unknown to this version"});
     }
@@ -289,6 +289,9 @@ class Reader {
     if (spec.kind == ArgumentKind::dimension && !is_integer(spec.type)) {
       return corrupt({"a dimension is an integer"});
     }
+    if (spec.kind == ArgumentKind::scratch && spec.access != Access::out) {
+      return corrupt({"scratch is written before it is read"});
+    }
     if (spec.kind == ArgumentKind::local && contents_->dialect != Dialect::opencl) {
       return corrupt({"only the dialect opencl has local memory as an argument"});
     }
@@ -301,46 +304,59 @@ class Reader {
   }
 
   // --- what is launched ---
-  Status read_step(const fb::Step& step, std::string_view& entry, LaunchGeometry& launch) {
-    entry = text_of(step.entry());
-    if (!is_identifier(entry)) return corrupt({"the entry point is not an identifier"});
-    if (step.arguments() != nullptr && !names_all_in_order(*step.arguments())) {
-      return unsupported({"a kernel with other arguments than the package's own"});
-    }
-    Status status = read_expressions(step.global(), 3, "global sizes", launch.global);
+  Status read_step(const fb::Step& step, std::vector<StepContents>& out) {
+    out.emplace_back();
+    StepContents& read = out.back();
+    LaunchGeometry& launch = read.launch;
+    read.entry = text_of(step.entry());
+    if (!is_identifier(read.entry)) return corrupt({"an entry point is not an identifier"});
+    Status status = read_step_arguments(step.arguments(), read.arguments);
+    if (status.ok()) status = read_expressions(step.global(), 3, "global sizes", launch.global);
     if (status.ok()) status = read_expressions(step.local(), 3, "local sizes", launch.local);
     if (status.ok()) status = read_expression(step.local_memory_bytes(), launch.local_memory_bytes);
+    if (status.ok()) status = read_expression(step.condition(), read.condition);
     if (status.ok() && (launch.global.empty() || launch.global.size() != launch.local.size())) {
       return corrupt({"expected as many local as global sizes, 1 to 3"});
     }
     return status;
   }
-  bool names_all_in_order(const FbVector<std::uint8_t>& arguments) const {
-    if (arguments.size() != contents_->arguments.size()) return false;
-    for (flatbuffers::uoffset_t i = 0; i < arguments.size(); ++i) {
-      if (arguments.Get(i) != i) return false;
+
+  Status read_step_arguments(const FbVector<std::uint8_t>* stored, std::vector<std::uint8_t>& out) {
+    const std::size_t count = contents_->arguments.size();
+    if (stored == nullptr) {
+      for (std::size_t i = 0; i < count; ++i) out.push_back(static_cast<std::uint8_t>(i));
+      return {};
     }
-    return true;
+    if (stored->size() < 1 || stored->size() > kMaxArguments) {
+      return corrupt({"a step with ", stored->size(), " arguments"});
+    }
+    for (const std::uint8_t position : *stored) {
+      if (position >= count) return corrupt({"a step takes argument ", position, " of ", count});
+      out.push_back(position);
+    }
+    return {};
   }
 
   Status read_variant() {
     const fb::Variant& variant = *root_->variant();
-    if (variant.steps()->size() != 1) {
+    const std::size_t count = variant.steps()->size();
+    if (count < 1 || count > LaunchPlan::kMaxSteps) {
       return unsupported(
-          {"a sequence of ", variant.steps()->size(), " kernels (this version runs exactly one)"});
+          {"a sequence of ", count, " kernels, expected 1 to ", LaunchPlan::kMaxSteps});
     }
     if (variant.setup() != nullptr && variant.setup()->size() != 0) {
       return unsupported({"kernels that run as setup"});
     }
     if (variant.workspace_bytes() != nullptr) return unsupported({"a workspace"});
-    return read_step(*variant.steps()->Get(0), contents_->entry, contents_->launch);
+    for (const fb::Step* step : *variant.steps()) {
+      if (Status status = read_step(*step, contents_->steps); !status.ok()) return status;
+    }
+    return {};
   }
 
   Status read_reference() {
     PackageContents& c = *contents_;
     c.reference_configuration = c.default_configuration;
-    c.reference_entry = c.entry;
-    c.reference_launch = LaunchGeometry(c.launch);
     const fb::Reference* reference = root_->reference();
     if (reference == nullptr) return Status();
     if (reference->configuration() != nullptr) {
@@ -349,10 +365,7 @@ class Reader {
       if (!status.ok()) return status;
     }
     if (reference->step() == nullptr) return Status();
-    c.reference_launch = LaunchGeometry();
-    Status status = read_step(*reference->step(), c.reference_entry, c.reference_launch);
-    c.reference_is_kernel = c.reference_entry == c.entry;
-    return status;
+    return read_step(*reference->step(), c.reference);
   }
 
   Status read_tolerance() {
@@ -398,13 +411,33 @@ class Reader {
     PackageContents& c = *contents_;
     c.source_digest = digest_of(c.source);
     Digest digest;
-    digest.add(c.source_digest).add(c.entry).add(c.options).add(std::uint64_t{root_->dialect()});
-    digest.add(c.space.digest());
-    for (const auto* sizes : {&c.launch.global, &c.launch.local}) {
+    digest.add(c.source_digest).add(c.steps.front().entry).add(c.options);
+    digest.add(std::uint64_t{root_->dialect()}).add(c.space.digest());
+    add_geometry(c.steps.front().launch, digest);
+    if (c.steps.size() > 1) add_further_steps(digest);
+    c.digest = digest.value();
+  }
+
+  static void add_geometry(const LaunchGeometry& launch, Digest& digest) {
+    for (const auto* sizes : {&launch.global, &launch.local}) {
       digest.add(sizes->size());
       for (const Expression& size : *sizes) digest.add(size.digest());
     }
-    c.digest = digest.value();
+  }
+
+  void add_further_steps(Digest& digest) const {
+    const PackageContents& c = *contents_;
+    for (std::size_t i = 0; i < c.steps.size(); ++i) {
+      const StepContents& step = c.steps[i];
+      digest.add(step.condition.digest()).add(step.arguments.size());
+      for (const std::uint8_t position : step.arguments) digest.add(std::uint64_t{position});
+      if (i == 0) continue;
+      digest.add(step.entry);
+      add_geometry(step.launch, digest);
+    }
+    for (std::size_t i = 0; i < c.arguments.size(); ++i) {
+      if (c.arguments[i].kind == ArgumentKind::scratch) digest.add(c.argument_sizes[i].digest());
+    }
   }
 
   std::unique_ptr<PackageContents> contents_;

@@ -17,8 +17,9 @@ using Offset = flatbuffers::Offset<T>;
 template <class T>
 using Offsets = std::vector<Offset<T>>;
 
-// What a version-1 package may be read by: the first version that knows the format.
-constexpr std::uint32_t kMinimumAgentVersion = 1000;  // 0.1.0
+// The first agent version that knows the format, and the first one that runs several steps.
+constexpr std::uint32_t kFirstVersion = 1000;  // 0.1.0
+constexpr std::uint32_t kVersionOfSeveralSteps = 1000;
 
 class Writer {
  public:
@@ -42,7 +43,7 @@ class Writer {
     const auto operations = expression(operations_);
     const fb::KernelSeal seal(0);
     builder_.Finish(
-        fb::CreateKernelPackage(builder_, &seal, kMinimumAgentVersion, 0, name, source,
+        fb::CreateKernelPackage(builder_, &seal, minimum_agent_version(), 0, name, source,
                                 static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
                                 default_configuration, shape_constraints, arguments, variant,
                                 reference, tolerance, binaries, operations),
@@ -51,6 +52,16 @@ class Writer {
   }
 
  private:
+  std::uint32_t minimum_agent_version() const {
+    const StepContents& first = c_.steps.front();
+    const bool plain = c_.steps.size() == 1 && takes_all(first) && first.condition.code().empty();
+    return plain ? kFirstVersion : kVersionOfSeveralSteps;
+  }
+  bool takes_all(const StepContents& step) const {
+    bool all = step.arguments.size() == c_.arguments.size();
+    for (std::size_t i = 0; all && i < step.arguments.size(); ++i) all = step.arguments[i] == i;
+    return all;
+  }
   std::vector<std::uint8_t> sealed() const {
     const std::uint8_t* data = builder_.GetBufferPointer();
     std::vector<std::uint8_t> bytes(data, data + builder_.GetSize());
@@ -131,19 +142,24 @@ class Writer {
     return builder_.CreateVector(arguments);
   }
 
-  Offset<fb::Step> write_step(std::string_view entry, const LaunchGeometry& launch) {
-    const auto stored_entry = text(entry);
-    const auto global = expressions(launch.global);
-    const auto local = expressions(launch.local);
-    const auto memory = expression(launch.local_memory_bytes);
-    return fb::CreateStep(builder_, stored_entry, global, local, memory);
+  Offset<fb::Step> write_step(const StepContents& step) {
+    const auto stored_entry = text(step.entry);
+    const auto global = expressions(step.launch.global);
+    const auto local = expressions(step.launch.local);
+    const auto memory = expression(step.launch.local_memory_bytes);
+    // Absent: all in order.
+    const auto arguments = takes_all(step) ? Offset<flatbuffers::Vector<std::uint8_t>>()
+                                           : builder_.CreateVector(step.arguments);
+    const auto condition = expression(step.condition);
+    return fb::CreateStep(builder_, stored_entry, global, local, memory, arguments, condition);
   }
   Offset<fb::Variant> write_variant() {
-    const Offsets<fb::Step> steps{write_step(c_.entry, c_.launch)};
+    Offsets<fb::Step> steps;
+    for (const StepContents& step : c_.steps) steps.push_back(write_step(step));
     return fb::CreateVariant(builder_, builder_.CreateVector(steps));
   }
   Offset<fb::Reference> write_reference() {
-    const auto step = write_step(c_.reference_entry, c_.reference_launch);
+    const auto step = c_.reference.empty() ? Offset<fb::Step>() : write_step(c_.reference.front());
     const auto configuration = values(c_.reference_configuration);
     return fb::CreateReference(builder_, step, configuration);
   }

@@ -96,12 +96,14 @@ class Reader : private XmlElements {
     if (!space::is_kernel_name(description_.name)) {
       return fail(root, "'" + description_.name + "' is not a name (letters, digits, _ - .)");
     }
+    const bool several = root.FirstChildElement("steps") != nullptr;
     return only_children(root, {"source", "dimensions", "parameters", "constraints", "launch",
-                                "arguments", "reference", "tolerance", "work"}) &&
-           sources(root) && section(root, "dimensions", true, &Reader::dimensions) &&
+                                "steps", "arguments", "reference", "tolerance", "work"}) &&
+           sources(root, several) && section(root, "dimensions", true, &Reader::dimensions) &&
            section(root, "parameters", true, &Reader::parameters) &&
            section(root, "constraints", false, &Reader::constraints) &&
-           section(root, "launch", true, &Reader::launch) &&
+           section(root, "launch", !several, &Reader::launch) &&
+           section(root, "steps", false, &Reader::steps) &&
            section(root, "arguments", true, &Reader::arguments) &&
            section(root, "reference", false, &Reader::reference) &&
            section(root, "tolerance", false, &Reader::tolerance) &&
@@ -115,14 +117,19 @@ class Reader : private XmlElements {
     return !needed || fail(root, "expected a child <" + std::string(name) + ">");
   }
 
-  bool sources(const XMLElement& root) {
+  bool sources(const XMLElement& root, bool several_steps) {
     const XMLElement* first = root.FirstChildElement("source");
     if (first == nullptr) return fail(root, "expected a child <source>");
     const bool several = first->NextSiblingElement("source") != nullptr;
     for (const XMLElement* e = first; e != nullptr; e = e->NextSiblingElement("source")) {
       if (!source(*e, several)) return false;
     }
-    if (description_.entry.empty()) return fail(*first, "expected an attribute 'entry'");
+    if (several_steps && !description_.entry.empty()) {
+      return fail(*first, "each <step> has its own 'entry', expected none here");
+    }
+    if (!several_steps && description_.entry.empty()) {
+      return fail(*first, "expected an attribute 'entry'");
+    }
     return true;
   }
   bool source(const XMLElement& element, bool several) {
@@ -137,16 +144,24 @@ class Reader : private XmlElements {
     if (several) description_.source += "#line 1 \"" + file_name_of(file) + "\"\n";
     description_.source += *text;
     if (several && !text->empty() && text->back() != '\n') description_.source += '\n';
-    if (element.Attribute("entry") == nullptr) {
-      if (element.Attribute("dialect") == nullptr && element.Attribute("options") == nullptr) {
-        return true;
-      }
+    const bool has_entry = element.Attribute("entry") != nullptr;
+    const bool says_more =
+        element.Attribute("dialect") != nullptr || element.Attribute("options") != nullptr;
+    if (!has_entry && !says_more) return true;
+    if (!has_entry && !is_first_source(element)) {
       return fail(element, "'dialect' and 'options' belong to the <source> with 'entry'");
     }
     if (!description_.entry.empty()) return fail(element, "a second 'entry'");
     if (const char* options = element.Attribute("options")) description_.options = options;
-    return identifier(element, "entry", description_.entry) &&
+    return (!has_entry || identifier(element, "entry", description_.entry)) &&
            choice(element, "dialect", kDialects, description_.dialect);
+  }
+
+  // Of a kernel of several steps: the first one speaks for all.
+  static bool is_first_source(const XMLElement& element) {
+    const tinyxml2::XMLElement* root = element.Parent()->ToElement();
+    return root->FirstChildElement("steps") != nullptr &&
+           root->FirstChildElement("source") == &element;
   }
 
   bool dimensions(const XMLElement& element) {
@@ -277,19 +292,52 @@ class Reader : private XmlElements {
            geometry(element, description_.launch, true);
   }
 
+  bool steps(const XMLElement& element) {
+    if (element.NextSiblingElement("launch") != nullptr ||
+        element.PreviousSiblingElement("launch") != nullptr) {
+      return fail(element, "expected either <launch> or <steps>");
+    }
+    if (!only_attributes(element, {}) || !only_children(element, {"step"})) return false;
+    for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      if (!step(*e)) return false;
+    }
+    return !description_.steps.empty() || fail(element, "expected at least one <step>");
+  }
+  bool step(const XMLElement& element) {
+    DescribedStep step;
+    std::string names;
+    step.where = where(element);
+    step.condition = expression(element, "when");
+    if (!only_attributes(element, {"entry", "arguments", "when"}) ||
+        !only_children(element, {"global", "local", "local-memory"}) ||
+        !identifier(element, "entry", step.entry) || !required(element, "arguments", names) ||
+        !geometry(element, step.launch, true)) {
+      return false;
+    }
+    std::size_t at = 0;
+    while ((at = names.find_first_not_of(" \t\n", at)) != std::string::npos) {
+      const std::size_t end = std::min(names.find_first_of(" \t\n", at), names.size());
+      step.arguments.push_back(names.substr(at, end - at));
+      at = end;
+    }
+    description_.steps.push_back(std::move(step));
+    return true;
+  }
+
   bool arguments(const XMLElement& element) {
     if (!only_attributes(element, {}) ||
-        !only_children(element, {"buffer", "scalar", "dimension", "local"})) {
+        !only_children(element, {"buffer", "scalar", "dimension", "local", "scratch"})) {
       return false;
     }
     std::set<std::string> names;
     for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
       DescribedArgument argument;
       const std::string_view kind = e->Name();
-      const bool good = kind == "buffer"   ? buffer(*e, argument)
-                        : kind == "scalar" ? scalar(*e, argument)
-                        : kind == "local"  ? local(*e, argument)
-                                           : dimension_argument(*e, argument);
+      const bool good = kind == "buffer"    ? buffer(*e, argument)
+                        : kind == "scalar"  ? scalar(*e, argument)
+                        : kind == "local"   ? local(*e, argument)
+                        : kind == "scratch" ? scratch(*e, argument)
+                                            : dimension_argument(*e, argument);
       if (!good) return false;
       if (!names.insert(argument.name).second) {
         return fail(*e, "the name '" + argument.name + "' is used twice");
@@ -339,6 +387,14 @@ class Reader : private XmlElements {
     std::string text;
     return only_attributes(element, {"name", "bytes"}) && only_children(element, {}) &&
            identifier(element, "name", out.name) && required(element, "bytes", text);
+  }
+  bool scratch(const XMLElement& element, DescribedArgument& out) {
+    out.kind = ArgumentKind::scratch;
+    out.size = expression(element, "elements");
+    std::string text;
+    return only_attributes(element, {"name", "type", "elements"}) && only_children(element, {}) &&
+           identifier(element, "name", out.name) && required(element, "type", text) &&
+           choice(element, "type", kTypes, out.type) && required(element, "elements", text);
   }
   // A `value` alone means fill="constant".
   bool fill(const XMLElement& element, DescribedArgument& out) {

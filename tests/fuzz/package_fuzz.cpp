@@ -45,8 +45,8 @@ void use(const KernelPackage& package) {
     const auto plan = package.plan(shape, package.default_configuration());
     if (plan.ok()) {
       for (std::size_t axis = 0; axis < 3; ++axis) {
-        require(plan->range.local[axis] > 0);
-        require(plan->range.global[axis] % plan->range.local[axis] == 0);
+        require(plan->first().range.local[axis] > 0);
+        require(plan->first().range.global[axis] % plan->first().range.local[axis] == 0);
       }
     }
     (void)package.reference_plan(shape);

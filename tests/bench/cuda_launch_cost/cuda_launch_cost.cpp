@@ -115,9 +115,10 @@ class Contest {
     for (int b = 0; b < 3; ++b) std::memcpy(&memory[b], arguments_[b].data(), sizeof memory[b]);
     void* parameters[] = {&m, &n, &k, &memory[0], &memory[1], &memory[2], &alpha, &beta};
     if (pushes_per_launch_) call(driver_->CtxPushCurrent(context_), "cuCtxPushCurrent");
-    call(driver_->LaunchKernel(function_, blocks(plan.range, 0), blocks(plan.range, 1), 1,
-                               static_cast<unsigned>(plan.range.local[0]),
-                               static_cast<unsigned>(plan.range.local[1]), 1, 0, stream_,
+    call(driver_->LaunchKernel(function_, blocks(plan.first().range, 0),
+                               blocks(plan.first().range, 1), 1,
+                               static_cast<unsigned>(plan.first().range.local[0]),
+                               static_cast<unsigned>(plan.first().range.local[1]), 1, 0, stream_,
                                parameters, nullptr),
          "cuLaunchKernel");
     if (pushes_per_launch_) pop();

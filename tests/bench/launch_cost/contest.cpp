@@ -114,7 +114,7 @@ void Contest::make_raw_kernel(const KernelPackage& package) {
   for (const Shape& shape : shapes_) {
     const LaunchPlan plan = required(package.plan(shape, package.default_configuration()));
     raw_launches_.push_back({static_cast<cl_int>(shape[0]), static_cast<cl_int>(shape[1]),
-                             static_cast<cl_int>(shape[2]), plan.range});
+                             static_cast<cl_int>(shape[2]), plan.first().range});
   }
 }
 

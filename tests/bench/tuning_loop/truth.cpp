@@ -55,7 +55,7 @@ Comparison compare_with_best(Device& device, const std::string& history,
   std::vector<Contestant> all;
   for (const Configuration& each : configurations) {
     all.push_back({required(trial::compile_entry(device, *package, package->entry(), each, 1)),
-                   required(package->plan(kShape, each)).range,
+                   required(package->plan(kShape, each)).first().range,
                    {}});
   }
   const Argument arguments[] = {static_cast<std::int32_t>(kShape[0]),

@@ -43,7 +43,7 @@ Findings run_broken(Device& device, const KernelPackage& package,
   const std::array<Argument, 5> arguments{
       Argument(static_cast<std::int32_t>(rows)), Argument(static_cast<std::int32_t>(columns)),
       in_buffer->argument(), out_buffer->argument(), Argument(scale)};
-  run(device, *program, plan->range, arguments);
+  run(device, *program, plan->first().range, arguments);
   const auto out = download(device, *out_buffer, in.size() + kGuardElements);
 
   Findings findings;
@@ -118,8 +118,8 @@ TEST_CASE("the broken kernel says how much local memory it will ask for") {
   const auto package = open_broken();
   auto plan = package->plan({100, 70}, {8, 8});
   REQUIRE(plan.ok());
-  CHECK(plan->local_memory_bytes == 256u << 20);
-  CHECK(plan->local_memory_bytes > open_first_device()->info().local_memory_bytes);
+  CHECK(plan->first().local_memory_bytes == 256u << 20);
+  CHECK(plan->first().local_memory_bytes > open_first_device()->info().local_memory_bytes);
 }
 
 // Run on its own under a checker of races, to show that the checker sees what it should.

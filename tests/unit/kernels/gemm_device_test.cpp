@@ -117,8 +117,9 @@ std::size_t run_and_count_wrong(Device& device, Program& program, const Range& r
 }
 
 bool fits(const Device& device, const LaunchPlan& plan) {
-  return plan.local_memory_bytes <= device.info().local_memory_bytes &&
-         plan.range.local[0] * plan.range.local[1] <= device.info().max_work_group_size;
+  return plan.first().local_memory_bytes <= device.info().local_memory_bytes &&
+         plan.first().range.local[0] * plan.first().range.local[1] <=
+             device.info().max_work_group_size;
 }
 
 void check_configuration(Device& device, const KernelPackage& package,
@@ -137,7 +138,7 @@ void check_configuration(Device& device, const KernelPackage& package,
     CAPTURE(p.k);
     CAPTURE(p.alpha);
     CAPTURE(p.beta);
-    CHECK(run_and_count_wrong(device, *program, plan->range, p) == 0);
+    CHECK(run_and_count_wrong(device, *program, plan->first().range, p) == 0);
   }
 }
 
@@ -163,10 +164,10 @@ TEST_CASE("the default configuration of gemm asks for 64 work items and no local
   const auto package = open_gemm();
   auto plan = package->plan({100, 200, 300}, package->default_configuration());
   REQUIRE(plan.ok());
-  CHECK(plan->range.local[0] * plan->range.local[1] == 64);
-  CHECK(plan->range.global[0] == 7 * 8);
-  CHECK(plan->range.global[1] == 4 * 8);
-  CHECK(plan->local_memory_bytes == 0);
+  CHECK(plan->first().range.local[0] * plan->first().range.local[1] == 64);
+  CHECK(plan->first().range.global[0] == 7 * 8);
+  CHECK(plan->first().range.global[1] == 4 * 8);
+  CHECK(plan->first().local_memory_bytes == 0);
 }
 
 TEST_CASE("the reference of gemm agrees with double precision") {
@@ -180,7 +181,7 @@ TEST_CASE("the reference of gemm agrees with double precision") {
     CAPTURE(p.m);
     CAPTURE(p.n);
     CAPTURE(p.k);
-    CHECK(run_and_count_wrong(*device, *program, plan->range, p) == 0);
+    CHECK(run_and_count_wrong(*device, *program, plan->first().range, p) == 0);
   }
 }
 
@@ -208,7 +209,7 @@ TEST_CASE("a fault in gemm is found") {
   const Problem problem{9, 21, 35, 1.0f, 1.0f};
   auto plan = (*package)->plan({problem.m, problem.n, problem.k}, configuration);
   REQUIRE(plan.ok());
-  CHECK(run_and_count_wrong(*device, *program, plan->range, problem) > 0);
+  CHECK(run_and_count_wrong(*device, *program, plan->first().range, problem) > 0);
 }
 
 // Forty configurations; campaigns of more (IDLETUNE_GEMM_CONFIGURATIONS) and others
@@ -233,7 +234,7 @@ TEST_CASE("every parameter value of gemm is right for a tiny shape") {
   const std::vector<Problem> problems{{9, 21, 35, 1.0f, 1.0f}};
   check_configuration(*device, *package, package->default_configuration(), problems);
   const auto work_items = [&](const Configuration& configuration) {
-    const Range range = package->plan({9, 21, 35}, configuration).value().range;
+    const Range range = package->plan({9, 21, 35}, configuration).value().first().range;
     return static_cast<double>(range.global[0] * range.global[1]);
   };
   for (const Configuration& configuration :

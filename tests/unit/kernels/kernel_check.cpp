@@ -40,8 +40,8 @@ Subject open_subject(const KernelCheck& check) {
 }
 
 bool fits(const Device& device, const LaunchPlan& plan) {
-  const auto& local = plan.range.local;
-  return plan.local_memory_bytes <= device.info().local_memory_bytes &&
+  const auto& local = plan.first().range.local;
+  return plan.first().local_memory_bytes <= device.info().local_memory_bytes &&
          local[0] * local[1] * local[2] <= device.info().max_work_group_size;
 }
 
@@ -182,7 +182,7 @@ void check_configuration(const KernelCheck& check, const Subject& subject,
       program = compile(*subject.device, *subject.package, subject.package->entry(),
                         subject.package->compile_options(configuration));
     }
-    check_run(check, subject, *program, plan->range, shape, configuration);
+    check_run(check, subject, *program, plan->first().range, shape, configuration);
   }
 }
 
@@ -197,7 +197,8 @@ void check_reference_kernel(const KernelCheck& check) {
     CAPTURE(to_text(shape));
     auto plan = package.reference_plan(shape);
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
-    check_run(check, subject, *program, plan->range, shape, package.reference_configuration());
+    check_run(check, subject, *program, plan->first().range, shape,
+              package.reference_configuration());
   }
 }
 
@@ -229,7 +230,7 @@ void check_every_value_on_tiny_shape(const KernelCheck& check) {
   const auto work_items = [&](const Configuration& configuration) {
     const auto plan = subject.package->plan(check.tiny, configuration);
     if (!plan.ok()) return std::numeric_limits<double>::infinity();
-    const auto& global = plan->range.global;
+    const auto& global = plan->first().range.global;
     return static_cast<double>(global[0]) * static_cast<double>(global[1] * global[2]);
   };
   const auto configurations =
@@ -259,7 +260,7 @@ void check_fault_is_found(const KernelCheck& check) {
   const auto plan = subject.package->plan(check.tiny, configuration);
   REQUIRE(plan.ok());
   const Findings found =
-      run_and_compare(check, subject, *program, plan->range, check.tiny, configuration);
+      run_and_compare(check, subject, *program, plan->first().range, check.tiny, configuration);
   CHECK(found.wrong > 0);
   CHECK(found.refused > 0);
 }

@@ -98,9 +98,9 @@ TEST_CASE("every kernel's local size stays within 1024 work items") {
       const Configuration configuration = (*package)->space().sample(random);
       const auto plan = (*package)->plan(shape, configuration);
       REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
-      const auto& local = plan->range.local;
+      const auto& local = plan->first().range.local;
       CHECK(local[0] * local[1] * local[2] <= 1024);
-      CHECK(plan->local_memory_bytes <= 32768);
+      CHECK(plan->first().local_memory_bytes <= 32768);
     }
   }
 }

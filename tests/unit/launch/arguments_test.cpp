@@ -191,7 +191,7 @@ TEST_CASE("local memory is what the configuration that runs needs") {
   (*slot)->current = wide->get();
   REQUIRE(camera.launch({10}, {b, b, 1.0f, 1}).ok());
   CHECK(camera.device.launched[5].local_bytes() == 128);
-  CHECK(camera.kernel->package().plan({10}, {64})->local_memory_bytes == 228);
+  CHECK(camera.kernel->package().plan({10}, {64})->first().local_memory_bytes == 228);
 }
 
 TEST_CASE("a shape that the kernel's own numbers cannot hold is refused") {

@@ -63,8 +63,8 @@ void exercise(const KernelPackage& package) {
     CHECK_FALSE(package.compile_options(configuration).empty());
     const auto plan = package.plan(shape, configuration);
     if (!plan.ok()) continue;
-    for (std::size_t axis = 0; axis < plan->range.dimensions; ++axis) {
-      CHECK(plan->range.global[axis] % plan->range.local[axis] == 0);
+    for (std::size_t axis = 0; axis < plan->first().range.dimensions; ++axis) {
+      CHECK(plan->first().range.global[axis] % plan->first().range.local[axis] == 0);
     }
   }
   (void)package.reference_plan(shape);
@@ -121,10 +121,10 @@ TEST_CASE("a plan has the sizes of the description") {
   const Package package = golden();
   const auto plan = package->plan(Shape{1000}, Configuration{64, 4, 2});
   REQUIRE(plan.ok());
-  CHECK(plan->range.dimensions == 1);
-  CHECK(plan->range.global[0] == 256);  // ceil(1000 / 256) * 64
-  CHECK(plan->range.local[0] == 64);
-  CHECK(plan->local_memory_bytes == 0);
+  CHECK(plan->first().range.dimensions == 1);
+  CHECK(plan->first().range.global[0] == 256);  // ceil(1000 / 256) * 64
+  CHECK(plan->first().range.local[0] == 64);
+  CHECK(plan->first().local_memory_bytes == 0);
   CHECK(package->compile_options(Configuration{64, 4, 2}) == "-DWG=64 -DWPT=4 -DVW=2");
 }
 
@@ -184,8 +184,8 @@ TEST_CASE("the reference has an entry point, sizes and options of its own") {
   CHECK(package->reference_options() == "-DWG=64 -DWPT=1 -DVW=1");
   const auto plan = package->reference_plan(Shape{1001});
   REQUIRE(plan.ok());
-  CHECK(plan->range.global[0] == 1001);
-  CHECK(plan->range.local[0] == 1);
+  CHECK(plan->first().range.global[0] == 1001);
+  CHECK(plan->first().range.local[0] == 1);
 }
 
 TEST_CASE("the tolerance grows with the larger of the reference and the scale") {
