@@ -177,7 +177,7 @@ TEST_CASE("without <reference> the default configuration is the truth") {
   REQUIRE(package.ok());
   CHECK((*package)->reference_entry() == "saxpy");
   CHECK((*package)->reference_configuration() == (*package)->default_configuration());
-  CHECK((*package)->reference_plan(Shape{1000})->range.global[0] == 1024);
+  CHECK((*package)->reference_plan(Shape{1000})->first().range.global[0] == 1024);
 }
 
 TEST_CASE("a reference may be the kernel in a fixed configuration") {
@@ -192,7 +192,7 @@ TEST_CASE("a reference may be the kernel in a fixed configuration") {
   REQUIRE(package.ok());
   CHECK((*package)->reference_configuration() == Configuration{32, 1, 1});
   CHECK((*package)->reference_options() == "-DWG=32 -DWPT=1 -DVW=1");
-  CHECK((*package)->reference_plan(Shape{33})->range.local[0] == 32);
+  CHECK((*package)->reference_plan(Shape{33})->first().range.local[0] == 32);
 }
 
 TEST_CASE("several sources are joined in order and keep their line numbers") {
@@ -247,4 +247,41 @@ TEST_CASE("value lists know ranges and steps") {
                           "1..65536", "1.5", "1..4:x", "9223372036854775808", "1...4"}) {
     CHECK_FALSE_MESSAGE(space::parse_values(bad).ok(), bad);
   }
+}
+
+TEST_CASE("a kernel of several steps is read, with what each step takes") {
+  const auto description = read_kernel_xml(kFolder + "padded_product.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  REQUIRE(description->steps.size() == 4);
+  CHECK(description->entry.empty());
+  CHECK(description->steps[1].entry == "multiply");
+  CHECK(description->steps[1].condition.text == "M % T != 0");
+  CHECK(description->steps[1].arguments ==
+        std::vector<std::string>{"n", "k", "padded_a", "b", "padded_c"});
+  const auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  const auto package = KernelPackage::open(*bytes, "padded_product");
+  REQUIRE(package.ok());
+  CHECK((*package)->plan({37, 64, 32}, {4, 16})->steps().size() == 3);
+  CHECK((*package)->plan({36, 64, 32}, {4, 16})->steps().size() == 1);
+}
+
+TEST_CASE("what is wrong with a step is said at its line") {
+  std::ifstream file(kFolder + "padded_product.xml");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    const auto description = parse_kernel_xml(changed, kFolder + "changed.xml");
+    if (!description.ok()) return description.status().message();
+    return pack(*description).status().message();
+  };
+  CHECK(refused("m k a padded_a", "").find("changed.xml:17: ") != std::string::npos);
+  CHECK(refused("m k a padded_a", "m k a nothing").find("there is no argument 'nothing'") !=
+        std::string::npos);
+  CHECK(refused("<steps>", "<launch><global x=\"M\"/><local x=\"1\"/></launch><steps>")
+            .find("expected either <launch> or <steps>") != std::string::npos);
+  CHECK(refused("dialect=\"portable\"", "entry=\"multiply\" dialect=\"portable\"")
+            .find("each <step> has its own 'entry'") != std::string::npos);
+  CHECK(refused("when=\"M % T != 0\"", "when=\"M % Q != 0\"").find("'Q'") != std::string::npos);
 }

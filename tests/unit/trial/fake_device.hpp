@@ -211,6 +211,13 @@ class Device final : public idletune::Device {
       if (profile != nullptr && device.queue_has_profiling) *profile = new Nanoseconds(*time);
       return {};
     }
+    Result<std::unique_ptr<Program>> another(std::string_view name) const override {
+      if (device.kernels.count(std::string(name)) == 0) {
+        return Status(StatusCode::compile_error, "no kernel of that name");
+      }
+      return std::unique_ptr<Program>(
+          new FakeProgram(device, std::string(name), options, lane_limit));
+    }
     std::uint32_t lanes() const override { return lane_limit; }
     std::uint64_t max_work_group_size() const override { return device.program_work_group_limit; }
     std::uint64_t local_memory_bytes() const override { return device.program_local_memory; }

@@ -1,0 +1,128 @@
+// Packages whose variants are several launches: what is stored, planned and refused.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/trial/steps_kernel.hpp"
+
+using namespace idletune;
+using idletune::fake::steps_description;
+using idletune::fake::steps_package;
+
+namespace {
+
+std::string refusal(const KernelDescription& description) {
+  const auto packed = pack(description);
+  CHECK(packed.code() == StatusCode::invalid_argument);
+  return packed.status().message();
+}
+
+}  // namespace
+
+TEST_CASE("a package of several steps keeps them, with arguments and conditions") {
+  const auto package = steps_package();
+  REQUIRE(package->step_count() == 4);
+  CHECK(package->entry() == "square");
+  CHECK(package->step(1).entry == "increment");
+  const Span<const std::uint8_t> taken = package->step(1).arguments;
+  CHECK(std::vector<int>(taken.begin(), taken.end()) == std::vector<int>{2, 3, 4, 0});
+  CHECK(package->argument(2).kind == ArgumentKind::scratch);
+  CHECK(*package->buffer_bytes(2, {100}, {0, 4}) == 400);
+  CHECK(*package->buffer_bytes(2, {5}, {0, 4}) == 4);  // not needed: one element
+
+  const auto large = package->plan({100}, {0, 16});
+  REQUIRE(large.ok());
+  REQUIRE(large->steps().size() == 3);
+  CHECK(large->steps()[2].index == 2);
+  CHECK(large->steps()[2].range.global[0] == 112);
+  const auto small = package->plan({5}, {0, 16});
+  REQUIRE(small.ok());
+  REQUIRE(small->steps().size() == 1);
+  CHECK(small->first().spec.entry == "all");
+  const auto reference = package->reference_plan({100});
+  REQUIRE(reference.ok());
+  CHECK(reference->steps().size() == 1);
+  CHECK(reference->first().spec.arguments.size() == 3);  // without the scratch
+}
+
+TEST_CASE("another order, condition or argument of steps is another kernel") {
+  const std::uint64_t digest = steps_package()->digest();
+  const auto digest_of = [](const KernelDescription& description) {
+    const auto package = KernelPackage::open(*pack(description), "test");
+    REQUIRE(package.ok());
+    return (*package)->digest();
+  };
+  CHECK(digest_of(steps_description()) == digest);
+  KernelDescription other = steps_description();
+  std::swap(other.steps[1], other.steps[2]);
+  CHECK(digest_of(other) != digest);
+  other = steps_description();
+  other.steps[3].condition = "N < 9";
+  CHECK(digest_of(other) != digest);
+  other = steps_description();
+  other.steps[1].arguments = {"t", "u", "n"};
+  CHECK(digest_of(other) != digest);
+  other = steps_description();
+  other.arguments[2].size = "N + 1";
+  CHECK(digest_of(other) != digest);
+}
+
+TEST_CASE("a shape at which no step's condition holds cannot be launched") {
+  KernelDescription description = steps_description();
+  description.steps.pop_back();
+  const auto package = KernelPackage::open(*pack(description), "test");
+  REQUIRE(package.ok());
+  CHECK((*package)->plan({100}, {0, 4}).ok());
+  const auto none = (*package)->plan({5}, {0, 4});
+  CHECK(none.code() == StatusCode::unsupported);
+  CHECK(none.status().message() == "kernel 'steps': no step's condition holds for this shape");
+}
+
+TEST_CASE("what is wrong with steps is said of the step") {
+  KernelDescription description = steps_description();
+  description.steps[1].arguments.push_back("v");
+  description.steps[1].where = "steps.xml:12";
+  CHECK(refusal(description) == "steps.xml:12: step 'increment': there is no argument 'v'");
+
+  description = steps_description();
+  description.steps[1].arguments = {"t", "n"};
+  description.steps[2].arguments = {"y", "n"};
+  CHECK(refusal(description) ==
+        "kernel 'steps': scratch 'u': expected two steps at least to take it");
+
+  description = steps_description();
+  description.steps[0].condition = "M > 8";
+  CHECK(refusal(description).find("'M'") != std::string::npos);
+
+  description = steps_description();
+  description.steps[0].arguments.clear();
+  CHECK(refusal(description) == "kernel 'steps': step 'square': expected at least one argument");
+
+  description = steps_description();
+  while (description.steps.size() <= LaunchPlan::kMaxSteps) {
+    description.steps.push_back(description.steps[0]);
+  }
+  CHECK(refusal(description) == "kernel 'steps': 7 steps, expected at most 6");
+
+  description = steps_description();
+  description.reference.launch = {};
+  CHECK(refusal(description) ==
+        "kernel 'steps': reference: expected global and local sizes of its own");
+
+  description = steps_description();
+  description.steps.clear();
+  description.entry = "all";
+  description.launch.global = {"N"};
+  description.launch.local = {"1"};
+  CHECK(refusal(description) ==
+        "kernel 'steps': argument 't': scratch is what several steps share; expected <steps>");
+}
+
+TEST_CASE("a size of scratch that no memory has is refused where it is asked for") {
+  KernelDescription description = steps_description();
+  description.arguments[2].size = "4 - N";
+  const auto package = KernelPackage::open(*pack(description), "test");
+  REQUIRE(package.ok());
+  CHECK((*package)->buffer_bytes(2, {100}, {0, 4}).code() == StatusCode::unsupported);
+}
