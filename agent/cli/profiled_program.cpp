@@ -254,7 +254,7 @@ Result<json> Profiling::run_program(bool timed) {
   ::unlink(folder_.file("result").c_str());
   const Result<Ended> ended = run_to_end(run);
   if (!ended.ok()) return ended.status();
-  const json result = json::parse(text_of(folder_.file("result")), nullptr, false);
+  json result = json::parse(text_of(folder_.file("result")), nullptr, false);
   if (ended->killed) {
     return Status(StatusCode::timeout,
                   "the program had to be killed: no region of it came to an end");
