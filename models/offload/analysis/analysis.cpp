@@ -53,6 +53,9 @@ void Analysis::execute(std::uint32_t number, std::uint64_t where) {
   const OperationKind kind = operations_[number].kind;
   if (kind == OperationKind::load) footprint_.read(where);
   if (kind == OperationKind::store) footprint_.write(where);
+  if (kind == OperationKind::decision) {
+    branches_.decide(site_[number], static_cast<std::uint32_t>(where));
+  }
   execute_in_burst(number, where);
 }
 
@@ -62,8 +65,6 @@ void Analysis::execute_in_burst(std::uint32_t number, std::uint64_t where) {
   if (is_access(operation.kind)) {
     accesses_.access(site_[number], where);
     reuse_.reference(where);
-  } else if (operation.kind == OperationKind::decision) {
-    branches_.decide(site_[number], static_cast<std::uint32_t>(where));
   }
   parallelism_.execute(operation, where);
 }
@@ -83,7 +84,6 @@ std::vector<std::uint64_t> Analysis::of_sites(const std::vector<std::uint64_t>& 
 void Analysis::restart(const std::vector<std::uint64_t>& executions) {
   parallelism_.restart();
   accesses_.restart(of_sites(executions, true));
-  branches_.restart(of_sites(executions, false));
   reuse_.restart();
 }
 

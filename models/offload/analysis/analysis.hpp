@@ -33,8 +33,12 @@ class Analysis {
 
   // Operation `number` runs. `where` is the address of an access, the successor of a decision.
   void execute(std::uint32_t number, std::uint64_t where = 0);
-  // As execute(), where the footprint is kept by other means.
+  // As execute(), where the footprint and the changes of decisions are told by other means.
   void execute_in_burst(std::uint32_t number, std::uint64_t where);
+  // See BranchWindows::change().
+  void change_decision(std::uint32_t number, std::uint64_t decision) {
+    branches_.change(site_[number], decision);
+  }
   // See WindowParallelism.
   void move_together(const ValueNumber* from, const ValueNumber* to, std::size_t count) {
     parallelism_.move_together(from, to, count);
@@ -43,10 +47,10 @@ class Analysis {
   // or not: windows of one instruction begin where they would without the gap.
   void restart(const std::vector<std::uint64_t>& executions);
   // How much of the run each operation from now on stands for, where others are left out.
-  void set_weight(double weight) {
-    parallelism_.set_weight(weight);
+  // `long_weight`: the same of windows of parallelism that are longer than 2048.
+  void set_weight(double weight, double long_weight) {
+    parallelism_.set_weight(weight, long_weight);
     accesses_.set_weight(weight);
-    branches_.set_weight(weight);
     reuse_.set_weight(weight);
   }
 

@@ -52,7 +52,6 @@ class Reader {
 void write_block(Writer& out, const Block& block) {
   out.number(block.first_operation);
   out.number(block.operations);
-  out.numbers(block.successors);
   out.number(block.entries.size());
   for (const Block::Entry& entry : block.entries) {
     out.number(entry.from);
@@ -65,7 +64,6 @@ Block read_block(Reader& in) {
   Block block;
   block.first_operation = in.number();
   block.operations = in.number();
-  block.successors = in.numbers();
   block.entries.resize(in.number());
   for (Block::Entry& entry : block.entries) {
     entry.from = in.number();
@@ -134,7 +132,7 @@ std::vector<std::uint64_t> Program::executions(const std::uint64_t* block_counts
 
 void Tracer::enter(std::uint32_t block) {
   const std::uint32_t before = running_;
-  run(block);
+  run_block();
   running_ = block;
   for (const Block::Entry& entry : program_.blocks[block].entries) {
     if (entry.from == Block::kAny || entry.from == before) rename(analysis_, entry.renaming);
@@ -142,7 +140,7 @@ void Tracer::enter(std::uint32_t block) {
 }
 
 void Tracer::leave() {
-  run(Block::kAny);
+  run_block();
   running_ = Block::kAny;
 }
 
@@ -153,7 +151,7 @@ void Tracer::restart(const std::vector<std::uint64_t>& executions) {
   analysis_.restart(executions);
 }
 
-void Tracer::run(std::uint32_t next) {
+void Tracer::run_block() {
   if (running_ == Block::kAny) return;
   const Block& block = program_.blocks[running_];
   std::size_t accesses = 0;
@@ -163,8 +161,6 @@ void Tracer::run(std::uint32_t next) {
     if (is_access(program_.operations[number].kind)) {
       if (accesses == addresses_.size()) break;  // an exception left the block
       where = addresses_[accesses++];
-    } else if (i + 1 == block.operations) {
-      while (where < block.successors.size() && block.successors[where] != next) ++where;
     }
     analysis_.execute_in_burst(number, where);
   }

@@ -24,7 +24,6 @@ struct Block {
     Renaming renaming;
   };
   std::uint32_t first_operation = 0, operations = 0;
-  std::vector<std::uint32_t> successors;  // of a decision, which is the last operation
   std::vector<Entry> entries;
   Renaming leaving;  // arguments of the call at its end, or what it returns
 };
@@ -60,7 +59,7 @@ class Tracer {
   std::uint64_t operations() const { return operations_; }
 
  private:
-  void run(std::uint32_t next);
+  void run_block();
 
   const Program& program_;
   Analysis& analysis_;

@@ -103,9 +103,10 @@ void WindowParallelism::finish_smallest() {
 }
 
 void WindowParallelism::finish(std::size_t window) {
-  sum_[window] += weight_ * static_cast<double>(kSizes[window]) /
+  const double weight = window < 3 ? weight_ : long_weight_;
+  sum_[window] += weight * static_cast<double>(kSizes[window]) /
                   static_cast<double>(highest_.at[window] - base_.at[window]);
-  weights_[window] += weight_;
+  weights_[window] += weight;
   ++finished_[window];
   in_window_[window] = 0;
   base_.at[window] = highest_.at[window];

@@ -36,7 +36,10 @@ class WindowParallelism {
   void restart();
 
   // How many windows each one that ends from now on stands for.
-  void set_weight(double weight) { weight_ = weight; }
+  void set_weight(double weight, double long_weight) {
+    weight_ = weight;
+    long_weight_ = long_weight;  // of the two largest
+  }
 
   // Of the windows of kSizes[window] operations; 0 before the first operation.
   double mean(std::size_t window) const;
@@ -77,7 +80,7 @@ class WindowParallelism {
   std::uint32_t in_smallest_ = 0;           // operations in the window of kSizes[0]
   std::uint32_t in_window_[kWindows] = {};  // in the larger ones, those in the smallest left out
   std::uint64_t finished_[kWindows] = {};
-  double weight_ = 1;
+  double weight_ = 1, long_weight_ = 1;
   double weights_[kWindows] = {};
   double sum_[kWindows] = {};
   // The longest unfinished window, where none was finished: operations and levels.

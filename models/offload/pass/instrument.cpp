@@ -58,6 +58,33 @@ llvm::Function* look_then_call(llvm::Module& module, const char* name, const cha
   return function;
 }
 
+// void idletune.decide(i8* last, i8 way, i32 block): tells that a branch goes another way.
+llvm::Function* decide_then_call(llvm::Module& module, llvm::FunctionCallee turn) {
+  llvm::LLVMContext& context = module.getContext();
+  llvm::Type* byte = llvm::Type::getInt8Ty(context);
+  auto* type = llvm::FunctionType::get(
+      llvm::Type::getVoidTy(context),
+      {llvm::Type::getInt8PtrTy(context), byte, llvm::Type::getInt32Ty(context)}, false);
+  auto* function =
+      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "idletune.decide", module);
+  function->addFnAttr(llvm::Attribute::AlwaysInline);
+  function->addFnAttr(llvm::Attribute::NoUnwind);
+  auto* look = BasicBlock::Create(context, "", function);
+  auto* other = BasicBlock::Create(context, "", function);
+  auto* end = BasicBlock::Create(context, "", function);
+  IRBuilder<> builder(look);
+  llvm::Value* same =
+      builder.CreateICmpEQ(builder.CreateLoad(byte, function->getArg(0)), function->getArg(1));
+  builder.CreateCondBr(same, end, other, llvm::MDBuilder(context).createBranchWeights(20, 1));
+  builder.SetInsertPoint(other);
+  builder.CreateStore(function->getArg(1), function->getArg(0));
+  builder.CreateCall(turn, {function->getArg(2)});
+  builder.CreateBr(end);
+  builder.SetInsertPoint(end);
+  builder.CreateRetVoid();
+  return function;
+}
+
 // Afterwards no value but a place on the stack is used outside of its block.
 void values_to_memory(llvm::Function& function) {
   BasicBlock& entry = function.getEntryBlock();
@@ -93,11 +120,13 @@ class Doubling {
   Doubling(FunctionCode& code, const Program& program, const RuntimeCalls& calls)
       : code_(code), program_(program), calls_(calls) {}
 
-  void run(llvm::GlobalVariable& counts, bool outermost);
+  void run(const BlockVariables& variables, bool outermost);
 
  private:
   void find_crossings(bool outermost);
-  void count_and_look(llvm::GlobalVariable& counts);
+  void look_at_accesses();
+  void look_at_decisions(llvm::GlobalVariable& last);
+  void count(llvm::GlobalVariable& counts);
   void free_the_entry();
   void make_telling_half();
   BasicBlock* make_crossing(BasicBlock* block);
@@ -131,7 +160,7 @@ void Doubling::find_crossings(bool outermost) {
   crossings_.emplace(code_.blocks.front(), outermost ? outside : 0);
 }
 
-void Doubling::count_and_look(llvm::GlobalVariable& counts) {
+void Doubling::look_at_accesses() {
   for (Instruction* access : code_.accesses) {
     const bool writes = llvm::isa<llvm::StoreInst>(access) ||
                         llvm::isa<llvm::AtomicRMWInst>(access) ||
@@ -144,6 +173,41 @@ void Doubling::count_and_look(llvm::GlobalVariable& counts) {
     builder.CreateCall(writes ? calls_.write : calls_.read,
                        {builder.CreatePointerCast(pointer, builder.getInt8PtrTy())});
   }
+}
+
+// Which successor it will be, from 1 on; null where there is no decision.
+llvm::Value* chosen(IRBuilder<>& builder, Instruction& end) {
+  if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(&end)) {
+    if (branch->isUnconditional()) return nullptr;
+    return builder.CreateAdd(builder.CreateZExt(branch->getCondition(), builder.getInt8Ty()),
+                             builder.getInt8(1));
+  }
+  auto* cases = llvm::dyn_cast<llvm::SwitchInst>(&end);
+  if (cases == nullptr) return nullptr;
+  std::map<BasicBlock*, std::uint8_t> numbers{{cases->getDefaultDest(), 1}};
+  llvm::Value* number = builder.getInt8(1);
+  for (const auto& one : cases->cases()) {
+    // Beyond 255 ways some share a number.
+    const auto next = static_cast<std::uint8_t>(numbers.size() % 255 + 1);
+    const auto found = numbers.emplace(one.getCaseSuccessor(), next).first;
+    number = builder.CreateSelect(builder.CreateICmpEQ(cases->getCondition(), one.getCaseValue()),
+                                  builder.getInt8(found->second), number);
+  }
+  return number;
+}
+
+void Doubling::look_at_decisions(llvm::GlobalVariable& last) {
+  for (BasicBlock* block : code_.blocks) {
+    IRBuilder<> builder(block->getTerminator());
+    llvm::Value* way = chosen(builder, *block->getTerminator());
+    if (way == nullptr) continue;
+    llvm::Value* place =
+        builder.CreateConstInBoundsGEP2_64(last.getValueType(), &last, 0, code_.number[block]);
+    builder.CreateCall(calls_.decide, {place, way, builder.getInt32(code_.number[block])});
+  }
+}
+
+void Doubling::count(llvm::GlobalVariable& counts) {
   for (BasicBlock* block : code_.blocks) {
     Instruction* first = &*block->getFirstInsertionPt();
     while (llvm::isa<llvm::AllocaInst>(first)) first = first->getNextNode();
@@ -243,10 +307,12 @@ void Doubling::redirect_to_crossings() {
   }
 }
 
-void Doubling::run(llvm::GlobalVariable& counts, bool outermost) {
+void Doubling::run(const BlockVariables& variables, bool outermost) {
   find_crossings(outermost);
   values_to_memory(*code_.function);
-  count_and_look(counts);
+  look_at_accesses();
+  look_at_decisions(*variables.last);
+  count(*variables.counts);
   free_the_entry();
   make_telling_half();
   redirect_to_crossings();
@@ -264,12 +330,14 @@ RuntimeCalls::RuntimeCalls(llvm::Module& module) {
   block = module.getOrInsertFunction("idletune_block", none, number);
   access = module.getOrInsertFunction("idletune_access", none, pointer);
   bulk = module.getOrInsertFunction("idletune_bulk", none, pointer, pointer, word, number, number);
-  for (llvm::FunctionCallee callee : {change, block, access, bulk}) {
+  turn = module.getOrInsertFunction("idletune_turn", none, number);
+  for (llvm::FunctionCallee callee : {change, block, access, bulk, turn}) {
     llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
   }
   countdown = shared(module, word, "idletune_countdown");
   tracing = shared(module, llvm::Type::getInt8Ty(context), "idletune_tracing");
   read = look_then_call(module, "idletune.read", "idletune_recent_reads", "idletune_first_read");
+  decide = decide_then_call(module, turn);
   write =
       look_then_call(module, "idletune.write", "idletune_recent_writes", "idletune_first_write");
 }
@@ -290,8 +358,8 @@ void variables_to_registers(llvm::Function& function) {
 }
 
 void instrument(FunctionCode& code, const Program& program, const RuntimeCalls& calls,
-                llvm::GlobalVariable& counts, bool outermost) {
-  Doubling(code, program, calls).run(counts, outermost);
+                const BlockVariables& variables, bool outermost) {
+  Doubling(code, program, calls).run(variables, outermost);
   variables_to_registers(*code.function);
 }
 

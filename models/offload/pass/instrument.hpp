@@ -13,19 +13,27 @@ namespace idletune::offload {
 struct RuntimeCalls {
   explicit RuntimeCalls(llvm::Module& module);
 
-  llvm::FunctionCallee change, block, access, bulk;
-  llvm::Function *read = nullptr, *write = nullptr;  // of this module: they look before they call
+  llvm::FunctionCallee change, block, access, bulk, turn;
+  // Of this module: they look before they call.
+  llvm::Function *read = nullptr, *write = nullptr, *decide = nullptr;
   llvm::GlobalVariable *countdown = nullptr, *tracing = nullptr;
+};
+
+// What a region's code keeps for each block.
+struct BlockVariables {
+  llvm::GlobalVariable* counts = nullptr;  // how often it ran
+  llvm::GlobalVariable* last = nullptr;    // where its branch went to: a successor's number and one
 };
 
 // Brings variables into registers, as far as they are ever alone.
 void variables_to_registers(llvm::Function& function);
 
-// Each block adds one to its number in `counts`, and each access looks at the recent blocks. The
-// code is doubled: one half tells blocks and accesses, the other one does not. Where control may
-// change sides (at the function's begin, at loops, behind calls) it goes where idletune_tracing
-// says. `outermost`: the function that is the region itself.
+// Each block adds one to its count, each access looks at the recent blocks, and each branch tells
+// when it goes another way than the last time. The code is doubled: one half tells blocks and
+// accesses, the other one does not. Where control may change sides (at the function's begin, at
+// loops, behind calls) it goes where idletune_tracing says. `outermost`: the function that is the
+// region itself.
 void instrument(FunctionCode& code, const Program& program, const RuntimeCalls& calls,
-                llvm::GlobalVariable& counts, bool outermost);
+                const BlockVariables& variables, bool outermost);
 
 }  // namespace idletune::offload

@@ -154,8 +154,12 @@ void Instrumentation::finish_program(RegionCode& code,
   auto* counts =
       new llvm::GlobalVariable(module_, type, false, llvm::GlobalValue::InternalLinkage,
                                llvm::ConstantAggregateZero::get(type), "idletune.counts");
+  auto* bytes = llvm::ArrayType::get(llvm::Type::getInt8Ty(module_.getContext()),
+                                     code.program().blocks.size());
+  auto* last = new llvm::GlobalVariable(module_, bytes, false, llvm::GlobalValue::InternalLinkage,
+                                        llvm::ConstantAggregateZero::get(bytes), "idletune.last");
   for (FunctionCode* function : functions) {
-    instrument(*function, code.program(), calls_, *counts, function == functions.front());
+    instrument(*function, code.program(), calls_, {counts, last}, function == functions.front());
   }
   add_registration(code.program(), *counts);
 }

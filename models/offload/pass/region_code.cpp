@@ -193,11 +193,6 @@ void RegionCode::describe_block(FunctionCode& code, llvm::BasicBlock& block) {
   }
   described.operations =
       static_cast<std::uint32_t>(program_.operations.size()) - described.first_operation;
-  if (described.operations > 0 && program_.operations.back().kind == OperationKind::decision) {
-    for (llvm::BasicBlock* next : llvm::successors(&block)) {
-      described.successors.push_back(code.number[next]);
-    }
-  }
   describe_entries(code, block, described);
 }
 

@@ -27,6 +27,12 @@ class RegionRecord {
   std::uint64_t entries = 0;
   double seconds = 0;    // spent in the region
   bool sampled = false;  // not everything was traced
+  // The branch at the end of a block, which is counted already, goes another way than before.
+  void turn(std::uint32_t block) {
+    const Block& described = program_.blocks[block];
+    analysis_->change_decision(described.first_operation + described.operations - 1,
+                               counts_[block] - counts_before_[block] - 1);
+  }
   void bulk(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::uint32_t load,
             std::uint32_t store, bool tracing);
 

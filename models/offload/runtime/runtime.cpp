@@ -25,14 +25,16 @@ std::uint8_t idletune_tracing = 0;
 namespace idletune::offload {
 namespace {
 
-// All of a short run is traced; then bursts of one of the largest windows, with gaps of random
-// length between them, which grow with what has run: so many bursts for each time that the run
-// doubles.
+// All of a short run is traced; then short bursts, every fourth of which is as long as the largest
+// window, with gaps of random length between them. The gaps grow with what has run: there are so
+// many bursts for each time that the run doubles.
 constexpr std::uint64_t kFirstBurst = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kBurst = std::uint64_t{1} << 16U;
-constexpr std::uint64_t kShortestGap = std::uint64_t{1} << 19U;
-constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 25U;
-constexpr std::uint64_t kGapsPerRun = 32;               // a gap is a 32nd of what has run
+constexpr std::uint64_t kShortBurst = std::uint64_t{1} << 13U;
+constexpr std::uint64_t kLongBurst = std::uint64_t{1} << 16U;
+constexpr std::uint64_t kLongEvery = 4;
+constexpr std::uint64_t kShortestGap = std::uint64_t{1} << 17U;
+constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 22U;
+constexpr std::uint64_t kGapsPerRun = 128;              // a gap is a 128th of what has run
 constexpr std::int64_t kPoll = std::int64_t{1} << 20U;  // operations between looks at signals
 
 struct Settings {
@@ -55,7 +57,7 @@ class Profiler {
  private:
   [[noreturn]] void fail(const char* code, const std::string& message);
   void write_regions(const std::string& label);
-  void begin_burst(std::uint64_t length);
+  void begin_burst();
   void end_burst();
 
   Settings settings_;
@@ -69,9 +71,9 @@ class Profiler {
   std::string label_;
   std::uint64_t random_ = 0x2545F4914F6CDD1DULL;
   std::uint64_t burst_ = 0;   // operations of this one
+  std::uint64_t bursts_ = 0;  // so far, of the region
   std::uint64_t gap_ = 0;     // mean length of the one behind it
   std::uint64_t passed_ = 0;  // operations of the region, about
-  bool in_first_burst_ = true;
 };
 
 // Never destroyed: the program may end in any way.
@@ -126,9 +128,9 @@ void Profiler::enter(std::uint32_t region, const void* frame) {
     std::memset(idletune_recent_writes, 0, sizeof idletune_recent_writes);
   }
   if (current_->entries == 1) {
-    in_first_burst_ = true;
+    bursts_ = 0;
     passed_ = 0;
-    begin_burst(kFirstBurst);
+    begin_burst();
   }
   if (idletune_tracing == 0) current_->sampled = true;
   entered_ = std::chrono::steady_clock::now();
@@ -150,25 +152,31 @@ void Profiler::thrown(std::uint32_t region) {
                         "': a region must end by returning");
 }
 
-void Profiler::begin_burst(std::uint64_t length) {
+void Profiler::begin_burst() {
   // All of them: other regions, too, ran on untraced.
   for (const auto& region : regions_) {
     if (region->entries > 0) region->tracer().restart(region->executions());
   }
-  // Until the next burst begins nothing else is seen: this one stands for the gap behind it, too.
+  burst_ = bursts_ == 0 ? kFirstBurst : bursts_ % kLongEvery == 0 ? kLongBurst : kShortBurst;
   gap_ = std::min(std::max(passed_ / kGapsPerRun, kShortestGap), kLongestGap);
-  const double weight =
-      in_first_burst_ ? 1 : static_cast<double>(gap_ + kBurst) / static_cast<double>(kBurst);
-  current_->analysis().set_weight(weight);
-  burst_ = length;
-  passed_ += length;
+  if (bursts_ == 0) {
+    current_->analysis().set_weight(1, 1);
+  } else {
+    // It stands for the gap behind it, too; a long one for those of the short ones, where only long
+    // ones see anything.
+    const std::uint64_t round = kLongEvery * gap_ + (kLongEvery - 1) * kShortBurst + kLongBurst;
+    current_->analysis().set_weight(
+        static_cast<double>(gap_ + burst_) / static_cast<double>(burst_),
+        static_cast<double>(round) / static_cast<double>(kLongBurst));
+  }
+  ++bursts_;
+  passed_ += burst_;
   idletune_tracing = 1;
-  idletune_countdown = settings_.full ? kPoll : static_cast<std::int64_t>(length);
+  idletune_countdown = settings_.full ? kPoll : static_cast<std::int64_t>(burst_);
 }
 
 void Profiler::end_burst() {
   current_->sampled = true;
-  in_first_burst_ = false;
   idletune_tracing = 0;
   random_ ^= random_ << 13U;
   random_ ^= random_ >> 7U;
@@ -185,7 +193,7 @@ void Profiler::change() {
     end("interrupted");
     std::_Exit(0);
   }
-  if (idletune_tracing == 0) return begin_burst(kBurst);
+  if (idletune_tracing == 0) return begin_burst();
   if (settings_.full) {
     idletune_countdown = kPoll;
     return;
@@ -251,6 +259,7 @@ void idletune_register(const std::uint32_t* words, const std::uint64_t* counts,
 void idletune_enter(std::uint32_t region, const void* frame) { profiler().enter(region, frame); }
 void idletune_leave(std::uint32_t region) { profiler().leave(region); }
 void idletune_thrown(std::uint32_t region) { profiler().thrown(region); }
+void idletune_turn(std::uint32_t block) { profiler().current().turn(block); }
 void idletune_switch() { profiler().change(); }
 void idletune_block(std::uint32_t block) { profiler().current().tracer().enter(block); }
 void idletune_access(const void* address) {

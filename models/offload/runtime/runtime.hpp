@@ -28,6 +28,8 @@ void idletune_switch();
 // While tracing: control comes to a block; the block's next access.
 void idletune_block(std::uint32_t block);
 void idletune_access(const void* address);
+// The branch at a block's end goes another way than before.
+void idletune_turn(std::uint32_t block);
 // A block of memory that is not among the recent ones.
 void idletune_first_read(const void* address);
 void idletune_first_write(const void* address);
