@@ -1,0 +1,82 @@
+#include "models/offload/layer_profiles.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+namespace idletune::offload {
+namespace {
+
+RegionProfile region(const std::string& name, double instructions, double accesses, double blocks) {
+  RegionProfile region;
+  region.name = name;
+  region.features.assign(profiled_features().names.size(), 0.5);
+  const auto set = [&region](const char* feature, double value) {
+    region.features[profiled_features().find(feature)] = value;
+  };
+  set("ninst", instructions);
+  set("mem", accesses / instructions);
+  set("coldRef", blocks / accesses);
+  set("pages", accesses / blocks * 32);
+  region.bytes_in = static_cast<std::uint64_t>(128 * blocks);
+  return region;
+}
+
+LayerShape relu() {
+  LayerShape shape;
+  shape.kind = "ReLU";
+  shape.in_channels = shape.out_channels = 3;
+  shape.in_pixels = shape.out_pixels = 100;
+  return shape;
+}
+
+double feature(const Sample& sample, const char* name) {
+  return sample.features[profiled_features().find(name)];
+}
+
+TEST_CASE("what one image and two need says what any number needs") {
+  Profile profile;
+  profile.regions = {region("rectify ReLU 3x100 3x100 k0 s0 g1 b1", 1000, 600, 20),
+                     region("rectify ReLU 3x100 3x100 k0 s0 g1 b2", 1900, 1100, 30)};
+  profile.regions[1].features[profiled_features().find("ilp.32")] = 7;
+  const Result<LayerProfiles> layers = LayerProfiles::from(profile);
+  REQUIRE(layers.ok());
+  CHECK(layers->size() == 1);
+  Sample sample;
+  REQUIRE(layers->describe(relu(), 5, sample));
+  CHECK(feature(sample, "ninst") == doctest::Approx(4600));
+  CHECK(feature(sample, "mem") == doctest::Approx(2600.0 / 4600));
+  CHECK(feature(sample, "coldRef") == doctest::Approx(60.0 / 2600));
+  CHECK(feature(sample, "blocks") == doctest::Approx(2600.0 / 60));
+  CHECK(feature(sample, "pages") == doctest::Approx(2600.0 / 60 * 32));
+  CHECK(feature(sample, "fp") == doctest::Approx(0.5));
+  CHECK(feature(sample, "ilp.32") == 7);
+  CHECK(sample.bytes_in == 128 * 60);
+  REQUIRE(layers->describe(relu(), 1, sample));
+  CHECK(feature(sample, "ninst") == 1000);
+  CHECK(feature(sample, "ilp.32") == 0.5);
+}
+
+TEST_CASE("a layer that was not profiled is left as it is") {
+  Profile profile;
+  profile.regions = {region("rectify ReLU 3x100 3x100 k0 s0 g1 b1", 1000, 600, 20),
+                     region("rectify ReLU 3x100 3x100 k0 s0 g1 b2", 1900, 1100, 30)};
+  LayerShape other = relu();
+  other.in_pixels = 101;
+  Sample sample;
+  CHECK_FALSE(LayerProfiles::from(profile)->describe(other, 2, sample));
+  CHECK(sample.features.empty());
+}
+
+TEST_CASE("a layer with one number of images only is said, and so is a profile without any") {
+  Profile profile;
+  profile.program = "x.cpp";
+  CHECK(LayerProfiles::from(profile).code() == StatusCode::not_found);
+  profile.regions = {region("rectify ReLU 3x100 3x100 k0 s0 g1 b1", 1000, 600, 20)};
+  const Result<LayerProfiles> layers = LayerProfiles::from(profile);
+  CHECK(layers.code() == StatusCode::corrupt);
+  CHECK(layers.status().message().find("'ReLU 3x100 3x100 k0 s0 g1'") != std::string::npos);
+}
+
+}  // namespace
+}  // namespace idletune::offload
