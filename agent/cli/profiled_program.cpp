@@ -223,6 +223,7 @@ Status Profiling::compile(bool timed) {
                    "-include",
                    folder_.file("settings.h"),
                    "-fpass-plugin=" + pass_};
+  if (compiler_ == "clang++-14") compile.words.push_back("-std=c++17");
   compile.words.insert(compile.words.end(), job_.options.begin(), job_.options.end());
   compile.words.insert(compile.words.end(), {"-c", job_.source, "-o", folder_.file("program.o")});
   Run link;

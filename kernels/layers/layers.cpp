@@ -19,6 +19,10 @@
 #include <string>
 #include <vector>
 
+#ifndef MOST_IMAGES
+#define MOST_IMAGES 2
+#endif
+
 namespace {
 
 struct Shape {
@@ -138,27 +142,37 @@ IDLETUNE_OFFLOAD_REGION void concatenate(int count, const float* in, float* out)
   for (int i = 0; i < count; ++i) out[i] = in[i];
 }
 
-std::vector<float> numbers(int count) {
-  static unsigned random = 1;
-  std::vector<float> values(static_cast<std::size_t>(count));
-  for (float& value : values) {
-    random = random * 1664525 + 1013904223;
-    value = static_cast<float>(static_cast<int>(random >> 8)) / 8388608.0F - 1;
+// On pages of their own, as GPUs' buffers are.
+class Numbers {
+ public:
+  explicit Numbers(int count)
+      : values_(static_cast<float*>(
+            aligned_alloc(4096, (static_cast<std::size_t>(count) * 4 + 4095) / 4096 * 4096))) {
+    static unsigned random = 1;
+    for (int i = 0; i < count; ++i) {
+      random = random * 1664525 + 1013904223;
+      values_[i] = static_cast<float>(static_cast<int>(random >> 8)) / 8388608.0F - 1;
+    }
   }
-  return values;
-}
+  ~Numbers() { std::free(values_); }
+  Numbers(const Numbers&) = delete;
+  Numbers& operator=(const Numbers&) = delete;
+  float* data() const { return values_; }
+
+ private:
+  float* values_;
+};
 
 void run(const Shape& s, int images, bool average) {
   const int in_pixels = s.in_height * s.in_width, out_pixels = s.out_height * s.out_width;
   const int inputs = s.in_channels * in_pixels, outputs = s.out_channels * out_pixels;
-  std::vector<float> in = numbers(images * inputs), out = numbers(images * outputs);
-  const std::vector<float> bias = numbers(s.out_channels);
+  const Numbers in(images * inputs), out(images * outputs);
+  const Numbers bias(s.out_channels);
   if (s.kind == "Convolution") {
-    const std::vector<float> weights =
-        numbers(s.out_channels * (s.in_channels / s.groups) * s.kernel * s.kernel);
+    const Numbers weights(s.out_channels * (s.in_channels / s.groups) * s.kernel * s.kernel);
     convolution(s, images, in.data(), weights.data(), bias.data(), out.data());
   } else if (s.kind == "InnerProduct") {
-    const std::vector<float> weights = numbers(inputs * s.out_channels);
+    const Numbers weights(inputs * s.out_channels);
     inner_product(inputs, s.out_channels, images, in.data(), weights.data(), bias.data(),
                   out.data());
   } else if (s.kind == "Pooling") {
@@ -242,7 +256,7 @@ int main(int count, char** words) {
     std::string label;
     const Shape shape = shape_of(row, label);
     if (operations_of(shape) > most || !done.insert(label).second) continue;
-    for (int images = 1; images <= 2; ++images) {
+    for (int images = 1; images <= MOST_IMAGES; ++images) {
       const std::string full = label + " b" + std::to_string(images);
       IDLETUNE_OFFLOAD_LABEL(full.c_str());
       run(shape, images, row["extra"].find("pool=AVE") != std::string::npos);

@@ -11,6 +11,7 @@
 #include "models/offload/comma_table.hpp"
 #include "models/offload/import_samples.hpp"
 #include "models/offload/layer_features.hpp"
+#include "models/offload/layer_profiles.hpp"
 
 namespace idletune::offload {
 
@@ -138,14 +139,15 @@ Sample sample_of(const LayerKey& key, const Repeats& repeats, const LayerTimes& 
   return sample;
 }
 
-SampleSet join(const LayerTimes& times, const Shapes& shapes) {
+SampleSet join(const LayerTimes& times, const Shapes& shapes, const LayerProfiles* profiles) {
   SampleSet set;
   set.name = "layers";
   set.device = times.device;
-  set.features = layer_features();
+  set.features = profiles == nullptr ? layer_features() : profiled_features();
   set.variants.assign(times.gpu_variants.begin(), times.gpu_variants.end());
   std::size_t without_shape = 0;
   std::size_t without_time = 0;
+  std::size_t without_profile = 0;
   for (const auto& [key, repeats] : times.cells) {
     const auto shape = shapes.find({key.network, key.layer});
     const double batch = std::atof(key.batch.c_str());
@@ -159,7 +161,12 @@ SampleSet join(const LayerTimes& times, const Shapes& shapes) {
       ++without_time;
       continue;
     }
-    describe_layer(shape->second, batch, sample);
+    if (profiles == nullptr) {
+      describe_layer(shape->second, batch, sample);
+    } else if (!profiles->describe(shape->second, batch, sample)) {
+      ++without_profile;
+      continue;
+    }
     set.samples.push_back(std::move(sample));
   }
   const auto remark = [&](std::size_t count, std::size_t of, const char* what) {
@@ -170,13 +177,14 @@ SampleSet join(const LayerTimes& times, const Shapes& shapes) {
   remark(times.other_precision, times.forward, "forward rows are of another precision");
   remark(without_shape, times.cells.size(), "layers and batches have no shape");
   remark(without_time, times.cells.size(), "layers and batches have no time on the CPU or the GPU");
+  remark(without_profile, times.cells.size(), "layers and batches have no profile");
   return set;
 }
 
 }  // namespace
 
 Result<SampleSet> import_layers(Bytes times_bytes, const std::string& times_path, Bytes shape_bytes,
-                                const std::string& shapes_path) {
+                                const std::string& shapes_path, const LayerProfiles* profiles) {
   auto table = CommaTable::parse(times_bytes, times_path);
   if (!table.ok()) return table.status();
   if (Status s = table->require(
@@ -187,7 +195,7 @@ Result<SampleSet> import_layers(Bytes times_bytes, const std::string& times_path
   if (!shapes.ok()) return shapes.status();
   const LayerTimes times = read_layer_times(*table);
 
-  SampleSet set = join(times, *shapes);
+  SampleSet set = join(times, *shapes, profiles);
   if (set.samples.empty())
     return Status(StatusCode::corrupt, times_path + ": no row could be used");
   return set;

@@ -12,6 +12,8 @@
 
 namespace idletune::offload {
 
+class LayerProfiles;
+
 // Times outside (0, 1e6) milliseconds are no times: timers that wrapped, or nothing was measured.
 bool is_time_ms(double ms);
 
@@ -28,9 +30,11 @@ Result<SampleSet> import_characterized_kernels(Bytes features, const std::string
 
 // Layers of neural networks on one board, with the layers' shapes. Features are static: computed
 // from a layer's shape and batch. Medians over repeats; the CPU's time is that of its fastest
-// variant. Errors: as above.
+// variant. With `profiles` features are profiled_features() of loops like the layer, and layers
+// that were not profiled are left out. Errors: as above.
 Result<SampleSet> import_layers(Bytes times, const std::string& times_path, Bytes shapes,
-                                const std::string& shapes_path);
+                                const std::string& shapes_path,
+                                const LayerProfiles* profiles = nullptr);
 
 // One layer of that table of shapes, not timed: cpu_ms is NaN. Error: not_found.
 Result<Sample> import_layer_shape(Bytes shapes, const std::string& shapes_path,

@@ -25,15 +25,15 @@ std::uint8_t idletune_tracing = 0;
 namespace idletune::offload {
 namespace {
 
-// All of a short run is traced; then short bursts, every fourth of which is as long as the largest
+// All of a short run is traced; then short bursts, every other one of which is as long as the largest
 // window, with gaps of random length between them. The gaps grow with what has run: there are so
 // many bursts for each time that the run doubles.
 constexpr std::uint64_t kFirstBurst = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kShortBurst = std::uint64_t{1} << 13U;
 constexpr std::uint64_t kLongBurst = std::uint64_t{1} << 16U;
-constexpr std::uint64_t kLongEvery = 4;
+constexpr std::uint64_t kLongEvery = 2;
 constexpr std::uint64_t kShortestGap = std::uint64_t{1} << 17U;
-constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 22U;
+constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 23U;
 constexpr std::uint64_t kGapsPerRun = 128;              // a gap is a 128th of what has run
 constexpr std::int64_t kPoll = std::int64_t{1} << 20U;  // operations between looks at signals
 

@@ -88,7 +88,7 @@ int main() {
   int at = 0;
   for (int i = 0; i < REPEAT; ++i) {
     saxpy(a, b, kN);
-    product(a, b, c, SIDE / 3 + 8);
+    product(a, b, c, SIDE / 5 + 8);
     transpose(a, b, kSide);
     stencil(a, c, kSide);
     histogram(image, counts, kN);
