@@ -2,7 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <fstream>
+#include <iterator>
 #include <string>
+
+#include "models/history/compression.hpp"
+#include "tests/paths.hpp"
 
 namespace idletune::offload {
 namespace {
@@ -76,6 +82,36 @@ TEST_CASE("a layer with one number of images only is said, and so is a profile w
   const Result<LayerProfiles> layers = LayerProfiles::from(profile);
   CHECK(layers.code() == StatusCode::corrupt);
   CHECK(layers.status().message().find("'ReLU 3x100 3x100 k0 s0 g1'") != std::string::npos);
+}
+
+TEST_CASE("the recorded profile has the layers that a network needs, and they grow evenly") {
+  std::ifstream file(IDLETUNE_TEST_DATA_FOLDER "/offload/layers_profile.json.gz", std::ios::binary);
+  const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  std::string unpacked;
+  const auto text = gunzip({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
+                           16U << 20U, "layers_profile.json.gz", unpacked);
+  REQUIRE(text.ok());
+  const Result<Profile> profile = parse_profile(text->text, "layers_profile.json.gz");
+  REQUIRE(profile.ok());
+  const Result<LayerProfiles> layers = LayerProfiles::from(*profile);
+  REQUIRE(layers.ok());
+  CHECK(layers->size() == 191);
+  // The first convolution of AlexNet: 3 * 11 * 11 products for each of 96 * 55 * 55 numbers.
+  LayerShape shape;
+  shape.kind = "Convolution";
+  shape.in_channels = 3;
+  shape.in_pixels = 227 * 227;
+  shape.out_channels = 96;
+  shape.out_pixels = 55 * 55;
+  shape.kernel = 11;
+  shape.stride = 4;
+  Sample sample;
+  for (const double images : {1.0, 2.0, 16.0}) {
+    REQUIRE(layers->describe(shape, images, sample));
+    const double products =
+        feature(sample, "mulf") * feature(sample, "fp") * feature(sample, "ninst");
+    CHECK(products == doctest::Approx(images * 3 * 11 * 11 * 96 * 55 * 55).epsilon(1e-9));
+  }
 }
 
 }  // namespace
