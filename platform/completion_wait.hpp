@@ -18,6 +18,15 @@ inline Nanoseconds processor_time_of_process() {
   return std::chrono::seconds(time.tv_sec) + Nanoseconds(time.tv_nsec);
 }
 
+inline constexpr int kLongestStarving = 10;  // deadlines
+
+// Whether what ran out of time on a processor had less than half of its deadline there, because
+// others kept the processors busy: no fault of its own. Not for more than kLongestStarving
+// deadlines: what hangs without computing looks the same.
+inline bool has_starved(Nanoseconds elapsed, Nanoseconds deadline, Nanoseconds processor_time) {
+  return processor_time < deadline / 2 && elapsed / kLongestStarving < deadline;
+}
+
 // Paces the looks at one run: without sleeping for 50 us, so that short runs are timed well, then
 // with sleeps from 20 us to 1 ms.
 class CompletionWait {
@@ -49,11 +58,9 @@ class CompletionWait {
   }
 
  private:
-  static constexpr int kLongestStarving = 10;  // deadlines
-
   bool has_starved(Nanoseconds waited) const {
-    return processor_time_ != nullptr && waited / kLongestStarving < deadline_ &&
-           processor_time_() - processor_time_before_ < deadline_ / 2;
+    return processor_time_ != nullptr &&
+           idletune::has_starved(waited, deadline_, processor_time_() - processor_time_before_);
   }
 
   Clock::time_point start_;

@@ -14,6 +14,7 @@
 #include "agent/trial/limits.hpp"
 #include "agent/trial/stage_thread.hpp"
 #include "agent/trial/trial_wire.hpp"
+#include "platform/completion_wait.hpp"
 #include "platform/os/mutex.hpp"
 #include "platform/os/process.hpp"
 
@@ -28,7 +29,6 @@ using Clock = std::chrono::steady_clock;
 using wire::MessageType;
 
 constexpr char kProgramName[] = "idletune-helper";
-constexpr int kLongestStarving = 10;                           // deadlines
 constexpr Nanoseconds kSlice = std::chrono::milliseconds(20);  // how soon the end is noticed
 constexpr Nanoseconds kTransfer = std::chrono::seconds(10);    // the rest of a started message
 constexpr Nanoseconds kReap = std::chrono::seconds(2);
@@ -346,8 +346,7 @@ class HelperTrials::State {
   // one that waits for a hung driver uses no processor time either.
   bool has_starved(Nanoseconds elapsed, Nanoseconds deadline, Nanoseconds cpu_before) const {
     const Nanoseconds cpu = child_->cpu_time();
-    return cpu.count() > 0 && cpu - cpu_before < deadline / 2 &&
-           elapsed / kLongestStarving < deadline;
+    return cpu.count() > 0 && idletune::has_starved(elapsed, deadline, cpu - cpu_before);
   }
 
   Status receive_header(MutableBytes header, Nanoseconds deadline, bool may_starve) {
