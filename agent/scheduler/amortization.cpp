@@ -63,8 +63,8 @@ const char* verdict_name(Verdict verdict) {
 }
 
 const char* blocker_name(Blocker blocker) {
-  constexpr const char* kNames[] = {"none",  "gap",      "ledger", "limit", "duty",
-                                    "board", "in_place", "build",  "trials"};
+  constexpr const char* kNames[] = {"none",  "gap",      "ledger", "limit",  "duty",
+                                    "board", "in_place", "build",  "trials", "compile"};
   return kNames[static_cast<std::size_t>(blocker)];
 }
 

@@ -10,6 +10,8 @@ namespace idletune {
 
 inline double real_ns(Nanoseconds duration) { return static_cast<double>(duration.count()); }
 
+inline double real_seconds(Nanoseconds duration) { return real_ns(duration) * 1e-9; }
+
 // 0 for a negative duration, which nobody meant.
 inline double real_ns_from_0(Nanoseconds duration) { return std::max(0.0, real_ns(duration)); }
 

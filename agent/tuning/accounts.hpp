@@ -36,6 +36,10 @@ class Accounts {
   bool may_compile(TimeSource source, Nanoseconds work, Nanoseconds now) const {
     return source != TimeSource::idle || compiler_.allows(now, work);
   }
+  // How long until then.
+  Nanoseconds compile_ready_in(Nanoseconds work, Nanoseconds now) const {
+    return compiler_.ready_in(now, work);
+  }
   // What the shape's own launches of this session can cover. Savings are the ledger's affair.
   Promise promise(const ShapeTask& task) const;
 

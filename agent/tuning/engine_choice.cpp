@@ -3,14 +3,13 @@
 #include <cmath>
 #include <utility>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "agent/tuning/tuning_engine.hpp"
 
 namespace idletune::detail {
 namespace {
 
 constexpr std::uint32_t kStreak = 8;  // steps in a row for the same shape
-
-double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
 }  // namespace
 
@@ -46,7 +45,7 @@ void TuningEngine::update_decision(ShapeTask& task, const StepPrice& step) {
   situation.step = step;
   const Nanoseconds since = now() - task.first_seen;
   if (since.count() > 0 && task.launches() > 1) {
-    situation.launches_per_second = static_cast<double>(task.launches()) / seconds(since);
+    situation.launches_per_second = static_cast<double>(task.launches()) / real_seconds(since);
   }
   situation.allowance = accounts_.ledger().allowance();
   situation.promise = accounts_.promise(task);

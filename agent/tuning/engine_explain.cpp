@@ -1,6 +1,7 @@
 // What people and the journal are told.
 #include <idletune/text.hpp>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "agent/tuning/tuning_engine.hpp"
 
 namespace idletune::detail {
@@ -8,7 +9,6 @@ namespace {
 
 std::int64_t up_milliseconds(Nanoseconds time) { return time.count() / 1000000 + 1; }
 
-double as_seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
 void explain_decision(const Decision& decision, Explanation& text) {
@@ -147,6 +147,19 @@ Blocker TuningEngine::blocker_of(const ShapeTask& task) const {
   return !decision || task.search.asks_for_step(*decision) ? held_back_ : Blocker::none;
 }
 
+std::string TuningEngine::compile_advice(const ShapeTask& task) const {
+  TrialRequest compilation;
+  compilation.stage = TrialStage::compile;
+  const Nanoseconds work = predict(task, compilation);
+  const Nanoseconds ready = accounts_.compile_ready_in(work, now());
+  const std::string when = ready < std::chrono::hours(1)
+                               ? joined({"in ", up_milliseconds(ready), " ms"})
+                               : std::string("never");
+  return joined({"the next compilation takes some ", up_milliseconds(work),
+                 " ms of processor time, which max_compile_share allows ", when,
+                 ": raise it to tune sooner; tune_now() and prepare() need none"});
+}
+
 // With what would change it.
 std::string TuningEngine::advice(const ShapeTask& task, Blocker blocker) const {
   if (blocker == held_back_ && blocker != task.blocker) return std::string(held_back_why_);
@@ -162,6 +175,7 @@ std::string TuningEngine::advice(const ShapeTask& task, Blocker blocker) const {
                      accounts_.ledger().allowance().count() / 1000,
                      " us: more launches earn more, or raise overhead_limit"});
     case Blocker::limit: return "max_tuning is used up";
+    case Blocker::compile: return compile_advice(task);
     case Blocker::in_place: return "launches of this shape are to time a candidate";
     case Blocker::build: return "an accepted configuration is being compiled for launches";
     default: return {};
@@ -190,6 +204,7 @@ const char* TuningEngine::why_nothing() const {
     case Blocker::gap: return "the next stage does not fit";
     case Blocker::ledger: return "the overhead limit does not allow the next step yet";
     case Blocker::limit: return "max_tuning is used up";
+    case Blocker::compile: return "compilations have had their share of processor time";
     case Blocker::in_place: return "launches of the application time a candidate";
     case Blocker::trials: return "no trial can be run";
     default: return "nothing pays at present";
@@ -214,11 +229,11 @@ AgentStatus TuningEngine::status() const {
   }
   const LedgerState& ledger = accounts_.ledger().state();
   status.kernel_seconds = static_cast<double>(ledger.kernel_ns) * 1e-9;
-  status.tuning_seconds = as_seconds(accounts_.tuning_wall());
+  status.tuning_seconds = real_seconds(accounts_.tuning_wall());
   status.charged_seconds = static_cast<double>(ledger.charged_ns) * 1e-9;
   status.saved_seconds = static_cast<double>(ledger.savings_ns) * 1e-9;
-  status.helper_processor_seconds = as_seconds(accounts_.helper_processor());
-  status.build_processor_seconds = as_seconds(accounts_.build_processor());
+  status.helper_processor_seconds = real_seconds(accounts_.helper_processor());
+  status.build_processor_seconds = real_seconds(accounts_.build_processor());
   status.quarantined = journal_.state().quarantine_count();
   return status;
 }

@@ -78,7 +78,10 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
     return Next::does_not_fit;
   }
   if (request->stage == TrialStage::compile) {
-    if (!accounts_.may_compile(source, predicted, now())) return Next::compiled_enough;
+    if (!accounts_.may_compile(source, predicted, now())) {
+      task.blocker = Blocker::compile;
+      return Next::compiled_enough;
+    }
     // The first launch is part of the compilation, and an endless one must end it too.
     request->deadline = code_generation_deadline();
   }

@@ -177,7 +177,7 @@ DecisionInput decision_input(const ShapeEvidence& evidence, const SearchSubject&
   input.current = situation.running_time;
   input.expected_launches = situation.expected_launches;
   const StageEstimates::StepCost& step = situation.step.time;
-  input.launches_per_step = situation.launches_per_second * real_ns(step.cpu + step.device) * 1e-9;
+  input.launches_per_step = situation.launches_per_second * real_seconds(step.cpu + step.device);
   // The weights are in the charge already.
   input.step_cost = situation.step.charge;
   input.step_cost_high = situation.step.charge_high;

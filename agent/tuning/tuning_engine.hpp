@@ -204,6 +204,7 @@ class TuningEngine {
   void explain_verdict(const ShapeTask& task, Explanation& text) const;
   Blocker blocker_of(const ShapeTask& task) const;
   std::string advice(const ShapeTask& task, Blocker blocker) const;
+  std::string compile_advice(const ShapeTask& task) const;
   const ShapeTask* most_blocked() const;
   const char* why_nothing() const;
   std::uint64_t quarantined(const KernelTask& kernel) const;

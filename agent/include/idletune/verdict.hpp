@@ -24,7 +24,9 @@ enum class Blocker : std::uint8_t {
   board = 5,     // the board is too hot, too busy, or low on battery
   in_place = 6,  // launches of the application are to time a candidate, and did not do so yet
   build = 7,     // an accepted configuration is being compiled for launches
-  trials = 8     // no trial can be run any more: AgentStatus::trials, or tuning has ended
+  trials = 8,    // no trial can be run any more: AgentStatus::trials, or tuning has ended
+  compile =
+      9  // compilations have had the share of time that AgentOptions::max_compile_share allows
 };
 // "none", "gap", ... Never null.
 const char* blocker_name(Blocker blocker);
