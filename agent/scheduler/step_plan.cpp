@@ -260,6 +260,13 @@ Nanoseconds CandidateTrial::raw_incumbent_median() const {
   return from_ns(median_of(incumbent_ns_, pairs_));
 }
 
+Nanoseconds CandidateTrial::least_gain() const {
+  std::array<Nanoseconds, kMaxPairs> gains{};
+  for (std::size_t i = 0; i < pairs_; ++i) gains[i] = from_ns(incumbent_ns_[i] - candidate_ns_[i]);
+  sort_ascending(Span<Nanoseconds>(gains.data(), pairs_));
+  return gains[pairs_ / 4];
+}
+
 ReferenceBaseline::ReferenceBaseline(const Shape& shape, const Configuration& configuration,
                                      bool compiled, bool prepared, const StepOptions& options,
                                      std::uint32_t runs)

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "agent/scheduler/nanoseconds.hpp"
+
 namespace idletune::detail {
 namespace {
 
@@ -68,8 +70,12 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
     const Nanoseconds saving = tuned ? task.watch.saving_per_launch() : Nanoseconds{0};
     ledger_.credit(per_launch * count, saving * count);
   } else {
-    // Nobody timed these launches: no more than the clock allows, and nothing counts as saved.
-    ledger_.credit(task.kernel.device->at_most_the_clock(per_launch * count, now));
+    // Nobody timed these launches: no more than the clock allows, savings included.
+    const Nanoseconds untuned = per_launch + task.least_saving;
+    const Nanoseconds granted = task.kernel.device->at_most_the_clock(untuned * count, now);
+    const Nanoseconds saved =
+        from_ns(real_ns(granted) * real_ns(task.least_saving) / real_ns(untuned));
+    ledger_.credit(granted - saved, saved);
   }
 }
 

@@ -7,6 +7,7 @@
 namespace idletune::detail {
 namespace {
 
+constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);
 constexpr std::uint32_t kRecheckRounds = 1000;  // calls of run() that a second measurement may wait
 
 // The sum over the launch's steps. `busy` while one has not ended; those that have are noted.
@@ -71,7 +72,9 @@ void TuningEngine::watch_production(ShapeTask& task) {
   if (!tuned || is<TryingInPlace>(task.work) || is<Installing>(task.work)) return;
   const WatchStatus status = task.watch.status();
   const bool loses = status == WatchStatus::demote;
-  if (!loses && status != WatchStatus::recheck) return;
+  const bool unseen = !task.kernel.state->profiling_available() &&
+                      (!task.compared_at || now() - *task.compared_at > kCompareAgain);
+  if (!loses && !unseen && status != WatchStatus::recheck) return;
   const bool can_recheck = options_.mode == Mode::tune && task.kernel.can_tune();
   auto* recheck = std::get_if<Rechecking>(&task.work);
   if (recheck != nullptr && ++recheck->rounds < kRecheckRounds) return;
@@ -86,6 +89,7 @@ void TuningEngine::watch_production(ShapeTask& task) {
 
 // A throttled clock slows the default down as well: both are measured again, side by side.
 void TuningEngine::begin_recheck(ShapeTask& task) {
+  task.compared_at = now();
   const CandidateContext context =
       candidate_context(task, task.running(), task.slot.fallback.configuration);
   task.work.emplace<Rechecking>(Rechecking{CandidateTrial(step_options(), context)});

@@ -68,6 +68,8 @@ void TuningEngine::finish_build() {
   task.work.emplace<Resting>();
   publish(task, std::move(build.variant), build.install.time);
   if (build.install.recalled) return;
+  task.least_saving += build.install.least_gain;
+  task.compared_at = now();
   journal::Adoption adoption;
   adoption.trial = task.identity;
   adoption.trial.configuration = build.install.configuration;
@@ -159,6 +161,7 @@ void TuningEngine::demote(ShapeTask& task, const char* why) {
   log(2, {task.kernel.state->name(), ": back to the default, ", why});
   journal_.demoted(task.identity.shape_key());
   publish(task, nullptr, task.default_time);
+  task.least_saving = Nanoseconds{0};
 }
 
 }  // namespace idletune::detail

@@ -80,7 +80,11 @@ void TuningEngine::end_trial(ShapeTask& task, const StepResult& result, Journale
 }
 
 void TuningEngine::end_recheck(ShapeTask& task, const CandidateTrial& plan) {
-  if (plan.verdict() == TrialVerdict::reject_slow ||
+  task.least_saving = plan.least_gain();
+  // It was only looked whether the gain is what it was: less than the margin is still a gain.
+  const bool wins =
+      !task.kernel.state->profiling_available() && plan.ratio() > 0 && plan.ratio() < 1;
+  if ((plan.verdict() == TrialVerdict::reject_slow && !wins) ||
       plan.verdict() == TrialVerdict::reject_failed) {
     demote(task, "no longer faster than the default");
     return;
@@ -106,8 +110,9 @@ void TuningEngine::conclude(ShapeTask& task, const StepResult& result, Journaled
   log_step(task, result);
   if (result.verdict != TrialVerdict::adopt) return;
   const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;
-  install(task, {result.proposal.configuration,
-                 is_first_pick ? Selection::first_pick : Selection::tuned, result.time, false});
+  install(task,
+          {result.proposal.configuration, is_first_pick ? Selection::first_pick : Selection::tuned,
+           result.time, false, result.least_gain});
 }
 
 void TuningEngine::record(const ShapeTask& task, const StepResult& result) {

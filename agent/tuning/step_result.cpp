@@ -30,7 +30,9 @@ StepResult of_trial(const Proposal& proposal, const Trial& trial) {
 }  // namespace
 
 StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
-  return of_trial(proposal, trial);
+  StepResult result = of_trial(proposal, trial);
+  result.least_gain = trial.least_gain();
+  return result;
 }
 
 StepResult StepResult::of(const Proposal& proposal, const detail::InPlaceTrial& trial) {

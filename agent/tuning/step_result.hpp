@@ -28,6 +28,7 @@ struct StepResult {
   Nanoseconds incumbent{0};
   std::size_t pairs = 0;
   double ratio = 0;
+  Nanoseconds least_gain{0};  // CandidateTrial's
 
   // Ran correctly, and how long it takes is known.
   bool timed() const { return status == TrialStatus::correct && time.count() > 0; }

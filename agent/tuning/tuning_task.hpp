@@ -30,8 +30,9 @@ struct KernelTask;
 struct Install {
   Configuration configuration;
   Selection selection = Selection::tuned;
-  Nanoseconds time{0};    // expected per launch
-  bool recalled = false;  // an earlier session adopted it
+  Nanoseconds time{0};        // expected per launch
+  bool recalled = false;      // an earlier session adopted it
+  Nanoseconds least_gain{0};  // per launch against what runs, of comparisons side by side
 };
 
 struct ShapeTask {
@@ -56,6 +57,10 @@ struct ShapeTask {
     return production.count() > 0 ? production.median() : running_time;
   }
   ProductionWatch watch;
+  // What a launch saves against the default at least, by comparisons side by side on the tuner's
+  // queue: for queues that tell no times.
+  Nanoseconds least_saving{0};
+  std::optional<Nanoseconds> compared_at;
   const Variant* launched_ahead = nullptr;  // by the tuner, on this shape; to be compared only
 
   // --- work in progress, and what it found ---

@@ -63,8 +63,12 @@ struct Explanation {
   std::uint64_t evaluated = 0;  // configurations measured on this device, ever
   std::uint64_t rejected = 0;   // failed in any way
   std::uint64_t quarantined = 0;
-  std::string production_watch;  // "watching", "unavailable" (a queue without profiling: nothing is
-                                 // counted as saved, nothing is demoted), ...
+  // "fine", "recheck", "unavailable", ... Unavailable is a queue without profiling: nobody knows
+  // how long its launches take. What counts as saved there is by how much a launch was faster than
+  // the default in three quarters of the runs that the tuner made of both, side by side on a queue
+  // of its own, before it adopted and every five minutes since; kernel time and savings together
+  // never exceed the time that passed. What is slower in such a comparison is demoted.
+  std::string production_watch;
 
   // What the verdict rests on.
   double fraction = 0;  // p_b: share of the tuning space within 90 % of the best, as believed now

@@ -20,6 +20,8 @@ enum class Way { idle, background, plain, in_place };
 
 constexpr Nanoseconds kFrame = 33ms;
 
+double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
 // A compiler that takes ten frames.
 RecordedTrial compiled_slowly(const Configuration& configuration) {
   RecordedTrial trial = played(configuration);
@@ -92,7 +94,7 @@ TEST_CASE("a loop at 30 frames a second is tuned as far by any way of giving tim
   by_idle.play(60s);
   CHECK(by_idle.tried() >= 100);
   CHECK(by_idle.above_best() <= 1.2);
-  for (const Way way : {Way::background, Way::in_place}) {
+  for (const Way way : {Way::background, Way::plain, Way::in_place}) {
     CAPTURE(static_cast<int>(way));
     Camera camera(way);
     camera.play(60s);
@@ -165,6 +167,13 @@ TEST_CASE("nothing is compiled in idle time where no share is allowed, but where
   CHECK(camera.compiled == 0);
   CHECK(camera.engine.idle(10ms).why ==
         std::string("compilations have had their share of processor time"));
+  const Explanation blocked = camera.engine.explain();
+  CHECK(blocked.blocker == Blocker::compile);
+  CHECK(std::string(blocker_name(blocked.blocker)) == "compile");
+  CHECK(blocked.advice ==
+        "the next compilation takes some 601 ms of processor time, which max_compile_share allows "
+        "never: raise it to tune sooner; tune_now() and prepare() need none");
+  CHECK(camera.engine.engine->status().blocker == Blocker::compile);
   camera.engine.tune(10s);
   CHECK(camera.compiled > 0);
 }
@@ -177,9 +186,47 @@ TEST_CASE("on a queue without profiling no more is credited than time has passed
     camera.play(5s);
     const AgentStatus status = camera.engine.engine->status();
     const double passed = static_cast<double>(camera.board->clock.now().count()) * 1e-9;
-    CHECK(status.kernel_seconds <= passed);
-    CHECK(status.saved_seconds == 0);
-    CHECK(status.charged_seconds <= 0.02 * passed + 0.02);
+    CHECK(status.kernel_seconds + status.saved_seconds <= passed);
+    CHECK(status.charged_seconds <= 0.02 * passed + status.saved_seconds + 0.02);
   }
   CHECK(camera.tried() > 3);
+}
+
+TEST_CASE("on a queue without profiling what comparisons have shown counts as saved, and no more") {
+  Camera camera(Way::plain);
+  const double default_s = seconds(played({1, 1}).run);
+  double most = 0;  // that can have been saved
+  double least_s = default_s;
+  for (int second = 0; second < 30; ++second) {
+    const std::uint64_t before = camera.engine.task().launches();
+    camera.play(1s);
+    least_s = std::min(least_s, seconds(played(camera.engine.task().running()).run));
+    most += static_cast<double>(camera.engine.task().launches() - before) * (default_s - least_s);
+    const double saved = camera.engine.engine->status().saved_seconds;
+    CHECK(saved <= most * 1.001);
+    if (camera.engine.task().variants.adopted() == nullptr) CHECK(saved == 0);
+  }
+  CHECK(camera.engine.engine->status().saved_seconds > 0.2 * most);
+}
+
+TEST_CASE("on a queue without profiling an adoption is compared with the default again and again") {
+  bool spoilt = false;
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = played(configuration);
+    if (spoilt && configuration != Configuration{1, 1}) trial.run = 100ms;
+    return trial;
+  });
+  board->device.queue_has_profiling = false;
+  PlayedEngine engine(*board);
+  engine.task().said_launches = 1e7;
+  engine.play(30, 200, 1s);
+  REQUIRE(engine.task().variants.adopted() != nullptr);
+  REQUIRE(engine.task().least_saving > 0ns);
+  spoilt = true;
+  for (int minute = 0; minute < 7 && engine.task().variants.adopted() != nullptr; ++minute) {
+    board->clock.advance(60s);
+    engine.play(2, 10, 1s);
+  }
+  CHECK(engine.task().variants.adopted() == nullptr);
+  CHECK(engine.task().least_saving == 0ns);
 }
