@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include "agent/cli/lab.hpp"
+#include "models/history/compression.hpp"
 #include "models/offload/import_samples.hpp"
+#include "models/offload/layer_profiles.hpp"
 #include "models/offload/profile.hpp"
 #include "platform/os/storage.hpp"
 
@@ -57,12 +59,33 @@ void add_sample_options(Verb& verb, SampleFiles& files) {
               "Times: of a network's layers; of SET's kernels on devices; or on a GPU, of the "
               "regions in SET")
       .value_name("FILE");
-  verb.option("--shapes", files.shapes, "Shapes of the layers in --times").value_name("FILE");
+  verb.option("--shapes", files.shapes,
+              "Shapes of the layers in --times; SET may be a profile of such layers")
+      .value_name("FILE");
   verb.option("--cpu", files.cpu, "Which of several devices is the CPU").shows_default();
   verb.option("--devices", files.devices, "GPUs to take, of several")
       .separated_by_commas()
       .one_at_a_time();
 }
+
+namespace {
+
+// Layers with the features that loops like them have: SET is a profile of layers.cpp, or one packed
+// with gzip.
+Result<offload::SampleSet> read_profiled_layers(const SampleFiles& files, Bytes set, Bytes times,
+                                                Bytes shapes) {
+  constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
+  std::string unpacked;
+  const auto text = gunzip(set, kMostBytes, files.set, unpacked);
+  if (!text.ok()) return text.status();
+  const auto profile = offload::parse_profile(text->text, files.set);
+  if (!profile.ok()) return profile.status();
+  const auto layers = offload::LayerProfiles::from(*profile);
+  if (!layers.ok()) return layers.status();
+  return offload::import_layers(times, files.times, shapes, files.shapes, &*layers);
+}
+
+}  // namespace
 
 Result<offload::SampleSet> read_samples(const SampleFiles& files) {
   const auto bytes_of = [](const std::string& path) {
@@ -76,8 +99,10 @@ Result<offload::SampleSet> read_samples(const SampleFiles& files) {
   auto shapes = bytes_of(files.shapes);
   if (!shapes.ok()) return shapes.status();
   if (!files.shapes.empty()) {
-    if (files.times.empty() || !files.set.empty())
-      return Status(StatusCode::invalid_argument, "--shapes stands beside --times, without a SET");
+    if (files.times.empty())
+      return Status(StatusCode::invalid_argument,
+                    "--shapes stands beside --times; SET may be profiles of the layers");
+    if (!files.set.empty()) return read_profiled_layers(files, *set, *times, *shapes);
     return offload::import_layers(*times, files.times, *shapes, files.shapes);
   }
   if (files.set.empty()) {

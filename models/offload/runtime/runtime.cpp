@@ -25,9 +25,9 @@ std::uint8_t idletune_tracing = 0;
 namespace idletune::offload {
 namespace {
 
-// All of a short run is traced; then short bursts, every other one of which is as long as the largest
-// window, with gaps of random length between them. The gaps grow with what has run: there are so
-// many bursts for each time that the run doubles.
+// All of a short run is traced; then short bursts, every other one of which is as long as the
+// largest window, with gaps of random length between them. The gaps grow with what has run: there
+// are so many bursts for each time that the run doubles.
 constexpr std::uint64_t kFirstBurst = std::uint64_t{1} << 20U;
 constexpr std::uint64_t kShortBurst = std::uint64_t{1} << 13U;
 constexpr std::uint64_t kLongBurst = std::uint64_t{1} << 16U;

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "models/history/compression.hpp"
+#include "models/offload/import_samples.hpp"
 #include "tests/paths.hpp"
 
 namespace idletune::offload {
@@ -82,6 +83,32 @@ TEST_CASE("a layer with one number of images only is said, and so is a profile w
   const Result<LayerProfiles> layers = LayerProfiles::from(profile);
   CHECK(layers.code() == StatusCode::corrupt);
   CHECK(layers.status().message().find("'ReLU 3x100 3x100 k0 s0 g1'") != std::string::npos);
+}
+
+TEST_CASE("times of layers get the features of profiles, and layers without one are left out") {
+  const std::string times =
+      "device,network,variant,batch,threads,rep,layer_index,layer,direction,time_ms\n"
+      "b,n,cpu,5,4,0,1,relu,forward,2\nb,n,gpu,5,,0,1,relu,forward,1\n"
+      "b,n,cpu,5,4,0,2,norm,forward,2\nb,n,gpu,5,,0,2,norm,forward,1\n";
+  const std::string shapes =
+      "network,layer,type,in_channels,in_height,in_width,out_channels,out_height,out_width,kernel,"
+      "stride,group,extra,numbering\n"
+      "n,relu,ReLU,3,10,10,3,10,10,,,,,caffe\nn,norm,LRN,3,10,10,3,10,10,,,,local_size=5,caffe\n";
+  const auto bytes = [](const std::string& text) {
+    return Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+  };
+  Profile profile;
+  profile.regions = {region("rectify ReLU 3x100 3x100 k0 s0 g1 b1", 1000, 600, 20),
+                     region("rectify ReLU 3x100 3x100 k0 s0 g1 b2", 1900, 1100, 30)};
+  const Result<LayerProfiles> layers = LayerProfiles::from(profile);
+  REQUIRE(layers.ok());
+  const auto set = import_layers(bytes(times), "t.csv", bytes(shapes), "s.csv", &*layers);
+  REQUIRE(set.ok());
+  CHECK(set->features == profiled_features());
+  REQUIRE(set->samples.size() == 1);
+  CHECK(feature(set->samples[0], "ninst") == doctest::Approx(4600));
+  REQUIRE_FALSE(set->remarks.empty());
+  CHECK(set->remarks.back() == "1 of 2 layers and batches have no profile");
 }
 
 TEST_CASE("the recorded profile has the layers that a network needs, and they grow evenly") {
