@@ -161,6 +161,7 @@ Figures figures_of(const SampleSet& set, const std::vector<LeftOut>& results) {
 
 std::vector<RiskPoint> risk_curve(const SampleSet& set, const std::vector<LeftOut>& results) {
   std::vector<const LeftOut*> certain;
+  certain.reserve(results.size());
   for (const LeftOut& one : results) certain.push_back(&one);
   const auto certainty = [](const LeftOut* one) {
     return std::abs(one->prediction.probability - 0.5);

@@ -67,6 +67,7 @@ std::vector<std::vector<std::size_t>> part_by_group(const SampleSet& set,
   std::map<std::string, std::vector<std::size_t>> groups;
   for (const std::size_t row : rows) groups[group_of(set.samples[row], group)].push_back(row);
   std::vector<const std::vector<std::size_t>*> by_size;
+  by_size.reserve(groups.size());
   for (const auto& [name, members] : groups) by_size.push_back(&members);
   std::stable_sort(by_size.begin(), by_size.end(),
                    [](const auto* a, const auto* b) { return a->size() > b->size(); });

@@ -104,7 +104,7 @@ Result<OffloadModel> model_of(const Json& json, const std::string& path) {
 }
 
 Result<OffloadModel> read_section(const ModelSection& section, const std::string& path) {
-  const Status damaged(StatusCode::corrupt, path + ": the section about offloading is damaged");
+  Status damaged(StatusCode::corrupt, path + ": the section about offloading is damaged");
   if (section.version > kVersion) {
     return Status(StatusCode::version_mismatch,
                   path + ": the section about offloading is of version " +
