@@ -159,7 +159,11 @@ class Writer {
     return fb::CreateVariant(builder_, builder_.CreateVector(steps));
   }
   Offset<fb::Reference> write_reference() {
-    const auto step = c_.reference.empty() ? Offset<fb::Step>() : write_step(c_.reference.front());
+    // One launch that is its own truth is written out as one, as the first readers expect it.
+    const bool several = c_.reference.empty() && c_.steps.size() > 1;
+    const auto step = several
+                          ? Offset<fb::Step>()
+                          : write_step((c_.reference.empty() ? c_.steps : c_.reference).front());
     const auto configuration = values(c_.reference_configuration);
     return fb::CreateReference(builder_, step, configuration);
   }
