@@ -58,8 +58,7 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
     : device_(device),
       package_(std::move(package)),
       name_(package_->name()),
-      scratch_limit_bytes_(scratch_limit_bytes),
-      scratch_bytes_(std::make_shared<VariantScratch::Bytes>(0)),
+      scratch_use_{scratch_limit_bytes},
       table_(max_shapes),
       lanes_(kLanes) {
   argument_count_ = package_->argument_count();
@@ -318,29 +317,17 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   return {};
 }
 
-// Of what the plan's steps take; the others need none.
+// One step alone hands nothing on.
 Status KernelState::take_scratch(const Shape& shape, Variant& variant) const {
-  std::vector<std::uint64_t> sizes;
-  std::vector<std::size_t> places;
-  for (std::size_t i = 0; i < derived_count_; ++i) {
+  for (std::size_t i = 0; i < derived_count_ && variant.plan.steps().size() > 1; ++i) {
     const std::size_t index = derived_[i];
     if (package_->argument(index).kind != ArgumentKind::scratch) continue;
-    const auto takes_it = [index](const PlannedStep& step) {
-      return std::count(step.spec.arguments.begin(), step.spec.arguments.end(), index) > 0;
-    };
-    const Span<const PlannedStep> steps = variant.plan.steps();
-    if (std::none_of(steps.begin(), steps.end(), takes_it)) continue;
     const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
     if (!bytes.ok()) return bytes.status();
-    sizes.push_back(*bytes);
-    places.push_back(index);
-  }
-  if (sizes.empty()) return {};
-  auto scratch = VariantScratch::take(device_, sizes, scratch_bytes_, scratch_limit_bytes_);
-  if (!scratch.ok()) return scratch.status();
-  variant.scratch = std::move(*scratch);
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    variant.derived[places[i]] = variant.scratch->argument(i);
+    if (variant.scratch == nullptr)
+      variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
+    const Status taken = variant.scratch->add(device_, *bytes, variant.derived[index]);
+    if (!taken.ok()) return taken;
   }
   return {};
 }

@@ -145,8 +145,7 @@ class KernelState {
     std::weak_ptr<const trial::StepPrograms> programs;  // owned by the variants that run them
   };
   std::vector<BuiltPrograms> built_programs_;
-  const std::uint64_t scratch_limit_bytes_;
-  std::shared_ptr<VariantScratch::Bytes> scratch_bytes_;
+  mutable ScratchUse scratch_use_;
   LaunchTable table_;
   Lanes lanes_;
   std::array<GivenArgument, kMaxArguments> given_{};

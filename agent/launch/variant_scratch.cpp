@@ -1,28 +1,24 @@
 #include "agent/launch/variant_scratch.hpp"
 
-#include <idletune/text.hpp>
+#include <utility>
 
 namespace idletune::detail {
 
-Result<std::unique_ptr<VariantScratch>> VariantScratch::take(
-    Device& device, const std::vector<std::uint64_t>& sizes, std::shared_ptr<Bytes> in_use,
-    std::uint64_t limit_bytes) {
-  std::unique_ptr<VariantScratch> scratch(new VariantScratch(std::move(in_use)));
-  for (const std::uint64_t size : sizes) {
-    const std::uint64_t before = scratch->in_use_->fetch_add(size, std::memory_order_relaxed);
-    scratch->bytes_ += size;
-    if (size > limit_bytes || before > limit_bytes - size) {
-      return Status(StatusCode::out_of_memory, {"scratch of ", size, " bytes beside ", before,
-                                                " in use, the limit is ", limit_bytes});
-    }
-    Result<std::unique_ptr<Buffer>> buffer = device.allocate(static_cast<std::size_t>(size));
-    if (!buffer.ok()) return buffer.status();
-    scratch->buffers_.push_back(std::move(*buffer));
+Status VariantScratch::add(Device& device, std::uint64_t bytes, Argument& argument) {
+  const std::uint64_t before = use_.bytes.fetch_add(bytes, std::memory_order_relaxed);
+  bytes_ += bytes;
+  if (bytes > use_.limit_bytes || before > use_.limit_bytes - bytes) {
+    return Status(StatusCode::out_of_memory, {"scratch of ", bytes, " bytes beside ", before,
+                                              ", the limit is ", use_.limit_bytes});
   }
-  return scratch;
+  Result<std::unique_ptr<Buffer>> buffer = device.allocate(static_cast<std::size_t>(bytes));
+  if (!buffer.ok()) return buffer.status();
+  argument = (*buffer)->argument();
+  buffers_.push_back(std::move(*buffer));
+  return {};
 }
 
-VariantScratch::~VariantScratch() { in_use_->fetch_sub(bytes_, std::memory_order_relaxed); }
+VariantScratch::~VariantScratch() { use_.bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
 
 Status VariantScratch::begin_on(Device& device, void* queue) {
   const Status ordered = used_ ? device.order(queue_, queue) : Status();

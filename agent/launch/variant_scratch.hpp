@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <utility>
 #include <vector>
 
 #include <idletune/device.hpp>
@@ -14,24 +13,26 @@
 
 namespace idletune::detail {
 
+// What all variants of a kernel have taken, and may take. Must outlive them.
+struct ScratchUse {
+  explicit ScratchUse(std::uint64_t limit) : limit_bytes(limit) {}
+  const std::uint64_t limit_bytes;
+  std::atomic<std::uint64_t> bytes{0};
+};
+
 // Taken when a variant is made, never in a launch. All launches of the variant share it, whatever
 // threads and queues they come from: the steps of one are enqueued without another's between them,
 // and where the queue changes, the next launch waits on the device for the one before.
 class VariantScratch {
  public:
-  using Bytes = std::atomic<std::uint64_t>;
-
-  // `in_use` counts the bytes of all that share a limit. Errors: out_of_memory (beyond the limit,
-  // or the device has no more).
-  static Result<std::unique_ptr<VariantScratch>> take(Device& device,
-                                                      const std::vector<std::uint64_t>& sizes,
-                                                      std::shared_ptr<Bytes> in_use,
-                                                      std::uint64_t limit_bytes);
+  explicit VariantScratch(ScratchUse& use) : use_(use) {}
   ~VariantScratch();
   VariantScratch(const VariantScratch&) = delete;
   VariantScratch& operator=(const VariantScratch&) = delete;
 
-  Argument argument(std::size_t i) const { return buffers_[i]->argument(); }
+  // One buffer more, and the argument that stands for it. Errors: out_of_memory (beyond the limit,
+  // or the device has no more).
+  Status add(Device& device, std::uint64_t bytes, Argument& argument);
   // Whoever holds this enqueues one launch's steps.
   Mutex enqueueing;
   // What is enqueued on `queue` (null: the adopted one) from now on comes after all earlier uses. A
@@ -40,9 +41,7 @@ class VariantScratch {
   Status begin_on(Device& device, void* queue) IDLETUNE_REQUIRES(enqueueing);
 
  private:
-  explicit VariantScratch(std::shared_ptr<Bytes> in_use) : in_use_(std::move(in_use)) {}
-
-  std::shared_ptr<Bytes> in_use_;
+  ScratchUse& use_;
   std::uint64_t bytes_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   void* queue_ IDLETUNE_GUARDED_BY(enqueueing) = nullptr;  // that used it last

@@ -186,6 +186,11 @@ std::string options_for(const PackageContents& package, const Configuration& con
 
 }  // namespace
 
+// Here, since every place that has a plan would repeat them.
+LaunchPlan::LaunchPlan() = default;
+LaunchPlan::LaunchPlan(const LaunchPlan& other) = default;
+LaunchPlan& LaunchPlan::operator=(const LaunchPlan& other) = default;
+
 Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,
                                                                  std::string_view file_name) {
   auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes));

@@ -82,12 +82,15 @@ struct PlannedStep {
 class LaunchPlan {
  public:
   static constexpr std::size_t kMaxSteps = 6;
+  LaunchPlan();
+  LaunchPlan(const LaunchPlan& other);
+  LaunchPlan& operator=(const LaunchPlan& other);
   Span<const PlannedStep> steps() const { return {steps_.data(), count_}; }
   const PlannedStep& first() const { return steps_[0]; }
   void add(const PlannedStep& step) { steps_[count_++] = step; }  // at most kMaxSteps times
 
  private:
-  std::array<PlannedStep, kMaxSteps> steps_{};
+  std::array<PlannedStep, kMaxSteps> steps_;
   std::size_t count_ = 0;
 };
 
