@@ -21,7 +21,7 @@ Status VariantScratch::add(Device& device, std::uint64_t bytes, Argument& argume
 VariantScratch::~VariantScratch() { use_.bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
 
 Status VariantScratch::begin_on(Device& device, void* queue) {
-  const Status ordered = used_ ? device.order(queue_, queue) : Status();
+  Status ordered = used_ ? device.order(queue_, queue) : Status();
   if (!ordered.ok()) return ordered;
   used_ = true;
   queue_ = queue;

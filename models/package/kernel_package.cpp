@@ -153,7 +153,7 @@ Result<LaunchPlan> plan_steps(const PackageContents& package,
     }
     PlannedStep planned;
     planned.index = static_cast<std::uint8_t>(i);
-    const Status status = plan_step(package, steps[i], shape, configuration, planned);
+    Status status = plan_step(package, steps[i], shape, configuration, planned);
     if (!status.ok()) return status;
     plan.add(planned);
   }
