@@ -17,9 +17,8 @@ using Offset = flatbuffers::Offset<T>;
 template <class T>
 using Offsets = std::vector<Offset<T>>;
 
-// The first agent version that knows the format, and the first one that runs several steps.
-constexpr std::uint32_t kFirstVersion = 1000;  // 0.1.0
-constexpr std::uint32_t kVersionOfSeveralSteps = 1000;
+// What packages may be read by: the first version that knows the format.
+constexpr std::uint32_t kMinimumAgentVersion = 1000;  // 0.1.0
 
 class Writer {
  public:
@@ -43,7 +42,7 @@ class Writer {
     const auto operations = expression(operations_);
     const fb::KernelSeal seal(0);
     builder_.Finish(
-        fb::CreateKernelPackage(builder_, &seal, minimum_agent_version(), 0, name, source,
+        fb::CreateKernelPackage(builder_, &seal, kMinimumAgentVersion, 0, name, source,
                                 static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
                                 default_configuration, shape_constraints, arguments, variant,
                                 reference, tolerance, binaries, operations),
@@ -52,11 +51,6 @@ class Writer {
   }
 
  private:
-  std::uint32_t minimum_agent_version() const {
-    const StepContents& first = c_.steps.front();
-    const bool plain = c_.steps.size() == 1 && takes_all(first) && first.condition.code().empty();
-    return plain ? kFirstVersion : kVersionOfSeveralSteps;
-  }
   bool takes_all(const StepContents& step) const {
     bool all = step.arguments.size() == c_.arguments.size();
     for (std::size_t i = 0; all && i < step.arguments.size(); ++i) all = step.arguments[i] == i;

@@ -142,8 +142,9 @@ class TunedKernel {
   // the package, without those that the package derives from the shape. Scalars have the type that
   // the package says (integers of the same size may stand for each other); whether buffers are ones
   // and large enough is asked for once per shape and configuration. Never compiles, allocates,
-  // reads a file or waits for tuning. Errors: invalid_argument (shape, arguments), unsupported (the
-  // kernel cannot have this shape), device_error.
+  // reads a file or waits for tuning. Where the package's variants are several launches, a queue
+  // that was launched on must live as long as the kernel. Errors: invalid_argument (shape,
+  // arguments), unsupported (the kernel cannot have this shape), device_error.
   Status launch(const Shape& shape, std::initializer_list<Argument> arguments) {
     return launch(LaunchOptions{}, shape,
                   Span<const Argument>(arguments.begin(), arguments.size()));

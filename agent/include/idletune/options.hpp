@@ -80,7 +80,8 @@ struct AgentOptions {
 
   // --- memory ---
   // Device memory of the tuner, beside the application's. Shapes whose buffers need more are not
-  // tuned.
+  // tuned. As much again, for each kernel, may be taken by what the launch steps of its variants
+  // hand on to each other; a configuration that needs more is not adopted.
   std::size_t scratch_limit_bytes = std::size_t{256} << 20;
   // Shapes of one kernel that are told apart; 1 to 4096. Further ones run the default. Each costs
   // some kilobytes.
