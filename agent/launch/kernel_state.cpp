@@ -326,7 +326,7 @@ Status KernelState::take_scratch(const Shape& shape, Variant& variant) const {
     if (!bytes.ok()) return bytes.status();
     if (variant.scratch == nullptr)
       variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
-    const Status taken = variant.scratch->add(device_, *bytes, variant.derived[index]);
+    Status taken = variant.scratch->add(device_, *bytes, variant.derived[index]);
     if (!taken.ok()) return taken;
   }
   return {};

@@ -121,7 +121,9 @@ class Player {
     constexpr Nanoseconds kSpare = std::chrono::milliseconds(2);  // an application keeps some
     std::vector<double> recent;
     Clock::time_point next = Clock::now();
-    for (; seconds(Clock::now() - began_) < options_.seconds; ++played_.frames) {
+    // One frame at least: starting may take longer than a smoke test lasts.
+    for (; played_.frames == 0 || seconds(Clock::now() - began_) < options_.seconds;
+         ++played_.frames) {
       next += kFrame;
       const double busy = seconds(workplace.frame(kernel));
       played_.kernel_s += busy;

@@ -105,12 +105,14 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
   BoastfulDevice device(application.device());
   Agent agent = get(Agent::open(options));
   TunedKernel kernel = get(agent.kernel(device, package_path));
-  std::string running = "default";
+  std::string running;  // configuration
+  std::string start = "default";
   if (const Result<Explanation> known = kernel.explain(shape);
       known.ok() && known->selection == Selection::tuned) {
-    running = adopted(*known);
+    running = known->running_text;
+    start = adopted(*known);
   }
-  say(channel, "start " + running);
+  say(channel, "start " + start);
   const std::vector<Argument> arguments = arguments_for(*package, shape, application);
   for (;;) {
     for (int i = 0; i < 4; ++i) {
@@ -121,9 +123,10 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
     application.finish();
     const IdleReport report = agent.tune_now(kSlice);
     const Explanation now = get(kernel.explain(shape));
-    if (now.selection == Selection::tuned && adopted(now) != running) {
-      running = adopted(now);
-      say(channel, "state " + running);
+    // Its time alone may change as well: comparisons go on, and are no adoptions.
+    if (now.selection == Selection::tuned && now.running_text != running) {
+      running = now.running_text;
+      say(channel, "state " + adopted(now));
     }
     // On a busy machine a slice may be over before its first stage began.
     const bool idled = report.stages == 0 && report.used < kSlice;
