@@ -9,6 +9,8 @@
 namespace idletune::detail {
 namespace {
 
+constexpr std::uint32_t kBaselineTries = 3;
+
 constexpr journal::Origin origin_of(ProposalOrigin origin) {
   return static_cast<journal::Origin>(static_cast<std::uint8_t>(origin) + 1);
 }
@@ -17,10 +19,6 @@ static_assert(origin_of(ProposalOrigin::portfolio) == journal::Origin::portfolio
 static_assert(origin_of(ProposalOrigin::random) == journal::Origin::random);
 static_assert(origin_of(ProposalOrigin::learned) == journal::Origin::learned);
 static_assert(origin_of(ProposalOrigin::application) == journal::Origin::application);
-
-}  // namespace
-
-namespace {
 
 std::string percent(double share) {
   const auto tenths = std::llround(share * 1000);
@@ -58,7 +56,10 @@ void TuningEngine::end_work(ShapeTask& task) {
 void TuningEngine::end_baseline(ShapeTask& task, const ReferenceBaseline& plan) {
   const StepResult result = StepResult::of(task.slot.fallback.configuration, plan);
   if (!result.timed()) {
-    task.baseline_failed = true;
+    // A helper that could not start, or a device that was busy, says nothing of the default.
+    ++task.baseline_failures;
+    task.baseline_failed =
+        result.status != TrialStatus::runtime || task.baseline_failures >= kBaselineTries;
     log(1, {task.kernel.state->name(), ": the default configuration failed (",
             trial_status_name(result.status), "): ", result.message});
     return;

@@ -73,7 +73,8 @@ struct ShapeTask {
   std::uint32_t misses = 0;         // gaps in a row that were too short for a stage never seen yet
   Blocker blocker = Blocker::none;  // when it was looked at last
   Nanoseconds gap_needed{0};        // by the stage that did not fit, while `blocker` is gap
-  bool baseline_failed = false;
+  std::uint32_t baseline_failures = 0;
+  bool baseline_failed = false;  // for good
   bool exhausted = false;
 
   // --- accounts ---

@@ -398,3 +398,37 @@ TEST_CASE("a model that goes takes nothing away that was measured") {
   CHECK(running == Configuration{8, 8});
   CHECK(engine.task().running() == running);
 }
+
+TEST_CASE("a default that could not be tried is tried again, but not for ever") {
+  for (const int failures : {2, 3}) {
+    CAPTURE(failures);
+    const auto board = board_that();
+    PlayedEngine engine(*board);
+    int left = failures;
+    board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+      if (request.stage != TrialStage::compile || left == 0) return;
+      --left;
+      outcome.status = TrialStatus::runtime;
+      outcome.message = "the helper did not start";
+    };
+    REQUIRE(engine.launch({64}, 5000).ok());
+    engine.task().said_launches = 1e7;
+    engine.play(20, 50, 1s);
+    CHECK((engine.explain().evaluated > 0) == (failures < 3));
+  }
+}
+
+TEST_CASE("a default that is wrong is not tried again") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  int runs = 0;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.stage != TrialStage::measure) return;
+    ++runs;
+    outcome.status = TrialStatus::correctness;
+  };
+  REQUIRE(engine.launch({64}, 5000).ok());
+  engine.task().said_launches = 1e7;
+  engine.play(20, 50, 1s);
+  CHECK(runs == 1);
+}
