@@ -297,9 +297,7 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   Result<LaunchPlan> plan = package_->plan(shape, configuration);
   if (!plan.ok()) return plan.status();
   variant.plan = *plan;
-  const StepSpec& first = plan->first().spec;
-  variant.simple = plan->steps().size() == 1 && first.arguments.size() == argument_count_ &&
-                   std::is_sorted(first.arguments.begin(), first.arguments.end());
+  variant.simple = plan->steps().size() == 1 && plan->first().spec.takes_all(argument_count_);
   variant.configuration = configuration;
   for (std::size_t i = 0; i < given_count_; ++i) {
     if (!given_[i].is_buffer) continue;

@@ -69,6 +69,12 @@ struct ArgumentSpec {
 struct StepSpec {
   std::string_view entry;
   Span<const std::uint8_t> arguments;
+  // Whether those are all of the package's `count` arguments, in order.
+  bool takes_all(std::size_t count) const {
+    bool all = arguments.size() == count;
+    for (std::size_t i = 0; all && i < count; ++i) all = arguments[i] == i;
+    return all;
+  }
 };
 
 struct PlannedStep {

@@ -51,11 +51,6 @@ class Writer {
   }
 
  private:
-  bool takes_all(const StepContents& step) const {
-    bool all = step.arguments.size() == c_.arguments.size();
-    for (std::size_t i = 0; all && i < step.arguments.size(); ++i) all = step.arguments[i] == i;
-    return all;
-  }
   std::vector<std::uint8_t> sealed() const {
     const std::uint8_t* data = builder_.GetBufferPointer();
     std::vector<std::uint8_t> bytes(data, data + builder_.GetSize());
@@ -142,8 +137,9 @@ class Writer {
     const auto local = expressions(step.launch.local);
     const auto memory = expression(step.launch.local_memory_bytes);
     // Absent: all in order.
-    const auto arguments = takes_all(step) ? Offset<flatbuffers::Vector<std::uint8_t>>()
-                                           : builder_.CreateVector(step.arguments);
+    const auto arguments = step.spec().takes_all(c_.arguments.size())
+                               ? Offset<flatbuffers::Vector<std::uint8_t>>()
+                               : builder_.CreateVector(step.arguments);
     const auto condition = expression(step.condition);
     return fb::CreateStep(builder_, stored_entry, global, local, memory, arguments, condition);
   }
