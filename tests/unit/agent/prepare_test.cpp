@@ -57,6 +57,13 @@ struct Application {
   std::optional<TunedKernel> kernel;
 };
 
+// An earlier life of the application.
+void adopt_something(const AgentOptions& options) {
+  Application first(options);
+  first.prepare();
+  first.agent->tune_now(10h);
+}
+
 }  // namespace
 
 TEST_CASE("a prepared default has been launched on the shape, and once only") {
@@ -72,11 +79,7 @@ TEST_CASE("after a restart what was adopted has been launched on the shape when 
   const TemporaryFolder folder;
   AgentOptions options;
   options.state = folder.file("state");
-  {
-    Application first(options);
-    first.prepare();
-    first.agent->tune_now(10h);
-  }
+  adopt_something(options);
   Application second(options);
   second.prepare();
   const Configuration running = second.kernel->explain(kShape)->running;
@@ -116,11 +119,7 @@ TEST_CASE("after a restart what was adopted has been launched on the shape when 
   const TemporaryFolder folder;
   AgentOptions options;
   options.state = folder.file("state");
-  {
-    Application first(options);
-    first.prepare();
-    first.agent->tune_now(10h);
-  }
+  adopt_something(options);
   for (const Mode mode : {Mode::cached, Mode::tune}) {
     options.mode = mode;
     Application second(options);
