@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -129,12 +130,11 @@ Status BinaryCache::store(const BinaryKey& key, Bytes binary) {
   if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) {
     return system_error("creating the program cache", folder_, errno);
   }
+  if (!make_room(kHeaderBytes + binary.size())) return {};
   std::vector<std::uint8_t> file(kHeaderBytes + binary.size());
   fill_header(file.data(), key, binary);
   std::memcpy(file.data() + kHeaderBytes, binary.data(), binary.size());
-  if (Status written = write_file_atomically(path_of(key), file); !written.ok()) return written;
-  evict();
-  return {};
+  return write_file_atomically(path_of(key), file);
 }
 
 void BinaryCache::drop(const BinaryKey& key) {
@@ -149,18 +149,24 @@ std::string BinaryCache::path_of(const BinaryKey& key) const {
   return path.append(kSuffix);
 }
 
-void BinaryCache::evict() {
+bool BinaryCache::make_room(std::uint64_t bytes) {
   std::vector<CachedFile> files = scan(folder_);
-  std::uint64_t total_bytes = 0;
-  for (const CachedFile& file : files) total_bytes += file.size_bytes;
-  if (total_bytes <= limit_bytes_) return;
+  std::uint64_t held_bytes = 0;
+  for (const CachedFile& file : files) held_bytes += file.size_bytes;
+  struct statvfs disk {};
+  const bool known = ::statvfs(folder_.c_str(), &disk) == 0;
+  const std::uint64_t limit =
+      known ? within(limit_bytes_, held_bytes, std::uint64_t{disk.f_bavail} * disk.f_frsize)
+            : limit_bytes_;
+  if (bytes > limit / 4 + kHeaderBytes) return false;
   sort_stably(files, [](const CachedFile& a, const CachedFile& b) {
     return a.used != b.used ? a.used < b.used : a.path < b.path;
   });
   for (const CachedFile& file : files) {
-    if (total_bytes <= limit_bytes_) break;
-    if (::unlink(file.path.c_str()) == 0) total_bytes -= file.size_bytes;
+    if (held_bytes + bytes <= limit) break;
+    if (::unlink(file.path.c_str()) == 0) held_bytes -= file.size_bytes;
   }
+  return true;
 }
 
 }  // namespace idletune

@@ -38,16 +38,23 @@ class BinaryCache {
   bool enabled() const { return !folder_.empty(); }
   // `hit` fills `binary` and renews the file's claim to stay. A damaged file is deleted.
   Lookup find(const BinaryKey& key, std::vector<std::uint8_t>& binary);
-  // Stores the binary, then deletes the files unused for longest until the folder is within its
-  // limit. Binaries larger than a quarter of the limit are not stored (ok). Errors: of
+  // Deletes the files unused for longest until the binary has room within the limit, and stores it.
+  // Binaries larger than a quarter of the limit are not stored (ok). Errors: of
   // write_file_atomically, io_error where the folder cannot be created.
   Status store(const BinaryKey& key, Bytes binary);
   // Deletes the file of `key`, if there is one.
   void drop(const BinaryKey& key);
+  // The limit in force: half of what the disk would have free without the cache, at most. The
+  // journal is on that disk as well.
+  static std::uint64_t within(std::uint64_t limit_bytes, std::uint64_t held_bytes,
+                              std::uint64_t free_bytes) {
+    const std::uint64_t half = held_bytes / 2 + free_bytes / 2;
+    return half < limit_bytes ? half : limit_bytes;
+  }
 
  private:
   std::string path_of(const BinaryKey& key) const;
-  void evict();
+  bool make_room(std::uint64_t bytes);
 
   std::string folder_;
   std::uint64_t limit_bytes_ = 0;

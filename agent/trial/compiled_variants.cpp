@@ -68,7 +68,10 @@ CompiledVariant* CompiledVariants::find(const Configuration& configuration) {
 
 CompiledVariant* CompiledVariants::compile(const Configuration& configuration,
                                            TrialOutcome& outcome) {
-  Result<StepPrograms> programs = compile_steps(device_, package_, configuration);
+  // Few candidates are compiled twice, and the flash wears: those that win are kept when they are
+  // compiled for launches.
+  const bool keep = configuration == package_.default_configuration();
+  Result<StepPrograms> programs = compile_steps(device_, package_, configuration, 1, keep);
   if (!programs) {
     fail(outcome, status_of_compile(programs.status()), {programs.status().message()});
     return nullptr;

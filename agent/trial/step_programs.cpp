@@ -9,7 +9,7 @@ namespace idletune::trial {
 Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
                                                std::string_view entry,
                                                const Configuration& configuration,
-                                               std::uint32_t lanes) {
+                                               std::uint32_t lanes, bool keep) {
   const std::string options = package.compile_options(configuration);
   CompileRequest request;
   request.source = package.source();
@@ -17,16 +17,18 @@ Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPacka
   request.options = options;
   request.lanes = lanes;
   request.prebuilt = package.prebuilt(configuration);
+  request.keep = keep;
   return device.compile(request);
 }
 
 Result<StepPrograms> compile_steps(Device& device, const KernelPackage& package,
-                                   const Configuration& configuration, std::uint32_t lanes) {
+                                   const Configuration& configuration, std::uint32_t lanes,
+                                   bool keep) {
   StepPrograms programs;
   for (std::size_t i = 0; i < package.step_count(); ++i) {
     const std::string_view entry = package.step(i).entry;
     Result<std::unique_ptr<Program>> program =
-        i == 0 ? compile_entry(device, package, entry, configuration, lanes)
+        i == 0 ? compile_entry(device, package, entry, configuration, lanes, keep)
                : programs.front()->another(entry);
     if (!program.ok()) return program.status();
     programs.push_back(std::move(*program));

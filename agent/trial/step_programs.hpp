@@ -18,15 +18,17 @@ namespace idletune::trial {
 using StepPrograms = std::vector<std::unique_ptr<Program>>;
 
 // Compiles an entry of the package's source for `configuration`, or takes its prebuilt binary.
-// `lanes`: as many threads may launch it at once. Errors: those of Device::compile.
+// `lanes`: as many threads may launch it at once. `keep`: in the program cache. Errors: those of
+// Device::compile.
 Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,
                                                std::string_view entry,
                                                const Configuration& configuration,
-                                               std::uint32_t lanes = 1);
+                                               std::uint32_t lanes = 1, bool keep = true);
 
 // All steps of `configuration`: one compilation, whichever of them a shape needs.
 Result<StepPrograms> compile_steps(Device& device, const KernelPackage& package,
-                                   const Configuration& configuration, std::uint32_t lanes = 1);
+                                   const Configuration& configuration, std::uint32_t lanes = 1,
+                                   bool keep = true);
 // What computes the truth: the reference's own kernel function, or the steps of its configuration.
 Result<StepPrograms> compile_reference(Device& device, const KernelPackage& package);
 

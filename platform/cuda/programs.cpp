@@ -23,7 +23,7 @@ Result<std::unique_ptr<CudaProgram>> Programs::get(const CompileRequest& request
   auto image = compile_image(request);
   if (!image.ok()) return image.status();
   auto program = load(*image, request, lanes);
-  if (program.ok()) keep(key, *image);
+  if (program.ok() && request.keep) keep(key, *image);
   return program;
 }
 

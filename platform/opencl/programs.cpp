@@ -17,7 +17,7 @@ Result<std::unique_ptr<OpenclProgram>> Programs::get(const CompileRequest& reque
   if (auto prebuilt = from_prebuilt(request, lanes)) return prebuilt;
   if (auto cached = from_cache(key, request, lanes)) return cached;
   auto built = from_source(request, lanes);
-  if (built.ok()) keep(key, **built);
+  if (built.ok() && request.keep) keep(key, **built);
   return built;
 }
 

@@ -179,6 +179,7 @@ struct CompileRequest {
   // Binaries of just this source, entry and options, intact; loaded instead of compiling where one
   // fits the device.
   Span<const PrebuiltBinary> prebuilt{};
+  bool keep = true;  // in the program cache, if there is one and it is not there yet
 };
 
 struct RunTimes {

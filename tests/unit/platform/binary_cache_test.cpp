@@ -155,6 +155,13 @@ TEST_CASE("a binary too large for the cache is not stored") {
   CHECK(folder.files().size() == 1);
 }
 
+TEST_CASE("the cache leaves half of a small disk to the journal") {
+  CHECK(BinaryCache::within(1000, 0, 5000) == 1000);
+  CHECK(BinaryCache::within(1000, 600, 800) == 700);
+  CHECK(BinaryCache::within(1000, 600, 0) == 300);
+  CHECK(BinaryCache::within(1000, 0, 0) == 0);
+}
+
 TEST_CASE("files of others in the folder are left alone, dead writers' ones are not") {
   TemporaryFolder folder;
   BinaryCache cache(folder.path(), 4 * 1000);

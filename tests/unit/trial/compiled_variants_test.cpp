@@ -40,6 +40,24 @@ TEST_CASE("device limits refuse a configuration before anything is compiled") {
   CHECK(bench.device.compiles == 2);  // the variant, and the reference along with it
 }
 
+TEST_CASE("no candidate's binary goes into the program cache") {
+  Bench bench;
+  std::vector<bool> kept;
+  bench.device.compile_script = [&](const CompileRequest& request) {
+    kept.push_back(request.keep);
+    return Status();
+  };
+  TrialRequest request = bench.request(TrialStage::compile, kNoFault);
+  request.configuration = {kNoFault, 32, 0};
+  REQUIRE(request.configuration != bench.package->default_configuration());
+  CHECK(bench.get().run(request).status == TrialStatus::correct);
+  request.configuration = bench.package->default_configuration();
+  CHECK(bench.get().run(request).status == TrialStatus::correct);
+  // The candidate, the reference along with it, and the default.
+  REQUIRE(kept.size() == 3);
+  CHECK(kept == std::vector<bool>{false, true, true});
+}
+
 TEST_CASE("what only the compiled program knows refuses it before a run") {
   Bench bench;
   bench.device.program_work_group_limit = 8;
