@@ -11,7 +11,7 @@ namespace idletune::test {
 // long: there the point is that the same code runs, not that chance is covered again.
 inline std::uint64_t repeats(std::uint64_t times) {
   return std::getenv("IDLETUNE_FEWER_REPEATS") != nullptr ? std::max<std::uint64_t>(1, times / 10)
-                                                     : times;
+                                                          : times;
 }
 
 }  // namespace idletune::test
