@@ -59,8 +59,9 @@ struct DescribedStep {
 };
 
 struct DescribedReference {
-  std::string entry;       // empty: the kernel itself
-  DescribedLaunch launch;  // empty: the kernel's own
+  std::string entry;                   // empty: the kernel itself
+  DescribedLaunch launch;              // empty: the kernel's own
+  std::vector<std::string> arguments;  // of an entry of its own; empty: all but scratch
   // Values that differ from the default configuration.
   std::vector<std::pair<std::string, std::int64_t>> configuration;
 };

@@ -155,6 +155,10 @@ Result<LaunchPlan> plan_steps(const PackageContents& package,
     planned.index = static_cast<std::uint8_t>(i);
     Status status = plan_step(package, steps[i], shape, configuration, planned);
     if (!status.ok()) return status;
+    if (plan.steps().size() == LaunchPlan::kMaxSteps) {
+      return failed(package, StatusCode::unsupported,
+                    {"more than ", LaunchPlan::kMaxSteps, " steps would run"});
+    }
     plan.add(planned);
   }
   if (!plan.steps().empty()) return plan;

@@ -127,11 +127,13 @@ struct Tolerance {
 //                     without a value (division by zero, overflow);
 //   unsupported       the configuration does not apply to this shape: a constraint over dimensions
 //                     is violated, a size is not positive, a global size is not a multiple of its
-//                     local one, no step's condition holds.
+//                     local one, no step's condition holds, or more than LaunchPlan::kMaxSteps.
 // They allocate only when they fail.
 class KernelPackage {
  public:
   static constexpr std::size_t kMaxBytes = 64u << 20;
+  // More than a plan may hold: their conditions choose.
+  static constexpr std::size_t kMaxSteps = 24;
 
   // Takes the file's bytes, verifies all of them, and reads the tables in place. `file_name` is for
   // messages. Errors: corrupt, version_mismatch (needs a newer agent), unsupported (setup steps),

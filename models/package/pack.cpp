@@ -219,8 +219,14 @@ class Compiler {
 
   // One step that takes every argument, or those that are described.
   Status steps(PackageContents& out) {
-    if (d_.steps.size() > LaunchPlan::kMaxSteps) {
+    if (d_.steps.size() > KernelPackage::kMaxSteps) {
       return fail(std::to_string(d_.steps.size()) + " steps, expected at most " +
+                  std::to_string(KernelPackage::kMaxSteps));
+    }
+    const auto always = [](const DescribedStep& step) { return step.condition.empty(); };
+    const auto run = std::count_if(d_.steps.begin(), d_.steps.end(), always);
+    if (run > static_cast<std::ptrdiff_t>(LaunchPlan::kMaxSteps)) {
+      return fail(std::to_string(run) + " steps that always run, expected at most " +
                   std::to_string(LaunchPlan::kMaxSteps));
     }
     for (const DescribedStep& described : d_.steps) {
@@ -244,11 +250,8 @@ class Compiler {
     if (described.arguments.empty()) return wrong("expected at least one argument");
     if (described.arguments.size() > kMaxArguments) return wrong("too many arguments");
     out.entry = described.entry;
-    for (const std::string& name : described.arguments) {
-      const auto is_it = [&](const DescribedArgument& argument) { return argument.name == name; };
-      const auto found = std::find_if(d_.arguments.begin(), d_.arguments.end(), is_it);
-      if (found == d_.arguments.end()) return wrong("there is no argument '" + name + "'");
-      out.arguments.push_back(static_cast<std::uint8_t>(found - d_.arguments.begin()));
+    if (Status named = positions(described.arguments, out.arguments); !named.ok()) {
+      return wrong(named.message());
     }
     Status status = compile_launch(described.launch, what.c_str(), out.launch);
     return status.ok() ? optional_expression(described.condition, all_names(), out.condition)
@@ -263,6 +266,15 @@ class Compiler {
       };
       if (std::count_if(out.steps.begin(), out.steps.end(), takes) >= 2) continue;
       return fail("scratch '" + d_.arguments[i].name + "': expected two steps at least to take it");
+    }
+    return Status();
+  }
+  Status positions(const std::vector<std::string>& names, std::vector<std::uint8_t>& out) const {
+    for (const std::string& name : names) {
+      const auto is_it = [&](const DescribedArgument& argument) { return argument.name == name; };
+      const auto found = std::find_if(d_.arguments.begin(), d_.arguments.end(), is_it);
+      if (found == d_.arguments.end()) return invalid("", "there is no argument '" + name + "'");
+      out.push_back(static_cast<std::uint8_t>(found - d_.arguments.begin()));
     }
     return Status();
   }
@@ -338,7 +350,11 @@ class Compiler {
     out.reference.emplace_back();
     space::StepContents& step = out.reference.back();
     step.entry = own_kernel ? std::string_view(d_.reference.entry) : out.steps.front().entry;
-    step.arguments = positions(/*with_scratch=*/false);
+    if (d_.reference.arguments.empty()) {
+      step.arguments = positions(/*with_scratch=*/false);
+    } else if (Status named = positions(d_.reference.arguments, step.arguments); !named.ok()) {
+      return fail("reference: " + named.message());
+    }
     if (own_launch) return compile_launch(d_.reference.launch, "reference", step.launch);
     if (!d_.steps.empty()) return fail("reference: expected global and local sizes of its own");
     step.launch = out.steps.front().launch;

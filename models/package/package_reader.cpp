@@ -340,9 +340,9 @@ class Reader {
   Status read_variant() {
     const fb::Variant& variant = *root_->variant();
     const std::size_t count = variant.steps()->size();
-    if (count < 1 || count > LaunchPlan::kMaxSteps) {
+    if (count < 1 || count > KernelPackage::kMaxSteps) {
       return unsupported(
-          {"a sequence of ", count, " kernels, expected 1 to ", LaunchPlan::kMaxSteps});
+          {"a sequence of ", count, " kernels, expected 1 to ", KernelPackage::kMaxSteps});
     }
     if (variant.setup() != nullptr && variant.setup()->size() != 0) {
       return unsupported({"kernels that run as setup"});

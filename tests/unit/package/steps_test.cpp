@@ -100,10 +100,10 @@ TEST_CASE("what is wrong with steps is said of the step") {
   CHECK(refusal(description) == "kernel 'steps': step 'square': expected at least one argument");
 
   description = steps_description();
-  while (description.steps.size() <= LaunchPlan::kMaxSteps) {
+  while (description.steps.size() <= KernelPackage::kMaxSteps) {
     description.steps.push_back(description.steps[0]);
   }
-  CHECK(refusal(description) == "kernel 'steps': 7 steps, expected at most 6");
+  CHECK(refusal(description) == "kernel 'steps': 25 steps, expected at most 24");
 
   description = steps_description();
   description.reference.launch = {};
@@ -125,4 +125,21 @@ TEST_CASE("a size of scratch that no memory has is refused where it is asked for
   const auto package = KernelPackage::open(*pack(description), "test");
   REQUIRE(package.ok());
   CHECK((*package)->buffer_bytes(2, {100}, {0, 4}).code() == StatusCode::unsupported);
+}
+
+TEST_CASE("a package may have more steps than run at any shape, but not run more") {
+  KernelDescription description = steps_description();
+  const DescribedStep first = description.steps[0];
+  for (int i = 0; i < 4; ++i) description.steps.push_back(first);
+  description.steps.back().condition = "N >= 50";
+  const auto package = KernelPackage::open(*pack(description), "test");
+  REQUIRE(package.ok());
+  CHECK((*package)->step_count() == 8);
+  CHECK((*package)->plan({20}, {0, 4})->steps().size() == 6);
+  const auto refused = (*package)->plan({50}, {0, 4});
+  CHECK(refused.code() == StatusCode::unsupported);
+  CHECK(refused.status().message() == "kernel 'steps': more than 6 steps would run");
+
+  for (DescribedStep& step : description.steps) step.condition = {};
+  CHECK(refusal(description) == "kernel 'steps': 8 steps that always run, expected at most 6");
 }
