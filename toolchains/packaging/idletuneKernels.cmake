@@ -3,7 +3,8 @@
 # Packs kernels with the command `idletune` when <target>, an executable or a shared library of the
 # same folder, is built. NAME.xml becomes NAME.itkernel beside the target's file, again whenever the
 # description or one of its sources has changed. The target's property IDLETUNE_KERNELS lists the
-# packages, for install(FILES "$<TARGET_PROPERTY:app,IDLETUNE_KERNELS>" ...).
+# packages, for install(FILES "$<TARGET_PROPERTY:app,IDLETUNE_KERNELS>" ...). A description may be
+# that of a family.
 function(idletune_add_kernel target)
   get_target_property(type ${target} TYPE)
   if(NOT type MATCHES "^(EXECUTABLE|SHARED_LIBRARY|MODULE_LIBRARY)$")
@@ -28,16 +29,8 @@ function(idletune_add_kernel target)
     if(NOT EXISTS "${description}")
       message(FATAL_ERROR "idletune_add_kernel: there is no '${description}'")
     endif()
-    # The sources that it names, so that a change of one packs again.
-    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${description}")
-    file(READ "${description}" text)
-    string(REGEX MATCHALL "<source[^>]*[ \t\r\n]file=[\"'][^\"']+" elements "${text}")
     set(sources)
-    foreach(element IN LISTS elements)
-      string(REGEX REPLACE ".*file=[\"']" "" source "${element}")
-      get_filename_component(source "${source}" ABSOLUTE BASE_DIR "${folder}")
-      list(APPEND sources "${source}")
-    endforeach()
+    idletune_described_files("${description}" sources)
     set(package "${CMAKE_CURRENT_BINARY_DIR}/idletune/${target}/${name}.itkernel")
     file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/idletune/${target}")
     add_custom_command(
@@ -54,4 +47,22 @@ function(idletune_add_kernel target)
       COMMAND ${CMAKE_COMMAND} -E copy_if_different "${package}" "$<TARGET_FILE_DIR:${target}>"
       VERBATIM)
   endforeach()
+endfunction()
+
+# The files that a description names, and those that they name, so that a change of one packs again:
+# appended to the list <files>.
+function(idletune_described_files description files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${description}")
+  get_filename_component(folder "${description}" DIRECTORY)
+  file(READ "${description}" text)
+  string(REGEX MATCHALL "<(source|member)[^>]*[ \t\r\n]file=[\"'][^\"']+" elements "${text}")
+  foreach(element IN LISTS elements)
+    string(REGEX REPLACE ".*file=[\"']" "" file "${element}")
+    get_filename_component(file "${file}" ABSOLUTE BASE_DIR "${folder}")
+    list(APPEND ${files} "${file}")
+    if(element MATCHES "^<member" AND EXISTS "${file}")
+      idletune_described_files("${file}" ${files})
+    endif()
+  endforeach()
+  set(${files} "${${files}}" PARENT_SCOPE)
 endfunction()
