@@ -1,4 +1,4 @@
-// idletune pack X.xml -o Y: compiles a kernel description into a package.
+// idletune pack X.xml -o Y: compiles a kernel description, or several as a family, into a package.
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -9,16 +9,19 @@
 
 #include "agent/cli/prebuilt.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/package/family_xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
+#include "models/space/identifier.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 namespace {
 
 struct PackArguments {
-  std::string description;
+  std::vector<std::string> descriptions;
+  std::string name;
   std::string output;
   PackOptions options;
   PrebuiltChoice prebuilt;
@@ -53,9 +56,22 @@ void report(const PackArguments& arguments, const KernelPackage& package,
                                  : "valid configurations not counted"));
 }
 
+Result<KernelDescription> read(const PackArguments& arguments) {
+  if (arguments.descriptions.size() > 1 && arguments.name.empty()) {
+    return Status(StatusCode::invalid_argument,
+                  "several descriptions are a family, expected its --name");
+  }
+  if (arguments.name.empty()) return read_kernel_xml(arguments.descriptions.front());
+  if (!space::is_kernel_name(arguments.name)) {
+    return Status(StatusCode::invalid_argument,
+                  "--name '" + arguments.name + "': expected letters, digits, _ - .");
+  }
+  return read_family(arguments.name, arguments.descriptions);
+}
+
 void run(PackArguments& arguments, CliContext& context) {
   const auto start = std::chrono::steady_clock::now();
-  Result<KernelDescription> description = read_kernel_xml(arguments.description);
+  Result<KernelDescription> description = read(arguments);
   if (!description.ok()) return context.fail(description.status());
   Result<std::vector<std::uint8_t>> bytes = pack(*description, arguments.options);
   if (!bytes.ok()) return context.fail(bytes.status());
@@ -66,7 +82,9 @@ void run(PackArguments& arguments, CliContext& context) {
     if (!bytes.ok()) return context.fail(bytes.status());
   }
   const auto taken = std::chrono::steady_clock::now() - start;
-  if (arguments.output.empty()) arguments.output = default_output(arguments.description);
+  if (arguments.output.empty())
+    arguments.output = default_output(arguments.name.empty() ? arguments.descriptions.front()
+                                                             : arguments.name + ".xml");
   Status written = write_file_atomically(arguments.output, Bytes(bytes->data(), bytes->size()));
   if (!written.ok()) return context.fail(written);
   auto package = KernelPackage::open(std::move(*bytes), arguments.output);
@@ -84,7 +102,11 @@ void run(PackArguments& arguments, CliContext& context) {
 void add_pack_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PackArguments>();
   Verb verb = line.add_verb("pack", "makes a kernel package for boards from a description");
-  verb.option("description", arguments->description, "The XML file").required();
+  verb.option("descriptions", arguments->descriptions,
+              "The XML file; several with one signature are a family: one kernel, of which "
+              "tuning chooses the member too, and which begins with the first")
+      .required();
+  verb.option("--name", arguments->name, "Name of the family").value_name("NAME");
   verb.option("-o,--output", arguments->output, "The package")
       .value_name("FILE")
       .shows_default("the description's name with .itkernel, in this folder");
@@ -112,6 +134,7 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
       .one_at_a_time()
       .needs(wanted);
   verb.example("pack kernels/gemm/gemm.xml -o gemm.itkernel");
+  verb.example("pack direct.xml indirect.xml --name gemm -o gemm.itkernel");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run(*arguments, context); });
 }

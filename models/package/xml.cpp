@@ -1,14 +1,13 @@
 #include "models/package/xml.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <memory>
 #include <set>
 #include <utility>
 
 #include <tinyxml2.h>
 
-#include "models/core/plain_file.hpp"
+#include "models/package/family_xml.hpp"
+#include "models/package/text_file.hpp"
 #include "models/package/value_list.hpp"
 #include "models/package/xml_elements.hpp"
 #include "models/space/identifier.hpp"
@@ -18,7 +17,6 @@ namespace {
 
 using tinyxml2::XMLElement;
 
-constexpr std::size_t kMaxFileBytes = 16u << 20;
 constexpr std::pair<std::string_view, Dialect> kDialects[] = {
     {"portable", Dialect::portable}, {"opencl", Dialect::opencl}, {"cuda", Dialect::cuda}};
 constexpr std::pair<std::string_view, Access> kAccesses[] = {
@@ -33,45 +31,12 @@ constexpr std::pair<std::string_view, ScalarType> kTypes[] = {
     {"i64", ScalarType::i64}, {"u64", ScalarType::u64}, {"f16", ScalarType::f16},
     {"f32", ScalarType::f32}, {"f64", ScalarType::f64}};
 
-struct FileCloser {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
-Result<std::string> read_text(const std::string& path) {
-  if (is_no_plain_file(path)) {
-    return Status(StatusCode::invalid_argument, "'" + path + "' is not a plain file");
-  }
-  std::unique_ptr<std::FILE, FileCloser> file(std::fopen(path.c_str(), "rb"));
-  if (!file) return Status(StatusCode::not_found, "'" + path + "' cannot be opened for reading");
-  std::string text;
-  char block[16384];
-  while (const std::size_t count = std::fread(block, 1, sizeof(block), file.get())) {
-    text.append(block, count);
-    if (text.size() > kMaxFileBytes) {
-      return Status(StatusCode::out_of_memory, "'" + path + "' is larger than " +
-                                                   std::to_string(kMaxFileBytes >> 20) + " MiB");
-    }
-  }
-  if (std::ferror(file.get())) return Status(StatusCode::io_error, "'" + path + "' cannot be read");
-  return text;
-}
-
-std::string folder_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? std::string() : path.substr(0, slash + 1);
-}
-
-std::string file_name_of(const std::string& path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string::npos ? path : path.substr(slash + 1);
-}
-
 // Reads the document into a description.
 class Reader : private XmlElements {
  public:
   explicit Reader(const std::string& path) : XmlElements(path) { description_.where = path; }
 
-  Result<KernelDescription> read(std::string_view text) {
+  Result<KernelDescription> read(std::string_view text, bool may_be_family) {
     tinyxml2::XMLDocument document;
     if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS) {
       return Status(StatusCode::invalid_argument,
@@ -79,6 +44,9 @@ class Reader : private XmlElements {
                         ": not well-formed XML (" + document.ErrorName() + ")");
     }
     const XMLElement* root = document.RootElement();
+    if (may_be_family && root != nullptr && std::string_view(root->Name()) == "family") {
+      return read_family(*root, path());
+    }
     if (root == nullptr || std::string_view(root->Name()) != "kernel") {
       return Status(StatusCode::invalid_argument,
                     path() + ":" + std::to_string(root == nullptr ? 1 : root->GetLineNum()) +
@@ -483,13 +451,19 @@ class Reader : private XmlElements {
 }  // namespace
 
 Result<KernelDescription> parse_kernel_xml(std::string_view text, const std::string& path) {
-  return Reader(path).read(text);
+  return Reader(path).read(text, /*may_be_family=*/true);
 }
 
 Result<KernelDescription> read_kernel_xml(const std::string& path) {
   Result<std::string> text = read_text(path);
   if (!text.ok()) return text.status();
   return parse_kernel_xml(*text, path);
+}
+
+Result<KernelDescription> read_single_kernel_xml(const std::string& path) {
+  Result<std::string> text = read_text(path);
+  if (!text.ok()) return text.status();
+  return Reader(path).read(*text, /*may_be_family=*/false);
 }
 
 }  // namespace idletune

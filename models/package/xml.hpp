@@ -11,11 +11,15 @@
 
 namespace idletune {
 
-// Reads `path` and the source file that it names (relative to its own folder). Errors: not_found,
-// io_error, invalid_argument; the message is "file:line: <element>: what was expected".
+// Reads `path` and the source file that it names (relative to its own folder); of a family, those
+// of all members. Errors: not_found, io_error, invalid_argument; the message is "file:line:
+// <element>: what was expected".
 Result<KernelDescription> read_kernel_xml(const std::string& path);
 
 // The same from text. `path` is for messages; source files are looked up beside it.
 Result<KernelDescription> parse_kernel_xml(std::string_view text, const std::string& path);
+
+// The same of one kernel; a family is an error.
+Result<KernelDescription> read_single_kernel_xml(const std::string& path);
 
 }  // namespace idletune

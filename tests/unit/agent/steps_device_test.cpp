@@ -82,3 +82,30 @@ TEST_CASE("a kernel of three steps is tuned from cold to adopted, and every laun
   CHECK(explain(kernel, ragged.shape).selection == Selection::tuned);
   for (int i = 0; i < 5; ++i) CHECK(ragged.wrong(kernel) + even.wrong(kernel) == 0);
 }
+
+TEST_CASE("a family of two kernels is tuned as one, and every launch is right") {
+  const TemporaryFolder folder;
+  Messages messages;
+  RawApplication application(/*profiling=*/true);
+  PaddedProduct work(application, 37, 96, 50);
+  const auto family = packed(described(IDLETUNE_TEST_DATA_FOLDER "/packages/product.xml"));
+  {
+    Agent agent = open_agent(eager(folder.file("state"), messages));
+    TunedKernel kernel = load(agent, application.device(), family);
+    CHECK(work.wrong(kernel) == 0);  // by the member of three steps
+    kernel.expect_launches(work.shape, 1e9);
+    const auto end = Clock::now() + kPatience;
+    while (explain(kernel, work.shape).selection != Selection::tuned) {
+      CHECK(work.wrong(kernel) == 0);
+      if (agent.idle(50ms).waiting) std::this_thread::sleep_for(10ms);
+      REQUIRE_MESSAGE(Clock::now() < end, agent.explain() << messages.text());
+    }
+    for (int i = 0; i < 5; ++i) CHECK(work.wrong(kernel) == 0);
+    CHECK(agent.explain().find("ALGORITHM=") != std::string::npos);
+  }
+  Agent agent = open_agent(eager(folder.file("state"), messages));
+  TunedKernel kernel = load(agent, application.device(), family);
+  REQUIRE(kernel.prepare(work.shape).ok());
+  CHECK(explain(kernel, work.shape).selection == Selection::tuned);
+  CHECK(work.wrong(kernel) == 0);
+}

@@ -1,0 +1,212 @@
+#include "models/package/family.hpp"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "models/package/family_xml.hpp"
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
+#include "tests/paths.hpp"
+
+using namespace idletune;
+
+namespace {
+
+const std::string kFolder = std::string(IDLETUNE_TEST_DATA_FOLDER) + "/packages/";
+
+KernelDescription described(const std::string& file) {
+  auto description = read_single_kernel_xml(kFolder + file);
+  REQUIRE_MESSAGE(description.ok(), description.status().message());
+  return std::move(*description);
+}
+
+// Member 0 is one launch, member 1 several steps.
+DescribedFamily product() {
+  DescribedFamily family;
+  family.name = "product";
+  family.members = {{"row", described("row_product.xml")},
+                    {"padded", described("padded_product.xml")}};
+  return family;
+}
+
+std::shared_ptr<const KernelPackage> packed(const KernelDescription& description) {
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  auto package = KernelPackage::open(std::move(*bytes), description.name);
+  REQUIRE_MESSAGE(package.ok(), package.status().message());
+  return *package;
+}
+
+std::shared_ptr<const KernelPackage> packed(const DescribedFamily& family) {
+  auto joined = join_family(family);
+  REQUIRE_MESSAGE(joined.ok(), joined.status().message());
+  return packed(*joined);
+}
+
+std::string refusal(const std::function<void(DescribedFamily&)>& change) {
+  DescribedFamily family = product();
+  change(family);
+  const auto joined = join_family(family);
+  CHECK(joined.code() == StatusCode::invalid_argument);
+  return joined.status().message();
+}
+
+}  // namespace
+
+TEST_CASE("a family has each configuration of its members once, and no other") {
+  const auto family = packed(product());
+  const auto row = packed(product().members[0].description);
+  const auto padded = packed(product().members[1].description);
+  const Space& space = family->space();
+  REQUIRE(space.indexed());
+  CHECK(space.valid_count() == row->space().valid_count() + padded->space().valid_count());
+  CHECK(space.parameter_name(0) == "ALGORITHM");
+  CHECK(space.parameter_name(1) == "row_T");
+  CHECK(space.parameter_kind(2) == ParameterKind::work_group);
+  CHECK(space.parameter_name(4) == "padded_WG");
+
+  // The default of the default member, and the others' parameters at theirs.
+  CHECK(family->default_configuration() == Configuration{0, 1, 32, 4, 1});
+  Configuration of_row;
+  auto of_rows = row->space().cursor();
+  while (of_rows.next(of_row)) CHECK(space.contains({0, of_row[0], of_row[1], 4, 1}));
+  Configuration of_padded;
+  auto of_paddeds = padded->space().cursor();
+  while (of_paddeds.next(of_padded)) CHECK(space.contains({1, 1, 32, of_padded[0], of_padded[1]}));
+}
+
+TEST_CASE("samples of a family are uniform over the configurations of all members") {
+  const auto family = packed(product());
+  const Space& space = family->space();
+  Random random(7);
+  std::vector<int> drawn(space.valid_count());
+  const int each = 200;
+  for (std::size_t i = 0; i < drawn.size() * each; ++i) {
+    ++drawn[*space.index_of(space.sample(random))];
+  }
+  double chi_square = 0;
+  for (const int count : drawn) chi_square += (count - each) * (count - each) / double{each};
+  CHECK(chi_square < 62.5);  // 32 degrees of freedom: once in a thousand seeds
+}
+
+TEST_CASE("a configuration of a family runs the steps of its member") {
+  DescribedFamily described = product();
+  described.default_member = "padded";
+  const auto family = packed(described);
+  CHECK(family->default_configuration() == Configuration{1, 1, 32, 4, 1});
+  const auto by_row = family->plan({33, 40, 50}, {0, 2, 8, 4, 1});
+  REQUIRE(by_row.ok());
+  REQUIRE(by_row->steps().size() == 1);
+  CHECK(by_row->first().spec.entry == "row_multiply");
+  CHECK(by_row->first().range.global[0] == 24);
+  const auto padded = family->plan({33, 40, 50}, {1, 1, 32, 8, 16});
+  REQUIRE(padded.ok());
+  REQUIRE(padded->steps().size() == 3);
+  CHECK(padded->first().spec.entry == "padded_pad_rows");
+  CHECK(padded->steps()[1].range.global[0] == 48);
+  CHECK(family->plan({32, 40, 50}, {1, 1, 32, 8, 16})->steps().size() == 1);
+  // A constraint of one member says nothing about the other.
+  CHECK(family->plan({33, 1, 50}, {0, 2, 8, 4, 1}).code() == StatusCode::unsupported);
+  CHECK(family->plan({33, 1, 50}, {1, 1, 32, 4, 1}).ok());
+  // Scratch of a member that does not run is none.
+  REQUIRE(family->argument(6).kind == ArgumentKind::scratch);
+  CHECK(*family->buffer_bytes(6, {33, 40, 50}, {1, 1, 32, 8, 16}) == 40 * 50 * 4);
+  CHECK(*family->buffer_bytes(6, {33, 40, 50}, {0, 2, 8, 4, 1}) == 4);
+  // Numbers of the shape that both take are one argument.
+  CHECK(family->argument_count() == 8);
+  const auto reference = family->reference_plan({33, 40, 50});
+  REQUIRE(reference.ok());
+  CHECK(reference->first().spec.entry == "padded_product_reference");
+  CHECK(reference->first().spec.arguments.size() == 6);
+  CHECK(family->reference_options().find("-DALGORITHM=1 ") == 0);
+}
+
+TEST_CASE("a member without a reference of its own is the reference in its configuration") {
+  DescribedFamily described = product();
+  described.members[0].description.reference.configuration = {{"WG", 8}};
+  const auto family = packed(described);
+  CHECK_FALSE(family->reference_is_own_kernel());
+  CHECK(family->reference_configuration() == Configuration{0, 1, 8, 4, 1});
+  CHECK(family->reference_plan({33, 40, 50})->first().spec.entry == "row_multiply");
+}
+
+TEST_CASE("members of unlike signatures are refused in one line that names both and what differs") {
+  const auto second = [](DescribedFamily& family) -> KernelDescription& {
+    return family.members[1].description;
+  };
+  CHECK(refusal([&](DescribedFamily& f) {
+          f.members[1] = {"saxpy", described("saxpy.xml")};
+        }) ==
+        "family 'product': member 'saxpy' has the dimensions 'N', expected 'M N K' as member "
+        "'row' has");
+  CHECK(refusal([&](DescribedFamily& f) { second(f).arguments[4].type = ScalarType::f64; }) ==
+        "family 'product': member 'padded' has the type of argument 'b' 'f64', expected "
+        "'f32' as member 'row' has");
+  CHECK(refusal([&](DescribedFamily& f) { second(f).arguments[4].size = "K * N + 1"; }) ==
+        "family 'product': member 'padded' has the size of argument 'b' 'K * N + 1', expected "
+        "'K*N' as member 'row' has");
+  CHECK(refusal([&](DescribedFamily& f) {
+          second(f).arguments[5].access = Access::inout;
+        }).find("the access of argument 'c' 'inout', expected 'out'") != std::string::npos);
+  CHECK(refusal([&](DescribedFamily& f) {
+          f.members[0].description.arguments.pop_back();
+        }).find("the number of buffers and scalars '3', expected '2'") != std::string::npos);
+  CHECK(refusal([&](DescribedFamily& f) {
+          second(f).tolerance.relative = 1e-3;
+        }).find("the tolerance '0.000000 + 0.001000 * (K + 1)'") != std::string::npos);
+  CHECK(refusal([&](DescribedFamily& f) {
+          second(f).options = "-cl-mad-enable";
+        }).find("the compiler options '-cl-mad-enable', expected ''") != std::string::npos);
+}
+
+TEST_CASE("a family that cannot be one is refused") {
+  CHECK(refusal([](DescribedFamily& f) { f.members.pop_back(); }) ==
+        "family 'product': expected at least two members");
+  CHECK(refusal([](DescribedFamily& f) { f.members[1].name = "row"; }) ==
+        "family 'product': two members have the name 'row'");
+  CHECK(refusal([](DescribedFamily& f) { f.default_member = "none"; }) ==
+        "family 'product': the default 'none' is no member");
+  CHECK(refusal([](DescribedFamily& f) { f.parameter = "multiply"; }) ==
+        "family 'product': the source of member 'row' has the name 'multiply' already, expected "
+        "another for the parameter");
+  CHECK(refusal([](DescribedFamily& f) {
+          auto& parameters = f.members[1].description.parameters;
+          while (parameters.size() < 30) {
+            parameters.push_back(
+                {"P" + std::to_string(parameters.size()), ParameterKind::other, {1}, 1});
+          }
+        }) == "family 'product': 33 parameters in all, expected at most 32");
+  CHECK(refusal([](DescribedFamily& f) {
+          f.members[1].description.constraints = {"T > X"};
+        }).find("'X'") != std::string::npos);
+}
+
+TEST_CASE("a family is read from XML, members beside it") {
+  const auto family = read_kernel_xml(kFolder + "product.xml");
+  REQUIRE_MESSAGE(family.ok(), family.status().message());
+  CHECK(family->name == "product");
+  CHECK(packed(*family)->default_configuration() == Configuration{1, 1, 32, 4, 1});
+
+  const auto unnamed =
+      read_family("both", {kFolder + "row_product.xml", kFolder + "padded_product.xml"});
+  REQUIRE(unnamed.ok());
+  CHECK(packed(*unnamed)->space().parameter_name(1) == "row_product_T");
+
+  const auto refused = [](const std::string& text) {
+    return parse_kernel_xml(text, kFolder + "f.xml").status().message().substr(kFolder.size());
+  };
+  CHECK(refused("<family name='f'>\n<member file='row_product.xml'/><kernel/></family>") ==
+        "f.xml:2: <kernel>: unknown element in <family>, expected one of: member");
+  CHECK(refused("<family name='f'><member file='row_product.xml'/></family>") ==
+        "f.xml: expected at least two members");
+  CHECK(refused("<family name='f'>\n<member file='product.xml'/></family>")
+            .find("expected <kernel> as the root element") != std::string::npos);
+  CHECK(
+      refused("<family name='f'>\n<member file='none.xml'/></family>").find("f.xml:2: <member>") ==
+      0);
+  CHECK(refused("<family name='f'><member name='1' file='row_product.xml'/></family>") ==
+        "f.xml:1: <member>: '1' is not a C identifier");
+}
