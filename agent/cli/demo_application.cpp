@@ -1,5 +1,6 @@
 #include "agent/cli/demo_application.hpp"
 
+#include "agent/cli/open_device.hpp"
 #include "models/core/random.hpp"
 
 namespace idletune::cli {
@@ -28,15 +29,15 @@ struct DemoApplication::Problem {
   std::unique_ptr<Buffer> a, b, c;
 };
 
-DemoApplication::DemoApplication(Device& device, WaitForLaunches wait)
-    : device_(device), wait_(std::move(wait)) {}
+DemoApplication::DemoApplication(std::unique_ptr<ApplicationQueue> queue)
+    : queue_(std::move(queue)) {}
 
-DemoApplication::~DemoApplication() { (void)wait_(); }
+DemoApplication::~DemoApplication() { (void)queue_->wait(); }
 
 Result<std::unique_ptr<DemoApplication>> DemoApplication::create(Device& device) {
-  Result<WaitForLaunches> wait = waiting_for(device);
-  if (!wait.ok()) return wait.status();
-  std::unique_ptr<DemoApplication> application(new DemoApplication(device, std::move(*wait)));
+  Result<std::unique_ptr<ApplicationQueue>> queue = queue_of(device);
+  if (!queue.ok()) return queue.status();
+  std::unique_ptr<DemoApplication> application(new DemoApplication(std::move(*queue)));
   for (const Shape& shape : kProblems) {
     if (Status status = application->add_problem(shape); !status.ok()) return status;
   }
@@ -53,11 +54,13 @@ Status DemoApplication::add_problem(const Shape& shape) {
       {&problem->a, m * k}, {&problem->b, k * n}, {&problem->c, m * n}};
   std::uint64_t seed = 1;
   for (const auto& [buffer, elements] : parts) {
-    Result<std::unique_ptr<Buffer>> allocated = device_.allocate(elements * sizeof(float));
+    Result<std::unique_ptr<Buffer>> allocated = queue_->allocate(elements * sizeof(float));
     if (!allocated.ok()) return allocated.status();
     *buffer = std::move(*allocated);
     const std::vector<std::uint8_t> data = random_floats(elements, seed++);
-    if (Status status = device_.write(**buffer, 0, data); !status.ok()) return status;
+    Status status = queue_->write(**buffer, 0, data);
+    if (status.ok()) status = queue_->wait();
+    if (!status.ok()) return status;
   }
   shapes_.push_back(shape);
   problems_.push_back(std::move(problem));
@@ -75,7 +78,7 @@ Result<FrameTimes> DemoApplication::frame(TunedKernel& kernel) {
     times.launches.push_back(Clock::now() - before);
     if (!status.ok()) return status;
   }
-  if (Status status = wait_(); !status.ok()) return status;
+  if (Status status = queue_->wait(); !status.ok()) return status;
   times.busy = Clock::now() - start;
   return times;
 }

@@ -6,9 +6,8 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/application_queue.hpp>
 #include <idletune/device.hpp>
-
-#include "agent/cli/application_queue.hpp"
 
 namespace idletune::cli {
 
@@ -23,7 +22,7 @@ class DemoApplication {
  public:
   static constexpr std::size_t kLaunchesPerFrame = 8;  // of each problem: layers of the same size
 
-  // Errors: those of allocating and filling buffers, and of waiting_for.
+  // Errors: those of allocating and filling buffers, and of queue_of.
   static Result<std::unique_ptr<DemoApplication>> create(Device& device);
   ~DemoApplication();
 
@@ -33,11 +32,10 @@ class DemoApplication {
 
  private:
   struct Problem;
-  DemoApplication(Device& device, WaitForLaunches wait);
+  explicit DemoApplication(std::unique_ptr<ApplicationQueue> queue);
   Status add_problem(const Shape& shape);
 
-  Device& device_;
-  WaitForLaunches wait_;
+  std::unique_ptr<ApplicationQueue> queue_;
   std::vector<Shape> shapes_;
   std::vector<std::unique_ptr<Problem>> problems_;
 };

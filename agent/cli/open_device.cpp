@@ -67,4 +67,14 @@ OpenedDevice open_device(const DeviceChoice& choice, Dialect dialect,
   return open_opencl(choice.index, cache_folder);
 }
 
+Result<std::unique_ptr<ApplicationQueue>> queue_of(Device& device) {
+#ifdef IDLETUNE_WITH_CUDA
+  if (device.info().backend == "cuda") return cuda::application_queue(device);
+#endif
+#ifdef IDLETUNE_WITH_OPENCL
+  if (device.info().backend == "opencl") return opencl::application_queue(device);
+#endif
+  return Status(StatusCode::unsupported, "this build has no queues of " + device.info().backend);
+}
+
 }  // namespace idletune::cli

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include <idletune/application_queue.hpp>
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
@@ -27,5 +28,8 @@ void add_device_options(Verb verb, DeviceChoice& choice);
 // lacks the back end.
 Result<std::unique_ptr<Device>> open_device(const DeviceChoice& choice, Dialect dialect,
                                             const std::string& cache_folder);
+
+// What such a device's application launches on. Error: unsupported.
+Result<std::unique_ptr<ApplicationQueue>> queue_of(Device& device);
 
 }  // namespace idletune::cli

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "platform/completion_wait.hpp"
+#include "platform/cuda/buffer.hpp"
 #include "platform/cuda/program.hpp"
 #include "platform/cuda/programs.hpp"
 #include "platform/cuda/session.hpp"
@@ -18,40 +19,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kWindowAlignmentBytes = 256;  // of everything that cuMemAlloc gives
-
-class CudaBuffer final : public Buffer {
- public:
-  enum class Ownership : std::uint8_t { own, window };
-
-  CudaBuffer(std::shared_ptr<Session> session, DeviceAddress address, std::size_t size_bytes,
-             Ownership ownership)
-      : session_(std::move(session)),
-        address_(address),
-        size_bytes_(size_bytes),
-        ownership_(ownership) {}
-  ~CudaBuffer() override {
-    if (ownership_ == Ownership::window || session_->lost()) return;
-    const ContextScope scope(*session_);
-    if (scope.error() == kSuccess) (void)session_->driver->MemFree(address_);
-  }
-  CudaBuffer(const CudaBuffer&) = delete;
-  CudaBuffer& operator=(const CudaBuffer&) = delete;
-  std::size_t size_bytes() const override { return size_bytes_; }
-  Argument argument() const override {
-    return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address_));
-  }
-  DeviceAddress address() const { return address_; }
-
- private:
-  std::shared_ptr<Session> session_;
-  DeviceAddress address_;
-  std::size_t size_bytes_;
-  Ownership ownership_;
-};
-
-DeviceAddress address_of(const Buffer& buffer) {
-  return static_cast<const CudaBuffer&>(buffer).address();
-}
 
 // Between two events that have both been reached. device_error where the figure cannot be true.
 Result<Nanoseconds> time_between(Session& session, EventHandle start, EventHandle end) {
@@ -93,7 +60,7 @@ class CudaDevice final : public Device {
   Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
   Status usable() const override { return session_->tunable(); }
 
-  Session& session() { return *session_; }
+  const std::shared_ptr<Session>& session() const { return session_; }
   const CacheCounters& counters() const { return programs_.counters(); }
 
  private:
@@ -117,18 +84,7 @@ Result<std::unique_ptr<Program>> CudaDevice::compile(const CompileRequest& reque
 
 Result<std::unique_ptr<Buffer>> CudaDevice::allocate(std::size_t bytes) {
   if (Status fit = session_->tunable(); !fit.ok()) return fit;
-  if (Status fit = check_allocation(session_->info, bytes); !fit.ok()) return fit;
-  const ContextScope scope(*session_);
-  if (scope.error() != kSuccess) return scope.status();
-  DeviceAddress address = 0;
-  const Error error = session_->driver->MemAlloc(&address, bytes);
-  if (error != kSuccess) {
-    const Status failure = session_->checked(error, "cuMemAlloc");
-    return {error == kOutOfMemory ? StatusCode::out_of_memory : failure.code(),
-            joined({"allocate: ", bytes, " bytes: ", failure.message()})};
-  }
-  return std::unique_ptr<Buffer>(
-      new CudaBuffer(session_, address, bytes, CudaBuffer::Ownership::own));
+  return allocate_buffer(session_, bytes);
 }
 
 // Memory that the driver does not know as an allocation (host memory that the GPU reads, say) may
@@ -429,10 +385,30 @@ Result<std::vector<DeviceInfo>> list(const OpenOptions& options) {
   return devices;
 }
 
+std::shared_ptr<Session> session_of(Device& device) {
+  return is_cuda(device) ? static_cast<CudaDevice&>(device).session() : nullptr;
+}
+
+Result<std::unique_ptr<Buffer>> allocate_buffer(const std::shared_ptr<Session>& session,
+                                                std::size_t bytes) {
+  if (Status fit = check_allocation(session->info, bytes); !fit.ok()) return fit;
+  const ContextScope scope(*session);
+  if (scope.error() != kSuccess) return scope.status();
+  DeviceAddress address = 0;
+  const Error error = session->driver->MemAlloc(&address, bytes);
+  if (error != kSuccess) {
+    const Status failure = session->checked(error, "cuMemAlloc");
+    return {error == kOutOfMemory ? StatusCode::out_of_memory : failure.code(),
+            joined({"allocate: ", bytes, " bytes: ", failure.message()})};
+  }
+  return std::unique_ptr<Buffer>(
+      new CudaBuffer(session, address, bytes, CudaBuffer::Ownership::own));
+}
+
 Handles handles(Device& device) {
-  if (!is_cuda(device)) return {};
-  const Session& session = static_cast<CudaDevice&>(device).session();
-  return {session.context, session.application};
+  const std::shared_ptr<Session> session = session_of(device);
+  if (session == nullptr) return {};
+  return {session->context, session->application};
 }
 
 CacheCounters cache_counters(const Device& device) {

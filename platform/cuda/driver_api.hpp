@@ -118,6 +118,8 @@ inline constexpr std::uint64_t kProcAddressDefault = 0;  // CU_GET_PROC_ADDRESS_
   X(MemcpyHtoDAsync, _v2,                                                                          \
     (DeviceAddress to, const void* from, std::size_t bytes, StreamHandle stream))                  \
   X(MemcpyDtoHAsync, _v2, (void* to, DeviceAddress from, std::size_t bytes, StreamHandle stream))  \
+  X(MemcpyDtoDAsync, _v2,                                                                          \
+    (DeviceAddress to, DeviceAddress from, std::size_t bytes, StreamHandle stream))                \
   X(ModuleLoadDataEx, ,                                                                            \
     (ModuleHandle * module, const void* image, unsigned count, JitOption* options, void** values)) \
   X(ModuleUnload, , (ModuleHandle module))                                                         \

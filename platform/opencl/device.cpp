@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "platform/completion_wait.hpp"
+#include "platform/opencl/buffer.hpp"
 #include "platform/opencl/program.hpp"
 #include "platform/opencl/programs.hpp"
 #include "platform/opencl/session.hpp"
@@ -15,31 +16,6 @@ namespace idletune::opencl {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-cl_mem memory_of(const Buffer& buffer) {
-  const Argument argument = buffer.argument();
-  cl_mem memory = nullptr;
-  std::memcpy(&memory, argument.data(), sizeof memory);
-  return memory;
-}
-
-class OpenclBuffer final : public Buffer {
- public:
-  OpenclBuffer(std::shared_ptr<Session> session, cl_mem memory, std::size_t size_bytes)
-      : session_(std::move(session)), memory_(memory), size_bytes_(size_bytes) {}
-  ~OpenclBuffer() override {
-    if (!session_->poisoned.load()) session_->api->ReleaseMemObject(memory_);
-  }
-  OpenclBuffer(const OpenclBuffer&) = delete;
-  OpenclBuffer& operator=(const OpenclBuffer&) = delete;
-  std::size_t size_bytes() const override { return size_bytes_; }
-  Argument argument() const override { return memory_; }
-
- private:
-  std::shared_ptr<Session> session_;
-  cl_mem memory_;
-  std::size_t size_bytes_;
-};
 
 // START to END of a completed command. device_error where the driver's figures cannot be true.
 Result<Nanoseconds> device_time(const Api& api, cl_event event) {
@@ -113,7 +89,7 @@ class OpenclDevice final : public Device {
   Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
   Status usable() const override;
 
-  Session& session() { return *session_; }
+  const std::shared_ptr<Session>& session() const { return session_; }
   const CacheCounters& counters() const { return programs_.counters(); }
 
  private:
@@ -145,15 +121,7 @@ Result<std::unique_ptr<Program>> OpenclDevice::compile(const CompileRequest& req
 
 Result<std::unique_ptr<Buffer>> OpenclDevice::allocate(std::size_t bytes) {
   if (Status fit = usable(); !fit.ok()) return fit;
-  if (Status fit = check_allocation(session_->info, bytes); !fit.ok()) return fit;
-  cl_int error = CL_SUCCESS;
-  cl_mem memory =
-      session_->api->CreateBuffer(session_->context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
-  if (memory == nullptr || error != CL_SUCCESS) {
-    return {StatusCode::out_of_memory,
-            {"allocate: ", bytes, " bytes: ", creation_failure(error, "clCreateBuffer").message()}};
-  }
-  return std::unique_ptr<Buffer>(new OpenclBuffer(session_, memory, bytes));
+  return allocate_buffer(session_, bytes);
 }
 
 Result<std::unique_ptr<Buffer>> OpenclDevice::window(Buffer& parent, std::size_t offset,
@@ -467,10 +435,27 @@ Result<std::vector<DeviceInfo>> list(const OpenOptions& options) {
   return devices;
 }
 
+std::shared_ptr<Session> session_of(Device& device) {
+  return is_opencl(device) ? static_cast<OpenclDevice&>(device).session() : nullptr;
+}
+
+Result<std::unique_ptr<Buffer>> allocate_buffer(const std::shared_ptr<Session>& session,
+                                                std::size_t bytes) {
+  if (Status fit = check_allocation(session->info, bytes); !fit.ok()) return fit;
+  cl_int error = CL_SUCCESS;
+  cl_mem memory =
+      session->api->CreateBuffer(session->context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
+  if (memory == nullptr || error != CL_SUCCESS) {
+    return {StatusCode::out_of_memory,
+            {"allocate: ", bytes, " bytes: ", creation_failure(error, "clCreateBuffer").message()}};
+  }
+  return std::unique_ptr<Buffer>(new OpenclBuffer(session, memory, bytes));
+}
+
 Handles handles(Device& device) {
-  if (!is_opencl(device)) return {};
-  const Session& session = static_cast<OpenclDevice&>(device).session();
-  return {session.context, session.device, session.application};
+  const std::shared_ptr<Session> session = session_of(device);
+  if (session == nullptr) return {};
+  return {session->context, session->device, session->application};
 }
 
 CacheCounters cache_counters(const Device& device) {

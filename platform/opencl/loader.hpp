@@ -17,8 +17,8 @@ namespace idletune::opencl {
 // clang-format off
 #define IDLETUNE_OPENCL_REQUIRED(X) \
   X(BuildProgram) X(CreateBuffer) X(CreateCommandQueue) X(CreateContext) X(CreateKernel) \
-  X(CreateProgramWithBinary) X(CreateProgramWithSource) X(EnqueueNDRangeKernel) \
-  X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(Finish) X(Flush) X(GetCommandQueueInfo) \
+  X(CreateProgramWithBinary) X(CreateProgramWithSource) X(EnqueueCopyBuffer) \
+  X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) X(Finish) X(Flush) X(GetCommandQueueInfo) \
   X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) X(GetEventInfo) X(GetEventProfilingInfo) \
   X(GetKernelWorkGroupInfo) X(GetMemObjectInfo) X(GetPlatformIDs) X(GetPlatformInfo) X(GetProgramBuildInfo) \
   X(GetProgramInfo) X(ReleaseCommandQueue) X(ReleaseContext) X(ReleaseEvent) X(ReleaseKernel) \

@@ -294,6 +294,15 @@ Error cuMemcpyDtoHAsync_v2(void* to, DeviceAddress from, std::size_t bytes, Stre
   return kSuccess;
 }
 
+Error cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, std::size_t bytes, StreamHandle) {
+  const Error error = enter_in_context(kMemcpyDtoDAsync);
+  if (error != kSuccess) return error;
+  if (!is_allocated(to, bytes) || !is_allocated(from, bytes)) return kInvalidValue;
+  std::memmove(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to)),
+               reinterpret_cast<void*>(static_cast<std::uintptr_t>(from)), bytes);
+  return kSuccess;
+}
+
 Error cuModuleLoadDataEx(ModuleHandle* handle, const void* image, unsigned count,
                          JitOption* options, void** values) {
   const Error error = enter_in_context(kModuleLoadDataEx);

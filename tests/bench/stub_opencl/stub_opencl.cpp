@@ -401,6 +401,13 @@ cl_int clEnqueueWriteBuffer(cl_command_queue, cl_mem memory, cl_bool, size_t off
   return CL_SUCCESS;
 }
 
+cl_int clEnqueueCopyBuffer(cl_command_queue, cl_mem from, cl_mem to, size_t from_offset,
+                           size_t to_offset, size_t size, cl_uint, const cl_event*, cl_event*) {
+  if (const cl_int error = enter(kEnqueueCopyBuffer)) return error;
+  std::memmove(data_of(object_of(to)) + to_offset, data_of(object_of(from)) + from_offset, size);
+  return CL_SUCCESS;
+}
+
 cl_int clGetEventInfo(cl_event event, cl_event_info what, size_t size, void* out,
                       size_t* size_out) {
   if (const cl_int error = enter(kGetEventInfo)) return error;

@@ -21,7 +21,7 @@ namespace stub_opencl {
 #define STUB_FUNCTIONS(X) \
   X(BuildProgram) X(CreateBuffer) X(CreateCommandQueue) X(CreateCommandQueueWithProperties) \
   X(CreateContext) X(CreateKernel) X(CreateProgramWithBinary) X(CreateProgramWithSource) \
-  X(CreateSubBuffer) X(EnqueueBarrierWithWaitList) X(EnqueueMarkerWithWaitList) \
+  X(CreateSubBuffer) X(EnqueueBarrierWithWaitList) X(EnqueueCopyBuffer) X(EnqueueMarkerWithWaitList) \
   X(EnqueueNDRangeKernel) X(EnqueueReadBuffer) X(EnqueueWriteBuffer) \
   X(Finish) X(Flush) X(GetCommandQueueInfo) X(GetContextInfo) X(GetDeviceIDs) X(GetDeviceInfo) \
   X(GetEventInfo) X(GetEventProfilingInfo) X(GetExtensionFunctionAddressForPlatform) \

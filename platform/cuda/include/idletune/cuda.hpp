@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <idletune/application_queue.hpp>
 #include <idletune/cache_counters.hpp>
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
@@ -60,6 +61,10 @@ struct Handles {
   void* stream = nullptr;   // CUstream of application launches; null is the default stream as well
 };
 Handles handles(Device& device);
+
+// The stream of application launches, with memory and copies. Error: invalid_argument (not a device
+// of CUDA).
+Result<std::unique_ptr<ApplicationQueue>> application_queue(Device& device);
 
 // Compiles the request for GPUs of compute capability `architecture` (10 * major + minor) without
 // any: to machine code, or to PTX, which any later GPU's driver compiles. Only

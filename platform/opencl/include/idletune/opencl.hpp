@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <idletune/application_queue.hpp>
 #include <idletune/cache_counters.hpp>
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
@@ -63,6 +64,10 @@ struct Handles {
   void* queue = nullptr;    // cl_command_queue of application launches
 };
 Handles handles(Device& device);
+
+// The queue of application launches, with memory and copies. Error: invalid_argument (not a device
+// of OpenCL).
+Result<std::unique_ptr<ApplicationQueue>> application_queue(Device& device);
 
 using idletune::CacheCounters;
 // Of the device's compiled-program cache. Zeros for other devices.

@@ -94,7 +94,8 @@ int main(int count, char** words) {
   while (milliseconds_since(begin) < seconds * 1000) {
     const Clock::time_point frame = Clock::now();
     for (int i = 0; i < 4; ++i) {
-      if (auto done = blur->launch({kHeight, kWidth}, a, b); !done.ok()) return failed("launch", done);
+      if (auto done = blur->launch({kHeight, kWidth}, a, b); !done.ok())
+        return failed("launch", done);
     }
     clFinish(queue);
     times.push_back(milliseconds_since(frame));
