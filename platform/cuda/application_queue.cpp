@@ -19,7 +19,7 @@ class CudaQueue final : public ApplicationQueue {
   }
 
   Status write(Buffer& to, std::size_t offset, Bytes data) override {
-    const Status fit = check_range(to, offset, data.size());
+    Status fit = check_range(to, offset, data.size());
     if (!fit.ok() || data.empty()) return fit;
     const ContextScope scope(*session_, ContextScope::Purpose::launch);
     if (scope.error() != kSuccess) return scope.status();
@@ -29,7 +29,7 @@ class CudaQueue final : public ApplicationQueue {
   }
 
   Status read(const Buffer& from, std::size_t offset, MutableBytes data) override {
-    const Status fit = check_range(from, offset, data.size());
+    Status fit = check_range(from, offset, data.size());
     if (!fit.ok() || data.empty()) return fit;
     const ContextScope scope(*session_, ContextScope::Purpose::launch);
     if (scope.error() != kSuccess) return scope.status();
