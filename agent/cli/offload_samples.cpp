@@ -62,6 +62,9 @@ void add_sample_options(Verb& verb, SampleFiles& files) {
   verb.option("--shapes", files.shapes,
               "Shapes of the layers in --times; SET may be a profile of such layers")
       .value_name("FILE");
+  verb.option("--cpu-times", files.cpu_times,
+              "AutoTVM's log of a board's CPU; --times is that of its GPU")
+      .value_name("FILE");
   verb.option("--cpu", files.cpu, "Which of several devices is the CPU").shows_default();
   verb.option("--devices", files.devices, "GPUs to take, of several")
       .separated_by_commas()
@@ -98,6 +101,13 @@ Result<offload::SampleSet> read_samples(const SampleFiles& files) {
   if (!times.ok()) return times.status();
   auto shapes = bytes_of(files.shapes);
   if (!shapes.ok()) return shapes.status();
+  if (!files.cpu_times.empty()) {
+    if (files.times.empty() || !files.set.empty() || !files.shapes.empty())
+      return Status(StatusCode::invalid_argument, "--cpu-times stands beside --times alone");
+    const auto cpu_times = read_bytes(files.cpu_times);
+    if (!cpu_times.ok()) return cpu_times.status();
+    return offload::import_tuned_layers(*times, files.times, *cpu_times, files.cpu_times);
+  }
   if (!files.shapes.empty()) {
     if (files.times.empty())
       return Status(StatusCode::invalid_argument,

@@ -17,11 +17,13 @@ struct SampleFiles {
   std::string set;     // a table, or profiles; empty where `times` says all
   std::string times;   // of layers, of kernels on devices, or GPU times of profiled regions
   std::string shapes;  // of layers
+  std::string
+      cpu_times;  // of layers that were tuned on both devices; then `times` is the GPU's log
   std::string cpu = "i7-6700k";      // whose times are the CPU's, of kernels on devices
   std::vector<std::string> devices;  // GPUs to take; empty: all that are not the CPU
 };
 
-// Options "--times", "--shapes", "--cpu", "--devices".
+// Options "--times", "--shapes", "--cpu-times", "--cpu", "--devices".
 void add_sample_options(Verb& verb, SampleFiles& files);
 
 // Errors name the file. invalid_argument if the files do not fit together.

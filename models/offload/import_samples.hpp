@@ -41,6 +41,12 @@ Result<Sample> import_layer_shape(Bytes shapes, const std::string& shapes_path,
                                   const std::string& network, const std::string& layer,
                                   double batch);
 
+// Convolutions that AutoTVM tuned on the CPU and on the GPU of one board: its logs, a line of JSON
+// for each. The same workload in both, by the board's name; the best time of each. Features are
+// those of import_layers(). Errors: as above.
+Result<SampleSet> import_tuned_layers(Bytes gpu_log, const std::string& gpu_path, Bytes cpu_log,
+                                      const std::string& cpu_path);
+
 // Profiles of regions that were timed on the CPU, and a table of GPU times: columns region,
 // variant, gpu_ms. Regions without one of the times are left out, and remarked.
 Result<SampleSet> import_profiled(const Profile& profile, Bytes times,

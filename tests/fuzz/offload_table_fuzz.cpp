@@ -29,6 +29,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   check(import_device_mapping(bytes, "kernels"));
   check(import_characterized_kernels(bytes, "features", bytes, "times", "cpu"));
   check(import_layers(bytes, "times", bytes, "shapes"));
+  check(import_tuned_layers(bytes, "gpu", bytes, "cpu"));
   // Two tables in one, parted by the first form feed.
   std::size_t cut = 0;
   while (cut < size && data[cut] != '\f') ++cut;

@@ -1,0 +1,105 @@
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/offload/import_samples.hpp"
+#include "models/offload/layer_features.hpp"
+
+using namespace idletune;
+using namespace idletune::offload;
+
+namespace {
+
+Bytes bytes_of(const std::string& text) {
+  return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
+}
+
+// One line of a log. `result`: "[seconds, ...], error".
+std::string line(const std::string& target, const std::string& task, const std::string& arguments,
+                 const std::string& result) {
+  return R"({"input": [")" + target + R"(", ")" + task + R"(", )" + arguments +
+         R"(, {}], "config": {}, "result": [)" + result + R"(, 1.0, 2.0], "version": 0.2})" + "\n";
+}
+
+const std::string kGpu = "opencl -model=board9 -device=mali";
+const std::string kCpu = "llvm -device=arm_cpu -model=board9 -mattr=+neon";
+const std::string kStrided =
+    R"([["TENSOR", [2, 6, 9, 9], "float32"], ["TENSOR", [8, 6, 3, 3], "float32"], )"
+    R"([2, 2], [1, 1, 1, 1], [1, 1], "float32"])";
+const std::string kDepthwise =
+    R"([["TENSOR", [1, 6, 9, 7], "float32"], ["TENSOR", [6, 2, 3, 3], "float32"], )"
+    R"([1, 1], [0, 0], [1, 1], "float32"])";
+
+Result<SampleSet> read(const std::string& gpu, const std::string& cpu) {
+  return import_tuned_layers(bytes_of(gpu), "gpu.log", bytes_of(cpu), "cpu.log");
+}
+
+double feature(const SampleSet& set, std::size_t sample, const char* name) {
+  return set.samples[sample].features[set.features.find(name)];
+}
+
+}  // namespace
+
+TEST_CASE("a convolution that both devices were tuned for is a sample with its best times") {
+  const std::string gpu =
+      "# tuned\n" + line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[0.004, 0.003], 0") +
+      line(kGpu, "conv2d_nchw_winograd.mali", kStrided, "[0.002], 0") +
+      line(kGpu, "conv2d_nchw_winograd.mali", kStrided, "[0.005], 0");
+  const std::string cpu = line(kCpu, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[0.001], 0");
+  const auto set = read(gpu, cpu);
+  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
+  CHECK(set->device == "board9");
+  REQUIRE(set->samples.size() == 1);
+  CHECK(set->variants ==
+        std::vector<std::string>{"conv2d_nchw_spatial_pack", "conv2d_nchw_winograd"});
+  CHECK(set->samples[0].cpu_ms == doctest::Approx(1));
+  CHECK(set->samples[0].gpu_ms[0] == doctest::Approx(3));
+  CHECK(set->samples[0].gpu_ms[1] == doctest::Approx(2));
+  CHECK(set->features == layer_features());
+  CHECK(feature(*set, 0, "batch") == 2);
+  CHECK(feature(*set, 0, "out_pixels") == 25);  // (9 + 2 - 3) / 2 + 1 = 5 on each side
+  CHECK(feature(*set, 0, "depth") == 54);
+  CHECK(feature(*set, 0, "groups") == 1);
+  CHECK(set->remarks.empty());
+}
+
+TEST_CASE("a depthwise convolution has a group per channel, and padding may be told once") {
+  const auto set = read(line(kGpu, "depthwise_conv2d_nchw.mali", kDepthwise, "[0.004], 0"),
+                        line(kCpu, "depthwise_conv2d_nchw.arm_cpu", kDepthwise, "[0.001], 0"));
+  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
+  CHECK(feature(*set, 0, "groups") == 6);
+  CHECK(feature(*set, 0, "out_channels") == 12);
+  CHECK(feature(*set, 0, "out_pixels") == 35);
+  CHECK(feature(*set, 0, "depth") == 9);
+}
+
+TEST_CASE("lines without a use are counted, and those of other boards are no partners") {
+  const std::string other = "llvm -model=board8";
+  const std::string gpu = line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[0.004], 0") +
+                          line(kGpu, "dense.mali", kStrided, "[0.004], 0") +
+                          line(kGpu, "conv2d_nchw_spatial_pack.mali", "[[3], 4]", "[0.004], 0") +
+                          line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[1e10], 4") +
+                          line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[0], 0");
+  const std::string cpu = line(other, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[9], 0");
+  CHECK(read(gpu, cpu).status().message() ==
+        "gpu.log: no convolution that cpu.log has too, on the same board");
+  const auto set =
+      read(gpu, cpu + line(kCpu, "conv2d_nchw_spatial_pack.arm_cpu", kStrided, "[0.001], 0"));
+  REQUIRE_MESSAGE(set.ok(), set.status().to_string());
+  CHECK(set->samples[0].cpu_ms == doctest::Approx(1));
+  CHECK(set->remarks == std::vector<std::string>{
+                            "gpu.log: 2 of 5 lines are no convolutions in single precision's plain "
+                            "layout",
+                            "gpu.log: 2 of 5 lines failed, or have no time above 0 and below 1e6 "
+                            "ms"});
+}
+
+TEST_CASE("what is no log of AutoTVM is refused with its line") {
+  const std::string good = line(kGpu, "conv2d_nchw_spatial_pack.mali", kStrided, "[0.004], 0");
+  for (const char* bad : {"{\"input\": [", "[]", "{\"input\": [1, 2], \"result\": []}", "a,b"}) {
+    CAPTURE(bad);
+    CHECK(read(good + bad, good).status().message() ==
+          "gpu.log, line 2: not a line of AutoTVM, with 'input' and 'result'");
+  }
+  CHECK_FALSE(read("", good).ok());
+}
