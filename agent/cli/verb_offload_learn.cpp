@@ -27,13 +27,12 @@ nlohmann::json terms_of(const learners::StepwiseEnsemble& ensemble,
                         const std::vector<std::string>& names) {
   std::map<std::string, std::size_t> counts;
   std::size_t terms = 0;
-  const auto name = [&](std::uint32_t j) { return j < names.size() ? names[j] : "cpu_ms"; };
   for (const learners::StepwiseModel& model : ensemble.models) {
     terms += model.terms.size();
     for (const learners::StepwiseTerm& term : model.terms) {
       ++counts[term.other == learners::StepwiseTerm::kNone
-                   ? name(term.feature)
-                   : name(term.feature) + ":" + name(term.other)];
+                   ? names[term.feature]
+                   : names[term.feature] + ":" + names[term.other]];
     }
   }
   std::multimap<std::size_t, std::string, std::greater<>> by_count;
@@ -44,15 +43,6 @@ nlohmann::json terms_of(const learners::StepwiseEnsemble& ensemble,
   }
   return {{"per_model", static_cast<double>(terms) / static_cast<double>(ensemble.models.size())},
           {"frequent", frequent}};
-}
-
-// The names of what a learner chooses from.
-std::vector<std::string> columns_of(const offload::SampleSet& set, const std::string& method) {
-  std::vector<std::string> names = set.features.names;
-  const std::size_t scale = offload::scale_feature(set.features);
-  if (method == "published" && scale < names.size())
-    names.erase(names.begin() + static_cast<std::ptrdiff_t>(scale));
-  return names;
 }
 
 void run_learn(const LearnArguments& arguments, CliContext& context) {
@@ -81,7 +71,7 @@ void run_learn(const LearnArguments& arguments, CliContext& context) {
                            {"samples", rows.size()},   {"features", model.set.features.names},
                            {"remarks", remarks}};
   if (const auto* ensemble = predictor->learner().ensemble())
-    answer["terms"] = terms_of(*ensemble, columns_of(model.set, arguments.learner.method));
+    answer["terms"] = terms_of(*ensemble, predictor->learner().columns());
   if (context.json()) return context.print_json(answer);
   for (const std::string& remark : remarks) context.print(remark + "\n");
   if (answer.contains("terms")) {

@@ -35,9 +35,9 @@ void explain_unknown(const OffloadDecision& decision, bool dependent, OffloadDec
                     ", is " + number(prediction.distance) + " times as far as was tried";
     result.settled_by = kernel;
   } else {
-    result.reason = "the speed-up may be " + number(std::exp(prediction.interval80.low)) + " or " +
-                    number(std::exp(prediction.interval80.high)) +
-                    " (80 %), and only one of them would pay";
+    result.reason = "the speed-up may be " + number(std::exp(prediction.deciding.low)) + " or " +
+                    number(std::exp(prediction.deciding.high)) + " (" +
+                    number(100 * prediction.level) + " %), and only one of them would pay";
     result.settled_by = kernel;
   }
 }
@@ -68,8 +68,8 @@ OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
                                           : std::numeric_limits<double>::infinity();
 
   const bool dependent = iterations == Iterations::dependent;
-  const bool low = pays(sample, prediction.interval80.low, costs);
-  const bool high = pays(sample, prediction.interval80.high, costs);
+  const bool low = pays(sample, prediction.deciding.low, costs);
+  const bool high = pays(sample, prediction.deciding.high, costs);
   if (dependent || prediction.distance > 1 || low != high) {
     explain_unknown(decision, dependent, decision);
     return decision;

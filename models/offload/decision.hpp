@@ -31,8 +31,8 @@ struct OffloadDecision {
 };
 
 // "unknown": iterations depend on each other; too far from every sample; or at either end of the
-// 80 % interval something else would pay. Else what pays at the predicted time: launches * (CPU's
-// time - kernel's - transfer's) against what is spent once.
+// deciding interval something else would pay. Else what pays at the predicted time: launches *
+// (CPU's time - kernel's - transfer's) against what is spent once.
 OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
                                Iterations iterations, const OffloadCosts& costs);
 

@@ -82,8 +82,7 @@ bool inside(const LogInterval& interval, double value) {
 }  // namespace
 
 bool LeftOut::unknown() const {
-  return prediction.distance > 1 ||
-         (prediction.interval80.low <= 0 && prediction.interval80.high >= 0);
+  return prediction.distance > 1 || (prediction.deciding.low <= 0 && prediction.deciding.high >= 0);
 }
 
 Result<std::vector<LeftOut>> leave_out(

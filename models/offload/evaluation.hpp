@@ -18,7 +18,7 @@ struct LeftOut {
   std::string group;       // that was left out with it
   SpeedupPrediction prediction;
 
-  // Too far from all samples, or the 80 % interval holds the break-even.
+  // Too far from all samples, or the deciding interval holds the break-even.
   bool unknown() const;
   // Of least expected regret; also where the answer would be "unknown".
   bool offload() const { return prediction.regret_offload < prediction.regret_keep; }

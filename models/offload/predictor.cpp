@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -110,25 +111,61 @@ Result<Predictor> Predictor::learn(const SampleSet& set, const std::vector<std::
     for (const std::size_t row : parts[fold]) {
       const Sample& sample = set.samples[row];
       const double measured = std::log(sample.cpu_ms / sample.best_gpu_ms());
-      const double difficulty =
-          predictor.difficulty(**learner, sample, predictor.standardized(sample), fold);
-      predictor.residuals_.push_back({fold,
-                                      (measured - (*learner)->log_speedup(sample)) / difficulty,
-                                      1 / sizes[group_of(sample, options.group)]});
+      const std::vector<double> point = predictor.standardized(sample);
+      const double difficulty = predictor.difficulty(**learner, sample, point, fold);
+      const double centre = (*learner)->log_speedup(sample);
+      predictor.residuals_.push_back({fold, (measured - centre) / difficulty,
+                                      1 / sizes[group_of(sample, options.group)], centre,
+                                      difficulty, predictor.nearest_distance(point, fold)});
     }
     predictor.fold_learners_.push_back(std::move(*learner));
   }
+  predictor.choose_certainty(options.wrong_answers);
   return predictor;
+}
+
+// As conformal risk control (Angelopoulos et al. 2024): of what would be answered about samples
+// that were left out, one more is counted as wrong.
+void Predictor::choose_certainty(double wrong_answers) {
+  std::vector<std::pair<double, double>> answers;  // certainty, 1 if wrong
+  for (std::size_t i = 0; i < residuals_.size(); ++i) {
+    const Residual& own = residuals_[i];
+    if (own.distance > 1) continue;
+    double above = 0;
+    double total = 0;
+    for (const Residual& other : residuals_) {
+      if (other.fold == own.fold) continue;
+      total += other.weight;
+      if (own.centre + own.difficulty * other.value > 0) above += other.weight;
+    }
+    const double probability = above / total;
+    const bool wrong = (probability > 0.5) != (own.centre + own.difficulty * own.value > 0);
+    answers.emplace_back(std::abs(probability - 0.5), wrong ? 1 : 0);
+  }
+  std::sort(answers.begin(), answers.end(), std::greater<>());
+  certainty_ = 0.5;
+  double wrong = 1;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    wrong += answers[i].second;
+    const bool last_alike = i + 1 == answers.size() || answers[i + 1].first < answers[i].first;
+    if (last_alike && wrong <= wrong_answers * static_cast<double>(i + 2))
+      certainty_ = answers[i].first;
+  }
 }
 
 double Predictor::difficulty(const SpeedupLearner& learner, const Sample& sample,
                              const std::vector<double>& point, std::size_t fold) const {
+  // The root of what it would be: a learner knows its errors only roughly.
+  return std::sqrt(learner.spread(sample) *
+                   (kLeastStrangeness + std::min(1.0, nearest_distance(point, fold))));
+}
+
+double Predictor::nearest_distance(const std::vector<double>& point, std::size_t fold) const {
   double least = HUGE_VAL;
   for (std::size_t i = 0; i < points_.size(); ++i) {
     if (folds_[i] != fold) least = std::min(least, distance(point, points_[i]));
   }
-  // The root of what it would be: a learner knows its errors only roughly.
-  return std::sqrt(learner.spread(sample) * (kLeastStrangeness + std::min(1.0, least / limit_)));
+  return least / limit_;
 }
 
 void Predictor::measure_distances(const std::vector<std::vector<std::size_t>>& parts,
@@ -211,6 +248,9 @@ SpeedupPrediction Predictor::predict(const Sample& sample, double overhead) cons
   const double high = quantile_of(values, total, 0.5 + kMiddle / 2);
   prediction.interval80 = {quantile_of(values, total, 0.1), quantile_of(values, total, 0.9)};
   prediction.interval90 = {quantile_of(values, total, 0.05), quantile_of(values, total, 0.95)};
+  prediction.level = 2 * certainty_;
+  prediction.deciding = {quantile_of(values, total, 0.5 - certainty_),
+                         quantile_of(values, total, 0.5 + certainty_)};
   for (const auto& [value, weight] : values) {
     // A mean over times is ruled by the few worst. As in the publication's ensemble: the middle.
     const double likely = std::clamp(value, low, high);

@@ -30,6 +30,8 @@ struct PredictorOptions {
   std::size_t folds = 5;             // at most; fewer if there are fewer groups; at least 2
   // Samples further away than this quantile of the distances between groups are not answered.
   double distance_quantile = 0.95;
+  // Verdicts may be wrong that often, of those that are given about samples of other groups.
+  double wrong_answers = 0.05;
 };
 
 struct LogInterval {
@@ -46,6 +48,10 @@ struct SpeedupPrediction {
   double log_speedup = 0;
   LogInterval interval80;
   LogInterval interval90;
+  // A verdict is given where the break-even lies outside of this one. Its level is such that few
+  // verdicts about samples of groups that were left out are wrong; 1 if no lower one is.
+  LogInterval deciding;
+  double level = 1;
   double probability = 0;     // of a speed-up above the break-even that was asked for
   double regret_offload = 0;  // expected, as shares of the CPU's time
   double regret_keep = 0;
@@ -73,6 +79,9 @@ class Predictor {
     std::size_t fold;
     double value;   // measured minus predicted, over the difficulty
     double weight;  // each group weighs the same
+    double centre;  // predicted by what was learned without its fold
+    double difficulty;
+    double distance;  // to the nearest sample of another fold, as a share of the limit
   };
   std::vector<std::pair<double, double>> outcomes(const Sample& sample) const;
   std::vector<double> standardized(const Sample& sample) const;
@@ -80,6 +89,8 @@ class Predictor {
   // How hard a sample is for what was learned without that fold: errors are taken to grow with it.
   double difficulty(const SpeedupLearner& learner, const Sample& sample,
                     const std::vector<double>& point, std::size_t fold) const;
+  double nearest_distance(const std::vector<double>& point, std::size_t fold) const;
+  void choose_certainty(double wrong_answers);
   void measure_distances(const std::vector<std::vector<std::size_t>>& parts,
                          const PredictorOptions& options);
 
@@ -94,6 +105,7 @@ class Predictor {
   std::vector<std::vector<double>> points_;
   std::vector<std::size_t> folds_;  // per point
   double limit_ = 0;
+  double certainty_ = 0.5;  // of a probability: its distance from one half
 };
 
 // Rows by group into `folds` parts of about the same size, no group in two parts; as many parts as

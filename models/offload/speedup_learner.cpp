@@ -76,6 +76,7 @@ class PublishedLearner final : public SpeedupLearner {
   }
 
   std::vector<std::string> remarks() const override { return remarks_on(ensemble_, names_); }
+  std::vector<std::string> columns() const override { return names_; }
   const learners::StepwiseEnsemble* ensemble() const override { return &ensemble_; }
 
  private:
@@ -98,33 +99,44 @@ class PublishedLearner final : public SpeedupLearner {
 // What the other learners learn from: scaled features and, perhaps, the CPU's time.
 class ScaledRows {
  public:
-  explicit ScaledRows(bool cpu_time) : cpu_time_(cpu_time) {}
+  // `per_operation`: also the CPU's time per operation, which trees cannot make of the two, since
+  // they do not divide.
+  ScaledRows(bool cpu_time, bool per_operation)
+      : cpu_time_(cpu_time), per_operation_(cpu_time && per_operation) {}
   void learn(const SampleSet& set, Span<const std::size_t> rows) {
     scaling_ = FeatureScaling(set, rows);
+    scale_ = scale_feature(set.features);
+    names_ = set.features.names;
+    per_operation_ = per_operation_ && scale_ < names_.size();
+    if (cpu_time_) names_.emplace_back("cpu_ms");
+    if (per_operation_) names_.emplace_back("cpu_ms per operation");
   }
   std::vector<double> row(const Sample& sample) const {
     std::vector<double> values = scaling_.scaled(sample);
     if (cpu_time_) values.push_back(std::log(sample.cpu_ms));
+    if (per_operation_)
+      values.push_back(std::log(sample.cpu_ms / std::max(1.0, sample.features[scale_])));
     return values;
   }
-  std::size_t columns() const { return scaling_.size() + (cpu_time_ ? 1 : 0); }
+  const std::vector<std::string>& names() const { return names_; }
 
  private:
   bool cpu_time_;
+  bool per_operation_;
   FeatureScaling scaling_;
+  std::size_t scale_ = 0;
+  std::vector<std::string> names_;
 };
 
 class LogarithmLearner final : public SpeedupLearner {
  public:
-  explicit LogarithmLearner(const SpeedupOptions& options) : rows_(options.cpu_time) {
+  explicit LogarithmLearner(const SpeedupOptions& options) : rows_(options.cpu_time, false) {
     options_.models = options.models;
     options_.seed = options.seed;
   }
 
   Status fit(const SampleSet& set, Span<const std::size_t> rows) override {
     rows_.learn(set, rows);
-    names_ = set.features.names;
-    if (rows_.columns() > names_.size()) names_.push_back("cpu_ms");
     std::vector<double> values;
     std::vector<double> targets;
     for (const std::size_t row : rows) {
@@ -132,7 +144,7 @@ class LogarithmLearner final : public SpeedupLearner {
       values.insert(values.end(), scaled.begin(), scaled.end());
       targets.push_back(log_speedup_of(set.samples[row]));
     }
-    auto ensemble = learners::fit_stepwise_ensemble({values, rows_.columns(), targets}, options_);
+    auto ensemble = learners::fit_stepwise_ensemble({values, columns().size(), targets}, options_);
     if (!ensemble.ok()) return ensemble.status();
     ensemble_ = std::move(*ensemble);
     return {};
@@ -140,14 +152,14 @@ class LogarithmLearner final : public SpeedupLearner {
   double log_speedup(const Sample& sample) const override {
     return ensemble_.predict(rows_.row(sample));
   }
-  std::vector<std::string> remarks() const override { return remarks_on(ensemble_, names_); }
+  std::vector<std::string> remarks() const override { return remarks_on(ensemble_, columns()); }
+  std::vector<std::string> columns() const override { return rows_.names(); }
   const learners::StepwiseEnsemble* ensemble() const override { return &ensemble_; }
 
  private:
   ScaledRows rows_;
   learners::StepwiseEnsembleOptions options_;
   learners::StepwiseEnsemble ensemble_;
-  std::vector<std::string> names_;
 };
 
 // Any learner of the common interface, which counts in single precision.
@@ -155,7 +167,7 @@ class TableLearner final : public SpeedupLearner {
  public:
   TableLearner(const SpeedupOptions& options,
                std::function<std::unique_ptr<learners::Learner>(std::size_t)> make)
-      : rows_(options.cpu_time), make_(std::move(make)) {}
+      : rows_(options.cpu_time, true), make_(std::move(make)) {}
 
   Status fit(const SampleSet& set, Span<const std::size_t> rows) override {
     if (rows.size() < set.features.names.size()) {
@@ -173,7 +185,7 @@ class TableLearner final : public SpeedupLearner {
     }
     learners::Dataset data;
     data.values = values;
-    data.columns = rows_.columns();
+    data.columns = rows_.names().size();
     data.targets = targets;
     learner_ = make_(data.columns);
     return learner_->fit(data);
@@ -181,6 +193,7 @@ class TableLearner final : public SpeedupLearner {
   double log_speedup(const Sample& sample) const override {
     return static_cast<double>(predict(sample).value);
   }
+  std::vector<std::string> columns() const override { return rows_.names(); }
   double spread(const Sample& sample) const override {
     const double spread = static_cast<double>(predict(sample).spread);
     return spread > 0 ? std::max(kLeastSpread, spread) : 1;

@@ -23,7 +23,8 @@ struct SpeedupOptions {
   // al. 2015. "logarithm": the same of the logarithm of the speed-up. "forest": a random forest of
   // the same. Any other: what `make_other` answers for it.
   std::string method = "forest";
-  // Whether the CPU's time is a feature, too. "published" never uses it.
+  // Whether the CPU's time is a feature, too; also per operation, where operations were counted,
+  // for learners that do not divide. "published" never uses it.
   bool cpu_time = true;
   std::size_t models = 100;  // of an ensemble, trees of a forest
   std::uint64_t seed = 1;
@@ -45,6 +46,8 @@ class SpeedupLearner {
   virtual double spread(const Sample&) const { return 1; }
   // For people: features that were constant or said the same as others.
   virtual std::vector<std::string> remarks() const { return {}; }
+  // The names of what it chooses from.
+  virtual std::vector<std::string> columns() const { return {}; }
   // The bootstrap models; null if it has none.
   virtual const learners::StepwiseEnsemble* ensemble() const { return nullptr; }
 };

@@ -136,6 +136,56 @@ TEST_CASE("a sample unlike all others is too far away") {
   CHECK(one.unknown());
 }
 
+TEST_CASE("verdicts of which one in twelve was wrong are not given") {
+  // The GPU is twice as fast for eleven programs and half as fast for one; no feature tells which.
+  SampleSet set = example();
+  Random random(5);
+  for (Sample& sample : set.samples) {
+    const double ratio = sample.groups.program == "p4" ? 2 : 0.5;
+    sample.features = {100, random.uniform(), random.uniform()};
+    sample.cpu_ms = 10;
+    sample.gpu_ms = {10 * ratio};
+  }
+  const auto results = leave_out(set, GroupBy::program, 0, options_of("forest"), nullptr);
+  REQUIRE(results.ok());
+  // The 80 % intervals alone would say that the GPU is faster.
+  std::size_t above = 0;
+  for (const LeftOut& one : *results) above += one.prediction.interval80.low > 0 ? 1 : 0;
+  CHECK(above > 48);
+  for (const LeftOut& one : *results) {
+    if (one.sample / 8 != 4) CHECK(one.unknown());
+  }
+}
+
+TEST_CASE("verdicts that were right are given, however wide the usual interval is") {
+  const SampleSet set = example();
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < set.samples.size(); ++i) rows.push_back(i);
+  PredictorOptions options = options_of("forest");
+  const auto careful = Predictor::learn(set, rows, options);
+  options.wrong_answers = 0;
+  const auto never = Predictor::learn(set, rows, options);
+  REQUIRE(careful.ok());
+  REQUIRE(never.ok());
+  const SpeedupPrediction prediction = careful->predict(set.samples[0]);
+  CHECK(prediction.level < 0.5);
+  CHECK(never->predict(set.samples[0]).level == 1);
+  CHECK(prediction.deciding.low <= prediction.deciding.high);
+}
+
+TEST_CASE("a forest sees the CPU's time per operation") {
+  SampleSet set = example();
+  Random random(11);
+  for (Sample& sample : set.samples) {
+    const double operations = std::exp(12 * random.uniform());
+    const bool slow = random.uniform() > 0.5;  // on the CPU: misses its caches, say
+    sample.features = {operations, random.uniform(), random.uniform()};
+    sample.cpu_ms = operations * (slow ? 3e-3 : 1e-3);
+    sample.gpu_ms = {operations * 2e-3};
+  }
+  CHECK(figures_without_programs(set, "forest").right > 0.98);
+}
+
 TEST_CASE("what offloading costs besides moves the break-even") {
   const SampleSet set = example();
   std::vector<std::size_t> rows;
