@@ -287,6 +287,9 @@ RegionProfile region_of(const json& found, const std::string& program) {
   region.bytes_in = found["bytes_in"].get<std::uint64_t>();
   region.bytes_out = found["bytes_out"].get<std::uint64_t>();
   region.sampled = found["sampled"].get<bool>();
+  for (const auto one : offload::kAllIterations) {
+    if (found["iterations"] == offload::iterations_name(one)) region.iterations = one;
+  }
   region.remarks = found["remarks"].get<std::vector<std::string>>();
   return region;
 }

@@ -17,8 +17,6 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "idletune offload profile";
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxRegions = 100000;
-constexpr Iterations kAllIterations[] = {Iterations::unknown, Iterations::independent,
-                                         Iterations::reduction, Iterations::dependent};
 
 // --- writing ---
 
@@ -219,16 +217,6 @@ void check_version(const Json& root, Reader& reader) {
 }
 
 }  // namespace
-
-const char* iterations_name(Iterations iterations) {
-  switch (iterations) {
-    case Iterations::independent: return "independent";
-    case Iterations::reduction: return "reduction";
-    case Iterations::dependent: return "dependent";
-    case Iterations::unknown: break;
-  }
-  return "unknown";
-}
 
 Result<std::string> profile_text(const Profile& profile) {
   Json json = {{"format", kFormat},

@@ -10,19 +10,11 @@
 
 #include <idletune/result.hpp>
 
+#include "models/offload/analysis/iterations.hpp"
 #include "models/offload/features.hpp"
 #include "models/offload/sample.hpp"
 
 namespace idletune::offload {
-
-// What was seen of a region's iterations: whether one needs what another one left behind.
-enum class Iterations : std::uint8_t {
-  unknown = 0,
-  independent = 1,
-  reduction = 2,  // only through sums, products, least or largest values
-  dependent = 3   // not to be predicted as if it ran in parallel
-};
-const char* iterations_name(Iterations iterations);  // "unknown", "independent", ...
 
 // One region. Counts and features of all its entries together.
 struct RegionProfile {

@@ -16,16 +16,6 @@ double share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 }  // namespace
 
-const std::array<const char*, kStreamFeatures>& stream_feature_names() {
-  static const std::array<const char*, kStreamFeatures> names{
-      "ninst",      "ilp.32",    "ilp.256",   "ilp.2048",   "ilp.65536", "ilpRate",  "mem",
-      "ctrl",       "int",       "fp",        "dp",         "mulf",      "divf",     "sqrtf",
-      "expf",       "sincosf",   "coldRef",   "reuseDist2", "blocks",    "pages",    "stride0",
-      "noConflict", "shMemBW",   "gMemBW",    "coalesced",  "Lbdiv.16",  "Lbdiv.32", "Lbdiv.64",
-      "Lbdiv.128",  "Lbdiv.256", "Lbdiv.512", "Lbdiv.1024"};
-  return names;
-}
-
 std::array<std::uint64_t, kOperationKinds> count_kinds(
     const std::vector<Operation>& operations, const std::vector<std::uint64_t>& executions) {
   std::array<std::uint64_t, kOperationKinds> counts{};

@@ -12,13 +12,10 @@
 #include "models/offload/analysis/branch_windows.hpp"
 #include "models/offload/analysis/footprint.hpp"
 #include "models/offload/analysis/operation.hpp"
+#include "models/offload/analysis/stream_features.hpp"
 #include "models/offload/analysis/window_parallelism.hpp"
 
 namespace idletune::offload {
-
-inline constexpr std::size_t kStreamFeatures = 32;
-// In the order of stream_features(): "ninst", "ilp.32", ...
-const std::array<const char*, kStreamFeatures>& stream_feature_names();
 
 // How often the operations of a program ran, by kind.
 std::array<std::uint64_t, kOperationKinds> count_kinds(
@@ -60,7 +57,8 @@ class Analysis {
   // How often each operation was executed here.
   const std::vector<std::uint64_t>& executions() const { return executions_; }
 
-  // Finite numbers. `executions` are those of the whole run, of which bursts may have been seen.
+  // In the order of kStreamFeatureNames; finite numbers. `executions` are those of the whole run,
+  // of which bursts may have been seen.
   std::array<double, kStreamFeatures> features(const std::vector<std::uint64_t>& executions) const;
 
  private:

@@ -90,10 +90,22 @@ std::vector<std::uint32_t> Program::encode() const {
     out.number(static_cast<std::size_t>(operation.kind));
     out.number(operation.result);
     out.number(operation.bytes);
+    out.number(operation.updates ? 1 : 0);
     out.numbers(operation.sources);
   }
   out.number(blocks.size());
   for (const Block& block : blocks) write_block(out, block);
+  for (const BlockPlace& place : places) {
+    out.number(place.function);
+    out.number(place.begins_function ? 1 : 0);
+    out.number(place.loop);
+  }
+  out.number(loops.size());
+  for (const Loop& loop : loops) {
+    out.number(loop.parent);
+    out.number(loop.header);
+    out.number(static_cast<std::size_t>(loop.carried));
+  }
   out.number(remarks.size());
   for (const std::string& remark : remarks) out.text(remark);
   return words;
@@ -110,11 +122,24 @@ Program Program::decode(const std::uint32_t* words) {
     operation.kind = static_cast<OperationKind>(in.number());
     operation.result = in.number();
     operation.bytes = in.number();
+    operation.updates = in.number() != 0;
     operation.sources = in.numbers();
     operation.number = number++;
   }
   program.blocks.resize(in.number());
   for (Block& block : program.blocks) block = read_block(in);
+  program.places.resize(program.blocks.size());
+  for (BlockPlace& place : program.places) {
+    place.function = in.number();
+    place.begins_function = in.number() != 0;
+    place.loop = in.number();
+  }
+  program.loops.resize(in.number());
+  for (Loop& loop : program.loops) {
+    loop.parent = in.number();
+    loop.header = in.number();
+    loop.carried = static_cast<Carried>(in.number());
+  }
   program.remarks.resize(in.number());
   for (std::string& remark : program.remarks) remark = in.text();
   return program;
@@ -130,6 +155,16 @@ std::vector<std::uint64_t> Program::executions(const std::uint64_t* block_counts
   return counts;
 }
 
+std::vector<std::uint64_t> Program::operations_by_block(
+    const std::vector<std::uint64_t>& executions) const {
+  std::vector<std::uint64_t> by_block;
+  for (const Block& block : blocks) {
+    const std::uint64_t runs = block.operations > 0 ? executions[block.first_operation] : 0;
+    by_block.push_back(runs * block.operations);
+  }
+  return by_block;
+}
+
 void Tracer::enter(std::uint32_t block) {
   const std::uint32_t before = running_;
   run_block();
@@ -141,6 +176,7 @@ void Tracer::enter(std::uint32_t block) {
 
 void Tracer::leave() {
   run_block();
+  dependences_.restart();
   running_ = Block::kAny;
 }
 
@@ -148,6 +184,7 @@ void Tracer::restart(const std::vector<std::uint64_t>& executions) {
   running_ = Block::kAny;
   addresses_.clear();
   operations_ = 0;
+  dependences_.restart();
   analysis_.restart(executions);
 }
 
@@ -155,13 +192,17 @@ void Tracer::run_block() {
   if (running_ == Block::kAny) return;
   const Block& block = program_.blocks[running_];
   std::size_t accesses = 0;
+  dependences_.enter(running_);
   for (std::uint32_t i = 0; i < block.operations; ++i) {
     const std::uint32_t number = block.first_operation + i;
     std::uint64_t where = 0;
-    if (is_access(program_.operations[number].kind)) {
+    const Operation& operation = program_.operations[number];
+    if (is_access(operation.kind)) {
       if (accesses == addresses_.size()) break;  // an exception left the block
       where = addresses_[accesses++];
     }
+    if (operation.kind == OperationKind::load) dependences_.load(where, operation.updates);
+    if (operation.kind == OperationKind::store) dependences_.store(where);
     analysis_.execute_in_burst(number, where);
   }
   operations_ += block.operations;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/offload/analysis/analysis.hpp"
+#include "models/offload/analysis/loop_dependences.hpp"
 
 namespace idletune::offload {
 
@@ -33,6 +34,8 @@ struct Program {
   std::uint32_t values = 1;
   std::vector<Operation> operations;
   std::vector<Block> blocks;
+  std::vector<BlockPlace> places;  // of the blocks
+  std::vector<Loop> loops;
   std::vector<std::string> remarks;
 
   // To words and back. decode() trusts them: they are part of the same program.
@@ -41,11 +44,15 @@ struct Program {
 
   // From counts of blocks to counts of operations.
   std::vector<std::uint64_t> executions(const std::uint64_t* block_counts) const;
+  // How many operations each block ran, from how often each operation did.
+  std::vector<std::uint64_t> operations_by_block(
+      const std::vector<std::uint64_t>& executions) const;
 };
 
 class Tracer {
  public:
-  Tracer(const Program& program, Analysis& analysis) : program_(program), analysis_(analysis) {}
+  Tracer(const Program& program, Analysis& analysis)
+      : program_(program), analysis_(analysis), dependences_(program.loops, program.places) {}
 
   // Control comes to a block. What the one before did is analysed now.
   void enter(std::uint32_t block);
@@ -55,6 +62,7 @@ class Tracer {
   void leave();
   // A gap: the block that runs is not analysed. See Analysis::restart().
   void restart(const std::vector<std::uint64_t>& executions);
+  const LoopDependences& dependences() const { return dependences_; }
   // Analysed since the last restart.
   std::uint64_t operations() const { return operations_; }
 
@@ -63,6 +71,7 @@ class Tracer {
 
   const Program& program_;
   Analysis& analysis_;
+  LoopDependences dependences_;
   std::uint32_t running_ = Block::kAny;
   std::vector<std::uint64_t> addresses_;  // of running_
   std::uint64_t operations_ = 0;

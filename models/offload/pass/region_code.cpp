@@ -8,6 +8,8 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
 
+#include "models/offload/pass/region_loops.hpp"
+
 namespace idletune::offload {
 namespace {
 
@@ -175,6 +177,8 @@ void RegionCode::describe() {
   for (FunctionCode* code : functions()) {
     for (llvm::BasicBlock* block : code->blocks) describe_block(*code, *block);
   }
+  std::uint32_t number = 0;
+  for (const FunctionCode* code : functions()) describe_loops(*code, number++, program_);
 }
 
 void RegionCode::describe_block(FunctionCode& code, llvm::BasicBlock& block) {
@@ -245,6 +249,8 @@ void RegionCode::add_operations(FunctionCode& code, llvm::Instruction& instructi
   if (const auto* call = dyn_cast<llvm::CallBase>(&instruction)) remark_call(*call);
   Operation operation;
   operation.kind = updates ? OperationKind::load : *kind;
+  const auto* load = dyn_cast<llvm::LoadInst>(&instruction);
+  operation.updates = updates || (load != nullptr && is_update(*load));
   if (is_access(operation.kind)) {
     code.accesses.push_back(&instruction);
     const auto* store = dyn_cast<llvm::StoreInst>(&instruction);
@@ -264,6 +270,7 @@ void RegionCode::add_operations(FunctionCode& code, llvm::Instruction& instructi
   program_.operations.push_back(operation);
   if (!updates) return;
   operation.kind = OperationKind::store;
+  operation.updates = false;
   operation.number += 1;
   program_.operations.push_back(operation);
   code.accesses.push_back(&instruction);

@@ -74,6 +74,9 @@ void RegionRecord::write(std::FILE* file, const std::string& label) const {
   write_text(file, name());
   std::fprintf(file, ", \"label\": ");
   write_text(file, label);
+  std::fprintf(
+      file, ", \"iterations\": \"%s\"",
+      iterations_name(tracer_->dependences().judge(program_.operations_by_block(executions))));
   std::fprintf(file, ", \"sampled\": %s, \"bytes_in\": %llu, \"bytes_out\": %llu",
                sampled ? "true" : "false",
                static_cast<unsigned long long>(128 * footprint.blocks_in()),
@@ -94,8 +97,7 @@ void RegionRecord::write(std::FILE* file, const std::string& label) const {
   std::fprintf(file, "},\n \"features\": {");
   const auto features = analysis_->features(executions);
   for (std::size_t i = 0; i < kStreamFeatures; ++i) {
-    std::fprintf(file, "%s\"%s\": %.17g", i == 0 ? "" : ", ", stream_feature_names()[i],
-                 features[i]);
+    std::fprintf(file, "%s\"%s\": %.17g", i == 0 ? "" : ", ", kStreamFeatureNames[i], features[i]);
   }
   std::fprintf(file, "},\n \"remarks\": [");
   bool first = true;

@@ -44,7 +44,7 @@ class Stream {
   double feature(const std::string& name, const std::vector<std::uint64_t>& executions) {
     const auto features = analysis().features(executions);
     for (std::size_t i = 0; i < kStreamFeatures; ++i) {
-      if (name == stream_feature_names()[i]) return features[i];
+      if (name == kStreamFeatureNames[i]) return features[i];
     }
     return -1;
   }

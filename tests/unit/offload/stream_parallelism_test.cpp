@@ -12,7 +12,7 @@ constexpr auto kInteger = OperationKind::integer;
 constexpr auto kSingle = OperationKind::single_other;
 
 TEST_CASE("the analysis names the features that profiles have") {
-  const auto& names = stream_feature_names();
+  const auto& names = kStreamFeatureNames;
   CHECK(profiled_features().names == std::vector<std::string>(names.begin(), names.end()));
 }
 
