@@ -6,8 +6,10 @@
 
 namespace idletune::space {
 
-// The text of models/space/portable_dialect.cl.
+// The text of models/package/portable_dialect.cl.
 std::string_view portable_dialect();
+// That of portable_dialect_numbers.cl, which only sources that use a name of it get.
+std::string_view portable_dialect_numbers();
 
 // True if the dialect defines `name` as a macro, so that no tuning parameter can be called that.
 bool is_dialect_name(std::string_view name);

@@ -61,7 +61,9 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
     Status failure = build_failure(error, "clBuildProgram", entry);
     const std::string log = build_log(opened, program);
     if (log.empty()) return failure;
-    return {failure.code(), joined({failure.message(), "\n", log})};
+    // What the portable dialect says where the device lacks something.
+    const bool lacks = log.find("IDLETUNE_UNSUPPORTED") != std::string::npos;
+    return {lacks ? StatusCode::unsupported : failure.code(), joined({failure.message(), "\n", log})};
   }
   if (Status made = self->create_kernels(entry, lanes); !made.ok()) return made;
   return self;

@@ -45,6 +45,19 @@ TEST_CASE("a portable source stands behind the dialect and keeps its line number
         std::string(space::portable_dialect()) + "#line 1 \"copy.cl\"\n" + description.source);
 }
 
+TEST_CASE("only a source that uses a name of the further dialect gets it") {
+  KernelDescription description = copy_kernel();
+  const std::string more(space::portable_dialect_numbers());
+  CHECK(packed_source(description).find(more) == std::string::npos);
+  const std::string plain = description.source;
+  description.source = "FUNCTION REAL twice(REAL x) { return x + x; }\n" + plain;
+  CHECK(packed_source(description) == std::string(space::portable_dialect()) + more +
+                                          "#line 1 \"copy.cl\"\n" + description.source);
+  // A source that defines the name has had it before.
+  description.source = "#define REAL float\n" + description.source;
+  CHECK(packed_source(description).find(more) == std::string::npos);
+}
+
 TEST_CASE("without a file name a general one stands in compilers' messages") {
   KernelDescription description = copy_kernel();
   description.source_file.clear();
@@ -67,7 +80,8 @@ TEST_CASE("sources of one dialect are packed as they are") {
 
 TEST_CASE("a parameter cannot have a name of the dialect") {
   KernelDescription description = copy_kernel();
-  for (const char* name : {"KERNEL", "GLOBAL", "LOAD_VECTOR", "IDLETUNE_ANYTHING"}) {
+  for (const char* name :
+       {"KERNEL", "GLOBAL", "LOAD_VECTOR", "IDLETUNE_ANYTHING", "REAL", "GROUP_SUM_2"}) {
     CAPTURE(name);
     description.parameters[0].name = name;
     description.dialect = Dialect::portable;
