@@ -63,7 +63,8 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
     if (log.empty()) return failure;
     // What the portable dialect says where the device lacks something.
     const bool lacks = log.find("IDLETUNE_UNSUPPORTED") != std::string::npos;
-    return {lacks ? StatusCode::unsupported : failure.code(), joined({failure.message(), "\n", log})};
+    return {lacks ? StatusCode::unsupported : failure.code(),
+            joined({failure.message(), "\n", log})};
   }
   if (Status made = self->create_kernels(entry, lanes); !made.ok()) return made;
   return self;
