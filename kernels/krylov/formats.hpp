@@ -1,0 +1,72 @@
+// The forms that a sparse matrix is stored in for a product on a device, and how to get there.
+// Sources: Bell and Garland 2009 for COO, DIA, ELL and HYB (agent/bibliography.md).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+#include "kernels/krylov/sparse_matrix.hpp"
+
+namespace idletune::krylov {
+
+// The numbers are stored in journals and models and never change.
+enum class SparseFormat : std::uint8_t {
+  csr = 0,  // compressed rows
+  coo = 1,  // row and column of each entry
+  dia = 2,  // every diagonal that has an entry, whole
+  ell = 3,  // as many slots in each row as the longest one has
+  hyb = 4   // ELL of the width that a third of the rows fill, and COO for the rest
+};
+inline constexpr std::size_t kSparseFormats = 5;
+const char* sparse_format_name(SparseFormat format);  // "CSR", ...
+
+// The structure of a matrix in one format. Numbers go to slots; those without an entry hold 0.
+// Slots of DIA and ELL go down the columns (slot = i * rows + row, for the i-th diagonal or
+// entry), so that neighbouring rows are neighbours in memory.
+struct StoredPattern {
+  SparseFormat format = SparseFormat::csr;
+  std::int32_t rows = 0;
+  std::int32_t columns = 0;
+  std::int32_t width = 0;  // ELL, HYB: slots of each row; DIA: diagonals
+  std::int32_t slots = 0;
+  std::vector<std::int32_t> row_start;  // CSR: [rows + 1]
+  std::vector<std::int32_t> row;        // COO: [slots]; HYB: of the slots behind rows * width
+  std::vector<std::int32_t> column;     // CSR, COO, ELL, HYB: [slots]; without an entry: 0
+  std::vector<std::int32_t> offset;     // DIA: column minus row, ascending; [width]
+  std::vector<std::int32_t> slot;       // of each entry of the CSR; empty: as they stand there
+};
+
+// Bytes of a matrix in a format, without making it: indices of 4 and numbers of `number_bytes`.
+// Counted in 64 bits: a dense row makes ELL and DIA as large as the dense matrix.
+std::uint64_t stored_bytes(const SparsityPattern& pattern, SparseFormat format,
+                           std::size_t number_bytes);
+
+// Errors: out_of_memory where it would take more than `limit_bytes`, or has 2^31 slots or more; the
+// message names both figures.
+Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat format,
+                              std::size_t number_bytes, std::uint64_t limit_bytes);
+
+// Puts the numbers of the CSR's entries into their slots, zeros elsewhere: for new values of the
+// same structure nothing is converted again. Sizes: values[entries], stored[slots].
+template <class T>
+void scatter(const StoredPattern& pattern, Span<const T> values, Span<T> stored) {
+  if (pattern.slot.empty()) {
+    for (std::size_t k = 0; k < values.size(); ++k) stored[k] = values[k];
+    return;
+  }
+  for (T& number : stored) number = T{};
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    stored[static_cast<std::size_t>(pattern.slot[k])] = values[k];
+  }
+}
+
+// y = A x from the slots, as the format's kernels walk them. Sizes: stored[slots], x[columns],
+// y[rows].
+void multiply(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
+              Span<double> y);
+
+}  // namespace idletune::krylov
