@@ -73,20 +73,32 @@ void LoopDependences::load(std::uint64_t address, bool updates) {
 
 void LoopDependences::store(std::uint64_t address) { place_of(address) = {address, ++time_}; }
 
+// Iterations of a loop each time that it runs, as the mean; 1 if two in a row were never seen.
+double LoopDependences::threads_of(std::uint32_t loop,
+                                   const std::vector<std::uint64_t>& runs) const {
+  const Seen& seen = seen_[loop];
+  if (seen.iterations <= seen.runs) return 1;
+  std::uint64_t repeated = 0;
+  for (const std::uint32_t latch : loops_[loop].latches) repeated += runs[latch];
+  const std::uint64_t headers = runs[loops_[loop].header];
+  if (repeated > 0 && headers > repeated)
+    return static_cast<double>(repeated) / static_cast<double>(headers - repeated);
+  // The header may run once more than the body.
+  return static_cast<double>(seen.iterations) / static_cast<double>(seen.runs) - 1;
+}
+
 // How the operations of blocks in that loop could run.
-Iterations LoopDependences::judge_loop(std::uint32_t loop) const {
+Iterations LoopDependences::judge_loop(std::uint32_t loop,
+                                       const std::vector<std::uint64_t>& runs) const {
   double independent = 1;
   double together = 1;  // with reductions
   bool dependent = false;
   for (std::size_t left = loops_.size(); loop != Loop::kNone && left > 0; --left) {
-    const Seen& seen = seen_[loop];
-    const double iterations = static_cast<double>(seen.iterations) /
-                              static_cast<double>(std::max<std::uint64_t>(1, seen.runs));
-    dependent = dependent || seen.carried == Carried::value;
-    // The header runs once more than the body.
-    const double threads = seen.carried == Carried::value ? 1 : std::max(1.0, iterations - 1);
-    together *= threads;
-    if (seen.carried == Carried::nothing) independent *= threads;
+    const Carried carried = seen_[loop].carried;
+    dependent = dependent || carried == Carried::value;
+    const double threads = std::max(1.0, threads_of(loop, runs));
+    if (carried != Carried::value) together *= threads;
+    if (carried == Carried::nothing) independent *= threads;
     const std::uint32_t function = blocks_[loops_[loop].header].function;
     loop = loops_[loop].parent != Loop::kNone ? loops_[loop].parent : callers_[function];
   }
@@ -95,15 +107,16 @@ Iterations LoopDependences::judge_loop(std::uint32_t loop) const {
   return dependent ? Iterations::dependent : Iterations::unknown;
 }
 
-Iterations LoopDependences::judge(const std::vector<std::uint64_t>& operations) const {
+Iterations LoopDependences::judge(const std::vector<std::uint64_t>& runs,
+                                  const std::vector<std::uint64_t>& operations) const {
   double all = 0;
   double by_kind[4] = {0, 0, 0, 0};
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
     const std::uint32_t loop =
         blocks_[b].loop != Loop::kNone ? blocks_[b].loop : callers_[blocks_[b].function];
-    const auto count = static_cast<double>(operations[b]);
+    const double count = static_cast<double>(runs[b]) * static_cast<double>(operations[b]);
     all += count;
-    by_kind[static_cast<std::size_t>(judge_loop(loop))] += count;
+    by_kind[static_cast<std::size_t>(judge_loop(loop, runs))] += count;
   }
   if (by_kind[3] > kMostSerial * all) return Iterations::dependent;
   if (by_kind[1] >= kMostOfIt * all && all > 0) return Iterations::independent;

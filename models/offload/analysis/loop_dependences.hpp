@@ -23,6 +23,8 @@ struct Loop {
   std::uint32_t parent = kNone;  // the loop around it in the same function
   std::uint32_t header = 0;      // the block that begins each iteration
   Carried carried = Carried::nothing;
+  // The blocks that do nothing but begin the next iteration; empty if others do, too.
+  std::vector<std::uint32_t> latches;
 };
 
 // Where a block is.
@@ -49,9 +51,11 @@ class LoopDependences {
   // What comes next does not follow what came before.
   void restart() { running_.clear(); }
 
-  // `operations` by block, of the whole run. Independent or reduction: that is how at least half of
-  // the operations can run on at least kLeastParallel threads. Dependent: a tenth cannot.
-  Iterations judge(const std::vector<std::uint64_t>& operations) const;
+  // By block, of the whole run: how often it ran, and its operations each time. Independent or
+  // reduction: that is how at least half of the operations can run on at least kLeastParallel
+  // threads. Dependent: a tenth cannot.
+  Iterations judge(const std::vector<std::uint64_t>& runs,
+                   const std::vector<std::uint64_t>& operations) const;
   static constexpr double kLeastParallel = 16;
 
  private:
@@ -74,7 +78,8 @@ class LoopDependences {
   Store& place_of(std::uint64_t address);
   void leave_for(const BlockPlace& place);
   bool contains(std::uint32_t loop, std::uint32_t inner) const;
-  Iterations judge_loop(std::uint32_t loop) const;
+  Iterations judge_loop(std::uint32_t loop, const std::vector<std::uint64_t>& runs) const;
+  double threads_of(std::uint32_t loop, const std::vector<std::uint64_t>& runs) const;
 
   const std::vector<Loop>& loops_;
   const std::vector<BlockPlace>& blocks_;

@@ -105,6 +105,7 @@ std::vector<std::uint32_t> Program::encode() const {
     out.number(loop.parent);
     out.number(loop.header);
     out.number(static_cast<std::size_t>(loop.carried));
+    out.numbers(loop.latches);
   }
   out.number(remarks.size());
   for (const std::string& remark : remarks) out.text(remark);
@@ -139,6 +140,7 @@ Program Program::decode(const std::uint32_t* words) {
     loop.parent = in.number();
     loop.header = in.number();
     loop.carried = static_cast<Carried>(in.number());
+    loop.latches = in.numbers();
   }
   program.remarks.resize(in.number());
   for (std::string& remark : program.remarks) remark = in.text();
@@ -153,16 +155,6 @@ std::vector<std::uint64_t> Program::executions(const std::uint64_t* block_counts
     }
   }
   return counts;
-}
-
-std::vector<std::uint64_t> Program::operations_by_block(
-    const std::vector<std::uint64_t>& executions) const {
-  std::vector<std::uint64_t> by_block;
-  for (const Block& block : blocks) {
-    const std::uint64_t runs = block.operations > 0 ? executions[block.first_operation] : 0;
-    by_block.push_back(runs * block.operations);
-  }
-  return by_block;
 }
 
 void Tracer::enter(std::uint32_t block) {

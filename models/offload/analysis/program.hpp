@@ -44,9 +44,6 @@ struct Program {
 
   // From counts of blocks to counts of operations.
   std::vector<std::uint64_t> executions(const std::uint64_t* block_counts) const;
-  // How many operations each block ran, from how often each operation did.
-  std::vector<std::uint64_t> operations_by_block(
-      const std::vector<std::uint64_t>& executions) const;
 };
 
 class Tracer {

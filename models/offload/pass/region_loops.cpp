@@ -199,6 +199,15 @@ void describe_loops(const FunctionCode& code, std::uint32_t function, Program& p
     described.header = code.number.at(loop->getHeader());
     for (const llvm::PHINode& phi : loop->getHeader()->phis())
       described.carried = std::max(described.carried, carried_by(*loop, phi));
+    llvm::SmallVector<llvm::BasicBlock*, 4> latches;
+    loop->getLoopLatches(latches);
+    for (llvm::BasicBlock* latch : latches) {
+      if (latch->getSingleSuccessor() == nullptr) {
+        described.latches.clear();
+        break;
+      }
+      described.latches.push_back(code.number.at(latch));
+    }
     program.loops.push_back(described);
   }
   program.places.resize(program.blocks.size());

@@ -55,10 +55,20 @@ void RegionRecord::bulk(std::uint64_t to, std::uint64_t from, std::uint64_t byte
   }
 }
 
-std::vector<std::uint64_t> RegionRecord::executions() const {
+std::vector<std::uint64_t> RegionRecord::block_runs() const {
   std::vector<std::uint64_t> blocks(program_.blocks.size());
   for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = counts_[i] - counts_before_[i];
-  std::vector<std::uint64_t> executions = program_.executions(blocks.data());
+  return blocks;
+}
+
+Iterations RegionRecord::iterations() const {
+  std::vector<std::uint64_t> operations;
+  for (const Block& block : program_.blocks) operations.push_back(block.operations);
+  return tracer_->dependences().judge(block_runs(), operations);
+}
+
+std::vector<std::uint64_t> RegionRecord::executions() const {
+  std::vector<std::uint64_t> executions = program_.executions(block_runs().data());
   for (std::size_t i = 0; i < executions.size(); ++i) executions[i] += bulk_[i];
   return executions;
 }
@@ -74,9 +84,7 @@ void RegionRecord::write(std::FILE* file, const std::string& label) const {
   write_text(file, name());
   std::fprintf(file, ", \"label\": ");
   write_text(file, label);
-  std::fprintf(
-      file, ", \"iterations\": \"%s\"",
-      iterations_name(tracer_->dependences().judge(program_.operations_by_block(executions))));
+  std::fprintf(file, ", \"iterations\": \"%s\"", iterations_name(iterations()));
   std::fprintf(file, ", \"sampled\": %s, \"bytes_in\": %llu, \"bytes_out\": %llu",
                sampled ? "true" : "false",
                static_cast<unsigned long long>(128 * footprint.blocks_in()),

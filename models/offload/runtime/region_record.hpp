@@ -41,8 +41,11 @@ class RegionRecord {
 
   // How often each operation ran so far in this run.
   std::vector<std::uint64_t> executions() const;
+  Iterations iterations() const;
 
  private:
+  std::vector<std::uint64_t> block_runs() const;
+
   Program program_;
   const std::uint64_t* counts_;               // the program's own, ever growing
   std::vector<std::uint64_t> counts_before_;  // of earlier runs

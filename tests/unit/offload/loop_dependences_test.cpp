@@ -13,17 +13,20 @@ namespace {
 // of 7 and 8.
 class Nest {
  public:
-  std::vector<Loop> loops{{Loop::kNone, 1, Carried::nothing},
-                          {0, 3, Carried::nothing},
-                          {Loop::kNone, 7, Carried::nothing}};
+  std::vector<Loop> loops{{Loop::kNone, 1, Carried::nothing, {}},
+                          {0, 3, Carried::nothing, {}},
+                          {Loop::kNone, 7, Carried::nothing, {}}};
   std::vector<BlockPlace> blocks{{0, true, Loop::kNone}, {0, false, 0}, {0, false, 0},
                                  {0, false, 1},          {0, false, 1}, {0, false, Loop::kNone},
                                  {1, true, Loop::kNone}, {1, false, 2}, {1, false, 2}};
-  // All operations are in that block.
-  static Iterations judge(const LoopDependences& watch, std::size_t block) {
+  static std::vector<std::uint64_t> only(std::size_t block) {
     std::vector<std::uint64_t> operations(9, 0);
     operations[block] = 100;
-    return watch.judge(operations);
+    return operations;
+  }
+  // All operations are in that block.
+  static Iterations judge(const LoopDependences& watch, std::size_t block) {
+    return watch.judge(std::vector<std::uint64_t>(9, 1), only(block));
   }
 };
 
@@ -140,4 +143,22 @@ TEST_CASE("registers that carry a value say so without being seen") {
     for (std::uint64_t k = 0; k < 40; ++k) watch.enter(3);
   }
   CHECK(Nest::judge(watch, 4) == Iterations::reduction);
+}
+
+TEST_CASE("how often a loop iterates is counted where bursts are shorter than its iterations") {
+  Nest nest;
+  nest.loops[0].latches = {2};
+  LoopDependences watch(nest.loops, nest.blocks);
+  std::vector<std::uint64_t> runs(9, 1);
+  runs[1] = 505;  // five times, of a hundred iterations
+  runs[2] = 500;
+  CHECK(watch.judge(runs, Nest::only(2)) == Iterations::unknown);  // never seen
+  for (int burst = 0; burst < 3; ++burst) {
+    watch.restart();
+    watch.enter(1);
+    watch.enter(2);
+    watch.enter(1);
+  }
+  CHECK(watch.judge(runs, Nest::only(2)) == Iterations::independent);
+  CHECK(Nest::judge(watch, 2) == Iterations::unknown);  // two at a time
 }
