@@ -54,6 +54,26 @@ Result<std::vector<std::uint8_t>> read_bytes(const std::string& path) {
   return read_file(path, kMaxBytes);
 }
 
+Result<offload::OffloadModel> read_model(const std::string& path) {
+  const auto bytes = read_bytes(path);
+  if (!bytes.ok()) return bytes.status();
+  return offload::read_offload_model(*bytes, path);
+}
+
+Status check_features(const std::string& path, const offload::FeatureSet& learned,
+                      const offload::FeatureSet& asked) {
+  if (learned == asked) return {};
+  const auto text = [](const offload::FeatureSet& set) {
+    return "'" + set.name + "' of version " + std::to_string(set.version);
+  };
+  return {StatusCode::version_mismatch,
+          path + ": learned from features " + text(learned) + "; expected " + text(asked)};
+}
+
+nlohmann::json number_or_null(double value) {
+  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
+}
+
 void add_sample_options(Verb& verb, SampleFiles& files) {
   verb.option("--times", files.times,
               "Times: of a network's layers; of SET's kernels on devices; or on a GPU, of the "
@@ -66,6 +86,7 @@ void add_sample_options(Verb& verb, SampleFiles& files) {
               "AutoTVM's log of a board's CPU; --times is that of its GPU")
       .value_name("FILE");
   verb.option("--cpu", files.cpu, "Which of several devices is the CPU").shows_default();
+  verb.option("--variant", files.variant, "One of several GPU times, such as 'default' or 'best'");
   verb.option("--devices", files.devices, "GPUs to take, of several")
       .separated_by_commas()
       .one_at_a_time();
@@ -88,9 +109,8 @@ Result<offload::SampleSet> read_profiled_layers(const SampleFiles& files, Bytes 
   return offload::import_layers(times, files.times, shapes, files.shapes, &*layers);
 }
 
-}  // namespace
-
-Result<offload::SampleSet> read_samples(const SampleFiles& files) {
+// What the files say, all variants.
+Result<offload::SampleSet> read_all_samples(const SampleFiles& files) {
   const auto bytes_of = [](const std::string& path) {
     return path.empty() ? Result<std::vector<std::uint8_t>>(std::vector<std::uint8_t>())
                         : read_bytes(path);
@@ -132,6 +152,25 @@ Result<offload::SampleSet> read_samples(const SampleFiles& files) {
       offload::import_characterized_kernels(*set, files.set, *times, files.times, files.cpu);
   if (!kernels.ok()) return kernels.status();
   return keep_devices(std::move(*kernels), files.devices);
+}
+
+}  // namespace
+
+Result<offload::SampleSet> read_samples(const SampleFiles& files) {
+  auto set = read_all_samples(files);
+  if (!set.ok() || files.variant.empty()) return set;
+  const auto& variants = set->variants;
+  const auto found = std::find(variants.begin(), variants.end(), files.variant);
+  if (found == variants.end()) {
+    std::string known;
+    for (const std::string& name : variants) known += (known.empty() ? "" : ", ") + name;
+    return Status(StatusCode::not_found,
+                  "no GPU times of '" + files.variant + "' (there are " + known + ")");
+  }
+  auto one = offload::only_variant(*set, static_cast<std::size_t>(found - variants.begin()));
+  if (one.samples.empty())
+    return Status(StatusCode::not_found, "no sample has a time of '" + files.variant + "'");
+  return one;
 }
 
 void add_learner_options(Verb& verb, LearnerArguments& arguments) {

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json.hpp>
+
 #include <idletune/result.hpp>
 
 #include "agent/cli/command_line.hpp"
@@ -21,9 +23,11 @@ struct SampleFiles {
       cpu_times;  // of layers that were tuned on both devices; then `times` is the GPU's log
   std::string cpu = "i7-6700k";      // whose times are the CPU's, of kernels on devices
   std::vector<std::string> devices;  // GPUs to take; empty: all that are not the CPU
+  std::string variant;               // of the GPU times; empty: the fastest of all
 };
 
-// Options "--times", "--shapes", "--cpu-times", "--cpu", "--devices".
+// Options "--times", "--shapes", "--cpu-times", "--cpu", "--devices",
+// "--variant".
 void add_sample_options(Verb& verb, SampleFiles& files);
 
 // Errors name the file. invalid_argument if the files do not fit together.
@@ -38,6 +42,15 @@ struct LearnerArguments {
 };
 void add_learner_options(Verb& verb, LearnerArguments& arguments);
 offload::SpeedupOptions speedup_options(const LearnerArguments& arguments);
+
+// Errors: those of read_file() and of read_offload_model().
+Result<offload::OffloadModel> read_model(const std::string& path);
+// version_mismatch, with the model's path, if it was learned from other features.
+Status check_features(const std::string& path, const offload::FeatureSet& learned,
+                      const offload::FeatureSet& asked);
+
+// A number that is none becomes null.
+nlohmann::json number_or_null(double value);
 
 // The file's bytes; errors: those of read_file().
 Result<std::vector<std::uint8_t>> read_bytes(const std::string& path);

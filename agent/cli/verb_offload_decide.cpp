@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -21,6 +20,7 @@ namespace {
 
 struct DecideArguments {
   std::string model;
+  std::string untuned;
   std::string profile;
   std::vector<std::string> regions;
   std::string shapes;
@@ -40,10 +40,6 @@ struct Question {
   offload::Sample sample;
   offload::Iterations iterations = offload::Iterations::unknown;
 };
-
-nlohmann::json finite(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
 
 bool is_wanted(const std::string& name, const std::vector<std::string>& regions) {
   return regions.empty() || std::find(regions.begin(), regions.end(), name) != regions.end();
@@ -112,7 +108,7 @@ nlohmann::json json_of(const offload::OffloadDecision& decision, const Question&
       {"transfer_us", costs.transfer_ms * 1e3},
       {"probability", prediction.probability},
       {"regret_ms", {{"offload", decision.regret_offload_ms}, {"keep", decision.regret_keep_ms}}},
-      {"break_even_launches", finite(decision.break_even_launches)},
+      {"break_even_launches", number_or_null(decision.break_even_launches)},
       {"reason", decision.reason},
       {"settled_by", decision.settled_by},
       {"nearest", nearest},
@@ -127,6 +123,10 @@ void print_readable(const nlohmann::json& one, const CliContext& context) {
   const auto ms = [](const nlohmann::json& us) {
     return format_milliseconds(us.get<double>() / 1e3);
   };
+  if (one.value("only_when_tuned", false)) {
+    context.print("It pays only when tuned: with the default configuration the verdict is " +
+                  one["untuned"]["verdict"].get<std::string>() + ".\n");
+  }
   TextTable table({{"figure"}, {"value", Align::right}, {"unit"}});
   table.add_row({"speed-up of the kernel", format_number(one["speedup"], 2),
                  "80 % interval " + format_number(one["interval"][0], 2) + " to " +
@@ -146,29 +146,76 @@ void print_readable(const nlohmann::json& one, const CliContext& context) {
   context.print(table);
 }
 
+// A model of the right features, and what was learned of its samples.
+struct Learned {
+  offload::OffloadModel model;
+  std::unique_ptr<offload::Predictor> predictor;
+};
+
+Result<std::unique_ptr<Learned>> learned_of(const std::string& path, bool profiled) {
+  auto model = read_model(path);
+  if (!model.ok()) return model.status();
+  const offload::FeatureSet& features =
+      profiled ? offload::profiled_features() : offload::layer_features();
+  if (Status s = check_features(path, model->set.features, features); !s.ok()) return s;
+  auto learned = std::make_unique<Learned>();
+  learned->model = std::move(*model);  // where the predictor will find its samples
+  auto predictor = offload::Predictor::learn(learned->model.set, learned->model.options);
+  if (!predictor.ok()) return predictor.status();
+  learned->predictor = std::make_unique<offload::Predictor>(std::move(*predictor));
+  return learned;
+}
+
+offload::OffloadCosts costs_of(const Question& question, const DecideArguments& arguments,
+                               bool tuned) {
+  offload::OffloadCosts costs;
+  costs.launches = arguments.launches;
+  costs.transfer_ms = transfer_ms(question.sample, arguments);
+  costs.fixed_ms = arguments.compile_ms + (tuned ? arguments.tuning_ms : 0);
+  return costs;
+}
+
+// What it would be with the default configuration, which nobody has to look for.
+nlohmann::json untuned_json(const Learned& untuned, const Question& question,
+                            const DecideArguments& arguments) {
+  const auto decision =
+      offload::decide_offload(*untuned.predictor, question.sample, question.iterations,
+                              costs_of(question, arguments, false));
+  return {{"verdict", offload::offload_verdict_name(decision.verdict)},
+          {"speedup", std::exp(decision.prediction.log_speedup)},
+          {"kernel_us", decision.kernel_ms * 1e3},
+          {"probability", decision.prediction.probability}};
+}
+
+nlohmann::json answer_of(const Learned& learned, const Learned* untuned, const Question& question,
+                         const DecideArguments& arguments, double& gains) {
+  const offload::OffloadCosts costs = costs_of(question, arguments, true);
+  const auto decision =
+      offload::decide_offload(*learned.predictor, question.sample, question.iterations, costs);
+  const bool offloads = decision.verdict == offload::OffloadVerdict::offload;
+  if (offloads) gains += question.sample.cpu_ms - decision.kernel_ms - costs.transfer_ms;
+  nlohmann::json one = json_of(decision, question, costs, learned.model.set.features);
+  one["iterations"] = offload::iterations_name(question.iterations);
+  if (untuned == nullptr) return one;
+  one["untuned"] = untuned_json(*untuned, question, arguments);
+  one["only_when_tuned"] = offloads && one["untuned"]["verdict"] != one["verdict"];
+  return one;
+}
+
 void run_decide(const DecideArguments& arguments, CliContext& context) {
   if (arguments.profile.empty() == arguments.shapes.empty())
     return context.used_wrongly("name either --profile or --shapes with --network and --layer");
-  const auto bytes = read_bytes(arguments.model);
-  if (!bytes.ok()) return context.fail(bytes.status());
-  const auto model = offload::read_offload_model(*bytes, arguments.model);
-  if (!model.ok()) return context.fail(model.status());
-  const offload::FeatureSet& features = model->set.features;
-  const offload::FeatureSet& asked =
-      arguments.profile.empty() ? offload::layer_features() : offload::profiled_features();
-  if (features != asked) {
-    return context.fail(Status(StatusCode::version_mismatch,
-                               arguments.model + ": learned from features '" + features.name +
-                                   "' of version " + std::to_string(features.version) +
-                                   "; expected '" + asked.name + "' of version " +
-                                   std::to_string(asked.version)));
+  const bool profiled = !arguments.profile.empty();
+  const auto learned = learned_of(arguments.model, profiled);
+  if (!learned.ok()) return context.fail(learned.status());
+  std::unique_ptr<Learned> untuned;
+  if (!arguments.untuned.empty()) {
+    auto other = learned_of(arguments.untuned, profiled);
+    if (!other.ok()) return context.fail(other.status());
+    untuned = std::move(*other);
   }
   const auto questions = questions_of(arguments);
   if (!questions.ok()) return context.fail(questions.status());
-  std::vector<std::size_t> rows(model->set.samples.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const auto predictor = offload::Predictor::learn(model->set, rows, model->options);
-  if (!predictor.ok()) return context.fail(predictor.status());
   nlohmann::json list = nlohmann::json::array();
   double gains = 0;
   for (const Question& question : *questions) {
@@ -176,18 +223,10 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
       return context.fail(Status(StatusCode::invalid_argument,
                                  question.sample.name + ": no time on the CPU; say --cpu-ms"));
     }
-    offload::OffloadCosts costs;
-    costs.launches = arguments.launches;
-    costs.transfer_ms = transfer_ms(question.sample, arguments);
-    costs.fixed_ms = arguments.compile_ms + arguments.tuning_ms;
-    const auto decision =
-        offload::decide_offload(*predictor, question.sample, question.iterations, costs);
-    if (decision.verdict == offload::OffloadVerdict::offload)
-      gains += question.sample.cpu_ms - decision.kernel_ms - costs.transfer_ms;
-    list.push_back(json_of(decision, question, costs, features));
+    list.push_back(answer_of(**learned, untuned.get(), question, arguments, gains));
   }
   nlohmann::json answer = list[0];
-  answer["device"] = model->set.device;
+  answer["device"] = (*learned)->model.set.device;
   answer["regions"] = list;
   if (arguments.program_ms > 0)
     answer["program_speedup"] = offload::program_speedup(arguments.program_ms, gains);
@@ -204,6 +243,9 @@ void add_offload_decide_verb(Verb& offload, CliContext& context) {
   auto arguments = std::make_shared<DecideArguments>();
   Verb verb = offload.add_verb("decide", "tells whether a loop is worth a GPU kernel, and why");
   verb.option("model", arguments->model, "Model that offload learn made").required();
+  verb.option("--untuned", arguments->untuned,
+              "Model of default configurations: tells whether it pays only when tuned")
+      .value_name("FILE");
   verb.option("--profile", arguments->profile, "Profiles that offload profile made")
       .value_name("FILE");
   verb.option("--region", arguments->regions, "Region of the profile; all without it")

@@ -2,17 +2,19 @@
 #include <cmath>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <string>
 
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/explanation_output.hpp"
+#include "agent/cli/offload_draws.hpp"
 #include "agent/cli/offload_samples.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/offload_page.hpp"
 #include "agent/cli/verbs_offload.hpp"
 #include "models/offload/evaluation.hpp"
 #include "models/offload/new_device.hpp"
+#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
@@ -30,11 +32,9 @@ struct EvaluateArguments {
   std::vector<double> measured{0, 3, 5, 10};
   std::uint64_t folds = 8;
   bool no_leaky = false;
+  DrawArguments draws;
+  std::string page;
 };
-
-nlohmann::json finite(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
 
 nlohmann::json json_of(const Figures& f) {
   return {{"groups", f.groups},
@@ -48,7 +48,7 @@ nlohmann::json json_of(const Figures& f) {
            {{"p80", f.coverage80},
             {"p90", f.coverage90},
             {"width80", f.width80},
-            {"p80_answered", finite(f.coverage80_answered)}}},
+            {"p80_answered", number_or_null(f.coverage80_answered)}}},
           {"choice",
            {{"ratio", f.ratio},
             {"always_cpu", f.always_cpu},
@@ -88,7 +88,7 @@ nlohmann::json classes_of(const SampleSet& set, const std::vector<LeftOut>& resu
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].empty()) continue;
     nlohmann::json figures = json_of(offload::figures_of(set, parts[k]));
-    figures["up_to"] = finite(limits[k]);
+    figures["up_to"] = number_or_null(limits[k]);
     list.push_back(std::move(figures));
   }
   return list;
@@ -97,8 +97,10 @@ nlohmann::json classes_of(const SampleSet& set, const std::vector<LeftOut>& resu
 nlohmann::json risk_of(const SampleSet& set, const std::vector<LeftOut>& results) {
   nlohmann::json list = nlohmann::json::array();
   for (const offload::RiskPoint& point : offload::risk_curve(set, results)) {
-    list.push_back(
-        {{"answered", point.answered}, {"wrong", point.wrong}, {"regret_ms", point.regret}});
+    list.push_back({{"answered", point.answered},
+                    {"wrong", point.wrong},
+                    {"regret_ms", point.regret},
+                    {"expected_ms", point.expected}});
   }
   return list;
 }
@@ -132,9 +134,21 @@ void print_figures(const nlohmann::json& result, const CliContext& context) {
   context.print(table);
 }
 
-void answer_with(nlohmann::json result, const SampleSet& set, CliContext& context) {
+Status write_page(const nlohmann::json& result, const std::string& path) {
+  const std::string html = report::html_of(report::offload_page(result));
+  return write_file_atomically(
+      path, Bytes(reinterpret_cast<const std::uint8_t*>(html.data()), html.size()));
+}
+
+void answer_with(nlohmann::json result, const EvaluateArguments& arguments, const SampleSet& set,
+                 CliContext& context) {
   result["remarks"] = set.remarks;
+  result["device"] = set.device;
+  if (!arguments.page.empty()) {
+    if (Status s = write_page(result, arguments.page); !s.ok()) return context.fail(s);
+  }
   if (context.json()) return context.print_json({{"results", {result}}});
+  if (!set.device.empty()) context.print("GPU: " + set.device + "\n");
   for (const std::string& remark : set.remarks) context.print(remark + "\n");
   print_figures(result, context);
 }
@@ -180,7 +194,7 @@ void evaluate_groups(const EvaluateArguments& arguments, const SampleSet& set, G
   result["by_group"] = parts_of(set, *results, group);
   result["classes"] = classes_of(set, *results);
   result["risk"] = risk_of(set, *results);
-  answer_with(std::move(result), set, context);
+  answer_with(std::move(result), arguments, set, context);
 }
 
 void evaluate_devices(const EvaluateArguments& arguments, const SampleSet& set,
@@ -221,23 +235,15 @@ void evaluate_devices(const EvaluateArguments& arguments, const SampleSet& set,
 }
 
 void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
-  const auto bytes = read_bytes(arguments.files.set);
-  if (!bytes.ok()) return context.fail(bytes.status());
-  const auto model = offload::read_offload_model(*bytes, arguments.files.set);
+  const auto model = read_model(arguments.files.set);
   if (!model.ok()) return context.fail(model.status());
   SampleFiles files = arguments.files;
   files.set.clear();
   const auto set = read_samples(files);
   if (!set.ok()) return context.fail(set.status());
-  if (set->features != model->set.features) {
-    return context.fail(Status(StatusCode::version_mismatch,
-                               arguments.files.set + ": learned from other features ('" +
-                                   model->set.features.name + "') than these samples have ('" +
-                                   set->features.name + "')"));
-  }
-  std::vector<std::size_t> rows(model->set.samples.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const auto predictor = offload::Predictor::learn(model->set, rows, model->options);
+  if (Status s = check_features(arguments.files.set, model->set.features, set->features); !s.ok())
+    return context.fail(s);
+  const auto predictor = offload::Predictor::learn(model->set, model->options);
   if (!predictor.ok()) return context.fail(predictor.status());
   std::vector<LeftOut> results;
   for (std::size_t i = 0; i < set->samples.size(); ++i) {
@@ -249,7 +255,7 @@ void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
   result["set"] = set->name;
   result["left_out"] = "nothing";
   result["parts"] = parts_of(*set, results, told_by(model->options.group));
-  answer_with(std::move(result), *set, context);
+  answer_with(std::move(result), arguments, *set, context);
 }
 
 void run_evaluate(const EvaluateArguments& arguments, CliContext& context) {
@@ -262,6 +268,8 @@ void run_evaluate(const EvaluateArguments& arguments, CliContext& context) {
   if (arguments.leave_out == "device") return evaluate_devices(arguments, *set, context);
   const auto group = offload::group_by_name(arguments.leave_out);
   if (!group.ok()) return context.fail(group.status());
+  if (arguments.draws.draws > 0)
+    return evaluate_with_draws(arguments.draws, arguments.learner, *group, *set, context);
   evaluate_groups(arguments, *set, *group, context);
 }
 
@@ -285,6 +293,9 @@ void add_offload_evaluate_verb(Verb& offload, CliContext& context) {
       .between(2, 100)
       .shows_default();
   verb.flag("--no-leaky", arguments->no_leaky, "Without the random split beside the honest one");
+  add_draw_options(verb, arguments->draws);
+  verb.option("--page", arguments->page, "Also write a page (HTML) with tables and pictures")
+      .value_name("FILE");
   add_learner_options(verb, arguments->learner);
   verb.example("offload evaluate --times layers.csv.gz --shapes shapes.csv --leave-out network");
   context.add_json_flag(verb);

@@ -1,7 +1,6 @@
 // idletune offload learn: a model of what CPU code would take on a GPU.
 #include <map>
 #include <memory>
-#include <numeric>
 #include <string>
 
 #include <nlohmann/json.hpp>
@@ -57,18 +56,19 @@ void run_learn(const LearnArguments& arguments, CliContext& context) {
   model.options.learner = speedup_options(arguments.learner);
   model.options.learner.make_other = nullptr;
   model.options.group = *group;
-  std::vector<std::size_t> rows(model.set.samples.size());
-  std::iota(rows.begin(), rows.end(), std::size_t{0});
-  const auto predictor = offload::Predictor::learn(model.set, rows, model.options);
+  const auto predictor = offload::Predictor::learn(model.set, model.options);
   if (!predictor.ok()) return context.fail(predictor.status());
   const auto bytes = offload::write_offload_model(model);
   if (Status s = write_file_atomically(arguments.output, bytes); !s.ok()) return context.fail(s);
 
   std::vector<std::string> remarks = model.set.remarks;
   for (const std::string& remark : predictor->learner().remarks()) remarks.push_back(remark);
-  nlohmann::json answer = {{"file", arguments.output}, {"bytes", bytes.size()},
-                           {"set", model.set.name},    {"device", model.set.device},
-                           {"samples", rows.size()},   {"features", model.set.features.names},
+  nlohmann::json answer = {{"file", arguments.output},
+                           {"bytes", bytes.size()},
+                           {"set", model.set.name},
+                           {"device", model.set.device},
+                           {"samples", model.set.samples.size()},
+                           {"features", model.set.features.names},
                            {"remarks", remarks}};
   if (const auto* ensemble = predictor->learner().ensemble())
     answer["terms"] = terms_of(*ensemble, predictor->learner().columns());
@@ -80,7 +80,7 @@ void run_learn(const LearnArguments& arguments, CliContext& context) {
       table.add_row({term["term"].get<std::string>(), term["models"].dump()});
     context.print(table);
   }
-  context.print("Learned from " + std::to_string(rows.size()) + " samples; " +
+  context.print("Learned from " + std::to_string(model.set.samples.size()) + " samples; " +
                 std::to_string(bytes.size()) + " bytes written to " + arguments.output + ".\n");
 }
 

@@ -170,17 +170,21 @@ std::vector<RiskPoint> risk_curve(const SampleSet& set, const std::vector<LeftOu
   std::vector<RiskPoint> points;
   double wrong = 0;
   double regret = 0;
+  double expected = 0;
   std::size_t next = 1;
   for (std::size_t i = 0; i < certain.size(); ++i) {
     const Sample& sample = set.samples[certain[i]->sample];
+    const SpeedupPrediction& prediction = certain[i]->prediction;
+    expected += sample.cpu_ms *
+                (certain[i]->offload_alike() ? prediction.regret_offload : prediction.regret_keep);
     if (is_wrong(sample, *certain[i])) {
       wrong += 1;
       regret += std::abs(sample.cpu_ms - sample.best_gpu_ms());
     }
     while (next <= kRiskPoints && (i + 1) * kRiskPoints >= next * certain.size()) {
       const double given = static_cast<double>(i + 1);
-      points.push_back(
-          {given / static_cast<double>(certain.size()), wrong / given, regret / given});
+      points.push_back({given / static_cast<double>(certain.size()), wrong / given, regret / given,
+                        expected / given});
       ++next;
     }
   }

@@ -70,7 +70,8 @@ Figures figures_of(const SampleSet& set, const std::vector<LeftOut>& results);
 struct RiskPoint {
   double answered;
   double wrong;
-  double regret;  // realised, ms per sample answered
+  double regret;    // realised, ms per sample answered
+  double expected;  // the same as it was expected
 };
 std::vector<RiskPoint> risk_curve(const SampleSet& set, const std::vector<LeftOut>& results);
 

@@ -188,6 +188,26 @@ Result<SampleSet> import_characterized_kernels(Bytes features, const std::string
   return set;
 }
 
+namespace {
+
+constexpr std::pair<const char*, std::string Groups::*> kGroupColumns[] = {
+    {"program", &Groups::program}, {"suite", &Groups::suite}, {"kind", &Groups::kind}};
+
+void read_groups(const CommaTable& table, std::size_t row, Groups& groups) {
+  for (const auto& [name, member] : kGroupColumns) {
+    const std::size_t column = table.find(name);
+    if (column < table.names().size()) groups.*member = std::string(table.text(row, column));
+  }
+}
+
+void merge_groups(const Groups& said, Groups& groups) {
+  for (const auto& [name, member] : kGroupColumns) {
+    if (!(said.*member).empty()) groups.*member = said.*member;
+  }
+}
+
+}  // namespace
+
 Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
                                   const std::string& times_path) {
   auto table = CommaTable::parse(times, times_path);
@@ -197,15 +217,20 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
   std::set<std::string> variants;
   SampleSet set;
   std::size_t rejected = 0;
+  std::map<std::string, Groups> groups;  // by region, where the table says them
   for (std::size_t row = 0; row < table->rows(); ++row) {
     const double ms = table->number(row, "gpu_ms");
     if (!is_time_ms(ms)) {
       ++rejected;
       continue;
     }
+    const std::string region(table->text(row, "region"));
+    read_groups(*table, row, groups[region]);
+    if (const std::size_t device = table->find("device"); device < table->names().size())
+      set.device = std::string(table->text(row, device));
     const std::string variant(table->text(row, "variant"));
     variants.insert(variant);
-    measured[std::string(table->text(row, "region"))][variant] = ms;
+    measured[region][variant] = ms;
   }
   set.name = "profiled";
   set.features = profiled_features();
@@ -221,6 +246,7 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
     Sample sample;
     sample.name = region.name;
     sample.groups = region.groups;
+    merge_groups(groups[region.name], sample.groups);
     if (sample.groups.kernel.empty()) sample.groups.kernel = region.name;
     if (sample.groups.program.empty()) sample.groups.program = sample.groups.kernel;
     sample.features = region.features;

@@ -124,6 +124,12 @@ Result<Predictor> Predictor::learn(const SampleSet& set, const std::vector<std::
   return predictor;
 }
 
+Result<Predictor> Predictor::learn(const SampleSet& set, const PredictorOptions& options) {
+  std::vector<std::size_t> rows(set.samples.size());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return learn(set, rows, options);
+}
+
 // As conformal risk control (Angelopoulos et al. 2024): of what would be answered about samples
 // that were left out, one more is counted as wrong.
 void Predictor::choose_certainty(double wrong_answers) {

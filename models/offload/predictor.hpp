@@ -68,6 +68,9 @@ class Predictor {
   static Result<Predictor> learn(const SampleSet& set, const std::vector<std::size_t>& rows,
                                  const PredictorOptions& options);
 
+  // The same from all samples of the set.
+  static Result<Predictor> learn(const SampleSet& set, const PredictorOptions& options);
+
   // `overhead`: what offloading costs besides the kernel (transfers), as a share of the CPU's time.
   // The break-even is then a GPU time of 1 - overhead of it.
   SpeedupPrediction predict(const Sample& sample, double overhead = 0) const;

@@ -71,13 +71,15 @@ class PublishedLearner final : public SpeedupLearner {
 
   double log_speedup(const Sample& sample) const override {
     // A line knows no zero: the least time per operation that was seen is the floor.
-    const double per_operation = std::max(least_, ensemble_.predict(without_scale(sample)));
+    const double per_operation =
+        std::max(least_, ensemble_.predict(without_scale(sample), inclusion_));
     return std::log(sample.cpu_ms / (per_operation * scale_of(sample)));
   }
 
   std::vector<std::string> remarks() const override { return remarks_on(ensemble_, names_); }
   std::vector<std::string> columns() const override { return names_; }
   const learners::StepwiseEnsemble* ensemble() const override { return &ensemble_; }
+  void set_inclusion(double inclusion) override { inclusion_ = inclusion; }
 
  private:
   double scale_of(const Sample& sample) const {
@@ -91,6 +93,7 @@ class PublishedLearner final : public SpeedupLearner {
 
   learners::StepwiseEnsembleOptions options_;
   learners::StepwiseEnsemble ensemble_;
+  double inclusion_ = learners::StepwiseEnsemble::kInclusion;
   std::size_t scale_ = 0;
   std::vector<std::string> names_;
   double least_ = 0;
@@ -150,16 +153,18 @@ class LogarithmLearner final : public SpeedupLearner {
     return {};
   }
   double log_speedup(const Sample& sample) const override {
-    return ensemble_.predict(rows_.row(sample));
+    return ensemble_.predict(rows_.row(sample), inclusion_);
   }
   std::vector<std::string> remarks() const override { return remarks_on(ensemble_, columns()); }
   std::vector<std::string> columns() const override { return rows_.names(); }
   const learners::StepwiseEnsemble* ensemble() const override { return &ensemble_; }
+  void set_inclusion(double inclusion) override { inclusion_ = inclusion; }
 
  private:
   ScaledRows rows_;
   learners::StepwiseEnsembleOptions options_;
   learners::StepwiseEnsemble ensemble_;
+  double inclusion_ = learners::StepwiseEnsemble::kInclusion;
 };
 
 // Any learner of the common interface, which counts in single precision.

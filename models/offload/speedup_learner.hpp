@@ -48,6 +48,9 @@ class SpeedupLearner {
   virtual std::vector<std::string> remarks() const { return {}; }
   // The names of what it chooses from.
   virtual std::vector<std::string> columns() const { return {}; }
+  // Of the bootstrap models' predictions that share is averaged, half of it on either side of the
+  // median. Nothing happens if it has none.
+  virtual void set_inclusion(double) {}
   // The bootstrap models; null if it has none.
   virtual const learners::StepwiseEnsemble* ensemble() const { return nullptr; }
 };

@@ -221,3 +221,32 @@ TEST_CASE("published device mappings, kernels and layers are read" *
   REQUIRE_MESSAGE(tx1.ok(), tx1.status().to_string());
   CHECK(tx1->samples.size() == 326 * 8);
 }
+
+TEST_CASE(
+    "a table of GPU times may say groups and the device, and profiles keep theirs otherwise") {
+  Profile profile;
+  for (const char* name : {"f 1", "g 2"}) {
+    RegionProfile region;
+    region.name = name;
+    region.groups.program = "loops.cpp";
+    region.features.assign(profiled_features().names.size(), 1);
+    region.cpu_ms = 2;
+    profile.regions.push_back(region);
+  }
+  const std::string plain = "region,variant,gpu_ms\nf 1,best,1\ng 2,best,3\n";
+  const auto without = import_profiled(profile, bytes_of(plain), "t");
+  REQUIRE(without.ok());
+  CHECK(without->samples[0].groups.program == "loops.cpp");
+  CHECK(without->device.empty());
+  const std::string table =
+      "region,variant,gpu_ms,program,kind,suite,device\nf 1,best,1,f,stream,original,Board\n"
+      "f 1,default,4,f,stream,original,Board\ng 2,best,3,,,derived,Board\n";
+  const auto set = import_profiled(profile, bytes_of(table), "t");
+  REQUIRE(set.ok());
+  CHECK(set->device == "Board");
+  CHECK(set->samples[0].groups.program == "f");
+  CHECK(set->samples[0].groups.kind == "stream");
+  CHECK(set->samples[1].groups.program == "loops.cpp");
+  CHECK(set->samples[1].groups.suite == "derived");
+  CHECK(set->variants == std::vector<std::string>{"best", "default"});
+}
