@@ -19,6 +19,7 @@
 #include "agent/cli/context.hpp"
 #include "agent/cli/verbs.hpp"
 #include "platform/board/board.hpp"
+#include "platform/board/meters.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -116,15 +117,30 @@ json value_or_null(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
 
-json board_json(const Board& board, const BoardState& state) {
+// Both kinds of sensors, and what they said.
+struct BoardSensors {
+  explicit BoardSensors(const std::string& root)
+      : board(Board::open(root)),
+        meters(BoardMeters::open(root)),
+        state(board.read()),
+        metered(meters.read()) {}
+  Board board;
+  BoardMeters meters;
+  BoardState state;
+  MeterState metered;
+};
+
+json board_json(const BoardSensors& sensors) {
+  const BoardState& state = sensors.state;
+  const MeterState& metered = sensors.metered;
   json zones = json::array();
-  for (const ThermalZone& zone : board.thermal_zones()) {
+  for (const ThermalZone& zone : sensors.board.thermal_zones()) {
     zones.push_back({{"type", zone.type},
                      {"temperature_c", value_or_null(zone.temperature_c)},
                      {"trip_c", value_or_null(zone.trip_c)}});
   }
   json rails = json::array();
-  for (const PowerRail& rail : board.power_rails()) {
+  for (const PowerRail& rail : sensors.meters.power_rails()) {
     rails.push_back({{"name", rail.name}, {"power_w", value_or_null(rail.power_w)}});
   }
   return {{"temperature_c", value_or_null(state.temperature_c)},
@@ -132,11 +148,11 @@ json board_json(const Board& board, const BoardState& state) {
           {"on_mains", value_or_null(state.on_mains)},
           {"battery", value_or_null(state.battery)},
           {"gpu_load", value_or_null(state.gpu_load)},
-          {"gpu_clock_hz", value_or_null(state.gpu_clock_hz)},
-          {"gpu_max_clock_hz", value_or_null(state.gpu_max_clock_hz)},
-          {"cpu_clock_hz", value_or_null(state.cpu_clock_hz)},
-          {"cpu_max_clock_hz", value_or_null(state.cpu_max_clock_hz)},
-          {"power_w", value_or_null(state.power_w)},
+          {"gpu_clock_hz", value_or_null(metered.gpu_clock_hz)},
+          {"gpu_max_clock_hz", value_or_null(metered.gpu_max_clock_hz)},
+          {"cpu_clock_hz", value_or_null(metered.cpu_clock_hz)},
+          {"cpu_max_clock_hz", value_or_null(metered.cpu_max_clock_hz)},
+          {"power_w", value_or_null(metered.power_w)},
           {"thermal_zones", std::move(zones)},
           {"power_rails", std::move(rails)}};
 }
@@ -171,14 +187,16 @@ std::string clock_text(std::uint64_t hertz, std::optional<std::uint64_t> maximum
   return text;
 }
 
-void print_board(const CliContext& context, const Board& board, const BoardState& state) {
+void print_board(const CliContext& context, const BoardSensors& sensors) {
+  const BoardState& state = sensors.state;
+  const MeterState& metered = sensors.metered;
   TextTable table({{"board sensor"}, {"value"}});
   bool any = false;
   auto add = [&](const std::string& sensor, const std::string& value) {
     table.add_row({sensor, value});
     any = true;
   };
-  for (const ThermalZone& zone : board.thermal_zones()) {
+  for (const ThermalZone& zone : sensors.board.thermal_zones()) {
     if (!zone.temperature_c) continue;
     std::string value = in_units(*zone.temperature_c, "%.1f", " °C");
     if (zone.trip_c) value += ", trips at " + in_units(*zone.trip_c, "%.1f", " °C");
@@ -187,12 +205,14 @@ void print_board(const CliContext& context, const Board& board, const BoardState
   if (state.on_mains) add("mains", *state.on_mains ? "yes" : "no");
   if (state.battery) add("battery", in_units(*state.battery * 100, "%.0f", " %"));
   if (state.gpu_load) add("GPU load", in_units(*state.gpu_load * 100, "%.1f", " %"));
-  if (state.gpu_clock_hz) add("GPU clock", clock_text(*state.gpu_clock_hz, state.gpu_max_clock_hz));
-  if (state.cpu_clock_hz) add("CPU clock", clock_text(*state.cpu_clock_hz, state.cpu_max_clock_hz));
-  for (const PowerRail& rail : board.power_rails()) {
+  if (metered.gpu_clock_hz)
+    add("GPU clock", clock_text(*metered.gpu_clock_hz, metered.gpu_max_clock_hz));
+  if (metered.cpu_clock_hz)
+    add("CPU clock", clock_text(*metered.cpu_clock_hz, metered.cpu_max_clock_hz));
+  for (const PowerRail& rail : sensors.meters.power_rails()) {
     if (rail.power_w) add("rail " + rail.name, in_units(*rail.power_w, "%.2f", " W"));
   }
-  if (state.power_w) add("board power", in_units(*state.power_w, "%.2f", " W"));
+  if (metered.power_w) add("board power", in_units(*metered.power_w, "%.2f", " W"));
   context.print("\n");
   if (any) {
     context.print(table);
@@ -209,14 +229,13 @@ void list_devices(CliContext& context, const DevicesOptions& options) {
     context.fail(back_end.status);
     return;
   }
-  Board board = Board::open(options.sysfs_root);
-  const BoardState state = board.read();
+  const BoardSensors sensors(options.sysfs_root);
   if (!context.json()) {
     for (const BackEnd& back_end : back_ends) {
       if (&back_end != back_ends) context.print("\n");
       print_devices(context, back_end);
     }
-    print_board(context, board, state);
+    print_board(context, sensors);
     return;
   }
   json devices = json::array();
@@ -229,7 +248,7 @@ void list_devices(CliContext& context, const DevicesOptions& options) {
   }
   context.print_json({{"devices", std::move(devices)},
                       {"backends", std::move(backends)},
-                      {"board", board_json(board, state)}});
+                      {"board", board_json(sensors)}});
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What the board says about itself: heat, power supply, GPU load, clocks, power rails. Read from
+// What the board says about itself: heat, power supply, GPU load. Read from
 // sysfs below a root that tests can replace. Every value is optional: a board that lacks a sensor,
 // or whose sensor answers garbage, leaves it empty.
 #pragma once
@@ -21,12 +21,6 @@ struct ThermalZone {
   std::optional<double> temperature_c;  // empty while the sensor does not answer
 };
 
-// One measured supply rail and its latest reading.
-struct PowerRail {
-  std::string name;
-  std::optional<double> power_w;
-};
-
 // A plain value; copying it costs no allocation.
 struct BoardState {
   std::optional<double> temperature_c;  // of the hottest zone
@@ -35,11 +29,6 @@ struct BoardState {
   std::optional<bool> on_mains;    // external power; empty where no supply is listed
   std::optional<double> battery;   // charge, 0..1
   std::optional<double> gpu_load;  // 0..1
-  std::optional<std::uint64_t> gpu_clock_hz;
-  std::optional<std::uint64_t> gpu_max_clock_hz;
-  std::optional<std::uint64_t> cpu_clock_hz;  // of the CPU cluster with the highest maximum
-  std::optional<std::uint64_t> cpu_max_clock_hz;
-  std::optional<double> power_w;  // whole board: its input rail if it has one, else the rails' sum
 };
 
 // The sensors found when it was opened. Used by one thread at a time.
@@ -53,18 +42,13 @@ class Board {
   // vanished or hold garbage leave their value empty; they are tried again at the next call.
   BoardState read();
 
-  // The zones and rails behind the state, as of the latest `read`.
+  // The zones behind the state, as of the latest `read`.
   Span<const ThermalZone> thermal_zones() const { return zones_; }
-  Span<const PowerRail> power_rails() const { return rails_; }
 
  private:
   struct ZoneFile {
     std::string temperature;
     std::int64_t units_per_degree;
-  };
-  struct RailFiles {
-    std::string power_uw;                // either this
-    std::string voltage_mv, current_ma;  // or these two
   };
   struct Supply {
     bool battery = false;
@@ -75,31 +59,18 @@ class Board {
     std::string file;
     LoadUnit unit = LoadUnit::percent;
   };
-  struct Clock {
-    std::string current, maximum;
-    std::uint64_t unit_hz = 1;
-  };
 
   void find_zones(const std::string& root);
   void find_supplies(const std::string& root);
   void find_gpu(const std::string& root);
-  void find_cpu(const std::string& root);
-  void find_rails(const std::string& root);
   void read_zones(BoardState& state);
   void read_supplies(BoardState& state) const;
-  void read_rails(BoardState& state);
   static std::optional<double> read_load(const Load& load);
-  static std::optional<std::uint64_t> read_clock(const std::string& file, std::uint64_t unit_hz);
 
   std::vector<ThermalZone> zones_;
   std::vector<ZoneFile> zone_files_;  // parallel to zones_
-  std::vector<PowerRail> rails_;
-  std::vector<RailFiles> rail_files_;  // parallel to rails_
-  std::optional<std::size_t> input_rail_;
   std::vector<Supply> supplies_;
   Load gpu_load_;
-  Clock gpu_clock_;
-  Clock cpu_clock_;
 };
 
 // When tuning must wait for the board. A limit is not applied where its sensor is missing.

@@ -78,4 +78,15 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view pr
   return names;
 }
 
+bool is_gpu(std::string_view name) {
+  const auto contains = [name](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  };
+  if (contains("gpubw") || contains("busmon")) return false;
+  for (std::string_view part : {"gpu", "mali", "ga10b", "gv11b", "gp10b", "gm20b", "kgsl"}) {
+    if (contains(part)) return true;
+  }
+  return false;
+}
+
 }  // namespace idletune::sysfs

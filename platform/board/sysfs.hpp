@@ -43,4 +43,7 @@ bool exists(TextPieces path);
 inline constexpr std::size_t kMaxNames = 128;
 std::vector<std::string> names_in(const std::string& folder, std::string_view prefix = {});
 
+// Whether a devfreq device of this name is the GPU itself (and not the bus bandwidth it asks for).
+bool is_gpu(std::string_view name);
+
 }  // namespace idletune::sysfs

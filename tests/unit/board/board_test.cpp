@@ -5,10 +5,13 @@
 #include <sys/stat.h>
 
 #include "platform/board/board.hpp"
+#include "platform/board/meters.hpp"
 #include "tests/unit/board/sysfs_tree.hpp"
 
 using idletune::Board;
+using idletune::BoardMeters;
 using idletune::BoardState;
+using idletune::MeterState;
 using idletune::test::SysfsTree;
 
 namespace {
@@ -115,18 +118,20 @@ TEST_CASE("a root without sensors gives an empty state") {
   for (const std::string& root : {tree.root(), tree.root() + "/missing"}) {
     Board board = Board::open(root);
     const BoardState state = board.read();
+    BoardMeters meters = BoardMeters::open(root);
+    const MeterState metered = meters.read();
     CHECK(!state.temperature_c);
     CHECK(!state.thermal_margin_c);
     CHECK(!state.on_mains);
     CHECK(!state.battery);
     CHECK(!state.gpu_load);
-    CHECK(!state.gpu_clock_hz);
-    CHECK(!state.gpu_max_clock_hz);
-    CHECK(!state.cpu_clock_hz);
-    CHECK(!state.cpu_max_clock_hz);
-    CHECK(!state.power_w);
+    CHECK(!metered.gpu_clock_hz);
+    CHECK(!metered.gpu_max_clock_hz);
+    CHECK(!metered.cpu_clock_hz);
+    CHECK(!metered.cpu_max_clock_hz);
+    CHECK(!metered.power_w);
     CHECK(board.thermal_zones().empty());
-    CHECK(board.power_rails().empty());
+    CHECK(meters.power_rails().empty());
   }
 }
 
@@ -135,20 +140,22 @@ TEST_CASE("a Jetson Orin tells heat, load, clocks and power") {
   make_jetson_orin(tree);
   Board board = Board::open(tree.root());
   const BoardState state = board.read();
+  BoardMeters meters = BoardMeters::open(tree.root());
+  const MeterState metered = meters.read();
   CHECK(state.temperature_c == doctest::Approx(52.25));
   CHECK(state.thermal_margin_c == doctest::Approx(97.0 - 52.25));
   CHECK(state.gpu_load == doctest::Approx(0.873));
-  CHECK(state.gpu_clock_hz == 624750000u);
-  CHECK(state.gpu_max_clock_hz == 1300500000u);
-  CHECK(state.cpu_clock_hz == 729600000u);
-  CHECK(state.cpu_max_clock_hz == 2201600000u);
+  CHECK(metered.gpu_clock_hz == 624750000u);
+  CHECK(metered.gpu_max_clock_hz == 1300500000u);
+  CHECK(metered.cpu_clock_hz == 729600000u);
+  CHECK(metered.cpu_max_clock_hz == 2201600000u);
   CHECK(!state.on_mains);
   CHECK(!state.battery);
   // 19.072 V * 0.2 A + 19.056 V * 0.1 A + 5 V * 0.84 A + 1.8 V * 0.5 A
-  CHECK(state.power_w == doctest::Approx(3.8144 + 1.9056 + 4.2 + 0.9));
-  REQUIRE(board.power_rails().size() == 4);
-  CHECK(board.power_rails()[0].name == "VDD_GPU_SOC");
-  CHECK(board.power_rails()[3].name == "VDDQ_VDD2_1V8AO");
+  CHECK(metered.power_w == doctest::Approx(3.8144 + 1.9056 + 4.2 + 0.9));
+  REQUIRE(meters.power_rails().size() == 4);
+  CHECK(meters.power_rails()[0].name == "VDD_GPU_SOC");
+  CHECK(meters.power_rails()[3].name == "VDDQ_VDD2_1V8AO");
   REQUIRE(board.thermal_zones().size() == 3);
   CHECK(board.thermal_zones()[0].type == "CPU-therm");
   CHECK(board.thermal_zones()[0].trip_c == doctest::Approx(99.0));
@@ -165,9 +172,9 @@ TEST_CASE("a board with an input rail counts that rail alone") {
                                         {"in2_label", "VDD_CPU_GPU_CV"},
                                         {"in2_input", "5000"},
                                         {"curr2_input", "400"}});
-  Board board = Board::open(tree.root());
-  CHECK(board.read().power_w == doctest::Approx(5.0));
-  CHECK(board.power_rails().size() == 2);
+  BoardMeters meters = BoardMeters::open(tree.root());
+  CHECK(meters.read().power_w == doctest::Approx(5.0));
+  CHECK(meters.power_rails().size() == 2);
 }
 
 TEST_CASE("a rail that reports power itself is taken at its word") {
@@ -176,9 +183,9 @@ TEST_CASE("a rail that reports power itself is taken at its word") {
                                         {"power1_input", "2500000"},
                                         {"in1_input", "5000"},
                                         {"curr1_input", "9000"}});
-  Board board = Board::open(tree.root());
-  CHECK(board.read().power_w == doctest::Approx(2.5));
-  CHECK(board.power_rails()[0].name == "hwmon1/1");
+  BoardMeters meters = BoardMeters::open(tree.root());
+  CHECK(meters.read().power_w == doctest::Approx(2.5));
+  CHECK(meters.power_rails()[0].name == "hwmon1/1");
 }
 
 TEST_CASE("an RK3399 tells its Mali's load and the big cluster's clock") {
@@ -186,12 +193,14 @@ TEST_CASE("an RK3399 tells its Mali's load and the big cluster's clock") {
   make_rk3399(tree);
   Board board = Board::open(tree.root());
   const BoardState state = board.read();
+  BoardMeters meters = BoardMeters::open(tree.root());
+  const MeterState metered = meters.read();
   CHECK(state.temperature_c == doctest::Approx(61.111));
   CHECK(state.thermal_margin_c == doctest::Approx(70.0 - 61.111));
   CHECK(state.gpu_load == doctest::Approx(0.45));
-  CHECK(state.gpu_clock_hz == 800000000u);
-  CHECK(state.cpu_clock_hz == 1800000000u);
-  CHECK(!state.power_w);
+  CHECK(metered.gpu_clock_hz == 800000000u);
+  CHECK(metered.cpu_clock_hz == 1800000000u);
+  CHECK(!metered.power_w);
 }
 
 TEST_CASE("a phone tells its battery, and its fuel gauge is not taken for a thermometer") {
@@ -199,6 +208,8 @@ TEST_CASE("a phone tells its battery, and its fuel gauge is not taken for a ther
   make_phone(tree);
   Board board = Board::open(tree.root());
   const BoardState state = board.read();
+  BoardMeters meters = BoardMeters::open(tree.root());
+  const MeterState metered = meters.read();
   CHECK(state.temperature_c == doctest::Approx(41.0));
   CHECK(state.thermal_margin_c == doctest::Approx(54.0));
   CHECK(board.thermal_zones().size() == 2);
@@ -206,8 +217,8 @@ TEST_CASE("a phone tells its battery, and its fuel gauge is not taken for a ther
   REQUIRE(state.on_mains.has_value());
   CHECK(*state.on_mains == false);
   CHECK(state.gpu_load == doctest::Approx(0.25));
-  CHECK(state.gpu_clock_hz == 257000000u);
-  CHECK(state.gpu_max_clock_hz == 710000000u);
+  CHECK(metered.gpu_clock_hz == 257000000u);
+  CHECK(metered.gpu_max_clock_hz == 710000000u);
 }
 
 TEST_CASE("being plugged in shows, and a charger that cannot keep up does not count") {
@@ -264,6 +275,8 @@ TEST_CASE("files that vanish leave their value empty and are found again when th
   SysfsTree tree;
   make_jetson_orin(tree);
   Board board = Board::open(tree.root());
+  BoardMeters meters = BoardMeters::open(tree.root());
+  REQUIRE(meters.read().power_w.has_value());
   REQUIRE(board.read().gpu_load.has_value());
   tree.remove("devices/gpu.0");
   tree.remove("devices/virtual/thermal/thermal_zone1");
@@ -276,14 +289,16 @@ TEST_CASE("files that vanish leave their value empty and are found again when th
   tree.remove("");
   state = board.read();
   CHECK(!state.temperature_c);
-  CHECK(!state.power_w);
-  CHECK(!state.cpu_clock_hz);
+  const MeterState metered = meters.read();
+  CHECK(!metered.power_w);
+  CHECK(!metered.cpu_clock_hz);
 }
 
 TEST_CASE("garbage in any file is no value and no harm") {
   SysfsTree tree;
   make_jetson_orin(tree);
   Board board = Board::open(tree.root());
+  BoardMeters meters = BoardMeters::open(tree.root());
   const std::string long_line(100000, '9');
   for (const std::string& garbage :
        {std::string("nan"), std::string("48.5"), std::string("-"), std::string("0x30"),
@@ -297,13 +312,14 @@ TEST_CASE("garbage in any file is no value and no harm") {
       tree.write(path, garbage);
     }
     const BoardState state = board.read();
+    const MeterState metered = meters.read();
     CHECK(!state.temperature_c);
     CHECK(!state.thermal_margin_c);
-    CHECK(!state.gpu_clock_hz);
-    CHECK(!state.cpu_clock_hz);
+    CHECK(!metered.gpu_clock_hz);
+    CHECK(!metered.cpu_clock_hz);
     const bool negative_only = garbage == "-256000";
-    CHECK(!(state.power_w && *state.power_w > 0));
-    if (!negative_only) CHECK(!state.power_w);
+    CHECK(!(metered.power_w && *metered.power_w > 0));
+    if (!negative_only) CHECK(!metered.power_w);
     // Opening on garbage is as harmless as reading it.
     CHECK(!Board::open(tree.root()).read().temperature_c);
   }
