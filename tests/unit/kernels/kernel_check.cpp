@@ -1,5 +1,6 @@
 #include "tests/unit/kernels/kernel_check.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -7,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "agent/trial/step_programs.hpp"
 #include "agent/trial/tuning_data.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
@@ -40,9 +42,20 @@ Subject open_subject(const KernelCheck& check) {
 }
 
 bool fits(const Device& device, const LaunchPlan& plan) {
-  const auto& local = plan.first().range.local;
-  return plan.first().local_memory_bytes <= device.info().local_memory_bytes &&
-         local[0] * local[1] * local[2] <= device.info().max_work_group_size;
+  for (const PlannedStep& step : plan.steps()) {
+    const auto& local = step.range.local;
+    if (step.local_memory_bytes > device.info().local_memory_bytes ||
+        local[0] * local[1] * local[2] > device.info().max_work_group_size) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Every kernel function that a configuration needs.
+trial::StepPrograms programs_of(Result<trial::StepPrograms> compiled) {
+  REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());
+  return std::move(*compiled);
 }
 
 struct Findings {
@@ -60,7 +73,7 @@ class Call {
       : device_(device), package_(package) {
     for (std::size_t i = 0; i < package.argument_count(); ++i) {
       const ArgumentSpec& spec = package.argument(i);
-      if (spec.kind == ArgumentKind::buffer) {
+      if (is_memory(spec.kind)) {
         const std::uint64_t bytes = package.buffer_bytes(i, shape, configuration).value();
         add_buffer(i, spec, bytes / scalar_size_bytes(spec.type));
       } else if (spec.kind == ArgumentKind::scalar) {
@@ -82,6 +95,10 @@ class Call {
       const auto& spec = package_.argument(held.argument);
       if (spec.access == Access::in) {
         found.wrong += changed(held.before, now, 0);
+        continue;
+      }
+      if (spec.kind == ArgumentKind::scratch) {
+        found.wrong += changed(held.before, now, size);
         continue;
       }
       const Expected& expected = outputs.at(std::string(spec.name));
@@ -151,19 +168,23 @@ std::string to_text(const Shape& shape) {
   return text;
 }
 
-Findings run_and_compare(const KernelCheck& check, const Subject& subject, Program& program,
-                         const Range& range, const Shape& shape,
-                         const Configuration& configuration) {
+Findings run_and_compare(const KernelCheck& check, const Subject& subject,
+                         const trial::StepPrograms& programs, const LaunchPlan& plan,
+                         const Shape& shape, const Configuration& configuration) {
   const auto tolerance = subject.package->tolerance(shape);
   REQUIRE_MESSAGE(tolerance.ok(), tolerance.status().to_string());
   Call call(*subject.device, *subject.package, shape, configuration);
-  run(*subject.device, program, range, call.arguments());
+  // Generous, since simulators run this too.
+  const auto times =
+      trial::run_plan(*subject.device, programs, plan, call.arguments(), std::chrono::minutes(5));
+  REQUIRE_MESSAGE(times.ok(), times.status().to_string());
   return call.findings(check.expected(shape, call.inputs()), *tolerance);
 }
 
-void check_run(const KernelCheck& check, const Subject& subject, Program& program,
-               const Range& range, const Shape& shape, const Configuration& configuration) {
-  const Findings found = run_and_compare(check, subject, program, range, shape, configuration);
+void check_run(const KernelCheck& check, const Subject& subject,
+               const trial::StepPrograms& programs, const LaunchPlan& plan, const Shape& shape,
+               const Configuration& configuration) {
+  const Findings found = run_and_compare(check, subject, programs, plan, shape, configuration);
   CHECK(found.wrong == 0);
   CHECK(found.refused == 0);
 }
@@ -171,18 +192,18 @@ void check_run(const KernelCheck& check, const Subject& subject, Program& progra
 void check_configuration(const KernelCheck& check, const Subject& subject,
                          const Configuration& configuration, const std::vector<Shape>& shapes) {
   CAPTURE(idletune::to_text(subject.package->space(), configuration));
-  std::unique_ptr<Program> program;
+  trial::StepPrograms programs;
   for (const Shape& shape : shapes) {
     CAPTURE(to_text(shape));
     auto plan = subject.package->plan(shape, configuration);
     if (plan.status().code() == StatusCode::unsupported) continue;  // says the description
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
     if (!fits(*subject.device, *plan)) return;
-    if (!program) {
-      program = compile(*subject.device, *subject.package, subject.package->entry(),
-                        subject.package->compile_options(configuration));
+    if (programs.empty()) {
+      programs =
+          programs_of(trial::compile_steps(*subject.device, *subject.package, configuration));
     }
-    check_run(check, subject, *program, plan->first().range, shape, configuration);
+    check_run(check, subject, programs, *plan, shape, configuration);
   }
 }
 
@@ -191,14 +212,12 @@ void check_configuration(const KernelCheck& check, const Subject& subject,
 void check_reference_kernel(const KernelCheck& check) {
   const Subject subject = open_subject(check);
   const KernelPackage& package = *subject.package;
-  const auto program =
-      compile(*subject.device, package, package.reference_entry(), package.reference_options());
+  const auto programs = programs_of(trial::compile_reference(*subject.device, package));
   for (const Shape& shape : check.shapes) {
     CAPTURE(to_text(shape));
     auto plan = package.reference_plan(shape);
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
-    check_run(check, subject, *program, plan->first().range, shape,
-              package.reference_configuration());
+    check_run(check, subject, programs, *plan, shape, package.reference_configuration());
   }
 }
 
@@ -230,8 +249,12 @@ void check_every_value_on_tiny_shape(const KernelCheck& check) {
   const auto work_items = [&](const Configuration& configuration) {
     const auto plan = subject.package->plan(check.tiny, configuration);
     if (!plan.ok()) return std::numeric_limits<double>::infinity();
-    const auto& global = plan->first().range.global;
-    return static_cast<double>(global[0]) * static_cast<double>(global[1] * global[2]);
+    double items = 0;
+    for (const PlannedStep& step : plan->steps()) {
+      const auto& global = step.range.global;
+      items += static_cast<double>(global[0]) * static_cast<double>(global[1] * global[2]);
+    }
+    return items;
   };
   const auto configurations =
       covering_configurations(subject.package->space(), 0, kSeed, work_items);
@@ -255,12 +278,12 @@ void check_fault_is_found(const KernelCheck& check) {
 
   const Subject subject{*package, open_first_device()};
   const Configuration& configuration = subject.package->default_configuration();
-  const auto program = compile(*subject.device, *subject.package, subject.package->entry(),
-                               subject.package->compile_options(configuration));
+  const auto programs =
+      programs_of(trial::compile_steps(*subject.device, *subject.package, configuration));
   const auto plan = subject.package->plan(check.tiny, configuration);
   REQUIRE(plan.ok());
   const Findings found =
-      run_and_compare(check, subject, *program, plan->first().range, check.tiny, configuration);
+      run_and_compare(check, subject, programs, *plan, check.tiny, configuration);
   CHECK(found.wrong > 0);
   CHECK(found.refused > 0);
 }
