@@ -21,13 +21,34 @@ void require_success(cl_int error, const char* call) {
   if (error != CL_SUCCESS) require(opencl::to_status(error, call));
 }
 
+// The same product several times, all but the last one into scratch.
+void repeat(KernelDescription& gemm, std::size_t launches) {
+  DescribedArgument scratch;
+  scratch.name = "scratch";
+  scratch.kind = ArgumentKind::scratch;
+  scratch.size = "M * N";
+  DescribedStep step;
+  step.entry = gemm.entry;
+  step.launch = gemm.launch;
+  for (const DescribedArgument& argument : gemm.arguments) step.arguments.push_back(argument.name);
+  gemm.steps.assign(launches, step);
+  for (std::size_t i = 0; i + 1 < launches; ++i) {
+    std::replace(gemm.steps[i].arguments.begin(), gemm.steps[i].arguments.end(), std::string("c"),
+                 scratch.name);
+  }
+  gemm.arguments.push_back(scratch);
+  gemm.entry.clear();
+  gemm.launch = {};
+}
+
 // The GEMM of this repository; with one configuration alone where nothing is to be tuned.
-std::vector<std::uint8_t> gemm_package(bool nothing_to_tune) {
+std::vector<std::uint8_t> gemm_package(bool nothing_to_tune, std::size_t launches) {
   KernelDescription gemm =
       required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml"));
   for (DescribedParameter& parameter : gemm.parameters) {
     if (nothing_to_tune) parameter.values = {parameter.default_value};
   }
+  if (launches > 1) repeat(gemm, launches);
   return required(pack(gemm));
 }
 
@@ -56,10 +77,11 @@ std::vector<float> input(std::size_t count, std::size_t period) {
 
 }  // namespace
 
-Contest::Contest(const ContestOptions& options) : shapes_(options.shapes) {
+Contest::Contest(const ContestOptions& options)
+    : shapes_(options.shapes), launches_(options.launches) {
   api_ = required(opencl::load(options.library));
   open_device(options);
-  std::vector<std::uint8_t> bytes = gemm_package(options.nothing_to_tune);
+  std::vector<std::uint8_t> bytes = gemm_package(options.nothing_to_tune, launches_);
   make_raw_kernel(*required(KernelPackage::open(bytes, "gemm")));
   make_buffers();
 
@@ -70,6 +92,10 @@ Contest::Contest(const ContestOptions& options) : shapes_(options.shapes) {
   agent_options.max_shapes = options.max_shapes;
   agent_ = std::make_unique<Agent>(required(Agent::open(agent_options)));
   tuned_ = std::make_unique<TunedKernel>(required(agent_->kernel(*device_, std::move(bytes))));
+  // Scratch of the default is taken when a shape is prepared, or at its first launch.
+  for (const Shape& shape : shapes_) {
+    if (launches_ > 1) require(tuned_->prepare(shape));
+  }
 }
 
 Contest::~Contest() {
@@ -136,6 +162,10 @@ void Contest::make_buffers() {
 }
 
 void Contest::launch_raw(std::size_t i) {
+  for (std::size_t n = 0; n < launches_; ++n) enqueue_raw(i);
+}
+
+void Contest::enqueue_raw(std::size_t i) {
   const opencl::Api& cl = *api_;
   const RawLaunch& launch = raw_launches_[i];
   cl_int error = CL_SUCCESS;

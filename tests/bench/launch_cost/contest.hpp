@@ -22,6 +22,7 @@ struct ContestOptions {
       false;  // the application's queue records profiles (the production watch runs)
   bool nothing_to_tune = true;  // the kernel's space holds the default configuration alone
   std::size_t max_shapes = 64;  // of the agent
+  std::size_t launches = 1;     // that a variant consists of: 1, or at least 3 with scratch
   std::vector<Shape> shapes;    // M, N, K each
 };
 
@@ -39,7 +40,7 @@ class Contest {
   Contest(const Contest&) = delete;
   Contest& operator=(const Contest&) = delete;
 
-  // One launch of the i-th shape. Throws if it is refused.
+  // One launch of the i-th shape, of all that a variant consists of. Throws if it is refused.
   void launch_raw(std::size_t i);
   void launch_idletune(std::size_t i);
   void finish();
@@ -57,10 +58,12 @@ class Contest {
   void open_device(const ContestOptions& options);
   void make_raw_kernel(const KernelPackage& package);
   void make_buffers();
+  void enqueue_raw(std::size_t i);
   void reset_output(std::size_t i);
   std::vector<float> read_output(std::size_t i);
 
   std::vector<Shape> shapes_;
+  std::size_t launches_;
   std::vector<RawLaunch> raw_launches_;
   std::shared_ptr<const opencl::Api> api_;
   cl_context context_ = nullptr;

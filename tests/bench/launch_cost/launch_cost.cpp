@@ -55,7 +55,8 @@ struct StubScenario {
   std::size_t shapes;
   bool tuning;  // goes on meanwhile, and background tuning is on
   bool profiled_queue;
-  bool without_slot;  // the agent knows as many shapes already as it is allowed to
+  bool without_slot;         // the agent knows as many shapes already as it is allowed to
+  std::size_t launches = 1;  // that a variant consists of
 };
 
 constexpr StubScenario kStubScenarios[] = {
@@ -67,6 +68,8 @@ constexpr StubScenario kStubScenarios[] = {
     {"one shape, profiled queue", 1, false, true, false},
     {"one shape, profiled queue, while tuning", 1, true, true, false},
     {"a shape beyond max_shapes", 2, false, false, true},
+    {"three launches with scratch", 1, false, false, false, 3},
+    {"six launches with scratch", 1, false, false, false, 6},
 };
 
 std::vector<Shape> stub_shapes(std::size_t count) {
@@ -136,6 +139,7 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, cons
   options.profiled_queue = scenario.profiled_queue;
   options.nothing_to_tune = !scenario.tuning;
   options.shapes = stub_shapes(scenario.shapes);
+  options.launches = scenario.launches;
   if (scenario.without_slot)
     options.max_shapes = 1;  // the second finds none, and it alone is timed
   Contest contest(options);
@@ -147,7 +151,7 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, cons
   const unsigned long profiles = stub.calls("clReleaseEvent");
   const Measurement result = measure_blocks(scenario.name, contest, effort, scenario.tuning,
                                             scenario.without_slot ? 1 : 0);
-  const std::size_t launches = result.launches + result.raw_launches;
+  const std::size_t launches = (result.launches + result.raw_launches) * scenario.launches;
   require_calls(stub.calls("clEnqueueNDRangeKernel") - enqueued, launches, "clEnqueueNDRangeKernel",
                 !scenario.tuning);
   require_calls(stub.calls("clSetKernelArg") - set, 8 * launches, "clSetKernelArg",
