@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/matrix_description.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/summary.hpp"
 #include "models/insight/fractions.hpp"
@@ -285,12 +286,13 @@ Result<json> describe(std::vector<std::uint8_t> bytes, const std::string& path) 
   if (identifier == "ITK1") return describe_package(std::move(bytes), path);
   if (identifier == "ITH1") return describe_history(bytes, path);
   if (identifier == "ITM1") return describe_model(std::move(bytes), path);
+  if (may_be_matrix(bytes)) return describe_matrix(bytes, path);
   auto described = describe_journal(bytes, path);
   if (described.ok() || described.code() == StatusCode::version_mismatch) return described;
   return Status(StatusCode::unsupported,
                 path +
                     ": none of our files (expected a kernel package, a history, "
-                    "a model or a journal); " +
+                    "a model, a journal or a sparse matrix in Matrix Market form); " +
                     described.status().message());
 }
 
@@ -326,7 +328,8 @@ void run_inspect(const std::string& path, CliContext& context) {
 void add_inspect_verb(CommandLine& line, CliContext& context) {
   auto path = std::make_shared<std::string>();
   Verb verb = line.add_verb("inspect", "tells what is in any of our files");
-  verb.option("file", *path, "A kernel package, history, model or journal").required();
+  verb.option("file", *path, "A kernel package, history, model, journal or Matrix Market file")
+      .required();
   verb.example("inspect board.itmodel");
   context.add_json_flag(verb);
   verb.runs([path, &context] { run_inspect(*path, context); });

@@ -1,0 +1,58 @@
+#include "agent/cli/matrix_description.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "kernels/krylov/features.hpp"
+#include "kernels/krylov/formats.hpp"
+#include "kernels/krylov/matrix_market.hpp"
+#include "models/history/compression.hpp"
+
+namespace idletune::cli {
+namespace {
+
+using nlohmann::json;
+
+constexpr std::size_t kMaxTextBytes = std::size_t{4} << 30;
+constexpr std::string_view kBanner = "%%MatrixMarket";
+
+}  // namespace
+
+bool may_be_matrix(const std::vector<std::uint8_t>& bytes) {
+  const bool gzipped = bytes.size() > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
+  return gzipped || (bytes.size() > kBanner.size() &&
+                     std::equal(kBanner.begin(), kBanner.end(), bytes.begin()));
+}
+
+Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::string& path) {
+  std::string unpacked;
+  const auto text = gunzip(bytes, kMaxTextBytes, path, unpacked);
+  if (!text.ok()) return text.status();
+  const auto read = krylov::read_matrix_market(text->text, path);
+  if (!read.ok()) return read.status();
+  const krylov::SparsityPattern& pattern = read->matrix.pattern;
+  json features = json::object();
+  const auto values = krylov::features_of(pattern);
+  for (std::size_t i = 0; i < krylov::kFeatures; ++i)
+    features[krylov::kFeatureNames[i]] = values[i];
+  json format_bytes = json::object();
+  for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
+    const auto format = static_cast<krylov::SparseFormat>(i);
+    format_bytes[krylov::sparse_format_name(format)] =
+        krylov::stored_bytes(pattern, format, sizeof(float));
+  }
+  return json{{"format", "sparse matrix"},
+              {"rows", pattern.rows},
+              {"columns", pattern.columns},
+              {"nonzeros", pattern.entries()},
+              {"field", read->field},
+              {"symmetry", read->symmetry},
+              {"explicit_zeros", read->explicit_zeros},
+              {"duplicates", read->duplicates},
+              {"features", features},
+              {"bytes_in_f32", format_bytes}};
+}
+
+}  // namespace idletune::cli
