@@ -49,13 +49,16 @@ Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string
   for (std::size_t d = 0; d < kernel.dimension_count(); ++d)
     dimensions.push_back(std::string(kernel.dimension_name(d)));
   json steps = json::array();
+  json setup = json::array();
   for (std::size_t s = 0; s < kernel.step_count(); ++s) {
-    steps.push_back(std::string(kernel.step(s).entry));
+    const bool of_setup = s >= kernel.step_count() - kernel.setup_count();
+    (of_setup ? setup : steps).push_back(std::string(kernel.step(s).entry));
   }
   const auto values = kernel.default_configuration().values();
   return json{{"format", "kernel package"},
               {"kernel", std::string(kernel.name())},
               {"steps", steps},
+              {"setup", setup},
               {"digest", hexadecimal(kernel.digest())},
               {"source_bytes", kernel.source().size()},
               {"dimensions", dimensions},

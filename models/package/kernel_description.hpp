@@ -34,11 +34,12 @@ struct DescribedArgument {
   ArgumentKind kind = ArgumentKind::buffer;
   ScalarType type = ScalarType::f32;
   Access access = Access::in;
+  bool constant = false;  // buffers
   Fill fill = Fill::zero;
   double fill_low = 0;
   double fill_high = 0;
-  // Buffers and scratch: elements; dimension arguments: the value; local memory: bytes; scalars:
-  // empty.
+  // Buffers, scratch and prepared memory: elements; dimension arguments: the value; local memory:
+  // bytes; scalars: empty.
   DescribedExpression size;
 };
 
@@ -85,6 +86,7 @@ struct KernelDescription {
   std::vector<DescribedExpression> constraints;
   DescribedLaunch launch;            // of a variant of one launch
   std::vector<DescribedStep> steps;  // of one of several; `entry` and `launch` are empty then
+  std::vector<DescribedStep> setup;  // what runs once before them
   std::vector<DescribedArgument> arguments;
   DescribedReference reference;
   DescribedTolerance tolerance;

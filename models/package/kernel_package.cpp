@@ -155,11 +155,11 @@ Result<LaunchPlan> plan_steps(const PackageContents& package,
     planned.index = static_cast<std::uint8_t>(i);
     Status status = plan_step(package, steps[i], shape, configuration, planned);
     if (!status.ok()) return status;
-    if (plan.steps().size() == LaunchPlan::kMaxSteps) {
+    if (plan.all().size() == LaunchPlan::kMaxSteps) {
       return failed(package, StatusCode::unsupported,
                     {"more than ", LaunchPlan::kMaxSteps, " steps would run"});
     }
-    plan.add(planned);
+    plan.add(planned, steps[i].of_setup);
   }
   if (!plan.steps().empty()) return plan;
   return failed(package, StatusCode::unsupported, {"no step's condition holds for this shape"});
@@ -213,6 +213,11 @@ KernelPackage::~KernelPackage() = default;
 std::string_view KernelPackage::name() const { return contents_->name; }
 std::string_view KernelPackage::source() const { return contents_->source; }
 std::size_t KernelPackage::step_count() const { return contents_->steps.size(); }
+std::size_t KernelPackage::setup_count() const {
+  std::size_t count = 0;
+  for (const StepContents& step : contents_->steps) count += step.of_setup ? 1 : 0;
+  return count;
+}
 StepSpec KernelPackage::step(std::size_t index) const { return contents_->steps[index].spec(); }
 Dialect KernelPackage::dialect() const { return contents_->dialect; }
 std::uint64_t KernelPackage::digest() const { return contents_->digest; }
@@ -246,7 +251,7 @@ Result<std::uint64_t> KernelPackage::buffer_bytes(std::size_t argument, const Sh
   if (!elements.ok()) return elements.status();
   const ArgumentSpec& spec = package.arguments[argument];
   constexpr std::int64_t kMaxElements = INT64_MAX / 8;  // so that bytes fit 64 bits
-  if (spec.kind == ArgumentKind::scratch && *elements == 0) return scalar_size_bytes(spec.type);
+  if (is_own_memory(spec.kind) && *elements == 0) return scalar_size_bytes(spec.type);
   if (*elements < 1 || *elements > kMaxElements) {
     return failed(package, StatusCode::unsupported,
                   {"size of buffer '", spec.name, "': '", package.argument_sizes[argument].text(),

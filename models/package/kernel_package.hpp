@@ -31,11 +31,16 @@ enum class ArgumentKind : std::uint8_t {
   scalar = 1,     // given by the application
   dimension = 2,  // computed from the shape; the application does not pass it
   local = 3,      // memory of each work-group; the application does not pass it
-  scratch = 4     // device memory that steps hand results on in; the application does not pass it
+  scratch = 4,    // device memory that steps hand results on in; the application does not pass it
+  prepared = 5    // device memory that the setup writes and steps read; likewise
 };
+// Whether it is device memory that the application does not pass.
+inline bool is_own_memory(ArgumentKind kind) {
+  return kind == ArgumentKind::scratch || kind == ArgumentKind::prepared;
+}
 // Whether it is device memory, the application's or not.
 inline bool is_memory(ArgumentKind kind) {
-  return kind == ArgumentKind::buffer || kind == ArgumentKind::scratch;
+  return kind == ArgumentKind::buffer || is_own_memory(kind);
 }
 enum class Access : std::uint8_t { in = 0, out = 1, inout = 2 };
 
@@ -58,7 +63,8 @@ struct ArgumentSpec {
   std::string_view name;
   ArgumentKind kind = ArgumentKind::buffer;
   ScalarType type = ScalarType::f32;  // a buffer's element type
-  Access access = Access::in;         // buffers only; scratch is `out`, the others are `in`
+  Access access = Access::in;         // buffers only; own memory is `out`, the others are `in`
+  bool constant = false;  // what the buffer holds does not change unless the application says so
   Fill fill = Fill::zero;
   double fill_low = 0;
   double fill_high = 0;
@@ -79,7 +85,7 @@ struct StepSpec {
 
 struct PlannedStep {
   StepSpec spec;
-  std::uint8_t index = 0;  // among the package's steps; 0 for a reference of its own
+  std::uint8_t index = 0;  // as KernelPackage::step counts; 0 for a reference of its own
   Range range;
   std::uint64_t local_memory_bytes = 0;  // as the description computes it, arguments included
 };
@@ -93,11 +99,20 @@ class LaunchPlan {
   LaunchPlan& operator=(const LaunchPlan& other);
   Span<const PlannedStep> steps() const { return {steps_.data(), count_}; }
   const PlannedStep& first() const { return steps_[0]; }
-  void add(const PlannedStep& step) { steps_[count_++] = step; }  // at most kMaxSteps times
+  // What runs once before them, as long as constant buffers stay the same.
+  Span<const PlannedStep> setup() const { return {steps_.data() + count_, setup_count_}; }
+  // Both, the setup behind.
+  Span<const PlannedStep> all() const { return {steps_.data(), count_ + setup_count_}; }
+  // The setup's after all others; kMaxSteps in all.
+  void add(const PlannedStep& step, bool of_setup) {
+    steps_[count_ + setup_count_] = step;
+    ++(of_setup ? setup_count_ : count_);
+  }
 
  private:
   std::array<PlannedStep, kMaxSteps> steps_;
   std::size_t count_ = 0;
+  std::size_t setup_count_ = 0;
 };
 
 // How far an output may be from the reference's:
@@ -136,16 +151,18 @@ class KernelPackage {
   static constexpr std::size_t kMaxSteps = 24;
 
   // Takes the file's bytes, verifies all of them, and reads the tables in place. `file_name` is for
-  // messages. Errors: corrupt, version_mismatch (needs a newer agent), unsupported (setup steps),
-  // out_of_memory (too large).
+  // messages. Errors: corrupt, version_mismatch (needs a newer agent), unsupported (kinds that this
+  // version does not know), out_of_memory (too large).
   static Result<std::shared_ptr<const KernelPackage>> open(std::vector<std::uint8_t> bytes,
                                                            std::string_view file_name);
   ~KernelPackage();
 
   std::string_view name() const;
   std::string_view source() const;
-  // What a variant runs, in order; steps whose condition does not hold at a shape are left out.
+  // What a variant runs, in order, and behind it its setup; steps whose condition does not hold at
+  // a shape are left out.
   std::size_t step_count() const;
+  std::size_t setup_count() const;  // of those
   StepSpec step(std::size_t index) const;
   std::string_view entry() const { return step(0).entry; }
   Dialect dialect() const;
@@ -159,7 +176,7 @@ class KernelPackage {
 
   std::size_t argument_count() const;
   const ArgumentSpec& argument(std::size_t index) const;
-  // Size of a buffer or scratch argument, in bytes. Scratch that a configuration does not need has
+  // Size of a buffer or of own memory, in bytes. Own memory that a configuration does not need has
   // one element.
   Result<std::uint64_t> buffer_bytes(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;

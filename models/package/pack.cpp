@@ -219,25 +219,31 @@ class Compiler {
 
   // One step that takes every argument, or those that are described.
   Status steps(PackageContents& out) {
-    if (d_.steps.size() > KernelPackage::kMaxSteps) {
-      return fail(std::to_string(d_.steps.size()) + " steps, expected at most " +
+    const std::size_t count = d_.steps.size() + d_.setup.size();
+    if (count > KernelPackage::kMaxSteps) {
+      return fail(std::to_string(count) + " steps, expected at most " +
                   std::to_string(KernelPackage::kMaxSteps));
     }
     const auto always = [](const DescribedStep& step) { return step.condition.empty(); };
-    const auto run = std::count_if(d_.steps.begin(), d_.steps.end(), always);
+    const auto run = std::count_if(d_.steps.begin(), d_.steps.end(), always) +
+                     std::count_if(d_.setup.begin(), d_.setup.end(), always);
     if (run > static_cast<std::ptrdiff_t>(LaunchPlan::kMaxSteps)) {
       return fail(std::to_string(run) + " steps that always run, expected at most " +
                   std::to_string(LaunchPlan::kMaxSteps));
     }
-    for (const DescribedStep& described : d_.steps) {
+    if (d_.steps.empty() && !d_.setup.empty()) return fail("a setup: expected <steps> beside it");
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool of_setup = i >= d_.steps.size();
       out.steps.emplace_back();
-      Status status = step(described, out.steps.back());
+      out.steps.back().of_setup = of_setup;
+      Status status =
+          step(of_setup ? d_.setup[i - d_.steps.size()] : d_.steps[i], out.steps.back());
       if (!status.ok()) return status;
     }
-    if (!d_.steps.empty()) return scratch_is_used(out);
+    if (!d_.steps.empty()) return memory_is_used(out);
     out.steps.emplace_back();
     out.steps.back().entry = d_.entry;
-    out.steps.back().arguments = positions(/*with_scratch=*/true);
+    out.steps.back().arguments = positions(/*with_own_memory=*/true);
     return compile_launch(d_.launch, "launch", out.steps.back().launch);
   }
   Status step(const DescribedStep& described, space::StepContents& out) const {
@@ -253,19 +259,38 @@ class Compiler {
     if (Status named = positions(described.arguments, out.arguments); !named.ok()) {
       return wrong(named.message());
     }
+    for (const std::uint8_t i : out.arguments) {
+      if (!out.of_setup || !may_change(d_.arguments[i])) continue;
+      return wrong("the setup runs once, and '" + d_.arguments[i].name +
+                   "' may change from launch to launch; expected buffers of constant=\"true\" "
+                   "and what the application does not pass");
+    }
     Status status = compile_launch(described.launch, what.c_str(), out.launch);
     return status.ok() ? optional_expression(described.condition, all_names(), out.condition)
                        : status;
   }
-  // Scratch that one step alone sees hands nothing on.
-  Status scratch_is_used(const PackageContents& out) const {
+  static bool may_change(const DescribedArgument& argument) {
+    return argument.kind == ArgumentKind::scalar ||
+           (argument.kind == ArgumentKind::buffer && !argument.constant);
+  }
+  // Scratch that one step alone sees hands nothing on, and prepared memory that no setup writes
+  // holds nothing.
+  Status memory_is_used(const PackageContents& out) const {
     for (std::size_t i = 0; i < d_.arguments.size(); ++i) {
-      if (d_.arguments[i].kind != ArgumentKind::scratch) continue;
-      const auto takes = [i](const space::StepContents& step) {
-        return std::count(step.arguments.begin(), step.arguments.end(), i) > 0;
-      };
-      if (std::count_if(out.steps.begin(), out.steps.end(), takes) >= 2) continue;
-      return fail("scratch '" + d_.arguments[i].name + "': expected two steps at least to take it");
+      const ArgumentKind kind = d_.arguments[i].kind;
+      if (!is_own_memory(kind)) continue;
+      std::ptrdiff_t takers[2] = {0, 0};
+      for (const space::StepContents& step : out.steps) {
+        takers[step.of_setup] += std::count(step.arguments.begin(), step.arguments.end(), i) > 0;
+      }
+      const std::string name = "'" + d_.arguments[i].name + "': ";
+      if (kind == ArgumentKind::scratch && takers[0] < 2 && takers[1] < 2) {
+        return fail("scratch " + name + "expected two steps at least to take it");
+      }
+      if (kind == ArgumentKind::prepared && (takers[0] < 1 || takers[1] < 1)) {
+        return fail("prepared memory " + name +
+                    "expected a step of <setup> and one of <steps> at least to take it");
+      }
     }
     return Status();
   }
@@ -278,10 +303,10 @@ class Compiler {
     }
     return Status();
   }
-  std::vector<std::uint8_t> positions(bool with_scratch) const {
+  std::vector<std::uint8_t> positions(bool with_own_memory) const {
     std::vector<std::uint8_t> all;
     for (std::size_t i = 0; i < d_.arguments.size(); ++i) {
-      if (!with_scratch && d_.arguments[i].kind == ArgumentKind::scratch) continue;
+      if (!with_own_memory && is_own_memory(d_.arguments[i].kind)) continue;
       all.push_back(static_cast<std::uint8_t>(i));
     }
     return all;
@@ -313,8 +338,12 @@ class Compiler {
                   "expected a size (of a buffer or of local memory) or a value (of a "
                   "dimension)");
     }
-    if (described.kind == ArgumentKind::scratch && d_.steps.empty()) {
+    if (is_own_memory(described.kind) && d_.steps.empty()) {
       return fail(name + "scratch is what several steps share; expected <steps>");
+    }
+    if (described.constant &&
+        (described.kind != ArgumentKind::buffer || described.access != Access::in)) {
+      return fail(name + "only a buffer of access=\"in\" can be constant");
     }
     if (described.kind == ArgumentKind::local && d_.dialect != Dialect::opencl) {
       return fail(name +
@@ -325,9 +354,10 @@ class Compiler {
     spec.name = described.name;
     spec.kind = described.kind;
     spec.type = described.type;
-    spec.access = described.kind == ArgumentKind::buffer    ? described.access
-                  : described.kind == ArgumentKind::scratch ? Access::out
-                                                            : Access::in;
+    spec.access = described.kind == ArgumentKind::buffer ? described.access
+                  : is_own_memory(described.kind)        ? Access::out
+                                                         : Access::in;
+    spec.constant = described.constant;
     spec.fill = described.fill;
     spec.fill_low = described.fill_low;
     spec.fill_high = described.fill_high;
@@ -351,7 +381,7 @@ class Compiler {
     space::StepContents& step = out.reference.back();
     step.entry = own_kernel ? std::string_view(d_.reference.entry) : out.steps.front().entry;
     if (d_.reference.arguments.empty()) {
-      step.arguments = positions(/*with_scratch=*/false);
+      step.arguments = positions(/*with_own_memory=*/false);
     } else if (Status named = positions(d_.reference.arguments, step.arguments); !named.ok()) {
       return fail("reference: " + named.message());
     }

@@ -30,6 +30,7 @@ struct StepContents {
   std::vector<std::uint8_t> arguments;  // positions among the package's
   LaunchGeometry launch;
   Expression condition;  // of a step that runs always: no code
+  bool of_setup = false;
   StepSpec spec() const { return {entry, {arguments.data(), arguments.size()}}; }
 };
 
@@ -54,7 +55,7 @@ struct PackageContents {
   std::vector<ArgumentSpec> arguments;
   std::vector<Expression> argument_sizes;  // elements of a buffer, value of a dimension
 
-  std::vector<StepContents> steps;
+  std::vector<StepContents> steps;  // those of the setup behind the others
   // Empty: the variant itself.
   std::vector<StepContents> reference;
   Configuration reference_configuration;

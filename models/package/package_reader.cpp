@@ -270,7 +270,7 @@ class Reader {
   }
 
   Status read_argument(const fb::Argument& stored) {
-    if (stored.kind() > 4 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
+    if (stored.kind() > 5 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
         stored.fill() > 3) {
       return unsupported({"its kind, type, access or fill is unknown to this version"});
     }
@@ -289,8 +289,12 @@ class Reader {
     if (spec.kind == ArgumentKind::dimension && !is_integer(spec.type)) {
       return corrupt({"a dimension is an integer"});
     }
-    if (spec.kind == ArgumentKind::scratch && spec.access != Access::out) {
-      return corrupt({"scratch is written before it is read"});
+    if (is_own_memory(spec.kind) && spec.access != Access::out) {
+      return corrupt({"memory of its own is written before it is read"});
+    }
+    spec.constant = stored.constant();
+    if (spec.constant && (spec.kind != ArgumentKind::buffer || spec.access != Access::in)) {
+      return corrupt({"only a buffer of access in is constant"});
     }
     if (spec.kind == ArgumentKind::local && contents_->dialect != Dialect::opencl) {
       return corrupt({"only the dialect opencl has local memory as an argument"});
@@ -339,19 +343,34 @@ class Reader {
 
   Status read_variant() {
     const fb::Variant& variant = *root_->variant();
-    const std::size_t count = variant.steps()->size();
-    if (count < 1 || count > KernelPackage::kMaxSteps) {
+    const std::size_t setup = variant.setup() == nullptr ? 0 : variant.setup()->size();
+    const std::size_t count = variant.steps()->size() + setup;
+    if (count <= setup || count > KernelPackage::kMaxSteps) {
       return unsupported(
           {"a sequence of ", count, " kernels, expected 1 to ", KernelPackage::kMaxSteps});
     }
-    if (variant.setup() != nullptr && variant.setup()->size() != 0) {
-      return unsupported({"kernels that run as setup"});
-    }
     if (variant.workspace_bytes() != nullptr) return unsupported({"a workspace"});
-    for (const fb::Step* step : *variant.steps()) {
-      if (Status status = read_step(*step, contents_->steps); !status.ok()) return status;
+    std::vector<StepContents>& steps = contents_->steps;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool of_setup = i >= count - setup;
+      const auto at = static_cast<flatbuffers::uoffset_t>(of_setup ? i + setup - count : i);
+      Status status = read_step(*(of_setup ? variant.setup() : variant.steps())->Get(at), steps);
+      if (!status.ok()) return status;
+      steps.back().of_setup = of_setup;
+      if (of_setup && !depends_on_constants(steps.back())) {
+        return corrupt({"the setup takes what may change from launch to launch"});
+      }
     }
     return {};
+  }
+  // Nor does such a step write what is the application's.
+  bool depends_on_constants(const StepContents& step) const {
+    for (const std::uint8_t i : step.arguments) {
+      const ArgumentSpec& spec = contents_->arguments[i];
+      if (spec.kind == ArgumentKind::scalar) return false;
+      if (spec.kind == ArgumentKind::buffer && !spec.constant) return false;
+    }
+    return true;
   }
 
   Status read_reference() {
@@ -434,9 +453,10 @@ class Reader {
       if (i == 0) continue;
       digest.add(step.entry);
       add_geometry(step.launch, digest);
+      if (step.of_setup) digest.add(i);
     }
     for (std::size_t i = 0; i < c.arguments.size(); ++i) {
-      if (c.arguments[i].kind == ArgumentKind::scratch) digest.add(c.argument_sizes[i].digest());
+      if (is_own_memory(c.arguments[i].kind)) digest.add(c.argument_sizes[i].digest());
     }
   }
 

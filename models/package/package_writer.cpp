@@ -123,10 +123,11 @@ class Writer {
       const ArgumentSpec& spec = c_.arguments[i];
       const auto name = text(spec.name);
       const auto size = expression(c_.argument_sizes[i]);
-      arguments.push_back(fb::CreateArgument(
-          builder_, name, static_cast<std::uint8_t>(spec.kind),
-          static_cast<std::uint8_t>(spec.type), static_cast<std::uint8_t>(spec.access),
-          static_cast<std::uint8_t>(spec.fill), spec.fill_low, spec.fill_high, size));
+      arguments.push_back(fb::CreateArgument(builder_, name, static_cast<std::uint8_t>(spec.kind),
+                                             static_cast<std::uint8_t>(spec.type),
+                                             static_cast<std::uint8_t>(spec.access),
+                                             static_cast<std::uint8_t>(spec.fill), spec.fill_low,
+                                             spec.fill_high, size, spec.constant));
     }
     return builder_.CreateVector(arguments);
   }
@@ -144,9 +145,13 @@ class Writer {
     return fb::CreateStep(builder_, stored_entry, global, local, memory, arguments, condition);
   }
   Offset<fb::Variant> write_variant() {
-    Offsets<fb::Step> steps;
-    for (const StepContents& step : c_.steps) steps.push_back(write_step(step));
-    return fb::CreateVariant(builder_, builder_.CreateVector(steps));
+    Offsets<fb::Step> steps, setup;
+    for (const StepContents& step : c_.steps) {
+      (step.of_setup ? setup : steps).push_back(write_step(step));
+    }
+    const auto stored_steps = builder_.CreateVector(steps);
+    if (setup.empty()) return fb::CreateVariant(builder_, stored_steps);
+    return fb::CreateVariant(builder_, stored_steps, 0, builder_.CreateVector(setup));
   }
   Offset<fb::Reference> write_reference() {
     // One launch that is its own truth is written out as one, as the first readers expect it.

@@ -21,6 +21,7 @@ constexpr std::pair<std::string_view, Dialect> kDialects[] = {
     {"portable", Dialect::portable}, {"opencl", Dialect::opencl}, {"cuda", Dialect::cuda}};
 constexpr std::pair<std::string_view, Access> kAccesses[] = {
     {"in", Access::in}, {"out", Access::out}, {"inout", Access::inout}};
+constexpr std::pair<std::string_view, bool> kTruths[] = {{"true", true}, {"false", false}};
 constexpr std::pair<std::string_view, Fill> kFills[] = {{"uniform", Fill::uniform},
                                                         {"constant", Fill::constant},
                                                         {"zero", Fill::zero},
@@ -66,12 +67,13 @@ class Reader : private XmlElements {
     }
     const bool several = root.FirstChildElement("steps") != nullptr;
     return only_children(root, {"source", "dimensions", "parameters", "constraints", "launch",
-                                "steps", "arguments", "reference", "tolerance", "work"}) &&
+                                "steps", "setup", "arguments", "reference", "tolerance", "work"}) &&
            sources(root, several) && section(root, "dimensions", true, &Reader::dimensions) &&
            section(root, "parameters", true, &Reader::parameters) &&
            section(root, "constraints", false, &Reader::constraints) &&
            section(root, "launch", !several, &Reader::launch) &&
            section(root, "steps", false, &Reader::steps) &&
+           section(root, "setup", false, &Reader::setup) &&
            section(root, "arguments", true, &Reader::arguments) &&
            section(root, "reference", false, &Reader::reference) &&
            section(root, "tolerance", false, &Reader::tolerance) &&
@@ -265,13 +267,22 @@ class Reader : private XmlElements {
         element.PreviousSiblingElement("launch") != nullptr) {
       return fail(element, "expected either <launch> or <steps>");
     }
+    return sequence(element, description_.steps);
+  }
+  bool setup(const XMLElement& element) {
+    if (element.Parent()->FirstChildElement("steps") == nullptr) {
+      return fail(element, "expected <steps> beside it");
+    }
+    return sequence(element, description_.setup);
+  }
+  bool sequence(const XMLElement& element, std::vector<DescribedStep>& out) {
     if (!only_attributes(element, {}) || !only_children(element, {"step"})) return false;
     for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
-      if (!step(*e)) return false;
+      if (!step(*e, out)) return false;
     }
-    return !description_.steps.empty() || fail(element, "expected at least one <step>");
+    return !out.empty() || fail(element, "expected at least one <step>");
   }
-  bool step(const XMLElement& element) {
+  bool step(const XMLElement& element, std::vector<DescribedStep>& out) {
     DescribedStep step;
     std::string names;
     step.where = where(element);
@@ -288,24 +299,25 @@ class Reader : private XmlElements {
       step.arguments.push_back(names.substr(at, end - at));
       at = end;
     }
-    description_.steps.push_back(std::move(step));
+    out.push_back(std::move(step));
     return true;
   }
 
   bool arguments(const XMLElement& element) {
     if (!only_attributes(element, {}) ||
-        !only_children(element, {"buffer", "scalar", "dimension", "local", "scratch"})) {
+        !only_children(element,
+                       {"buffer", "scalar", "dimension", "local", "scratch", "prepared"})) {
       return false;
     }
     std::set<std::string> names;
     for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
       DescribedArgument argument;
       const std::string_view kind = e->Name();
-      const bool good = kind == "buffer"    ? buffer(*e, argument)
-                        : kind == "scalar"  ? scalar(*e, argument)
-                        : kind == "local"   ? local(*e, argument)
-                        : kind == "scratch" ? scratch(*e, argument)
-                                            : dimension_argument(*e, argument);
+      const bool good = kind == "buffer"      ? buffer(*e, argument)
+                        : kind == "scalar"    ? scalar(*e, argument)
+                        : kind == "local"     ? local(*e, argument)
+                        : kind == "dimension" ? dimension_argument(*e, argument)
+                                              : own_memory(*e, argument);
       if (!good) return false;
       if (!names.insert(argument.name).second) {
         return fail(*e, "the name '" + argument.name + "' is used twice");
@@ -321,11 +333,12 @@ class Reader : private XmlElements {
     out.kind = ArgumentKind::buffer;
     out.size = expression(element, "elements");
     std::string text;
-    return only_attributes(
-               element, {"name", "type", "access", "elements", "fill", "low", "high", "value"}) &&
+    return only_attributes(element, {"name", "type", "access", "elements", "fill", "low", "high",
+                                     "value", "constant"}) &&
            only_children(element, {}) && identifier(element, "name", out.name) &&
-           required(element, "type", text) && choice(element, "type", kTypes, out.type) &&
-           required(element, "access", text) && choice(element, "access", kAccesses, out.access) &&
+           choice(element, "constant", kTruths, out.constant) && required(element, "type", text) &&
+           choice(element, "type", kTypes, out.type) && required(element, "access", text) &&
+           choice(element, "access", kAccesses, out.access) &&
            required(element, "elements", text) && fill(element, out);
   }
   bool scalar(const XMLElement& element, DescribedArgument& out) {
@@ -356,8 +369,9 @@ class Reader : private XmlElements {
     return only_attributes(element, {"name", "bytes"}) && only_children(element, {}) &&
            identifier(element, "name", out.name) && required(element, "bytes", text);
   }
-  bool scratch(const XMLElement& element, DescribedArgument& out) {
-    out.kind = ArgumentKind::scratch;
+  bool own_memory(const XMLElement& element, DescribedArgument& out) {
+    const bool scratch = std::string_view(element.Name()) == "scratch";
+    out.kind = scratch ? ArgumentKind::scratch : ArgumentKind::prepared;
     out.size = expression(element, "elements");
     std::string text;
     return only_attributes(element, {"name", "type", "elements"}) && only_children(element, {}) &&

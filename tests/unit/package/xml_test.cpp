@@ -266,6 +266,37 @@ TEST_CASE("a kernel of several steps is read, with what each step takes") {
   CHECK((*package)->plan({36, 64, 32}, {4, 16})->steps().size() == 1);
 }
 
+TEST_CASE("a kernel with a setup is read, with what it prepares and of what") {
+  const auto description = read_kernel_xml(kFolder + "packed_product.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  REQUIRE(description->setup.size() == 1);
+  CHECK(description->setup[0].entry == "transpose");
+  CHECK(description->setup[0].arguments == std::vector<std::string>{"n", "k", "w", "packed"});
+  const auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  const auto package = KernelPackage::open(*bytes, "packed_product");
+  REQUIRE(package.ok());
+  CHECK((*package)->plan({16, 64, 32}, {1, 1, 16})->setup().size() == 1);
+  CHECK((*package)->plan({16, 64, 32}, {0, 1, 1})->setup().empty());
+
+  std::ifstream file(kFolder + "packed_product.xml");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string changed = text;
+    changed.replace(changed.find(from), from.size(), to);
+    const auto wrong = parse_kernel_xml(changed, kFolder + "changed.xml");
+    return wrong.ok() ? pack(*wrong).status().message() : wrong.status().message();
+  };
+  const auto found = [](const std::string& message, const char* part) {
+    CHECK_MESSAGE(message.find(part) != std::string::npos, message);
+  };
+  found(refused("constant=\"true\"", "constant=\"yes\""), "expected one of true, false");
+  found(refused("constant=\"true\"", ""), "the setup runs once, and 'w' may change");
+  found(refused("n k w packed", "n k a packed"), "the setup runs once, and 'a' may change");
+  found(refused("<prepared name", "<scratch name"), "scratch 'packed': expected two steps");
+  found(refused("<setup>", "<setup when=\"1\">"), "changed.xml:33: <setup>");
+}
+
 TEST_CASE("what is wrong with a step is said at its line") {
   std::ifstream file(kFolder + "padded_product.xml");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
