@@ -95,7 +95,7 @@ Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& 
   }
   Result<LaunchPlan> plan = package.plan(shape, configuration);
   if (!plan || ignore_device_limits) return plan;
-  for (const PlannedStep& step : plan->steps()) {
+  for (const PlannedStep& step : plan->all()) {
     Status status = check_launch(device, step);
     if (status.ok()) status = check_quirks(device, package, quirks, step, configuration);
     if (!status.ok()) return status;
@@ -106,7 +106,7 @@ Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& 
 
 Status admit_programs(const DeviceInfo& device, const StepPrograms& programs,
                       const LaunchPlan& plan) {
-  for (const PlannedStep& step : plan.steps()) {
+  for (const PlannedStep& step : plan.all()) {
     const Program& program = *programs[step.index];
     if (program.local_memory_bytes() > device.local_memory_bytes) {
       return beyond({"local memory as compiled of"}, program.local_memory_bytes(),

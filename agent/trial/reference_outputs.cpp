@@ -85,9 +85,11 @@ bool ReferenceOutputs::launch(const TrialRequest& request, const LaunchPlan& pla
       std::max(options_.reference_deadline,
                request.deadline + (ran_ ? Nanoseconds(0) : options_.first_run_allowance));
   Nanoseconds unused{0};
-  if (!runs_.launch(programs_, plan, request, package_.reference_configuration(), deadline, outcome,
-                    unused)) {
-    return false;
+  for (const Span<const PlannedStep> steps : {plan.setup(), plan.steps()}) {
+    if (!runs_.launch(programs_, steps, request, package_.reference_configuration(), deadline,
+                      outcome, unused)) {
+      return false;
+    }
   }
   ran_ = true;
   return true;

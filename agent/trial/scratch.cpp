@@ -198,9 +198,16 @@ void Scratch::initial_content(std::size_t buffer, std::uint32_t seed, std::uint6
   fill_elements(spec, argument, seed, offset / scalar_size_bytes(spec.type), out);
 }
 
-Status Scratch::fill(std::uint32_t seed, bool only_inout) {
+bool Scratch::keeps(std::size_t buffer, Refill refill) const {
+  const ArgumentSpec& spec = this->spec(buffer);
+  if (refill == Refill::inout) return spec.access != Access::inout;
+  return refill == Refill::launches &&
+         (spec.access == Access::in || spec.kind == ArgumentKind::prepared);
+}
+
+Status Scratch::fill(std::uint32_t seed, Refill refill) {
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    if (only_inout && spec(i).access != Access::inout) continue;
+    if (keeps(i, refill)) continue;
     for (std::uint64_t offset = 0; offset < slots_[i].data_bytes;) {
       const std::size_t size = chunk_size(slots_[i].data_bytes - offset);
       const MutableBytes part = chunk_.view().subspan(0, size);

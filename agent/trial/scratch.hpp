@@ -23,7 +23,7 @@ struct HostBytes {
 };
 Result<HostBytes> allocate_host(std::uint64_t bytes);
 
-// One buffer per buffer and scratch argument of the package. In device memory each lies as
+// One buffer per argument of the package that is device memory. In device memory each lies as
 //   [guard zone][data][guard zone]      where the device has windows,
 //   [data][guard zone]                  elsewhere.
 // Zones are as wide as the data where there is memory for that, and never narrower than asked for.
@@ -41,9 +41,13 @@ class Scratch {
   bool fits(const Shape& shape, const Configuration& configuration) const;
   void release();
 
-  // Writes inputs (in, inout) of `seed` and poisons outputs. With `only_inout`, restores just those
-  // whose content runs change.
-  Status fill(std::uint32_t seed, bool only_inout = false);
+  // Writes inputs (in, inout) of `seed` and poisons outputs, all or...
+  enum class Refill : std::uint8_t {
+    everything,
+    inout,    // just those whose content runs change
+    launches  // all that steps may write: a setup's results stay, and so do inputs
+  };
+  Status fill(std::uint32_t seed, Refill refill = Refill::everything);
   // Reads inputs and guard zones back. `damage` is empty, or says what was changed, first find
   // only.
   Status find_damage(std::uint32_t seed, std::string& damage);
@@ -91,6 +95,7 @@ class Scratch {
   // Looks at the `reach_bytes` next to the data.
   Status check_guard(const Slot& slot, Zone zone, std::uint64_t reach_bytes, std::string& damage);
   Status check_input(std::size_t buffer, std::uint32_t seed, std::string& damage);
+  bool keeps(std::size_t buffer, Refill refill) const;
   Status make_chunks();
 
   Device& device_;

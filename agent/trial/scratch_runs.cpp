@@ -43,7 +43,7 @@ std::uint64_t ScratchRuns::output_bytes(const Shape& shape) const {
   return total;
 }
 
-bool ScratchRuns::launch(const StepPrograms& programs, const LaunchPlan& plan,
+bool ScratchRuns::launch(const StepPrograms& programs, Span<const PlannedStep> steps,
                          const TrialRequest& request, const Configuration& configuration,
                          Nanoseconds deadline, TrialOutcome& outcome, Nanoseconds& time) {
   const Result<std::vector<Argument>> arguments =
@@ -51,7 +51,7 @@ bool ScratchRuns::launch(const StepPrograms& programs, const LaunchPlan& plan,
   if (!arguments) {
     return fail(outcome, TrialStatus::constraints, {arguments.status().message()});
   }
-  const Result<RunTimes> times = run_plan(device_, programs, plan, *arguments, deadline);
+  const Result<RunTimes> times = run_steps(device_, programs, steps, *arguments, deadline);
   if (!times) return fail_run(times.status(), deadline, outcome);
   outcome.device += times->device.count() > 0 ? times->device : times->wall;
   // Once the device has told a time, an event without one is a glitch, not a reason to use

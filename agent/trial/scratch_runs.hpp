@@ -29,11 +29,11 @@ class ScratchRuns {
   // the host count too. A failure is one of `prepare`.
   bool fit(const Shape& shape, const Configuration& configuration, TrialOutcome& outcome);
 
-  // One run of the steps of `configuration`; what they took in `time`. One that outlives `deadline`
-  // is a `timeout`, and may use the buffers for ever.
-  bool launch(const StepPrograms& programs, const LaunchPlan& plan, const TrialRequest& request,
-              const Configuration& configuration, Nanoseconds deadline, TrialOutcome& outcome,
-              Nanoseconds& time);
+  // One run of steps of `configuration`; what they took in `time`. One that outlives `deadline` is
+  // a `timeout`, and may use the buffers for ever.
+  bool launch(const StepPrograms& programs, Span<const PlannedStep> steps,
+              const TrialRequest& request, const Configuration& configuration, Nanoseconds deadline,
+              TrialOutcome& outcome, Nanoseconds& time);
 
  private:
   std::uint64_t output_bytes(const Shape& shape) const;

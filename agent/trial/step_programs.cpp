@@ -53,12 +53,13 @@ Span<const Argument> arguments_of_step(const StepSpec& step, const Argument* all
   return {out, step.arguments.size()};
 }
 
-Result<RunTimes> run_plan(Device& device, const StepPrograms& programs, const LaunchPlan& plan,
-                          Span<const Argument> arguments, Nanoseconds deadline) {
+Result<RunTimes> run_steps(Device& device, const StepPrograms& programs,
+                           Span<const PlannedStep> steps, Span<const Argument> arguments,
+                           Nanoseconds deadline) {
   RunTimes total;
   bool timed = true;
   Argument own[kMaxArguments];
-  for (const PlannedStep& step : plan.steps()) {
+  for (const PlannedStep& step : steps) {
     const Result<RunTimes> times =
         device.run(*programs[step.index], step.range,
                    arguments_of_step(step.spec, arguments.data(), own), deadline);

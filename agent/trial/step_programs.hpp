@@ -14,7 +14,8 @@
 
 namespace idletune::trial {
 
-// One kernel function per step of a package, at the step's index; of a reference of its own, one.
+// One kernel function per step of a package, those of its setup behind the others, at the step's
+// index; of a reference of its own, one.
 using StepPrograms = std::vector<std::unique_ptr<Program>>;
 
 // Compiles an entry of the package's source for `configuration`, or takes its prebuilt binary.
@@ -35,10 +36,11 @@ Result<StepPrograms> compile_reference(Device& device, const KernelPackage& pack
 // The arguments that a step takes, of all those of the package. `out` has room for kMaxArguments.
 Span<const Argument> arguments_of_step(const StepSpec& step, const Argument* all, Argument* out);
 
-// Runs the plan's steps one after another on the tuner's queue; `arguments` are all those of the
+// Runs steps of a plan one after another on the tuner's queue; `arguments` are all those of the
 // package. Times are sums over the steps; the device's is 0 where one of them has none. Errors:
 // those of Device::run, after which the remaining steps are not run.
-Result<RunTimes> run_plan(Device& device, const StepPrograms& programs, const LaunchPlan& plan,
-                          Span<const Argument> arguments, Nanoseconds deadline);
+Result<RunTimes> run_steps(Device& device, const StepPrograms& programs,
+                           Span<const PlannedStep> steps, Span<const Argument> arguments,
+                           Nanoseconds deadline);
 
 }  // namespace idletune::trial

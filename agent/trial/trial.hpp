@@ -45,6 +45,7 @@ struct TrialOutcome {
   TrialStatus status = TrialStatus::correct;
   std::string message;               // why not correct; empty otherwise
   std::vector<Nanoseconds> samples;  // measure: one device time per run, in order
+  Nanoseconds setup{0};              // check and measure: of the variant's setup; 0: it has none
   Nanoseconds wall{0};               // what the whole stage took, as the tuner must budget it
   Nanoseconds device{0};             // of that, time the device was occupied
   Nanoseconds processor{0};          // processor time that the helper had; 0: unknown

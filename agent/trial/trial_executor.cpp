@@ -27,6 +27,7 @@ using trial::Scratch;
 
 constexpr std::uint32_t kTriesPerSample = 3;  // against events that report no time
 constexpr std::uint32_t kMaxRepeats = 10000;
+constexpr int kSetupDeadlines = 10;  // of a run, for a setup
 
 }  // namespace
 
@@ -115,25 +116,33 @@ class TrialExecutor::State {
       fail_prepare(outcome, TrialStatus::runtime, {filled.message()});
       return;
     }
-    Nanoseconds unused{0};
-    if (!launch_variant(*candidate, request, outcome, unused)) return;
-    std::string damage;
-    const Status status = runs_.scratch().find_damage(request.seed, damage);
-    if (!status.ok()) {
-      fail(outcome, TrialStatus::runtime, {status.message()});
-    } else if (!damage.empty()) {
-      outcome.max_error = std::numeric_limits<double>::infinity();
-      fail(outcome, TrialStatus::correctness, {damage});
-    } else {
-      compare(request, *truth, outcome);
+    if (!set_up(*candidate, request, outcome)) return;
+    if (!run_and_compare(*candidate, request, *truth, outcome) || plan_.setup().empty()) return;
+    // What a setup left must serve every launch, not the first one alone.
+    const Status refilled = runs_.scratch().fill(request.seed, Scratch::Refill::launches);
+    if (!refilled.ok()) {
+      fail_prepare(outcome, TrialStatus::runtime, {refilled.message()});
+      return;
     }
+    run_and_compare(*candidate, request, *truth, outcome);
   }
 
-  void compare(const TrialRequest& request, const Reference& truth, TrialOutcome& outcome) {
+  bool run_and_compare(CompiledVariant& candidate, const TrialRequest& request,
+                       const Reference& truth, TrialOutcome& outcome) {
+    Nanoseconds unused{0};
+    if (!launch_variant(candidate, request, outcome, unused)) return false;
+    std::string damage;
+    const Status status = runs_.scratch().find_damage(request.seed, damage);
+    if (!status.ok()) return fail(outcome, TrialStatus::runtime, {status.message()});
+    if (damage.empty()) return compare(request, truth, outcome);
+    outcome.max_error = std::numeric_limits<double>::infinity();
+    return fail(outcome, TrialStatus::correctness, {damage});
+  }
+
+  bool compare(const TrialRequest& request, const Reference& truth, TrialOutcome& outcome) {
     const Result<Tolerance> tolerance = package_->tolerance(request.shape);
     if (!tolerance) {
-      fail(outcome, TrialStatus::constraints, {tolerance.status().message()});
-      return;
+      return fail(outcome, TrialStatus::constraints, {tolerance.status().message()});
     }
     std::size_t compared = 0;
     for (std::size_t i = 0; i < runs_.scratch().count(); ++i) {
@@ -141,12 +150,11 @@ class TrialExecutor::State {
       // A size that depends on the configuration marks a workspace, which has no truth.
       if (expected.size == 0 || expected.size != runs_.scratch().data_bytes(i)) continue;
       ++compared;
-      if (!compare_buffer(i, request.seed, *tolerance, expected, outcome)) return;
+      if (!compare_buffer(i, request.seed, *tolerance, expected, outcome)) return false;
     }
-    if (compared == 0) {
-      fail(outcome, TrialStatus::correctness,
-           {"every output is a workspace: nothing was compared"});
-    }
+    if (compared > 0) return true;
+    return fail(outcome, TrialStatus::correctness,
+                {"every output is a workspace: nothing was compared"});
   }
 
   bool compare_buffer(std::size_t buffer, std::uint32_t seed, const Tolerance& tolerance,
@@ -174,6 +182,8 @@ class TrialExecutor::State {
   void measure(const TrialRequest& request, TrialOutcome& outcome) {
     CompiledVariant* candidate = variant(request, outcome);
     if (candidate == nullptr || !prepare_measuring(request, outcome)) return;
+    // The buffers may hold what another configuration's setup left.
+    if (!set_up(*candidate, request, outcome)) return;
     if (!candidate->ran || candidate->warm_shape != request.shape) {
       Nanoseconds unused{0};
       if (!launch_variant(*candidate, request, outcome, unused)) return;
@@ -201,7 +211,8 @@ class TrialExecutor::State {
         shape_ == request.shape && runs_.scratch().fits(request.shape, request.configuration);
     enter_shape(request.shape);
     if (!filled && !runs_.fit(request.shape, request.configuration, outcome)) return false;
-    const Status status = runs_.scratch().fill(request.seed, /*only_inout=*/filled);
+    const Status status = runs_.scratch().fill(
+        request.seed, filled ? Scratch::Refill::inout : Scratch::Refill::everything);
     if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
     return true;
   }
@@ -217,22 +228,31 @@ class TrialExecutor::State {
 
   // --- runs ---
 
+  bool set_up(CompiledVariant& candidate, const TrialRequest& request, TrialOutcome& outcome) {
+    if (plan_.setup().empty()) return true;
+    // It may take as long as many runs.
+    const Nanoseconds deadline = deadline_of(candidate, request, kSetupDeadlines);
+    return runs_.launch(candidate.programs, plan_.setup(), request, request.configuration, deadline,
+                        outcome, outcome.setup);
+  }
+
   bool launch_variant(CompiledVariant& candidate, const TrialRequest& request,
                       TrialOutcome& outcome, Nanoseconds& time) {
-    Nanoseconds deadline = kNoDeadline;
-    if (request.deadline.count() > 0) {
-      deadline = request.deadline;
-      // Code generation happens at the first launch, and again where the local size changes.
-      const bool warm = candidate.ran && candidate.warm_shape == request.shape;
-      if (!warm) deadline += options_.first_run_allowance;
-    }
-    if (!runs_.launch(candidate.programs, plan_, request, request.configuration, deadline, outcome,
-                      time)) {
+    if (!runs_.launch(candidate.programs, plan_.steps(), request, request.configuration,
+                      deadline_of(candidate, request, 1), outcome, time)) {
       return false;
     }
     candidate.ran = true;
     candidate.warm_shape = request.shape;
     return true;
+  }
+
+  Nanoseconds deadline_of(const CompiledVariant& candidate, const TrialRequest& request,
+                          int times) const {
+    if (request.deadline.count() <= 0) return kNoDeadline;
+    // Code generation happens at the first launch, and again where the local size changes.
+    const bool warm = candidate.ran && candidate.warm_shape == request.shape;
+    return times * request.deadline + (warm ? Nanoseconds(0) : options_.first_run_allowance);
   }
 
   Device& device_;

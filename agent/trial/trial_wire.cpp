@@ -258,6 +258,7 @@ void code_outcome(Fields& fields, Value& outcome) {
   fields.enumeration("status", outcome.status, kTrialStatusCount);
   fields.text("message", outcome.message);
   fields.times("samples", outcome.samples, kMaxSamples);
+  fields.time("setup", outcome.setup);
   fields.time("wall", outcome.wall);
   fields.time("device", outcome.device);
   fields.number("max error", outcome.max_error);

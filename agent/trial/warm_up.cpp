@@ -93,7 +93,11 @@ Status warm_up(Device& device, const KernelPackage& package, const trial::StepPr
   Result<bool> made = make_arguments(device, package, shape, configuration, scratch);
   if (!made.ok()) return made.status();
   if (!*made) return {};
-  Result<RunTimes> run = trial::run_plan(device, programs, *plan, scratch.arguments, deadline);
+  Result<RunTimes> run =
+      trial::run_steps(device, programs, plan->setup(), scratch.arguments, deadline);
+  if (run.ok()) {
+    run = trial::run_steps(device, programs, plan->steps(), scratch.arguments, deadline);
+  }
   if (run.ok()) return {};
   if (run.code() == StatusCode::timeout) {
     // The run may still use them: never freed.

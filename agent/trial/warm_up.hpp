@@ -21,10 +21,10 @@ Shape small_shape(const KernelPackage& package, const Shape& shape,
 constexpr std::uint64_t kSmallScratchBytes = std::uint64_t{32} << 20;
 
 // Many drivers generate code at a variant's first launch, which can take hundreds of milliseconds
-// of CPU time. Runs the steps of a variant once on `shape` with buffers of its own, so that this
-// happens now: on a small shape while the device is occupied for microseconds only; on the shape to
-// come, so that nothing is left to be done at its first launch (some drivers generate other code
-// for large problems). `plan` is its plan at that shape. Where it failed, or where the
+// of CPU time. Runs setup and steps of a variant once on `shape` with buffers of its own, so that
+// this happens now: on a small shape while the device is occupied for microseconds only; on the
+// shape to come, so that nothing is left to be done at its first launch (some drivers generate
+// other code for large problems). `plan` is its plan at that shape. Where it failed, or where the
 // buffers take more than `scratch_limit_bytes`: success, and nothing is launched. Errors: those of
 // Device; timeout after `deadline` (then the buffers are given up, since the run may use them).
 Status warm_up(Device& device, const KernelPackage& package, const trial::StepPrograms& programs,

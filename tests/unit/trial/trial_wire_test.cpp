@@ -86,6 +86,7 @@ TEST_CASE("outcomes come back as they went") {
   outcome.status = TrialStatus::crash;
   outcome.message = "because";
   outcome.samples = {Nanoseconds(1), Nanoseconds(INT64_MAX)};
+  outcome.setup = Nanoseconds(6);
   outcome.wall = Nanoseconds(7);
   outcome.device = Nanoseconds(8);
   outcome.max_error = std::numeric_limits<double>::infinity();
@@ -95,6 +96,7 @@ TEST_CASE("outcomes come back as they went") {
   CHECK(decoded->status == outcome.status);
   CHECK(decoded->message == outcome.message);
   CHECK(decoded->samples == outcome.samples);
+  CHECK(decoded->setup == outcome.setup);
   CHECK(decoded->wall == outcome.wall);
   CHECK(decoded->device == outcome.device);
   CHECK(decoded->max_error == outcome.max_error);
@@ -148,8 +150,8 @@ TEST_CASE("messages of this version have the bytes that they always had") {
                             encode(some_request()), encode(outcome)}) {
     all = crc32c(payload_of(frame), all);
   }
-  CHECK(kVersion == 2);
-  CHECK(all == 0x86a73dau);
+  CHECK(kVersion == 3);
+  CHECK(all == 0x60b3edeeu);
 }
 
 TEST_CASE("the fuzzer begins with messages of this version") {
