@@ -158,7 +158,8 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
   bool begun = false;
   Status status = complete_arguments(slot.shape, variant, arguments);
   if (status.ok()) {
-    status = enqueue_variant(lane, variant, arguments, options, ask ? &profiles : nullptr, begun);
+    status = enqueue_variant(lane, variant, slot.constants_version.load(std::memory_order_acquire),
+                             arguments, options, ask ? &profiles : nullptr, begun);
   }
   if (status.ok()) {
     if (profiles[0] != nullptr) {
@@ -174,32 +175,51 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
   // buffers than the application has, must not cost the application its result: run the default,
   // and let the tuner demote the variant. Where some of its steps run already, the data may not be
   // what it was: then the application is told.
-  slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
+  // A setup that does not pay yet is no fault.
+  const bool waits = status.code() == StatusCode::busy && !begun;
+  if (!waits) slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
   if (begun) return status;
   return enqueue(slot, lane, slot.fallback, arguments, options, false);
 }
 
 Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
-                                    const Argument* arguments, const LaunchOptions& options,
-                                    Profiles* profiles, bool& begun) const {
+                                    std::uint32_t version, const Argument* arguments,
+                                    LaunchOptions options, Profiles* profiles, bool& begun) const {
   if (variant.simple) {
     return variant.programs->front()->enqueue(lane, variant.plan.first().range,
                                               {arguments, argument_count_}, options,
                                               profiles != nullptr ? profiles->data() : nullptr);
   }
+  const Span<const PlannedStep> steps = variant.plan.steps();
   if (variant.scratch == nullptr) {
-    return enqueue_steps(lane, variant, arguments, options, profiles, begun);
+    return enqueue_steps(lane, variant, steps, arguments, options, profiles, begun);
   }
-  const MutexLock lock(variant.scratch->enqueueing);
-  if (Status ready = variant.scratch->begin_on(device_, options.queue); !ready.ok()) return ready;
-  return enqueue_steps(lane, variant, arguments, options, profiles, begun);
+  VariantScratch& scratch = *variant.scratch;
+  const MutexLock lock(scratch.enqueueing);
+  const Span<const PlannedStep> setup = variant.plan.setup();
+  auto prepared = VariantScratch::Prepared::yes;
+  if (!setup.empty()) prepared = scratch.prepare(setup, arguments, version);
+  if (prepared == VariantScratch::Prepared::no) return Status(StatusCode::busy, std::string());
+  Status ready = scratch.begin_on(device_, options.queue);
+  if (ready.ok() && prepared == VariantScratch::Prepared::now) {
+    // It writes nothing of the application's.
+    bool unused = false;
+    LaunchOptions first = options;
+    first.event = nullptr;
+    ready = enqueue_steps(lane, variant, setup, arguments, first, nullptr, unused);
+    if (ready.ok()) ready = device_.order(options.queue, options.queue);
+    if (!ready.ok()) scratch.forget_setup();
+    options.wait_count = 0;
+  }
+  if (!ready.ok()) return ready;
+  return enqueue_steps(lane, variant, steps, arguments, options, profiles, begun);
 }
 
 // The first step waits for what the application said, the last one gives its event.
 Status KernelState::enqueue_steps(std::uint32_t lane, const Variant& variant,
-                                  const Argument* arguments, const LaunchOptions& options,
-                                  Profiles* profiles, bool& begun) const {
-  const Span<const PlannedStep> steps = variant.plan.steps();
+                                  Span<const PlannedStep> steps, const Argument* arguments,
+                                  const LaunchOptions& options, Profiles* profiles,
+                                  bool& begun) const {
   Argument own[kMaxArguments];
   for (std::size_t i = 0; i < steps.size(); ++i) {
     LaunchOptions step = options;
@@ -297,7 +317,7 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   Result<LaunchPlan> plan = package_->plan(shape, configuration);
   if (!plan.ok()) return plan.status();
   variant.plan = *plan;
-  variant.simple = plan->steps().size() == 1 && plan->first().spec.takes_all(argument_count_);
+  variant.simple = plan->all().size() == 1 && plan->first().spec.takes_all(argument_count_);
   variant.configuration = configuration;
   for (std::size_t i = 0; i < given_count_; ++i) {
     if (!given_[i].is_buffer) continue;
@@ -307,7 +327,7 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   }
   for (std::size_t i = 0; i < derived_count_; ++i) {
     const std::size_t index = derived_[i];
-    if (package_->argument(index).kind == ArgumentKind::scratch) continue;
+    if (is_own_memory(package_->argument(index).kind)) continue;
     Result<Argument> derived = trial::derived_argument(*package_, index, shape, configuration);
     if (!derived.ok()) return derived.status();
     variant.derived[index] = *derived;
@@ -316,10 +336,16 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
 }
 
 // One step alone hands nothing on.
-Status KernelState::take_scratch(const Shape& shape, Variant& variant) const {
-  for (std::size_t i = 0; i < derived_count_ && variant.plan.steps().size() > 1; ++i) {
+Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const {
+  const LaunchPlan& plan = variant.plan;
+  if (!plan.setup().empty()) {
+    variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
+    variant.scratch->expect_setup(plan.setup());
+    variant.scratch->setups_allowed = setups;
+  }
+  for (std::size_t i = 0; i < derived_count_ && plan.all().size() > 1; ++i) {
     const std::size_t index = derived_[i];
-    if (package_->argument(index).kind != ArgumentKind::scratch) continue;
+    if (!is_own_memory(package_->argument(index).kind)) continue;
     const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
     if (!bytes.ok()) return bytes.status();
     if (variant.scratch == nullptr)
@@ -341,7 +367,8 @@ Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
   // Everything that may fail comes before a slot is taken: slots are never given back.
   Variant fallback;
   if (Status status = plan_default(shape, fallback); !status.ok()) return status;
-  if (Status status = take_scratch(shape, fallback); !status.ok()) return status;
+  if (Status status = take_scratch(shape, fallback, VariantScratch::kAlways); !status.ok())
+    return status;
   ShapeSlot* slot = table_.claim(hash);
   if (slot == nullptr) {
     return Status(StatusCode::out_of_memory, std::string());
@@ -353,18 +380,32 @@ Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
   return table_.find(shape, hash);
 }
 
+void KernelState::expect_launches(const Shape& shape, double launches) {
+  const Result<ShapeSlot*> slot = slot_for(shape);
+  if (!slot.ok()) return;
+  const auto past = static_cast<double>((*slot)->launches.load(std::memory_order_relaxed));
+  (*slot)->said_launches.store(past + std::max(0.0, launches), std::memory_order_relaxed);
+}
+
+void KernelState::constants_changed(const Shape& shape) {
+  if (ShapeSlot* slot = table_.find(shape, LaunchTable::hash(shape))) {
+    slot->constants_version.fetch_add(1, std::memory_order_release);
+  }
+}
+
 Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& shape,
                                      Span<const Argument> arguments) {
   Variant variant;
   if (Status status = plan_default(shape, variant); !status.ok()) return status;
-  if (Status status = take_scratch(shape, variant); !status.ok()) return status;
+  if (Status status = take_scratch(shape, variant, VariantScratch::kAlways); !status.ok())
+    return status;
   Argument all[kMaxArguments];
   if (Status status = take_arguments(arguments, all); !status.ok()) return status;
   if (Status status = complete_arguments(shape, variant, all); !status.ok()) return status;
   unslotted_.fetch_add(1, std::memory_order_relaxed);
   const LaneGuard guard(lanes_);
   bool begun = false;
-  return enqueue_variant(guard.lane(), variant, all, options, nullptr, begun);
+  return enqueue_variant(guard.lane(), variant, 0, all, options, nullptr, begun);
 }
 
 Result<KernelState::SharedPrograms> KernelState::programs_of(const Configuration& configuration) {
@@ -400,7 +441,7 @@ Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,
   }
   Result<SharedPrograms> programs = programs_of(configuration);
   if (!programs.ok()) return programs.status();
-  if (Status taken = take_scratch(slot.shape, *variant); !taken.ok()) return taken;
+  if (Status taken = take_scratch(slot.shape, *variant, 0); !taken.ok()) return taken;
   variant->selection = selection;
   variant->programs = std::move(*programs);
   return variant;

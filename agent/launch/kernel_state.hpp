@@ -66,11 +66,15 @@ class KernelState {
   // The slot of a shape, made if need be. Errors: invalid_argument or unsupported (the package
   // cannot be launched with this shape), out_of_memory (max_shapes reached).
   Result<ShapeSlot*> slot_for(const Shape& shape);
+  // What the application says (TunedKernel); any thread, without waiting.
+  void expect_launches(const Shape& shape, double launches);
+  void constants_changed(const Shape& shape);
   // False where the device has no compiler and the package no binary of `configuration` for it: not
   // worth proposing, since it could only be refused. Any thread.
   bool can_be_built(const Configuration& configuration) const;
   // Plans a configuration for the slot's shape and compiles it for launches, unless another shape
-  // runs it already: they share the program. One thread at a time, like Device::compile.
+  // runs it already: they share the program. Its setup is not allowed yet. One thread at a time,
+  // like Device::compile.
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
                                          Selection selection);
 
@@ -100,8 +104,9 @@ class KernelState {
   Status plan_variant(const Shape& shape, const Configuration& configuration,
                       Variant& variant) const;
   Status plan_default(const Shape& shape, Variant& variant) const;
-  // Device memory for what the variant's steps hand on. Errors: out_of_memory, beyond the limit.
-  Status take_scratch(const Shape& shape, Variant& variant) const;
+  // Device memory for what the variant's steps hand on, and its setup prepares. `setups`: how many
+  // launches may make. Errors: out_of_memory, beyond the limit.
+  Status take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const;
   Status launch_unslotted(const LaunchOptions& options, const Shape& shape,
                           Span<const Argument> arguments);
   // What the application passes, checked for kind and type, to its places in all[argument_count_].
@@ -116,11 +121,15 @@ class KernelState {
                  const LaunchOptions& options, bool watched);
   // A profile per step that was asked for one and whose queue gives any.
   using Profiles = std::array<void*, LaunchPlan::kMaxSteps>;
-  // `begun`: whether anything was enqueued, also where it then failed.
-  Status enqueue_variant(std::uint32_t lane, const Variant& variant, const Argument* arguments,
-                         const LaunchOptions& options, Profiles* profiles, bool& begun) const;
-  Status enqueue_steps(std::uint32_t lane, const Variant& variant, const Argument* arguments,
-                       const LaunchOptions& options, Profiles* profiles, bool& begun) const;
+  // `begun`: whether anything was enqueued that may change the application's data, also where it
+  // then failed. `busy` where it needs a setup that is not allowed: nothing was enqueued.
+  // `version`: of what constant buffers hold.
+  Status enqueue_variant(std::uint32_t lane, const Variant& variant, std::uint32_t version,
+                         const Argument* arguments, LaunchOptions options, Profiles* profiles,
+                         bool& begun) const;
+  Status enqueue_steps(std::uint32_t lane, const Variant& variant, Span<const PlannedStep> steps,
+                       const Argument* arguments, const LaunchOptions& options, Profiles* profiles,
+                       bool& begun) const;
   void discard(const Profiles& profiles) const;
   // Who is timed by a launch while a candidate is timed in place.
   enum class Turn : std::uint8_t { nobody, candidate, incumbent };

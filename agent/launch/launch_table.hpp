@@ -26,7 +26,7 @@ struct Variant {
   LaunchPlan plan;
   // One launch of a kernel function that takes all arguments in order, as most variants are.
   bool simple = true;
-  std::unique_ptr<VariantScratch> scratch;  // null: it needs none
+  std::unique_ptr<VariantScratch> scratch;  // null: it needs none; never null with a setup
   Configuration configuration;
   Selection selection = Selection::fallback;
   // Those that the application does not pass, at their places.
@@ -65,6 +65,10 @@ struct alignas(64) ShapeSlot {
   // that race here take a sample too many, nothing else.
   std::atomic<std::int32_t> eager_samples{16};
   std::atomic<std::uint32_t> enqueue_failures{0};  // of variants other than the default
+  // Raised when the application says that what constant buffers hold has changed.
+  std::atomic<std::uint32_t> constants_version{0};
+  // The number of launches in all that the application said to expect; below 0: nothing new.
+  std::atomic<double> said_launches{-1};
   std::uint64_t hash = 0;
   Shape shape;
   Variant fallback;       // the default configuration for this shape

@@ -1,6 +1,9 @@
 #include "agent/launch/variant_scratch.hpp"
 
+#include <cstring>
 #include <utility>
+
+#include "agent/trial/step_programs.hpp"
 
 namespace idletune::detail {
 
@@ -26,6 +29,48 @@ Status VariantScratch::begin_on(Device& device, void* queue) {
   used_ = true;
   queue_ = queue;
   return {};
+}
+
+void VariantScratch::expect_setup(Span<const PlannedStep> setup) {
+  const MutexLock lock(enqueueing);
+  for (const PlannedStep& step : setup) {
+    prepared_of_.resize(prepared_of_.size() + step.spec.arguments.size());
+  }
+}
+
+VariantScratch::Prepared VariantScratch::prepare(Span<const PlannedStep> setup,
+                                                 const Argument* arguments, std::uint32_t version) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  if (prepared_ && prepared_version_ == version && is_of(setup, arguments)) {
+    unprepared_in_a_row.store(0, kRelaxed);
+    return Prepared::yes;
+  }
+  const std::uint32_t allowed = setups_allowed.load(kRelaxed);
+  if (allowed == 0) {
+    unprepared_launches.fetch_add(1, kRelaxed);
+    unprepared_in_a_row.fetch_add(1, kRelaxed);
+    return Prepared::no;
+  }
+  if (allowed != kAlways) setups_allowed.store(allowed - 1, kRelaxed);
+  setups_made.fetch_add(1, kRelaxed);
+  unprepared_in_a_row.store(0, kRelaxed);
+  Argument* note = prepared_of_.data();
+  for (const PlannedStep& step : setup) {
+    note += trial::arguments_of_step(step.spec, arguments, note).size();
+  }
+  prepared_version_ = version;
+  prepared_ = true;
+  return Prepared::now;
+}
+
+bool VariantScratch::is_of(Span<const PlannedStep> setup, const Argument* arguments) const {
+  const Argument* noted = prepared_of_.data();
+  for (const PlannedStep& step : setup) {
+    for (const std::uint8_t i : step.spec.arguments) {
+      if (std::memcmp((noted++)->data(), arguments[i].data(), 8) != 0) return false;
+    }
+  }
+  return true;
 }
 
 }  // namespace idletune::detail

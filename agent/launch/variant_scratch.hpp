@@ -1,4 +1,4 @@
-// Device memory in which the steps of one variant hand results on.
+// Device memory of one variant: what its steps hand results on in, and what its setup has prepared.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,7 @@
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
+#include "models/package/kernel_package.hpp"
 #include "platform/os/mutex.hpp"
 
 namespace idletune::detail {
@@ -40,12 +41,41 @@ class VariantScratch {
   // Device::order.
   Status begin_on(Device& device, void* queue) IDLETUNE_REQUIRES(enqueueing);
 
+  // --- the setup ---
+  // How often launches may make it is said by whoever made the variant: kAlways for a default,
+  // which nothing stands in for.
+  static constexpr std::uint32_t kAlways = UINT32_MAX;
+  std::atomic<std::uint32_t> setups_allowed{0};
+  std::atomic<std::uint32_t> setups_made{0};
+  // Launches that would have needed a setup: of all, and since the last that did not.
+  std::atomic<std::uint64_t> unprepared_launches{0};
+  std::atomic<std::uint32_t> unprepared_in_a_row{0};
+  // Before it is used: how many arguments the setup takes.
+  void expect_setup(Span<const PlannedStep> setup);
+  // What a launch finds. Nothing is prepared before the first setup, after arguments other than the
+  // setup's, or with another `version` of what constant buffers hold.
+  enum class Prepared : std::uint8_t {
+    yes,
+    now,  // the setup is to be enqueued before the steps; it counts as prepared already
+    no    // and the setup is not allowed
+  };
+  Prepared prepare(Span<const PlannedStep> setup, const Argument* arguments, std::uint32_t version)
+      IDLETUNE_REQUIRES(enqueueing);
+  // The setup could not be enqueued after all.
+  void forget_setup() IDLETUNE_REQUIRES(enqueueing) { prepared_ = false; }
+
  private:
+  bool is_of(Span<const PlannedStep> setup, const Argument* arguments) const
+      IDLETUNE_REQUIRES(enqueueing);
+
   ScratchUse& use_;
   std::uint64_t bytes_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
   void* queue_ IDLETUNE_GUARDED_BY(enqueueing) = nullptr;  // that used it last
   bool used_ IDLETUNE_GUARDED_BY(enqueueing) = false;
+  std::vector<Argument> prepared_of_ IDLETUNE_GUARDED_BY(enqueueing);  // of the last setup
+  std::uint32_t prepared_version_ IDLETUNE_GUARDED_BY(enqueueing) = 0;
+  bool prepared_ IDLETUNE_GUARDED_BY(enqueueing) = false;
 };
 
 }  // namespace idletune::detail

@@ -62,8 +62,9 @@ Status TunedKernel::launch(const LaunchOptions& options, const Shape& shape,
 }
 Status TunedKernel::prepare(const Shape& shape) { return agent_->prepare(*kernel_, shape); }
 void TunedKernel::expect_launches(const Shape& shape, double launches) {
-  agent_->expect_launches(*kernel_, shape, launches);
+  kernel_->expect_launches(shape, launches);
 }
+void TunedKernel::constants_changed(const Shape& shape) { kernel_->constants_changed(shape); }
 void TunedKernel::allow_in_place(const InPlaceOptions& options) {
   agent_->allow_in_place(*kernel_, options);
 }

@@ -222,17 +222,6 @@ Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
   return {};
 }
 
-void AgentState::expect_launches(KernelState& kernel, const Shape& shape, double launches) {
-  Result<ShapeSlot*> slot = kernel.slot_for(shape);
-  if (!slot.ok()) return;
-  const MutexLock lock(mutex_);
-  KernelTask* task = engine_->task_of(kernel);
-  ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
-  if (shape_task == nullptr) return;
-  shape_task->said_launches = std::max(0.0, launches);
-  shape_task->said_at = shape_task->launches();
-}
-
 void AgentState::allow_in_place(KernelState& kernel, const InPlaceOptions& options) {
   const MutexLock lock(mutex_);
   if (KernelTask* task = engine_->task_of(kernel)) task->in_place = options;

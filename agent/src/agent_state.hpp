@@ -40,7 +40,6 @@ class AgentState {
 
   // For TunedKernel.
   Status prepare(KernelState& kernel, const Shape& shape);
-  void expect_launches(KernelState& kernel, const Shape& shape, double launches);
   void allow_in_place(KernelState& kernel, const InPlaceOptions& options);
   Result<Explanation> explain(const KernelState& kernel, const Shape& shape) const;
   std::vector<Shape> shapes(KernelState& kernel) const;

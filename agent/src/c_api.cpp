@@ -228,6 +228,22 @@ idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, 
   return report(kernel->kernel.prepare(make_shape(shape, dimensions)));
 }
 
+idletune_status idletune_expect_launches(idletune_kernel* kernel, const int64_t* shape,
+                                         size_t dimensions, double launches) {
+  if (kernel == nullptr) return missing("kernel");
+  if (shape == nullptr) return missing("shape");
+  kernel->kernel.expect_launches(make_shape(shape, dimensions), launches);
+  return IDLETUNE_OK;
+}
+
+idletune_status idletune_constants_changed(idletune_kernel* kernel, const int64_t* shape,
+                                           size_t dimensions) {
+  if (kernel == nullptr) return missing("kernel");
+  if (shape == nullptr) return missing("shape");
+  kernel->kernel.constants_changed(make_shape(shape, dimensions));
+  return IDLETUNE_OK;
+}
+
 int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns) {
   if (agent == nullptr) return 0;
   return agent->agent.idle(std::chrono::nanoseconds(budget_ns)).used.count();

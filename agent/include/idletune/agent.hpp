@@ -57,6 +57,11 @@ struct Explanation {
   double cost_ms = 0;            // of the search still to do, as charged
   double gain_ms = 0;            // expected from it
   double break_even_launches = 0;
+  // Of a configuration that prepares something once: what that takes, and from how many launches on
+  // it pays. As long as it has not (`setups` is 0) the default runs.
+  double setup_ms = 0;
+  double setup_break_even_launches = 0;
+  std::uint32_t setups = 0;     // that launches made, in this process
   double tuning_ms = 0;         // spent so far, wall clock
   double charged_ms = 0;        // of that, as charged to the ledger
   std::uint64_t launches = 0;   // in this process
@@ -163,9 +168,15 @@ class TunedKernel {
   // that it is the application's first frame that waits. Agent::kernel() has done so already for
   // shapes that the journal knows. Blocks; seconds where nothing is compiled or measured yet.
   Status prepare(const Shape& shape);
-  // Says how many launches of this shape are still to come. May wait for a stage to end: not for
-  // hot loops.
+  // Says how many launches of this shape are still to come. Waits for nothing; counts from the
+  // tuner's next look on.
   void expect_launches(const Shape& shape, double launches);
+  // Says that what buffers hold which the package calls constant is no longer what it was at the
+  // last launch of this shape: where the configuration that runs has prepared something of them, it
+  // is prepared again. Another handle is noticed without being told; but not a buffer that was
+  // freed and another one that came by the same handle. Before the launch that finds the new
+  // contents, on any thread; waits for nothing.
+  void constants_changed(const Shape& shape);
   void allow_in_place(const InPlaceOptions& options);
 
   Result<Explanation> explain(const Shape& shape) const;

@@ -132,6 +132,14 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
  * Blocks; seconds where nothing is compiled yet. */
 idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions);
 
+/* Says how many launches of the shape are still to come. Waits for nothing. */
+idletune_status idletune_expect_launches(idletune_kernel* kernel, const int64_t* shape,
+                                         size_t dimensions, double launches);
+/* Says that what constant buffers hold has changed since the shape's last launch; see
+ * idletune::TunedKernel::constants_changed. Waits for nothing. */
+idletune_status idletune_constants_changed(idletune_kernel* kernel, const int64_t* shape,
+                                           size_t dimensions);
+
 /* Tunes for at most `budget_ns`, now; returns the nanoseconds used. */
 int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns);
 /* Shares in 0..1, see idletune::BackgroundOptions. Under IDLETUNE_MODE=off or cached nothing is

@@ -7,101 +7,17 @@
 #include <vector>
 
 #include "agent/launch/kernel_state.hpp"
-#include "platform/os/mutex.hpp"
+#include "tests/unit/launch/queues.hpp"
 #include "tests/unit/trial/steps_kernel.hpp"
 
 using namespace idletune;
 using idletune::detail::KernelState;
 using idletune::detail::ShapeSlot;
 using idletune::detail::Variant;
+using idletune::fake::Queues;
+using idletune::fake::same;
 
 namespace {
-
-// Remembers what was enqueued where.
-class Queues final : public idletune::Device {
- public:
-  struct Entry {
-    std::string what;
-    void* queue = nullptr;
-    std::vector<Argument> arguments;
-    std::uint32_t waits = 0;
-    bool event = false;
-    bool profiled = false;
-  };
-  const DeviceInfo& info() const override { return info_; }
-  Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override {
-    return std::unique_ptr<Program>(new Step(*this, std::string(request.entry)));
-  }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override {
-    allocated += bytes;
-    return std::unique_ptr<Buffer>(new Memory(bytes));
-  }
-  Status write(Buffer&, std::size_t, Bytes) override { return {}; }
-  Status read(const Buffer&, std::size_t, MutableBytes) override { return {}; }
-  Result<RunTimes> run(Program&, const Range&, Span<const Argument>, Nanoseconds) override {
-    return Status(StatusCode::unsupported, "no trials here");
-  }
-  Status order(void* before, void* then) override {
-    if (before != then) note({"order", then, {}, 0, false, false});
-    return {};
-  }
-  Result<Nanoseconds> elapsed(void*) override { return Nanoseconds(1000); }
-  void discard(void*) override { ++discarded; }
-  Nanoseconds now() const override { return Nanoseconds(0); }
-
-  std::vector<Entry> take() {
-    const MutexLock lock(mutex_);
-    return std::exchange(entries_, {});
-  }
-  std::string names() {
-    std::string text;
-    for (const Entry& entry : take()) text += entry.what + ' ';
-    return text;
-  }
-  void note(Entry entry) {
-    const MutexLock lock(mutex_);
-    entries_.push_back(std::move(entry));
-  }
-
-  std::size_t allocated = 0;
-  std::atomic<int> discarded{0};
-  std::string failing;  // the entry that the driver refuses
-  bool profiling = true;
-
- private:
-  class Memory final : public Buffer {
-   public:
-    explicit Memory(std::size_t bytes) : bytes_(bytes) {}
-    std::size_t size_bytes() const override { return bytes_; }
-    Argument argument() const override { return Argument(const_cast<Memory*>(this)); }
-
-   private:
-    std::size_t bytes_;
-  };
-  struct Step final : public Program {
-    Step(Queues& d, std::string e) : device(d), entry(std::move(e)) {}
-    Status enqueue(std::uint32_t, const Range&, Span<const Argument> arguments,
-                   const LaunchOptions& options, void** profile) override {
-      if (entry == device.failing) return Status(StatusCode::device_error, "refused");
-      if (profile != nullptr) *profile = device.profiling ? this : nullptr;
-      device.note({entry, options.queue, std::vector<Argument>(arguments.begin(), arguments.end()),
-                   options.wait_count, options.event != nullptr, profile != nullptr});
-      return {};
-    }
-    Result<std::unique_ptr<Program>> another(std::string_view name) const override {
-      return std::unique_ptr<Program>(new Step(device, std::string(name)));
-    }
-    std::uint32_t lanes() const override { return KernelState::kLanes; }
-    std::uint64_t max_work_group_size() const override { return 1024; }
-    std::uint64_t local_memory_bytes() const override { return 0; }
-    Queues& device;
-    std::string entry;
-  };
-
-  DeviceInfo info_;
-  Mutex mutex_;
-  std::vector<Entry> entries_ IDLETUNE_GUARDED_BY(mutex_);
-};
 
 struct StepsApplication {
   explicit StepsApplication(std::uint64_t scratch_limit_bytes = 1 << 20) {
@@ -120,10 +36,6 @@ struct StepsApplication {
   Queues device;
   std::unique_ptr<KernelState> kernel;
 };
-
-bool same(const Argument& a, const Argument& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size()) == 0;
-}
 
 }  // namespace
 
