@@ -199,7 +199,8 @@ Payload encode(const Suspect& suspect) {
       .take();
 }
 
-// The origin was appended after version 1 was released; one that is not known takes no byte.
+// The origin was appended after version 1 was released, and then the setup: what is not known, or
+// is none, takes no byte.
 Payload encode(const Measurement& measurement) {
   Writer writer;
   writer.trial(measurement.trial)
@@ -211,7 +212,9 @@ Payload encode(const Measurement& measurement) {
       .number(measurement.checked_seeds)
       .integer(measurement.unix_seconds);
   const auto origin = static_cast<std::uint8_t>(measurement.origin);
-  return origin == 0 ? writer.take() : writer.byte(origin).take();
+  if (origin != 0 || measurement.setup.count() > 0) writer.byte(origin);
+  if (measurement.setup.count() > 0) writer.time(measurement.setup);
+  return writer.take();
 }
 
 Payload encode(const Adoption& adoption) {
@@ -308,6 +311,7 @@ bool decode(Bytes payload, Measurement& out) {
   out.unix_seconds = reader.integer();
   const std::uint8_t origin = reader.at_end() ? 0 : reader.byte();
   out.origin = static_cast<Origin>(origin < kOriginCount ? origin : 0);
+  if (!reader.at_end()) out.setup = reader.time();
   return reader.ok();
 }
 

@@ -104,6 +104,7 @@ struct Measurement {
   std::uint32_t checked_seeds = 0;      // input seeds under which its output was right
   std::int64_t unix_seconds = 0;        // wall clock when measured; 0: the board has none
   Origin origin = Origin::unknown;
+  std::chrono::nanoseconds setup{0};  // what it prepares once; 0: nothing
 };
 
 // The configuration in use for a shape.

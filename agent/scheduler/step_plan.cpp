@@ -109,6 +109,7 @@ void CandidateTrial::on_outcome(const TrialOutcome& outcome) {
     return;
   }
   if (outcome.stage != stage()) return;
+  if (outcome.setup.count() > 0) note_setup(outcome.setup);
   const Nanoseconds time = fastest(outcome);
   if (outcome.stage == TrialStage::measure && time.count() <= 0) {
     message_ = "a run was reported without a time";
@@ -162,6 +163,19 @@ void CandidateTrial::on_checked() {
   }
 }
 
+// The fastest counts, as with runs: the first may have met cold code.
+void CandidateTrial::note_setup(Nanoseconds setup) {
+  const bool shared = context_.launches_left > 0;
+  const double share = shared ? real_ns(setup) / context_.launches_left : 0;
+  const auto less = [](double known, double now) { return known > 0 ? std::min(known, now) : now; };
+  if (next_is_incumbent()) {
+    if (!context_.incumbent_was_set_up) incumbent_share_ns_ = less(incumbent_share_ns_, share);
+    return;
+  }
+  candidate_share_ns_ = less(candidate_share_ns_, share);
+  setup_ = setup_.count() > 0 ? std::min(setup_, setup) : setup;
+}
+
 void CandidateTrial::check_next_seed() {
   seed_ = 1 - seed_;
   state_ = context_.prepared[seed_] ? State::check : State::prepare;
@@ -204,13 +218,20 @@ void CandidateTrial::on_finals_run(Nanoseconds time) {
 
 std::uint32_t CandidateTrial::wins() const {
   std::uint32_t count = 0;
-  for (std::size_t i = 0; i < pairs_; ++i) count += candidate_ns_[i] < incumbent_ns_[i] ? 1u : 0u;
+  for (std::size_t i = 0; i < pairs_; ++i) {
+    const double candidate = candidate_ns_[i] + candidate_share_ns_;
+    count += candidate < incumbent_ns_[i] + incumbent_share_ns_ ? 1u : 0u;
+  }
   return count;
 }
 
-double CandidateTrial::median_pair_ratio() const {
+double CandidateTrial::median_pair_ratio(bool setups) const {
+  const double candidate = setups ? candidate_share_ns_ : 0;
+  const double incumbent = setups ? incumbent_share_ns_ : 0;
   std::array<double, kMaxPairs> ratios{};
-  for (std::size_t i = 0; i < pairs_; ++i) ratios[i] = candidate_ns_[i] / incumbent_ns_[i];
+  for (std::size_t i = 0; i < pairs_; ++i) {
+    ratios[i] = (candidate_ns_[i] + candidate) / (incumbent_ns_[i] + incumbent);
+  }
   return median_of(ratios, pairs_);
 }
 
@@ -224,7 +245,7 @@ bool CandidateTrial::can_still_win(std::uint32_t won) const {
 
 void CandidateTrial::judge_finals() {
   const std::uint32_t won = wins();
-  const double median = median_pair_ratio();
+  const double median = median_pair_ratio(true);
   if (pairs_ >= options_.first_look) {
     const double p = sign_test_p_value(won, static_cast<std::uint32_t>(pairs_));
     if (median <= 1.0 - options_.margin && p <= options_.significance) {
@@ -245,7 +266,9 @@ void CandidateTrial::finish(TrialVerdict verdict) {
   state_ = State::done;
 }
 
-double CandidateTrial::ratio() const { return pairs_ > 0 ? median_pair_ratio() : screening_ratio_; }
+double CandidateTrial::ratio() const {
+  return pairs_ > 0 ? median_pair_ratio(false) : screening_ratio_;
+}
 
 Nanoseconds CandidateTrial::candidate_time() const {
   if (context_.incumbent_time.count() > 0) return times_incumbent(ratio());

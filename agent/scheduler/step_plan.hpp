@@ -48,6 +48,10 @@ struct CandidateContext {
   bool candidate_compiled = false;  // in the runner that will make this trial
   bool incumbent_compiled = true;   // likewise
   std::array<bool, 2> prepared{};   // data of seeds[i] is there for this shape, likewise
+  // Launches that a setup of the candidate is for, and of the incumbent where that was not made
+  // yet: each run of the finals counts its share of it. 0: setups count nothing here.
+  double launches_left = 0;
+  bool incumbent_was_set_up = true;
 };
 
 // The order of play: compile; prepare and check one seed (one that is already prepared, if any);
@@ -60,8 +64,9 @@ struct CandidateContext {
 //
 // Finals: single runs in pairs, candidate and incumbent in alternating order (A B, B A, ...). After
 // `first_look` pairs, and after each further one up to `max_pairs`: adopt if the median of the pair
-// ratios is at most 1 - margin and a one-sided sign test rejects "not faster" at `significance`;
-// reject as soon as neither can happen any more, or the median says slower.
+// ratios (with setups, see CandidateContext) is at most 1 - margin and a one-sided sign test
+// rejects "not faster" at `significance`; reject as soon as neither can happen any more, or the
+// median says slower.
 //
 // Use: while next() gives a request, start it (now or in a later gap), hand its outcome to
 // on_outcome. next() changes nothing. Pure logic, no clock. One thread.
@@ -97,6 +102,7 @@ class CandidateTrial {
   // By how much the candidate was faster in three quarters of the pairs; 0: it was not.
   Nanoseconds least_gain() const;
   Nanoseconds compile_time() const { return compile_time_; }
+  Nanoseconds setup_time() const { return setup_; }  // of the candidate; 0: it has none
   std::size_t pairs() const { return pairs_; }
   const CandidateContext& context() const { return context_; }
 
@@ -124,7 +130,9 @@ class CandidateTrial {
   void judge_finals();
   bool can_still_win(std::uint32_t wins) const;
   std::uint32_t wins() const;
-  double median_pair_ratio() const;
+  // `setups`: with each run's share.
+  double median_pair_ratio(bool setups) const;
+  void note_setup(Nanoseconds setup);
   void finish(TrialVerdict verdict);
 
   StepOptions options_;
@@ -137,6 +145,9 @@ class CandidateTrial {
   std::size_t seed_ = 0;     // index of the seed whose data is in use
   std::size_t checked_ = 0;  // seeds that passed
   Nanoseconds compile_time_{0};
+  Nanoseconds setup_{0};
+  double candidate_share_ns_ = 0;  // of a run, by CandidateContext::launches_left
+  double incumbent_share_ns_ = 0;
   Nanoseconds screening_time_{0};
   double screening_ratio_ = 0;
   std::array<double, kMaxPairs> candidate_ns_{};

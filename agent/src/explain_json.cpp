@@ -126,6 +126,9 @@ std::string explanation_json(const Explanation& e) {
   object.number("cost_ms", e.cost_ms);
   object.number("gain_ms", e.gain_ms);
   object.number("break_even_launches", e.break_even_launches);
+  object.number("setup_ms", e.setup_ms);
+  object.number("setup_break_even_launches", e.setup_break_even_launches);
+  object.count("setups", e.setups);
   object.number("tuning_ms", e.tuning_ms);
   object.number("charged_ms", e.charged_ms);
   object.count("launches", e.launches);

@@ -1,6 +1,7 @@
 #include "agent/tuning/accounts.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "agent/scheduler/nanoseconds.hpp"
 
@@ -58,6 +59,18 @@ void Accounts::launch_was_slower(ShapeTask& task, Nanoseconds loss) {
   task.charged += loss;
 }
 
+namespace {
+
+// Launches since the last call that ran the default since what was adopted had not been set up.
+std::int64_t unprepared(ShapeTask& task) {
+  const VariantScratch* scratch = task.setup();
+  if (scratch == nullptr) return 0;
+  const std::uint64_t all = scratch->unprepared_launches.load(std::memory_order_relaxed);
+  return static_cast<std::int64_t>(all - std::exchange(task.credited_unprepared, all));
+}
+
+}  // namespace
+
 void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   const std::uint64_t launches = task.launches();
   const std::uint64_t fresh = launches - task.credited_launches;
@@ -65,16 +78,18 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   if (fresh == 0 || per_launch.count() == 0) return;
   task.credited_launches = launches;
   const std::int64_t count = static_cast<std::int64_t>(std::min<std::uint64_t>(fresh, 1u << 30));
+  const std::int64_t prepared = count - std::min(count, unprepared(task));
   if (task.kernel.state->profiling_available()) {
     const bool tuned = task.variants.adopted() != nullptr;
     const Nanoseconds saving = tuned ? task.watch.saving_per_launch() : Nanoseconds{0};
-    ledger_.credit(per_launch * count, saving * count);
+    ledger_.credit(per_launch * count, saving * prepared);
   } else {
     // Nobody timed these launches: no more than the clock allows, savings included.
     const Nanoseconds untuned = per_launch + task.least_saving;
     const Nanoseconds granted = task.kernel.device->at_most_the_clock(untuned * count, now);
     const Nanoseconds saved =
-        from_ns(real_ns(granted) * real_ns(task.least_saving) / real_ns(untuned));
+        from_ns(real_ns(granted) * real_ns(task.least_saving) / real_ns(untuned)) * prepared /
+        count;
     ledger_.credit(granted - saved, saved);
   }
 }

@@ -223,7 +223,17 @@ bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
   const Configuration& configuration = proposal->configuration;
   CandidateContext context = candidate_context(task, configuration, task.running());
   context.incumbent_time = task.running_time;
-  if (kernel.in_place.allowed && kernel.state->profiling_available() &&
+  if (task.variants.adopted() != nullptr) {
+    // What is adopted instead of it makes its setup once more, or for the first time.
+    const VariantScratch* setup = task.setup();
+    context.launches_left = std::max(1.0, expected_launches(task));
+    context.incumbent_was_set_up =
+        setup == nullptr || setup->setups_made.load(std::memory_order_relaxed) > 0;
+  }
+  // Launches that time a candidate make no setup for it: the application would pay for that.
+  const Result<LaunchPlan> plan = kernel.state->package().plan(task.slot.shape, configuration);
+  const bool has_setup = plan.ok() && !plan->setup().empty();
+  if (kernel.in_place.allowed && kernel.state->profiling_available() && !has_setup &&
       source == TimeSource::idle) {
     task.work.emplace<TryingInPlace>(TryingInPlace{
         *proposal, InPlaceTrial(step_options(), context, kernel.in_place.max_slowdown),

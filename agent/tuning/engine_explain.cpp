@@ -34,6 +34,12 @@ void explain_figures(const ShapeTask& task, Explanation& text) {
   if (task.default_time.count() > 0 && task.running_time.count() > 0) {
     text.speed_up = text.default_ms / text.running_ms;
   }
+  if (const VariantScratch* scratch = task.setup()) {
+    const SetupPrice price = task.setup_price();
+    text.setup_ms = milliseconds(price.setup);
+    text.setup_break_even_launches = break_even_launches(price);
+    text.setups = scratch->setups_made.load(std::memory_order_relaxed);
+  }
   text.tuning_ms = milliseconds(task.tuning_wall);
   text.charged_ms = milliseconds(task.charged);
   text.launches = task.launches();

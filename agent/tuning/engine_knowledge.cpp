@@ -164,6 +164,12 @@ void TuningEngine::notice_new_shapes() {
       ++kernel->slots_seen;
       shape_task(*kernel, *slot);
     }
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      const double said = task->slot.said_launches.exchange(-1, std::memory_order_relaxed);
+      if (said < 0) continue;
+      task->said_launches = said;
+      task->said_at = 0;
+    }
   }
 }
 
@@ -234,6 +240,9 @@ void TuningEngine::recall_adoption(ShapeTask& task) {
       task.search.is_first_pick(configuration) ? Selection::first_pick : Selection::tuned;
   if (adoption->default_time.count() > 0) task.default_time = adoption->default_time;
   task.recalled = Install{configuration, selection, adoption->expected, true};
+  if (const std::optional<journal::Measurement> known = state.measurement(key)) {
+    task.recalled->setup = known->setup;
+  }
 }
 
 // --- another model ---

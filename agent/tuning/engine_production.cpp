@@ -62,6 +62,22 @@ void TuningEngine::take_sample(ShapeTask& task, const Variant* variant, Nanoseco
   if (task.default_time.count() == 0) task.running_time = task.production.median();
 }
 
+// Until then the default runs. It is charged when it is allowed: it is made at the next launch.
+void TuningEngine::allow_setup(ShapeTask& task) {
+  VariantScratch* scratch = task.setup();
+  if (scratch == nullptr || scratch->setups_allowed.load(std::memory_order_relaxed) > 0) return;
+  SetupSituation situation;
+  situation.launches = expected_launches(task);
+  situation.said = task.said_launches >= 0;
+  situation.allowance = accounts_.ledger().allowance();
+  situation.again = scratch->setups_made.load(std::memory_order_relaxed) > 0;
+  situation.missed = scratch->unprepared_in_a_row.load(std::memory_order_relaxed);
+  const SetupPrice price = task.setup_price();
+  if (!setup_pays(price, situation)) return;
+  accounts_.launch_was_slower(task, price.setup);
+  scratch->setups_allowed.store(1, std::memory_order_relaxed);
+}
+
 void TuningEngine::watch_production(ShapeTask& task) {
   const bool tuned = task.variants.adopted() != nullptr;
   if (task.slot.enqueue_failures.exchange(0, std::memory_order_relaxed) > 0 && tuned) {

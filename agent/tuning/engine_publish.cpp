@@ -66,6 +66,7 @@ void TuningEngine::finish_build() {
     return;
   }
   task.work.emplace<Resting>();
+  task.setup_time = build.install.setup;
   publish(task, std::move(build.variant), build.install.time);
   if (build.install.recalled) return;
   task.least_saving += build.install.least_gain;
@@ -155,6 +156,8 @@ void TuningEngine::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Na
   task.production.clear();
   task.watch = ProductionWatch(task.default_time, time);
   if (!task.kernel.state->profiling_available()) task.watch.profiling_unavailable();
+  task.credited_unprepared = 0;
+  allow_setup(task);
 }
 
 void TuningEngine::demote(ShapeTask& task, const char* why) {

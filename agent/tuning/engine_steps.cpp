@@ -113,7 +113,7 @@ void TuningEngine::conclude(ShapeTask& task, const StepResult& result, Journaled
   const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;
   install(task,
           {result.proposal.configuration, is_first_pick ? Selection::first_pick : Selection::tuned,
-           result.time, false, result.least_gain});
+           result.time, false, result.least_gain, result.setup});
 }
 
 void TuningEngine::record(const ShapeTask& task, const StepResult& result) {
@@ -125,6 +125,7 @@ void TuningEngine::record(const ShapeTask& task, const StepResult& result) {
     measurement.median = measurement.minimum = result.time;
     measurement.samples = 1;
   }
+  measurement.setup = result.setup;
   measurement.compile = result.compile;
   measurement.checked_seeds = result.checked_seeds;
   measurement.origin = origin_of(result.proposal.origin);

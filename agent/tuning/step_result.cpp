@@ -32,6 +32,7 @@ StepResult of_trial(const Proposal& proposal, const Trial& trial) {
 StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
   StepResult result = of_trial(proposal, trial);
   result.least_gain = trial.least_gain();
+  result.setup = trial.setup_time();
   return result;
 }
 

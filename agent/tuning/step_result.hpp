@@ -18,6 +18,7 @@ struct StepResult {
   TrialVerdict verdict = TrialVerdict::reject_failed;
   TrialStatus status = TrialStatus::correct;
   Nanoseconds time{0};              // of a launch; 0 unless `correct`
+  Nanoseconds setup{0};             // of the candidate; 0: it has none
   Nanoseconds compile{0};           // code generation of the first launch included
   std::uint32_t checked_seeds = 0;  // data sets on which the output was right
   std::string message{};            // what failed; may be empty

@@ -241,6 +241,7 @@ void TuningEngine::housekeeping() {
       drain_tickets(*task);  // may start a build
       accounts_.credit_launches(*task, now());
       watch_production(*task);
+      allow_setup(*task);
       task->variants.reclaim();
     }
   }

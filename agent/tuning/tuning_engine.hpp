@@ -128,6 +128,7 @@ class TuningEngine {
   void drain_tickets(ShapeTask& task);
   void take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time);
   void watch_production(ShapeTask& task);
+  void allow_setup(ShapeTask& task);
   void begin_recheck(ShapeTask& task);
 
   // Choosing.

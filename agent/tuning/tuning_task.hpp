@@ -14,6 +14,7 @@
 #include "agent/launch/kernel_state.hpp"
 #include "agent/launch/published_variants.hpp"
 #include "agent/scheduler/production_watch.hpp"
+#include "agent/scheduler/setup_decision.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/tuning/device_task.hpp"
 #include "agent/tuning/kernel_model.hpp"
@@ -33,6 +34,7 @@ struct Install {
   Nanoseconds time{0};        // expected per launch
   bool recalled = false;      // an earlier session adopted it
   Nanoseconds least_gain{0};  // per launch against what runs, of comparisons side by side
+  Nanoseconds setup{0};       // of the configuration; 0: none, or not known any more
 };
 
 struct ShapeTask {
@@ -51,7 +53,8 @@ struct ShapeTask {
   PublishedVariants variants;
   Nanoseconds running_time{0};  // per launch, as last measured; 0: unknown
   Nanoseconds default_time{0};
-  RecentTimes production;  // sampled launches of what runs now
+  Nanoseconds setup_time{0};  // of what runs; 0: it has none, or unknown
+  RecentTimes production;     // sampled launches of what runs now
   // Per launch as the application runs it, or as last measured where no launch was sampled.
   Nanoseconds launch_time() const {
     return production.count() > 0 ? production.median() : running_time;
@@ -84,11 +87,23 @@ struct ShapeTask {
   std::uint32_t past_sessions = 0;
   std::uint64_t past_active_seconds = 0;
   std::uint64_t credited_launches = 0;
+  std::uint64_t credited_unprepared = 0;  // of those, that ran the default for want of a setup
   Nanoseconds first_seen{0};
   Nanoseconds tuning_wall{0};
   Nanoseconds charged{0};
 
   const Configuration& running() const { return variants.running().configuration; }
+  // Null where what was adopted has no setup, or nothing was.
+  VariantScratch* setup() const {
+    const Variant* variant = variants.adopted();
+    return variant != nullptr && !variant->plan.setup().empty() ? variant->scratch.get() : nullptr;
+  }
+  SetupPrice setup_price() const {
+    // A journal that lost what it takes.
+    constexpr int kUnknownRuns = 100;
+    return {setup_time.count() > 0 ? setup_time : kUnknownRuns * default_time, default_time,
+            running_time};
+  }
   std::uint64_t launches() const { return slot.launches.load(std::memory_order_relaxed); }
 };
 

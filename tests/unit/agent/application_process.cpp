@@ -1,6 +1,7 @@
 // Started by agent_device_test: an application that tunes one kernel for one shape until every
 // configuration has been tried, and tells what it sees. It may be killed, or die, at any moment.
 //   application_process <package> <state folder> helper|in_process <dimension>...
+// Of a kernel whose name ends in "_product" it also looks at every element of the result.
 // Lines that it sends:
 //   start <running milliseconds> <configuration>   what was adopted earlier, before the first
 //   launch state <running milliseconds> <configuration>   a new configuration was adopted log
@@ -8,6 +9,7 @@
 //   <why>        nothing is left to try
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -95,6 +97,20 @@ std::string adopted(const Explanation& explanation) {
   return std::to_string(explanation.running_ms) + " " + explanation.running_text;
 }
 
+// Each element of a product of ones is the number of its terms.
+void expect_product(const KernelPackage& package, const Shape& shape,
+                    const std::vector<Argument>& arguments, RawApplication& application) {
+  const std::string name(package.name());
+  if (name.size() < 8 || name.substr(name.size() - 8) != "_product") return;
+  cl_mem result = nullptr;
+  std::memcpy(&result, arguments.back().data(), sizeof result);
+  const auto elements = static_cast<std::size_t>(shape[0] * shape[1]);
+  for (const float element : application.read(result, elements)) {
+    if (element != static_cast<float>(shape[2])) throw std::runtime_error("a wrong result");
+  }
+  application.write(result, std::vector<float>(elements, -1.0f));
+}
+
 constexpr std::chrono::milliseconds kSlice{50};
 
 void tune(Channel& channel, const std::string& package_path, const AgentOptions& options,
@@ -113,6 +129,7 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
     start = adopted(*known);
   }
   say(channel, "start " + start);
+  kernel.expect_launches(shape, 1e9);
   const std::vector<Argument> arguments = arguments_for(*package, shape, application);
   for (;;) {
     for (int i = 0; i < 4; ++i) {
@@ -121,6 +138,7 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
       if (!status.ok()) throw std::runtime_error(status.to_string());
     }
     application.finish();
+    expect_product(*package, shape, arguments, application);
     const IdleReport report = agent.tune_now(kSlice);
     const Explanation now = get(kernel.explain(shape));
     // Its time alone may change as well: comparisons go on, and are no adoptions.

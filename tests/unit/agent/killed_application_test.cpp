@@ -8,10 +8,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "agent/journal/summary.hpp"
 #include "models/core/random.hpp"
-#include "platform/os/boot.hpp"
 #include "tests/unit/agent/application_child.hpp"
+#include "tests/unit/agent/deaths.hpp"
 #include "tests/unit/agent/tuned_packages.hpp"
 #include "tests/unit/agent/watched_agent.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -19,35 +18,6 @@
 using namespace idletune;
 using namespace idletune::test;
 using namespace std::chrono_literals;
-
-namespace {
-
-// What was under way when the application died, and what the next start makes of it.
-struct Death {
-  std::size_t compiling = 0;
-  std::size_t running = 0;
-  std::uint32_t accused = 0;
-};
-
-Death death_of(const std::string& state) {
-  Death death;
-  const journal::JournalSummary found = journal_of(state);
-  for (const journal::State::OpenTrial& trial : found.state.open_trials()) {
-    ++(trial.intent.stage == journal::IntentStage::run ? death.running : death.compiling);
-  }
-  // Judged on a copy.
-  const TemporaryFolder copy;
-  const auto bytes = read_file(state + "/" + journal::kJournalName, 8u << 20);
-  REQUIRE(bytes.ok());
-  REQUIRE(write_file_atomically(copy.file(journal::kJournalName), *bytes).ok());
-  journal::JournalOptions options;
-  options.boot = boot_identity();
-  const auto judged = journal::Journal::open(open_posix_storage(copy.path()), options);
-  death.accused = judged->recovery().new_suspects + judged->recovery().new_quarantines;
-  return death;
-}
-
-}  // namespace
 
 // IDLETUNE_TEST_KILLS=30 kills it more often.
 TEST_CASE("an application killed ten times keeps its adoptions and accuses only what ran") {

@@ -99,6 +99,27 @@ TEST_CASE("the origin was appended: without it, or of a later version, it reads 
   CHECK(out.origin == Origin::unknown);
 }
 
+TEST_CASE("the setup was appended after the origin, and a measurement without one is as before") {
+  Measurement measurement = sample_measurement();
+  measurement.origin = Origin::learned;
+  const Payload before = encode(measurement);
+  measurement.setup = std::chrono::nanoseconds(123456);
+  Payload payload = encode(measurement);
+  REQUIRE(payload.size() > before.size());
+  CHECK(Payload(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(before.size())) ==
+        before);
+  Measurement out;
+  REQUIRE(decode(payload, out));
+  CHECK(out.setup == measurement.setup);
+  CHECK(out.origin == Origin::learned);
+  REQUIRE(decode(before, out));
+  CHECK(out.setup.count() == 0);
+  measurement.origin = Origin::unknown;
+  REQUIRE(decode(encode(measurement), out));
+  CHECK(out.setup == measurement.setup);
+  CHECK(out.origin == Origin::unknown);
+}
+
 TEST_CASE("a name comes back as it was, and one that is too long is refused") {
   const Name name{NameKind::kernel, 0x1122334455667788ull, "gemm\n12345\nM N K\nMWG NWG"};
   Name out;

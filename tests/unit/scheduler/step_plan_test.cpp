@@ -32,6 +32,8 @@ CandidateContext context_of(double incumbent_us) {
 struct ScriptedRunner {
   double candidate_us = 50;
   double incumbent_us = 100;
+  double candidate_setup_us = 0;
+  double incumbent_setup_us = 0;
   std::function<double(int)> drift = [](int) { return 1.0; };
   TrialStatus check_status[2] = {TrialStatus::correct, TrialStatus::correct};
   std::string log;  // one letter per stage: C P K (check) c (candidate runs) i (incumbent runs)
@@ -52,6 +54,7 @@ struct ScriptedRunner {
         break;
       case TrialStage::measure:
         log += incumbent ? 'i' : 'c';
+        outcome.setup = us(incumbent ? incumbent_setup_us : candidate_setup_us);
         for (std::uint32_t i = 0; i < request.repeats; ++i) {
           const double time = (incumbent ? incumbent_us : candidate_us) * drift(runs++);
           outcome.samples.push_back(us(time));
@@ -410,4 +413,37 @@ TEST_CASE("a baseline that fails says why and has no time") {
   CHECK(baseline.status() == TrialStatus::correctness);
   CHECK(baseline.message() == "element 3");
   CHECK(baseline.time() == Nanoseconds(0));
+}
+
+TEST_CASE("a candidate's setup counts over the launches that are left") {
+  const auto verdict = [](double launches_left) {
+    CandidateContext context = context_of(100);
+    context.launches_left = launches_left;
+    ScriptedRunner runner;  // 50 against 100 us
+    runner.candidate_setup_us = 1000;
+    CandidateTrial trial({}, context);
+    while (const auto request = trial.next()) trial.on_outcome(runner.make(*request));
+    CHECK(trial.setup_time() == us(1000));
+    CHECK(trial.candidate_time() == us(50));  // of a launch
+    return trial.verdict();
+  };
+  CHECK(verdict(10) == TrialVerdict::reject_slow);  // 150 us each
+  CHECK(verdict(100) == TrialVerdict::adopt);       // 60 us
+  CHECK(verdict(0) == TrialVerdict::adopt);         // whether it pays is asked elsewhere
+}
+
+TEST_CASE("an incumbent whose setup is still to be made counts it as well") {
+  const auto verdict = [](bool was_set_up) {
+    CandidateContext context = context_of(100);
+    context.launches_left = 10;
+    context.incumbent_was_set_up = was_set_up;
+    ScriptedRunner runner;
+    runner.candidate_us = 120;
+    runner.incumbent_setup_us = 1000;
+    CandidateTrial trial({}, context);
+    while (const auto request = trial.next()) trial.on_outcome(runner.make(*request));
+    return trial.verdict();
+  };
+  CHECK(verdict(true) == TrialVerdict::reject_slow);
+  CHECK(verdict(false) == TrialVerdict::adopt);  // 120 against 200 us
 }

@@ -1,0 +1,91 @@
+// Applications that are killed while they tune kernels of several steps, or with a setup.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+
+#include "models/core/random.hpp"
+#include "tests/unit/agent/application_child.hpp"
+#include "tests/unit/agent/deaths.hpp"
+#include "tests/unit/agent/tuned_packages.hpp"
+
+using namespace idletune;
+using namespace idletune::test;
+
+namespace {
+
+constexpr int kKillsOfAState = 5;
+
+struct Kills {
+  int all = 0;
+  int while_tuning = 0;
+  Death deaths;
+  int adoptions = 0;  // that some start found
+};
+
+// One application after the other on one state, each killed at a random moment; the last one is
+// left alone until it has tried everything.
+void kill_often(const std::string& package, const Shape& shape, int times, Random& random,
+                Kills& kills) {
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  bool adopted = false;
+  for (int death = 0; death < times; ++death) {
+    CAPTURE(death);
+    Process process(package, state, "helper", shape);
+    CHECK(process.read_until("start ", kPatience));
+    if (adopted) CHECK(process.last("start ") != "start default");
+    kills.adoptions += process.last("start ") != "start default";
+    const std::uint64_t steps = random.below(4);
+    for (std::uint64_t i = 0; i < steps; ++i) (void)process.read_until("log ", kPatience);
+    (void)process.read_until("end ", std::chrono::microseconds(random.below(250000)));
+    process.kill();
+    CAPTURE(process.text());
+    CHECK(process.count("log failed") == 0);
+    const Death now = death_of(state);
+    CHECK(now.accused == now.running);
+    ++kills.all;
+    kills.while_tuning += process.last("end ").empty();
+    kills.deaths.compiling += now.compiling;
+    kills.deaths.running += now.running;
+    kills.deaths.accused += now.accused;
+    adopted = adopted || !process.last("state ").empty();
+  }
+  Process last(package, state, "helper", shape);
+  CHECK(last.read_until("end ", kPatience));
+  CAPTURE(last.text());
+  CHECK(last.count("log failed") == 0);
+  (void)last.wait();
+  CHECK(journal_of(state).state.adoption_count() == 1);
+}
+
+// IDLETUNE_TEST_KILLS=50 kills it more often.
+void survive_kills(const std::string& name, const Shape& shape, std::uint64_t seed) {
+  const char* more = std::getenv("IDLETUNE_TEST_KILLS");
+  const int wanted = more == nullptr ? 3 : std::atoi(more);
+  const TemporaryFolder folder;
+  const std::string package =
+      write_package(folder, described(IDLETUNE_TEST_DATA_FOLDER "/packages/" + name + ".xml"));
+  Random random(seed);
+  Kills kills;
+  while (kills.all < wanted) {
+    kill_often(package, shape, std::min(kKillsOfAState, wanted - kills.all), random, kills);
+  }
+  MESSAGE(name << ": of " << kills.all << " deaths " << kills.while_tuning << " while tuning, "
+               << kills.deaths.compiling << " while compiling, " << kills.deaths.running
+               << " while running, accused " << kills.deaths.accused << "; " << kills.adoptions
+               << " starts found an adoption");
+  CHECK(kills.while_tuning >= 1);
+}
+
+}  // namespace
+
+TEST_CASE("an application that tunes a kernel of three steps survives being killed") {
+  survive_kills("padded_product", {37, 96, 50}, 20261122);
+}
+
+TEST_CASE("an application that tunes a kernel with a setup survives being killed") {
+  survive_kills("packed_product", {32, 192, 128}, 20261123);
+}
