@@ -221,6 +221,7 @@ class Join {
       const KernelDescription& d = family_.members[i].description;
       for (const DescribedParameter& p : d.parameters) names_[i][p.name] = of_member(i, p.name);
       for (const DescribedStep& step : d.steps) entries_[i].insert(step.entry);
+      for (const DescribedStep& step : d.setup) entries_[i].insert(step.entry);
       if (d.steps.empty()) entries_[i].insert(d.entry);
     }
     const std::string& reference = first().description.reference.entry;
@@ -282,13 +283,20 @@ class Join {
       const std::string name = argument.name;
       if (is_given(argument) && !is_first) {
         argument_names_[name] = given_arguments(first().description)[given++]->name;
+        if (argument.constant) make_constant(argument_names_[name]);
         continue;
       }
-      if (argument.kind == ArgumentKind::scratch) argument.size = guarded(i, argument.size, "0");
+      if (is_own_memory(argument.kind)) argument.size = guarded(i, argument.size, "0");
       if (argument.kind == ArgumentKind::local) argument.size = guarded(i, argument.size, "1");
       argument_names_[name] = is_first ? add(std::move(argument)) : add_or_find(i, argument);
     }
     if (is_first) first_argument_names_ = argument_names_;
+  }
+  // What one member relies on, the application promises for all.
+  void make_constant(const std::string& name) {
+    for (DescribedArgument& argument : out_.arguments) {
+      argument.constant = argument.constant || argument.name == name;
+    }
   }
   std::string add(DescribedArgument argument) {
     out_.arguments.push_back(std::move(argument));
@@ -321,13 +329,17 @@ class Join {
       for (const DescribedArgument& argument : d.arguments) step.arguments.push_back(argument.name);
       all.push_back(std::move(step));
     }
+    sequence(i, std::move(all), out_.steps);
+    sequence(i, d.setup, out_.setup);
+  }
+  void sequence(std::size_t i, std::vector<DescribedStep> all, std::vector<DescribedStep>& out) {
     for (DescribedStep& step : all) {
       step.entry = of_member(i, step.entry);
       step.launch = launch(i, step.launch);
       for (std::string& name : step.arguments) name = argument_names_[name];
       step.condition = step.condition.empty() ? DescribedExpression(runs(i), step.where)
                                               : guarded(i, step.condition, "0");
-      out_.steps.push_back(std::move(step));
+      out.push_back(std::move(step));
     }
   }
   DescribedLaunch launch(std::size_t i, DescribedLaunch launch) const {
@@ -351,7 +363,7 @@ class Join {
       out_.reference.launch = launch(i, first().description.launch);
     }
     for (const DescribedArgument& argument : first().description.arguments) {
-      if (argument.kind == ArgumentKind::scratch) continue;
+      if (is_own_memory(argument.kind)) continue;
       out_.reference.arguments.push_back(first_argument_names_[argument.name]);
     }
   }

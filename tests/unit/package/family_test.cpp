@@ -210,3 +210,29 @@ TEST_CASE("a family is read from XML, members beside it") {
   CHECK(refused("<family name='f'><member name='1' file='row_product.xml'/></family>") ==
         "f.xml:1: <member>: '1' is not a C identifier");
 }
+
+TEST_CASE("a member may prepare something that the others do without") {
+  DescribedFamily family;
+  family.name = "product";
+  family.members = {{"plain", described("packed_product.xml")},
+                    {"packed", described("packed_product.xml")}};
+  KernelDescription& plain = family.members[0].description;
+  plain.parameters[0].values = {0};
+  plain.setup.clear();
+  plain.steps.pop_back();
+  plain.arguments.pop_back();
+  for (DescribedArgument& argument : plain.arguments) argument.constant = false;
+  const auto package = packed(family);
+  CHECK(package->setup_count() == 1);
+  const Shape shape{16, 64, 32};
+  CHECK(package->plan(shape, {0, 0, 1, 1, 0, 1, 1})->setup().empty());
+  const auto converts = package->plan(shape, {1, 0, 1, 1, 1, 1, 16});
+  REQUIRE_MESSAGE(converts.ok(), converts.status().message());
+  REQUIRE(converts->setup().size() == 1);
+  CHECK(converts->setup()[0].spec.entry == "packed_transpose");
+  std::size_t constants = 0;
+  for (std::size_t i = 0; i < package->argument_count(); ++i) {
+    constants += package->argument(i).constant;
+  }
+  CHECK(constants == 1);
+}
