@@ -311,7 +311,7 @@ bool decode(Bytes payload, Measurement& out) {
   out.unix_seconds = reader.integer();
   const std::uint8_t origin = reader.at_end() ? 0 : reader.byte();
   out.origin = static_cast<Origin>(origin < kOriginCount ? origin : 0);
-  if (!reader.at_end()) out.setup = reader.time();
+  out.setup = reader.at_end() ? std::chrono::nanoseconds(0) : reader.time();
   return reader.ok();
 }
 
