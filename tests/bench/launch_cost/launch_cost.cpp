@@ -295,7 +295,8 @@ void require_that_allocations_count() {
   if (counted != 3 || grown.empty()) throw std::runtime_error("allocations are not counted");
 }
 
-int run(bool quick, bool json) {
+// `only`: the scenarios whose name holds this.
+int run(bool quick, bool json, const std::string& only) {
   require_that_allocations_count();
   const Effort on_stub = quick ? Effort{20, 100, 1} : Effort{2000, 1000, 20};
   const DeviceEffort on_device = quick ? DeviceEffort{4, 4} : DeviceEffort{200, 50};
@@ -303,6 +304,7 @@ int run(bool quick, bool json) {
   std::vector<Measurement> measurements;
   bool all_sane = true;
   for (const StubScenario& scenario : kStubScenarios) {
+    if (std::string(scenario.name).find(only) == std::string::npos) continue;
     measurements.push_back(measure_on_stub(stub, scenario, on_stub));
     all_sane = sane(measurements.back(), true) && all_sane;
   }
@@ -322,18 +324,21 @@ int run(bool quick, bool json) {
 
 int main(int argc, char** argv) {
   bool quick = false, json = false;
+  std::string only;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--quick") == 0) {
       quick = true;
     } else if (std::strcmp(argv[i], "--json") == 0) {
       json = true;
+    } else if (std::strcmp(argv[i], "--only") == 0 && i + 1 < argc) {
+      only = argv[++i];
     } else {
-      std::fprintf(stderr, "usage: launch_cost [--quick] [--json]\n");
+      std::fprintf(stderr, "usage: launch_cost [--quick] [--json] [--only TEXT]\n");
       return 2;
     }
   }
   try {
-    return idletune::bench::run(quick, json);
+    return idletune::bench::run(quick, json, only);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "launch_cost: %s\n", error.what());
     return 1;
