@@ -71,7 +71,11 @@ void LoopDependences::load(std::uint64_t address, bool updates) {
   }
 }
 
-void LoopDependences::store(std::uint64_t address) { place_of(address) = {address, ++time_}; }
+void LoopDependences::store(std::uint64_t address, std::uint64_t bytes) {
+  ++time_;
+  place_of(address) = {address, time_};
+  for (std::uint64_t at = address + 4; at < address + bytes; at += 4) place_of(at) = {at, time_};
+}
 
 // Iterations of a loop each time that it runs, as the mean; 1 if two in a row were never seen.
 double LoopDependences::threads_of(std::uint32_t loop,

@@ -47,7 +47,8 @@ class LoopDependences {
   void enter(std::uint32_t block);
   // `updates`: the place gets a sum, product, least or largest value of what it had.
   void load(std::uint64_t address, bool updates);
-  void store(std::uint64_t address);
+  // Of that many bytes, whose beginnings of 4 may be loaded one by one.
+  void store(std::uint64_t address, std::uint64_t bytes = 4);
   // What comes next does not follow what came before.
   void restart() { running_.clear(); }
 

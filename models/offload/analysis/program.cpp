@@ -166,6 +166,11 @@ void Tracer::enter(std::uint32_t block) {
   }
 }
 
+void Tracer::fill(std::uint64_t address, std::uint64_t bytes) {
+  // Whatever is loaded of it later: its single bytes.
+  for (std::uint64_t i = 0; i < bytes; ++i) dependences_.store(address + i, 1);
+}
+
 void Tracer::leave() {
   run_block();
   dependences_.restart();
@@ -194,7 +199,7 @@ void Tracer::run_block() {
       where = addresses_[accesses++];
     }
     if (operation.kind == OperationKind::load) dependences_.load(where, operation.updates);
-    if (operation.kind == OperationKind::store) dependences_.store(where);
+    if (operation.kind == OperationKind::store) dependences_.store(where, operation.bytes);
     analysis_.execute_in_burst(number, where);
   }
   operations_ += block.operations;

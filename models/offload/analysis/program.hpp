@@ -55,6 +55,8 @@ class Tracer {
   void enter(std::uint32_t block);
   // The next access of the block that runs.
   void access(std::uint64_t address) { addresses_.push_back(address); }
+  // The block that runs fills memory, or copies to it.
+  void fill(std::uint64_t address, std::uint64_t bytes);
   // The block that runs has come to its end, and nothing is known of what follows.
   void leave();
   // A gap: the block that runs is not analysed. See Analysis::restart().

@@ -49,6 +49,7 @@ void RegionRecord::bulk(std::uint64_t to, std::uint64_t from, std::uint64_t byte
     }
     if (tracing) analysis_->execute_in_burst(operation, address);
   };
+  if (tracing) tracer_->fill(to, bytes);
   for (std::uint64_t done = 0; done < bytes; done += kWord) {
     one(load, from + done, false);
     one(store, to + done, true);

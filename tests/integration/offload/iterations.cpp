@@ -39,6 +39,13 @@ IDLETUNE_OFFLOAD_REGION void independent_own_array(int n) {  // the same places,
     b[i] = own[i % 4] + own[3];
   }
 }
+IDLETUNE_OFFLOAD_REGION void independent_zeroed_array(int n) {  // a fill, not a loop of stores
+  for (int i = 0; i < n; ++i) {
+    float own[32] = {};
+    for (int k = 0; k < 64; ++k) own[(i + k) % 32] += a[k];
+    b[i] = own[1] + own[31];
+  }
+}
 float largest_of(const float* row, int n) {
   float largest = row[0];
   for (int k = 1; k < n; ++k) largest = row[k] > largest ? row[k] : largest;
@@ -124,6 +131,7 @@ int main() {
   independent_rows(kSide);
   independent_steps(kN);
   independent_own_array(kN);
+  independent_zeroed_array(kSide);
   independent_with_calls(kSide);
   const float sum = reduction_product(kN);
   const int best = reduction_largest(kN);
