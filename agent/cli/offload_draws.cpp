@@ -47,6 +47,20 @@ nlohmann::json classes_of(const offload::SampleSet& set, const offload::DrawResu
 
 std::string percent(double share) { return format_number(100 * share, 1) + " %"; }
 
+void print_classes(const nlohmann::json& classes, const CliContext& context) {
+  TextTable by_class({{"speed-up up to", Align::right},
+                      {"tests", Align::right},
+                      {"mean error", Align::right},
+                      {"geometric mean", Align::right},
+                      {"range right", Align::right}});
+  for (const auto& one : classes) {
+    by_class.add_row({one["up_to"].is_null() ? "any" : format_number(one["up_to"], 0),
+                      one["tests"].dump(), percent(one["mean"]), percent(one["geometric"]),
+                      percent(one["range_right"])});
+  }
+  context.print(by_class);
+}
+
 }  // namespace
 
 void add_draw_options(Verb& verb, DrawArguments& arguments) {
@@ -109,17 +123,7 @@ void evaluate_with_draws(const DrawArguments& arguments, const LearnerArguments&
   if (!set.device.empty()) context.print("GPU: " + set.device + "\n");
   for (const std::string& remark : set.remarks) context.print(remark + "\n");
   context.print(table);
-  TextTable by_class({{"speed-up up to", Align::right},
-                      {"tests", Align::right},
-                      {"mean error", Align::right},
-                      {"geometric mean", Align::right},
-                      {"range right", Align::right}});
-  for (const auto& one : classes) {
-    by_class.add_row({one["up_to"].is_null() ? "any" : format_number(one["up_to"], 0),
-                      one["tests"].dump(), percent(one["mean"]), percent(one["geometric"]),
-                      percent(one["range_right"])});
-  }
-  context.print(by_class);
+  print_classes(classes, context);
 }
 
 }  // namespace idletune::cli
