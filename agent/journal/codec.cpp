@@ -1,5 +1,7 @@
 #include "agent/journal/codec.hpp"
 
+#include <cstring>
+
 namespace idletune::journal {
 namespace {
 
@@ -36,6 +38,15 @@ class Writer {
     for (std::int64_t value : values) integer(value);
     return *this;
   }
+  // Dimensions, in the upper half of the first byte how many features follow, and their bits.
+  Writer& shape(const Shape& shape) {
+    byte(static_cast<std::uint8_t>(shape.size() | shape.feature_count() << 4));
+    for (std::size_t i = 0; i < shape.size(); ++i) integer(shape[i]);
+    for (std::size_t i = shape.size(); i < shape.input_count(); ++i) {
+      word(static_cast<std::uint64_t>(shape.words()[i]));
+    }
+    return *this;
+  }
   Writer& text(const std::string& value, std::size_t limit) {
     const std::size_t size = value.size() < limit ? value.size() : limit;
     number(size);
@@ -44,7 +55,7 @@ class Writer {
   }
   Writer& trial(const Trial& trial) {
     word(trial.kernel).word(trial.device).word(trial.driver);
-    return list(trial.shape.values()).list(trial.configuration.values());
+    return shape(trial.shape).list(trial.configuration.values());
   }
   Writer& key(const ShapeKey& key) {
     return word(key.kernel).word(key.device).word(key.driver).word(key.shape);
@@ -103,9 +114,17 @@ class Reader {
   }
   Shape shape() {
     Shape shape;
-    const std::uint8_t size = byte();
-    if (size > kMaxDimensions) ok_ = false;
-    for (std::uint8_t i = 0; ok_ && i < size; ++i) shape.push_back(integer());
+    const std::uint8_t counts = byte();
+    const unsigned size = counts & 15u;
+    const unsigned features = counts >> 4;
+    if (size > kMaxDimensions || features > kMaxFeatures) ok_ = false;
+    for (unsigned i = 0; ok_ && i < size; ++i) shape.push_back(integer());
+    for (unsigned i = 0; ok_ && i < features; ++i) {
+      const std::uint64_t bits = word();
+      double feature;
+      std::memcpy(&feature, &bits, sizeof feature);
+      shape.push_feature(feature);
+    }
     return shape;
   }
   Configuration configuration() {
@@ -183,7 +202,7 @@ Payload encode(const ShapeKey& key) { return Writer().key(key).take(); }
 Payload encode(const Quarantine& quarantine) {
   return Writer()
       .key(quarantine.key)
-      .list(quarantine.trial.shape.values())
+      .shape(quarantine.trial.shape)
       .list(quarantine.trial.configuration.values())
       .byte(static_cast<std::uint8_t>(quarantine.reason))
       .text(quarantine.detail, kMaxDetailBytes)
@@ -193,7 +212,7 @@ Payload encode(const Quarantine& quarantine) {
 Payload encode(const Suspect& suspect) {
   return Writer()
       .key(suspect.key)
-      .list(suspect.trial.shape.values())
+      .shape(suspect.trial.shape)
       .list(suspect.trial.configuration.values())
       .number(suspect.deaths)
       .take();
@@ -233,7 +252,7 @@ Payload encode(const Ledger& ledger) {
 Payload encode(const ShapeStatistics& statistics) {
   return Writer()
       .word(statistics.kernel)
-      .list(statistics.shape.values())
+      .shape(statistics.shape)
       .number(statistics.launches)
       .number(statistics.active_seconds)
       .number(statistics.sessions)

@@ -85,9 +85,9 @@ class LaunchTable {
  public:
   explicit LaunchTable(std::size_t max_shapes);
   static std::uint64_t hash(const Shape& shape) {
-    std::uint64_t h = 0x9e3779b97f4a7c15ull + shape.size();
-    for (std::size_t i = 0; i < shape.size(); ++i) {
-      h = (h ^ static_cast<std::uint64_t>(shape[i])) * 0xff51afd7ed558ccdull;
+    std::uint64_t h = 0x9e3779b97f4a7c15ull + shape.input_count();
+    for (const std::int64_t word : shape.words()) {
+      h = (h ^ static_cast<std::uint64_t>(word)) * 0xff51afd7ed558ccdull;
       h ^= h >> 32;
     }
     return h;

@@ -63,7 +63,12 @@ class Writer {
     integer(name, static_cast<std::uint32_t>(value.size()));
     put(value.data(), value.size());
   }
-  // A Shape or Configuration.
+  // Dimensions, in the upper half of their number how many features follow, and their bits.
+  void shape(const char* name, const Shape& shape) {
+    integer(name, static_cast<std::uint32_t>(shape.size() | shape.feature_count() << 16));
+    for (const std::int64_t word : shape.words()) integer(name, word);
+  }
+  // A Configuration.
   template <class Values>
   void values(const char* name, const Values& value, std::size_t) {
     integer(name, static_cast<std::uint32_t>(value.size()));
@@ -151,6 +156,23 @@ class Reader {
       std::int64_t element = 0;
       integer(name, element);
       value.push_back(element);
+    }
+  }
+  void shape(const char* name, Shape& shape) {
+    std::uint32_t counts = 0;
+    integer(name, counts);
+    const std::uint32_t size = counts & 0xffff;
+    const std::uint32_t features = counts >> 16;
+    if (size > kMaxDimensions || features > kMaxFeatures) return fail(name);
+    for (std::uint32_t i = 0; i < size; ++i) {
+      std::int64_t dimension = 0;
+      integer(name, dimension);
+      shape.push_back(dimension);
+    }
+    for (std::uint32_t i = 0; i < features; ++i) {
+      double feature = 0;
+      number(name, feature);
+      shape.push_feature(feature);
     }
   }
   void times(const char* name, std::vector<Nanoseconds>& value, std::size_t limit) {
@@ -243,7 +265,7 @@ void code_ready(Fields& fields, Value& ready) {
 template <class Fields, class Value>
 void code_request(Fields& fields, Value& request) {
   fields.enumeration("stage", request.stage, 4);
-  fields.values("shape", request.shape, kMaxDimensions);
+  fields.shape("shape", request.shape);
   fields.values("configuration", request.configuration, kMaxParameters);
   fields.integer("seed", request.seed);
   fields.integer("repeats", request.repeats);

@@ -76,6 +76,7 @@ Shape small_shape(const KernelPackage& package, const Shape& shape,
     for (const std::int64_t dimension : shape.values()) {
       small.push_back(std::min(std::int64_t{1} << bits, dimension));
     }
+    for (std::size_t i = 0; i < shape.feature_count(); ++i) small.push_feature(shape.feature(i));
     const Result<LaunchPlan> plan = configuration != nullptr ? package.plan(small, *configuration)
                                                              : package.reference_plan(small);
     if (plan.ok()) break;

@@ -65,7 +65,8 @@ std::uint64_t digest_of(Bytes bytes) { return Digest().add(bytes).value(); }
 
 std::uint64_t digest_of(const Shape& shape) {
   Digest digest;
-  for (std::int64_t d : shape.values()) digest.add_signed(d);
+  for (std::int64_t word : shape.words()) digest.add_signed(word);
+  if (shape.feature_count() > 0) digest.add(std::uint64_t{shape.feature_count()});
   return digest.value();
 }
 

@@ -2,6 +2,8 @@
 #include <idletune/result.hpp>
 #include <idletune/text.hpp>
 
+#include <cstring>
+
 namespace idletune {
 
 const char* status_code_name(StatusCode code) {
@@ -50,6 +52,22 @@ const std::string& Status::message() const {
 std::string Status::to_string() const {
   if (ok()) return "ok";
   return joined({status_code_name(code()), ": ", message()});
+}
+
+void Shape::push_feature(double feature) {
+  if (features_ == kMaxFeatures) {
+    overflow_ = true;
+    return;
+  }
+  feature += 0.0;  // one zero, not two
+  std::memcpy(&values_[input_count()], &feature, sizeof feature);
+  ++features_;
+}
+
+double Shape::feature(std::size_t i) const {
+  double feature;
+  std::memcpy(&feature, &values_[size_ + i], sizeof feature);
+  return feature;
 }
 
 const char* trial_status_name(TrialStatus status) {

@@ -23,18 +23,18 @@ namespace {
 
 constexpr std::size_t kFew = 20;  // problems that an application has, again and again
 
-struct Problem {
+struct ProblemSize {
   double sizes[3];
 };
 
 // Median over 21 rounds of the mean time of one selection among random problems.
 template <class F>
-double time_of(const std::vector<Problem>& problems, const F& select) {
+double time_of(const std::vector<ProblemSize>& problems, const F& select) {
   std::vector<double> rounds;
   for (int round = 0; round < 21; ++round) {
     std::size_t sum = 0;
     const double begin = bench::thread_time_us();
-    for (const Problem& p : problems) sum += select(p);
+    for (const ProblemSize& p : problems) sum += select(p);
     const double end = bench::thread_time_us();
     volatile std::size_t sink = sum;
     (void)sink;
@@ -44,8 +44,8 @@ double time_of(const std::vector<Problem>& problems, const F& select) {
   return rounds[rounds.size() / 2];
 }
 
-std::vector<Problem> grid() {
-  std::vector<Problem> problems;
+std::vector<ProblemSize> grid() {
+  std::vector<ProblemSize> problems;
   const double sizes[] = {0,   1,    7,    64,   255,  256,  257,  300,  512,  700,
                           768, 1000, 1024, 1500, 2048, 2500, 3000, 3840, 4096, 100000};
   for (const double m : sizes) {
@@ -57,7 +57,7 @@ std::vector<Problem> grid() {
 }
 
 bool agree(const SelectorView& selector, int number) {
-  for (const Problem& p : grid()) {
+  for (const ProblemSize& p : grid()) {
     const std::size_t a = selector.select({p.sizes, 3}).number;
     const std::size_t b = generated_select(number, p.sizes[0], p.sizes[1], p.sizes[2]);
     const bool covers = selector.covers({p.sizes, 3});
@@ -86,8 +86,8 @@ int main(int argc, char** argv) {
   if (!model.ok()) return 1;
   const KernelKnowledge& kernel = (*model)->kernels()[0];
   Random random(1);
-  std::vector<Problem> problems(quick ? 1000 : 100000);
-  for (Problem& p : problems) {
+  std::vector<ProblemSize> problems(quick ? 1000 : 100000);
+  for (ProblemSize& p : problems) {
     for (double& size : p.sizes) size = static_cast<double>(256 + random.below(3585));
   }
   for (std::size_t s = 0; s < kernel.selector_count(); ++s) {
@@ -95,12 +95,12 @@ int main(int argc, char** argv) {
     const int number = static_cast<int>(s);
     if (!agree(selector, number)) return 1;
     for (const bool again : {false, true}) {
-      std::vector<Problem> asked = problems;
+      std::vector<ProblemSize> asked = problems;
       for (std::size_t i = 0; i < asked.size() && again; ++i) asked[i] = problems[i % kFew];
-      const double from_model = time_of(asked, [&](const Problem& p) {
+      const double from_model = time_of(asked, [&](const ProblemSize& p) {
         return selector.select({p.sizes, 3}).number;
       });
-      const double from_code = time_of(asked, [&](const Problem& p) {
+      const double from_code = time_of(asked, [&](const ProblemSize& p) {
         return generated_select(number, p.sizes[0], p.sizes[1], p.sizes[2]);
       });
       std::printf(

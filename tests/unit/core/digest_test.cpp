@@ -52,6 +52,9 @@ TEST_CASE("where one value ends and the next begins counts") {
   CHECK(pair("", "abc") != pair("abc", ""));
   CHECK(Digest().add(std::uint64_t{1}).value() != Digest().add(std::string_view("\1")).value());
   CHECK(digest_of(Shape{1, 2}) != digest_of(Shape{2, 1}));
+  CHECK(digest_of(Problem({1, 2}, {0.5})) != digest_of(Problem({1, 2}, {0.25})));
+  CHECK(digest_of(Problem({1, 2}, {0.5})) != digest_of(Problem({1, 2})));
+  CHECK(digest_of(Problem({1}, {0})) != digest_of(Problem({1, 0})));
   CHECK(digest_of(Configuration{1}) != digest_of(Configuration{1, 0}));
   CHECK(digest_of(std::string_view("a")) != digest_of(std::string_view("a\0", 2)));
 }

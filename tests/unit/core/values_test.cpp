@@ -61,6 +61,25 @@ TEST_CASE("a shape says when it was given too many dimensions") {
   CHECK(Shape{1, 2} == Shape{1, 2});
 }
 
+TEST_CASE("a problem has features behind its dimensions") {
+  Problem problem({1, 2}, {0.5, -0.0});
+  CHECK(problem.size() == 2);
+  CHECK(problem.feature_count() == 2);
+  CHECK(problem.feature(0) == 0.5);
+  CHECK(problem.input(1) == 2);
+  CHECK(problem.input(2) == 0.5);
+  CHECK(problem == Problem({1, 2}, {0.5, 0.0}));
+  CHECK(problem != Problem({1, 2}, {0.5}));
+  CHECK(problem != Problem({1, 2}, {0.25, 0}));
+  CHECK(problem != Problem({1, 2}));
+  problem.push_back(3);  // too late
+  CHECK(problem.overflow());
+  Problem full;
+  for (int i = 0; i < 9; ++i) full.push_feature(i);
+  CHECK(full.feature_count() == kMaxFeatures);
+  CHECK(full.overflow());
+}
+
 TEST_CASE("a configuration keeps at most 32 values") {
   Configuration configuration;
   CHECK(configuration.empty());

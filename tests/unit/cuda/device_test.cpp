@@ -22,7 +22,7 @@ using idletune::test::current_context;
 using idletune::test::driver_of;
 using idletune::test::groups_of;
 using idletune::test::open_stub;
-using idletune::test::Problem;
+using idletune::test::ScaleProblem;
 namespace cuda = idletune::cuda;
 
 TEST_CASE("a CUDA device describes itself with all versions that matter") {
@@ -76,7 +76,7 @@ TEST_CASE("the tuner's stream has the lowest priority, and the info says whether
   {
     auto device = open_stub(stub);
     auto program = compile_on(*device);
-    Problem problem(*device);
+    ScaleProblem problem(*device);
     CHECK(device->info().low_priority_queue);
     REQUIRE(program->enqueue(0, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
     CHECK(stub.launch().priority == -5);
@@ -99,7 +99,8 @@ TEST_CASE("the tuner's stream has the lowest priority, and the info says whether
   stub.fail("cuStreamCreateWithPriority", 801, 0);
   auto device = open_stub(stub);
   CHECK(!device->info().low_priority_queue);
-  CHECK(device->run(*compile_on(*device), groups_of(8, 4), Problem(*device).arguments, 1s).ok());
+  CHECK(
+      device->run(*compile_on(*device), groups_of(8, 4), ScaleProblem(*device).arguments, 1s).ok());
 }
 
 TEST_CASE("each failing call while opening CUDA is an error with its name, and leaks nothing") {
@@ -184,7 +185,7 @@ TEST_CASE(
     CHECK(cuda::handles(device).stream == stream);
     CHECK(device.info().low_priority_queue);
     auto program = compile_on(device);
-    Problem problem(device);
+    ScaleProblem problem(device);
     REQUIRE(program->enqueue(0, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
     CHECK(stub.launch().stream == stream);
     CHECK(stub.launch().context == context);

@@ -26,15 +26,15 @@ using idletune::test::CudaStub;
 using idletune::test::driver_of;
 using idletune::test::groups_of;
 using idletune::test::open_stub;
-using idletune::test::Problem;
 using idletune::test::request_for;
+using idletune::test::ScaleProblem;
 namespace cuda = idletune::cuda;
 
 TEST_CASE("a CUDA launch is one call with grid, block and exactly its arguments") {
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device, "", 2);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   Range range;
   range.global = {64, 32, 6};
   range.local = {8, 4, 3};
@@ -65,7 +65,7 @@ TEST_CASE("sizes that do not divide, lanes and arguments that do not fit are ref
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   auto enqueue = [&](const Range& range) {
     return program->enqueue(0, range, problem.arguments, {}, nullptr);
   };
@@ -97,7 +97,7 @@ TEST_CASE("where the driver cannot tell the parameters, missing arguments are ze
   stub.set(CUDA_STUB_PARAMETER_INFO, 0);
   auto device = open_stub(stub);
   auto program = compile_on(*device);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   const Argument few[] = {problem.arguments[0], problem.arguments[1], problem.arguments[2]};
   REQUIRE(program->enqueue(0, groups_of(4, 4), few, {}, nullptr).ok());
   const CudaStubLaunch launch = stub.launch();
@@ -114,7 +114,7 @@ TEST_CASE("a CUDA launch goes to the stream it names, with its events") {
   auto device = open_stub(stub);
   auto driver = driver_of(stub);
   auto program = compile_on(*device);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   const auto context = static_cast<cuda::ContextHandle>(cuda::handles(*device).context);
   REQUIRE(driver->CtxPushCurrent(context) == cuda::kSuccess);
   cuda::StreamHandle stream = nullptr;
@@ -162,7 +162,7 @@ TEST_CASE("a ticket waits for its launch, is read once, and its events are used 
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device, "-DRUN_US=7");
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   auto launched = [&] {
     void* ticket = nullptr;
     REQUIRE(program->enqueue(0, groups_of(8, 4), problem.arguments, {}, &ticket).ok());
@@ -196,7 +196,7 @@ TEST_CASE("a launch that cannot be timed is launched all the same, without a tic
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   auto ticket_of_launch = [&] {
     int something = 0;
     void* ticket = &something;
@@ -230,7 +230,7 @@ TEST_CASE("threads launch one kernel at the same time while another reads the ti
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device, "-DRUN_US=1", 4);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   constexpr int kThreads = 3;
   constexpr int kLaunches = 400;
   std::atomic<int> refused{0}, untimed{0};
@@ -307,7 +307,7 @@ TEST_CASE("another kernel function of a CUDA module is found without loading aga
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device, "", 3);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   stub.reset();
   auto same = program->another("scale");
   REQUIRE_MESSAGE(same.ok(), same.status().to_string());

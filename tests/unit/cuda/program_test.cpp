@@ -21,8 +21,8 @@ using idletune::test::groups_of;
 using idletune::test::open_stub;
 using idletune::test::open_with_cache;
 using idletune::test::overwrite;
-using idletune::test::Problem;
 using idletune::test::request_for;
+using idletune::test::ScaleProblem;
 using idletune::test::TemporaryFolder;
 namespace cuda = idletune::cuda;
 
@@ -69,7 +69,7 @@ TEST_CASE("an architecture newer than NVRTC gets PTX, which the driver compiles"
   auto device = open_stub(stub);
   auto program = compile_on(*device);
   CHECK(std::string(stub.last_image()).rfind("stub ptx compute_90\n", 0) == 0);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   CHECK(device->run(*program, groups_of(8, 4), problem.arguments, 1s).ok());
 }
 
@@ -81,7 +81,7 @@ TEST_CASE("a compiled CUDA program is found again, by options, source and archit
   {
     auto device = open_with_cache(stub, folder);
     auto program = compile_on(*device, "-DA=1");
-    Problem problem(*device);
+    ScaleProblem problem(*device);
     CHECK(device->run(*program, groups_of(8, 4), problem.arguments, 1s).ok());
     CHECK(cuda::cache_counters(*device).hits == 1);
     CHECK(stub.nvrtc_calls("nvrtcCompileProgram") == 1);
@@ -160,7 +160,7 @@ TEST_CASE("without NVRTC cached programs run, and others are refused with the re
   CHECK(!(*device)->info().has_compiler);
   CHECK((*device)->info().driver.find("no NVRTC") != std::string::npos);
   auto program = compile_on(**device, "-DA=1");
-  Problem problem(**device);
+  ScaleProblem problem(**device);
   CHECK((*device)->run(*program, groups_of(8, 4), problem.arguments, 1s).ok());
   auto refused = (*device)->compile(request_for("-DA=2"));
   REQUIRE(refused.code() == StatusCode::unsupported);

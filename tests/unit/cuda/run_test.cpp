@@ -15,15 +15,15 @@ using idletune::test::compile_on;
 using idletune::test::CudaStub;
 using idletune::test::groups_of;
 using idletune::test::open_stub;
-using idletune::test::Problem;
 using idletune::test::request_for;
+using idletune::test::ScaleProblem;
 namespace cuda = idletune::cuda;
 
 TEST_CASE("a run gives the time between its events and computes what it should") {
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device, "-DRUN_US=123");
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   stub.set(CUDA_STUB_EVENT_POLLS, 5);
   auto times = device->run(*program, groups_of(8, 4), problem.arguments, 10s);
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
@@ -38,7 +38,7 @@ TEST_CASE("no time, a backward time and failing calls of a CUDA run are device e
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   auto run = [&] { return device->run(*program, groups_of(8, 4), problem.arguments, 10s); };
   for (long run_ns : {0L, -5000L}) {
     stub.set(CUDA_STUB_RUN_NS, run_ns);
@@ -69,7 +69,7 @@ TEST_CASE(
   auto device = open_stub(stub);
   auto good = compile_on(*device);
   auto bad = compile_on(*device, "-DBEHAVIOUR=1");
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   void* ticket = nullptr;
   REQUIRE(good->enqueue(0, groups_of(8, 4), problem.arguments, {}, &ticket).ok());
   auto times = device->run(*bad, groups_of(8, 4), problem.arguments, 10s);
@@ -92,7 +92,8 @@ TEST_CASE(
   CHECK(good->enqueue(0, groups_of(8, 4), problem.arguments, {}, nullptr).message() == expected);
   CHECK(device->elapsed(ticket).status().message() == expected);
   CHECK(stub.calls(nullptr) == calls);
-  problem = Problem(*open_stub(CudaStub()));  // what the lost device still holds is let go unfreed
+  problem =
+      ScaleProblem(*open_stub(CudaStub()));  // what the lost device still holds is let go unfreed
   good.reset();
   bad.reset();
   device.reset();
@@ -102,7 +103,7 @@ TEST_CASE("an error of the application's own launches ends tuning on its device 
   CudaStub stub;
   auto device = open_stub(stub);
   auto program = compile_on(*device);
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   void* ticket = nullptr;
   REQUIRE(program->enqueue(0, groups_of(8, 4), problem.arguments, {}, &ticket).ok());
   CHECK(device->usable().ok());
@@ -116,7 +117,7 @@ TEST_CASE("after a CUDA timeout tuning is refused, launches go on and nothing is
   auto device = open_stub(stub);
   auto program = compile_on(*device);
   auto endless = compile_on(*device, "-DBEHAVIOUR=3");
-  Problem problem(*device);
+  ScaleProblem problem(*device);
   const auto start = std::chrono::steady_clock::now();
   auto times = device->run(*endless, groups_of(8, 4), problem.arguments, 20ms);
   REQUIRE(times.code() == StatusCode::timeout);

@@ -55,8 +55,8 @@ inline Range groups_of(std::size_t global, std::size_t local) {
 }
 
 // Two buffers and the arguments of `scale` for them.
-struct Problem {
-  explicit Problem(Device& device, int count = 8) {
+struct ScaleProblem {
+  explicit ScaleProblem(Device& device, int count = 8) {
     std::vector<float> values(static_cast<std::size_t>(count));
     for (int i = 0; i < count; ++i) values[static_cast<std::size_t>(i)] = static_cast<float>(i);
     for (std::unique_ptr<Buffer>* buffer : {&out, &in}) {

@@ -35,6 +35,22 @@ TEST_CASE("sessions, intents and keys come back as they were") {
   CHECK(shape_key == sample_trial().shape_key());
 }
 
+TEST_CASE("the features of a problem come back bit by bit") {
+  Intent intent = sample_intent();
+  intent.trial.shape = Problem({512, 7}, {12.1, 1e-300, 0, 1e300});
+  Intent read;
+  REQUIRE(decode(encode(intent), read));
+  CHECK(same(read.trial, intent.trial));
+  ShapeStatistics statistics;
+  statistics.shape = intent.trial.shape;
+  ShapeStatistics statistics_read;
+  REQUIRE(decode(encode(statistics), statistics_read));
+  CHECK(statistics_read.shape == intent.trial.shape);
+  Payload bytes = encode(intent);
+  bytes[24] = 0x92;  // nine features
+  CHECK_FALSE(decode(bytes, read));
+}
+
 TEST_CASE("quarantines and suspects come back as they were") {
   Quarantine quarantine;
   REQUIRE(decode(encode(sample_quarantine()), quarantine));

@@ -36,14 +36,14 @@ std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise)
   return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-struct Problem {
+struct GemmProblem {
   std::int64_t m, n, k;
   float alpha, beta;
 };
 
 // Inputs of a problem, and what the result must be.
 struct Data {
-  Data(const Problem& problem, std::uint64_t seed) {
+  Data(const GemmProblem& problem, std::uint64_t seed) {
     Random random(seed);
     const auto m = static_cast<std::size_t>(problem.m);
     const auto n = static_cast<std::size_t>(problem.n);
@@ -98,7 +98,7 @@ std::size_t wrong_elements(const Data& data, const std::vector<float>& result, s
 }
 
 std::size_t run_and_count_wrong(Device& device, Program& program, const Range& range,
-                                const Problem& problem) {
+                                const GemmProblem& problem) {
   const Data data(problem, kSeed);
   const auto a = upload(device, data.a);
   const auto b = upload(device, data.b);
@@ -123,13 +123,14 @@ bool fits(const Device& device, const LaunchPlan& plan) {
 }
 
 void check_configuration(Device& device, const KernelPackage& package,
-                         const Configuration& configuration, const std::vector<Problem>& problems) {
+                         const Configuration& configuration,
+                         const std::vector<GemmProblem>& problems) {
   auto first_plan = package.plan({1, 1, 1}, configuration);
   REQUIRE_MESSAGE(first_plan.ok(), first_plan.status().to_string());
   if (!fits(device, *first_plan)) return;
   const auto program =
       compile(device, package, package.entry(), package.compile_options(configuration));
-  for (const Problem& p : problems) {
+  for (const GemmProblem& p : problems) {
     auto plan = package.plan({p.m, p.n, p.k}, configuration);
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
     CAPTURE(to_text(package.space(), configuration));
@@ -144,7 +145,7 @@ void check_configuration(Device& device, const KernelPackage& package,
 
 // Ones, primes, multiples of every tile and one beside them, long and thin ones, depths on both
 // sides of the unrolling and the tile.
-const std::vector<Problem> kProblems{
+const std::vector<GemmProblem> kProblems{
     {1, 1, 1, 1.0f, 0.0f},       {1, 40, 1, -0.5f, 0.0f},    {40, 1, 40, 1.0f, 1.0f},
     {17, 31, 37, 1.0f, 0.0f},    {17, 31, 37, 2.5f, -0.5f},  {32, 64, 32, 1.0f, 0.0f},
     {128, 128, 32, -0.5f, 1.0f}, {129, 127, 33, 1.0f, 0.0f}, {7, 3, 65, 0.0f, 0.75f},
@@ -175,7 +176,7 @@ TEST_CASE("the reference of gemm agrees with double precision") {
   const auto device = open_first_device();
   const auto program =
       compile(*device, *package, package->reference_entry(), package->reference_options());
-  for (const Problem& p : kProblems) {
+  for (const GemmProblem& p : kProblems) {
     auto plan = package->reference_plan({p.m, p.n, p.k});
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
     CAPTURE(p.m);
@@ -206,7 +207,7 @@ TEST_CASE("a fault in gemm is found") {
   const Configuration& configuration = (*package)->default_configuration();
   const auto program =
       compile(*device, **package, (*package)->entry(), (*package)->compile_options(configuration));
-  const Problem problem{9, 21, 35, 1.0f, 1.0f};
+  const GemmProblem problem{9, 21, 35, 1.0f, 1.0f};
   auto plan = (*package)->plan({problem.m, problem.n, problem.k}, configuration);
   REQUIRE(plan.ok());
   CHECK(run_and_count_wrong(*device, *program, plan->first().range, problem) > 0);
@@ -231,7 +232,7 @@ TEST_CASE("random configurations of gemm with every parameter value are right fo
 TEST_CASE("every parameter value of gemm is right for a tiny shape") {
   const auto package = open_gemm();
   const auto device = open_first_device();
-  const std::vector<Problem> problems{{9, 21, 35, 1.0f, 1.0f}};
+  const std::vector<GemmProblem> problems{{9, 21, 35, 1.0f, 1.0f}};
   check_configuration(*device, *package, package->default_configuration(), problems);
   const auto work_items = [&](const Configuration& configuration) {
     const Range range = package->plan({9, 21, 35}, configuration).value().first().range;

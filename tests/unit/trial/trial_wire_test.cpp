@@ -80,6 +80,18 @@ TEST_CASE("requests come back as they went") {
   CHECK(decoded->ignore_device_limits);
 }
 
+TEST_CASE("the features of a request's problem come back") {
+  TrialRequest request;
+  request.shape = Problem({512, 0}, {12.1, 0});
+  std::vector<std::uint8_t> frame = encode(request);
+  const auto payload = [&] { return Bytes(frame).subspan(12); };
+  const auto read = decode_request(payload());
+  REQUIRE(read.ok());
+  CHECK(read->shape == request.shape);
+  frame[12 + 3] = 9;  // features
+  CHECK_FALSE(decode_request(payload()).ok());
+}
+
 TEST_CASE("outcomes come back as they went") {
   TrialOutcome outcome;
   outcome.stage = TrialStage::check;
