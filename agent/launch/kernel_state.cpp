@@ -108,7 +108,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
     Result<ShapeSlot*> made = slot_for(shape);
     if (!made.ok()) {
       return made.code() == StatusCode::out_of_memory ? launch_unslotted(options, shape, arguments)
-                                                      : made.status();
+                                                      : unless_no_work(shape, made.status());
     }
     slot = *made;
   }
@@ -393,10 +393,17 @@ void KernelState::constants_changed(const Shape& shape) {
   }
 }
 
+// Where a dimension of 0 leaves nothing to do, nothing is done.
+Status KernelState::unless_no_work(const Shape& shape, Status status) const {
+  return package_->has_no_work(shape) ? Status() : status;
+}
+
 Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& shape,
                                      Span<const Argument> arguments) {
   Variant variant;
-  if (Status status = plan_default(shape, variant); !status.ok()) return status;
+  if (Status status = plan_default(shape, variant); !status.ok()) {
+    return unless_no_work(shape, std::move(status));
+  }
   if (Status status = take_scratch(shape, variant, VariantScratch::kAlways); !status.ok())
     return status;
   Argument all[kMaxArguments];

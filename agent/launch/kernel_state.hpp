@@ -107,6 +107,7 @@ class KernelState {
   // Device memory for what the variant's steps hand on, and its setup prepares. `setups`: how many
   // launches may make. Errors: out_of_memory, beyond the limit.
   Status take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const;
+  Status unless_no_work(const Shape& shape, Status status) const;
   Status launch_unslotted(const LaunchOptions& options, const Shape& shape,
                           Span<const Argument> arguments);
   // What the application passes, checked for kind and type, to its places in all[argument_count_].

@@ -73,6 +73,15 @@ struct DescribedTolerance {
   DescribedExpression scale;  // over dimensions; empty: 0
 };
 
+// A number that a problem has besides its dimensions.
+struct DescribedFeature {
+  std::string name;
+  DescribedExpression value;            // over dimensions; empty: the application gives it
+  DescribedExpression over;             // over dimensions, divides the value; empty: nothing does
+  std::vector<std::string> categories;  // the names of 0, 1, ...; empty: a number
+  std::string where;                    // for messages; may be empty
+};
+
 struct KernelDescription {
   std::string name;
   std::string where;  // file name for messages; may be empty
@@ -82,6 +91,8 @@ struct KernelDescription {
   Dialect dialect = Dialect::portable;
   std::string options;  // further compiler options
   std::vector<std::string> dimensions;
+  std::vector<std::string> zero_dimensions;  // those that may be 0
+  std::vector<DescribedFeature> features;
   std::vector<DescribedParameter> parameters;
   std::vector<DescribedExpression> constraints;
   DescribedLaunch launch;            // of a variant of one launch

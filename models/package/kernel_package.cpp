@@ -3,14 +3,18 @@
 #include <idletune/text.hpp>
 
 #include <algorithm>
+#include <cfloat>
+#include <cstdio>
 #include <utility>
 
 #include "models/core/scalar.hpp"
 #include "models/package/package_contents.hpp"
+#include "models/space/identifier.hpp"
 
 namespace idletune {
 namespace {
 
+using space::FeatureContents;
 using space::LaunchGeometry;
 using space::PackageContents;
 using space::StepContents;
@@ -28,6 +32,43 @@ Status no_value(const PackageContents& package, TextPieces what, const Expressio
                  expression_error_name(error), ")"});
 }
 
+bool has_zero(const Shape& shape) {
+  for (const std::int64_t dimension : shape.values()) {
+    if (dimension == 0) return true;
+  }
+  return false;
+}
+
+Status check_feature(const PackageContents& package, const FeatureContents& feature, double value) {
+  const std::size_t categories = feature.categories.size();
+  if (!(value >= 0 && value <= DBL_MAX)) {
+    return failed(package, StatusCode::invalid_argument,
+                  {"feature '", feature.name, "' must be a finite number of at least 0"});
+  }
+  const auto number = static_cast<std::size_t>(std::min<double>(value, space::kMaxCategories));
+  if (categories == 0 || (number < categories && static_cast<double>(number) == value)) return {};
+  return failed(
+      package, StatusCode::invalid_argument,
+      {"feature '", feature.name, "' must be a whole number from 0 ('", feature.categories.front(),
+       "') to ", categories - 1, " ('", feature.categories.back(), "')"});
+}
+
+Status check_features(const PackageContents& package, const Shape& shape) {
+  const std::size_t expected = package.given_features;
+  if (shape.feature_count() != expected) {
+    std::string names;
+    for (std::size_t i = 0; i < expected; ++i) append(names, {" ", package.features[i].name});
+    return failed(package, StatusCode::invalid_argument,
+                  {"expected ", expected, " features", expected > 0 ? ":" : "", names, ", got ",
+                   shape.feature_count()});
+  }
+  for (std::size_t i = 0; i < expected; ++i) {
+    Status status = check_feature(package, package.features[i], shape.feature(i));
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
 Status check_shape(const PackageContents& package, const Shape& shape) {
   if (shape.overflow() || shape.size() != package.dimensions.size()) {
     return failed(
@@ -35,11 +76,13 @@ Status check_shape(const PackageContents& package, const Shape& shape) {
         {"expected a shape of ", package.dimensions.size(), " dimensions, got ", shape.size()});
   }
   for (std::size_t i = 0; i < shape.size(); ++i) {
-    if (shape[i] >= 1) continue;
-    return failed(package, StatusCode::invalid_argument,
-                  {"dimension '", package.dimensions[i], "' must be at least 1, got ", shape[i]});
+    const int minimum = (package.zero_dimensions >> i & 1) != 0 ? 0 : 1;
+    if (shape[i] >= minimum) continue;
+    return failed(
+        package, StatusCode::invalid_argument,
+        {"dimension '", package.dimensions[i], "' must be at least ", minimum, ", got ", shape[i]});
   }
-  return Status();
+  return check_features(package, shape);
 }
 
 Status check_configuration(const PackageContents& package, const Configuration& configuration) {
@@ -140,16 +183,32 @@ Status plan_step(const PackageContents& package, const StepContents& step, const
   return {};
 }
 
+// Whether a global size is 0, as it may be where a dimension is.
+bool has_work(const StepContents& step, const Shape& shape, const Configuration& configuration) {
+  for (const Expression& size : step.launch.global) {
+    const Evaluation value = size.evaluate(shape.values(), configuration.values());
+    if (value.ok() && value.value == 0) return false;
+  }
+  return true;
+}
+
+// Without steps where a dimension of 0 leaves none of them any work.
 Result<LaunchPlan> plan_steps(const PackageContents& package,
                               const std::vector<StepContents>& steps, const Shape& shape,
                               const Configuration& configuration) {
   LaunchPlan plan;
+  const bool zero = has_zero(shape);
+  bool idle = false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const Expression& condition = steps[i].condition;
     if (!condition.code().empty()) {
       const Evaluation holds = condition.evaluate(shape.values(), configuration.values());
       if (!holds.ok()) return no_value(package, {"condition"}, condition, holds.error);
       if (holds.value == 0) continue;
+    }
+    if (zero && !has_work(steps[i], shape, configuration)) {
+      idle = true;
+      continue;
     }
     PlannedStep planned;
     planned.index = static_cast<std::uint8_t>(i);
@@ -161,7 +220,7 @@ Result<LaunchPlan> plan_steps(const PackageContents& package,
     }
     plan.add(planned, steps[i].of_setup);
   }
-  if (!plan.steps().empty()) return plan;
+  if (idle || !plan.steps().empty()) return plan;
   return failed(package, StatusCode::unsupported, {"no step's condition holds for this shape"});
 }
 
@@ -176,6 +235,21 @@ Result<LaunchPlan> checked_plan(const PackageContents& package,
     }
   }
   return plan_steps(package, steps, shape, configuration);
+}
+
+Result<LaunchPlan> with_work(const PackageContents& package, Result<LaunchPlan> plan) {
+  if (!plan.ok() || !plan->steps().empty()) return plan;
+  return failed(package, StatusCode::unsupported, {"there is no work for this shape"});
+}
+
+// What a feature's expressions say; below 0: no value.
+double computed(const FeatureContents& feature, const Shape& shape) {
+  const Evaluation value = feature.value.evaluate(shape.values(), {});
+  if (!value.ok()) return -1;
+  if (feature.over.code().empty()) return static_cast<double>(value.value);
+  const Evaluation over = feature.over.evaluate(shape.values(), {});
+  if (!over.ok() || over.value == 0) return -1;
+  return static_cast<double>(value.value) / static_cast<double>(over.value);
 }
 
 std::string options_for(const PackageContents& package, const Configuration& configuration) {
@@ -229,6 +303,62 @@ std::size_t KernelPackage::dimension_count() const { return contents_->dimension
 std::string_view KernelPackage::dimension_name(std::size_t dimension) const {
   return contents_->dimensions[dimension];
 }
+std::size_t KernelPackage::feature_count() const { return contents_->features.size(); }
+std::size_t KernelPackage::given_feature_count() const { return contents_->given_features; }
+std::string_view KernelPackage::feature_name(std::size_t feature) const {
+  return contents_->features[feature].name;
+}
+std::string KernelPackage::input_names() const {
+  std::string names;
+  for (const std::string_view name : contents_->dimensions) {
+    append(names, {names.empty() ? "" : " ", name});
+  }
+  for (const FeatureContents& feature : contents_->features) append(names, {" ", feature.name});
+  return names;
+}
+std::string KernelPackage::feature_text(std::size_t feature) const {
+  const FeatureContents& contents = contents_->features[feature];
+  std::string text = contents.value.text();
+  if (!contents.over.code().empty()) append(text, {" over ", contents.over.text()});
+  return text;
+}
+
+Shape KernelPackage::with_features(const Shape& given) const {
+  Shape problem = given;
+  for (std::size_t i = given.feature_count(); i < contents_->features.size(); ++i) {
+    const double value = computed(contents_->features[i], given);
+    problem.push_feature(value > 0 ? value : 0);
+  }
+  return problem;
+}
+
+std::string KernelPackage::problem_text(const Shape& problem) const {
+  std::string text;
+  for (std::size_t i = 0; i < problem.size() && i < dimension_count(); ++i) {
+    append(text, {i > 0 ? " " : "", dimension_name(i), "=", problem[i]});
+  }
+  for (std::size_t i = 0; i < problem.feature_count() && i < feature_count(); ++i) {
+    const FeatureContents& feature = contents_->features[i];
+    const double value = problem.feature(i);
+    append(text, {" ", feature.name, "="});
+    if (value < static_cast<double>(feature.categories.size())) {
+      text += feature.categories[static_cast<std::size_t>(value)];
+    } else {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.6g", value);
+      text += number;
+    }
+  }
+  return text;
+}
+
+bool KernelPackage::has_no_work(const Shape& shape) const {
+  if (!has_zero(shape)) return false;
+  const Result<LaunchPlan> plan =
+      checked_plan(*contents_, contents_->steps, true, shape, default_configuration());
+  return plan.ok() && plan->steps().empty();
+}
+
 std::size_t KernelPackage::argument_count() const { return contents_->arguments.size(); }
 const ArgumentSpec& KernelPackage::argument(std::size_t index) const {
   return contents_->arguments[index];
@@ -251,7 +381,9 @@ Result<std::uint64_t> KernelPackage::buffer_bytes(std::size_t argument, const Sh
   if (!elements.ok()) return elements.status();
   const ArgumentSpec& spec = package.arguments[argument];
   constexpr std::int64_t kMaxElements = INT64_MAX / 8;  // so that bytes fit 64 bits
-  if (is_own_memory(spec.kind) && *elements == 0) return scalar_size_bytes(spec.type);
+  if (*elements == 0 && (is_own_memory(spec.kind) || has_zero(shape))) {
+    return scalar_size_bytes(spec.type);
+  }
   if (*elements < 1 || *elements > kMaxElements) {
     return failed(package, StatusCode::unsupported,
                   {"size of buffer '", spec.name, "': '", package.argument_sizes[argument].text(),
@@ -288,7 +420,8 @@ Span<const Expression> KernelPackage::shape_constraints() const {
 
 Result<LaunchPlan> KernelPackage::plan(const Shape& shape,
                                        const Configuration& configuration) const {
-  return checked_plan(*contents_, contents_->steps, true, shape, configuration);
+  return with_work(*contents_,
+                   checked_plan(*contents_, contents_->steps, true, shape, configuration));
 }
 
 std::string KernelPackage::compile_options(const Configuration& configuration) const {
@@ -306,9 +439,10 @@ std::string KernelPackage::reference_options() const {
   return options_for(*contents_, contents_->reference_configuration);
 }
 Result<LaunchPlan> KernelPackage::reference_plan(const Shape& shape) const {
-  return checked_plan(*contents_,
-                      reference_is_own_kernel() ? contents_->reference : contents_->steps,
-                      reference_entry() == entry(), shape, contents_->reference_configuration);
+  return with_work(
+      *contents_,
+      checked_plan(*contents_, reference_is_own_kernel() ? contents_->reference : contents_->steps,
+                   reference_entry() == entry(), shape, contents_->reference_configuration));
 }
 
 Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {

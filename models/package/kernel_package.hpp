@@ -138,11 +138,13 @@ struct Tolerance {
 
 // Immutable after open; every function may be called from any thread. Functions that take a shape
 // or a configuration report
-//   invalid_argument  wrong number of dimensions or parameters, a dimension below 1, an expression
-//                     without a value (division by zero, overflow);
+//   invalid_argument  wrong number of dimensions, features or parameters, a dimension below its
+//                     minimum, a feature that is not a finite number of at least 0 or not one of
+//                     its categories, an expression without a value (division by zero, overflow);
 //   unsupported       the configuration does not apply to this shape: a constraint over dimensions
 //                     is violated, a size is not positive, a global size is not a multiple of its
-//                     local one, no step's condition holds, or more than LaunchPlan::kMaxSteps.
+//                     local one, no step's condition holds or has work, or more than
+//                     LaunchPlan::kMaxSteps.
 // They allocate only when they fail.
 class KernelPackage {
  public:
@@ -173,11 +175,26 @@ class KernelPackage {
 
   std::size_t dimension_count() const;
   std::string_view dimension_name(std::size_t dimension) const;
+  // Features: those that the application gives, then those that are computed.
+  std::size_t feature_count() const;
+  std::size_t given_feature_count() const;
+  std::string_view feature_name(std::size_t feature) const;
+  // "M N mean_row": of dimensions, then features. Allocates.
+  std::string input_names() const;
+  // How one is computed: "M * N", "M over N"; empty: it is given. Allocates.
+  std::string feature_text(std::size_t feature) const;
+  // A launched problem with the computed features behind the given ones. One without a value, or
+  // below 0, is 0: features say what is likely to be fast, never what is launched.
+  Shape with_features(const Shape& given) const;
+  // "M=64 transposed=yes mean_row=12.5", of a problem with or without computed features. Allocates.
+  std::string problem_text(const Shape& problem) const;
+  // Whether a dimension of 0 leaves no step of the default configuration anything to do.
+  bool has_no_work(const Shape& shape) const;
 
   std::size_t argument_count() const;
   const ArgumentSpec& argument(std::size_t index) const;
-  // Size of a buffer or of own memory, in bytes. Own memory that a configuration does not need has
-  // one element.
+  // Size of a buffer or of own memory, in bytes. Own memory that a configuration does not need, and a
+  // buffer that a dimension of 0 leaves empty, have one element.
   Result<std::uint64_t> buffer_bytes(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;
   // What the application does not pass: the value of a dimension argument, which its type can hold

@@ -103,9 +103,10 @@ class Compiler {
 
   Status compile(PackageContents& out) {
     using Part = Status (Compiler::*)(PackageContents&);
-    for (Part part : {&Compiler::identity, &Compiler::make_names, &Compiler::make_constraints,
-                      &Compiler::configurations, &Compiler::arguments, &Compiler::steps,
-                      &Compiler::reference, &Compiler::tolerance, &Compiler::work}) {
+    for (Part part :
+         {&Compiler::identity, &Compiler::make_names, &Compiler::features,
+          &Compiler::make_constraints, &Compiler::configurations, &Compiler::arguments,
+          &Compiler::steps, &Compiler::reference, &Compiler::tolerance, &Compiler::work}) {
       if (Status status = (this->*part)(out); !status.ok()) return status;
     }
     return Status();
@@ -137,6 +138,7 @@ class Compiler {
     }
     std::vector<std::string> all = d_.dimensions;
     all.insert(all.end(), parameter_names_.begin(), parameter_names_.end());
+    for (const DescribedFeature& feature : d_.features) all.push_back(feature.name);
     for (const std::string& name : all) {
       if (!space::is_identifier(name)) return fail("'" + name + "' is not a C identifier");
       if (std::count(all.begin(), all.end(), name) > 1) {
@@ -151,7 +153,49 @@ class Compiler {
       }
     }
     out.dimensions.assign(d_.dimensions.begin(), d_.dimensions.end());
+    for (const std::string& name : d_.zero_dimensions) {
+      const auto found = std::find(d_.dimensions.begin(), d_.dimensions.end(), name);
+      if (found == d_.dimensions.end()) return fail("'" + name + "' is no dimension");
+      out.zero_dimensions |= static_cast<std::uint8_t>(1u << (found - d_.dimensions.begin()));
+    }
     return Status();
+  }
+
+  // Those that are given stand first, since they are part of what is launched.
+  Status features(PackageContents& out) {
+    if (d_.features.size() > kMaxFeatures) {
+      return fail("expected at most " + std::to_string(kMaxFeatures) + " features");
+    }
+    for (const bool given : {true, false}) {
+      for (const DescribedFeature& described : d_.features) {
+        if (described.value.empty() != given) continue;
+        if (Status status = feature(described, out); !status.ok()) return status;
+        if (given) ++out.given_features;
+      }
+    }
+    return Status();
+  }
+  Status feature(const DescribedFeature& described, PackageContents& out) const {
+    const auto wrong = [&](const std::string& why) {
+      const std::string what = "feature '" + described.name + "': " + why;
+      return described.where.empty() ? fail(what) : invalid(described.where, what);
+    };
+    if (described.value.empty() && !described.over.empty()) {
+      return wrong("'over' divides a 'value', expected one");
+    }
+    if (described.categories.size() == 1 || described.categories.size() > space::kMaxCategories) {
+      return wrong("expected 2 to " + std::to_string(space::kMaxCategories) + " categories");
+    }
+    space::FeatureContents feature;
+    feature.name = described.name;
+    for (const std::string& category : described.categories) {
+      if (!space::is_identifier(category)) return wrong("'" + category + "' is no identifier");
+      feature.categories.push_back(category);
+    }
+    Status status = optional_expression(described.value, dimension_names(), feature.value);
+    if (status.ok()) status = optional_expression(described.over, dimension_names(), feature.over);
+    out.features.push_back(std::move(feature));
+    return status;
   }
 
   Status make_constraints(PackageContents& out) {

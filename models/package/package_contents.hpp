@@ -34,6 +34,13 @@ struct StepContents {
   StepSpec spec() const { return {entry, {arguments.data(), arguments.size()}}; }
 };
 
+struct FeatureContents {
+  std::string_view name;
+  Expression value;  // of one that the application gives: no code
+  Expression over;   // no code: nothing
+  std::vector<std::string_view> categories;
+};
+
 // The binaries of one configuration (Space::key).
 struct StoredBinaries {
   std::uint64_t configuration_key = 0;
@@ -50,6 +57,9 @@ struct PackageContents {
   Space space;
   Configuration default_configuration;
   std::vector<std::string_view> dimensions;
+  std::uint8_t zero_dimensions = 0;       // bit i: dimension i may be 0
+  std::vector<FeatureContents> features;  // given ones first
+  std::size_t given_features = 0;
   std::vector<Expression> shape_constraints;
 
   std::vector<ArgumentSpec> arguments;

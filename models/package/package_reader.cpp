@@ -64,10 +64,10 @@ class Reader {
   Result<std::unique_ptr<PackageContents>> read() {
     Status status = verify_bytes();
     using Part = Status (Reader::*)();
-    for (Part part :
-         {&Reader::read_seal, &Reader::read_identity, &Reader::read_dimensions, &Reader::read_space,
-          &Reader::read_shape_constraints, &Reader::read_arguments, &Reader::read_variant,
-          &Reader::read_reference, &Reader::read_tolerance, &Reader::read_binaries}) {
+    for (Part part : {&Reader::read_seal, &Reader::read_identity, &Reader::read_dimensions,
+                      &Reader::read_features, &Reader::read_space, &Reader::read_shape_constraints,
+                      &Reader::read_arguments, &Reader::read_variant, &Reader::read_reference,
+                      &Reader::read_tolerance, &Reader::read_binaries}) {
       if (status.ok()) status = (this->*part)();
     }
     if (!status.ok()) return status;
@@ -146,6 +146,42 @@ class Reader {
       if (!is_identifier(name)) return corrupt({"a dimension's name is not an identifier"});
       contents_->dimensions.push_back(name);
     }
+    contents_->zero_dimensions = root_->zero_dimensions();
+    if (contents_->zero_dimensions >> dimensions.size() == 0) return Status();
+    return corrupt({"a dimension that is not there may be 0"});
+  }
+
+  Status read_features() {
+    if (root_->features() == nullptr) return Status();
+    if (root_->features()->size() > kMaxFeatures) return corrupt({"too many features"});
+    for (const fb::Feature* stored : *root_->features()) {
+      if (Status status = read_feature(*stored); !status.ok()) return status;
+    }
+    return Status();
+  }
+
+  Status read_feature(const fb::Feature& stored) {
+    FeatureContents feature;
+    feature.name = text_of(stored.name());
+    if (!is_identifier(feature.name)) return corrupt({"a feature's name is not an identifier"});
+    Status status = read_expression_of_shape(stored.value(), feature.value);
+    if (status.ok()) status = read_expression_of_shape(stored.over(), feature.over);
+    if (!status.ok()) return status;
+    if (feature.value.code().empty()) {
+      const bool in_order = contents_->given_features == contents_->features.size();
+      if (!in_order) return corrupt({"features that are given come before those with a value"});
+      ++contents_->given_features;
+    }
+    const auto* categories = stored.categories();
+    const std::size_t count = categories == nullptr ? 0 : categories->size();
+    if (count > kMaxCategories) return corrupt({"too many categories"});
+    for (std::size_t i = 0; i < count; ++i) {
+      feature.categories.push_back(
+          text_of(categories->Get(static_cast<flatbuffers::uoffset_t>(i))));
+      if (!is_identifier(feature.categories.back()))
+        return corrupt({"a category's name is not an identifier"});
+    }
+    contents_->features.push_back(std::move(feature));
     return Status();
   }
 
@@ -434,6 +470,8 @@ class Reader {
     digest.add(std::uint64_t{root_->dialect()}).add(c.space.digest());
     add_geometry(c.steps.front().launch, digest);
     if (c.steps.size() > 1) add_further_steps(digest);
+    // What an application gives stands in keys by its place.
+    for (std::size_t i = 0; i < c.given_features; ++i) digest.add(c.features[i].name);
     c.digest = digest.value();
   }
 

@@ -17,8 +17,10 @@ using Offset = flatbuffers::Offset<T>;
 template <class T>
 using Offsets = std::vector<Offset<T>>;
 
-// What packages may be read by: the first version that knows the format.
-constexpr std::uint32_t kMinimumAgentVersion = 1000;  // 0.1.0
+// What packages may be read by: the first version that knows the format, and the first one that
+// takes what the application must give or may give beyond it.
+constexpr std::uint32_t kMinimumAgentVersion = 1000;        // 0.1.0
+constexpr std::uint32_t kMinimumVersionForProblems = 2000;  // 0.2.0
 
 class Writer {
  public:
@@ -40,13 +42,14 @@ class Writer {
         builder_, c_.tolerance_absolute, c_.tolerance_relative, expression(c_.tolerance_scale));
     const auto binaries = write_binaries();
     const auto operations = expression(operations_);
+    const auto features = write_features();
     const fb::KernelSeal seal(0);
-    builder_.Finish(
-        fb::CreateKernelPackage(builder_, &seal, kMinimumAgentVersion, 0, name, source,
-                                static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
-                                default_configuration, shape_constraints, arguments, variant,
-                                reference, tolerance, binaries, operations),
-        fb::KernelPackageIdentifier());
+    builder_.Finish(fb::CreateKernelPackage(
+                        builder_, &seal, minimum_version(), 0, name, source,
+                        static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
+                        default_configuration, shape_constraints, arguments, variant, reference,
+                        tolerance, binaries, operations, features, c_.zero_dimensions),
+                    fb::KernelPackageIdentifier());
     return sealed();
   }
 
@@ -130,6 +133,26 @@ class Writer {
                                              spec.fill_high, size, spec.constant));
     }
     return builder_.CreateVector(arguments);
+  }
+
+  std::uint32_t minimum_version() const {
+    const bool first_version = c_.given_features == 0 && c_.zero_dimensions == 0;
+    return first_version ? kMinimumAgentVersion : kMinimumVersionForProblems;
+  }
+  // None: absent, as in the first version.
+  Offset<flatbuffers::Vector<Offset<fb::Feature>>> write_features() {
+    if (c_.features.empty()) return 0;
+    Offsets<fb::Feature> features;
+    for (const FeatureContents& feature : c_.features) {
+      const auto name = text(feature.name);
+      const auto value = expression(feature.value);
+      const auto over = expression(feature.over);
+      const auto categories = feature.categories.empty()
+                                  ? Offset<flatbuffers::Vector<Offset<flatbuffers::String>>>()
+                                  : names(feature.categories);
+      features.push_back(fb::CreateFeature(builder_, name, value, over, categories));
+    }
+    return builder_.CreateVector(features);
   }
 
   Offset<fb::Step> write_step(const StepContents& step) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include <tinyxml2.h>
@@ -66,9 +67,11 @@ class Reader : private XmlElements {
       return fail(root, "'" + description_.name + "' is not a name (letters, digits, _ - .)");
     }
     const bool several = root.FirstChildElement("steps") != nullptr;
-    return only_children(root, {"source", "dimensions", "parameters", "constraints", "launch",
-                                "steps", "setup", "arguments", "reference", "tolerance", "work"}) &&
+    return only_children(root,
+                         {"source", "dimensions", "features", "parameters", "constraints", "launch",
+                          "steps", "setup", "arguments", "reference", "tolerance", "work"}) &&
            sources(root, several) && section(root, "dimensions", true, &Reader::dimensions) &&
+           section(root, "features", false, &Reader::features) &&
            section(root, "parameters", true, &Reader::parameters) &&
            section(root, "constraints", false, &Reader::constraints) &&
            section(root, "launch", !several, &Reader::launch) &&
@@ -138,15 +141,36 @@ class Reader : private XmlElements {
     if (!only_attributes(element, {}) || !only_children(element, {"dimension"})) return false;
     for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
       std::string name;
-      if (!only_attributes(*e, {"name"}) || !only_children(*e, {}) ||
+      if (!only_attributes(*e, {"name", "minimum"}) || !only_children(*e, {}) ||
           !identifier(*e, "name", name) || !unique(*e, name)) {
         return false;
       }
+      const std::string_view minimum = e->Attribute("minimum") ? e->Attribute("minimum") : "1";
+      if (minimum != "0" && minimum != "1") return fail(*e, "expected 0 or 1 as 'minimum'");
+      if (minimum == "0") description_.zero_dimensions.push_back(name);
       description_.dimensions.push_back(name);
     }
     const std::size_t count = description_.dimensions.size();
     return (count >= 1 && count <= kMaxDimensions) ||
            fail(element, "expected 1 to " + std::to_string(kMaxDimensions) + " dimensions");
+  }
+  bool features(const XMLElement& element) {
+    if (!only_attributes(element, {}) || !only_children(element, {"feature"})) return false;
+    for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
+      DescribedFeature feature;
+      if (!only_attributes(*e, {"name", "value", "over", "values"}) || !only_children(*e, {}) ||
+          !identifier(*e, "name", feature.name) || !unique(*e, feature.name)) {
+        return false;
+      }
+      feature.where = where(*e);
+      feature.value = expression(*e, "value");
+      feature.over = expression(*e, "over");
+      std::istringstream names(e->Attribute("values") ? e->Attribute("values") : "");
+      for (std::string name; names >> name;) feature.categories.push_back(name);
+      description_.features.push_back(std::move(feature));
+    }
+    return description_.features.size() <= kMaxFeatures ||
+           fail(element, "expected at most " + std::to_string(kMaxFeatures) + " features");
   }
   bool unique(const XMLElement& element, const std::string& name) {
     return names_.insert(name).second || fail(element, "the name '" + name + "' is used twice");

@@ -8,6 +8,7 @@ namespace idletune::space {
 
 inline constexpr std::size_t kMaxNameLength = 128;
 inline constexpr std::size_t kMaxConstraints = 256;  // static and over dimensions, each
+inline constexpr std::size_t kMaxCategories = 64;    // of a feature
 
 // A C identifier: letters, digits, '_'; no digit first. Parameters, dimensions, kernel functions.
 bool is_identifier(std::string_view text);

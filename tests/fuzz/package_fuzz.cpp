@@ -22,6 +22,9 @@ Shape some_shape(const KernelPackage& package, Random& random) {
   for (std::size_t i = 0; i < package.dimension_count(); ++i) {
     shape.push_back(static_cast<std::int64_t>(random.below(5000)));
   }
+  for (std::size_t i = 0; i < package.given_feature_count(); ++i) {
+    shape.push_feature(static_cast<double>(random.below(4)));
+  }
   return shape;
 }
 
@@ -49,12 +52,19 @@ void use(const KernelPackage& package) {
         require(plan->first().range.global[axis] % plan->first().range.local[axis] == 0);
       }
     }
+    require(package.with_features(shape).feature_count() == package.feature_count());
+    require(!package.problem_text(package.with_features(shape)).empty());
+    require(!package.has_no_work(shape) || !plan.ok());
     (void)package.reference_plan(shape);
     (void)package.tolerance(shape);
     for (std::size_t a = 0; a < package.argument_count(); ++a) {
       (void)package.buffer_bytes(a, shape, package.default_configuration());
       (void)package.derived_value(a, shape, package.default_configuration());
     }
+  }
+  for (std::size_t i = 0; i < package.feature_count(); ++i) {
+    require(!package.feature_name(i).empty());
+    (void)package.feature_text(i);
   }
   require(!package.compile_options(package.default_configuration()).empty());
 }

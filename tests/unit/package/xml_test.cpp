@@ -249,6 +249,40 @@ TEST_CASE("value lists know ranges and steps") {
   }
 }
 
+TEST_CASE("features and dimensions of 0 are read") {
+  const std::string features =
+      "</dimensions><features><feature name=\"padding\" value=\"round_up(N, 16) - N\"/>"
+      "<feature name=\"layout\" values=\"plain transposed\"/>"
+      "<feature name=\"aspect\" value=\"N\" over=\"7\"/></features>";
+  std::string text = with("</dimensions>", features);
+  const std::string dimension = "<dimension name=\"N\"/>";
+  text.replace(text.find(dimension), dimension.size(), "<dimension name=\"N\" minimum=\"0\"/>");
+  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().message());
+  const auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  const auto package = KernelPackage::open(*bytes, "test");
+  REQUIRE(package.ok());
+  CHECK((*package)->input_names() == "N layout padding aspect");
+  CHECK((*package)->problem_text((*package)->with_features(Problem({14}, {1}))) ==
+        "N=14 layout=transposed padding=2 aspect=2");
+  CHECK((*package)->has_no_work(Problem({0}, {1})));
+}
+
+TEST_CASE("what is wrong with a feature is said at its line") {
+  const auto feature = [](const std::string& attributes) {
+    return with("</dimensions>", "</dimensions><features><feature " + attributes + "/></features>");
+  };
+  CHECK(refusal(feature("name=\"N\"")).find("the name 'N' is used twice") != std::string::npos);
+  CHECK(refusal(feature("names=\"x\"")).find("k.xml:7") == 0);
+  CHECK(pack_refusal(feature("name=\"x\" value=\"N *\"")).find("k.xml:7") == 0);
+  CHECK(pack_refusal(feature("name=\"x\" value=\"WG\"")).find("k.xml:7") == 0);
+  CHECK(pack_refusal(feature("name=\"x\" over=\"N\"")) ==
+        "k.xml:7: feature 'x': 'over' divides a 'value', expected one");
+  CHECK(refusal(with("<dimension name=\"N\"/>", "<dimension name=\"N\" minimum=\"2\"/>"))
+            .find("expected 0 or 1 as 'minimum'") != std::string::npos);
+}
+
 TEST_CASE("a kernel of several steps is read, with what each step takes") {
   const auto description = read_kernel_xml(kFolder + "padded_product.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().to_string());

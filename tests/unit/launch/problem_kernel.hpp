@@ -1,0 +1,49 @@
+// A kernel whose problems have two dimensions, the second of which may be 0, and four features.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <utility>
+
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+
+namespace idletune::test {
+
+inline KernelDescription problem_description() {
+  KernelDescription description;
+  description.name = "problem";
+  description.source = "source of problem";
+  description.entry = "problem";
+  description.dialect = Dialect::opencl;
+  description.dimensions = {"M", "N"};
+  description.zero_dimensions = {"N"};
+  description.features = {{"padding", "round_up(M, 16) - M", {}, {}, {}},
+                          {"mean_row", {}, {}, {}, {}},
+                          {"layout", {}, {}, {"plain", "transposed"}, {}},
+                          {"aspect", "M", "N", {}, {}}};
+  description.parameters = {{"WG", ParameterKind::work_group, {16, 64}, 16}};
+  description.launch.global = {"round_up(N, WG)", "M"};
+  description.launch.local = {"WG", "1"};
+  DescribedArgument out;
+  out.name = "out";
+  out.access = Access::out;
+  out.size = "M * N";
+  description.arguments = {out};
+  return description;
+}
+
+inline std::shared_ptr<const KernelPackage> opened(const KernelDescription& description) {
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  auto package = KernelPackage::open(std::move(*bytes), "test");
+  REQUIRE_MESSAGE(package.ok(), package.status().message());
+  return *package;
+}
+
+inline std::shared_ptr<const KernelPackage> problem_package() {
+  return opened(problem_description());
+}
+
+}  // namespace idletune::test
