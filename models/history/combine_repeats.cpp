@@ -90,6 +90,7 @@ History combine_repeats(const std::vector<const History*>& repeats) {
   combined.device = first.device;
   combined.driver = first.driver;
   combined.shape = first.shape;
+  combined.inputs = first.inputs;
   const std::vector<std::string> names = first.parameter_names();
   for (const std::string& name : names) combined.parameters.emplace_back(name);
   Gatherer gatherer;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <limits>
 
@@ -55,13 +56,45 @@ bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
 
 bool operator==(const History& a, const History& b) {
   const bool same_header = a.kernel == b.kernel && a.device == b.device && a.driver == b.driver &&
-                           a.shape == b.shape && a.nanoseconds_per_unit == b.nanoseconds_per_unit &&
+                           a.shape == b.shape && a.inputs == b.inputs &&
+                           a.nanoseconds_per_unit == b.nanoseconds_per_unit &&
                            a.valid_count == b.valid_count && a.constraints == b.constraints &&
                            a.notes == b.notes && a.warnings == b.warnings;
   return same_header && a.parameters == b.parameters && a.status == b.status &&
          same_bits(a.run_time, b.run_time) && same_bits(a.compile_time, b.compile_time) &&
          a.sample_count == b.sample_count && same_bits(a.samples, b.samples) &&
          a.extras == b.extras;
+}
+
+std::string problem_text(const History& history) {
+  const Shape& shape = history.shape;
+  const bool named = history.inputs.size() == shape.input_count();
+  std::string text;
+  for (std::size_t i = 0; i < shape.input_count(); ++i) {
+    if (i > 0) text += named || i >= shape.size() ? " " : "x";
+    if (named) text += history.inputs[i] + "=";
+    char number[32];
+    std::snprintf(number, sizeof number, "%.6g", shape.input(i));
+    text += i < shape.size() ? std::to_string(shape[i]) : number;
+  }
+  return text;
+}
+
+namespace {
+
+bool same_names(const std::vector<CellColumn>& a, const std::vector<CellColumn>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const CellColumn& x, const CellColumn& y) { return x.name() == y.name(); });
+}
+
+}  // namespace
+
+bool can_share_file(const History& a, const History& b) {
+  return a.kernel == b.kernel && a.device == b.device && a.driver == b.driver &&
+         a.inputs == b.inputs && a.shape.size() == b.shape.size() &&
+         a.shape.feature_count() == b.shape.feature_count() &&
+         a.nanoseconds_per_unit == b.nanoseconds_per_unit && a.constraints == b.constraints &&
+         same_names(a.parameters, b.parameters);
 }
 
 Result<Space> space_of(const History& history) {

@@ -1,4 +1,5 @@
-// A history: the measurements of one kernel on one device at one problem size.
+// A history: the measurements of one kernel on one device at one problem size. A file holds those
+// of one problem or of many.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +27,8 @@ struct History {
   std::string kernel;
   std::string device;
   std::string driver;
-  Shape shape;  // empty: the source did not say
+  Shape shape;                      // with computed features too; empty: the source did not say
+  std::vector<std::string> inputs;  // names of its dimensions, then features; empty: not known
   double nanoseconds_per_unit = 1;
   std::uint64_t valid_count = 0;  // valid configurations of the space; 0: the rows are all of them
   std::vector<std::string> constraints;  // of the space, in the source's language; empty: not known
@@ -71,11 +73,25 @@ inline bool drawn_uniformly(const CellColumn* proposals, std::size_t row) {
 // Space::from_rows (a configuration measured twice, ...), naming the kernel and device.
 Result<Space> space_of(const History& history);
 
-// The bytes of an .ithistory file. The history must be consistent (equal column lengths).
+// "M=64 mean_row=12.5", or "64x64" where names are not known.
+std::string problem_text(const History& history);
+
+// Whether one file can hold both: the same kernel, device, driver, unit and constraints, and the
+// same names of inputs and parameters.
+bool can_share_file(const History& a, const History& b);
+
+// The bytes of an .ithistory file. The histories, at least one, must be consistent (equal column
+// lengths), and each must be able to share a file with the first. Of one problem without features
+// it is a file of version 1, else of version 2, which older readers refuse.
+std::vector<std::uint8_t> write_histories(Span<const History> histories);
 std::vector<std::uint8_t> write_history(const History& history);
 
-// Reads them back; equal to what was written. Trusts nothing: `corrupt` names the file and what is
-// wrong, `version_mismatch` a newer format, `out_of_memory` columns beyond 1 GiB in all.
+// Reads them back, in their order; equal to what was written, but that of many problems each has
+// those further columns that have values there, in the file's order. Trusts nothing: `corrupt`
+// names the file and what is wrong, `version_mismatch` a newer format, `out_of_memory` columns
+// beyond 1 GiB in all.
+Result<std::vector<History>> read_histories(Bytes bytes, const std::string& name);
+// Of a file of one problem; `unsupported` if there are more.
 Result<History> read_history(Bytes bytes, const std::string& name);
 
 }  // namespace idletune

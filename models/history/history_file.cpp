@@ -6,6 +6,7 @@
 #include "models/core/digest.hpp"
 #include "models/history/compression.hpp"
 #include "models/history/history.hpp"
+#include "models/history/many_problems.hpp"
 #include "models/schema/history_generated.h"
 
 namespace idletune {
@@ -18,6 +19,7 @@ using history_schema::Cells;
 using history_schema::Column;
 using history_schema::HistoryFile;
 
+constexpr std::uint32_t kManyProblems = 2;  // the format's version of files that hold Problems
 constexpr std::size_t kMaxColumnBytes = std::size_t{1} << 30;  // of all columns together
 
 // --- writing ---
@@ -61,6 +63,89 @@ auto write_notes(Builder& builder, const History& history) {
     offsets.push_back(history_schema::CreateNote(builder, key_offset, builder.CreateString(text)));
   }
   return builder.CreateVector(offsets);
+}
+
+auto write_problems(Builder& builder, Span<const History> histories) {
+  const Shape& first = histories[0].shape;
+  std::vector<std::uint32_t> rows;
+  std::vector<std::int64_t> dimensions;
+  std::vector<double> features;
+  std::vector<std::uint64_t> valid_count;
+  CellColumn notes("notes");
+  CellColumn warnings("warnings");
+  for (const History& history : histories) {
+    rows.push_back(static_cast<std::uint32_t>(history.rows()));
+    const Span<const std::int64_t> values = history.shape.values();
+    dimensions.insert(dimensions.end(), values.begin(), values.end());
+    for (std::size_t i = 0; i < first.feature_count(); ++i)
+      features.push_back(history.shape.feature(i));
+    valid_count.push_back(history.valid_count);
+    std::vector<std::string> parts;
+    for (const auto& [key, text] : history.notes) parts.insert(parts.end(), {key, text});
+    notes.push_text(joined_parts(parts));
+    warnings.push_text(joined_parts(history.warnings));
+  }
+  const auto rows_column = write_column(builder, rows);
+  const auto dimensions_column = write_column(builder, dimensions);
+  const auto features_column = write_column(builder, features);
+  const auto valid_column = write_column(builder, valid_count);
+  const auto notes_column = write_cells(builder, notes);
+  const auto warnings_column = write_cells(builder, warnings);
+  return history_schema::CreateProblems(builder, static_cast<std::uint8_t>(first.size()),
+                                        static_cast<std::uint8_t>(first.feature_count()),
+                                        rows_column, dimensions_column, features_column,
+                                        valid_column, notes_column, warnings_column);
+}
+
+// Of `histories`, whose rows are those of `history`; of none, a file of `history` alone.
+std::vector<std::uint8_t> write_file(const History& history, Span<const History> histories) {
+  Builder builder(std::size_t{1} << 20);
+  const auto kernel = builder.CreateString(history.kernel);
+  const auto device = builder.CreateString(history.device);
+  const auto driver = builder.CreateString(history.driver);
+  const auto shape = builder.CreateVector(history.shape.data(), history.shape.size());
+  const auto parameters = write_all_cells(builder, history.parameters);
+  const auto status = write_column(builder, history.status);
+  const auto run_time = write_column(builder, history.run_time);
+  const auto compile_time = write_column(builder, history.compile_time);
+  const auto sample_count = write_column(builder, history.sample_count);
+  const auto samples = write_column(builder, history.samples);
+  const auto extras = write_all_cells(builder, history.extras);
+  const auto notes = write_notes(builder, history);
+  const auto warnings = builder.CreateVectorOfStrings(history.warnings);
+  const auto constraints =
+      history.constraints.empty()
+          ? flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>>()
+          : builder.CreateVectorOfStrings(history.constraints);
+  const auto inputs =
+      history.inputs.empty()
+          ? flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>>()
+          : builder.CreateVectorOfStrings(history.inputs);
+  const auto problems = histories.empty() ? flatbuffers::Offset<history_schema::Problems>()
+                                          : write_problems(builder, histories);
+  history_schema::HistoryFileBuilder file(builder);
+  file.add_format_version(histories.empty() ? 1 : kManyProblems);
+  file.add_nanoseconds_per_unit(history.nanoseconds_per_unit);
+  file.add_rows(history.rows());
+  file.add_kernel(kernel);
+  file.add_device(device);
+  file.add_driver(driver);
+  file.add_shape(shape);
+  file.add_parameters(parameters);
+  file.add_status(status);
+  file.add_run_time(run_time);
+  file.add_compile_time(compile_time);
+  file.add_sample_count(sample_count);
+  file.add_samples(samples);
+  file.add_extras(extras);
+  file.add_notes(notes);
+  file.add_warnings(warnings);
+  file.add_valid_count(history.valid_count);
+  file.add_constraints(constraints);
+  file.add_inputs(inputs);
+  file.add_problems(problems);
+  history_schema::FinishHistoryFileBuffer(builder, file.Finish());
+  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
 // --- reading ---
@@ -181,58 +266,73 @@ void read_header(Reader& reader, const HistoryFile& file, History& history) {
     for (const auto* constraint : *file.constraints())
       history.constraints.push_back(constraint->str());
   }
+  if (file.inputs() != nullptr) {
+    for (const auto* input : *file.inputs()) history.inputs.push_back(input->str());
+  }
   if (file.warnings() != nullptr) {
     for (const auto* warning : *file.warnings()) history.warnings.push_back(warning->str());
   }
 }
 
-}  // namespace
-
-std::vector<std::uint8_t> write_history(const History& history) {
-  Builder builder(std::size_t{1} << 20);
-  const auto kernel = builder.CreateString(history.kernel);
-  const auto device = builder.CreateString(history.device);
-  const auto driver = builder.CreateString(history.driver);
-  const auto shape = builder.CreateVector(history.shape.data(), history.shape.size());
-  const auto parameters = write_all_cells(builder, history.parameters);
-  const auto status = write_column(builder, history.status);
-  const auto run_time = write_column(builder, history.run_time);
-  const auto compile_time = write_column(builder, history.compile_time);
-  const auto sample_count = write_column(builder, history.sample_count);
-  const auto samples = write_column(builder, history.samples);
-  const auto extras = write_all_cells(builder, history.extras);
-  const auto notes = write_notes(builder, history);
-  const auto warnings = builder.CreateVectorOfStrings(history.warnings);
-  const auto constraints =
-      history.constraints.empty()
-          ? flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>>()
-          : builder.CreateVectorOfStrings(history.constraints);
-  history_schema::HistoryFileBuilder file(builder);
-  file.add_nanoseconds_per_unit(history.nanoseconds_per_unit);
-  file.add_rows(history.rows());
-  file.add_kernel(kernel);
-  file.add_device(device);
-  file.add_driver(driver);
-  file.add_shape(shape);
-  file.add_parameters(parameters);
-  file.add_status(status);
-  file.add_run_time(run_time);
-  file.add_compile_time(compile_time);
-  file.add_sample_count(sample_count);
-  file.add_samples(samples);
-  file.add_extras(extras);
-  file.add_notes(notes);
-  file.add_warnings(warnings);
-  file.add_valid_count(history.valid_count);
-  file.add_constraints(constraints);
-  history_schema::FinishHistoryFileBuffer(builder, file.Finish());
-  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+StoredProblems read_problems(Reader& reader, const history_schema::Problems& stored,
+                             const History& all) {
+  StoredProblems problems;
+  reader.require(
+      stored.dimension_count() <= kMaxDimensions && stored.feature_count() <= kMaxFeatures,
+      "its problems have too many dimensions or features");
+  if (!reader.ok()) return problems;
+  problems.rows = reader.column<std::uint32_t>(*stored.rows(), SIZE_MAX, "problems.rows");
+  const std::size_t count = problems.rows.size();
+  std::size_t rows = 0;
+  for (const std::uint32_t own : problems.rows) {
+    reader.require(own > 0, "a problem has no rows");
+    rows += own;
+  }
+  reader.require(count > 0 && rows == all.rows(), "the rows of its problems do not add up");
+  problems.dimensions = reader.column<std::int64_t>(
+      *stored.dimensions(), count * stored.dimension_count(), "problems.dimensions");
+  problems.features = reader.column<double>(*stored.features(), count * stored.feature_count(),
+                                            "problems.features");
+  for (const double feature : problems.features)
+    reader.require(std::isfinite(feature) && feature >= 0, "a problem's feature is no number");
+  problems.valid_count =
+      reader.column<std::uint64_t>(*stored.valid_count(), count, "problems.valid_count");
+  if (!reader.ok()) return problems;
+  problems.notes = reader.cells(*stored.notes(), count);
+  if (reader.ok()) problems.warnings = reader.cells(*stored.warnings(), count);
+  for (const CellColumn* column : {&problems.notes, &problems.warnings}) {
+    for (const CellKind kind : column->kinds())
+      reader.require(kind == CellKind::text, "a problem's notes are no text");
+  }
+  return problems;
 }
 
-Result<History> read_history(Bytes bytes, const std::string& name) {
+}  // namespace
+
+std::vector<std::uint8_t> write_histories(Span<const History> histories) {
+  const Shape& shape_of_first = histories[0].shape;
+  if (histories.size() == 1 && shape_of_first.feature_count() == 0)
+    return write_history(histories[0]);
+  History all;
+  all.kernel = histories[0].kernel;
+  all.device = histories[0].device;
+  all.driver = histories[0].driver;
+  all.inputs = histories[0].inputs;
+  all.nanoseconds_per_unit = histories[0].nanoseconds_per_unit;
+  all.constraints = histories[0].constraints;
+  for (const History& history : histories) append_rows(history, all);
+  return write_file(all, histories);
+}
+
+std::vector<std::uint8_t> write_history(const History& history) {
+  if (history.shape.feature_count() > 0) return write_histories({&history, 1});
+  return write_file(history, {});
+}
+
+Result<std::vector<History>> read_histories(Bytes bytes, const std::string& name) {
   if (reinterpret_cast<std::uintptr_t>(bytes.data()) % 8 != 0) {
     const std::vector<std::uint8_t> aligned(bytes.begin(), bytes.end());
-    return read_history(aligned, name);
+    return read_histories(aligned, name);
   }
   Reader reader(name);
   if (bytes.size() < 16 || !history_schema::HistoryFileBufferHasIdentifier(bytes.data())) {
@@ -243,10 +343,13 @@ Result<History> read_history(Bytes bytes, const std::string& name) {
   reader.require(history_schema::VerifyHistoryFileBuffer(verifier), "its structure is damaged");
   if (!reader.ok()) return reader.status();
   const HistoryFile& file = *history_schema::GetHistoryFile(bytes.data());
-  if (file.format_version() != 1) {
+  if (file.format_version() != 1 && file.format_version() != kManyProblems) {
     reader.fail(StatusCode::version_mismatch,
-                "format version " + std::to_string(file.format_version()) + ", expected 1");
+                "format version " + std::to_string(file.format_version()) + ", expected 1 or 2");
   }
+  const bool many = file.problems() != nullptr;
+  reader.require(many == (file.format_version() == kManyProblems),
+                 "its version does not say whether it holds many problems");
   reader.require(file.parameters()->size() <= kMaxParameters, "it has more than 32 parameters");
   reader.require(file.rows() < kMaxColumnBytes / 8, "it has too many rows");
   if (!reader.ok()) return reader.status();
@@ -268,8 +371,25 @@ Result<History> read_history(Bytes bytes, const std::string& name) {
     }
   }
   if (reader.ok()) check_rows(reader, history);
+  StoredProblems problems;
+  if (reader.ok() && many) problems = read_problems(reader, *file.problems(), history);
   if (!reader.ok()) return reader.status();
-  return history;
+  if (many) {
+    return taken_apart(history, problems, file.problems()->dimension_count(),
+                       file.problems()->feature_count());
+  }
+  std::vector<History> one;
+  one.push_back(std::move(history));
+  return one;
+}
+
+Result<History> read_history(Bytes bytes, const std::string& name) {
+  Result<std::vector<History>> histories = read_histories(bytes, name);
+  if (!histories.ok()) return histories.status();
+  if (histories->size() == 1) return std::move(histories->front());
+  return Status(StatusCode::unsupported, "history '" + name + "': it holds " +
+                                             std::to_string(histories->size()) +
+                                             " problems, expected one");
 }
 
 }  // namespace idletune

@@ -103,8 +103,8 @@ Result<std::vector<History>> import_text(std::string_view text, const std::strin
                                          const ImportOptions& options) {
   switch (format_of(text)) {
     case Format::history:
-      return listed(read_history(
-          Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), path));
+      return read_histories(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()),
+                            path);
     case Format::kernel_tuner: return listed(import_kernel_tuner(text, path, options));
     case Format::t4: return listed(import_t4(text, path, options));
     case Format::ktt_json: return import_ktt_json(text, path, options);
