@@ -34,6 +34,8 @@ nlohmann::json explanation_object(const Explanation& e) {
   };
   return {{"kernel", e.kernel},
           {"shape", shape},
+          {"problem", e.problem},
+          {"model_refused", e.model_refused},
           {"selection", selection_name(e.selection)},
           {"running", e.running_text},
           {"verdict", verdict_name(e.verdict)},
@@ -68,7 +70,9 @@ nlohmann::json explanation_object(const Explanation& e) {
 }
 
 std::string explanation_text(const Explanation& e) {
-  std::string text = e.kernel + " " + report::shape_text(e.shape) + "\n";
+  std::string text =
+      e.kernel + " " + (e.problem.empty() ? report::shape_text(e.shape) : e.problem) + "\n";
+  if (!e.model_refused.empty()) text += paragraph("  model     ", e.model_refused);
   text += paragraph("  runs      ", e.running_text + " (" + selection_name(e.selection) + ")");
   text += "  time      default " + format_milliseconds(e.default_ms) + " ms, now " +
           format_milliseconds(e.running_ms) + " ms: " + format_number(e.speed_up, 2) + "x\n";

@@ -162,7 +162,8 @@ Status add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
   if (!bytes.ok()) return bytes.status();
   const auto model = Model::open(std::move(*bytes), choice.model);
   if (!model.ok()) return model.status();
-  const KernelKnowledge* knowledge = (*model)->kernel(package.name(), package.space());
+  const KernelKnowledge* knowledge =
+      (*model)->kernel(package.name(), package.space(), package.input_names());
   if (knowledge == nullptr) {
     return Status(StatusCode::not_found, "the model '" + choice.model + "' does not know kernel '" +
                                              std::string(package.name()) + "'");

@@ -125,7 +125,8 @@ struct Name {
   std::uint64_t digest = 0;
   // Lines without a newline at the end. device: backend, platform, name, vendor, compute units;
   // driver: its version; kernel: name, number of valid configurations, dimensions, parameters (the
-  // last two separated by spaces).
+  // last two separated by spaces) and, where there are any, features (separated by semicolons;
+  // those that are computed with "=" and how).
   std::string text;
 };
 inline constexpr std::size_t kMaxNameBytes = 3000;  // of the text; longer ones are not kept

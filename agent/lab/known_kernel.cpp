@@ -20,6 +20,12 @@ std::string why_unknown(const Model& model, const History& history, const Space&
   return "the model does not know " + history.kernel;
 }
 
+std::string named_inputs(const History& history) {
+  std::string names;
+  for (const std::string& name : history.inputs) names += (names.empty() ? "" : " ") + name;
+  return names;
+}
+
 }  // namespace
 
 KnownKernel known_kernel(const std::shared_ptr<const Model>& model, const History& history,
@@ -29,7 +35,7 @@ KnownKernel known_kernel(const std::shared_ptr<const Model>& model, const Histor
     known.no_first_pick = "there is no model";
     return known;
   }
-  known.model = KernelModel::of(model, history.kernel, space);
+  known.model = KernelModel::of(model, history.kernel, space, named_inputs(history));
   if (known.model == nullptr) {
     known.no_first_pick = why_unknown(*model, history, space);
     return known;

@@ -109,6 +109,8 @@ std::string explanation_json(const Explanation& e) {
   ObjectWriter object;
   object.text("kernel", e.kernel);
   object.raw("shape", numbers(e.shape.values()));
+  object.text("problem", e.problem);
+  if (!e.model_refused.empty()) object.text("model_refused", e.model_refused);
   object.text("selection", selection_name(e.selection));
   object.text("first_pick_quality", e.first_pick_quality);
   object.text("running", e.running_text);

@@ -94,6 +94,8 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
   const KernelState& kernel = *task.kernel.state;
   text.kernel = kernel.name();
   text.shape = task.slot.shape;
+  text.problem = kernel.package().problem_text(kernel.package().with_features(text.shape));
+  text.model_refused = task.kernel.model_refused;
   text.selection = task.variants.running().selection;
   text.running = task.running();
   text.running_text = to_text(kernel.package().space(), text.running);

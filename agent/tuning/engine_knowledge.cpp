@@ -37,7 +37,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   kernel.runner_status = surroundings_.trials;
   kernels_.push_back(std::move(owned));
   const KernelPackage& package = kernel.state->package();
-  kernel.model = KernelModel::of(model, package.name(), package.space());
+  take_model(kernel, model);
   std::size_t launched = 0;
   if (options_.mode != Mode::off) {
     record_names(package, kernel.state->device().info());
@@ -116,6 +116,10 @@ void TuningEngine::record_names(const KernelPackage& package, const DeviceInfo& 
     text += i > 0 ? ' ' : '\n';
     text += package.space().parameter_name(i);
   }
+  for (std::size_t i = 0; i < package.feature_count(); ++i) {
+    append(text, {i > 0 ? ";" : "\n", package.feature_name(i)});
+    if (i >= package.given_feature_count()) append(text, {"=", package.feature_text(i)});
+  }
   journal_.named({NameKind::kernel, package.digest(), std::move(text)});
 }
 
@@ -130,7 +134,7 @@ SearchSubject TuningEngine::subject_of(const KernelState& kernel, const ShapeSlo
   SearchSubject subject;
   subject.space = &kernel.package().space();
   subject.untuned = kernel.package().default_configuration();
-  subject.shape = slot.shape;
+  subject.shape = kernel.package().with_features(slot.shape);
   subject.device = kernel.device().info().name;
   // Boards that share a permutation and begin at different places draw different configurations.
   subject.seed = (options_.seed == 0 ? 1 : options_.seed) ^ digest_of(slot.shape);
@@ -248,10 +252,21 @@ void TuningEngine::recall_adoption(ShapeTask& task) {
 // --- another model ---
 
 void TuningEngine::use_model(const std::shared_ptr<const Model>& model) {
-  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    const KernelPackage& package = kernel->state->package();
-    kernel->model = KernelModel::of(model, package.name(), package.space());
-  }
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) take_model(*kernel, model);
+}
+
+// One that was learned of other problems says nothing of these.
+void TuningEngine::take_model(KernelTask& kernel, const std::shared_ptr<const Model>& model) {
+  const KernelPackage& package = kernel.state->package();
+  const std::string inputs = package.input_names();
+  kernel.model = KernelModel::of(model, package.name(), package.space(), inputs);
+  kernel.model_refused.clear();
+  if (kernel.model != nullptr || model == nullptr) return;
+  const KernelKnowledge* other = model->kernel(package.name(), package.space());
+  if (other == nullptr) return;
+  kernel.model_refused = joined({"the model knows problems of ", other->input_names(),
+                                 ", the kernel has problems of ", inputs});
+  log(1, {package.name(), ": ", kernel.model_refused});
 }
 
 // True if there was one. One per call of run(), so that none of them takes long. Evidence from here

@@ -20,8 +20,9 @@ std::shared_ptr<const KernelModel> KernelModel::of(std::shared_ptr<const Model> 
 }
 
 std::shared_ptr<const KernelModel> KernelModel::of(const std::shared_ptr<const Model>& model,
-                                                   std::string_view name, const Space& space) {
-  return model == nullptr ? nullptr : of(model, model->kernel(name, space));
+                                                   std::string_view name, const Space& space,
+                                                   std::string_view inputs) {
+  return model == nullptr ? nullptr : of(model, model->kernel(name, space, inputs));
 }
 
 }  // namespace idletune

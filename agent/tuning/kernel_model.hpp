@@ -29,10 +29,10 @@ struct KernelModel {
   // Null if `knowledge` is.
   static std::shared_ptr<const KernelModel> of(std::shared_ptr<const Model> model,
                                                const KernelKnowledge* knowledge);
-  // Of the entry for a kernel of this name whose parameters fit the space; null if the model (which
-  // may be null) has none.
+  // Of Model::kernel(); null if the model (which may be null) has none.
   static std::shared_ptr<const KernelModel> of(const std::shared_ptr<const Model>& model,
-                                               std::string_view name, const Space& space);
+                                               std::string_view name, const Space& space,
+                                               std::string_view inputs = {});
 };
 
 }  // namespace idletune

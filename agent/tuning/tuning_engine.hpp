@@ -210,6 +210,7 @@ class TuningEngine {
   const char* why_nothing() const;
   std::uint64_t quarantined(const KernelTask& kernel) const;
   void log(int level, TextPieces message) const;
+  void take_model(KernelTask& kernel, const std::shared_ptr<const Model>& model);
 
   const AgentOptions& options_;
   journal::Journal& journal_;

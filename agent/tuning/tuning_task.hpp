@@ -111,6 +111,7 @@ struct KernelTask {
   std::unique_ptr<KernelState> state;
   DeviceTask* device = nullptr;              // of the engine
   std::shared_ptr<const KernelModel> model;  // null: none, or it does not know the kernel
+  std::string model_refused;                 // why it does not, though it has a kernel of the name
   std::unique_ptr<TrialRunner> runner;       // made when first needed
   Status runner_status;
   RunnerContents contents;  // of the runner

@@ -26,7 +26,7 @@ ConfigurationSet::ConfigurationSet(const History& history) {
 }
 
 bool same_kernel(const History& a, const History& b) {
-  if (a.kernel != b.kernel || a.shape != b.shape || a.parameters.size() != b.parameters.size())
+  if (a.shape != b.shape || a.kernel != b.kernel || a.parameters.size() != b.parameters.size())
     return false;
   const RowKeys in_a(a);
   const RowKeys in_b(b);

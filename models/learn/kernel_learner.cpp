@@ -5,14 +5,13 @@
 #include <limits>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
 #include "models/devices/device_names.hpp"
 #include "models/learn/device_weights.hpp"
 #include "models/learn/first_picks.hpp"
 #include "models/learn/held_out.hpp"
 #include "models/learn/model_sections.hpp"
 #include "models/learn/rank.hpp"
+#include "models/predict/model.hpp"
 
 namespace idletune {
 namespace {
@@ -38,7 +37,7 @@ double log_distance(const Shape& a, const Shape& b) {
                      std::log(std::max(1.0, static_cast<double>(b[i])));
     sum += d * d;
   }
-  return sum;
+  return sum + feature_distance(a, b);
 }
 
 // At most `count` of the histories' shapes per device: the first one, then always the one that is
@@ -56,16 +55,16 @@ std::vector<const History*> spread_shapes(const std::vector<const History*>& his
       own.push_back(i);
     }
     std::vector<Shape> taken{histories[first]->shape};
+    std::vector<double> nearest(own.size(), std::numeric_limits<double>::max());
     while (taken.size() < count) {
       double furthest = 0;
       const History* next = nullptr;
-      for (const std::size_t i : own) {
-        double nearest = std::numeric_limits<double>::max();
-        for (const Shape& shape : taken)
-          nearest = std::min(nearest, log_distance(shape, histories[i]->shape));
-        if (nearest > furthest) {
-          furthest = nearest;
-          next = histories[i];
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        const History* history = histories[own[i]];
+        nearest[i] = std::min(nearest[i], log_distance(taken.back(), history->shape));
+        if (nearest[i] > furthest) {
+          furthest = nearest[i];
+          next = history;
         }
       }
       if (next == nullptr) break;
@@ -79,29 +78,11 @@ std::vector<const History*> spread_shapes(const std::vector<const History*>& his
   return kept;
 }
 
-// The names of the problem's dimensions, where an exploration noted them.
-std::vector<std::string> input_names(const std::vector<const History*>& histories) {
-  for (const History* history : histories) {
-    for (const auto& [key, text] : history->notes) {
-      if (key != "explore") continue;
-      const auto note = nlohmann::json::parse(text, nullptr, false);
-      if (!note.is_object() || !note.contains("dimensions") || !note["dimensions"].is_array())
-        continue;
-      std::vector<std::string> names;
-      for (const auto& name : note["dimensions"]) {
-        if (name.is_string()) names.push_back(name.get<std::string>());
-      }
-      return names;
-    }
-  }
-  return {};
-}
-
 }  // namespace
 
 KernelLearner::KernelLearner(std::vector<const History*> histories, const LearnOptions& options)
     : histories_(std::move(histories)), options_(options), full_(histories_) {
-  if (options_.selector.inputs.empty()) options_.selector.inputs = input_names(histories_);
+  if (options_.selector.inputs.empty()) options_.selector.inputs = full_.inputs();
   if (!full_.sources().empty())
     selectors_ = learn_selectors(full_, options_.selector, options_.cross_validate);
 }

@@ -23,13 +23,22 @@ std::vector<std::string> sorted_names(const History& history) {
   return names;
 }
 
-// Histories of the same kernel and parameter names, in the order of their first one.
+// Whether their problems have the same names, where both say.
+bool same_inputs(const History& a, const History& b) {
+  if (a.inputs == b.inputs && !a.inputs.empty()) return true;
+  const std::vector<std::string> of_a = input_names(a);
+  const std::vector<std::string> of_b = input_names(b);
+  return of_a.empty() || of_b.empty() || of_a == of_b;
+}
+
+// Histories of the same kernel, of parameter names and of problems' names, in the order of their
+// first one.
 std::vector<std::vector<const History*>> group_by_kernel(
     const std::vector<const History*>& histories) {
   std::vector<std::vector<const History*>> groups;
   for (const History* history : histories) {
     const auto same = [&](const std::vector<const History*>& group) {
-      return group.front()->kernel == history->kernel &&
+      return group.front()->kernel == history->kernel && same_inputs(*group.front(), *history) &&
              sorted_names(*group.front()) == sorted_names(*history);
     };
     const auto found = std::find_if(groups.begin(), groups.end(), same);
@@ -63,6 +72,11 @@ Result<ModelKernel> learn_kernel(const std::vector<const History*>& histories,
                                  LearnedKernel& report) {
   report.kernel = learner.table().kernel();
   Extent extent;
+  // What could never fit is not tried: a shape takes more than these bytes.
+  constexpr std::size_t kLeastBytesOfShape = 256;
+  extent.shapes = most_shapes_of_a_device(learner.table());
+  while (extent.shapes > std::max<std::size_t>(options.bytes_per_kernel / kLeastBytesOfShape, 64))
+    extent.shapes /= 2;
   ModelKernel tail;  // what is never dropped
   if (const auto* published = published_for(report.kernel, learner.table().parameters(), options)) {
     add_section(tail, SectionKind::published,

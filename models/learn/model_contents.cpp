@@ -29,15 +29,30 @@ flatbuffers::Offset<model_schema::KernelEntry> write_kernel(Builder& builder,
   return model_schema::CreateKernelEntry(builder, name, parameters, builder.CreateVector(sections));
 }
 
+// What reads the kernel right: features came with version 2.
+std::uint32_t reader_of(const ModelKernel& kernel) {
+  for (const ModelSection& section : kernel.sections) {
+    if (section.kind != static_cast<std::uint32_t>(SectionKind::sources)) continue;
+    const auto* sources = flatbuffers::GetRoot<model_schema::SourcesSection>(section.bytes.data());
+    for (const auto* source : *sources->sources()) {
+      if (source->features() != nullptr && source->features()->size() > 0) return 2;
+    }
+  }
+  return 1;
+}
+
 std::vector<std::uint8_t> write_with_digest(const ModelContents& contents, std::uint64_t digest) {
   Builder builder;
   std::vector<flatbuffers::Offset<model_schema::KernelEntry>> entries;
-  for (const ModelKernel& kernel : contents.kernels)
+  std::uint32_t reader = 1;
+  for (const ModelKernel& kernel : contents.kernels) {
     entries.push_back(write_kernel(builder, kernel));
+    reader = std::max(reader, reader_of(kernel));
+  }
   const auto kernel_offset = builder.CreateVector(entries);
   const auto provenance_offset = builder.CreateVectorOfStrings(contents.provenance);
   model_schema::FinishModelFileBuffer(
-      builder, model_schema::CreateModelFile(builder, 1, contents.generation, 1, digest, 0,
+      builder, model_schema::CreateModelFile(builder, 1, contents.generation, reader, digest, 0,
                                              provenance_offset, kernel_offset));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }

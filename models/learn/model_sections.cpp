@@ -15,6 +15,15 @@ auto write_shape(Builder& builder, const Shape& shape) {
   return builder.CreateVector(shape.data(), shape.size());
 }
 
+// None: absent, as in models of kernels without features.
+flatbuffers::Offset<flatbuffers::Vector<double>> write_features(Builder& builder,
+                                                                const Shape& shape) {
+  std::vector<double> features;
+  for (std::size_t i = 0; i < shape.feature_count(); ++i) features.push_back(shape.feature(i));
+  if (features.empty()) return 0;
+  return builder.CreateVector(features);
+}
+
 auto write_values(Builder& builder, const Configuration& configuration) {
   return builder.CreateVector(configuration.values().data(), configuration.size());
 }
@@ -36,12 +45,17 @@ std::vector<std::uint8_t> write_sources(const PerformanceTable& table) {
     const auto device = builder.CreateString(source.device.substr(0, model_schema::kMaxNameBytes));
     const auto shape = write_shape(builder, source.shape);
     const auto values = builder.CreateVector(quantiles.data(), quantiles.size());
+    const auto features = write_features(builder, source.shape);
     sources.push_back(model_schema::CreateModelSource(
         builder, device, shape, values, static_cast<float>(d.fraction(0.9)), d.space, d.measured,
-        d.best_ns, d.median_run_ns, d.median_compile_ns));
+        d.best_ns, d.median_run_ns, d.median_compile_ns, features));
   }
-  return finish(builder,
-                model_schema::CreateSourcesSection(builder, builder.CreateVector(sources)));
+  const auto source_offset = builder.CreateVector(sources);
+  const auto inputs =
+      table.inputs().empty()
+          ? flatbuffers::Offset<flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>>>()
+          : builder.CreateVectorOfStrings(table.inputs());
+  return finish(builder, model_schema::CreateSourcesSection(builder, source_offset, inputs));
 }
 
 std::vector<std::uint8_t> write_portfolio(const PerformanceTable& table,
@@ -71,8 +85,9 @@ std::vector<std::uint8_t> write_first_picks(const PerformanceTable& table,
   for (const LearnedPick& pick : picks) {
     const auto shape = write_shape(builder, pick.shape);
     const auto values = write_values(builder, table.configurations()[pick.configuration]);
+    const auto features = write_features(builder, pick.shape);
     entries.push_back(model_schema::CreatePickEntry(builder, pick.source, shape, values,
-                                                    static_cast<float>(pick.expected)));
+                                                    static_cast<float>(pick.expected), features));
   }
   return finish(builder,
                 model_schema::CreateFirstPicksSection(builder, builder.CreateVector(entries)));
@@ -85,9 +100,10 @@ std::vector<std::uint8_t> write_quality(const std::vector<HeldOutResult>& result
   for (const HeldOutResult& result : results) {
     const auto device = builder.CreateString(result.device.substr(0, model_schema::kMaxNameBytes));
     const auto shape = write_shape(builder, result.shape);
-    entries.push_back(model_schema::CreateHeldOut(builder, device, shape,
-                                                  static_cast<float>(result.first_pick),
-                                                  static_cast<std::uint32_t>(result.evaluations)));
+    const auto features = write_features(builder, result.shape);
+    entries.push_back(
+        model_schema::CreateHeldOut(builder, device, shape, static_cast<float>(result.first_pick),
+                                    static_cast<std::uint32_t>(result.evaluations), features));
   }
   std::vector<flatbuffers::Offset<model_schema::SelectorQuality>> qualities;
   for (const LearnedSelector& selector : selectors) {

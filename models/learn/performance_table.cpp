@@ -3,29 +3,50 @@
 #include <algorithm>
 #include <cmath>
 
+#include <nlohmann/json.hpp>
+
 #include "models/core/digest.hpp"
 #include "models/devices/device_names.hpp"
 #include "models/history/combine_repeats.hpp"
 
 namespace idletune {
 
+std::vector<std::string> input_names(const History& history) {
+  if (!history.inputs.empty()) return history.inputs;
+  for (const auto& [key, text] : history.notes) {
+    if (key != "explore") continue;
+    const auto note = nlohmann::json::parse(text, nullptr, false);
+    if (!note.is_object() || !note.contains("dimensions") || !note["dimensions"].is_array())
+      continue;
+    std::vector<std::string> names;
+    for (const auto& name : note["dimensions"]) {
+      if (name.is_string()) names.push_back(name.get<std::string>());
+    }
+    if (names.size() == history.shape.input_count()) return names;
+  }
+  return {};
+}
+
 namespace {
 
 // Histories of the same device and shape, in the order of their first one.
 std::vector<std::vector<std::size_t>> group_repeats(const std::vector<const History*>& histories) {
   std::vector<std::vector<std::size_t>> groups;
+  std::unordered_multimap<std::uint64_t, std::size_t> by_shape;
   for (std::size_t i = 0; i < histories.size(); ++i) {
-    const auto same = [&](const std::vector<std::size_t>& group) {
-      const History& other = *histories[group.front()];
+    const std::uint64_t key = digest_of(histories[i]->shape);
+    const auto [first, last] = by_shape.equal_range(key);
+    const auto found = std::find_if(first, last, [&](const auto& entry) {
+      const History& other = *histories[groups[entry.second].front()];
       return other.shape == histories[i]->shape &&
              same_device_model(other.device, histories[i]->device);
-    };
-    const auto found = std::find_if(groups.begin(), groups.end(), same);
-    if (found == groups.end()) {
-      groups.push_back({i});
-    } else {
-      found->push_back(i);
+    });
+    if (found != last) {
+      groups[found->second].push_back(i);
+      continue;
     }
+    by_shape.emplace(key, groups.size());
+    groups.push_back({i});
   }
   return groups;
 }
@@ -47,6 +68,9 @@ PerformanceTable::PerformanceTable(const std::vector<const History*>& histories)
   if (histories.empty()) return;
   kernel_ = histories.front()->kernel;
   parameters_ = histories.front()->parameter_names();
+  for (const History* history : histories) {
+    if (inputs_.empty()) inputs_ = input_names(*history);
+  }
   std::vector<History> combined;
   for (const std::vector<std::size_t>& group : group_repeats(histories)) {
     std::vector<const History*> repeats;

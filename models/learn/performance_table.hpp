@@ -13,6 +13,10 @@
 
 namespace idletune {
 
+// Names of the dimensions and features of its problem, where the history or its exploration noted
+// them.
+std::vector<std::string> input_names(const History& history);
+
 // A source is a device at a shape; its column holds q = t_best / t per configuration: 0 if it
 // failed, negative if it was not measured.
 class PerformanceTable {
@@ -32,6 +36,8 @@ class PerformanceTable {
 
   const std::string& kernel() const { return kernel_; }
   const std::vector<std::string>& parameters() const { return parameters_; }
+  // Names of the dimensions and features of its problems; empty: no history says.
+  const std::vector<std::string>& inputs() const { return inputs_; }
   const std::vector<Configuration>& configurations() const { return configurations_; }
   const std::vector<Source>& sources() const { return sources_; }
 
@@ -42,6 +48,7 @@ class PerformanceTable {
   void fill_unknown_distributions();
   std::string kernel_;
   std::vector<std::string> parameters_;
+  std::vector<std::string> inputs_;
   std::vector<Configuration> configurations_;
   std::unordered_multimap<std::uint64_t, std::size_t> index_;
   std::vector<Source> sources_;

@@ -52,6 +52,11 @@ KernelProvenance provenance_from(const std::vector<const History*>& histories,
     digests[at].add(origin.history_digests.back());
     origin.digest = digests[at].value();
   }
+  // Where there are many, one digest over all of them says enough.
+  constexpr std::size_t kMostDigests = 256;
+  for (KernelProvenance::Origin& origin : provenance.histories) {
+    if (origin.history_digests.size() > kMostDigests) origin.history_digests.clear();
+  }
   return provenance;
 }
 

@@ -83,7 +83,7 @@ std::vector<std::size_t> choose_candidates(const PerformanceTable& table, const 
 }
 
 // Drops features that are not finite somewhere (a ratio to 0).
-std::vector<std::int8_t> usable(const std::vector<std::int8_t>& exponents, const Problem& problem) {
+std::vector<std::int8_t> usable(const std::vector<std::int8_t>& exponents, const Lesson& problem) {
   std::vector<std::int8_t> kept;
   for (std::size_t f = 0; f + problem.inputs <= exponents.size(); f += problem.inputs) {
     const bool finite = std::all_of(
@@ -100,17 +100,16 @@ std::vector<std::int8_t> usable(const std::vector<std::int8_t>& exponents, const
 
 }  // namespace
 
-Problem problem_of(const PerformanceTable& table, const Rows& sources, const Rows& devices,
-                   const SelectorOptions& options) {
-  Problem problem;
-  problem.inputs = table.sources()[sources.front()].shape.size();
+Lesson problem_of(const PerformanceTable& table, const Rows& sources, const Rows& devices,
+                  const SelectorOptions& options) {
+  Lesson problem;
+  problem.inputs = table.sources()[sources.front()].shape.input_count();
   problem.candidates = choose_candidates(table, sources, options.classes);
   problem.devices = devices;
   for (std::size_t r = 0; r < sources.size(); ++r) {
     const PerformanceTable::Source& source = table.sources()[sources[r]];
     std::vector<double> shape;
-    for (const std::int64_t size : source.shape.values())
-      shape.push_back(static_cast<double>(size));
+    for (std::size_t i = 0; i < problem.inputs; ++i) shape.push_back(source.shape.input(i));
     problem.shapes.push_back(shape);
     const float mean = static_cast<float>(mean_measured(source.relative));
     std::vector<float> q;

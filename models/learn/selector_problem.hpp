@@ -13,7 +13,7 @@ namespace idletune::selector {
 using Rows = std::vector<std::size_t>;
 
 // The shapes to learn from. Row r is a shape on a device; q is by row and candidate.
-struct Problem {
+struct Lesson {
   std::size_t inputs = 0;
   std::vector<std::vector<double>> shapes;
   std::vector<double> weights;
@@ -27,7 +27,7 @@ struct Problem {
 };
 
 // From those sources of the table (at least one), `devices` being a number per source.
-Problem problem_of(const PerformanceTable& table, const Rows& sources, const Rows& devices,
-                   const SelectorOptions& options);
+Lesson problem_of(const PerformanceTable& table, const Rows& sources, const Rows& devices,
+                  const SelectorOptions& options);
 
 }  // namespace idletune::selector

@@ -18,7 +18,7 @@ constexpr double kSameQuality = 0.001;  // of two trees as good as each other th
 
 // Gives every leaf the class with the best mean over its rows, whatever the majority's label: what
 // counts is the time, not the name. Its share becomes that mean.
-void relabel(const Problem& problem, const Rows& rows, const std::vector<std::size_t>& classes,
+void relabel(const Lesson& problem, const Rows& rows, const std::vector<std::size_t>& classes,
              const std::vector<float>& values, std::size_t columns, std::vector<TreeNode>& nodes) {
   std::map<std::size_t, Rows> by_leaf;
   const learners::TreeView tree({nodes.data(), nodes.size()});
@@ -82,6 +82,18 @@ std::vector<Recipe> recipes(const SelectorOptions& options) {
   return all;
 }
 
+// That many rows at most: they tell one recipe from another as well as all of them.
+Rows thinned(const Rows& rows) {
+  constexpr std::size_t kEnough = 2000;
+  if (rows.size() <= kEnough) return rows;
+  Rows some;
+  const Permutation shuffled(rows.size(), kSeed);
+  for (std::size_t i = 0; i < kEnough; ++i)
+    some.push_back(rows[static_cast<std::size_t>(shuffled(i))]);
+  std::sort(some.begin(), some.end());
+  return some;
+}
+
 }  // namespace
 
 std::size_t Grown::choose(const std::vector<double>& shape) const {
@@ -92,8 +104,7 @@ std::size_t Grown::choose(const std::vector<double>& shape) const {
   return classes[view.select({shape.data(), shape.size()}).number];
 }
 
-std::vector<std::size_t> choose_classes(const Problem& problem, const Rows& rows,
-                                        std::size_t most) {
+std::vector<std::size_t> choose_classes(const Lesson& problem, const Rows& rows, std::size_t most) {
   std::vector<double> covered(rows.size(), 0.0);
   std::vector<std::size_t> classes;
   double total = 0;
@@ -123,7 +134,7 @@ std::vector<std::size_t> choose_classes(const Problem& problem, const Rows& rows
   return classes;
 }
 
-std::size_t best_class(const Problem& problem, std::size_t row,
+std::size_t best_class(const Lesson& problem, std::size_t row,
                        const std::vector<std::size_t>& classes) {
   std::size_t best = 0;
   for (std::size_t k = 1; k < classes.size(); ++k) {
@@ -132,7 +143,7 @@ std::size_t best_class(const Problem& problem, std::size_t row,
   return best;
 }
 
-Grown grow(const Problem& problem, const Rows& rows, const std::vector<std::size_t>& classes,
+Grown grow(const Lesson& problem, const Rows& rows, const std::vector<std::size_t>& classes,
            const Recipe& recipe) {
   Grown grown;
   grown.classes = classes;
@@ -178,8 +189,9 @@ std::vector<std::size_t> folds_of(std::size_t count, std::size_t folds) {
   return fold;
 }
 
-Recipe choose_recipe(const Problem& problem, const Rows& rows,
+Recipe choose_recipe(const Lesson& problem, const Rows& all_rows,
                      const std::vector<std::size_t>& classes, const SelectorOptions& options) {
+  const Rows rows = thinned(all_rows);
   const std::vector<Recipe> all = recipes(options);
   const std::size_t folds = std::min(kInnerFolds, rows.size());
   if (all.size() == 1 || folds < 2) return all.front();

@@ -31,19 +31,19 @@ struct Grown {
 
 // Greedily the configurations that cover the rows best; the first one is the best single one.
 // At most `most` numbers of candidates.
-std::vector<std::size_t> choose_classes(const Problem& problem, const Rows& rows, std::size_t most);
+std::vector<std::size_t> choose_classes(const Lesson& problem, const Rows& rows, std::size_t most);
 // The position among `classes` of the one that does best at the row.
-std::size_t best_class(const Problem& problem, std::size_t row,
+std::size_t best_class(const Lesson& problem, std::size_t row,
                        const std::vector<std::size_t>& classes);
 
-Grown grow(const Problem& problem, const Rows& rows, const std::vector<std::size_t>& classes,
+Grown grow(const Lesson& problem, const Rows& rows, const std::vector<std::size_t>& classes,
            const Recipe& recipe);
 
 // Which fold each of `count` rows is in.
 std::vector<std::size_t> folds_of(std::size_t count, std::size_t folds);
 
 // The recipe whose trees do best on rows left out, among those that the options allow.
-Recipe choose_recipe(const Problem& problem, const Rows& rows,
+Recipe choose_recipe(const Lesson& problem, const Rows& rows,
                      const std::vector<std::size_t>& classes, const SelectorOptions& options);
 
 }  // namespace idletune::selector

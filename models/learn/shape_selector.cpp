@@ -18,12 +18,12 @@ using learners::TreeNode;
 using namespace selector;
 
 // Parts the rows: by shapes, or by devices where there are several.
-std::vector<std::size_t> outer_folds(const Problem& problem, std::size_t folds) {
+std::vector<std::size_t> outer_folds(const Lesson& problem, std::size_t folds) {
   const std::size_t devices = *std::max_element(problem.devices.begin(), problem.devices.end()) + 1;
   return devices > 1 ? problem.devices : folds_of(problem.rows(), folds);
 }
 
-void evaluate(const Problem& problem, const SelectorOptions& options, LearnedSelector& selector) {
+void evaluate(const Lesson& problem, const SelectorOptions& options, LearnedSelector& selector) {
   const std::size_t wanted = std::clamp<std::size_t>(options.folds, 2, problem.rows());
   const std::vector<std::size_t> fold = outer_folds(problem, wanted);
   selector.folds = *std::max_element(fold.begin(), fold.end()) + 1;
@@ -100,7 +100,7 @@ void drop_unused_classes(LearnedSelector& selector) {
 
 LearnedSelector learn_one(const PerformanceTable& table, const Rows& sources, const Rows& devices,
                           const SelectorOptions& options, bool cross_validate) {
-  const Problem problem = problem_of(table, sources, devices, options);
+  const Lesson problem = problem_of(table, sources, devices, options);
   Rows rows(problem.rows());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const std::vector<std::size_t> classes = choose_classes(problem, rows, options.classes);
@@ -133,18 +133,22 @@ LearnedSelector learn_one(const PerformanceTable& table, const Rows& sources, co
   return selector;
 }
 
-// Sources by device, those without a shape or with another number of dimensions left out.
+// Sources by device, those without a shape or with another number of dimensions or features left
+// out.
 std::vector<Rows> by_device(const PerformanceTable& table) {
   std::vector<Rows> devices;
-  std::size_t dimensions = 0;
+  const Shape* first = nullptr;
   for (std::size_t s = 0; s < table.sources().size(); ++s) {
     const PerformanceTable::Source& source = table.sources()[s];
     if (source.shape.size() == 0) continue;
     const bool negative = std::any_of(source.shape.values().begin(), source.shape.values().end(),
                                       [](std::int64_t size) { return size < 0; });
     if (negative) continue;
-    if (dimensions == 0) dimensions = source.shape.size();
-    if (source.shape.size() != dimensions) continue;
+    if (first == nullptr) first = &source.shape;
+    if (source.shape.size() != first->size() ||
+        source.shape.feature_count() != first->feature_count()) {
+      continue;
+    }
     const auto same = std::find_if(devices.begin(), devices.end(), [&](const Rows& rows) {
       return same_device_model(table.sources()[rows.front()].device, source.device);
     });

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <idletune/text.hpp>
+
 #include "models/core/digest.hpp"
 #include "models/devices/device_names.hpp"
 #include "models/devices/source_affinity.hpp"
@@ -36,7 +38,10 @@ Span<const T> elements(const flatbuffers::Vector<T>* v) {
   return v == nullptr ? Span<const T>() : Span<const T>(v->data(), v->size());
 }
 
-Shape shape_of(const flatbuffers::Vector<std::int64_t>* v) { return Shape(elements(v)); }
+template <class Stored>
+Shape shape_of(const Stored& stored) {
+  return Shape(elements(stored.shape()), elements(stored.features()));
+}
 
 const KernelEntry& entry_of(const void* p) { return *static_cast<const KernelEntry*>(p); }
 
@@ -69,12 +74,22 @@ std::size_t KernelKnowledge::source_count() const {
   return static_cast<const SourcesSection*>(sources_)->sources()->size();
 }
 
+std::string KernelKnowledge::input_names() const {
+  std::string names;
+  const auto* stored =
+      sources_ == nullptr ? nullptr : static_cast<const SourcesSection*>(sources_)->inputs();
+  for (std::size_t i = 0; stored != nullptr && i < stored->size(); ++i) {
+    append(names, {i > 0 ? " " : "", text(stored->Get(static_cast<flatbuffers::uoffset_t>(i)))});
+  }
+  return names;
+}
+
 HistoricalSource KernelKnowledge::source(std::size_t i) const {
   const auto* source = static_cast<const SourcesSection*>(sources_)->sources()->Get(
       static_cast<flatbuffers::uoffset_t>(i));
   HistoricalSource view;
   view.device = text(source->device());
-  view.shape = shape_of(source->shape());
+  view.shape = shape_of(*source);
   view.relative_performance = QuantileView(elements(source->quantiles()));
   view.well_performing_fraction = static_cast<double>(source->well_performing());
   view.valid_count = source->valid_count();
@@ -120,7 +135,7 @@ KernelKnowledge::Pick KernelKnowledge::first_pick(std::size_t i) const {
   const auto* pick = static_cast<const FirstPicksSection*>(first_picks_)
                          ->picks()
                          ->Get(static_cast<flatbuffers::uoffset_t>(i));
-  return {pick->source(), shape_of(pick->shape()), elements(pick->values()),
+  return {pick->source(), shape_of(*pick), elements(pick->values()),
           static_cast<double>(pick->expected())};
 }
 
@@ -132,8 +147,8 @@ std::size_t KernelKnowledge::held_out_count() const {
 KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
   const auto* result = static_cast<const QualitySection*>(quality_)->held_out()->Get(
       static_cast<flatbuffers::uoffset_t>(i));
-  return {text(result->device()), shape_of(result->shape()),
-          static_cast<double>(result->first_pick()), result->evaluations()};
+  return {text(result->device()), shape_of(*result), static_cast<double>(result->first_pick()),
+          result->evaluations()};
 }
 
 std::size_t KernelKnowledge::selector_count() const {
@@ -243,11 +258,14 @@ double KernelKnowledge::relative_performance_quantile(double u) const {
   return (low + high) / 2;
 }
 
-const KernelKnowledge* Model::kernel(std::string_view name, const Space& space) const {
+const KernelKnowledge* Model::kernel(std::string_view name, const Space& space,
+                                     std::string_view inputs) const {
   const KernelKnowledge* best = nullptr;
   std::size_t best_matches = 0;
   for (const KernelKnowledge& candidate : kernels_) {
     if (candidate.name() != name || !SpaceMapping(candidate, space).possible()) continue;
+    const std::string named = inputs.empty() ? std::string() : candidate.input_names();
+    if (!named.empty() && named != inputs) continue;
     std::size_t matches = 0;
     for (std::size_t i = 0; i < candidate.parameter_count(); ++i) {
       if (space.parameter_index(candidate.parameter(i))) ++matches;
@@ -301,12 +319,22 @@ std::optional<Configuration> SpaceMapping::map(Span<const std::int64_t> values) 
   return mapped;
 }
 
+double feature_distance(const Shape& a, const Shape& b) {
+  constexpr double kLeast = 1e-3;
+  double sum = 0;
+  for (std::size_t i = 0; i < std::min(a.feature_count(), b.feature_count()); ++i) {
+    const double d = std::log(std::max(kLeast, a.feature(i)) / std::max(kLeast, b.feature(i)));
+    sum += d * d;
+  }
+  return sum;
+}
+
 namespace {
 
-// Squared distance of two problem sizes in the logarithm; infinite if they cannot be compared.
+// Squared distance of two problems in the logarithm; infinite if they cannot be compared.
 double shape_distance(const Shape& a, const Shape& b) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
-  if (a.size() != b.size()) return kInfinity;
+  if (a.size() != b.size() || a.feature_count() != b.feature_count()) return kInfinity;
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
     if (a[i] <= 0 || b[i] <= 0) {
@@ -316,7 +344,7 @@ double shape_distance(const Shape& a, const Shape& b) {
     const double d = std::log(static_cast<double>(a[i])) - std::log(static_cast<double>(b[i]));
     sum += d * d;
   }
-  return sum;
+  return sum + feature_distance(a, b);
 }
 
 // A pick that was made for no shape in particular counts like one for a shape a factor e away.
@@ -415,13 +443,14 @@ void offer_by_affinity(const KernelKnowledge& kernel, const Shape& shape, std::s
 
 void offer_selected(const KernelKnowledge& kernel, const Shape& shape, std::string_view device,
                     BestPick& picks) {
-  double inputs[kMaxDimensions];
-  for (std::size_t i = 0; i < shape.size(); ++i) inputs[i] = static_cast<double>(shape[i]);
+  double inputs[kMaxDimensions + kMaxFeatures];
+  const std::size_t count = shape.input_count();
+  for (std::size_t i = 0; i < count; ++i) inputs[i] = shape.input(i);
   for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
     const SelectorView selector = kernel.selector(i);
     const bool here = same_device_model(selector.device, device);
-    if ((!here && !selector.device.empty()) || !selector.covers({inputs, shape.size()})) continue;
-    const SelectorView::Choice choice = selector.select({inputs, shape.size()});
+    if ((!here && !selector.device.empty()) || !selector.covers({inputs, count})) continue;
+    const SelectorView::Choice choice = selector.select({inputs, count});
     // Over all devices: after what is measured at this very shape.
     picks.offer(selector.values(choice.number),
                 here ? PickQuality::selector : PickQuality::other_device,

@@ -21,13 +21,13 @@
 namespace idletune {
 
 // The model-reader version of this build: models that ask for a higher one are refused.
-inline constexpr std::uint32_t kModelReaderVersion = 1;
+inline constexpr std::uint32_t kModelReaderVersion = 2;
 inline constexpr std::size_t kMaxModelBytes = std::size_t{64} << 20;
 
 // One historical device at one problem size. Views into the model; valid as long as it lives.
 struct HistoricalSource {
   std::string_view device;
-  Shape shape;                          // empty: the history did not say
+  Shape shape;  // with all features, computed ones too; empty: the history did not say
   QuantileView relative_performance;    // distribution of q over the valid configurations
   double well_performing_fraction = 0;  // p_b(0.9)
   std::uint64_t valid_count = 0;        // valid configurations of the space
@@ -63,6 +63,10 @@ class KernelKnowledge {
   std::string_view name() const;
   std::size_t parameter_count() const;
   std::string_view parameter(std::size_t i) const;
+
+  // Names of the dimensions and features of its problems, blanks between; empty: not known.
+  // Allocates.
+  std::string input_names() const;
 
   std::size_t source_count() const;  // 0: nothing but published configurations is known
   HistoricalSource source(std::size_t i) const;
@@ -158,8 +162,9 @@ class Model {
 
   const std::vector<KernelKnowledge>& kernels() const { return kernels_; }
   // The entry for a kernel of this name whose parameters fit the space (several kernels may share a
-  // name); null if none does.
-  const KernelKnowledge* kernel(std::string_view name, const Space& space) const;
+  // name) and whose problems have inputs of these names, where both say; null if none does.
+  const KernelKnowledge* kernel(std::string_view name, const Space& space,
+                                std::string_view inputs = {}) const;
 
   std::size_t provenance_count() const;
   std::string_view provenance(std::size_t i) const;
@@ -197,9 +202,14 @@ struct FirstPick {
   PickQuality quality = PickQuality::none;
 };
 
-// The configuration to start with for `shape` on the device of this name (DeviceInfo::name; may be
-// empty): the best that the model has in the order of PickQuality, whose README tells how ties are
-// broken. Nothing if the model names none that the space holds: run the kernel's default.
+// How far two problems' features are from each other: squared, in the logarithm, numbers below
+// 0.001 taken for it.
+double feature_distance(const Shape& a, const Shape& b);
+
+// The configuration to start with for `shape`, with all features, on the device of this name
+// (DeviceInfo::name; may be empty): the best that the model has in the order of PickQuality, whose
+// README tells how ties are broken. Nothing if the model names none that the space holds: run the
+// kernel's default.
 std::optional<FirstPick> first_pick(const KernelKnowledge& kernel, const Space& space,
                                     const Shape& shape, std::string_view device,
                                     const Configuration& fallback = {});

@@ -13,8 +13,8 @@
 namespace idletune {
 
 // The tree asks for features, each the product of the inputs raised to small whole powers: M, M *
-// N, M / N. Problem dimensions are one case of inputs; any positive numbers with names do. A view
-// into a verified model (or a learner's arrays); any thread.
+// N, M / N. Inputs are a problem's dimensions and features, numbers of at least 0 with names. A
+// view into a verified model (or a learner's arrays); any thread.
 class SelectorView {
  public:
   struct Choice {

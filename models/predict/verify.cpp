@@ -73,6 +73,15 @@ bool is_shape(const flatbuffers::Vector<std::int64_t>* v) {
   return v == nullptr || (v->size() <= kMaxDimensions && is_aligned(v));
 }
 
+bool are_features(const flatbuffers::Vector<double>* v) {
+  if (v == nullptr) return true;
+  if (v->size() > kMaxFeatures || !is_aligned(v)) return false;
+  for (const double feature : *v) {
+    if (!is_time(feature)) return false;
+  }
+  return true;
+}
+
 bool ascending_shares(const flatbuffers::Vector<float>& values) {
   for (flatbuffers::uoffset_t i = 0; i < values.size(); ++i) {
     if (!is_share(values[i]) || (i > 0 && values[i] < values[i - 1])) return false;
@@ -84,9 +93,15 @@ bool ascending_shares(const flatbuffers::Vector<float>& values) {
 const char* problem_in(const SourcesSection& section) {
   const auto& sources = *section.sources();
   if (sources.size() == 0 || sources.size() > kMaxSources) return "the number of sources";
+  if (section.inputs() != nullptr && section.inputs()->size() > kMaxDimensions + kMaxFeatures)
+    return "the number of inputs";
+  for (flatbuffers::uoffset_t i = 0; section.inputs() != nullptr && i < section.inputs()->size();
+       ++i) {
+    if (!is_name(section.inputs()->Get(i))) return "the name of an input";
+  }
   for (const ModelSource* s : sources) {
     if (!is_name(s->device())) return "a source's device name";
-    if (!is_shape(s->shape())) return "a source's shape";
+    if (!is_shape(s->shape()) || !are_features(s->features())) return "a source's shape";
     if (s->quantiles()->size() != kQuantileCount) return "the number of quantiles";
     if (!ascending_shares(*s->quantiles())) return "quantiles that do not ascend within [0, 1]";
     if (!is_share(s->well_performing())) return "a well-performing fraction";
@@ -123,7 +138,7 @@ const char* problem_in(const FirstPicksSection& section, std::size_t parameters,
     if (pick->source() < -1 || pick->source() >= static_cast<std::int64_t>(sources)) {
       return "a first pick's source";
     }
-    if (!is_shape(pick->shape())) return "a first pick's shape";
+    if (!is_shape(pick->shape()) || !are_features(pick->features())) return "a first pick's shape";
     if (pick->values()->size() != parameters || !is_aligned(pick->values()))
       return "a first pick's values";
     if (!is_share(pick->expected())) return "a first pick's expectation";
@@ -135,7 +150,7 @@ const char* problem_in(const QualitySection& section) {
   if (section.held_out()->size() > kMaxSources) return "the number of held-out results";
   for (const HeldOut* result : *section.held_out()) {
     if (!is_name(result->device())) return "a held-out device's name";
-    if (!is_shape(result->shape())) return "a held-out shape";
+    if (!is_shape(result->shape()) || !are_features(result->features())) return "a held-out shape";
     if (!is_share(result->first_pick())) return "a held-out first pick";
   }
   if (section.selectors() == nullptr) return nullptr;
@@ -155,7 +170,8 @@ const char* problem_in(const Selector& selector, std::size_t parameters) {
   if (selector.device() != nullptr && !is_name(selector.device())) return "a selector's device";
   const auto& inputs = *selector.inputs();
   const std::size_t count = inputs.size();
-  if (count == 0 || count > kMaxDimensions) return "the number of a selector's inputs";
+  if (count == 0 || count > kMaxDimensions + kMaxFeatures)
+    return "the number of a selector's inputs";
   for (const auto* name : inputs) {
     if (!is_name(name)) return "the name of a selector's input";
   }

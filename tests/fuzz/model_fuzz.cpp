@@ -60,6 +60,8 @@ void use(const KernelKnowledge& kernel) {
   const auto space = Space::from_rows(names, {}, {}, rows);
   if (!space.ok()) return;  // a portfolio that names an entry twice
   (void)first_pick(kernel, *space, Shape{64, 64}, "Mali-G610");
+  (void)first_pick(kernel, *space, Problem({64, 64}, {12.5, 0}), "Mali-G610");
+  (void)kernel.input_names();
   (void)first_pick(kernel, *space, Shape{300},
                    kernel.source_count() > 0 ? kernel.source(0).device : std::string_view());
   SearcherOptions options;

@@ -35,12 +35,16 @@ const char* selection_name(Selection selection);
 struct Explanation {
   std::string kernel;
   Shape shape;
+  std::string problem;  // by name, with computed features: "M=64 N=64 mean_row=12.5"
   Selection selection = Selection::fallback;
   Configuration running;     // what launch() uses now
   std::string running_text;  // "MWG=64 NWG=32 ..."
   // What the model's first pick rests on: "exact", "selector", "nearest_shape", "published",
   // "other_device"; empty: there is none.
   std::string first_pick_quality;
+  // Why the model says nothing of the kernel though it has one of that name: the names of the
+  // problems that it was learned from, and of the kernel's. Empty: it does, or there is none.
+  std::string model_refused;
   Verdict verdict = Verdict::wait;
   std::string reason;  // one sentence
   // What the next step waits for, as of the last call that looked, and a sentence with figures that
