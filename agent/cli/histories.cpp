@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <system_error>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "agent/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
+#include "models/core/digest.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -44,11 +46,7 @@ Result<std::vector<History>> load_histories(const std::string& path) {
   const Result<std::vector<std::uint8_t>> bytes = read_file(file_behind(path), kMaxFileBytes);
   if (!bytes.ok()) return bytes.status();
   if (!is_history_file(*bytes)) return import_named(*bytes, path);
-  Result<History> history = read_history(*bytes, path);
-  if (!history.ok()) return history.status();
-  std::vector<History> histories;
-  histories.push_back(std::move(*history));
-  return histories;
+  return read_histories(*bytes, path);
 }
 
 Result<std::vector<std::string>> history_files(const std::vector<std::string>& paths) {
@@ -93,6 +91,36 @@ Result<std::vector<History>> load_histories(const std::vector<std::string>& path
   return all;
 }
 
+std::vector<std::vector<History>> problems_together(std::vector<History> histories) {
+  std::vector<std::vector<History>> groups;
+  std::vector<std::set<std::uint64_t>> problems;  // of each group
+  for (History& history : histories) {
+    const std::uint64_t problem = digest_of(history.shape);
+    std::size_t g = 0;
+    while (g < groups.size() &&
+           (problems[g].count(problem) > 0 || !can_share_file(groups[g].front(), history))) {
+      ++g;
+    }
+    if (g == groups.size()) {
+      groups.emplace_back();
+      problems.emplace_back();
+    }
+    problems[g].insert(problem);
+    groups[g].push_back(std::move(history));
+  }
+  return groups;
+}
+
+nlohmann::json problem_object(const History& history) {
+  nlohmann::json object = nlohmann::json::object();
+  const bool named = history.inputs.size() == history.shape.input_count();
+  for (std::size_t i = 0; named && i < history.inputs.size(); ++i) {
+    object[history.inputs[i]] = i < history.shape.size() ? nlohmann::json(history.shape[i])
+                                                         : nlohmann::json(history.shape.input(i));
+  }
+  return object;
+}
+
 nlohmann::json history_entry(const History& history, const std::string& file) {
   nlohmann::json failed = nlohmann::json::object();
   for (std::size_t s = 1; s < kTrialStatusCount; ++s) {
@@ -104,6 +132,7 @@ nlohmann::json history_entry(const History& history, const std::string& file) {
           {"device", history.device},
           {"shape",
            std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
+          {"problem", problem_object(history)},
           {"configurations", history.rows()},
           {"correct", history.count(TrialStatus::correct)},
           {"failed", failed},

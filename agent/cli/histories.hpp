@@ -34,6 +34,13 @@ Result<std::vector<History>> load_histories(const std::string& path);
 Result<std::vector<History>> load_histories(const std::vector<std::string>& paths);
 
 // What `import` and `explore` answer about a history in `file`: kernel, device, counts, warnings.
+// Names and values of its problem; empty where names are not known.
+nlohmann::json problem_object(const History& history);
+
+// Groups that can share a file, problems in order. Two histories of one problem (repeats) stay
+// apart.
+std::vector<std::vector<History>> problems_together(std::vector<History> histories);
+
 nlohmann::json history_entry(const History& history, const std::string& file);
 
 }  // namespace idletune::cli

@@ -1,6 +1,7 @@
 #include "agent/cli/kernel_file.hpp"
 
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 
 #include "models/package/kernel_package.hpp"
@@ -20,22 +21,30 @@ Result<std::vector<std::uint8_t>> read_kernel(const std::string& path) {
   return pack(*description);
 }
 
-Result<std::vector<std::int64_t>> parse_shape(const std::string& text) {
-  std::vector<std::int64_t> shape;
+Result<Problem> parse_problem(const std::string& text) {
+  const auto wrong = [&] {
+    return Status(StatusCode::invalid_argument,
+                  "shape '" + text +
+                      "': expected numbers from 0 on, such as 256,256,256, and features behind a "
+                      "colon, such as 4096,65536:16,2.5");
+  };
+  Problem problem;
   const char* position = text.c_str();
-  for (;;) {
-    char* end = nullptr;
+  char* end = nullptr;
+  do {
     errno = 0;
     const long long value = std::strtoll(position, &end, 10);
-    const bool separated = *end == ',' || *end == 'x';
-    if (end == position || errno != 0 || value < 1 || (*end != '\0' && !separated)) {
-      return Status(StatusCode::invalid_argument,
-                    "shape '" + text + "': expected numbers from 1 on, such as 256,256,256");
-    }
-    shape.push_back(value);
-    if (*end == '\0') return shape;
+    if (end == position || errno != 0 || value < 0) return wrong();
+    problem.push_back(value);
+    position = end + 1;
+  } while (*end == ',' || *end == 'x');
+  while (*end == ':' || (*end == ',' && problem.feature_count() > 0)) {
+    const double value = std::strtod(position, &end);
+    if (end == position || !(value >= 0) || !std::isfinite(value)) return wrong();
+    problem.push_feature(value);
     position = end + 1;
   }
+  return *end == '\0' && !problem.overflow() ? Result<Problem>(problem) : wrong();
 }
 
 }  // namespace idletune::cli

@@ -26,6 +26,7 @@ nlohmann::json adoption_object(const journal::State& state, const journal::Adopt
           {"kernel_digest", hexadecimal(adoption.trial.kernel)},
           {"device", explore::device_names(state, adoption.trial.device).name},
           {"shape", report::shape_text(adoption.trial.shape)},
+          {"problem", explore::problem_text(names, adoption.trial.shape)},
           {"configuration", explore::configuration_text(names, adoption.trial.configuration)},
           {"default_ms", milliseconds(adoption.default_time)},
           {"running_ms", milliseconds(adoption.expected)},

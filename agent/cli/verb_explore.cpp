@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <unistd.h>
 
@@ -34,7 +35,7 @@ using Clock = std::chrono::steady_clock;
 
 struct ExploreArguments {
   std::string kernel;
-  std::string shape;
+  std::vector<std::string> shapes;
   std::string output;
   std::string state;
   std::string quirks;
@@ -64,8 +65,14 @@ std::string plain(std::string name) {
 
 class Explore {
  public:
-  Explore(const ExploreArguments& arguments, CliContext& context)
-      : arguments_(arguments), context_(context), settings_(arguments.settings) {
+  // `before` are the histories of the problems that were explored already, for the same file.
+  Explore(const ExploreArguments& arguments, const std::string& shape, CliContext& context,
+          std::vector<History>& before)
+      : arguments_(arguments),
+        shape_(shape),
+        context_(context),
+        settings_(arguments.settings),
+        histories_(before) {
     if (!arguments.live.empty()) live_.emplace(arguments.live);
   }
 
@@ -83,9 +90,9 @@ class Explore {
   std::uint64_t remaining() const { return order_->size() - log_->count_below(order_->size()); }
 
   Status open_kernel() {
-    Result<std::vector<std::int64_t>> dimensions = parse_shape(arguments_.shape);
-    if (!dimensions.ok()) return dimensions.status();
-    settings_.shape = Shape(Span<const std::int64_t>(*dimensions));
+    const Result<Problem> problem = parse_problem(shape_);
+    if (!problem.ok()) return problem.status();
+    settings_.shape = *problem;
     Result<std::vector<std::uint8_t>> bytes = read_kernel(arguments_.kernel);
     if (!bytes.ok()) return bytes.status();
     auto package = KernelPackage::open(std::move(*bytes), arguments_.kernel);
@@ -93,8 +100,14 @@ class Explore {
     package_ = *package;
     if (settings_.shape.size() != package_->dimension_count()) {
       return Status(StatusCode::invalid_argument,
-                    "shape '" + arguments_.shape + "': " + std::string(package_->name()) + " has " +
+                    "shape '" + shape_ + "': " + std::string(package_->name()) + " has " +
                         std::to_string(package_->dimension_count()) + " dimensions");
+    }
+    if (settings_.shape.feature_count() != package_->given_feature_count()) {
+      return Status(StatusCode::invalid_argument,
+                    "shape '" + shape_ + "': " + std::string(package_->name()) + " takes " +
+                        std::to_string(package_->given_feature_count()) +
+                        " features from the application");
     }
     // Only asked who it is: the helper has a driver of its own.
     auto device = open_device(arguments_.device, package_->dialect(), "");
@@ -118,17 +131,24 @@ class Explore {
 
   Status open_progress() {
     output_ = arguments_.output;
+    const bool several = arguments_.shapes.size() > 1;
+    const std::string shape = report::shape_text(settings_.shape);
     if (output_.empty()) {
-      output_ = plain(std::string(package_->name()) + "-" + device_.name + "-" +
-                      report::shape_text(settings_.shape)) +
-                ".ithistory";
+      output_ =
+          plain(std::string(package_->name()) + "-" + device_.name + (several ? "" : "-" + shape)) +
+          ".ithistory";
     }
-    const std::string folder = output_ + ".progress";
-    if (::access(output_.c_str(), F_OK) == 0 && ::access(folder.c_str(), F_OK) != 0) {
+    std::string folder = output_ + ".progress";
+    if (histories_.empty() && ::access(output_.c_str(), F_OK) == 0 &&
+        ::access(folder.c_str(), F_OK) != 0) {
       return Status(StatusCode::invalid_argument,
                     output_ +
                         " exists, and there is no progress beside it to go on with: remove "
                         "it or name another output");
+    }
+    if (several) {
+      if (Status made = make_folders(folder); !made.ok()) return made;
+      folder += "/" + plain(shape);
     }
     auto storage = open_posix_storage(folder);
     if (!storage.ok()) return storage.status();
@@ -239,14 +259,16 @@ class Explore {
     Result<History> history = explore::history_of(*package_, device_, *order_, settings_, *log_);
     if (!history.ok()) return history.status();
     if (live_) write_live(true);
-    if (Status status = write_file_atomically(output_, write_history(*history)); !status.ok()) {
-      return status;
+    histories_.push_back(*history);
+    if (!can_share_file(histories_.front(), *history)) {
+      return Status(StatusCode::invalid_argument, output_ + ": the device or driver has changed");
     }
-    answer(*history);
-    return {};
+    return write_file_atomically(output_, write_histories(histories_));
   }
 
-  void answer(const History& history) {
+ public:
+  nlohmann::json answer() {
+    const History& history = histories_.back();
     const double best = history.best_time_ns();
     const auto& controls = log_->controls();
     const double usual = default_ns();
@@ -263,7 +285,7 @@ class Explore {
       object["default_ns"] = usual > 0 ? nlohmann::json(usual) : nlohmann::json(nullptr);
       object["control"] = {{"measurements", controls.size()},
                            {"spread", explore::control_spread(controls)}};
-      return context_.print_json(object);
+      return object;
     }
     std::string text = output_ + ": " + std::to_string(history.rows()) + " configurations of " +
                        history.kernel + " on " + history.device + ", " +
@@ -280,11 +302,15 @@ class Explore {
     }
     context_.print(text);
     for (const std::string& warning : history.warnings) context_.warn(warning);
+    return nullptr;
   }
 
+ private:
   const ExploreArguments& arguments_;
+  const std::string& shape_;
   CliContext& context_;
   explore::Settings settings_;
+  std::vector<History>& histories_;
   std::shared_ptr<const KernelPackage> package_;
   DeviceInfo device_;
   std::unique_ptr<explore::Order> order_;
@@ -294,6 +320,26 @@ class Explore {
   double best_ns_ = 0;
   std::uint64_t measured_now_ = 0;
 };
+
+void explore_all(const ExploreArguments& arguments, CliContext& context) {
+  std::vector<History> histories;
+  nlohmann::json answers = nlohmann::json::array();
+  for (const std::string& shape : arguments.shapes) {
+    if (!histories.empty() && interrupted()) break;
+    Explore explore(arguments, shape, context, histories);
+    const std::size_t before = histories.size();
+    Status status = explore.run();
+    if (histories.size() > before) {
+      answers.push_back(explore.answer());
+    }
+    if (!status.ok()) {
+      context.fail(status);
+      break;
+    }
+  }
+  if (!context.json() || answers.empty()) return;
+  context.print_json(answers.size() == 1 ? answers[0] : nlohmann::json{{"histories", answers}});
+}
 
 void add_measuring_options(Verb verb, ExploreArguments& arguments) {
   verb.option("--repeats", arguments.settings.repeats, "Timed runs per configuration")
@@ -325,8 +371,11 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
       "explore",
       "measures a tuning space into a history; whatever ends it, the same command goes on");
   verb.option("kernel", arguments->kernel, "Kernel package or description").required();
-  verb.option("--shape", arguments->shape, "Problem size, such as 256,256,256")
+  verb.option("--shape", arguments->shapes,
+              "Problem size, such as 256,256,256; features behind a colon, such as 4096,65536:16. "
+              "May be repeated: all problems go into one file")
       .value_name("SHAPE")
+      .one_at_a_time()
       .required();
   verb.option("-o,--output", arguments->output,
               "The history; progress is kept beside it in FILE.progress, which may be deleted when "
@@ -361,7 +410,7 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
     arguments->settings.measure_at_most = from_ms(arguments->measure_ms);
     arguments->settings.run_deadline = from_ms(arguments->run_ms);
     arguments->settings.control_interval = from_ms(arguments->control_seconds * 1000);
-    if (Status status = Explore(*arguments, context).run(); !status.ok()) context.fail(status);
+    explore_all(*arguments, context);
   });
 }
 

@@ -19,23 +19,31 @@ struct ExportArguments {
   std::string format;
   std::string output;
   std::string kernel;
+  std::size_t problem = 0;  // from 1; 0: not said
 };
 
-// The one history of the file, or the one of that kernel.
+// The one history of the file, or the one of that kernel, or of that problem.
 Result<History> chosen_history(const ExportArguments& arguments) {
   auto histories = load_histories(arguments.history);
   if (!histories.ok()) return histories.status();
+  if (arguments.problem > 0) {
+    if (arguments.problem <= histories->size())
+      return std::move((*histories)[arguments.problem - 1]);
+    return Status(StatusCode::invalid_argument, arguments.history + ": holds " +
+                                                    std::to_string(histories->size()) +
+                                                    " problems, expected a --problem from 1 on");
+  }
   std::string names;
   History* chosen = nullptr;
   for (History& history : *histories) {
-    names += (names.empty() ? "" : ", ") + history.kernel;
+    if (names.size() < 200) names += (names.empty() ? "" : ", ") + history.kernel;
     const bool wanted =
         arguments.kernel.empty() ? histories->size() == 1 : history.kernel == arguments.kernel;
     if (wanted) chosen = &history;
   }
   if (chosen != nullptr) return std::move(*chosen);
-  return Status(StatusCode::invalid_argument,
-                arguments.history + ": holds histories of " + names + "; choose one with --kernel");
+  return Status(StatusCode::invalid_argument, arguments.history + ": holds histories of " + names +
+                                                  "; choose one with --kernel or --problem");
 }
 
 void run_export(const ExportArguments& arguments, CliContext& context) {
@@ -76,6 +84,9 @@ void add_export_verb(CommandLine& line, CliContext& context) {
       .required();
   verb.option("--kernel", arguments->kernel, "Which one, of a file with several kernels")
       .value_name("NAME");
+  verb.option("--problem", arguments->problem, "Which one, of a file with several; from 1")
+      .value_name("N")
+      .positive();
   verb.example("export gemm.ithistory --format t4 -o gemm.json");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_export(*arguments, context); });

@@ -23,6 +23,7 @@ constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 struct ImportArguments {
   std::vector<std::string> files;
   std::string folder;
+  bool together = false;
   ImportOptions options;
 };
 
@@ -74,6 +75,8 @@ class Import {
       if (Status status = take(file); !status.ok()) refuse(file, status);
     }
     progress_.clear();
+    if (Status status = write(problems_together(std::move(gathered_)), ""); !status.ok())
+      context_.fail(status);
     if (context_.json())
       return context_.print_json({{"histories", entries_}, {"refused", refused_}});
     if (!entries_.empty()) context_.print(table_);
@@ -83,19 +86,27 @@ class Import {
   Status take(const std::string& file) {
     auto bytes = read_file(file_behind(file), kMaxFileBytes);
     if (!bytes.ok()) return bytes.status();
-    const auto histories = import_named(*bytes, file, arguments_.options);
+    auto histories = import_named(*bytes, file, arguments_.options);
     if (!histories.ok()) return histories.status();
     bytes->clear();
     bytes->shrink_to_fit();
+    if (!arguments_.together) return write(problems_together(std::move(*histories)), file);
+    for (History& history : *histories) gathered_.push_back(std::move(history));
+    return Status();
+  }
+
+  // One file for each group. Everything is converted before anything is written.
+  Status write(const std::vector<std::vector<History>>& groups, const std::string& file) {
     std::vector<std::vector<std::uint8_t>> packed;
-    for (const History& history : *histories) packed.push_back(write_history(history));
+    for (const auto& group : groups) packed.push_back(write_histories(group));
     if (Status status = make_folders(arguments_.folder); !status.ok()) return status;
     for (std::size_t i = 0; i < packed.size(); ++i) {
-      const History& history = (*histories)[i];
+      const History& first = groups[i].front();
       const std::string output =
-          output_path(file, packed.size() > 1 ? "-" + plain(history.kernel) : "");
+          file.empty() ? output_path(plain(first.kernel), "-" + plain(first.device))
+                       : output_path(file, packed.size() > 1 ? "-" + plain(first.kernel) : "");
       if (Status status = write_file_atomically(output, packed[i]); !status.ok()) return status;
-      add(history, file, output);
+      for (const History& history : groups[i]) add(history, file, output);
     }
     return Status();
   }
@@ -116,7 +127,9 @@ class Import {
                     std::to_string(history.count(TrialStatus::correct)), output});
     progress_.clear();
     if (context_.json()) return;
-    for (const std::string& warning : history.warnings) context_.warn(file + ": " + warning);
+    for (const std::string& warning : history.warnings) {
+      context_.warn((file.empty() ? output : file) + ": " + warning);
+    }
   }
 
   void refuse(const std::string& file, const Status& status) {
@@ -129,12 +142,13 @@ class Import {
   CliContext& context_;
   Progress progress_;
   std::size_t done_ = 0;
+  std::vector<History> gathered_;
   std::set<std::string> used_;
   nlohmann::json entries_ = nlohmann::json::array();
   nlohmann::json refused_ = nlohmann::json::array();
   TextTable table_{{{"kernel"},
                     {"device"},
-                    {"shape"},
+                    {"problem"},
                     {"configurations", Align::right},
                     {"correct", Align::right},
                     {"file"}}};
@@ -161,6 +175,8 @@ void add_import_verb(CommandLine& line, CliContext& context) {
   verb.option("--device", arguments->options.device,
               "Device's name instead of the one in the files")
       .value_name("NAME");
+  verb.flag("--together", arguments->together,
+            "Those of one kernel and device from all files into one, problem beside problem");
   verb.example("import results/*.json.gz -o histories");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] {

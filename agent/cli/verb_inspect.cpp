@@ -11,6 +11,7 @@
 #include "agent/cli/matrix_description.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/summary.hpp"
+#include "models/history/combine_repeats.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/learn/model_contents.hpp"
 #include "models/package/kernel_package.hpp"
@@ -48,6 +49,12 @@ Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string
   json dimensions = json::array();
   for (std::size_t d = 0; d < kernel.dimension_count(); ++d)
     dimensions.push_back(std::string(kernel.dimension_name(d)));
+  json features = json::array();
+  for (std::size_t f = 0; f < kernel.feature_count(); ++f) {
+    json feature = {{"name", std::string(kernel.feature_name(f))}};
+    if (f >= kernel.given_feature_count()) feature["value"] = kernel.feature_text(f);
+    features.push_back(feature);
+  }
   json steps = json::array();
   json setup = json::array();
   for (std::size_t s = 0; s < kernel.step_count(); ++s) {
@@ -62,6 +69,7 @@ Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string
               {"digest", hexadecimal(kernel.digest())},
               {"source_bytes", kernel.source().size()},
               {"dimensions", dimensions},
+              {"features", features},
               {"arguments", kernel.argument_count()},
               {"prebuilt_binaries", kernel.prebuilt_count()},
               {"default", std::vector<std::int64_t>(values.begin(), values.end())},
@@ -81,10 +89,42 @@ json describe_parameters(const History& history) {
   return parameters;
 }
 
+// Of a file of many problems: what they share, and one line of each.
+json describe_problems(const std::vector<History>& histories, const History& all) {
+  json problems = json::array();
+  std::size_t rows = 0;
+  constexpr std::size_t kMostListed = 100;
+  for (const History& history : histories) {
+    rows += history.rows();
+    if (problems.size() == kMostListed) continue;
+    problems.push_back({{"shape", list_of(history.shape)},
+                        {"problem", problem_object(history)},
+                        {"configurations", history.rows()},
+                        {"correct", history.count(TrialStatus::correct)},
+                        {"best_ns", history.best_time_ns()}});
+  }
+  const History& first = histories.front();
+  return {{"format", "history"},
+          {"kernel", first.kernel},
+          {"device", first.device},
+          {"driver", first.driver},
+          {"inputs", first.inputs},
+          {"configurations", rows},
+          {"different_configurations", all.rows()},
+          {"constraints", first.constraints},
+          {"nanoseconds_per_unit", first.nanoseconds_per_unit},
+          {"parameters", describe_parameters(all)},
+          {"problem_count", histories.size()},
+          {"problems", problems}};
+}
+
 Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std::string& path) {
-  const auto read = read_history(bytes, path);
+  const auto read = read_histories(bytes, path);
   if (!read.ok()) return read.status();
-  const History& history = *read;
+  std::vector<const History*> all;
+  for (const History& problem : *read) all.push_back(&problem);
+  if (all.size() > 1) return describe_problems(*read, combine_repeats(all));
+  const History& history = read->front();
   json statuses = json::object();
   for (std::size_t s = 0; s < kTrialStatusCount; ++s) {
     const auto status = static_cast<TrialStatus>(s);
@@ -100,6 +140,7 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
               {"device", history.device},
               {"driver", history.driver},
               {"shape", list_of(history.shape)},
+              {"problem", problem_object(history)},
               {"configurations", history.rows()},
               {"statuses", statuses},
               {"samples", history.samples.size()},

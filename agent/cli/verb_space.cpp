@@ -11,6 +11,7 @@
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/core/random.hpp"
+#include "models/history/combine_repeats.hpp"
 #include "models/history/history.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/space/space.hpp"
@@ -44,15 +45,24 @@ bool ends_with(const std::string& text, const std::string& ending) {
          text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
 }
 
+// What was measured at any of the problems.
+History union_of(std::vector<History> histories) {
+  if (histories.size() == 1) return std::move(histories.front());
+  std::vector<const History*> all;
+  for (const History& history : histories) all.push_back(&history);
+  return combine_repeats(all);
+}
+
 Result<NamedSpace> read_history_space(const std::string& path) {
   Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxHistoryBytes);
   if (!bytes.ok()) return bytes.status();
-  Result<History> history = read_history(Bytes(bytes->data(), bytes->size()), path);
-  if (!history.ok()) return history.status();
-  Result<Space> space = space_of(*history);
+  Result<std::vector<History>> histories = read_histories(*bytes, path);
+  if (!histories.ok()) return histories.status();
+  History history = union_of(std::move(*histories));
+  Result<Space> space = space_of(history);
   if (!space.ok()) return space.status();
   NamedSpace named;
-  named.history = std::make_shared<const History>(std::move(*history));
+  named.history = std::make_shared<const History>(std::move(history));
   named.kernel = named.history->kernel;
   named.space = std::move(*space);
   return named;

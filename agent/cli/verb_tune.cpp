@@ -116,9 +116,9 @@ Status report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
 }
 
 Status tune(const TuneOptions& given, CliContext& context) {
-  Result<std::vector<std::int64_t>> dimensions = parse_shape(given.shape);
-  if (!dimensions.ok()) return dimensions.status();
-  const Shape shape{Span<const std::int64_t>(*dimensions)};
+  const Result<Problem> problem = parse_problem(given.shape);
+  if (!problem.ok()) return problem.status();
+  const Shape& shape = *problem;
   Result<std::vector<std::uint8_t>> package = read_kernel(given.kernel);
   if (!package.ok()) return package.status();
 
@@ -149,7 +149,8 @@ void add_tune_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("tune", "tunes a kernel for one shape now, within a budget");
   auto options = std::make_shared<TuneOptions>();
   verb.option("kernel", options->kernel, "Kernel package or description").required();
-  verb.option("--shape", options->shape, "Problem size, such as 256,256,256")
+  verb.option("--shape", options->shape,
+              "Problem size, such as 256,256,256; features behind a colon")
       .value_name("SHAPE")
       .required();
   verb.option("--budget", options->budget_seconds, "Seconds that it may take")

@@ -30,19 +30,23 @@ const char* stage_name(TrialStage stage) {
 Identity identity_of(const KernelPackage& package, const DeviceInfo& device,
                      const Settings& settings) {
   const auto shape = settings.shape.values();
-  return {{"kernel", std::string(package.name())},
-          {"package", hexadecimal(package.digest())},
-          {"backend", device.backend},
-          {"platform", device.platform},
-          {"device", device.name},
-          {"driver", device.driver},
-          {"driver_key", hexadecimal(device.driver_key())},
-          {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())},
-          {"seed", settings.seed},
-          {"checks", settings.checks},
-          {"repeats", settings.repeats},
-          {"measure_at_most_ns", settings.measure_at_most.count()},
-          {"run_deadline_ns", settings.run_deadline.count()}};
+  Identity identity = {{"kernel", std::string(package.name())},
+                       {"package", hexadecimal(package.digest())},
+                       {"backend", device.backend},
+                       {"platform", device.platform},
+                       {"device", device.name},
+                       {"driver", device.driver},
+                       {"driver_key", hexadecimal(device.driver_key())},
+                       {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())},
+                       {"seed", settings.seed},
+                       {"checks", settings.checks},
+                       {"repeats", settings.repeats},
+                       {"measure_at_most_ns", settings.measure_at_most.count()},
+                       {"run_deadline_ns", settings.run_deadline.count()}};
+  for (std::size_t i = 0; i < settings.shape.feature_count(); ++i) {
+    identity["features"].push_back(settings.shape.feature(i));
+  }
+  return identity;
 }
 
 Exploration::Exploration(std::shared_ptr<const KernelPackage> package, const DeviceInfo& device,

@@ -79,7 +79,13 @@ void describe(const KernelPackage& package, const DeviceInfo& device, const Orde
   history.kernel = std::string(package.name());
   history.device = device.name;
   history.driver = device.platform + "; " + device.driver;
-  history.shape = settings.shape;
+  history.shape = package.with_features(settings.shape);
+  for (std::size_t d = 0; d < package.dimension_count(); ++d) {
+    history.inputs.emplace_back(package.dimension_name(d));
+  }
+  for (std::size_t f = 0; f < package.feature_count(); ++f) {
+    history.inputs.emplace_back(package.feature_name(f));
+  }
   history.nanoseconds_per_unit = 1;
   for (const Expression& constraint : package.space().constraints()) {
     history.constraints.emplace_back(constraint.text());

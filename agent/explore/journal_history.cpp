@@ -4,15 +4,21 @@
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "agent/journal/summary.hpp"
 #include "models/history/history_builder.hpp"
+#include "models/space/expression_parser.hpp"
 
 namespace idletune::explore {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kOver = " over ";
 
 // One line of text that every format can hold, whatever the bytes were.
 std::string plain(std::string text) {
@@ -103,6 +109,34 @@ std::vector<Group> groups_of(const journal::State& state) {
   return all;
 }
 
+// A feature's expressions as numbers; nothing where they have none.
+std::optional<double> value_of(const std::string& text, const KernelNames& names,
+                               const Shape& shape) {
+  const Result<Expression> expression = parse_expression(text, {names.dimensions, {}});
+  if (!expression.ok()) return std::nullopt;
+  const Evaluation value = expression->evaluate(shape.values(), {});
+  return value.ok() ? std::optional<double>(static_cast<double>(value.value)) : std::nullopt;
+}
+
+// As KernelPackage::with_features does it.
+double computed(const KernelNames::Feature& feature, const KernelNames& names, const Shape& shape) {
+  const std::optional<double> value = value_of(feature.value, names, shape);
+  const std::optional<double> over =
+      feature.over.empty() ? std::optional<double>(1) : value_of(feature.over, names, shape);
+  const bool known = value && over && *over != 0 && *value / *over > 0;
+  return known ? *value / *over : 0;
+}
+
+void set_problem(const KernelNames& names, const Shape& shape, History& history) {
+  history.shape = shape;
+  for (std::size_t f = shape.feature_count(); f < names.features.size(); ++f) {
+    history.shape.push_feature(computed(names.features[f], names, shape));
+  }
+  history.inputs = names.dimensions;
+  for (const KernelNames::Feature& feature : names.features) history.inputs.push_back(feature.name);
+  if (history.inputs.size() != history.shape.input_count()) history.inputs.clear();
+}
+
 void describe(const journal::State& state, const journal::JournalSummary& summary,
               const KernelNames& names, const Group& group, History& history) {
   const DeviceNames device = device_names(state, group.key.device);
@@ -111,7 +145,7 @@ void describe(const journal::State& state, const journal::JournalSummary& summar
   history.device = device.name;
   history.driver =
       device.platform + "; " + (driver ? plain(driver->text) : hexadecimal(group.key.driver));
-  history.shape = group.measurements.front().trial.shape;
+  set_problem(names, group.measurements.front().trial.shape, history);
   history.nanoseconds_per_unit = 1;
   history.valid_count = std::max<std::uint64_t>(names.valid_count, history.rows());
   Json note = {{"kernel", hexadecimal(group.key.kernel)}, {"dimensions", names.dimensions}};
@@ -170,6 +204,13 @@ KernelNames kernel_names(const journal::State& state, std::uint64_t digest) {
   names.valid_count = std::strtoull(lines[1].c_str(), nullptr, 10);
   names.dimensions = words(lines[2]);
   names.parameters = words(lines[3]);
+  for (const std::string& text : lines.size() > 4 ? split(lines[4], ';') : Lines()) {
+    const std::size_t equals = std::min(text.find('='), text.size());
+    const std::string value = text.substr(std::min(equals + 1, text.size()));
+    const std::size_t over = std::min(value.find(kOver), value.size());
+    names.features.push_back({text.substr(0, equals), value.substr(0, over),
+                              over < value.size() ? value.substr(over + kOver.size()) : ""});
+  }
   return names;
 }
 
@@ -179,6 +220,12 @@ DeviceNames device_names(const journal::State& state, std::uint64_t digest) {
       found ? split(found->text, '\n') : std::vector<std::string>();
   if (lines.size() < 3 || lines[2].empty()) return {hexadecimal(digest), "unknown platform"};
   return {lines[2], lines[1]};
+}
+
+std::string problem_text(const KernelNames& names, const Shape& problem) {
+  History history;
+  set_problem(names, problem, history);
+  return problem_text(history);
 }
 
 std::string configuration_text(const KernelNames& names, const Configuration& configuration) {

@@ -31,6 +31,11 @@ struct KernelNames {
   std::uint64_t valid_count = 0;  // 0: not known
   std::vector<std::string> dimensions;
   std::vector<std::string> parameters;
+  // Of the problem's features: those that are given, then those that are computed, and how.
+  struct Feature {
+    std::string name, value, over;
+  };
+  std::vector<Feature> features;
   bool known = false;
 };
 KernelNames kernel_names(const journal::State& state, std::uint64_t digest);
@@ -39,6 +44,8 @@ struct DeviceNames {
   std::string platform;
 };
 DeviceNames device_names(const journal::State& state, std::uint64_t digest);
+// "M=64 mean_row=12.5", or "64" where the names are not known or do not fit.
+std::string problem_text(const KernelNames& names, const Shape& problem);
 // "MWG=64 NWG=32", or the bare values where the names are not known or do not fit.
 std::string configuration_text(const KernelNames& names, const Configuration& configuration);
 

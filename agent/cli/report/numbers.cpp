@@ -95,6 +95,9 @@ std::string shape_text(const Shape& shape) {
     if (!text.empty()) text += 'x';
     text += std::to_string(dimension);
   }
+  for (std::size_t i = 0; i < shape.feature_count(); ++i) {
+    text += formatted("/%.*g", 6, shape.feature(i));
+  }
   return text.empty() ? "-" : text;
 }
 

@@ -127,6 +127,28 @@ std::set<std::pair<std::int64_t, std::int64_t>> draws_of(const History& history)
 
 }  // namespace
 
+TEST_CASE("the features of a board's problems come home by name, computed ones too") {
+  const auto disk = std::make_shared<Disk>();
+  const Journaled journal = open_on(disk);
+  name_everything(*journal);
+  journal->named(
+      {journal::NameKind::kernel, 1,
+       "gemm\n4092\nM N\nMWG NWG\nmean_row;padding=round_up(M, 48) - M;aspect=M over N"});
+  for (const double mean_row : {12.5, 3.0}) {
+    journal::Measurement measured = measurement(16, 8, journal::Origin::random);
+    measured.trial.shape.push_feature(mean_row);
+    journal->measured(measured);
+  }
+  const auto histories = imported(disk);
+  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
+  REQUIRE(histories->size() == 2);
+  const bool first = (*histories)[0].shape.feature(0) == 12.5;
+  CHECK(problem_text((*histories)[first ? 0 : 1]) ==
+        "M=128 N=64 mean_row=12.5 padding=16 aspect=2");
+  CHECK((*histories)[first ? 1 : 0].shape == Problem({128, 64}, {3, 16, 2}));
+  CHECK(can_share_file((*histories)[0], (*histories)[1]));
+}
+
 TEST_CASE("a journal becomes a history with names, in the order of the board's clock") {
   const auto disk = std::make_shared<Disk>();
   const Journaled journal = open_on(disk);
