@@ -54,8 +54,15 @@ idletune_status missing(const char* what) {
   return report(Status(StatusCode::invalid_argument, {what, " is NULL"}));
 }
 
-idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
-  return idletune::Shape(idletune::Span<const std::int64_t>(shape, dimensions));
+// False if a part is missing.
+bool make_problem(const idletune_problem& given, idletune::Problem& problem) {
+  if (given.dimensions == nullptr || (given.features == nullptr && given.feature_count > 0)) {
+    return false;
+  }
+  problem =
+      idletune::Problem(idletune::Span<const std::int64_t>(given.dimensions, given.dimension_count),
+                        idletune::Span<const double>(given.features, given.feature_count));
+  return true;
 }
 
 // In the order of idletune_argument_kind, from IDLETUNE_I32 on.
@@ -198,12 +205,13 @@ idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* dev
   return IDLETUNE_OK;
 }
 
-idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
-                                const idletune_argument* arguments, size_t argument_count,
-                                void* queue, const void* const* wait_list, uint32_t wait_count,
-                                void* event) {
+idletune_status idletune_launch_problem(idletune_kernel* kernel, const idletune_problem* problem,
+                                        const idletune_argument* arguments, size_t argument_count,
+                                        void* queue, const void* const* wait_list,
+                                        uint32_t wait_count, void* event) {
   if (kernel == nullptr) return missing("kernel");
-  if (shape == nullptr) return missing("shape");
+  idletune::Problem made;
+  if (problem == nullptr || !make_problem(*problem, made)) return missing("shape");
   if (arguments == nullptr && argument_count > 0) return missing("arguments");
   if (argument_count > idletune::kMaxArguments) {
     return report(Status(
@@ -217,15 +225,29 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
   options.wait_list = wait_list;
   options.wait_count = wait_count;
   options.event = event;
-  return report(
-      kernel->kernel.launch(options, make_shape(shape, dimensions),
-                            idletune::Span<const idletune::Argument>(list, argument_count)));
+  return report(kernel->kernel.launch(
+      options, made, idletune::Span<const idletune::Argument>(list, argument_count)));
+}
+
+idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, size_t dimensions,
+                                const idletune_argument* arguments, size_t argument_count,
+                                void* queue, const void* const* wait_list, uint32_t wait_count,
+                                void* event) {
+  const idletune_problem problem = {shape, dimensions, nullptr, 0};
+  return idletune_launch_problem(kernel, &problem, arguments, argument_count, queue, wait_list,
+                                 wait_count, event);
+}
+
+idletune_status idletune_prepare_problem(idletune_kernel* kernel, const idletune_problem* problem) {
+  if (kernel == nullptr) return missing("kernel");
+  idletune::Problem made;
+  if (problem == nullptr || !make_problem(*problem, made)) return missing("shape");
+  return report(kernel->kernel.prepare(made));
 }
 
 idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions) {
-  if (kernel == nullptr) return missing("kernel");
-  if (shape == nullptr) return missing("shape");
-  return report(kernel->kernel.prepare(make_shape(shape, dimensions)));
+  const idletune_problem problem = {shape, dimensions, nullptr, 0};
+  return idletune_prepare_problem(kernel, &problem);
 }
 
 idletune_status idletune_expect_launches(idletune_kernel* kernel, const int64_t* shape,

@@ -128,6 +128,21 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
                                 const idletune_argument* arguments, size_t argument_count,
                                 void* queue, const void* const* wait_list, uint32_t wait_count,
                                 void* event);
+/* A problem: dimensions and, where the package declares features that the application gives, those,
+ * in its order. features may be NULL if feature_count is 0. */
+typedef struct idletune_problem {
+  const int64_t* dimensions;
+  size_t dimension_count;
+  const double* features;
+  size_t feature_count;
+} idletune_problem;
+/* The same for a problem with features. */
+idletune_status idletune_launch_problem(idletune_kernel* kernel, const idletune_problem* problem,
+                                        const idletune_argument* arguments, size_t argument_count,
+                                        void* queue, const void* const* wait_list,
+                                        uint32_t wait_count, void* event);
+idletune_status idletune_prepare_problem(idletune_kernel* kernel, const idletune_problem* problem);
+
 /* Makes the shape ready before its first launch, which then takes no longer than the others.
  * Blocks; seconds where nothing is compiled yet. */
 idletune_status idletune_prepare(idletune_kernel* kernel, const int64_t* shape, size_t dimensions);
