@@ -51,6 +51,17 @@ std::vector<const DescribedArgument*> given_arguments(const KernelDescription& d
   return given;
 }
 
+std::string features_text(const KernelDescription& description) {
+  std::string text;
+  for (const DescribedFeature& feature : description.features) {
+    text += (text.empty() ? "" : ", ") + feature.name;
+    if (!feature.value.empty()) text += " = " + feature.value.text;
+    if (!feature.over.empty()) text += " over " + feature.over.text;
+    for (const std::string& category : feature.categories) text += " " + category;
+  }
+  return text;
+}
+
 // Compares what an application sees of two members.
 class Signatures {
  public:
@@ -62,6 +73,13 @@ class Signatures {
     const KernelDescription& b = other_.description;
     if (a.dimensions != b.dimensions) {
       return differ("the dimensions", listed(a.dimensions), listed(b.dimensions));
+    }
+    if (a.zero_dimensions != b.zero_dimensions) {
+      return differ("the dimensions that may be 0", listed(a.zero_dimensions),
+                    listed(b.zero_dimensions));
+    }
+    if (features_text(a) != features_text(b)) {
+      return differ("the features", features_text(a), features_text(b));
     }
     if (a.dialect != b.dialect) return differ("the dialect", name_of(a), name_of(b));
     if (a.options != b.options) return differ("the compiler options", a.options, b.options);
@@ -154,6 +172,8 @@ class Join {
     out_.dialect = first().description.dialect;
     out_.options = first().description.options;
     out_.dimensions = first().description.dimensions;
+    out_.zero_dimensions = first().description.zero_dimensions;
+    out_.features = first().description.features;
     out_.tolerance = first().description.tolerance;
     out_.operations = first().description.operations;
     make_names();

@@ -152,6 +152,12 @@ TEST_CASE("members of unlike signatures are refused in one line that names both 
           second(f).arguments[5].access = Access::inout;
         }).find("the access of argument 'c' 'inout', expected 'out'") != std::string::npos);
   CHECK(refusal([&](DescribedFamily& f) {
+          second(f).features.push_back({"aspect", "M", "N", {}, {}});
+        }).find("the features 'aspect = M over N', expected ''") != std::string::npos);
+  CHECK(refusal([&](DescribedFamily& f) {
+          second(f).zero_dimensions = {"K"};
+        }).find("the dimensions that may be 0 'K', expected ''") != std::string::npos);
+  CHECK(refusal([&](DescribedFamily& f) {
           f.members[0].description.arguments.pop_back();
         }).find("the number of buffers and scalars '3', expected '2'") != std::string::npos);
   CHECK(refusal([&](DescribedFamily& f) {
