@@ -18,6 +18,9 @@ namespace {
 
 using model_schema::SectionKind;
 
+constexpr std::size_t kFewEntries = 32;
+constexpr std::size_t kFewShapes = 8;
+
 // How many portfolio entries fit beside everything else that is stored for the kernel.
 std::size_t entries_that_fit(const PerformanceTable& table, const std::vector<LearnedPick>& picks,
                              const LearnOptions& options) {
@@ -128,10 +131,14 @@ std::vector<LearnedSelector> KernelLearner::selectors_of(const Extent& extent) c
   return learn_selectors(full_, smaller, options_.cross_validate);
 }
 
+bool starved(const KernelLearner& learner, const LearnedKernel& report, std::size_t wanted,
+             const Extent& extent) {
+  return report.portfolio < std::min(kFewEntries, wanted) &&
+         std::min(extent.shapes, most_shapes_of_a_device(learner.table())) > kFewShapes;
+}
+
 bool reduce(const KernelLearner& learner, const LearnedKernel& report, std::size_t over,
             Extent& extent) {
-  constexpr std::size_t kFewEntries = 32;
-  constexpr std::size_t kFewShapes = 8;
   constexpr std::size_t kMostLeafRows = 64;
   const std::size_t shapes = std::min(extent.shapes, most_shapes_of_a_device(learner.table()));
   const std::size_t entry_bytes =

@@ -33,8 +33,10 @@ class KernelLearner {
 
   ModelKernel build(const Extent& extent, LearnedKernel& report);
 
- private:
+  // Of the last build()'s extent.
   const PerformanceTable& sources_table() const { return reduced_ ? *reduced_ : full_; }
+
+ private:
   std::vector<LearnedSelector> selectors_of(const Extent& extent) const;
 
   std::vector<const History*> histories_;
@@ -45,6 +47,10 @@ class KernelLearner {
   std::vector<LearnedSelector> selectors_;
   std::vector<HeldOutResult> held_out_;
 };
+
+// Whether shapes take the room of the few portfolio entries that go before them.
+bool starved(const KernelLearner& learner, const LearnedKernel& report, std::size_t wanted,
+             const Extent& extent);
 
 // The next smaller extent where `over` bytes must go; false: there is none.
 bool reduce(const KernelLearner& learner, const LearnedKernel& report, std::size_t over,

@@ -85,15 +85,17 @@ Result<ModelKernel> learn_kernel(const std::vector<const History*>& histories,
   }
   ModelKernel kernel = learner.build(extent, report);
   const std::size_t wanted =
-      portfolio(learner.table(), device_weights(learner.table()), options.portfolio).size();
+      portfolio(learner.sources_table(), device_weights(learner.sources_table()), options.portfolio)
+          .size();
   KernelProvenance provenance = provenance_from(histories, options);
   for (;;) {
     provenance.dropped = describe_dropped(extent, learner, report, wanted);
     kernel.sections.push_back(write_provenance(provenance));
     kernel.sections.insert(kernel.sections.end(), tail.sections.begin(), tail.sections.end());
     report.bytes = kernel.bytes();
-    if (report.bytes <= options.bytes_per_kernel) break;
-    if (!reduce(learner, report, report.bytes - options.bytes_per_kernel, extent)) {
+    const bool fits = report.bytes <= options.bytes_per_kernel;
+    if (fits && !starved(learner, report, wanted, extent)) break;
+    if (!reduce(learner, report, fits ? 0 : report.bytes - options.bytes_per_kernel, extent)) {
       return Status(StatusCode::out_of_memory, "kernel '" + report.kernel + "': needs at least " +
                                                    std::to_string(report.bytes) +
                                                    " bytes, the limit is " +

@@ -104,7 +104,9 @@ std::size_t Grown::choose(const std::vector<double>& shape) const {
   return classes[view.select({shape.data(), shape.size()}).number];
 }
 
-std::vector<std::size_t> choose_classes(const Lesson& problem, const Rows& rows, std::size_t most) {
+std::vector<std::size_t> choose_classes(const Lesson& problem, const Rows& all_rows,
+                                        std::size_t most) {
+  const Rows rows = thinned(all_rows);
   std::vector<double> covered(rows.size(), 0.0);
   std::vector<std::size_t> classes;
   double total = 0;
