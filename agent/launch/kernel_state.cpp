@@ -395,7 +395,7 @@ void KernelState::constants_changed(const Shape& shape) {
 
 // Where a dimension of 0 leaves nothing to do, nothing is done.
 Status KernelState::unless_no_work(const Shape& shape, Status status) const {
-  return package_->has_no_work(shape) ? Status() : status;
+  return package_->has_no_work(shape) ? Status() : std::move(status);
 }
 
 Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& shape,

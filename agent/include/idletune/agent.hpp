@@ -152,8 +152,11 @@ class TunedKernel {
   // the package says (integers of the same size may stand for each other); whether buffers are ones
   // and large enough is asked for once per shape and configuration. Never compiles, allocates,
   // reads a file or waits for tuning. Where the package's variants are several launches, a queue
-  // that was launched on must live as long as the kernel. Errors: invalid_argument (shape,
-  // arguments), unsupported (the kernel cannot have this shape), device_error.
+  // that was launched on must live as long as the kernel. Where the package declares features that
+  // the application gives, they stand behind the dimensions: Problem({rows, entries}, {12.5}).
+  // Where a dimension of 0 leaves no work nothing is enqueued, and options.event stays as it was.
+  // Errors: invalid_argument (shape, features, arguments), unsupported (the kernel cannot have this
+  // shape), device_error.
   Status launch(const Shape& shape, std::initializer_list<Argument> arguments) {
     return launch(LaunchOptions{}, shape,
                   Span<const Argument>(arguments.begin(), arguments.size()));

@@ -86,9 +86,8 @@ TEST_CASE("a file of many problems that was cut or changed is refused") {
     CHECK_FALSE(read_histories(Bytes(bytes.data(), size), "cut").ok());
   }
   std::vector<std::uint8_t> claimed = bytes;
-  history_schema::HistoryFile* file = history_schema::GetMutableHistoryFile(claimed.data());
-  reinterpret_cast<flatbuffers::Table*>(file)->SetField<std::uint32_t>(
-      history_schema::HistoryFile::VT_FORMAT_VERSION, 3, 0);
+  auto* file = flatbuffers::GetMutableRoot<flatbuffers::Table>(claimed.data());
+  file->SetField<std::uint32_t>(history_schema::HistoryFile::VT_FORMAT_VERSION, 3, 0);
   const auto newer = read_histories(claimed, "newer");
   CHECK(newer.code() == StatusCode::version_mismatch);
   CHECK(newer.status().message() == "history 'newer': format version 3, expected 1 or 2");

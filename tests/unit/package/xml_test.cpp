@@ -278,7 +278,7 @@ TEST_CASE("what is wrong with a feature is said at its line") {
   CHECK(pack_refusal(feature("name=\"x\" value=\"N *\"")).find("k.xml:7") == 0);
   CHECK(pack_refusal(feature("name=\"x\" value=\"WG\"")).find("k.xml:7") == 0);
   CHECK(pack_refusal(feature("name=\"x\" over=\"N\"")) ==
-        "k.xml:7: feature 'x': 'over' divides a 'value', expected one");
+        "k.xml:7: <feature>: feature 'x': 'over' divides a 'value', expected one");
   CHECK(refusal(with("<dimension name=\"N\"/>", "<dimension name=\"N\" minimum=\"2\"/>"))
             .find("expected 0 or 1 as 'minimum'") != std::string::npos);
 }
