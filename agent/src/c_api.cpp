@@ -54,6 +54,10 @@ idletune_status missing(const char* what) {
   return report(Status(StatusCode::invalid_argument, {what, " is NULL"}));
 }
 
+idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
+  return idletune::Shape(idletune::Span<const std::int64_t>(shape, dimensions));
+}
+
 // False if a part is missing.
 bool make_problem(const idletune_problem& given, idletune::Problem& problem) {
   if (given.dimensions == nullptr || (given.features == nullptr && given.feature_count > 0)) {

@@ -193,8 +193,8 @@ class KernelPackage {
 
   std::size_t argument_count() const;
   const ArgumentSpec& argument(std::size_t index) const;
-  // Size of a buffer or of own memory, in bytes. Own memory that a configuration does not need, and a
-  // buffer that a dimension of 0 leaves empty, have one element.
+  // Size of a buffer or of own memory, in bytes. Own memory that a configuration does not need, and
+  // a buffer that a dimension of 0 leaves empty, have one element.
   Result<std::uint64_t> buffer_bytes(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;
   // What the application does not pass: the value of a dimension argument, which its type can hold
