@@ -21,6 +21,7 @@ double published_error(const Sample& sample, double log_speedup) {
 std::vector<std::size_t> draw_tests(const std::map<std::string, std::vector<std::size_t>>& groups,
                                     std::size_t tests, std::uint64_t seed) {
   std::vector<const std::vector<std::size_t>*> all;
+  all.reserve(groups.size());
   for (const auto& [name, members] : groups) all.push_back(&members);
   const Permutation order(all.size(), seed);
   std::vector<std::size_t> drawn;
