@@ -261,6 +261,7 @@ Status Exploration::take_samples(std::uint32_t repeats, Nanoseconds stop_above,
   Status failure = run_stage(request, trial, outcome);
   if (!failure.ok()) return failure;
   result.measure += outcome.wall;
+  result.setup = outcome.setup;
   if (!accept(outcome, result, failure)) return failure;
   if (outcome.samples.empty()) {
     return Status(StatusCode::internal, "a measurement came back without a time");

@@ -35,6 +35,7 @@ ImportedRow row_of(const KernelPackage& package, const ExploredConfiguration& re
   }
   if (result.check.count() > 0) row.extras.emplace_back("verification_time", ns(result.check));
   if (result.measure.count() > 0) row.extras.emplace_back("benchmark_time", ns(result.measure));
+  if (result.setup.count() > 0) row.extras.emplace_back("setup_time", ns(result.setup));
   if (result.check.count() > 0 && result.max_error < 1e300) {
     row.extras.emplace_back("max_error", Json(result.max_error));
   }

@@ -12,7 +12,8 @@ namespace idletune::explore {
 
 // Rows in the order of the exploration. Of each: the median of its samples as run time, all
 // samples, the compile time, the extras `verification_time`, `benchmark_time` (wall times),
-// `max_error`, `time` (a failure's status and message) and `measured_at` (Unix seconds).
+// `setup_time` (where something is prepared once; not part of the run time), `max_error`, `time` (a
+// failure's status and message) and `measured_at` (Unix seconds).
 // `valid_count` is set unless every configuration of the space is there. Notes: `explore` (identity
 // and settings), `default` (the default configuration and its times, in `control` one by one).
 // Times in ns. Error: invalid_argument if there is no result.

@@ -79,6 +79,9 @@ ImportedRow row_of(const KernelNames& names, const journal::Measurement& measure
   if (measurement.compile.count() > 0) {
     row.compile_time = static_cast<double>(measurement.compile.count());
   }
+  if (measurement.setup.count() > 0) {
+    row.extras.emplace_back("setup_time", Json(measurement.setup.count()));
+  }
   row.extras.emplace_back(kProposalColumn, origin_name(measurement.origin));
   if (measurement.unix_seconds > 0) {
     row.extras.emplace_back("measured_at", Json(measurement.unix_seconds));

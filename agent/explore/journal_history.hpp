@@ -18,11 +18,12 @@ bool is_journal(Bytes bytes);
 // One history per kernel, device, driver and shape of a journal; `path` is for messages. Rows in
 // the order of the board's clock. Of each: the median as run time, the compile time, and the extras
 // `proposal` (how the search came to it: "first_pick", "portfolio", "random", "learned",
-// "application"; "unknown" in rows of older agents), `time` (a failure's status) and `measured_at`
-// (Unix seconds; absent where the board had no clock). `valid_count` is that of the space. Times in
-// ns. Errors: those of reading a journal; unsupported if there are measurements, but none of a
-// kernel that the journal has a name for (written by an agent that did not keep names yet; the next
-// one adds them when it loads the kernel); invalid_argument if there are none at all.
+// "application"; "unknown" in rows of older agents), `setup_time` (where something is prepared
+// once; not part of the run time), `time` (a failure's status) and `measured_at` (Unix seconds;
+// absent where the board had no clock). `valid_count` is that of the space. Times in ns. Errors:
+// those of reading a journal; unsupported if there are measurements, but none of a kernel that the
+// journal has a name for (written by an agent that did not keep names yet; the next one adds them
+// when it loads the kernel); invalid_argument if there are none at all.
 Result<std::vector<History>> histories_of_journal(Bytes journal, const std::string& path);
 
 // The names that a journal has for its digests. What it has none for is named by its digest.

@@ -86,6 +86,7 @@ nlohmann::json json_of(const ExploredConfiguration& r) {
       {"error", r.max_error < 1e300 ? nlohmann::json(r.max_error) : nlohmann::json()},
       {"t", times_json(r.samples)},
       {"at", r.unix_seconds}};
+  if (r.setup.count() > 0) json["setup"] = r.setup.count();
   if (!r.message.empty()) json["why"] = storable(r.message);
   return json;
 }
@@ -103,6 +104,7 @@ ExploredConfiguration result_of(const nlohmann::json& json) {
                                            : json.at("error").get<double>();
   r.samples = times_of(json.at("t"));
   r.unix_seconds = json.at("at").get<std::int64_t>();
+  r.setup = Nanoseconds(json.value("setup", std::int64_t{0}));
   r.message = json.value("why", std::string());
   return r;
 }

@@ -20,6 +20,7 @@ struct ExploredConfiguration {
                            // 0: never compiled, or not known
   Nanoseconds check{0};    // wall time of checking: inputs written, one run, outputs compared
   Nanoseconds measure{0};  // wall time of the timed runs with what surrounds them
+  Nanoseconds setup{0};    // device time of what it prepares once; 0: nothing
   double max_error = 0;    // largest |output - reference| / allowed over all checks
   std::vector<Nanoseconds> samples;  // device times in the order of the runs; empty unless correct
   std::int64_t unix_seconds = 0;     // when it ended

@@ -39,6 +39,20 @@ void use_space(const Space& space, Random& random) {
   require(space.cursor(*index).next(next) && next == configuration);
 }
 
+void use_step(const KernelPackage& package, const PlannedStep& step) {
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    require(step.range.local[axis] > 0);
+    require(step.range.global[axis] % step.range.local[axis] == 0);
+  }
+  if (step.index < package.step_count() - package.setup_count()) return;
+  // A setup neither writes the application's memory nor reads what may change.
+  for (const std::uint8_t i : step.spec.arguments) {
+    const ArgumentSpec& argument = package.argument(i);
+    require(argument.kind != ArgumentKind::scalar);
+    require(argument.kind != ArgumentKind::buffer || argument.constant);
+  }
+}
+
 void use(const KernelPackage& package) {
   Random random(1);
   require(package.space().contains(package.default_configuration()));
@@ -47,10 +61,8 @@ void use(const KernelPackage& package) {
     const Shape shape = some_shape(package, random);
     const auto plan = package.plan(shape, package.default_configuration());
     if (plan.ok()) {
-      for (std::size_t axis = 0; axis < 3; ++axis) {
-        require(plan->first().range.local[axis] > 0);
-        require(plan->first().range.global[axis] % plan->first().range.local[axis] == 0);
-      }
+      require(!plan->steps().empty());
+      for (const PlannedStep& step : plan->all()) use_step(package, step);
     }
     require(package.with_features(shape).feature_count() == package.feature_count());
     require(!package.problem_text(package.with_features(shape)).empty());

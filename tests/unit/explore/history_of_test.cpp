@@ -87,6 +87,22 @@ TEST_CASE("a whole space becomes a history of all its configurations, which a fi
   CHECK(*read == made);
 }
 
+TEST_CASE("what a setup takes has a column of its own") {
+  Bench bench;
+  bench.runner.script = [](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.configuration[0] == 3) outcome.setup = Nanoseconds(4321);
+  };
+  REQUIRE(bench.live().ok());
+  const History made = history(bench);
+  std::size_t with_setup = 0;
+  for (std::size_t row = 0; row < made.rows(); ++row) {
+    if (bench.order().at(row)[0] != 3) continue;
+    CHECK(extra(made, "setup_time").integer(row) == 4321);
+    ++with_setup;
+  }
+  CHECK(with_setup >= 1);
+}
+
 TEST_CASE("a part of a space is a sample of it") {
   Bench bench;
   bench.samples = 5;
