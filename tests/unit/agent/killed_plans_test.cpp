@@ -23,6 +23,7 @@ struct Kills {
   int while_tuning = 0;
   Death deaths;
   int adoptions = 0;  // that some start found
+  int demoted = 0;    // in the end
 };
 
 // One application after the other on one state, each killed at a random moment; the last one is
@@ -58,7 +59,10 @@ void kill_often(const std::string& package, const Shape& shape, int times, Rando
   CAPTURE(last.text());
   CHECK(last.count("log failed") == 0);
   (void)last.wait();
-  CHECK(journal_of(state).state.adoption_count() == 1);
+  // On a busy machine a comparison may end with the default.
+  const bool demoted = last.count("back to the default") > 0;
+  CHECK(journal_of(state).state.adoption_count() == (demoted ? 0 : 1));
+  kills.demoted += demoted;
 }
 
 // IDLETUNE_TEST_KILLS=50 kills it more often.
@@ -76,7 +80,8 @@ void survive_kills(const std::string& name, const Shape& shape, std::uint64_t se
   MESSAGE(name << ": of " << kills.all << " deaths " << kills.while_tuning << " while tuning, "
                << kills.deaths.compiling << " while compiling, " << kills.deaths.running
                << " while running, accused " << kills.deaths.accused << "; " << kills.adoptions
-               << " starts found an adoption");
+               << " starts found an adoption, " << kills.demoted
+               << " lives ended with the default");
   CHECK(kills.while_tuning >= 1);
 }
 
