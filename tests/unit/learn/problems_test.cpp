@@ -1,6 +1,7 @@
 // From a file of many problems with features to the configuration of problems never seen.
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <fstream>
 #include <memory>
 #include <optional>
@@ -147,6 +148,16 @@ TEST_CASE("nearness of problems counts features") {
   const LearnedModel model = learned_from({{1000, 2}, {1001, 64}, {500000, 2}});
   CHECK(model.kernels[0].selectors.empty());
   CHECK(first_pick_quality(*opened(model), {{1010, 60}, {1010, 2.2}, {70000, 2}}) > 0.97);
+}
+
+// By hand, for the figures: --no-skip --test-case='ten thousand*'
+TEST_CASE("ten thousand problems become one model" * doctest::skip()) {
+  const auto start = std::chrono::steady_clock::now();
+  const LearnedModel model = learned_from(feature_problems(2000, 5, 1));
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  MESSAGE(taken.count(), " s, ", model.bytes.size(), " bytes");
+  CHECK(model.bytes.size() < std::size_t{64} << 10);
+  CHECK(first_pick_quality(*opened(model), feature_problems(200, 3, 2)) > 0.99);
 }
 
 TEST_CASE("an agent runs what the model names for problems with features, and says so by name") {
