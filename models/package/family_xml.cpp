@@ -10,9 +10,9 @@
 namespace idletune {
 namespace {
 
-class Reader : private XmlElements {
+class FamilyReader : private XmlElements {
  public:
-  explicit Reader(const std::string& path) : XmlElements(path) { family_.where = path; }
+  explicit FamilyReader(const std::string& path) : XmlElements(path) { family_.where = path; }
 
   Result<KernelDescription> read(const XMLElement& root) {
     if (!family(root)) return status();
@@ -59,7 +59,7 @@ class Reader : private XmlElements {
 }  // namespace
 
 Result<KernelDescription> read_family(const tinyxml2::XMLElement& root, const std::string& path) {
-  return Reader(path).read(root);
+  return FamilyReader(path).read(root);
 }
 
 Result<KernelDescription> read_family(const std::string& name,

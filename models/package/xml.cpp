@@ -10,7 +10,7 @@
 #include "models/package/family_xml.hpp"
 #include "models/package/text_file.hpp"
 #include "models/package/value_list.hpp"
-#include "models/package/xml_elements.hpp"
+#include "models/package/xml_arguments.hpp"
 #include "models/space/identifier.hpp"
 
 namespace idletune {
@@ -20,23 +20,10 @@ using tinyxml2::XMLElement;
 
 constexpr std::pair<std::string_view, Dialect> kDialects[] = {
     {"portable", Dialect::portable}, {"opencl", Dialect::opencl}, {"cuda", Dialect::cuda}};
-constexpr std::pair<std::string_view, Access> kAccesses[] = {
-    {"in", Access::in}, {"out", Access::out}, {"inout", Access::inout}};
-constexpr std::pair<std::string_view, bool> kTruths[] = {{"true", true}, {"false", false}};
-constexpr std::pair<std::string_view, Fill> kFills[] = {{"uniform", Fill::uniform},
-                                                        {"constant", Fill::constant},
-                                                        {"zero", Fill::zero},
-                                                        {"index", Fill::index}};
-constexpr std::pair<std::string_view, ScalarType> kTypes[] = {
-    {"i8", ScalarType::i8},   {"u8", ScalarType::u8},   {"i16", ScalarType::i16},
-    {"u16", ScalarType::u16}, {"i32", ScalarType::i32}, {"u32", ScalarType::u32},
-    {"i64", ScalarType::i64}, {"u64", ScalarType::u64}, {"f16", ScalarType::f16},
-    {"f32", ScalarType::f32}, {"f64", ScalarType::f64}};
-
 // Reads the document into a description.
-class Reader : private XmlElements {
+class Reader : private XmlArguments {
  public:
-  explicit Reader(const std::string& path) : XmlElements(path) { description_.where = path; }
+  explicit Reader(const std::string& path) : XmlArguments(path) { description_.where = path; }
 
   Result<KernelDescription> read(std::string_view text, bool may_be_family) {
     tinyxml2::XMLDocument document;
@@ -77,7 +64,7 @@ class Reader : private XmlElements {
            section(root, "launch", !several, &Reader::launch) &&
            section(root, "steps", false, &Reader::steps) &&
            section(root, "setup", false, &Reader::setup) &&
-           section(root, "arguments", true, &Reader::arguments) &&
+           section(root, "arguments", true, &Reader::all_arguments) &&
            section(root, "reference", false, &Reader::reference) &&
            section(root, "tolerance", false, &Reader::tolerance) &&
            section(root, "work", false, &Reader::work);
@@ -327,104 +314,8 @@ class Reader : private XmlElements {
     return true;
   }
 
-  bool arguments(const XMLElement& element) {
-    if (!only_attributes(element, {}) ||
-        !only_children(element,
-                       {"buffer", "scalar", "dimension", "local", "scratch", "prepared"})) {
-      return false;
-    }
-    std::set<std::string> names;
-    for (const XMLElement* e = element.FirstChildElement(); e; e = e->NextSiblingElement()) {
-      DescribedArgument argument;
-      const std::string_view kind = e->Name();
-      const bool good = kind == "buffer"      ? buffer(*e, argument)
-                        : kind == "scalar"    ? scalar(*e, argument)
-                        : kind == "local"     ? local(*e, argument)
-                        : kind == "dimension" ? dimension_argument(*e, argument)
-                                              : own_memory(*e, argument);
-      if (!good) return false;
-      if (!names.insert(argument.name).second) {
-        return fail(*e, "the name '" + argument.name + "' is used twice");
-      }
-      description_.arguments.push_back(std::move(argument));
-    }
-    const std::size_t count = description_.arguments.size();
-    return (count >= 1 && count <= kMaxArguments) ||
-           fail(element, std::to_string(count) + " arguments, expected 1 to " +
-                             std::to_string(kMaxArguments));
-  }
-  bool buffer(const XMLElement& element, DescribedArgument& out) {
-    out.kind = ArgumentKind::buffer;
-    out.size = expression(element, "elements");
-    std::string text;
-    return only_attributes(element, {"name", "type", "access", "elements", "fill", "low", "high",
-                                     "value", "constant"}) &&
-           only_children(element, {}) && identifier(element, "name", out.name) &&
-           choice(element, "constant", kTruths, out.constant) && required(element, "type", text) &&
-           choice(element, "type", kTypes, out.type) && required(element, "access", text) &&
-           choice(element, "access", kAccesses, out.access) &&
-           required(element, "elements", text) && fill(element, out);
-  }
-  bool scalar(const XMLElement& element, DescribedArgument& out) {
-    out.kind = ArgumentKind::scalar;
-    std::string text;
-    return only_attributes(element, {"name", "type", "fill", "low", "high", "value"}) &&
-           only_children(element, {}) && identifier(element, "name", out.name) &&
-           required(element, "type", text) && choice(element, "type", kTypes, out.type) &&
-           fill(element, out);
-  }
-  bool dimension_argument(const XMLElement& element, DescribedArgument& out) {
-    out.kind = ArgumentKind::dimension;
-    out.type = ScalarType::i32;
-    out.size = expression(element, "value");
-    std::string text;
-    if (!only_attributes(element, {"name", "type", "value"}) || !only_children(element, {}) ||
-        !identifier(element, "name", out.name) || !required(element, "value", text) ||
-        !choice(element, "type", kTypes, out.type)) {
-      return false;
-    }
-    return is_integer(out.type) || fail(element, "expected an integer type");
-  }
-  bool local(const XMLElement& element, DescribedArgument& out) {
-    out.kind = ArgumentKind::local;
-    out.type = ScalarType::u8;
-    out.size = expression(element, "bytes");
-    std::string text;
-    return only_attributes(element, {"name", "bytes"}) && only_children(element, {}) &&
-           identifier(element, "name", out.name) && required(element, "bytes", text);
-  }
-  bool own_memory(const XMLElement& element, DescribedArgument& out) {
-    const bool scratch = std::string_view(element.Name()) == "scratch";
-    out.kind = scratch ? ArgumentKind::scratch : ArgumentKind::prepared;
-    out.size = expression(element, "elements");
-    std::string text;
-    return only_attributes(element, {"name", "type", "elements"}) && only_children(element, {}) &&
-           identifier(element, "name", out.name) && required(element, "type", text) &&
-           choice(element, "type", kTypes, out.type) && required(element, "elements", text);
-  }
-  // A `value` alone means fill="constant".
-  bool fill(const XMLElement& element, DescribedArgument& out) {
-    const bool has_value = element.Attribute("value") != nullptr;
-    const bool has_bounds =
-        element.Attribute("low") != nullptr || element.Attribute("high") != nullptr;
-    if (has_value) out.fill = Fill::constant;
-    if (!choice(element, "fill", kFills, out.fill)) return false;
-    if (has_value != (out.fill == Fill::constant)) {
-      return fail(element, "fill=\"constant\" and 'value' go together");
-    }
-    if (has_bounds && out.fill != Fill::uniform && out.fill != Fill::index) {
-      return fail(element, "'low' and 'high' need fill=\"uniform\" or fill=\"index\"");
-    }
-    if (out.fill == Fill::uniform) out.fill_high = 1;
-    if (has_value) return number(element, "value", out.fill_low) && same_bounds(out);
-    if (!number(element, "low", out.fill_low) || !number(element, "high", out.fill_high)) {
-      return false;
-    }
-    return out.fill_low <= out.fill_high || fail(element, "'low' is above 'high'");
-  }
-  static bool same_bounds(DescribedArgument& out) {
-    out.fill_high = out.fill_low;
-    return true;
+  bool all_arguments(const XMLElement& element) {
+    return arguments(element, description_.arguments);
   }
 
   bool reference(const XMLElement& element) {
