@@ -77,6 +77,9 @@ struct PackageContents {
   std::vector<StoredBinaries> binaries;
 };
 
+// Fills both digests from all the rest: KernelPackage::digest() says what of.
+void add_digests(PackageContents& contents);
+
 // Verifies and reads a package. Errors as KernelPackage::open, without the file's name.
 Result<std::unique_ptr<PackageContents>> read_package(
     std::shared_ptr<const std::vector<std::uint8_t>> bytes);

@@ -71,7 +71,7 @@ class Reader {
       if (status.ok()) status = (this->*part)();
     }
     if (!status.ok()) return status;
-    compute_digest();
+    add_digests(*contents_);
     return std::move(contents_);
   }
 
@@ -460,42 +460,6 @@ class Reader {
       return;
     }
     contents_->binaries.push_back({configuration_key, {binary}});
-  }
-
-  void compute_digest() {
-    PackageContents& c = *contents_;
-    c.source_digest = digest_of(c.source);
-    Digest digest;
-    digest.add(c.source_digest).add(c.steps.front().entry).add(c.options);
-    digest.add(std::uint64_t{root_->dialect()}).add(c.space.digest());
-    add_geometry(c.steps.front().launch, digest);
-    if (c.steps.size() > 1) add_further_steps(digest);
-    // What an application gives stands in keys by its place.
-    for (std::size_t i = 0; i < c.given_features; ++i) digest.add(c.features[i].name);
-    c.digest = digest.value();
-  }
-
-  static void add_geometry(const LaunchGeometry& launch, Digest& digest) {
-    for (const auto* sizes : {&launch.global, &launch.local}) {
-      digest.add(sizes->size());
-      for (const Expression& size : *sizes) digest.add(size.digest());
-    }
-  }
-
-  void add_further_steps(Digest& digest) const {
-    const PackageContents& c = *contents_;
-    for (std::size_t i = 0; i < c.steps.size(); ++i) {
-      const StepContents& step = c.steps[i];
-      digest.add(step.condition.digest()).add(step.arguments.size());
-      for (const std::uint8_t position : step.arguments) digest.add(std::uint64_t{position});
-      if (i == 0) continue;
-      digest.add(step.entry);
-      add_geometry(step.launch, digest);
-      if (step.of_setup) digest.add(i);
-    }
-    for (std::size_t i = 0; i < c.arguments.size(); ++i) {
-      if (is_own_memory(c.arguments[i].kind)) digest.add(c.argument_sizes[i].digest());
-    }
   }
 
   std::unique_ptr<PackageContents> contents_;
