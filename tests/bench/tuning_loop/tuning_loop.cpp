@@ -18,6 +18,8 @@
 #include <nlohmann/json.hpp>
 
 #include "models/core/median.hpp"
+#include "models/learn/learn.hpp"
+#include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/bench/tuning_loop/application.hpp"
 #include "tests/bench/tuning_loop/truth.hpp"
@@ -38,7 +40,10 @@ struct Options {
   std::string state;  // empty: a folder of its own, which is deleted
 };
 
-constexpr const char* kModes[] = {"off", "idle", "background", "plain", "in_place"};
+// "tune": in the foreground for half of the time, then nothing; "model": learned from the measured
+// space, and prepare(), then nothing.
+constexpr const char* kModes[] = {"off",      "idle", "background", "plain",
+                                  "in_place", "tune", "model"};
 
 double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
 
@@ -62,6 +67,14 @@ struct Played {
   std::vector<double> launch_us;  // median of the last second, every ten seconds
 };
 
+// A model that was learned from the history, in the file.
+void write_model(const std::string& history_path, const std::string& model_path) {
+  const History history =
+      required(read_history(required(read_file(history_path, std::size_t{1} << 26)), history_path));
+  const LearnedModel model = required(learn({&history}, LearnOptions{}));
+  require(write_file_atomically(model_path, model.bytes));
+}
+
 class Player {
  public:
   Player(const Options& options, const std::string& mode) : options_(options), mode_(mode) {}
@@ -73,7 +86,11 @@ class Player {
     const std::string state = options_.state.empty() ? folder.file("state") : options_.state;
     Configuration running;
     {
-      const AgentOptions agent_options = this->agent_options(state);
+      AgentOptions agent_options = this->agent_options(state);
+      if (mode_ == "model") {
+        agent_options.model = folder.file("blur.itmodel");
+        write_model(options_.history, agent_options.model);
+      }
       Agent agent = required(Agent::open(agent_options));
       TunedKernel kernel = required(agent.kernel(workplace.device(), blur_package()));
       start(agent, kernel);
@@ -108,13 +125,22 @@ class Player {
   }
 
   void start(Agent& agent, TunedKernel& kernel) {
-    if (mode_ == "off" || mode_ == "idle") return;
+    if (mode_ == "model") require(kernel.prepare(kShape));
+    if (mode_ == "tune") tune(agent, kernel);
+    if (mode_ != "background" && mode_ != "plain" && mode_ != "in_place") return;
     if (mode_ == "in_place") {
       InPlaceOptions in_place;
       in_place.allowed = true;
       kernel.allow_in_place(in_place);
     }
     require(agent.start_background());
+  }
+
+  void tune(Agent& agent, TunedKernel& kernel) {
+    kernel.expect_launches(kShape, 1e6);
+    while (seconds(Clock::now() - began_) < options_.seconds / 2) {
+      if (agent.tune_now(std::chrono::seconds(1)).used.count() == 0) break;  // nothing is left
+    }
   }
 
   void loop(Workplace& workplace, Agent& agent, TunedKernel& kernel) {
@@ -297,10 +323,11 @@ bool parse(int argc, char** argv, Options& options) {
 int main(int argc, char** argv) {
   idletune::bench::Options options;
   if (!idletune::bench::parse(argc, argv, options)) {
-    std::fprintf(stderr,
-                 "usage: tuning_loop [--seconds S] [--mode off|idle|background|plain|in_place] "
-                 "[--history FILE] [--no-learner] [--busy PROCESSES] [--state FOLDER] [--json] "
-                 "[--log LEVEL]\n");
+    std::fprintf(
+        stderr,
+        "usage: tuning_loop [--seconds S] [--mode off|idle|background|plain|in_place|tune|model] "
+        "[--history FILE] [--no-learner] [--busy PROCESSES] [--state FOLDER] [--json] "
+        "[--log LEVEL]\n");
     return 2;
   }
   try {

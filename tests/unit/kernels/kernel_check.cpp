@@ -175,8 +175,8 @@ Findings run_and_compare(const KernelCheck& check, const Subject& subject,
   REQUIRE_MESSAGE(tolerance.ok(), tolerance.status().to_string());
   Call call(*subject.device, *subject.package, shape, configuration);
   // Generous, since simulators run this too.
-  const auto times =
-      trial::run_plan(*subject.device, programs, plan, call.arguments(), std::chrono::minutes(5));
+  const auto times = trial::run_steps(*subject.device, programs, plan.steps(), call.arguments(),
+                                      std::chrono::minutes(5));
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
   return call.findings(check.expected(shape, call.inputs()), *tolerance);
 }
