@@ -48,7 +48,7 @@ TEST_CASE("no candidate's binary goes into the program cache") {
     return Status();
   };
   TrialRequest request = bench.request(TrialStage::compile, kNoFault);
-  request.configuration = {kNoFault, 32, 0};
+  request.configuration = {kNoFault, 64, 0};
   REQUIRE(request.configuration != bench.package->default_configuration());
   CHECK(bench.get().run(request).status == TrialStatus::correct);
   request.configuration = bench.package->default_configuration();
