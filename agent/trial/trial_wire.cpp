@@ -170,9 +170,13 @@ class Reader {
       shape.push_back(dimension);
     }
     for (std::uint32_t i = 0; i < features; ++i) {
+      std::int64_t bits = 0;
+      integer(name, bits);
       double feature = 0;
-      number(name, feature);
+      std::memcpy(&feature, &bits, sizeof feature);
       shape.push_feature(feature);
+      // No writer has a negative zero: a problem has one zero, not two.
+      if (shape.words()[size + i] != bits) return fail(name);
     }
   }
   void times(const char* name, std::vector<Nanoseconds>& value, std::size_t limit) {
