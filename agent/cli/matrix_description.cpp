@@ -21,9 +21,8 @@ constexpr std::string_view kBanner = "%%MatrixMarket";
 }  // namespace
 
 bool may_be_matrix(const std::vector<std::uint8_t>& bytes) {
-  const bool gzipped = bytes.size() > 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
-  return gzipped || (bytes.size() > kBanner.size() &&
-                     std::equal(kBanner.begin(), kBanner.end(), bytes.begin()));
+  return has_gzip_magic(bytes) || (bytes.size() > kBanner.size() &&
+                                   std::equal(kBanner.begin(), kBanner.end(), bytes.begin()));
 }
 
 Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::string& path) {

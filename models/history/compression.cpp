@@ -30,11 +30,11 @@ class Inflater {
   bool ready_ = false;
 };
 
+}  // namespace
+
 bool has_gzip_magic(Bytes bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
-
-}  // namespace
 
 std::vector<std::uint8_t> deflate_bytes(Bytes raw) {
   uLongf size = compressBound(static_cast<uLong>(raw.size()));

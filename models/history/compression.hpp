@@ -18,6 +18,9 @@ std::vector<std::uint8_t> deflate_bytes(Bytes raw);
 // The raw bytes of a zlib stream that must hold exactly `raw_bytes`. Error: corrupt.
 Result<std::vector<std::uint8_t>> inflate_bytes(Bytes compressed, std::size_t raw_bytes);
 
+// Whether the bytes begin like a gzip file.
+bool has_gzip_magic(Bytes bytes);
+
 struct Gunzipped {
   std::string_view text;   // in the bytes given, or in `unpacked`
   bool truncated = false;  // the stream ended early or was damaged; `text` is what came before
