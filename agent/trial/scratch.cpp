@@ -105,6 +105,7 @@ Status Scratch::fit(const Shape& shape, const Configuration& configuration,
     } else if (!slots_[i].whole || slots_[i].data_bytes != *bytes) {
       status = allocate(slots_[i], *bytes, *bytes * share / 1024);
     }
+    if (status.ok()) slots_[i].fill = fill_at(package_, slots_[i].argument, shape, *bytes);
   }
   if (!status.ok()) release();
   return status;
@@ -192,7 +193,7 @@ void Scratch::release() {
 
 void Scratch::initial_content(std::size_t buffer, std::uint32_t seed, std::uint64_t offset,
                               MutableBytes out) const {
-  const ArgumentSpec& spec = this->spec(buffer);
+  const ArgumentSpec& spec = slots_[buffer].fill;
   const std::uint32_t argument = slots_[buffer].argument;
   if (spec.access == Access::out) return fill_words(poison_word(spec.type, argument, seed), out);
   fill_elements(spec, argument, seed, offset / scalar_size_bytes(spec.type), out);

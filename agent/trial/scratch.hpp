@@ -77,6 +77,7 @@ class Scratch {
     std::uint64_t data_bytes = 0;
     std::uint64_t front_bytes = 0;  // of the guard zone before the data
     std::uint64_t back_bytes = 0;   // and of that behind it
+    ArgumentSpec fill;              // by fill_at
     std::unique_ptr<Buffer> whole;
     std::unique_ptr<Buffer> window;  // the data; null without windows
   };

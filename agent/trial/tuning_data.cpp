@@ -39,6 +39,7 @@ void fill_elements(const ArgumentSpec& spec, std::uint32_t argument, std::uint32
       case Fill::constant: value = spec.fill_low; break;
       case Fill::zero: break;
       case Fill::index: value = index_value(spec, first + i); break;
+      case Fill::ramp: value = spec.fill_high * static_cast<double>(first + i) + 0.5; break;
     }
     store_number(spec.type, value, element);
     // Rounding may reach the open end of the interval.
@@ -46,6 +47,19 @@ void fill_elements(const ArgumentSpec& spec, std::uint32_t argument, std::uint32
       store_number(spec.type, spec.fill_low, element);
     }
   }
+}
+
+ArgumentSpec fill_at(const KernelPackage& package, std::size_t argument, const Shape& shape,
+                     std::uint64_t bytes) {
+  ArgumentSpec spec = package.argument(argument);
+  if (!spec.is_index) return spec;
+  const Result<std::int64_t> bound = package.index_bound(argument, shape);
+  spec.fill_low = 0;
+  spec.fill_high = bound.ok() ? static_cast<double>(*bound) : 1;
+  if (spec.fill != Fill::ramp) return spec;
+  const std::uint64_t count = bytes / scalar_size_bytes(spec.type);
+  spec.fill_high = (spec.fill_high - 1) / static_cast<double>(count > 1 ? count - 1 : 1);
+  return spec;
 }
 
 Argument scalar_value(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed) {

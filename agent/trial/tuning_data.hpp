@@ -13,9 +13,15 @@
 namespace idletune::trial {
 
 // The elements from number `first` on of argument number `argument`, as its fill specification
-// says, drawn from (seed, argument, element). out.size() is a multiple of the element's size.
+// (of a buffer: by fill_at) says, drawn from (seed, argument, element). out.size() is a multiple of
+// the element's size.
 void fill_elements(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed,
                    std::uint64_t first, MutableBytes out);
+
+// A memory argument's specification for a buffer of `bytes` at the shape: the values of indices lie
+// below the bound there, and fill_high of a ramp is its slope.
+ArgumentSpec fill_at(const KernelPackage& package, std::size_t argument, const Shape& shape,
+                     std::uint64_t bytes);
 
 // A scalar argument's value, likewise.
 Argument scalar_value(const ArgumentSpec& spec, std::uint32_t argument, std::uint32_t seed);

@@ -25,7 +25,7 @@ Status fill(Device& device, const ArgumentSpec& spec, std::uint32_t index, std::
   for (std::size_t offset = 0; offset < bytes; offset += content.size()) {
     const MutableBytes part(content.data(), std::min(content.size(), bytes - offset));
     // Drawn numbers may repeat; drawing as many as a large buffer has takes long.
-    if (offset == 0 || spec.fill == Fill::index) {
+    if (offset == 0 || spec.fill >= Fill::index) {
       trial::fill_elements(spec, index, kSeed, offset / scalar_size_bytes(spec.type), part);
     }
     if (Status status = device.write(buffer, offset, part); !status.ok()) return status;
@@ -53,7 +53,8 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
       const Result<std::uint64_t> bytes = package.buffer_bytes(i, shape, configuration);
       if (!bytes.ok() || *bytes > scratch.bytes_left) return false;
       scratch.bytes_left -= *bytes;
-      Status status = add_buffer(device, spec, index, static_cast<std::size_t>(*bytes), scratch);
+      Status status = add_buffer(device, trial::fill_at(package, i, shape, *bytes), index,
+                                 static_cast<std::size_t>(*bytes), scratch);
       if (!status.ok()) return status;
     } else if (spec.kind == ArgumentKind::scalar) {
       scratch.arguments.push_back(trial::scalar_value(spec, index, kSeed));

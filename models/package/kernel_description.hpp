@@ -38,6 +38,8 @@ struct DescribedArgument {
   Fill fill = Fill::zero;
   double fill_low = 0;
   double fill_high = 0;
+  bool captured = false;            // tuned on what the application lent; `fill` without that
+  DescribedExpression index_below;  // over dimensions, of every element; empty: it is no index
   // Buffers, scratch and prepared memory: elements; dimension arguments: the value; local memory:
   // bytes; scalars: empty.
   DescribedExpression size;

@@ -392,6 +392,14 @@ Result<std::uint64_t> KernelPackage::buffer_bytes(std::size_t argument, const Sh
   return static_cast<std::uint64_t>(*elements) * scalar_size_bytes(spec.type);
 }
 
+Result<std::int64_t> KernelPackage::index_bound(std::size_t argument, const Shape& shape) const {
+  const Expression& expression = contents_->index_bounds[argument];
+  const Evaluation bound = expression.evaluate(shape.values(), {});
+  if (bound.ok()) return std::max<std::int64_t>(bound.value, 1);
+  return no_value(*contents_, {"the bound of argument '", this->argument(argument).name, "':"},
+                  expression, bound.error);
+}
+
 Result<std::int64_t> KernelPackage::derived_value(std::size_t argument, const Shape& shape,
                                                   const Configuration& configuration) const {
   const PackageContents& package = *contents_;

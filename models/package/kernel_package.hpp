@@ -49,7 +49,8 @@ enum class Fill : std::uint8_t {
   uniform = 0,   // uniform in [fill_low, fill_high)
   constant = 1,  // fill_low
   zero = 2,
-  index = 3  // fill_low + (i mod (fill_high - fill_low)); fill_low + i if they are equal
+  index = 3,  // fill_low + (i mod (fill_high - fill_low)); fill_low + i if they are equal
+  ramp = 4    // even steps from 0 at the first element to the largest index at the last
 };
 
 enum class Dialect : std::uint8_t {
@@ -68,6 +69,8 @@ struct ArgumentSpec {
   Fill fill = Fill::zero;
   double fill_low = 0;
   double fill_high = 0;
+  bool captured = false;  // tuned on what the application lent, where it did; buffers
+  bool is_index = false;  // KernelPackage::index_bound bounds each element
 };
 
 // A kernel function and which of the package's arguments it takes, by position. Views live as long
@@ -197,6 +200,8 @@ class KernelPackage {
   // a buffer that a dimension of 0 leaves empty, have one element.
   Result<std::uint64_t> buffer_bytes(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;
+  // Of an argument that is an index: what each of its elements is below, at least 1.
+  Result<std::int64_t> index_bound(std::size_t argument, const Shape& shape) const;
   // What the application does not pass: the value of a dimension argument, which its type can hold
   // and no configuration changes, or the bytes of a local-memory argument.
   Result<std::int64_t> derived_value(std::size_t argument, const Shape& shape,

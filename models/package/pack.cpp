@@ -378,9 +378,7 @@ class Compiler {
       return fail(name + "expected an integer type for a dimension");
     }
     if (described.kind != ArgumentKind::scalar && described.size.empty()) {
-      return fail(name +
-                  "expected a size (of a buffer or of local memory) or a value (of a "
-                  "dimension)");
+      return fail(name + "expected a size (of memory) or a value (of a dimension)");
     }
     if (is_own_memory(described.kind) && d_.steps.empty()) {
       return fail(name + "scratch is what several steps share; expected <steps>");
@@ -405,9 +403,14 @@ class Compiler {
     spec.fill = described.fill;
     spec.fill_low = described.fill_low;
     spec.fill_high = described.fill_high;
+    spec.captured = described.captured;
+    spec.is_index = !described.index_below.empty();
     out.arguments.push_back(spec);
     out.argument_sizes.emplace_back();
-    if (described.kind == ArgumentKind::scalar) return Status();
+    out.index_bounds.emplace_back();
+    Status bound =
+        optional_expression(described.index_below, dimension_names(), out.index_bounds.back());
+    if (!bound.ok() || described.kind == ArgumentKind::scalar) return bound;
     const bool of_shape = described.kind == ArgumentKind::dimension;
     return optional_expression(described.size, of_shape ? dimension_names() : all_names(),
                                out.argument_sizes.back());

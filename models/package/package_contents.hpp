@@ -64,6 +64,7 @@ struct PackageContents {
 
   std::vector<ArgumentSpec> arguments;
   std::vector<Expression> argument_sizes;  // elements of a buffer, value of a dimension
+  std::vector<Expression> index_bounds;    // of an argument that is no index: no code
 
   std::vector<StepContents> steps;  // those of the setup behind the others
   // Empty: the variant itself.

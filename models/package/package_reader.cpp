@@ -307,7 +307,7 @@ class Reader {
 
   Status read_argument(const fb::Argument& stored) {
     if (stored.kind() > 5 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
-        stored.fill() > 3) {
+        stored.fill() > 4) {
       return unsupported({"its kind, type, access or fill is unknown to this version"});
     }
     ArgumentSpec spec;
@@ -332,11 +332,21 @@ class Reader {
     if (spec.constant && (spec.kind != ArgumentKind::buffer || spec.access != Access::in)) {
       return corrupt({"only a buffer of access in is constant"});
     }
+    spec.captured = stored.captured();
+    spec.is_index = stored.index_below() != nullptr;
+    const bool is_input = spec.kind == ArgumentKind::buffer && spec.access != Access::out;
+    if ((spec.captured && !is_input) || (spec.is_index && !(is_input && is_integer(spec.type))) ||
+        (spec.fill == Fill::ramp && !spec.is_index)) {
+      return corrupt({"only a buffer that is read is captured, and of integers an index"});
+    }
     if (spec.kind == ArgumentKind::local && contents_->dialect != Dialect::opencl) {
       return corrupt({"only the dialect opencl has local memory as an argument"});
     }
     contents_->arguments.push_back(spec);
     contents_->argument_sizes.emplace_back();
+    contents_->index_bounds.emplace_back();
+    Status bound = read_expression_of_shape(stored.index_below(), contents_->index_bounds.back());
+    if (!bound.ok()) return bound;
     Expression& size = contents_->argument_sizes.back();
     if (spec.kind == ArgumentKind::scalar) return Status();
     return spec.kind == ArgumentKind::dimension ? read_expression_of_shape(stored.size(), size)

@@ -126,17 +126,20 @@ class Writer {
       const ArgumentSpec& spec = c_.arguments[i];
       const auto name = text(spec.name);
       const auto size = expression(c_.argument_sizes[i]);
-      arguments.push_back(fb::CreateArgument(builder_, name, static_cast<std::uint8_t>(spec.kind),
-                                             static_cast<std::uint8_t>(spec.type),
-                                             static_cast<std::uint8_t>(spec.access),
-                                             static_cast<std::uint8_t>(spec.fill), spec.fill_low,
-                                             spec.fill_high, size, spec.constant));
+      const auto bound = expression(c_.index_bounds[i]);
+      arguments.push_back(fb::CreateArgument(
+          builder_, name, static_cast<std::uint8_t>(spec.kind),
+          static_cast<std::uint8_t>(spec.type), static_cast<std::uint8_t>(spec.access),
+          static_cast<std::uint8_t>(spec.fill), spec.fill_low, spec.fill_high, size, spec.constant,
+          spec.captured, bound));
     }
     return builder_.CreateVector(arguments);
   }
 
   std::uint32_t minimum_version() const {
-    const bool first_version = c_.given_features == 0 && c_.zero_dimensions == 0;
+    bool first_version = c_.given_features == 0 && c_.zero_dimensions == 0;
+    // Indices that an older agent made up would lie out of bounds.
+    for (const ArgumentSpec& spec : c_.arguments) first_version = first_version && !spec.is_index;
     return first_version ? kMinimumAgentVersion : kMinimumVersionForProblems;
   }
   // None: absent, as in the first version.

@@ -15,7 +15,8 @@ constexpr std::pair<std::string_view, bool> kTruths[] = {{"true", true}, {"false
 constexpr std::pair<std::string_view, Fill> kFills[] = {{"uniform", Fill::uniform},
                                                         {"constant", Fill::constant},
                                                         {"zero", Fill::zero},
-                                                        {"index", Fill::index}};
+                                                        {"index", Fill::index},
+                                                        {"ramp", Fill::ramp}};
 constexpr std::pair<std::string_view, ScalarType> kTypes[] = {
     {"i8", ScalarType::i8},   {"u8", ScalarType::u8},   {"i16", ScalarType::i16},
     {"u16", ScalarType::u16}, {"i32", ScalarType::i32}, {"u32", ScalarType::u32},
@@ -60,12 +61,12 @@ bool XmlArguments::buffer(const XMLElement& element, DescribedArgument& out) {
   out.size = expression(element, "elements");
   std::string text;
   return only_attributes(element, {"name", "type", "access", "elements", "fill", "low", "high",
-                                   "value", "constant"}) &&
+                                   "value", "constant", "otherwise", "index-below"}) &&
          only_children(element, {}) && identifier(element, "name", out.name) &&
          choice(element, "constant", kTruths, out.constant) && required(element, "type", text) &&
          choice(element, "type", kTypes, out.type) && required(element, "access", text) &&
          choice(element, "access", kAccesses, out.access) && required(element, "elements", text) &&
-         fill(element, out);
+         input(element, out) && fill(element, out) && index(element, out);
 }
 
 bool XmlArguments::scalar(const XMLElement& element, DescribedArgument& out) {
@@ -109,13 +110,41 @@ bool XmlArguments::own_memory(const XMLElement& element, DescribedArgument& out)
          choice(element, "type", kTypes, out.type) && required(element, "elements", text);
 }
 
+// fill="captured": what stands in for it is said by `otherwise` as by `fill` elsewhere.
+bool XmlArguments::input(const XMLElement& element, DescribedArgument& out) {
+  const char* fill = element.Attribute("fill");
+  out.captured = fill != nullptr && std::string_view(fill) == "captured";
+  out.index_below = expression(element, "index-below");
+  if (!out.captured && element.Attribute("otherwise") != nullptr) {
+    return fail(element, "'otherwise' goes with fill=\"captured\"");
+  }
+  if (out.access != Access::out || (!out.captured && out.index_below.empty())) return true;
+  return fail(element, "only a buffer of access 'in' or 'inout' is captured or an index");
+}
+
+bool XmlArguments::index(const XMLElement& element, DescribedArgument& out) {
+  const bool is_index = !out.index_below.empty();
+  if (out.fill == Fill::ramp && !is_index) {
+    return fail(element, "a ramp ends at the largest index: expected 'index-below'");
+  }
+  if (!is_index) return true;
+  if (!is_integer(out.type)) return fail(element, "'index-below' needs a type of integers");
+  const bool has_bounds =
+      element.Attribute("low") != nullptr || element.Attribute("high") != nullptr;
+  if (!has_bounds && out.fill != Fill::constant) return true;
+  return fail(element, "'index-below' bounds the values: expected no 'low', 'high' or 'value'");
+}
+
 // A `value` alone means fill="constant".
 bool XmlArguments::fill(const XMLElement& element, DescribedArgument& out) {
   const bool has_value = element.Attribute("value") != nullptr;
   const bool has_bounds =
       element.Attribute("low") != nullptr || element.Attribute("high") != nullptr;
   if (has_value) out.fill = Fill::constant;
-  if (!choice(element, "fill", kFills, out.fill)) return false;
+  // Indices are anywhere unless something else is said.
+  if (!out.index_below.empty()) out.fill = Fill::uniform;
+  const char* attribute = out.captured ? "otherwise" : "fill";
+  if (!choice(element, attribute, kFills, out.fill)) return false;
   if (has_value != (out.fill == Fill::constant)) {
     return fail(element, "fill=\"constant\" and 'value' go together");
   }

@@ -21,6 +21,8 @@ class XmlArguments : protected XmlElements {
   bool dimension_argument(const XMLElement& element, DescribedArgument& out);
   bool local(const XMLElement& element, DescribedArgument& out);
   bool own_memory(const XMLElement& element, DescribedArgument& out);
+  bool input(const XMLElement& element, DescribedArgument& out);
+  bool index(const XMLElement& element, DescribedArgument& out);
   bool fill(const XMLElement& element, DescribedArgument& out);
 };
 

@@ -72,6 +72,9 @@ void use(const KernelPackage& package) {
     for (std::size_t a = 0; a < package.argument_count(); ++a) {
       (void)package.buffer_bytes(a, shape, package.default_configuration());
       (void)package.derived_value(a, shape, package.default_configuration());
+      if (!package.argument(a).is_index) continue;
+      const auto bound = package.index_bound(a, shape);
+      require(!bound.ok() || *bound > 0);
     }
   }
   for (std::size_t i = 0; i < package.feature_count(); ++i) {

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <vector>
 
+#include "tests/unit/trial/scale_kernel.hpp"
+
 using namespace idletune;
 using namespace idletune::trial;
 
@@ -30,6 +32,27 @@ std::vector<T> filled(const ArgumentSpec& spec, std::uint32_t argument, std::uin
 }
 
 }  // namespace
+
+TEST_CASE("made-up indices lie below their bound, and a ramp ends at the largest") {
+  KernelDescription description = fake::scale_description();
+  DescribedArgument index = description.arguments[0];
+  index.type = ScalarType::i32;
+  index.index_below = "N - 3";
+  description.arguments.push_back(index);
+  description.arguments.back().name = "ramp";
+  description.arguments.back().fill = Fill::ramp;
+  index.name = "again";
+  index.fill = Fill::index;
+  description.arguments.push_back(index);
+  const auto package = fake::package_of(description);
+  const Shape shape({7});
+  CHECK(filled<std::int32_t>(fill_at(*package, 5, shape, 28), 5, 1, 0, 7) ==
+        std::vector<std::int32_t>{0, 1, 1, 2, 2, 3, 3});
+  CHECK(filled<std::int32_t>(fill_at(*package, 6, shape, 28), 6, 1, 0, 7) ==
+        std::vector<std::int32_t>{0, 1, 2, 3, 0, 1, 2});
+  // A single element, and a bound below 1.
+  CHECK(filled<std::int32_t>(fill_at(*package, 5, Shape({1}), 4), 5, 1, 0, 1)[0] == 0);
+}
 
 TEST_CASE("elements depend on their number, not on where a chunk begins") {
   const ArgumentSpec spec = spec_of(ScalarType::f32, Fill::uniform, -1, 1);
