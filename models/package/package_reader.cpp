@@ -1,5 +1,4 @@
-// Reads untrusted package bytes: FlatBuffers' Verifier first, then every rule that it does not
-// know.
+// Reads untrusted package bytes: the schema's layout first, then every rule that it does not know.
 #include <cmath>
 #include <cstring>
 #include <string>
@@ -13,6 +12,7 @@
 #include "models/package/package_contents.hpp"
 #include "models/package/package_seal.hpp"
 #include "models/schema/kernel_generated.h"
+#include "models/schema/kernel_layout.hpp"
 #include "models/space/identifier.hpp"
 #include "models/space/space_data.hpp"
 
@@ -24,8 +24,7 @@ template <class T>
 using FbVector = flatbuffers::Vector<T>;
 
 // The nesting of the schema is 6; a package has some hundred tables, plus one per prebuilt binary.
-constexpr flatbuffers::uoffset_t kMaxDepth = 12;
-constexpr flatbuffers::uoffset_t kMaxTables = 20000;
+constexpr table_layout::Limits kLimits = {12, 20000};
 
 Status corrupt(TextPieces what) { return Status(StatusCode::corrupt, what); }
 Status unsupported(TextPieces what) { return Status(StatusCode::unsupported, what); }
@@ -34,16 +33,11 @@ std::string_view text_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
 }
 
-// A vector of numbers as a view; null is empty. False if its elements are misaligned, which the
-// Verifier does not check.
+// A vector of numbers as a view; null is empty.
 template <class T>
-bool view(const FbVector<T>* vector, Span<const T>& out) {
-  out = {};
-  if (vector == nullptr || vector->size() == 0) return true;
-  const auto* data = reinterpret_cast<const T*>(vector->Data());
-  if (reinterpret_cast<std::uintptr_t>(data) % alignof(T) != 0) return false;
-  out = {data, vector->size()};
-  return true;
+Span<const T> view(const FbVector<T>* vector) {
+  if (vector == nullptr) return {};
+  return {reinterpret_cast<const T*>(vector->Data()), vector->size()};
 }
 
 bool is_option_text(std::string_view text) {
@@ -85,8 +79,8 @@ class Reader {
     if (bytes.size() < 16 || !fb::KernelPackageBufferHasIdentifier(bytes.data())) {
       return corrupt({"not a kernel package (expected file identifier ITK1)"});
     }
-    flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
-    if (!fb::VerifyKernelPackageBuffer(verifier)) {
+    if (!table_layout::is_flatbuffer(bytes.data(), bytes.size(), fb::layout::kTables,
+                                     fb::at_kernel_package, kLimits)) {
       return corrupt({"damaged (the FlatBuffers structure does not hold together)"});
     }
     root_ = fb::GetKernelPackage(bytes.data());
@@ -192,13 +186,9 @@ class Reader {
       out = Expression();
       return Status();
     }
-    Span<const std::uint32_t> code;
-    Span<const std::int64_t> constants;
-    if (!view(stored->code(), code) || !view(stored->constants(), constants)) {
-      return corrupt({"an expression is misaligned"});
-    }
     Result<Expression> expression =
-        Expression::load(code, constants, text_of(stored->text()), dimensions, parameters);
+        Expression::load(view(stored->code()), view(stored->constants()), text_of(stored->text()),
+                         dimensions, parameters);
     if (!expression.ok()) return expression.status();
     out = std::move(*expression);
     return Status();
@@ -238,7 +228,7 @@ class Reader {
       if (parameter.kind() < kParameterKindCount) {
         read[i].kind = static_cast<ParameterKind>(parameter.kind());
       }
-      if (!view(parameter.values(), read[i].values)) return corrupt({"values are misaligned"});
+      read[i].values = view(parameter.values());
     }
     return make_space(stored, std::move(read));
   }
@@ -264,19 +254,18 @@ class Reader {
   Status read_diagram(const fb::Diagram* stored, Data& data) {
     if (stored == nullptr) return Status();
     Diagram diagram;
-    const bool aligned = view(stored->level_nodes(), diagram.level_nodes) &&
-                         view(stored->node_first_edge(), diagram.node_first_edge) &&
-                         view(stored->edge_value(), diagram.edge_value) &&
-                         view(stored->edge_child(), diagram.edge_child) &&
-                         view(stored->edge_before(), diagram.edge_before);
-    if (!aligned) return corrupt({"the decision diagram is misaligned"});
+    diagram.level_nodes = view(stored->level_nodes());
+    diagram.node_first_edge = view(stored->node_first_edge());
+    diagram.edge_value = view(stored->edge_value());
+    diagram.edge_child = view(stored->edge_child());
+    diagram.edge_before = view(stored->edge_before());
     return adopt_diagram(data, diagram);
   }
 
   Status read_configuration(const FbVector<std::int64_t>* stored, const char* what,
                             Configuration& out) {
-    Span<const std::int64_t> values;
-    if (!view(stored, values) || values.size() != contents_->space.parameter_count()) {
+    const Span<const std::int64_t> values = view(stored);
+    if (values.size() != contents_->space.parameter_count()) {
       return corrupt({"the ", what, " configuration has a wrong number of values"});
     }
     out = Configuration(values);

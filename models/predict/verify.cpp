@@ -8,6 +8,7 @@
 
 #include "models/predict/model_format.hpp"
 #include "models/schema/model_generated.h"
+#include "models/schema/model_layout.hpp"
 
 namespace idletune {
 
@@ -42,10 +43,9 @@ namespace {
 
 using namespace model_schema;  // NOLINT: the names of the schema, in this file only
 
-// Limits for FlatBuffers' verifier: hostile files must not cost it more than a fraction of a
+// Hostile files must not cost it more than a fraction of a
 // second.
-constexpr flatbuffers::uoffset_t kMaxDepth = 8;
-constexpr flatbuffers::uoffset_t kMaxTables = 200000;
+constexpr table_layout::Limits kLimits = {8, 200000};
 
 bool is_name(const flatbuffers::String* s) {
   if (s == nullptr || s->size() == 0 || s->size() > kMaxNameBytes) return false;
@@ -62,20 +62,13 @@ bool is_share(T x) {
 
 bool is_time(double ns) { return std::isfinite(ns) && ns >= 0; }
 
-// FlatBuffers' verifier aligns a vector's length but not its elements, which are read in place.
-template <class T>
-bool is_aligned(const flatbuffers::Vector<T>* v) {
-  return v == nullptr || v->size() == 0 ||
-         reinterpret_cast<std::uintptr_t>(v->Data()) % alignof(T) == 0;
-}
-
 bool is_shape(const flatbuffers::Vector<std::int64_t>* v) {
-  return v == nullptr || (v->size() <= kMaxDimensions && is_aligned(v));
+  return v == nullptr || v->size() <= kMaxDimensions;
 }
 
 bool are_features(const flatbuffers::Vector<double>* v) {
   if (v == nullptr) return true;
-  if (v->size() > kMaxFeatures || !is_aligned(v)) return false;
+  if (v->size() > kMaxFeatures) return false;
   for (const double feature : *v) {
     if (!is_time(feature)) return false;
   }
@@ -118,8 +111,7 @@ const char* problem_in(const PortfolioSection& section, std::size_t parameters,
                        std::size_t sources) {
   const std::size_t entries = section.score()->size();
   if (entries > kMaxPortfolio) return "the portfolio's size";
-  if (section.values()->size() != entries * parameters || !is_aligned(section.values()))
-    return "the portfolio's values";
+  if (section.values()->size() != entries * parameters) return "the portfolio's values";
   if (section.relative()->size() != entries * sources)
     return "the portfolio's relative performances";
   for (const float score : *section.score()) {
@@ -139,8 +131,7 @@ const char* problem_in(const FirstPicksSection& section, std::size_t parameters,
       return "a first pick's source";
     }
     if (!is_shape(pick->shape()) || !are_features(pick->features())) return "a first pick's shape";
-    if (pick->values()->size() != parameters || !is_aligned(pick->values()))
-      return "a first pick's values";
+    if (pick->values()->size() != parameters) return "a first pick's values";
     if (!is_share(pick->expected())) return "a first pick's expectation";
   }
   return nullptr;
@@ -175,8 +166,7 @@ const char* problem_in(const Selector& selector, std::size_t parameters) {
   for (const auto* name : inputs) {
     if (!is_name(name)) return "the name of a selector's input";
   }
-  if (selector.low()->size() != count || selector.high()->size() != count ||
-      !is_aligned(selector.low()) || !is_aligned(selector.high())) {
+  if (selector.low()->size() != count || selector.high()->size() != count) {
     return "a selector's ranges";
   }
   for (flatbuffers::uoffset_t i = 0; i < count; ++i) {
@@ -190,8 +180,8 @@ const char* problem_in(const Selector& selector, std::size_t parameters) {
     if (exponent < -kMaxExponent || exponent > kMaxExponent) return "a selector's exponent";
   }
   const std::size_t classes = selector.classes()->size() / parameters;
-  if (selector.classes()->size() % parameters != 0 || !is_aligned(selector.classes()) ||
-      classes == 0 || classes > learners::kMaxClasses) {
+  if (selector.classes()->size() % parameters != 0 || classes == 0 ||
+      classes > learners::kMaxClasses) {
     return "a selector's classes";
   }
   const auto nodes =
@@ -219,21 +209,19 @@ const char* problem_in(const PublishedSection& section, std::size_t parameters) 
   if (section.picks()->size() > kMaxPublished) return "the number of published configurations";
   for (const PublishedPick* pick : *section.picks()) {
     if (!is_name(pick->device())) return "a published configuration's device";
-    if (pick->values()->size() != parameters || !is_aligned(pick->values()))
-      return "a published configuration's values";
+    if (pick->values()->size() != parameters) return "a published configuration's values";
   }
   return nullptr;
 }
 
 // The section as a verified table of its own, or null.
-template <class T>
-const T* open_section(const Section& section) {
+const void* open_section(const Section& section, Place place) {
   const std::uint8_t* data = section.bytes()->data();
   // Values are read in place; the writer aligns sections to 8 bytes.
   if (reinterpret_cast<std::uintptr_t>(data) % 8 != 0) return nullptr;
-  flatbuffers::Verifier verifier(data, section.bytes()->size(), kMaxDepth, kMaxTables);
-  if (!verifier.VerifyBuffer<T>(nullptr)) return nullptr;
-  return flatbuffers::GetRoot<T>(data);
+  const std::size_t size = section.bytes()->size();
+  if (!table_layout::is_flatbuffer(data, size, layout::kTables, place, kLimits)) return nullptr;
+  return data + flatbuffers::ReadScalar<flatbuffers::uoffset_t>(data);
 }
 
 struct Sections {
@@ -246,9 +234,9 @@ struct Sections {
 };
 
 template <class T>
-const char* take(const Section& section, const T*& slot) {
+const char* take(const Section& section, Place place, const T*& slot) {
   if (slot != nullptr) return "two sections of the same kind";
-  slot = open_section<T>(section);
+  slot = static_cast<const T*>(open_section(section, place));
   return slot == nullptr ? "a damaged section" : nullptr;
 }
 
@@ -259,12 +247,20 @@ const char* collect(const KernelEntry& kernel, Sections& found) {
       continue;  // of a later version: like an unknown kind
     const char* problem = nullptr;
     switch (static_cast<SectionKind>(section->kind())) {
-      case SectionKind::sources: problem = take(*section, found.sources); break;
-      case SectionKind::portfolio: problem = take(*section, found.portfolio); break;
-      case SectionKind::first_picks: problem = take(*section, found.first_picks); break;
-      case SectionKind::quality: problem = take(*section, found.quality); break;
-      case SectionKind::selectors: problem = take(*section, found.selectors); break;
-      case SectionKind::published: problem = take(*section, found.published); break;
+      case SectionKind::sources: problem = take(*section, at_sources_section, found.sources); break;
+      case SectionKind::portfolio:
+        problem = take(*section, at_portfolio_section, found.portfolio);
+        break;
+      case SectionKind::first_picks:
+        problem = take(*section, at_first_picks_section, found.first_picks);
+        break;
+      case SectionKind::quality: problem = take(*section, at_quality_section, found.quality); break;
+      case SectionKind::selectors:
+        problem = take(*section, at_selector_section, found.selectors);
+        break;
+      case SectionKind::published:
+        problem = take(*section, at_published_section, found.published);
+        break;
       default: break;
     }
     if (problem != nullptr) return problem;
@@ -341,8 +337,8 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
   if (bytes.size() < 16 || !model_schema::ModelFileBufferHasIdentifier(bytes.data())) {
     return corrupt(name, {"is not a model file (expected identifier ITM1 at byte 4)"});
   }
-  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), kMaxDepth, kMaxTables);
-  if (!model_schema::VerifyModelFileBuffer(verifier))
+  if (!table_layout::is_flatbuffer(bytes.data(), bytes.size(), layout::kTables, at_model_file,
+                                   kLimits))
     return corrupt(name, {"its structure is damaged"});
 
   std::shared_ptr<Model> model(new Model);
