@@ -1,0 +1,40 @@
+// y = A x, the matrix in compressed rows. Row starts beyond the entries count as their end.
+// Tuning parameters:
+//   WG             work items of a group
+//   GROUP_PER_ROW  0: one work item per row; 1: one group per row, which adds up in local memory
+
+KERNEL WORK_GROUP(WG, 1, 1)
+void spmv_csr(const int rows, const int entries, const GLOBAL int* RESTRICT row_start,
+              const GLOBAL int* RESTRICT column, const GLOBAL REAL* RESTRICT values,
+              const GLOBAL REAL* RESTRICT x, GLOBAL REAL* RESTRICT y) {
+#if GROUP_PER_ROW
+  LOCAL_ARRAY REAL scratch[WG];
+  const int row = GROUP_ID(0);
+  const int end = min(row_start[row + 1], entries);
+  REAL sum = 0;
+  for (int k = row_start[row] + LOCAL_ID(0); k < end; k += WG) sum += values[k] * x[column[k]];
+  sum = GROUP_SUM(sum, WG, scratch);
+  if (LOCAL_ID(0) == 0) y[row] = sum;
+#else
+  const int row = GLOBAL_ID(0);
+  if (row >= rows) return;
+  const int end = min(row_start[row + 1], entries);
+  REAL sum = 0;
+  for (int k = row_start[row]; k < end; ++k) sum += values[k] * x[column[k]];
+  y[row] = sum;
+#endif
+}
+
+KERNEL void spmv_csr_reference(const int rows, const int entries,
+                               const GLOBAL int* RESTRICT row_start,
+                               const GLOBAL int* RESTRICT column,
+                               const GLOBAL REAL* RESTRICT values, const GLOBAL REAL* RESTRICT x,
+                               GLOBAL REAL* RESTRICT y) {
+  const int row = GLOBAL_ID(0);
+  if (row >= rows) return;
+  REAL sum = 0;
+  for (int k = row_start[row]; k < min(row_start[row + 1], entries); ++k) {
+    sum += values[k] * x[column[k]];
+  }
+  y[row] = sum;
+}

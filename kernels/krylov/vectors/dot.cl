@@ -1,0 +1,39 @@
+// The inner product x . y in two steps: what is left to add up, and adding it up.
+// Tuning parameters:
+//   WG          work items of a group
+//   LOCAL_SUMS  0: the first step leaves all products; 1: each group adds its own up in local memory
+//               and leaves one number
+
+KERNEL WORK_GROUP(WG, 1, 1)
+void dot_parts(const int n, const GLOBAL REAL* RESTRICT x, const GLOBAL REAL* RESTRICT y,
+               GLOBAL REAL* RESTRICT parts) {
+  const int at = GLOBAL_ID(0);
+#if LOCAL_SUMS
+  LOCAL_ARRAY REAL scratch[WG];
+  REAL product = 0;
+  if (at < n) product = x[at] * y[at];
+  product = GROUP_SUM(product, WG, scratch);
+  if (LOCAL_ID(0) == 0) parts[GROUP_ID(0)] = product;
+#else
+  if (at < n) parts[at] = x[at] * y[at];
+#endif
+}
+
+// What a host does with the parts, by one work item.
+KERNEL void dot_sum(const int n, const GLOBAL REAL* RESTRICT parts, GLOBAL REAL* RESTRICT sum) {
+#if LOCAL_SUMS
+  const int count = (n + WG - 1) / WG;
+#else
+  const int count = n;
+#endif
+  REAL total = 0;
+  for (int i = 0; i < count; ++i) total += parts[i];
+  *sum = total;
+}
+
+KERNEL void dot_reference(const int n, const GLOBAL REAL* RESTRICT x, const GLOBAL REAL* RESTRICT y,
+                          GLOBAL REAL* RESTRICT sum) {
+  REAL total = 0;
+  for (int i = 0; i < n; ++i) total += x[i] * y[i];
+  *sum = total;
+}
