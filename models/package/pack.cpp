@@ -411,7 +411,7 @@ class Compiler {
     Status bound =
         optional_expression(described.index_below, dimension_names(), out.index_bounds.back());
     if (!bound.ok() || described.kind == ArgumentKind::scalar) return bound;
-    const bool of_shape = described.kind == ArgumentKind::dimension;
+    const bool of_shape = described.kind == ArgumentKind::dimension || described.captured;
     return optional_expression(described.size, of_shape ? dimension_names() : all_names(),
                                out.argument_sizes.back());
   }

@@ -338,8 +338,9 @@ class Reader {
     if (!bound.ok()) return bound;
     Expression& size = contents_->argument_sizes.back();
     if (spec.kind == ArgumentKind::scalar) return Status();
-    return spec.kind == ArgumentKind::dimension ? read_expression_of_shape(stored.size(), size)
-                                                : read_expression(stored.size(), size);
+    const bool of_shape = spec.kind == ArgumentKind::dimension || spec.captured;
+    return of_shape ? read_expression_of_shape(stored.size(), size)
+                    : read_expression(stored.size(), size);
   }
 
   // --- what is launched ---

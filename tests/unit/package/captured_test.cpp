@@ -1,9 +1,14 @@
-// Buffers that are tuned on what the application lent, and indices: from XML to the package.
+// Buffers that are tuned on what the application lent, and indices: from XML to the package, and
+// the files that hold such data.
 #include <doctest/doctest.h>
 
+#include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "models/core/version.hpp"
+#include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
