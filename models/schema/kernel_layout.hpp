@@ -35,7 +35,7 @@ constexpr std::uint8_t kTables[] = {
     tables | required, at_parameter, tables, at_expression, table, at_diagram, end,
     // Argument
     string | required, bytes1, bytes1, bytes1, bytes1, bytes8, bytes8, table, at_expression, bytes1,
-    end,
+    bytes1, table, at_expression, end,
     // Step
     string | required, tables | required, at_expression, tables | required, at_expression, table,
     at_expression, vector1, table, at_expression, end,
