@@ -129,16 +129,21 @@ class Call {
   }
 
   void add_scalar(std::size_t i, const ArgumentSpec& spec) {
-    REQUIRE(spec.type == ScalarType::f32);
     const Argument value = trial::scalar_value(spec, static_cast<std::uint32_t>(i), 1);
-    float number = 0;
-    std::memcpy(&number, value.data(), sizeof(number));
-    inputs_.scalars[std::string(spec.name)] = number;
+    if (spec.type == ScalarType::f32) {
+      float number = 0;
+      std::memcpy(&number, value.data(), sizeof(number));
+      inputs_.scalars[std::string(spec.name)] = number;
+    }
     arguments_.push_back(value);
   }
 
   void add_buffer(std::size_t i, const ArgumentSpec& spec, std::uint64_t elements) {
-    REQUIRE(spec.type == ScalarType::f32);
+    // Integers are told by their bytes: as many floats, compared only with themselves.
+    if (spec.type != ScalarType::f32) {
+      REQUIRE(spec.access == Access::in);
+      elements *= scalar_size_bytes(spec.type) / sizeof(float);
+    }
     std::vector<float> values(static_cast<std::size_t>(elements),
                               std::numeric_limits<float>::quiet_NaN());
     if (spec.access != Access::out) {
@@ -259,8 +264,10 @@ void check_every_value_on_tiny_shape(const KernelCheck& check) {
   const auto configurations =
       covering_configurations(subject.package->space(), 0, kSeed, work_items);
   REQUIRE(!configurations.empty());
+  std::vector<Shape> shapes{check.tiny};
+  shapes.insert(shapes.end(), check.more_tiny.begin(), check.more_tiny.end());
   for (const Configuration& configuration : configurations) {
-    check_configuration(check, subject, configuration, {check.tiny});
+    check_configuration(check, subject, configuration, shapes);
   }
 }
 

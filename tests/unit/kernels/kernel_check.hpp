@@ -57,6 +57,7 @@ struct KernelCheck {
   Shape tiny;                 // what simulators run; more than one tile where that is cheap
   Outputs (*expected)(const Shape& shape, const Inputs& inputs);
   Fault fault;
+  std::vector<Shape> more_tiny = {};  // where launch steps differ from shape to shape
 };
 
 void check_reference_kernel(const KernelCheck& check);

@@ -1,0 +1,149 @@
+// The product by way of whole tiles: A and B are copied into scratch memory, panel by panel (what a
+// group reads at one depth lies side by side), padded with zeros, and multiplied without a look at
+// edges; these come back when C is stored. An operand that is stored like that already is not
+// copied. What the copies cost grows like the matrices, what they save like the products.
+// Tuning parameters:
+//   DIMM DIMN  work items of a group along the rows and the columns of C
+//   WPM        rows of C per work item
+//   WPN        neighbouring columns per work item, loaded at once
+//   KWI        products between two tests of the loop
+//   TILE       depth of the tiles in local memory; 0: none
+//   PACK       1: copies an operand also where that could be left out
+//   LINE       work items of a group that copies
+
+#define TILE_ROWS (DIMM * WPM)
+#define TILE_COLUMNS (DIMN * WPN)
+#if TILE > 0
+#define STRIDE TILE
+#else
+#define STRIDE KWI
+#endif
+#define WHOLE(k) (((k) + STRIDE - 1) / STRIDE * STRIDE)
+#define GROUPS(x, tile) (((x) + (tile)-1) / (tile))
+
+// One element of the panel of `width` rows (columns) that the group's second index names: row (or
+// column) `along` of op(A) (or op(B)) at depth k is from[along * step + k * depth_step].
+FUNCTION void pack_element(const GLOBAL float* RESTRICT from, GLOBAL float* RESTRICT to,
+                           const int count, const int depth, const size_t step,
+                           const size_t depth_step, const int width) {
+  const int item = GLOBAL_ID(0);
+  if (item >= WHOLE(depth) * width) return;
+  const int k = item / width;
+  const int along = GROUP_ID(1) * width + item % width;
+  const size_t panel = (size_t)GROUP_ID(2) * GROUP_COUNT(1) + GROUP_ID(1);
+  to[panel * WHOLE(depth) * width + item] =
+      along < count && k < depth ? from[along * step + k * depth_step] : 0.0f;
+}
+
+KERNEL WORK_GROUP(LINE, 1, 1)
+void pack_a(const int M, const int K, const int form, const GLOBAL float* RESTRICT a,
+            const GLOBAL long* RESTRICT table, const long a_offset, const int a_pad,
+            const long a_step, GLOBAL float* RESTRICT packed_a) {
+  const size_t lda = (TURNED_A(form) ? M : K) + a_pad;
+  pack_element(a + place(0, form, (long)M * K, a_offset, a_step, table, GROUP_ID(2)), packed_a, M,
+               K, TURNED_A(form) ? 1 : lda, TURNED_A(form) ? lda : 1, TILE_ROWS);
+}
+
+KERNEL WORK_GROUP(LINE, 1, 1)
+void pack_b(const int N, const int K, const int form, const GLOBAL float* RESTRICT b,
+            const GLOBAL long* RESTRICT table, const long b_offset, const int b_pad,
+            const long b_step, GLOBAL float* RESTRICT packed_b) {
+  const size_t ldb = (TURNED_B(form) ? K : N) + b_pad;
+  pack_element(b + place(1, form, (long)N * K, b_offset, b_step, table, GROUP_ID(2)), packed_b, N,
+               K, TURNED_B(form) ? ldb : 1, TURNED_B(form) ? 1 : ldb, TILE_COLUMNS);
+}
+
+// An element of C, or a vector of them.
+FUNCTION void store(GLOBAL float* c, const float alpha, const float beta, const float sum) {
+  const float old = beta == 0.0f ? 0.0f : beta * *c;
+  *c = alpha == 0.0f ? old : MULTIPLY_ADD(alpha, sum, old);
+}
+
+KERNEL WORK_GROUP(DIMN, DIMM, 1)
+void multiply(const int M, const int N, const int K, const int form,
+              const GLOBAL float* RESTRICT a, const GLOBAL float* RESTRICT b,
+              GLOBAL float* RESTRICT c, const GLOBAL long* RESTRICT table, const float alpha,
+              const float beta, const long a_offset, const long b_offset, const long c_offset,
+              const int a_pad, const int b_pad, const int c_pad, const long a_step,
+              const long b_step, const long c_step, const GLOBAL float* RESTRICT packed_a,
+              const GLOBAL float* RESTRICT packed_b) {
+  const int whole_depth = K % STRIDE == 0;
+  const int keep_a = PACK == 0 && TURNED_A(form) && M % TILE_ROWS == 0 && whole_depth;
+  const int keep_b = PACK == 0 && !TURNED_B(form) && N % TILE_COLUMNS == 0 && whole_depth;
+  const int product = GROUP_ID(2);
+  const size_t left_step = keep_a ? M + a_pad : TILE_ROWS;
+  const size_t right_step = keep_b ? N + b_pad : TILE_COLUMNS;
+  const size_t panel_a = (size_t)product * GROUPS(M, TILE_ROWS) + GROUP_ID(1);
+  const size_t panel_b = (size_t)product * GROUPS(N, TILE_COLUMNS) + GROUP_ID(0);
+  const GLOBAL float* left =
+      keep_a ? a + place(0, form, (long)M * K, a_offset, a_step, table, product) +
+                   GROUP_ID(1) * TILE_ROWS
+             : packed_a + panel_a * WHOLE(K) * TILE_ROWS;
+  const GLOBAL float* right =
+      keep_b ? b + place(1, form, (long)N * K, b_offset, b_step, table, product) +
+                   GROUP_ID(0) * TILE_COLUMNS
+             : packed_b + panel_b * WHOLE(K) * TILE_COLUMNS;
+  const int own_row = LOCAL_ID(1) * WPM;
+  const int own_column = LOCAL_ID(0) * WPN;
+#if TILE > 0
+  LOCAL_ARRAY float rows[TILE * TILE_ROWS];
+  LOCAL_ARRAY float columns[TILE * TILE_COLUMNS];
+  const int item = LOCAL_ID(1) * DIMN + LOCAL_ID(0);
+#endif
+  FLOAT_VECTOR(WPN) sums[WPM];
+#pragma unroll
+  for (int i = 0; i < WPM; ++i) sums[i] = SPLAT(WPN, 0.0f);
+  for (int k = 0; k < WHOLE(K); k += STRIDE) {
+#if TILE > 0
+    for (int i = item; i < TILE * TILE_ROWS; i += DIMM * DIMN) {
+      rows[i] = left[(k + i / TILE_ROWS) * left_step + i % TILE_ROWS];
+    }
+    for (int i = item; i < TILE * TILE_COLUMNS; i += DIMM * DIMN) {
+      columns[i] = right[(k + i / TILE_COLUMNS) * right_step + i % TILE_COLUMNS];
+    }
+    LOCAL_BARRIER();
+#endif
+    for (int unrolled = 0; unrolled < STRIDE; unrolled += KWI) {
+#pragma unroll
+      for (int step = 0; step < KWI; ++step) {
+        const int d = unrolled + step;
+#if TILE > 0
+        const FLOAT_VECTOR(WPN) factor =
+            LOAD_VECTOR(WPN, columns + d * TILE_COLUMNS + own_column);
+        LOCAL_POINTER const float* from = rows + d * TILE_ROWS + own_row;
+#else
+        const FLOAT_VECTOR(WPN) factor =
+            LOAD_VECTOR(WPN, right + (k + d) * right_step + own_column);
+        const GLOBAL float* from = left + (k + d) * left_step + own_row;
+#endif
+#pragma unroll
+        for (int i = 0; i < WPM; ++i) {
+          sums[i] = MULTIPLY_ADD(SPLAT(WPN, from[i]), factor, sums[i]);
+        }
+      }
+    }
+#if TILE > 0
+    LOCAL_BARRIER();
+#endif
+  }
+  const int row = GROUP_ID(1) * TILE_ROWS + own_row;
+  const int column = GROUP_ID(0) * TILE_COLUMNS + own_column;
+  GLOBAL float* own = c + place(2, form, (long)M * N, c_offset, c_step, table, product);
+#pragma unroll
+  for (int i = 0; i < WPM; ++i) {
+    if (row + i < M && column < N) {
+      GLOBAL float* to = own + (size_t)(row + i) * (N + c_pad) + column;
+      if (column + WPN <= N && alpha != 0.0f) {
+        FLOAT_VECTOR(WPN) result = SPLAT(WPN, alpha) * sums[i];
+        if (beta != 0.0f) result = MULTIPLY_ADD(SPLAT(WPN, beta), LOAD_VECTOR(WPN, to), result);
+        STORE_VECTOR(WPN, result, to);
+      } else {
+        float lanes[WPN];
+        LANES_OF(WPN, sums[i], lanes);
+        for (int lane = 0; lane < min(WPN, N - column); ++lane) {
+          store(to + lane, alpha, beta, lanes[lane]);
+        }
+      }
+    }
+  }
+}

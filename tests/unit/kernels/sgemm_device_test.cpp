@@ -1,0 +1,279 @@
+// kernels/sgemm, a family, on this machine's OpenCL device against double precision on the host:
+// dense matrices as the tuner has them, and matrices that lie anywhere.
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "agent/trial/step_programs.hpp"
+#include "models/core/random.hpp"
+#include "tests/paths.hpp"
+#include "tests/unit/kernels/covering.hpp"
+#include "tests/unit/kernels/kernel_check.hpp"
+#include "tests/unit/kernels/kernel_run.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+constexpr std::uint64_t kSeed = 20261122;
+constexpr float kGuard = -12345.0f;
+
+// One stored matrix per product: op(X) is rows x columns.
+struct Placement {
+  std::size_t rows = 0, columns = 0;
+  bool turned = false;
+  std::size_t offset = 0;
+  std::size_t pad = 0;
+  std::vector<std::size_t> begins;  // of each product's matrix, `offset` not counted
+
+  std::size_t leading() const { return (turned ? rows : columns) + pad; }
+  std::size_t extent() const { return ((turned ? columns : rows) - 1) * leading() + minor(); }
+  std::size_t minor() const { return turned ? rows : columns; }
+  std::size_t at(std::size_t product, std::size_t row, std::size_t column) const {
+    return offset + begins[product] + (turned ? column : row) * leading() + (turned ? row : column);
+  }
+  std::size_t size() const {
+    return offset + *std::max_element(begins.begin(), begins.end()) + extent();
+  }
+};
+
+enum Link : std::int64_t { kScattered = 1, kSharedA = 2, kSharedB = 4 };
+
+Outputs expected_products(const Shape& shape, const Inputs& in) {
+  const auto size = [&](std::size_t i) { return static_cast<std::size_t>(shape[i]); };
+  const std::size_t m = size(0), n = size(1), k = size(2);
+  const double alpha = in.scalar("alpha");
+  const double beta = in.scalar("beta");
+  Outputs out;
+  for (std::size_t product = 0; product < size(3); ++product) {
+    const std::size_t a = (shape[6] & kSharedA) != 0 ? 0 : product * m * k;
+    const std::size_t b = (shape[6] & kSharedB) != 0 ? 0 : product * k * n;
+    for (std::size_t row = 0; row < m; ++row) {
+      for (std::size_t column = 0; column < n; ++column) {
+        double sum = beta * in.at("c", (product * m + row) * n + column);
+        double magnitude = std::fabs(sum);
+        for (std::size_t i = 0; i < k; ++i) {
+          const double term = alpha * in.at("a", a + (shape[4] == 1 ? i * m + row : row * k + i)) *
+                              in.at("b", b + (shape[5] == 1 ? column * k + i : i * n + column));
+          sum += term;
+          magnitude += std::fabs(term);
+        }
+        out["c"].add(sum, rounding_bound(static_cast<double>(k), magnitude));
+      }
+    }
+  }
+  return out;
+}
+
+const KernelCheck kCheck{"sgemm",
+                         {{1, 1, 1, 1, 0, 0, 0},
+                          {7, 3, 65, 2, 1, 0, 0},
+                          {64, 128, 32, 1, 1, 0, 0},
+                          {33, 70, 17, 2, 0, 1, 4},
+                          {1, 130, 263, 1, 0, 0, 0},
+                          {1, 19, 259, 1, 0, 1, 0},
+                          {61, 2, 5, 3, 1, 1, 2}},
+                         {9, 21, 11, 1, 0, 0, 0},
+                         expected_products,
+                         {"k = fast_depth; k < depth", "k = fast_depth + 1; k < depth"},
+                         {{5, 18, 9, 2, 1, 1, 0}, {2, 3, 256, 1, 0, 1, 0}}};
+
+// A problem whose matrices lie anywhere, its data, and what must come out.
+struct Placed {
+  Placed(const Shape& problem, Random& random) : shape(problem) {
+    const auto size = [&](std::size_t i) { return static_cast<std::size_t>(problem[i]); };
+    place(a, size(0), size(2), problem[4] == 1, (problem[6] & kSharedA) != 0, random);
+    place(b, size(2), size(1), problem[5] == 1, (problem[6] & kSharedB) != 0, random);
+    place(c, size(0), size(1), false, false, random);
+    alpha = random.below(8) == 0 ? 0.0f : static_cast<float>(2 * random.uniform() - 1);
+    beta = random.below(3) == 0 ? 0.0f : static_cast<float>(2 * random.uniform() - 1);
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    fill(a, a_values, alpha == 0.0f ? nan : 1.0f, nan, random);
+    fill(b, b_values, alpha == 0.0f ? nan : 1.0f, nan, random);
+    fill(c, c_values, beta == 0.0f ? nan : 1.0f, kGuard, random);
+    for (std::size_t i = 0; i < size(3); ++i) {
+      for (const Placement* p : {&a, &b, &c}) {
+        table.push_back(static_cast<std::int64_t>(p->begins[i]));
+      }
+    }
+  }
+
+  // Elements of C that are not what they must be, and all else that was changed.
+  std::size_t wrong(const std::vector<float>& result) const {
+    std::vector<float> expected = c_values;
+    std::size_t count = 0;
+    for (std::size_t product = 0; product < c.begins.size(); ++product) {
+      for (std::size_t row = 0; row < c.rows; ++row) {
+        for (std::size_t column = 0; column < c.columns; ++column) {
+          const std::size_t at = c.at(product, row, column);
+          double sum = beta == 0.0f ? 0 : static_cast<double>(beta * c_values[at]);
+          double magnitude = std::fabs(sum);
+          for (std::size_t k = 0; alpha != 0.0f && k < a.columns; ++k) {
+            const double term = static_cast<double>(alpha) *
+                                static_cast<double>(a_values[a.at(product, row, k)]) *
+                                static_cast<double>(b_values[b.at(product, k, column)]);
+            sum += term;
+            magnitude += std::fabs(term);
+          }
+          const double bound = rounding_bound(static_cast<double>(a.columns), magnitude);
+          if (!(std::fabs(static_cast<double>(result[at]) - sum) <= bound)) ++count;
+          expected[at] = result[at];
+        }
+      }
+    }
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      if (std::memcmp(&result[i], &expected[i], sizeof(float)) != 0) ++count;
+    }
+    return count;
+  }
+
+  Shape shape;
+  Placement a, b, c;
+  std::vector<float> a_values, b_values, c_values;
+  std::vector<std::int64_t> table;
+  float alpha = 0, beta = 0;
+
+ private:
+  void place(Placement& p, std::size_t rows, std::size_t columns, bool turned, bool shared,
+             Random& random) const {
+    p.rows = rows, p.columns = columns, p.turned = turned;
+    p.offset = random.below(9);
+    p.pad = random.below(6);
+    const std::size_t apart = p.extent() + random.below(7);
+    const auto batch = static_cast<std::size_t>(shape[3]);
+    for (std::size_t i = 0; i < batch; ++i) p.begins.push_back(shared ? 0 : i * apart);
+    if ((shape[6] & kScattered) != 0)
+      std::rotate(p.begins.begin(), p.begins.end() - 1, p.begins.end());
+  }
+
+  static void fill(const Placement& p, std::vector<float>& values, float scale, float elsewhere,
+                   Random& random) {
+    values.assign(p.size() + 16, elsewhere);
+    for (std::size_t product = 0; product < p.begins.size(); ++product) {
+      for (std::size_t row = 0; row < p.rows; ++row) {
+        for (std::size_t column = 0; column < p.columns; ++column) {
+          values[p.at(product, row, column)] = scale * static_cast<float>(2 * random.uniform() - 1);
+        }
+      }
+    }
+  }
+};
+
+// How much further a product's matrix lies behind the one before than dense ones do.
+std::int64_t step_of(const Placement& p, bool shared, bool scattered) {
+  const auto dense = static_cast<std::int64_t>(shared ? 0 : p.rows * p.columns);
+  if (scattered) return -dense;
+  return (p.begins.size() > 1 ? static_cast<std::int64_t>(p.begins[1]) : dense) - dense;
+}
+
+std::size_t run_placed(Device& device, const KernelPackage& package,
+                       const trial::StepPrograms& programs, const LaunchPlan& plan,
+                       const Configuration& configuration, const Placed& placed) {
+  const auto a = upload(device, placed.a_values);
+  const auto b = upload(device, placed.b_values);
+  const auto c = upload(device, placed.c_values);
+  const auto table = device.allocate(placed.table.size() * sizeof(std::int64_t));
+  REQUIRE(table.ok());
+  REQUIRE(device
+              .write(**table, 0,
+                     Bytes(reinterpret_cast<const std::uint8_t*>(placed.table.data()),
+                           placed.table.size() * sizeof(std::int64_t)))
+              .ok());
+  const auto i32 = [](std::int64_t value) { return Argument(static_cast<std::int32_t>(value)); };
+  const auto i64 = [](std::size_t value) { return Argument(static_cast<std::int64_t>(value)); };
+  const Shape& s = placed.shape;
+  const bool scattered = (s[6] & kScattered) != 0;
+  std::vector<Argument> arguments{i32(s[0]),
+                                  i32(s[1]),
+                                  i32(s[2]),
+                                  i32(s[4] + 2 * s[5] + 4 * s[6]),
+                                  a->argument(),
+                                  b->argument(),
+                                  c->argument(),
+                                  (*table)->argument(),
+                                  Argument(placed.alpha),
+                                  Argument(placed.beta),
+                                  i64(placed.a.offset),
+                                  i64(placed.b.offset),
+                                  i64(placed.c.offset),
+                                  i32(static_cast<std::int64_t>(placed.a.pad)),
+                                  i32(static_cast<std::int64_t>(placed.b.pad)),
+                                  i32(static_cast<std::int64_t>(placed.c.pad)),
+                                  Argument(step_of(placed.a, (s[6] & kSharedA) != 0, scattered)),
+                                  Argument(step_of(placed.b, (s[6] & kSharedB) != 0, scattered)),
+                                  Argument(step_of(placed.c, false, scattered))};
+  std::vector<std::unique_ptr<Buffer>> scratch;
+  for (std::size_t i = arguments.size(); i < package.argument_count(); ++i) {
+    const auto bytes = package.buffer_bytes(i, s, configuration);
+    REQUIRE(bytes.ok());
+    auto buffer = device.allocate(static_cast<std::size_t>(std::max<std::uint64_t>(*bytes, 4)));
+    REQUIRE(buffer.ok());
+    arguments.push_back((*buffer)->argument());
+    scratch.push_back(std::move(*buffer));
+  }
+  const auto times =
+      trial::run_steps(device, programs, plan.steps(), {arguments.data(), arguments.size()},
+                       std::chrono::minutes(5));
+  REQUIRE_MESSAGE(times.ok(), times.status().to_string());
+  return placed.wrong(download(device, *c, placed.c_values.size()));
+}
+
+Shape random_problem(Random& random) {
+  const auto side = [&]() -> std::int64_t {
+    constexpr std::array<std::int64_t, 8> kSides{1, 2, 7, 31, 32, 33, 64, 67};
+    return kSides[random.below(kSides.size())];
+  };
+  const auto bit = [&] { return static_cast<std::int64_t>(random.below(2)); };
+  return {side(),
+          side(),
+          side(),
+          1 + static_cast<std::int64_t>(random.below(3)),
+          bit(),
+          bit(),
+          static_cast<std::int64_t>(random.below(8))};
+}
+
+bool fits(const Device& device, const LaunchPlan& plan) {
+  for (const PlannedStep& step : plan.steps()) {
+    const auto& local = step.range.local;
+    if (step.local_memory_bytes > device.info().local_memory_bytes ||
+        local[0] * local[1] * local[2] > device.info().max_work_group_size) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+IDLETUNE_KERNEL_TESTS("sgemm", kCheck)
+
+TEST_CASE("every value of sgemm's parameters is right for matrices that lie anywhere") {
+  const auto package = open_package(IDLETUNE_SOURCE_FOLDER "/kernels/sgemm/sgemm.xml");
+  const auto device = open_first_device();
+  Random random(kSeed);
+  std::size_t calls = 0;
+  const auto configurations = covering_configurations(package->space(), 0, kSeed);
+  for (const Configuration& configuration : configurations) {
+    CAPTURE(to_text(package->space(), configuration));
+    trial::StepPrograms programs;
+    for (int i = 0; i < 10; ++i) {
+      const Placed placed(random_problem(random), random);
+      const auto plan = package->plan(placed.shape, configuration);
+      if (plan.status().code() == StatusCode::unsupported) continue;  // says the description
+      REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+      if (!fits(*device, *plan)) break;
+      if (programs.empty()) {
+        auto compiled = trial::compile_steps(*device, *package, configuration);
+        REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());
+        programs = std::move(*compiled);
+      }
+      CAPTURE(calls);
+      CHECK(run_placed(*device, *package, programs, *plan, configuration, placed) == 0);
+      ++calls;
+    }
+  }
+  MESSAGE(calls << " calls of " << configurations.size() << " configurations");
+  CHECK(calls > 100);
+}
