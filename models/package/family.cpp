@@ -176,6 +176,7 @@ class Join {
     out_.features = first().description.features;
     out_.tolerance = first().description.tolerance;
     out_.operations = first().description.operations;
+    out_.classes.none = true;  // what one member counts in tiles another may not
     make_names();
     parameters();
     for (std::size_t i : order_) {

@@ -84,6 +84,17 @@ struct DescribedFeature {
   std::string where;                    // for messages; may be empty
 };
 
+// What the expressions do not show of which shapes behave alike.
+struct DescribedClassTerm {
+  DescribedExpression of;
+  DescribedExpression tile;  // empty: each value of `of` is a class of its own
+};
+struct DescribedClasses {
+  std::vector<DescribedClassTerm> terms;
+  std::vector<std::string> any;  // dimensions whose value makes no difference
+  bool none = false;             // each shape is a class of its own
+};
+
 struct KernelDescription {
   std::string name;
   std::string where;  // file name for messages; may be empty
@@ -104,6 +115,7 @@ struct KernelDescription {
   DescribedReference reference;
   DescribedTolerance tolerance;
   DescribedExpression operations;  // of a launch, over dimensions; empty: not said
+  DescribedClasses classes;
 };
 
 }  // namespace idletune

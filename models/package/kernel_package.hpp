@@ -207,6 +207,14 @@ class KernelPackage {
   Result<std::int64_t> derived_value(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;
 
+  // Shapes whose keys are equal behave alike in this configuration, as far as the package knows
+  // (models/package/README.md says what that rests on). `tiles`: what class_tiles() gave for the
+  // configuration. Without classes, a digest of the problem. plan() checks the other arguments.
+  std::uint64_t class_key(const Shape& shape, const Configuration& configuration,
+                          Span<const std::int64_t> tiles) const;
+  std::vector<std::int64_t> class_tiles(const Configuration& configuration) const;
+  bool has_classes() const;
+
   // Constraints that read dimensions; checked by plan(), never part of the space's count.
   Span<const Expression> shape_constraints() const;
   Result<LaunchPlan> plan(const Shape& shape, const Configuration& configuration) const;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "models/package/class_terms.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
 #include "models/package/portable_dialect.hpp"
@@ -109,7 +110,7 @@ class Compiler {
           &Compiler::steps, &Compiler::reference, &Compiler::tolerance, &Compiler::work}) {
       if (Status status = (this->*part)(out); !status.ok()) return status;
     }
-    return Status();
+    return space::derive_classes(d_, all_names(), out);
   }
   // Known after compile().
   const Expression& operations() const { return operations_; }

@@ -41,6 +41,17 @@ struct FeatureContents {
   std::vector<std::string_view> categories;
 };
 
+// What tells shapes apart. Terms are numbers, each followed by the tiles in which it counts. The
+// bits are stored in packages and never change.
+enum ClassTermKind : std::uint8_t {
+  kClassTile = 1,   // of the last number: none whole, one, or more; and whether there is a rest
+  kClassSize = 2,   // which width an offset into so many elements needs
+  kClassFlag = 4,   // whether it is 0
+  kClassValue = 8,  // itself
+  kClassTermKinds = 16
+};
+inline constexpr std::size_t kMaxClassTerms = 128;
+
 // The binaries of one configuration (Space::key).
 struct StoredBinaries {
   std::uint64_t configuration_key = 0;
@@ -76,6 +87,8 @@ struct PackageContents {
   Expression tolerance_scale;
 
   std::vector<StoredBinaries> binaries;
+  std::vector<Expression> class_terms;    // empty: each shape is a class of its own
+  std::vector<std::uint8_t> class_kinds;  // bits of ClassTermKind, one for each
 };
 
 // Fills both digests from all the rest: KernelPackage::digest() says what of.

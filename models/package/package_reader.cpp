@@ -61,7 +61,7 @@ class Reader {
     for (Part part : {&Reader::read_seal, &Reader::read_identity, &Reader::read_dimensions,
                       &Reader::read_features, &Reader::read_space, &Reader::read_shape_constraints,
                       &Reader::read_arguments, &Reader::read_variant, &Reader::read_reference,
-                      &Reader::read_tolerance, &Reader::read_binaries}) {
+                      &Reader::read_tolerance, &Reader::read_binaries, &Reader::read_classes}) {
       if (status.ok()) status = (this->*part)();
     }
     if (!status.ok()) return status;
@@ -460,6 +460,22 @@ class Reader {
       return;
     }
     contents_->binaries.push_back({configuration_key, {binary}});
+  }
+
+  // With a term of a later version nobody here knows which shapes it keeps apart.
+  Status read_classes() {
+    std::vector<Expression> terms;
+    Status status =
+        read_expressions(root_->class_terms(), kMaxClassTerms, "terms of classes", terms);
+    if (!status.ok() || terms.empty()) return status;
+    const Span<const std::uint8_t> kinds = view(root_->class_kinds());
+    if (kinds.size() != terms.size()) return corrupt({"a term of classes has no kind"});
+    for (const std::uint8_t kind : kinds) {
+      if (kind >= kClassTermKinds) return Status();
+    }
+    contents_->class_terms = std::move(terms);
+    contents_->class_kinds.assign(kinds.begin(), kinds.end());
+    return Status();
   }
 
   std::unique_ptr<PackageContents> contents_;

@@ -43,13 +43,19 @@ class Writer {
     const auto binaries = write_binaries();
     const auto operations = expression(operations_);
     const auto features = write_features();
+    const bool classes = !c_.class_terms.empty();
+    const auto class_terms =
+        classes ? expressions(c_.class_terms) : decltype(expressions(c_.class_terms))();
+    const auto class_kinds = classes ? builder_.CreateVector(c_.class_kinds)
+                                     : Offset<flatbuffers::Vector<std::uint8_t>>();
     const fb::KernelSeal seal(0);
-    builder_.Finish(fb::CreateKernelPackage(
-                        builder_, &seal, minimum_version(), 0, name, source,
-                        static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
-                        default_configuration, shape_constraints, arguments, variant, reference,
-                        tolerance, binaries, operations, features, c_.zero_dimensions),
-                    fb::KernelPackageIdentifier());
+    builder_.Finish(
+        fb::CreateKernelPackage(builder_, &seal, minimum_version(), 0, name, source,
+                                static_cast<std::uint8_t>(c_.dialect), options, dimensions, space,
+                                default_configuration, shape_constraints, arguments, variant,
+                                reference, tolerance, binaries, operations, features,
+                                c_.zero_dimensions, class_terms, class_kinds),
+        fb::KernelPackageIdentifier());
     return sealed();
   }
 

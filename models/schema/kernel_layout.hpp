@@ -53,7 +53,8 @@ constexpr std::uint8_t kTables[] = {
     bytes8 | required, bytes4, vector1, string | required, string | required, bytes1, string,
     strings | required, table | required, at_space, vector8 | required, tables, at_expression,
     tables | required, at_argument, table | required, at_variant, table, at_reference, table,
-    at_tolerance_rule, tables, at_binary, table, at_expression, tables, at_feature, bytes1, end};
+    at_tolerance_rule, tables, at_binary, table, at_expression, tables, at_feature, bytes1, tables,
+    at_expression, vector1, end};
 }  // namespace layout
 
 }  // namespace idletune::kernel_schema

@@ -200,6 +200,14 @@ Evaluation Expression::evaluate(Span<const std::int64_t> dimensions,
   if (parameters.size() < 32 && (parameter_mask_ >> parameters.size()) != 0) {
     return failure(ExpressionError::missing_variable);
   }
+  if (code_.size() == 1) {  // most of what launches ask for
+    const std::uint32_t operand = operand_of(code_[0]);
+    switch (static_cast<ExpressionOp>(op_of(code_[0]))) {
+      case ExpressionOp::dimension: return value_of(dimensions[operand]);
+      case ExpressionOp::parameter: return value_of(parameters[operand]);
+      default: break;
+    }
+  }
   std::int64_t stack[kMaxDepth + 1];
   std::size_t depth = 0;
   stack[0] = 0;

@@ -67,6 +67,10 @@ void use(const KernelPackage& package) {
     require(package.with_features(shape).feature_count() == package.feature_count());
     require(!package.problem_text(package.with_features(shape)).empty());
     require(!package.has_no_work(shape) || !plan.ok());
+    const std::vector<std::int64_t> tiles = package.class_tiles(package.default_configuration());
+    const Span<const std::int64_t> known(tiles.data(), tiles.size());
+    const std::uint64_t key = package.class_key(shape, package.default_configuration(), known);
+    require(key == package.class_key(shape, package.default_configuration(), known));
     (void)package.reference_plan(shape);
     (void)package.tolerance(shape);
     for (std::size_t a = 0; a < package.argument_count(); ++a) {

@@ -1,0 +1,162 @@
+// Which shapes behave alike, as a package derives it.
+#include <doctest/doctest.h>
+
+#include "models/package/kernel_package.hpp"
+#include "models/package/pack.hpp"
+#include "tests/unit/package/sealing.hpp"
+
+using namespace idletune;
+
+namespace {
+
+KernelDescription row_kernel() {
+  KernelDescription d;
+  d.name = "rows";
+  d.source = "kernel void rows(int n, int k, global float* y) {}";
+  d.entry = "rows";
+  d.dialect = Dialect::opencl;
+  d.dimensions = {"N", "K"};
+  d.parameters = {{"WG", ParameterKind::work_group, {32, 64}, 32},
+                  {"WPT", ParameterKind::coarsening, {1, 4}, 1},
+                  {"VW", ParameterKind::vectorization, {1, 4}, 1}};
+  d.launch.global = {"ceil_div(N, WG * WPT) * WG"};
+  d.launch.local = {"WG"};
+  DescribedArgument n, k, y;
+  n.name = "n", n.kind = ArgumentKind::dimension, n.type = ScalarType::i32, n.size = "N";
+  k.name = "k", k.kind = ArgumentKind::dimension, k.type = ScalarType::i32, k.size = "K";
+  y.name = "y", y.size = "N * K";
+  d.arguments = {n, k, y};
+  return d;
+}
+
+std::shared_ptr<const KernelPackage> packed(const KernelDescription& description) {
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
+  auto package = KernelPackage::open(*bytes, "rows");
+  REQUIRE_MESSAGE(package.ok(), package.status().message());
+  return *package;
+}
+
+std::uint64_t key_of(const KernelPackage& package, const Shape& shape, const Configuration& c) {
+  const std::vector<std::int64_t> tiles = package.class_tiles(c);
+  return package.class_key(shape, c, {tiles.data(), tiles.size()});
+}
+
+}  // namespace
+
+TEST_CASE("Shapes of a class have the same whole tiles, up to two, and a rest or none") {
+  const auto package = packed(row_kernel());
+  CHECK(package->has_classes());
+  const Configuration c{64, 4, 1};  // tiles of 256 rows
+  const auto key = [&](std::int64_t n) { return key_of(*package, {n, 8}, c); };
+  CHECK(key(1001) == key(7777));
+  CHECK(key(512) == key(5120));
+  CHECK(key(512) != key(513));         // a rest
+  CHECK(key(257) != key(513));         // one whole tile
+  CHECK(key(255) != key(257));         // none
+  CHECK(key(1) != key(3));             // one element
+  CHECK(key(1001) != key(1002 + 2));   // 1004 is a whole number of WPT
+  CHECK(key(1004) != key(1024 + 64));  // of WG
+  CHECK(key(63) != key(65));           // below one work-group
+}
+
+TEST_CASE("Vectors tell rows apart that they divide, and those they do not") {
+  const auto package = packed(row_kernel());
+  const auto same = [&](std::int64_t width) {
+    const Configuration c{32, 1, width};
+    return key_of(*package, {1002, 8}, c) == key_of(*package, {1003, 8}, c);
+  };
+  CHECK(same(1));
+  CHECK(key_of(*package, {1004, 8}, {32, 1, 4}) != key_of(*package, {1003, 8}, {32, 1, 4}));
+}
+
+TEST_CASE("A dimension that nothing divides counts as it is, unless the package says more") {
+  KernelDescription d = row_kernel();
+  const Configuration c{64, 4, 1};
+  CHECK(key_of(*packed(d), {1001, 100}, c) != key_of(*packed(d), {1001, 101}, c));
+  d.classes.terms.push_back({"K", "16"});
+  CHECK(key_of(*packed(d), {1001, 100}, c) == key_of(*packed(d), {1001, 101}, c));
+  CHECK(key_of(*packed(d), {1001, 96}, c) != key_of(*packed(d), {1001, 101}, c));
+  d.classes.terms.clear();
+  d.classes.any.emplace_back("K");
+  CHECK(key_of(*packed(d), {1001, 1}, c) == key_of(*packed(d), {1001, 96}, c));
+  d.classes.none = true;
+  CHECK_FALSE(packed(d)->has_classes());
+  CHECK(key_of(*packed(d), {1001, 96}, c) != key_of(*packed(d), {1003, 96}, c));
+  d.classes.none = false;
+  d.classes.any.emplace_back("L");
+  CHECK(pack(d).status().message().find("'L' is no dimension") != std::string::npos);
+}
+
+TEST_CASE("Sizes that need wider offsets, and groups beyond what every device has, are classes") {
+  KernelDescription d = row_kernel();
+  d.classes.any.emplace_back("K");
+  const auto package = packed(d);
+  const Configuration c{64, 4, 1};
+  const auto key = [&](std::int64_t n, std::int64_t k) { return key_of(*package, {n, k}, c); };
+  CHECK(key(1001, 1000) == key(1001, 2000));
+  CHECK(key(1001, 1000) != key(1001, 1000000));       // bytes of 32 bits
+  CHECK(key(1001, 2000000) != key(1001, 4000000));    // elements of 31 bits
+  CHECK(key(1001, 1) != key(256 * 65536 + 1001, 1));  // groups
+}
+
+TEST_CASE("Conditions and comparisons between shape and parameters are flags") {
+  KernelDescription d = row_kernel();
+  d.classes.terms.push_back({"K", "1"});
+  d.constraints.emplace_back("K >= VW or WPT == 1");
+  d.arguments[2].size = "N * max(K, 100) + (K > 50 ? 1 : 2)";
+  const auto package = packed(d);
+  const Configuration c{64, 4, 4};
+  const auto key = [&](std::int64_t k) { return key_of(*package, {1001, k}, c); };
+  CHECK(key(3) != key(5));     // the constraint
+  CHECK(key(99) != key(101));  // max
+  CHECK(key(49) != key(51));   // ?:
+  CHECK(key(101) == key(107));
+}
+
+TEST_CASE("A dimension of 0 is no tile and no rest") {
+  KernelDescription d = row_kernel();
+  d.zero_dimensions = {"N", "K"};
+  d.classes.terms.push_back({"K", "16"});
+  const auto package = packed(d);
+  const Configuration c{64, 4, 1};
+  const auto key = [&](std::int64_t n, std::int64_t k) { return key_of(*package, {n, k}, c); };
+  CHECK(key(0, 20) != key(1, 20));
+  CHECK(key(0, 20) != key(256, 20));
+  CHECK(key(300, 0) != key(300, 5));
+  CHECK(key(300, 0) == key(308, 0));
+}
+
+TEST_CASE("Features make no difference to a class, since they change nothing that is launched") {
+  KernelDescription d = row_kernel();
+  d.features.resize(1);
+  d.features[0].name = "mean_row";
+  const auto package = packed(d);
+  const Configuration c{64, 4, 1};
+  CHECK(key_of(*package, Shape({1001, 8}, {1.5}), c) == key_of(*package, Shape({7777, 8}, {9}), c));
+}
+
+TEST_CASE("A class key without tiles is the problem's own") {
+  const auto package = packed(row_kernel());
+  const Configuration c{64, 4, 1};
+  CHECK(package->class_key({1001, 8}, c, {}) != package->class_key({7777, 8}, c, {}));
+}
+
+TEST_CASE("Terms of a kind that a later version knows leave no classes; damaged ones are refused") {
+  namespace fb = idletune::kernel_schema;
+  const auto bytes = *pack(row_kernel());
+  const auto patched = [&](std::size_t term, std::uint8_t kind) {
+    std::vector<std::uint8_t> changed = bytes;
+    auto* kinds =
+        const_cast<std::uint8_t*>(fb::GetKernelPackage(changed.data())->class_kinds()->Data());
+    kinds[term] = kind;
+    REQUIRE(test::seal_again(changed));
+    return KernelPackage::open(changed, "rows");
+  };
+  const auto later = patched(1, 32);
+  REQUIRE(later.ok());
+  CHECK_FALSE((*later)->has_classes());
+  CHECK((*later)->class_tiles({64, 4, 1}).empty());
+  // One kind less: the length stands in front of the data.
+  CHECK(patched(std::size_t(0) - 4, 1).status().message().find("has no kind") != std::string::npos);
+}
