@@ -54,9 +54,9 @@ class Reader : private XmlArguments {
       return fail(root, "'" + description_.name + "' is not a name (letters, digits, _ - .)");
     }
     const bool several = root.FirstChildElement("steps") != nullptr;
-    return only_children(root,
-                         {"source", "dimensions", "features", "parameters", "constraints", "launch",
-                          "steps", "setup", "arguments", "reference", "tolerance", "work"}) &&
+    return only_children(root, {"source", "dimensions", "features", "parameters", "constraints",
+                                "launch", "steps", "setup", "arguments", "reference", "tolerance",
+                                "work", "classes"}) &&
            sources(root, several) && section(root, "dimensions", true, &Reader::dimensions) &&
            section(root, "features", false, &Reader::features) &&
            section(root, "parameters", true, &Reader::parameters) &&
@@ -67,7 +67,8 @@ class Reader : private XmlArguments {
            section(root, "arguments", true, &Reader::all_arguments) &&
            section(root, "reference", false, &Reader::reference) &&
            section(root, "tolerance", false, &Reader::tolerance) &&
-           section(root, "work", false, &Reader::work);
+           section(root, "work", false, &Reader::work) &&
+           section(root, "classes", false, &Reader::classes);
   }
   bool section(const XMLElement& root, const char* name, bool needed,
                bool (Reader::*part)(const XMLElement&)) {
@@ -372,6 +373,7 @@ class Reader : private XmlArguments {
     return only_attributes(element, {"operations"}) && only_children(element, {}) &&
            required(element, "operations", text);
   }
+  bool classes(const XMLElement& e) { return read_classes(*this, e, description_.classes); }
 
   KernelDescription description_;
   std::set<std::string> names_;

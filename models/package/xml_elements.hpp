@@ -19,7 +19,7 @@ namespace idletune {
 // Every function that returns bool returns false after it has recorded the first problem in
 // status(), with the file, the line and the element.
 class XmlElements {
- protected:
+ public:
   using XMLElement = tinyxml2::XMLElement;
   using Names = std::initializer_list<std::string_view>;
 
@@ -63,5 +63,8 @@ class XmlElements {
   std::string path_;
   Status status_;
 };
+
+// <classes>
+bool read_classes(XmlElements& xml, const tinyxml2::XMLElement& element, DescribedClasses& out);
 
 }  // namespace idletune

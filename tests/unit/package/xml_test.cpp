@@ -351,3 +351,25 @@ TEST_CASE("what is wrong with a step is said at its line") {
             .find("each <step> has its own 'entry'") != std::string::npos);
   CHECK(refused("when=\"M % T != 0\"", "when=\"M % Q != 0\"").find("'Q'") != std::string::npos);
 }
+
+TEST_CASE("<classes> adds terms, leaves dimensions out, or says that there are none") {
+  const auto classes = [](const std::string& text) {
+    return with("</kernel>", "<classes" + text + "</kernel>");
+  };
+  const auto read = [&](const std::string& text) {
+    const auto description = parse_kernel_xml(classes(text), kFolder + "k.xml");
+    REQUIRE_MESSAGE(description.ok(), description.status().message());
+    return description->classes;
+  };
+  const DescribedClasses some =
+      read("><term of=\"N\" tile=\"WG\"/><any dimension=\"N\"/></classes>");
+  REQUIRE(some.terms.size() == 1);
+  CHECK(some.terms[0].tile.text == "WG");
+  CHECK(some.any == std::vector<std::string>{"N"});
+  CHECK_FALSE(some.none);
+  CHECK(read(" derived=\"no\"/>").none);
+  CHECK(refusal(classes("><term tile=\"WG\"/></classes>")).find("'of'") != std::string::npos);
+  CHECK(refusal(classes("><other/></classes>")).find("<other>") != std::string::npos);
+  CHECK(refusal(classes(" derived=\"no\"><any dimension=\"N\"/></classes>")).find("no children") !=
+        std::string::npos);
+}
