@@ -2,6 +2,7 @@
 
 #include <idletune/text.hpp>
 
+#include <array>
 #include <utility>
 
 namespace idletune::trial {
@@ -54,21 +55,21 @@ Status check_quirks(const DeviceInfo& device, const KernelPackage& package,
                     const QuirkTable& quirks, const PlannedStep& step,
                     const Configuration& configuration) {
   if (quirks.size() == 0) return {};
-  static constexpr std::string_view kLocalNames[] = {"local_0", "local_1", "local_2"};
-  QuirkSubject subject;
-  subject.kernel = package.name();
+  static constexpr char kLocalNames[][8] = {"local_0", "local_1", "local_2"};
+  std::array<QuirkSubject::Value, 5 + kMaxParameters> values;
+  std::size_t count = 0;
   const auto add = [&](std::string_view name, std::uint64_t value) {
-    subject.values.push_back({name, static_cast<std::int64_t>(value)});
+    values[count++] = {name, static_cast<std::int64_t>(value)};
   };
   add("local_memory_bytes", step.local_memory_bytes);
   add("work_group_size", work_group_size(step));
   for (std::size_t i = 0; i < 3; ++i) add(kLocalNames[i], step.range.local[i]);
   for (std::size_t i = 0; i < configuration.size(); ++i) {
-    subject.values.push_back({package.space().parameter_name(i), configuration[i]});
+    add(package.space().parameter_name(i), static_cast<std::uint64_t>(configuration[i]));
   }
-  const Quirk* quirk = quirks.match(device, subject);
-  if (quirk == nullptr) return {};
-  return Status(StatusCode::unsupported, {"known to fail on this driver: ", quirk->reason});
+  const std::string_view reason = quirks.match(device, {package.name(), {values.data(), count}});
+  if (reason.empty()) return {};
+  return Status(StatusCode::unsupported, {"known to fail on this driver: ", reason});
 }
 
 }  // namespace

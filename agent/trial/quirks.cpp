@@ -2,7 +2,7 @@
 
 #include <idletune/text.hpp>
 
-#include <utility>
+#include <iterator>
 
 #include "platform/os/storage.hpp"
 
@@ -30,65 +30,95 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Reads one line of the text form. Errors are static texts: what was expected.
+// Reads one line of the text form and finds on the way whether it applies. Errors are static texts:
+// what was expected.
 class LineReader {
  public:
-  explicit LineReader(std::string_view line) : rest_(line) {}
+  // Without a device and a subject, the form alone is looked at.
+  LineReader(std::string_view line, const DeviceInfo* device, const QuirkSubject* subject)
+      : rest_(line), device_(device), subject_(subject), applies_(device != nullptr) {}
 
-  const char* read(Quirk& quirk) {
-    if (const char* expected = read_matches(quirk)) return expected;
-    if (const char* expected = read_conditions(quirk)) return expected;
-    const std::string_view reason = trimmed(rest_);
-    if (reason.empty()) return "a reason after the second ':'";
-    if (reason.size() > kMaxWordBytes) return "a reason of at most 512 bytes";
-    quirk.reason = std::string(reason);
+  const char* read() {
+    if (const char* expected = read_matches()) return expected;
+    if (const char* expected = read_conditions()) return expected;
+    rest_ = trimmed(rest_);
+    if (rest_.empty()) return "a reason after the second ':'";
+    if (rest_.size() > kMaxWordBytes) return "a reason of at most 512 bytes";
     return nullptr;
   }
 
+  // After read().
+  bool applies() const { return applies_; }
+  std::string_view reason() const { return rest_; }
+
  private:
-  const char* read_matches(Quirk& quirk) {
+  struct Key {
+    char name[9];
+    std::string DeviceInfo::*text;  // null: the kernel
+  };
+  static constexpr Key kKeys[] = {
+      {"backend", &DeviceInfo::backend}, {"platform", &DeviceInfo::platform},
+      {"name", &DeviceInfo::name},       {"vendor", &DeviceInfo::vendor},
+      {"driver", &DeviceInfo::driver},   {"kernel", nullptr}};
+  // Bits of a relation: which order of the two sides it admits.
+  static constexpr unsigned kLess = 1;
+  static constexpr unsigned kEqual = 2;
+  static constexpr unsigned kGreater = 4;
+
+  const char* read_matches() {
+    unsigned seen = 0;
     while (!skip(':')) {
-      std::string* field = field_named(quirk, word());
-      if (field == nullptr) return "backend, platform, name, vendor, driver or kernel, or ':'";
-      if (!field->empty()) return "each key at most once";
+      const std::string_view key = word();
+      unsigned which = 0;
+      while (which < std::size(kKeys) && key != kKeys[which].name) ++which;
+      if (which == std::size(kKeys))
+        return "backend, platform, name, vendor, driver or kernel, or ':'";
+      if ((seen & (1U << which)) != 0) return "each key at most once";
+      seen |= 1U << which;
       if (!skip('=') || !skip('"')) return "=\"text\" after the key";
       const std::size_t end = rest_.find('"');
       if (end == std::string_view::npos) return "a closing quote";
       if (end == 0 || end > kMaxWordBytes) return "a text of 1 to 512 bytes";
-      *field = std::string(rest_.substr(0, end));
+      match(kKeys[which], rest_.substr(0, end));
       rest_.remove_prefix(end + 1);
     }
     return nullptr;
   }
 
-  const char* read_conditions(Quirk& quirk) {
+  void match(const Key& key, std::string_view text) {
+    if (!applies_) return;
+    applies_ = key.text == nullptr ? subject_->kernel == text
+                                   : (device_->*key.text).find(text) != std::string::npos;
+  }
+
+  const char* read_conditions() {
     if (skip(':')) return nullptr;
     do {
-      Quirk::Comparison comparison;
-      comparison.name = std::string(word());
-      if (comparison.name.empty()) return "a name to compare";
-      if (!read_relation(comparison.relation)) return "one of < <= == != >= >";
-      if (!read_integer(comparison.value)) return "an integer after the relation";
-      quirk.conditions.push_back(std::move(comparison));
+      const std::string_view name = word();
+      if (name.empty()) return "a name to compare";
+      const unsigned relation = read_relation();
+      if (relation == 0) return "one of < <= == != >= >";
+      std::int64_t limit = 0;
+      if (!read_integer(limit)) return "an integer after the relation";
+      applies_ = applies_ && holds(name, relation, limit);
     } while (skip(','));
     return skip(':') ? nullptr : "',' or ':' after a comparison";
   }
 
-  bool read_relation(Quirk::Relation& relation) {
-    if (skip('<')) {
-      relation = skip_now('=') ? Quirk::Relation::less_equal : Quirk::Relation::less;
-    } else if (skip('>')) {
-      relation = skip_now('=') ? Quirk::Relation::greater_equal : Quirk::Relation::greater;
-    } else if (skip('=')) {
-      relation = Quirk::Relation::equal;
-      return skip_now('=');
-    } else if (skip('!')) {
-      relation = Quirk::Relation::not_equal;
-      return skip_now('=');
-    } else {
-      return false;
+  unsigned read_relation() {
+    if (skip('<')) return skip_now('=') ? kLess | kEqual : kLess;
+    if (skip('>')) return skip_now('=') ? kGreater | kEqual : kGreater;
+    if (skip('=')) return skip_now('=') ? kEqual : 0;
+    return skip('!') && skip_now('=') ? kLess | kGreater : 0;
+  }
+
+  bool holds(std::string_view name, unsigned relation, std::int64_t limit) const {
+    for (const QuirkSubject::Value& value : subject_->values) {
+      if (value.name != name) continue;
+      const unsigned order = value.value < limit ? kLess : value.value > limit ? kGreater : kEqual;
+      return (relation & order) != 0;
     }
-    return true;
+    return false;
   }
 
   bool read_integer(std::int64_t& value) {
@@ -104,16 +134,6 @@ class LineReader {
     value = static_cast<std::int64_t>(magnitude);
     if (negative) value = -value;
     return digits > 0;
-  }
-
-  static std::string* field_named(Quirk& quirk, std::string_view key) {
-    if (key == "backend") return &quirk.backend;
-    if (key == "platform") return &quirk.platform;
-    if (key == "name") return &quirk.name;
-    if (key == "vendor") return &quirk.vendor;
-    if (key == "driver") return &quirk.driver;
-    if (key == "kernel") return &quirk.kernel;
-    return nullptr;
   }
 
   std::string_view word() {
@@ -139,7 +159,18 @@ class LineReader {
   }
 
   std::string_view rest_;
+  const DeviceInfo* device_;
+  const QuirkSubject* subject_;
+  bool applies_;
 };
+
+// Takes the first line off a text that is not empty.
+std::string_view next_line(std::string_view& text) {
+  const std::size_t end = text.find('\n');
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  return line;
+}
 
 // Cuts a comment off: the first '#' that is not inside quotes.
 std::string_view without_comment(std::string_view line) {
@@ -151,80 +182,6 @@ std::string_view without_comment(std::string_view line) {
   return line;
 }
 
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-bool holds(std::int64_t left, Quirk::Relation relation, std::int64_t right) {
-  switch (relation) {
-    case Quirk::Relation::less: return left < right;
-    case Quirk::Relation::less_equal: return left <= right;
-    case Quirk::Relation::equal: return left == right;
-    case Quirk::Relation::not_equal: return left != right;
-    case Quirk::Relation::greater_equal: return left >= right;
-    case Quirk::Relation::greater: return left > right;
-  }
-  return false;
-}
-
-bool matches_device(const Quirk& quirk, const DeviceInfo& device) {
-  return contains(device.backend, quirk.backend) && contains(device.platform, quirk.platform) &&
-         contains(device.name, quirk.name) && contains(device.vendor, quirk.vendor) &&
-         contains(device.driver, quirk.driver);
-}
-
-bool holds(const Quirk::Comparison& comparison, const QuirkSubject& subject) {
-  for (const QuirkSubject::Value& value : subject.values) {
-    if (value.name != comparison.name) continue;
-    return holds(value.value, comparison.relation, comparison.value);
-  }
-  return false;
-}
-
-const char* relation_text(Quirk::Relation relation) {
-  switch (relation) {
-    case Quirk::Relation::less: return "<";
-    case Quirk::Relation::less_equal: return "<=";
-    case Quirk::Relation::equal: return "==";
-    case Quirk::Relation::not_equal: return "!=";
-    case Quirk::Relation::greater_equal: return ">=";
-    case Quirk::Relation::greater: return ">";
-  }
-  return "==";
-}
-
-void append_match(std::string& text, const char* key, const std::string& value) {
-  if (value.empty()) return;
-  if (!text.empty() && text.back() != '\n') text += ' ';
-  text += key;
-  text += "=\"";
-  text += value;
-  text += '"';
-}
-
-void append_line(std::string& text, const Quirk& quirk) {
-  append_match(text, "backend", quirk.backend);
-  append_match(text, "platform", quirk.platform);
-  append_match(text, "name", quirk.name);
-  append_match(text, "vendor", quirk.vendor);
-  append_match(text, "driver", quirk.driver);
-  append_match(text, "kernel", quirk.kernel);
-  text += ':';
-  const char* separator = " ";
-  for (const Quirk::Comparison& comparison : quirk.conditions) {
-    text += separator;
-    text += comparison.name;
-    text += ' ';
-    text += relation_text(comparison.relation);
-    text += ' ';
-    append(text, {comparison.value});
-    separator = ", ";
-  }
-  text += ": ";
-  text += quirk.reason;
-  text += '\n';
-}
-
 }  // namespace
 
 QuirkTable QuirkTable::builtin() {
@@ -234,28 +191,26 @@ QuirkTable QuirkTable::builtin() {
 }
 
 Status QuirkTable::add_text(std::string_view text, std::string_view origin) {
-  const auto failure = [&](StatusCode code, std::size_t line, const char* expected) {
-    return Status(code, {origin, ", line ", line, ": expected ", expected});
-  };
-  if (text.size() > kMaxTextBytes) {
-    return failure(StatusCode::invalid_argument, 1, "at most 64 KiB of text");
-  }
-  std::vector<Quirk> added;
-  for (std::size_t number = 1; !text.empty(); ++number) {
-    const std::size_t end = text.find('\n');
-    const std::string_view line = trimmed(without_comment(text.substr(0, end)));
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  std::string added;
+  std::size_t count = count_;
+  StatusCode code = StatusCode::invalid_argument;
+  const char* expected = text.size() > kMaxTextBytes ? "at most 64 KiB of text" : nullptr;
+  std::size_t number = 1;
+  for (; expected == nullptr && !text.empty(); ++number) {
+    const std::string_view line = trimmed(without_comment(next_line(text)));
     if (line.empty()) continue;
-    Quirk quirk;
-    if (const char* expected = LineReader(line).read(quirk)) {
-      return failure(StatusCode::invalid_argument, number, expected);
+    expected = LineReader(line, nullptr, nullptr).read();
+    if (expected == nullptr && ++count > kMaxQuirks) {
+      code = StatusCode::no_space;
+      expected = "at most 1024 patterns";
     }
-    if (quirks_.size() + added.size() == kMaxQuirks) {
-      return failure(StatusCode::no_space, number, "at most 1024 patterns");
-    }
-    added.push_back(std::move(quirk));
+    if (expected != nullptr) break;
+    append(added, {line, "\n"});
   }
-  for (Quirk& quirk : added) quirks_.push_back(std::move(quirk));
+  if (expected != nullptr)
+    return Status(code, {origin, ", line ", number, ": expected ", expected});
+  text_ += added;
+  count_ = count;
   return {};
 }
 
@@ -265,23 +220,12 @@ Status QuirkTable::add_file(const std::string& path) {
   return add_text({reinterpret_cast<const char*>(bytes->data()), bytes->size()}, path);
 }
 
-const Quirk* QuirkTable::match(const DeviceInfo& device, const QuirkSubject& subject) const {
-  for (const Quirk& quirk : quirks_) {
-    if (!matches_device(quirk, device)) continue;
-    if (!quirk.kernel.empty() && quirk.kernel != subject.kernel) continue;
-    bool all = true;
-    for (const Quirk::Comparison& comparison : quirk.conditions) {
-      all = all && holds(comparison, subject);
-    }
-    if (all) return &quirk;
+std::string_view QuirkTable::match(const DeviceInfo& device, const QuirkSubject& subject) const {
+  for (std::string_view text = text_; !text.empty();) {
+    LineReader line(next_line(text), &device, &subject);
+    if (line.read() == nullptr && line.applies()) return line.reason();
   }
-  return nullptr;
-}
-
-std::string QuirkTable::text() const {
-  std::string text;
-  for (const Quirk& quirk : quirks_) append_line(text, quirk);
-  return text;
+  return {};
 }
 
 }  // namespace idletune

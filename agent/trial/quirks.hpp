@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
+#include <idletune/span.hpp>
 
 namespace idletune {
 
@@ -19,30 +19,17 @@ struct QuirkSubject {
   };
   std::string_view kernel;
   // "local_memory_bytes", "work_group_size", "local_0" to "local_2", and the parameters.
-  std::vector<Value> values;
-};
-
-// One pattern: applies to drivers whose DeviceInfo contains every given text, to the kernel (empty:
-// any), when every comparison holds.
-struct Quirk {
-  enum class Relation : std::uint8_t { less, less_equal, equal, not_equal, greater_equal, greater };
-  struct Comparison {
-    std::string name;
-    Relation relation = Relation::equal;
-    std::int64_t value = 0;
-  };
-  std::string backend, platform, name, vendor, driver;  // substrings, case-sensitive; empty: any
-  std::string kernel;                                   // exact; empty: any
-  std::vector<Comparison> conditions;                   // all must hold; none: always
-  std::string reason;                                   // where it is documented, and what happens
+  Span<const Value> values;
 };
 
 // A list of patterns. A plain value.
 //
 // Text form, one pattern a line, '#' starts a comment (not inside quotes):
 //   platform="Apple" name="CPU": local_memory_bytes > 0, work_group_size > 1: crashes, see ...
-// Keys backend, platform, name, vendor, driver, kernel, each at most once; comparisons are NAME
-// < <= == != >= > INTEGER, separated by commas; the third part is the reason and must not be empty.
+// Keys backend, platform, name, vendor, driver (parts of what DeviceInfo says, case-sensitive) and
+// kernel (its whole name), each at most once; comparisons are NAME < <= == != >= > INTEGER,
+// separated by commas, and must all hold; the third part is the reason (where it is documented and
+// what happens) and must not be empty.
 class QuirkTable {
  public:
   static constexpr std::size_t kMaxTextBytes = std::size_t{64} * 1024;
@@ -55,15 +42,16 @@ class QuirkTable {
   Status add_text(std::string_view text, std::string_view origin);
   // Adds the patterns of a file. Errors: those of reading it, and of add_text.
   Status add_file(const std::string& path);
-  // The first pattern that matches; null if none. A comparison with a name that the subject does
-  // not have does not hold. Valid until the table changes.
-  const Quirk* match(const DeviceInfo& device, const QuirkSubject& subject) const;
-  std::size_t size() const { return quirks_.size(); }
-  // In the text form; add_text() of it gives the same table.
-  std::string text() const;
+  // The reason of the first pattern that matches; empty if none. A comparison with a name that the
+  // subject does not have does not hold. Valid until the table changes.
+  std::string_view match(const DeviceInfo& device, const QuirkSubject& subject) const;
+  std::size_t size() const { return count_; }
+  // In the text form, without comments; add_text() of it gives the same table.
+  const std::string& text() const { return text_; }
 
  private:
-  std::vector<Quirk> quirks_;
+  std::string text_;  // one pattern a line, each of which can be read
+  std::size_t count_ = 0;
 };
 
 }  // namespace idletune
