@@ -15,7 +15,6 @@
 #include <string_view>
 
 #include "models/core/digest.hpp"
-#include "models/core/order.hpp"
 #include "platform/os/error.hpp"
 #include "platform/os/storage.hpp"
 
@@ -159,12 +158,15 @@ bool BinaryCache::make_room(std::uint64_t bytes) {
       known ? within(limit_bytes_, held_bytes, std::uint64_t{disk.f_bavail} * disk.f_frsize)
             : limit_bytes_;
   if (bytes > limit / 4 + kHeaderBytes) return false;
-  sort_stably(files, [](const CachedFile& a, const CachedFile& b) {
-    return a.used != b.used ? a.used < b.used : a.path < b.path;
-  });
-  for (const CachedFile& file : files) {
-    if (held_bytes + bytes <= limit) break;
-    if (::unlink(file.path.c_str()) == 0) held_bytes -= file.size_bytes;
+  while (!files.empty() && held_bytes + bytes > limit) {
+    std::size_t oldest = 0;
+    for (std::size_t i = 1; i < files.size(); ++i) {
+      const CachedFile &a = files[i], &b = files[oldest];
+      if (a.used != b.used ? a.used < b.used : a.path < b.path) oldest = i;
+    }
+    if (::unlink(files[oldest].path.c_str()) == 0) held_bytes -= files[oldest].size_bytes;
+    files[oldest] = std::move(files.back());
+    files.pop_back();
   }
   return true;
 }

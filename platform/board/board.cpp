@@ -85,8 +85,7 @@ void Board::find_zones(const std::string& root) {
     const Text type({zone, "/type"});
     if (!is_temperature(type.view()) || !sysfs::exists({zone, "/temp"})) continue;
     const std::int64_t units = find_units_per_degree(zone);
-    zones_.push_back({std::string(type.view()), find_trip(zone, units), std::nullopt});
-    zone_files_.push_back({zone + "/temp", units});
+    zones_.push_back({std::string(type.view()), zone + "/temp", units, find_trip(zone, units), {}});
   }
 }
 
@@ -140,9 +139,8 @@ BoardState Board::read() {
 }
 
 void Board::read_zones(BoardState& state) {
-  for (std::size_t i = 0; i < zones_.size(); ++i) {
-    ThermalZone& zone = zones_[i];
-    zone.temperature_c = read_celsius(zone_files_[i].temperature, zone_files_[i].units_per_degree);
+  for (ThermalZone& zone : zones_) {
+    zone.temperature_c = read_celsius(zone.file, zone.units_per_degree);
     if (!zone.temperature_c) continue;
     const double celsius = *zone.temperature_c;
     state.temperature_c = std::max(state.temperature_c.value_or(celsius), celsius);

@@ -16,7 +16,9 @@ namespace idletune {
 
 // One thermal zone and its latest reading.
 struct ThermalZone {
-  std::string type;              // as the kernel names it: "GPU-therm", "gpu-thermal", ...
+  std::string type;  // as the kernel names it: "GPU-therm", "gpu-thermal", ...
+  std::string file;  // that its temperature is read from
+  std::int64_t units_per_degree = 1000;
   std::optional<double> trip_c;  // lowest passive trip; the lowest hot or critical one if none
   std::optional<double> temperature_c;  // empty while the sensor does not answer
 };
@@ -46,10 +48,6 @@ class Board {
   Span<const ThermalZone> thermal_zones() const { return zones_; }
 
  private:
-  struct ZoneFile {
-    std::string temperature;
-    std::int64_t units_per_degree;
-  };
   struct Supply {
     bool battery = false;
     std::string online, capacity, status;
@@ -68,7 +66,6 @@ class Board {
   static std::optional<double> read_load(const Load& load);
 
   std::vector<ThermalZone> zones_;
-  std::vector<ZoneFile> zone_files_;  // parallel to zones_
   std::vector<Supply> supplies_;
   Load gpu_load_;
 };
