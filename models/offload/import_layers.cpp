@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "models/core/median.hpp"
-#include "models/offload/comma_table.hpp"
+#include "models/history/comma_table.hpp"
 #include "models/offload/import_samples.hpp"
 #include "models/offload/layer_features.hpp"
 #include "models/offload/layer_profiles.hpp"

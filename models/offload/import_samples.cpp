@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "models/offload/comma_table.hpp"
+#include "models/history/comma_table.hpp"
 
 namespace idletune::offload {
 

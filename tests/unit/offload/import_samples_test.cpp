@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/offload/comma_table.hpp"
+#include "models/history/comma_table.hpp"
 #include "models/offload/layer_features.hpp"
 #include "tests/unit/history/recorded_data.hpp"
 

@@ -1,4 +1,4 @@
-#include "models/offload/comma_table.hpp"
+#include "models/history/comma_table.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -6,11 +6,9 @@
 
 #include "models/history/compression.hpp"
 
-namespace idletune::offload {
+namespace idletune {
 
 namespace {
-
-constexpr std::size_t kMaxTableBytes = std::size_t{1} << 30;
 
 std::vector<std::string> split(std::string_view line) {
   std::vector<std::string> cells;
@@ -29,9 +27,9 @@ bool has_twice(std::vector<std::string> names) {
 
 }  // namespace
 
-Result<CommaTable> CommaTable::parse(Bytes bytes, const std::string& path) {
+Result<CommaTable> CommaTable::parse(Bytes bytes, const std::string& path, std::size_t most_bytes) {
   std::string unpacked;
-  auto gunzipped = gunzip(bytes, kMaxTableBytes, path, unpacked);
+  auto gunzipped = gunzip(bytes, most_bytes, path, unpacked);
   if (!gunzipped.ok()) return gunzipped.status();
   if (gunzipped->truncated) {
     return Status(StatusCode::corrupt, path + ": the packed stream ends early or is damaged");
@@ -88,4 +86,4 @@ std::string CommaTable::place(std::size_t row) const {
   return path_ + ", line " + std::to_string(lines_[row]);
 }
 
-}  // namespace idletune::offload
+}  // namespace idletune

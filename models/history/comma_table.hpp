@@ -10,15 +10,16 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
-namespace idletune::offload {
+namespace idletune {
 
 // Values are kept as texts. No quotes: none of the formats that are read here has any.
 class CommaTable {
  public:
   // The bytes may be gzip. Errors name the file and the line: corrupt (no line of names, a name
   // twice, a line with another number of values, a packed stream that ends early), out_of_memory
-  // (more than 1 GiB unpacked).
-  static Result<CommaTable> parse(Bytes bytes, const std::string& path);
+  // (more than `most_bytes` unpacked).
+  static Result<CommaTable> parse(Bytes bytes, const std::string& path,
+                                  std::size_t most_bytes = std::size_t{1} << 30);
 
   std::size_t rows() const { return names_.empty() ? 0 : cells_.size() / names_.size(); }
   const std::vector<std::string>& names() const { return names_; }
@@ -49,4 +50,4 @@ class CommaTable {
   std::vector<std::size_t> lines_;
 };
 
-}  // namespace idletune::offload
+}  // namespace idletune
