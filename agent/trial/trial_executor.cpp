@@ -184,7 +184,7 @@ class TrialExecutor::State {
     if (candidate == nullptr || !prepare_measuring(request, outcome)) return;
     // The buffers may hold what another configuration's setup left.
     if (!set_up(*candidate, request, outcome)) return;
-    if (!candidate->ran || candidate->warm_shape != request.shape) {
+    if (!request.cold && (!candidate->ran || candidate->warm_shape != request.shape)) {
       Nanoseconds unused{0};
       if (!launch_variant(*candidate, request, outcome, unused)) return;
     }

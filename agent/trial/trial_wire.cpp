@@ -275,6 +275,7 @@ void code_request(Fields& fields, Value& request) {
   fields.integer("repeats", request.repeats);
   fields.time("deadline", request.deadline);
   fields.time("stop above", request.stop_above);
+  fields.boolean("cold", request.cold);
   fields.boolean("ignore device limits", request.ignore_device_limits);
 }
 

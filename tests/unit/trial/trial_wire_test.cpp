@@ -31,6 +31,7 @@ TrialRequest some_request() {
   request.repeats = 7;
   request.deadline = std::chrono::milliseconds(250);
   request.stop_above = Nanoseconds(123456789012345);
+  request.cold = true;
   request.ignore_device_limits = true;
   return request;
 }
@@ -77,6 +78,7 @@ TEST_CASE("requests come back as they went") {
   CHECK(decoded->repeats == request.repeats);
   CHECK(decoded->deadline == request.deadline);
   CHECK(decoded->stop_above == request.stop_above);
+  CHECK(decoded->cold);
   CHECK(decoded->ignore_device_limits);
 }
 
@@ -162,8 +164,8 @@ TEST_CASE("messages of this version have the bytes that they always had") {
                             encode(some_request()), encode(outcome)}) {
     all = crc32c(payload_of(frame), all);
   }
-  CHECK(kVersion == 3);
-  CHECK(all == 0x60b3edeeu);
+  CHECK(kVersion == 4);
+  CHECK(all == 0x669eb434u);
 }
 
 TEST_CASE("the fuzzer begins with messages of this version") {
