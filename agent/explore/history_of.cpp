@@ -75,12 +75,12 @@ Json default_note(const KernelPackage& package, const std::vector<ControlMeasure
   return note;
 }
 
-void describe(const KernelPackage& package, const DeviceInfo& device, const Order& order,
-              const Settings& settings, const Log& log, History& history) {
+void describe(const KernelPackage& package, const DeviceInfo& device, const Shape& shape,
+              History& history) {
   history.kernel = std::string(package.name());
   history.device = device.name;
   history.driver = device.platform + "; " + device.driver;
-  history.shape = package.with_features(settings.shape);
+  history.shape = package.with_features(shape);
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {
     history.inputs.emplace_back(package.dimension_name(d));
   }
@@ -94,6 +94,10 @@ void describe(const KernelPackage& package, const DeviceInfo& device, const Orde
   for (const Expression& constraint : package.shape_constraints()) {
     history.constraints.emplace_back(constraint.text());
   }
+}
+
+void add_notes(const KernelPackage& package, const DeviceInfo& device, const Order& order,
+               const Settings& settings, const Log& log, History& history) {
   Json note = identity_of(package, device, settings);
   note["dimensions"] = Json::array();
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {
@@ -106,7 +110,56 @@ void describe(const KernelPackage& package, const DeviceInfo& device, const Orde
   history.notes.emplace_back("default", default_note(package, log.controls()).dump());
 }
 
+// A row's results of a sweep: the first one, and what was timed again.
+ImportedRow row_of_sweep(const KernelPackage& package,
+                         const std::vector<const ExploredConfiguration*>& results) {
+  ImportedRow row = row_of(package, *results.front());
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    const ExploredConfiguration& again = *results[i];
+    if (again.status != TrialStatus::correct) return row_of(package, again);
+    for (const Nanoseconds sample : again.samples) {
+      row.samples.push_back(static_cast<double>(sample.count()));
+    }
+  }
+  if (row.status != TrialStatus::correct) return row;
+  const std::size_t first = results.size() > 1 ? results.front()->samples.size() : 0;
+  row.run_time = *std::min_element(row.samples.begin() + static_cast<std::ptrdiff_t>(first),
+                                   row.samples.end());
+  return row;
+}
+
 }  // namespace
+
+Result<std::vector<History>> histories_of(const KernelPackage& package, const DeviceInfo& device,
+                                          const SweepSettings& settings, const Log& log) {
+  const std::size_t shapes = settings.shapes.size();
+  // By problem and place of the configuration.
+  std::vector<std::map<std::uint64_t, std::vector<const ExploredConfiguration*>>> rows(shapes);
+  for (const ExploredConfiguration& result : log.results()) {
+    rows[static_cast<std::size_t>(result.number % shapes)][result.number / shapes].push_back(
+        &result);
+  }
+  std::vector<History> histories;
+  for (std::size_t s = 0; s < shapes; ++s) {
+    if (rows[s].empty()) continue;
+    HistoryBuilder builder;
+    builder.expect_missing_compile_times();
+    for (const auto& [place, results] : rows[s]) {
+      if (Status status = builder.add(row_of_sweep(package, results)); !status.ok()) return status;
+    }
+    histories.push_back(builder.finish());
+    History& history = histories.back();
+    describe(package, device, settings.shapes[s], history);
+    history.valid_count = package.space().valid_count();
+    if (histories.size() > 1) continue;
+    Json note = sweep_identity(package, device, settings);
+    note["run_time"] = "smallest of the samples; of the later ones where it was timed again";
+    history.notes.emplace_back("sweep", note.dump());
+  }
+  if (histories.empty())
+    return Status(StatusCode::invalid_argument, "nothing has been measured yet");
+  return histories;
+}
 
 double control_spread(const std::vector<ControlMeasurement>& controls) {
   const std::vector<double> medians = medians_of(controls);
@@ -129,7 +182,8 @@ Result<History> history_of(const KernelPackage& package, const DeviceInfo& devic
     if (Status status = builder.add(row_of(package, *result)); !status.ok()) return status;
   }
   History history = builder.finish();
-  describe(package, device, order, settings, log, history);
+  describe(package, device, settings.shape, history);
+  add_notes(package, device, order, settings, log, history);
   const bool whole = package.space().indexed() && rows.size() == package.space().valid_count();
   if (!whole) history.valid_count = package.space().valid_count();
   if (outside > 0 && !whole) {

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include <idletune/result.hpp>
 
 #include "agent/explore/exploration.hpp"
+#include "agent/explore/sweep.hpp"
 #include "models/history/history.hpp"
 
 namespace idletune::explore {
@@ -19,6 +21,13 @@ namespace idletune::explore {
 // Times in ns. Error: invalid_argument if there is no result.
 Result<History> history_of(const KernelPackage& package, const DeviceInfo& device,
                            const Order& order, const Settings& settings, const Log& log);
+
+// The results of a sweep as one history per problem, in the order of the problems; those of which
+// nothing is known yet are left out. As above, but: of each row the smallest sample is the run time
+// (where the row was timed again, of those later samples), the notes are short, and there is no
+// default.
+Result<std::vector<History>> histories_of(const KernelPackage& package, const DeviceInfo& device,
+                                          const SweepSettings& settings, const Log& log);
 
 // How far apart the control's medians lie: (largest - smallest) / median of them; 0 for fewer than
 // two.
