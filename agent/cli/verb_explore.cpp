@@ -8,23 +8,17 @@
 #include <utility>
 #include <vector>
 
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
-#include <idletune/options.hpp>
-
+#include "agent/cli/explore_shapes.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/live_page.hpp"
-#include "agent/cli/open_device.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
-#include "agent/explore/exploration.hpp"
 #include "agent/explore/history_of.hpp"
-#include "agent/trial/helper_trials.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 
@@ -33,35 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct ExploreArguments {
-  std::string kernel;
-  std::vector<std::string> shapes;
-  std::string output;
-  std::string state;
-  std::string quirks;
-  std::string live;
-  DeviceChoice device;
-  std::uint64_t samples = 0;
-  bool sampled = false;
-  double seconds = 0;
-  bool bounded = false;
-  double run_ms = 2000;
-  double measure_ms = 100;
-  double control_seconds = 30;
-  std::uint64_t scratch_mib = 256;
-  explore::Settings settings;
-};
-
 Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms * 1e6)); }
-
-// As a part of a file's name.
-std::string plain(std::string name) {
-  for (char& c : name) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!good && c != '-' && c != '.') c = '_';
-  }
-  return name.substr(0, 80);
-}
 
 class Explore {
  public:
@@ -139,12 +105,8 @@ class Explore {
           ".ithistory";
     }
     std::string folder = output_ + ".progress";
-    if (histories_.empty() && ::access(output_.c_str(), F_OK) == 0 &&
-        ::access(folder.c_str(), F_OK) != 0) {
-      return Status(StatusCode::invalid_argument,
-                    output_ +
-                        " exists, and there is no progress beside it to go on with: remove "
-                        "it or name another output");
+    if (histories_.empty()) {
+      if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
     }
     if (several) {
       if (Status made = make_folders(folder); !made.ok()) return made;
@@ -163,24 +125,8 @@ class Explore {
     return arguments_.state.empty() ? output_ + ".progress/state" : arguments_.state;
   }
 
-  Result<HelperTrialsOptions> helper_options() const {
-    HelperTrialsOptions options;
-    AgentOptions environment;
-    if (Status status = apply_environment(environment); !status.ok()) return status;
-    options.program = environment.helper;
-    options.opencl_library = environment_opencl_library();
-    options.cuda_library = environment_cuda_library();
-    options.nvrtc_library = environment_nvrtc_library();
-    options.executor.scratch_limit_bytes = arguments_.scratch_mib << 20;
-    options.quirks = QuirkTable::builtin();
-    if (!arguments_.quirks.empty()) {
-      if (Status status = options.quirks.add_file(arguments_.quirks); !status.ok()) return status;
-    }
-    return options;
-  }
-
   Status measure() {
-    Result<HelperTrialsOptions> options = helper_options();
+    Result<HelperTrialsOptions> options = helper_options(arguments_);
     if (!options.ok()) return options.status();
     if (Status made = make_folders(state_folder()); !made.ok()) return made;
     journal::JournalOptions journal_options;
@@ -341,19 +287,30 @@ void explore_all(const ExploreArguments& arguments, CliContext& context) {
   context.print_json(answers.size() == 1 ? answers[0] : nlohmann::json{{"histories", answers}});
 }
 
-void add_measuring_options(Verb verb, ExploreArguments& arguments) {
-  verb.option("--repeats", arguments.settings.repeats, "Timed runs per configuration")
-      .between(1u, explore::kMaxRepeats)
-      .shows_default();
-  verb.option("--measure-ms", arguments.measure_ms,
-              "Fewer timed runs, but three, where they take longer than this together")
-      .positive()
-      .shows_default();
+struct Given {
+  Argument repeats, measure_ms, run_ms;
+};
+
+Given add_measuring_options(Verb verb, ExploreArguments& arguments) {
+  const Argument repeats =
+      verb.option("--repeats", arguments.settings.repeats,
+                  "Timed runs per configuration; of a list of problems 3 if not given")
+          .between(1u, explore::kMaxRepeats)
+          .shows_default();
+  const Argument measure_ms =
+      verb.option("--measure-ms", arguments.measure_ms,
+                  "Fewer timed runs, but three, where they take longer than this together; of a "
+                  "list of problems one, and 50 if not given")
+          .positive()
+          .shows_default();
   verb.option("--checks", arguments.settings.checks,
               "Sets of inputs for which the output is compared")
       .between(1, 2)
       .shows_default();
-  verb.option("--timeout-ms", arguments.run_ms, "Of one run").positive().shows_default();
+  const Argument run_ms = verb.option("--timeout-ms", arguments.run_ms,
+                                      "Of one run; of a list of problems 20,000 if not given")
+                              .positive()
+                              .shows_default();
   verb.option("--control-seconds", arguments.control_seconds,
               "How often the default is timed, to see how steady the device is; 0: never")
       .not_negative()
@@ -361,6 +318,21 @@ void add_measuring_options(Verb verb, ExploreArguments& arguments) {
   verb.option("--scratch-mib", arguments.scratch_mib, "Device memory to use at most")
       .between(1u, 1u << 20)
       .shows_default();
+  return {repeats, measure_ms, run_ms};
+}
+
+void add_list_options(Verb verb, ExploreArguments& arguments) {
+  verb.option("--shapes", arguments.shape_list,
+              "A list of problems: a file of values separated by commas below a line with the "
+              "names of the kernel's dimensions, or a set known by name (go2, go2/8, po2). Each "
+              "configuration is compiled once for all of them, and --samples counts for each "
+              "member of a family, its default besides")
+      .value_name("LIST");
+  verb.option("--set", arguments.fixed,
+              "With --shapes: a dimension or feature that is the same in all problems, such as "
+              "BATCH=1. May be repeated")
+      .value_name("NAME=VALUE")
+      .one_at_a_time();
 }
 
 }  // namespace
@@ -375,8 +347,8 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
               "Problem size, such as 256,256,256; features behind a colon, such as 4096,65536:16. "
               "May be repeated: all problems go into one file")
       .value_name("SHAPE")
-      .one_at_a_time()
-      .required();
+      .one_at_a_time();
+  add_list_options(verb, *arguments);
   verb.option("-o,--output", arguments->output,
               "The history; progress is kept beside it in FILE.progress, which may be deleted when "
               "all is measured")
@@ -390,7 +362,7 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   const Argument seconds = verb.option("--seconds", arguments->seconds,
                                        "Begin no further configuration after so many seconds")
                                .not_negative();
-  add_measuring_options(verb, *arguments);
+  const Given given = add_measuring_options(verb, *arguments);
   verb.option("--state", arguments->state,
               "Folder of an agent's journal: what is quarantined there is not tried, and what "
               "crashes or hangs here is put there")
@@ -404,12 +376,20 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   add_device_options(verb, arguments->device);
   verb.example("explore gemm.itkernel --shape 256,256,256 --samples 200");
   context.add_json_flag(verb);
-  verb.runs([arguments, samples, seconds, &context] {
+  verb.example("explore gemm_adaptive.itkernel --shapes po2 --samples 64");
+  verb.runs([arguments, samples, seconds, given, &context] {
+    if (arguments->shapes.empty() == arguments->shape_list.empty()) {
+      return context.used_wrongly("expected --shape or --shapes, and not both");
+    }
+    arguments->repeats_given = given.repeats.given();
+    arguments->measure_ms_given = given.measure_ms.given();
+    arguments->run_ms_given = given.run_ms.given();
     arguments->sampled = samples.given();
     arguments->bounded = seconds.given();
     arguments->settings.measure_at_most = from_ms(arguments->measure_ms);
     arguments->settings.run_deadline = from_ms(arguments->run_ms);
     arguments->settings.control_interval = from_ms(arguments->control_seconds * 1000);
+    if (!arguments->shape_list.empty()) return explore_shape_list(*arguments, context);
     explore_all(*arguments, context);
   });
 }

@@ -1,0 +1,263 @@
+#include "agent/cli/explore_shapes.hpp"
+
+#include <chrono>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include <idletune/options.hpp>
+
+#include "agent/cli/kernel_file.hpp"
+#include "agent/cli/places.hpp"
+#include "agent/cli/progress.hpp"
+#include "agent/explore/history_of.hpp"
+#include "agent/explore/shape_list.hpp"
+#include "agent/explore/sweep.hpp"
+#include "platform/os/boot.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+Status wrong_fixed(const std::string& text) {
+  return Status(StatusCode::invalid_argument,
+                "--set " + text + ": expected NAME=VALUE, such as BATCH=1");
+}
+
+class ExploreShapes {
+ public:
+  ExploreShapes(const ExploreArguments& arguments, CliContext& context)
+      : arguments_(arguments), context_(context) {
+    settings_.seed = arguments.settings.seed;
+    const explore::Settings& given = arguments.settings;
+    if (arguments.repeats_given) settings_.repeats = given.repeats;
+    if (arguments.measure_ms_given) settings_.measure_at_most = given.measure_at_most;
+    if (arguments.run_ms_given) settings_.run_deadline = given.run_deadline;
+  }
+
+  Status run() {
+    if (Status status = open_kernel(); !status.ok()) return status;
+    if (Status status = read_list(); !status.ok()) return status;
+    if (Status status = open_progress(); !status.ok()) return status;
+    Status measured = measure();
+    if (!measured.ok() && log_->results().empty()) return measured;
+    const Status written = write();
+    return measured.ok() ? written : measured;
+  }
+
+ private:
+  Status open_kernel() {
+    Result<std::vector<std::uint8_t>> bytes = read_kernel(arguments_.kernel);
+    if (!bytes.ok()) return bytes.status();
+    auto package = KernelPackage::open(std::move(*bytes), arguments_.kernel);
+    if (!package.ok()) return package.status();
+    package_ = *package;
+    // Only asked who it is: the helper has a driver of its own.
+    auto device = open_device(arguments_.device, package_->dialect(), "");
+    if (!device.ok()) return device.status();
+    device_ = (*device)->info();
+    const auto samples =
+        arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
+    auto chosen = explore::configurations_to_sweep(*package_, settings_.seed, samples);
+    if (!chosen.ok()) return chosen.status();
+    configurations_ = std::move(*chosen);
+    return {};
+  }
+
+  Result<explore::ShapeColumns> columns() const {
+    explore::ShapeColumns columns;
+    for (std::size_t d = 0; d < package_->dimension_count(); ++d) {
+      columns.dimensions.emplace_back(package_->dimension_name(d));
+    }
+    for (std::size_t f = 0; f < package_->given_feature_count(); ++f) {
+      columns.features.emplace_back(package_->feature_name(f));
+    }
+    for (const std::string& text : arguments_.fixed) {
+      const std::size_t equals = text.find('=');
+      if (equals == std::string::npos || equals + 1 == text.size()) return wrong_fixed(text);
+      char* end = nullptr;
+      const double value = std::strtod(text.c_str() + equals + 1, &end);
+      if (*end != '\0' || !(value >= 0) || value > 1e12) return wrong_fixed(text);
+      columns.fixed.emplace_back(text.substr(0, equals), value);
+    }
+    return columns;
+  }
+
+  Status read_list() {
+    const Result<explore::ShapeColumns> named = columns();
+    if (!named.ok()) return named.status();
+    const std::string& list = arguments_.shape_list;
+    const std::string table = explore::named_shape_table(list);
+    std::vector<std::uint8_t> bytes(table.begin(), table.end());
+    if (table.empty()) {
+      auto file = read_file(list, explore::kMaxShapeListBytes);
+      if (!file.ok()) {
+        return Status(file.code(), file.status().message() +
+                                       " (sets known by name: " + explore::kNamedShapeTables + ")");
+      }
+      bytes = std::move(*file);
+    }
+    auto shapes = explore::read_shapes(bytes, list, *named);
+    if (!shapes.ok()) return shapes.status();
+    settings_.shapes = std::move(*shapes);
+    return {};
+  }
+
+  Status open_progress() {
+    output_ = arguments_.output;
+    if (output_.empty()) {
+      output_ = plain(std::string(package_->name()) + "-" + device_.name) + "-shapes.ithistory";
+    }
+    const std::string folder = output_ + ".progress";
+    if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
+    auto storage = open_posix_storage(folder);
+    if (!storage.ok()) return storage.status();
+    auto log = explore::Log::open(std::move(*storage),
+                                  explore::sweep_identity(*package_, device_, settings_));
+    if (!log.ok()) return Status(log.code(), folder + ": " + log.status().message());
+    log_ = std::move(*log);
+    return {};
+  }
+
+  Status measure() {
+    Result<HelperTrialsOptions> options = helper_options(arguments_);
+    if (!options.ok()) return options.status();
+    const std::string state =
+        arguments_.state.empty() ? output_ + ".progress/state" : arguments_.state;
+    if (Status made = make_folders(state); !made.ok()) return made;
+    journal::JournalOptions journal_options;
+    journal_options.boot = boot_identity();
+    auto journal = journal::Journal::open(open_posix_storage(state), journal_options);
+    if (!journal->storage_status().ok()) {
+      context_.warn("quarantine is not kept: " + journal->storage_status().message());
+    }
+    HelperTrials trials(device_, package_, std::move(*options));
+    explore::Sweep sweep(package_, device_, configurations_, settings_, trials, *journal, *log_);
+    catch_interrupts();
+    const std::uint64_t before = sweep.progress().done;
+    Progress progress("exploring " + std::string(package_->name()) + " at " +
+                          std::to_string(settings_.shapes.size()) + " problems",
+                      static_cast<std::size_t>(sweep.progress().total - before), context_.json());
+    const Clock::time_point start = Clock::now();
+    bool again = false;
+    const Status status = sweep.run([&](const explore::Sweep::Progress& far) {
+      if (!far.again || !again) {
+        progress.update(static_cast<std::size_t>(far.done - before),
+                        far.again ? "the best are timed again" : "");
+      }
+      again = far.again;
+      const std::chrono::duration<double> elapsed = Clock::now() - start;
+      return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
+    });
+    progress.clear();
+    measured_now_ = sweep.progress().done - before;
+    remaining_ = sweep.progress().total - sweep.progress().done;
+    complete_ = sweep.complete();
+    if (Status closed = journal->shutdown(); !closed.ok() && journal->storage_status().ok()) {
+      context_.warn("quarantine is not kept: " + closed.message());
+    }
+    return status;
+  }
+
+  Status write() {
+    const auto histories = explore::histories_of(*package_, device_, settings_, *log_);
+    if (!histories.ok()) return histories.status();
+    for (const History& history : *histories) {
+      rows_ += history.rows();
+      correct_ += history.count(TrialStatus::correct);
+    }
+    return write_file_atomically(output_, write_histories(*histories));
+  }
+
+ public:
+  nlohmann::json answer() {
+    if (context_.json()) {
+      return {{"file", output_},
+              {"kernel", std::string(package_->name())},
+              {"device", device_.name},
+              {"problems", settings_.shapes.size()},
+              {"configurations", configurations_.size()},
+              {"rows", rows_},
+              {"correct", correct_},
+              {"measured_now", measured_now_},
+              {"remaining", remaining_},
+              {"complete", complete_}};
+    }
+    std::string text = output_ + ": " + std::to_string(configurations_.size()) +
+                       " configurations of " + std::string(package_->name()) + " at " +
+                       std::to_string(settings_.shapes.size()) + " problems on " + device_.name +
+                       ", " + std::to_string(correct_) + " of " + std::to_string(rows_) +
+                       " pairs correct";
+    if (remaining_ > 0) {
+      text += ", " + std::to_string(remaining_) + " left (the same command goes on)";
+    } else if (!complete_) {
+      text += "; the best are still to be timed again (the same command goes on)";
+    }
+    context_.print(text);
+    return nullptr;
+  }
+
+ private:
+  const ExploreArguments& arguments_;
+  CliContext& context_;
+  explore::SweepSettings settings_;
+  std::shared_ptr<const KernelPackage> package_;
+  DeviceInfo device_;
+  std::vector<Configuration> configurations_;
+  std::unique_ptr<explore::Log> log_;
+  std::string output_;
+  std::uint64_t measured_now_ = 0;
+  std::uint64_t remaining_ = 0;
+  bool complete_ = false;
+  std::size_t rows_ = 0;
+  std::size_t correct_ = 0;
+};
+
+}  // namespace
+
+std::string plain(std::string name) {
+  for (char& c : name) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!good && c != '-' && c != '.') c = '_';
+  }
+  return name.substr(0, 80);
+}
+
+Status refuse_strange_output(const std::string& output, const std::string& folder) {
+  if (::access(output.c_str(), F_OK) != 0 || ::access(folder.c_str(), F_OK) == 0) return {};
+  return Status(StatusCode::invalid_argument,
+                output +
+                    " exists, and there is no progress beside it to go on with: remove it or name "
+                    "another output");
+}
+
+Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments) {
+  HelperTrialsOptions options;
+  AgentOptions environment;
+  if (Status status = apply_environment(environment); !status.ok()) return status;
+  options.program = environment.helper;
+  options.opencl_library = environment_opencl_library();
+  options.cuda_library = environment_cuda_library();
+  options.nvrtc_library = environment_nvrtc_library();
+  options.executor.scratch_limit_bytes = arguments.scratch_mib << 20;
+  options.quirks = QuirkTable::builtin();
+  if (!arguments.quirks.empty()) {
+    if (Status status = options.quirks.add_file(arguments.quirks); !status.ok()) return status;
+  }
+  return options;
+}
+
+void explore_shape_list(const ExploreArguments& arguments, CliContext& context) {
+  ExploreShapes explore(arguments, context);
+  if (Status status = explore.run(); !status.ok()) return context.fail(status);
+  const nlohmann::json answer = explore.answer();
+  if (context.json()) context.print_json(answer);
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,51 @@
+// What `explore` has in common for one problem and for a list of them, and the latter.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <idletune/result.hpp>
+
+#include "agent/cli/context.hpp"
+#include "agent/cli/open_device.hpp"
+#include "agent/explore/exploration.hpp"
+#include "agent/trial/helper_trials.hpp"
+
+namespace idletune::cli {
+
+struct ExploreArguments {
+  std::string kernel;
+  std::vector<std::string> shapes;
+  std::string shape_list;  // a file, or a name
+  std::vector<std::string> fixed;
+  std::string output;
+  std::string state;
+  std::string quirks;
+  std::string live;
+  DeviceChoice device;
+  std::uint64_t samples = 0;
+  bool sampled = false;
+  double seconds = 0;
+  bool bounded = false;
+  double run_ms = 2000;
+  double measure_ms = 100;
+  double control_seconds = 30;
+  std::uint64_t scratch_mib = 256;
+  bool run_ms_given = false;
+  bool measure_ms_given = false;
+  bool repeats_given = false;
+  explore::Settings settings;
+};
+
+// As a part of a file's name.
+std::string plain(std::string name);
+// Errors: those of the environment and of the file of quirks.
+Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments);
+// `output` exists, and nothing to go on with stands beside it in `folder`: invalid_argument.
+Status refuse_strange_output(const std::string& output, const std::string& folder);
+
+// idletune explore K --shapes LIST.
+void explore_shape_list(const ExploreArguments& arguments, CliContext& context);
+
+}  // namespace idletune::cli
