@@ -1,0 +1,72 @@
+#include "kernels/krylov/device_kernels.hpp"
+
+#include <chrono>
+#include <string>
+#include <utility>
+
+namespace idletune::krylov {
+namespace {
+
+const char* kind_name(Operation operation) {
+  switch (operation) {
+    case Operation::dot: return "LOCAL_SUMS";
+    case Operation::axpby: return "VECTOR";
+    case Operation::pointwise: return "KIND";
+    default: return "GROUP_PER_ROW";
+  }
+}
+
+bool same(KernelVariant a, KernelVariant b) {
+  return a.kind == b.kind && a.work_group == b.work_group;
+}
+
+}  // namespace
+
+bool DeviceKernels::has(Operation operation, KernelVariant variant) const {
+  for (const Kept& kept : kept_) {
+    if (kept.operation == operation && same(kept.variant, variant)) return true;
+  }
+  return false;
+}
+
+Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) {
+  for (const Kept& kept : kept_) {
+    if (kept.operation == operation && same(kept.variant, variant)) return kept.program.get();
+  }
+  const KernelSource& source = kKernelSources[static_cast<std::size_t>(operation)];
+  const std::string text = joined({kDialectText[0], kDialectText[1], source.text});
+  const std::string options =
+      joined({"-DWG=", variant.work_group, " -D", kind_name(operation), "=", variant.kind,
+              precision_ == Precision::f64 ? " -DPRECISION=64" : ""});
+  CompileRequest request;
+  request.source = text;
+  request.entry = source.entry;
+  request.options = options;
+  request.lanes = 1;
+  const auto begin = std::chrono::steady_clock::now();
+  auto program = device_.compile(request);
+  compile_seconds_ +=
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!program.ok()) return program.status();
+  if (static_cast<std::uint64_t>(variant.work_group) > (*program)->max_work_group_size()) {
+    return {StatusCode::unsupported,
+            {source.entry, ": a work group of ", variant.work_group, ", expected at most ",
+             (*program)->max_work_group_size()}};
+  }
+  kept_.push_back({operation, variant, std::move(*program)});
+  return kept_.back().program.get();
+}
+
+double DeviceKernels::typical_compile_seconds() const {
+  return kept_.empty() ? 0 : compile_seconds_ / static_cast<double>(kept_.size());
+}
+
+Range range_of(std::size_t items, std::int32_t work_group) {
+  const auto group = static_cast<std::size_t>(work_group);
+  Range range;
+  range.global[0] = (items + group - 1) / group * group;
+  range.local[0] = group;
+  return range;
+}
+
+}  // namespace idletune::krylov

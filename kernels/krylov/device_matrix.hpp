@@ -1,0 +1,38 @@
+// A matrix on a device in one format, and products with it.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <idletune/application_queue.hpp>
+
+#include "kernels/krylov/device_kernels.hpp"
+#include "kernels/krylov/formats.hpp"
+
+namespace idletune::krylov {
+
+class DeviceMatrix {
+ public:
+  DeviceMatrix(ApplicationQueue& queue, StoredPattern stored, std::size_t number_bytes)
+      : queue_(queue), stored_(std::move(stored)), number_bytes_(number_bytes) {}
+  SparseFormat format() const { return stored_.format; }
+  Operation operation() const { return static_cast<Operation>(stored_.format); }
+  // Indices and numbers; waits until they are there. Errors: out_of_memory, device_error.
+  Status upload(Span<const double> values);
+  // New numbers; waits.
+  Status upload_values(Span<const double> values);
+  // Enqueues y = A x.
+  Status multiply(DeviceKernels& kernels, KernelVariant variant, const Buffer& x, Buffer& y);
+
+ private:
+  Status put(const std::vector<std::int32_t>& indices, std::unique_ptr<Buffer>& buffer);
+  template <class T>
+  Status put_values(Span<const double> values);
+
+  ApplicationQueue& queue_;
+  StoredPattern stored_;
+  std::size_t number_bytes_;
+  std::unique_ptr<Buffer> row_start_, row_, column_, offset_, values_;
+};
+
+}  // namespace idletune::krylov

@@ -1,0 +1,111 @@
+#include "kernels/krylov/device_vectors.hpp"
+
+#include <limits>
+
+namespace idletune::krylov {
+namespace {
+
+constexpr std::int32_t kPointwiseGroup = 64;
+
+std::size_t groups(std::size_t items, std::int32_t size) {
+  const auto group = static_cast<std::size_t>(size);
+  return (items + group - 1) / group;
+}
+
+}  // namespace
+
+DeviceVectors::DeviceVectors(DeviceKernels& kernels, ApplicationQueue& queue, std::size_t length)
+    : kernels_(kernels), queue_(queue), length_(length), staging_(length) {}
+
+void DeviceVectors::fail(const Status& status) {
+  if (status_.ok()) status_ = status;
+}
+
+std::unique_ptr<Buffer> DeviceVectors::allocate() {
+  if (!status_.ok()) return nullptr;
+  auto buffer = queue_.allocate(bytes());
+  if (buffer.ok()) return std::move(*buffer);
+  fail(buffer.status());
+  return nullptr;
+}
+
+void DeviceVectors::put(Span<const double> values, Buffer& to) {
+  if (!status_.ok()) return;
+  auto* numbers = reinterpret_cast<float*>(staging_.data());
+  for (std::size_t i = 0; i < length_; ++i) {
+    if (kernels_.number_bytes() == sizeof(double)) {
+      staging_[i] = values[i];
+    } else {
+      numbers[i] = static_cast<float>(values[i]);
+    }
+  }
+  fail(queue_.write(to, 0, {reinterpret_cast<const std::uint8_t*>(staging_.data()), bytes()}));
+  if (status_.ok()) fail(queue_.wait());
+}
+
+void DeviceVectors::get(const Buffer& from, Span<double> values) {
+  if (!status_.ok()) return;
+  fail(queue_.read(from, 0, {reinterpret_cast<std::uint8_t*>(staging_.data()), bytes()}));
+  if (status_.ok()) fail(queue_.wait());
+  if (!status_.ok()) return;
+  const auto* numbers = reinterpret_cast<const float*>(staging_.data());
+  for (std::size_t i = 0; i < length_; ++i) {
+    values[i] =
+        kernels_.number_bytes() == sizeof(double) ? staging_[i] : static_cast<double>(numbers[i]);
+  }
+}
+
+void DeviceVectors::copy(const Buffer& from, Buffer& to) {
+  if (status_.ok()) fail(queue_.copy(from, 0, to, 0, bytes()));
+}
+
+Argument DeviceVectors::real(double value) const {
+  if (kernels_.number_bytes() == sizeof(double)) return value;
+  return static_cast<float>(value);
+}
+
+void DeviceVectors::launch(Operation operation, KernelVariant variant, std::size_t items,
+                           Span<const Argument> arguments) {
+  if (!status_.ok()) return;
+  const auto program = kernels_.get(operation, variant);
+  if (!program.ok()) return fail(program.status());
+  fail((*program)->enqueue(0, range_of(items, variant.work_group), arguments, {}, nullptr));
+}
+
+void DeviceVectors::axpby(double a, const Buffer& x, double b, Buffer& y) {
+  const Argument arguments[] = {static_cast<std::int32_t>(length_), real(a), x.argument(), real(b),
+                                y.argument()};
+  launch(Operation::axpby, axpby_, groups(length_, axpby_.kind), arguments);
+}
+
+void DeviceVectors::pointwise(const Buffer& d, const Buffer& x, Buffer& z) {
+  const Argument arguments[] = {static_cast<std::int32_t>(length_), d.argument(), x.argument(),
+                                z.argument()};
+  launch(Operation::pointwise, {0, kPointwiseGroup}, length_, arguments);
+}
+
+double DeviceVectors::dot(const Buffer& x, const Buffer& y) {
+  if (!parts_) parts_ = allocate();
+  const double no_number = std::numeric_limits<double>::quiet_NaN();
+  if (!status_.ok()) return no_number;
+  const Argument arguments[] = {static_cast<std::int32_t>(length_), x.argument(), y.argument(),
+                                parts_->argument()};
+  launch(Operation::dot, dot_, length_, arguments);
+  const std::size_t count = dot_.kind != 0 ? groups(length_, dot_.work_group) : length_;
+  if (status_.ok()) {
+    fail(queue_.read(
+        *parts_, 0,
+        {reinterpret_cast<std::uint8_t*>(staging_.data()), count * kernels_.number_bytes()}));
+  }
+  if (status_.ok()) fail(queue_.wait());
+  if (!status_.ok()) return no_number;
+  const auto* numbers = reinterpret_cast<const float*>(staging_.data());
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    sum +=
+        kernels_.number_bytes() == sizeof(double) ? staging_[i] : static_cast<double>(numbers[i]);
+  }
+  return sum;
+}
+
+}  // namespace idletune::krylov

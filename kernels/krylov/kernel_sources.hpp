@@ -1,0 +1,20 @@
+// The texts of the kernels, as the packages have them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace idletune::krylov {
+
+// Products first, in the order of SparseFormat.
+enum class Operation : std::uint8_t { csr, coo, dia, ell, hyb, dot, axpby, pointwise };
+inline constexpr std::size_t kOperations = 8;
+
+struct KernelSource {
+  const char* entry;
+  const char* text;
+};
+extern const KernelSource kKernelSources[kOperations];  // by Operation
+extern const char* const kDialectText[2];               // what stands in front of each
+
+}  // namespace idletune::krylov
