@@ -13,17 +13,6 @@
 
 namespace idletune::krylov {
 
-// The numbers are stored in journals and models and never change.
-enum class SparseFormat : std::uint8_t {
-  csr = 0,  // compressed rows
-  coo = 1,  // row and column of each entry
-  dia = 2,  // every diagonal that has an entry, whole
-  ell = 3,  // as many slots in each row as the longest one has
-  hyb = 4   // ELL of the width that a third of the rows fill, and COO for the rest
-};
-inline constexpr std::size_t kSparseFormats = 5;
-const char* sparse_format_name(SparseFormat format);  // "CSR", ...
-
 // The structure of a matrix in one format. Numbers go to slots; those without an entry hold 0.
 // Slots of DIA and ELL go down the columns (slot = i * rows + row, for the i-th diagonal or
 // entry), so that neighbouring rows are neighbours in memory.

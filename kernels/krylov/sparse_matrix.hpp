@@ -1,30 +1,11 @@
-// A sparse matrix in compressed rows (CSR), the form that all others are made of.
+// Matrices in compressed rows (CSR), the form that all others are made of: their check and product.
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
-#include <vector>
-
+#include <idletune/krylov.hpp>
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
 namespace idletune::krylov {
-
-// Which entries are stored. Row i's are [row_start[i], row_start[i + 1]), by ascending column.
-struct SparsityPattern {
-  std::int32_t rows = 0;
-  std::int32_t columns = 0;
-  std::vector<std::int32_t> row_start{0};  // [rows + 1]
-  std::vector<std::int32_t> column;        // [entries()]
-
-  std::size_t entries() const { return column.size(); }
-  bool square() const { return rows == columns; }
-};
-
-struct SparseMatrix {
-  SparsityPattern pattern;
-  std::vector<double> values;  // [pattern.entries()]
-};
 
 // Whether the arrays are what the comments above say. Error: invalid_argument, naming the row.
 Status check(const SparsityPattern& pattern);

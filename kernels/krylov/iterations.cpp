@@ -1,0 +1,146 @@
+#include "kernels/krylov/iterations.hpp"
+
+#include <cmath>
+
+namespace idletune::krylov {
+
+Iterations::Iterations(DeviceVectors& vectors, Product& product, const Buffer* diagonal,
+                       const SolveOptions& options, double norm_of_b,
+                       const ProgressForecast& forecast, SolveReport& report)
+    : vectors_(vectors),
+      product_(product),
+      diagonal_(diagonal),
+      options_(options),
+      norm_of_b_(norm_of_b),
+      forecast_(forecast),
+      report_(report) {}
+
+void Iterations::multiply(const Buffer& x, Buffer& y) {
+  if (vectors_.status().ok()) vectors_.fail(product_.multiply(x, y));
+}
+
+void Iterations::precondition(const Buffer& r, Buffer& z) {
+  if (diagonal_ != nullptr) {
+    vectors_.pointwise(*diagonal_, r, z);
+  } else {
+    vectors_.copy(r, z);
+  }
+}
+
+void Iterations::residual(const Buffer& b, const Buffer& x, Buffer& r) {
+  multiply(x, r);
+  vectors_.axpby(1, b, -1, r);
+}
+
+bool Iterations::end(Ended how, const char* why) {
+  report_.ended = how;
+  if (how != Ended::converged) {
+    report_.reason = joined({why, ", iteration ", report_.iterations});
+  }
+  return true;
+}
+
+bool Iterations::done(double norm) {
+  if (!vectors_.status().ok()) return true;
+  if (!std::isfinite(norm)) return end(Ended::overflow, "the residual is no finite number");
+  report_.residual = norm / norm_of_b_;
+  if (options_.progress != nullptr) {
+    options_.progress(options_.user, report_.iterations, report_.residual);
+  }
+  if (report_.residual <= options_.tolerance) return end(Ended::converged, "");
+  if (report_.iterations >= options_.max_iterations) {
+    return end(Ended::limit_reached, "the limit of iterations was reached");
+  }
+  forecast_.add(norm);
+  vectors_.fail(product_.look_ahead(forecast_.outlook()));
+  return !vectors_.status().ok();
+}
+
+// Saad 2003, algorithms 6.18 and 9.1.
+Status Iterations::cg(const Buffer& b, Buffer& x) {
+  const auto r = vectors_.allocate(), p = vectors_.allocate(), q = vectors_.allocate();
+  const auto own_z = diagonal_ != nullptr ? vectors_.allocate() : nullptr;
+  if (!status().ok()) return status();
+  residual(b, x, *r);
+  Buffer& z = own_z ? *own_z : *r;
+  if (own_z) precondition(*r, z);
+  vectors_.copy(z, *p);
+  double rr = vectors_.dot(*r, *r);
+  double rz = own_z ? vectors_.dot(*r, z) : rr;
+  while (!done(std::sqrt(rr))) {
+    multiply(*p, *q);
+    const double pq = vectors_.dot(*p, *q);
+    if (!status().ok()) break;
+    ++report_.iterations;
+    if (!std::isfinite(pq)) {
+      end(Ended::overflow, "p . A p is no finite number");
+      break;
+    }
+    if (!(pq > 0) || !(rz > 0)) {
+      end(Ended::breakdown,
+          "p . A p or r . M r is not above 0: the matrix is not positive definite");
+      break;
+    }
+    const double alpha = rz / pq;
+    vectors_.axpby(-alpha, *q, 1, *r);
+    rr = vectors_.dot(*r, *r);
+    if (!std::isfinite(rr)) continue;  // x stays as it is
+    vectors_.axpby(alpha, *p, 1, x);
+    if (own_z) precondition(*r, z);
+    const double next = own_z ? vectors_.dot(*r, z) : rr;
+    vectors_.axpby(1, z, next / rz, *p);
+    rz = next;
+  }
+  return status();
+}
+
+// van der Vorst 1992, preconditioned from the right.
+Status Iterations::bicgstab(const Buffer& b, Buffer& x) {
+  const auto r = vectors_.allocate(), shadow = vectors_.allocate(), p = vectors_.allocate();
+  const auto v = vectors_.allocate(), t = vectors_.allocate();
+  const auto mp = vectors_.allocate(), ms = vectors_.allocate();
+  if (!status().ok()) return status();
+  residual(b, x, *r);
+  vectors_.copy(*r, *shadow);
+  vectors_.copy(*r, *p);
+  double rr = vectors_.dot(*r, *r);
+  double rho = rr;
+  while (!done(std::sqrt(rr))) {
+    ++report_.iterations;
+    precondition(*p, *mp);
+    multiply(*mp, *v);
+    const double rv = vectors_.dot(*shadow, *v);
+    if (!status().ok()) break;
+    if (rv == 0 || rho == 0) {
+      end(Ended::breakdown, "the residual has become orthogonal to the first one");
+      break;
+    }
+    const double alpha = rho / rv;
+    vectors_.axpby(-alpha, *v, 1, *r);  // s
+    precondition(*r, *ms);
+    multiply(*ms, *t);
+    const double tt = vectors_.dot(*t, *t);
+    const double omega = tt > 0 ? vectors_.dot(*t, *r) / tt : 0;
+    vectors_.axpby(-omega, *t, 1, *r);
+    rr = vectors_.dot(*r, *r);
+    if (!std::isfinite(rr) || !std::isfinite(alpha)) {
+      rr = HUGE_VAL;
+      continue;  // x stays as it is
+    }
+    vectors_.axpby(alpha, *mp, 1, x);
+    vectors_.axpby(omega, *ms, 1, x);
+    const double next = vectors_.dot(*shadow, *r);
+    if (omega == 0 && std::sqrt(rr) > options_.tolerance * norm_of_b_) {
+      end(Ended::breakdown, "a step along the residual has no length");
+      break;
+    }
+    if (omega == 0) continue;
+    const double beta = next / rho * (alpha / omega);
+    vectors_.axpby(-omega, *v, 1, *p);
+    vectors_.axpby(1, *r, beta, *p);
+    rho = next;
+  }
+  return status();
+}
+
+}  // namespace idletune::krylov

@@ -1,0 +1,50 @@
+// The methods: each iterates from the x given until it ends, and says how in the report.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <idletune/krylov.hpp>
+
+#include "kernels/krylov/device_vectors.hpp"
+#include "kernels/krylov/product.hpp"
+#include "kernels/krylov/progress_forecast.hpp"
+
+namespace idletune::krylov {
+
+// One solve: what a method works with.
+class Iterations {
+ public:
+  // `diagonal`: its reciprocals, for Jacobi; null without a preconditioner.
+  Iterations(DeviceVectors& vectors, Product& product, const Buffer* diagonal,
+             const SolveOptions& options, double norm_of_b, const ProgressForecast& forecast,
+             SolveReport& report);
+
+  Status cg(const Buffer& b, Buffer& x);
+  Status bicgstab(const Buffer& b, Buffer& x);
+  Status gmres(const Buffer& b, Buffer& x);
+
+ private:
+  void multiply(const Buffer& x, Buffer& y);
+  void precondition(const Buffer& r, Buffer& z);
+  void residual(const Buffer& b, const Buffer& x, Buffer& r);
+  // Whether the method ends with this residual; else the next iteration may begin.
+  bool done(double norm);
+  bool end(Ended how, const char* why);
+  Status status() const { return vectors_.status(); }
+
+  struct Basis;
+  bool cycle(Basis& basis, double norm);
+  void add_solution(Basis& basis, std::size_t columns, Buffer& x);
+
+  DeviceVectors& vectors_;
+  Product& product_;
+  const Buffer* diagonal_;
+  const SolveOptions& options_;
+  double norm_of_b_;
+  ProgressForecast forecast_;
+  SolveReport& report_;
+};
+
+}  // namespace idletune::krylov
