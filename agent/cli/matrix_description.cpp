@@ -25,17 +25,26 @@ bool may_be_matrix(const std::vector<std::uint8_t>& bytes) {
                                    std::equal(kBanner.begin(), kBanner.end(), bytes.begin()));
 }
 
-Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::string& path) {
+Result<krylov::MatrixMarket> read_matrix(const std::vector<std::uint8_t>& bytes,
+                                         const std::string& path) {
   std::string unpacked;
   const auto text = gunzip(bytes, kMaxTextBytes, path, unpacked);
   if (!text.ok()) return text.status();
-  const auto read = krylov::read_matrix_market(text->text, path);
-  if (!read.ok()) return read.status();
-  const krylov::SparsityPattern& pattern = read->matrix.pattern;
+  return krylov::read_matrix_market(text->text, path);
+}
+
+json features_object(const krylov::SparsityPattern& pattern) {
   json features = json::object();
   const auto values = krylov::features_of(pattern);
   for (std::size_t i = 0; i < krylov::kFeatures; ++i)
     features[krylov::kFeatureNames[i]] = values[i];
+  return features;
+}
+
+Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::string& path) {
+  const auto read = read_matrix(bytes, path);
+  if (!read.ok()) return read.status();
+  const krylov::SparsityPattern& pattern = read->matrix.pattern;
   json format_bytes = json::object();
   for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
     const auto format = static_cast<krylov::SparseFormat>(i);
@@ -50,7 +59,7 @@ Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::
               {"symmetry", read->symmetry},
               {"explicit_zeros", read->explicit_zeros},
               {"duplicates", read->duplicates},
-              {"features", features},
+              {"features", features_object(pattern)},
               {"bytes_in_f32", format_bytes}};
 }
 

@@ -21,6 +21,7 @@ void add_fractions_verb(CommandLine& line, CliContext& context);
 void add_importance_verb(CommandLine& line, CliContext& context);
 void add_prune_verb(CommandLine& line, CliContext& context);
 void add_tune_verb(CommandLine& line, CliContext& context);
+void add_solve_verb(CommandLine& line, CliContext& context);
 void add_explain_verb(CommandLine& line, CliContext& context);
 void add_decide_verb(CommandLine& line, CliContext& context);
 void add_regret_verb(CommandLine& line, CliContext& context);

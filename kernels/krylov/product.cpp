@@ -41,6 +41,9 @@ Product::Product(DeviceKernels& kernels, ApplicationQueue& queue, const SparseMa
                  const SolverOptions& options)
     : kernels_(kernels), queue_(queue), matrix_(matrix), options_(options) {
   if (!options_.fixed_format) options_.format = SparseFormat::csr;
+  conversion_.reason = options_.choosing == Choosing::none
+                           ? "nothing else was to be tried"
+                           : "there were too few products to compare formats";
 }
 
 Status Product::put(SparseFormat format) {

@@ -1,0 +1,378 @@
+// `idletune solve`: solves a linear system with a sparse matrix, and tells what it ran with and
+// why.
+#include <chrono>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <idletune/krylov.hpp>
+
+#include "agent/cli/matrix_description.hpp"
+#include "agent/cli/open_device.hpp"
+#include "agent/cli/places.hpp"
+#include "agent/cli/verbs.hpp"
+#include "kernels/krylov/sparse_matrix.hpp"
+#include "kernels/krylov/system_check.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+using krylov::Solver;
+using krylov::SolveReport;
+using krylov::SparseMatrix;
+using nlohmann::json;
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+
+struct SolveVerbOptions {
+  std::vector<std::string> matrices;
+  std::string rhs;
+  std::string method = "auto";
+  std::string precondition = "none";
+  std::string precision = "double";
+  std::string format = "auto";
+  std::string choose = "pays";
+  std::string programs;
+  double tolerance = 0;
+  std::uint32_t max_iterations = 10000;
+  std::uint32_t restart = 30;
+  std::uint32_t repeat = 1;
+  DeviceChoice device;
+};
+
+// One matrix, what is asked of it, and what came out.
+struct Task {
+  std::string path;
+  SparseMatrix matrix;
+  std::vector<double> b;
+  bool symmetric = false;
+  std::string method;
+};
+
+struct Answer {
+  SolveReport report;
+  std::uint32_t solves = 0;
+};
+
+bool is_single(const SolveVerbOptions& given) { return given.precision == "single"; }
+
+bool positive_diagonal(const SparseMatrix& matrix) {
+  const auto reciprocals = krylov::reciprocal_diagonal(matrix);
+  if (!reciprocals.ok()) return false;
+  for (const double number : *reciprocals) {
+    if (!(number > 0)) return false;
+  }
+  return true;
+}
+
+Status numbers_in(const std::string& path, std::size_t wanted, std::vector<double>& numbers) {
+  const auto bytes = read_file(path, kMaxFileBytes);
+  if (!bytes.ok()) return bytes.status();
+  const std::string text(bytes->begin(), bytes->end());
+  const char* at = text.c_str();
+  const bool market = text.rfind("%%MatrixMarket", 0) == 0;
+  while (*at == '%') {
+    while (*at != '\0' && *at != '\n') ++at;
+    if (*at == '\n') ++at;
+  }
+  char* end = nullptr;
+  for (int skipped = 0; market && skipped < 2; ++skipped) {  // rows and columns
+    std::strtod(at, &end);
+    at = end;
+  }
+  for (double number = std::strtod(at, &end); end != at; number = std::strtod(at, &end)) {
+    numbers.push_back(number);
+    at = end;
+  }
+  while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t') ++at;
+  if (*at == '\0' && numbers.size() == wanted) return {};
+  return {StatusCode::corrupt,
+          {path, ": ", numbers.size(), " numbers, expected ", wanted,
+           ", one per row (plain, or a Matrix Market array)"}};
+}
+
+Result<Task> task_of(const std::string& path, const SolveVerbOptions& given) {
+  Task task;
+  task.path = path;
+  const auto bytes = read_file(path, kMaxFileBytes);
+  if (!bytes.ok()) return bytes.status();
+  auto read = read_matrix(*bytes, path);
+  if (!read.ok()) return read.status();
+  task.matrix = std::move(read->matrix);
+  const krylov::SparsityPattern& pattern = task.matrix.pattern;
+  task.symmetric = pattern.square() && krylov::check_symmetric(task.matrix).ok();
+  task.method = given.method;
+  if (given.method == "auto") {
+    task.method = task.symmetric && positive_diagonal(task.matrix) ? "cg" : "bicgstab";
+  }
+  if (!given.rhs.empty()) {
+    Status status = numbers_in(given.rhs, static_cast<std::size_t>(pattern.rows), task.b);
+    if (!status.ok()) return status;
+  } else {
+    const std::vector<double> ones(static_cast<std::size_t>(pattern.columns), 1.0);
+    task.b.resize(static_cast<std::size_t>(pattern.rows));
+    krylov::multiply(pattern, task.matrix.values, ones, task.b);
+  }
+  return task;
+}
+
+krylov::SolverOptions solver_options(const SolveVerbOptions& given) {
+  krylov::SolverOptions options;
+  options.precision = is_single(given) ? krylov::Precision::f32 : krylov::Precision::f64;
+  options.choosing = given.choose == "never"    ? krylov::Choosing::none
+                     : given.choose == "always" ? krylov::Choosing::always
+                                                : krylov::Choosing::when_pays;
+  const char* const names[] = {"csr", "coo", "dia", "ell", "hyb"};
+  for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
+    if (given.format != names[i]) continue;
+    options.fixed_format = true;
+    options.format = static_cast<krylov::SparseFormat>(i);
+  }
+  return options;
+}
+
+krylov::SolveOptions solve_options(const SolveVerbOptions& given, const Task& task) {
+  krylov::SolveOptions options;
+  options.method = task.method == "cg"         ? krylov::Method::cg
+                   : task.method == "bicgstab" ? krylov::Method::bicgstab
+                                               : krylov::Method::gmres;
+  if (given.precondition == "jacobi") options.preconditioner = krylov::Preconditioner::jacobi;
+  options.tolerance = given.tolerance > 0 ? given.tolerance : is_single(given) ? 1e-5 : 1e-8;
+  options.max_iterations = given.max_iterations;
+  options.restart = given.restart;
+  return options;
+}
+
+// Products alone: `iterations` of them, and how far the last one is from that of the rows.
+Status multiply(Solver& solver, const Task& task, std::uint32_t repeat, Answer& answer) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::vector<double> ones(static_cast<std::size_t>(task.matrix.pattern.columns), 1.0);
+  std::vector<double> y(static_cast<std::size_t>(task.matrix.pattern.rows));
+  for (std::uint32_t i = 0; i < repeat; ++i) {
+    Status status = solver.multiply(ones, y, repeat - i - 1);
+    if (!status.ok()) return status;
+  }
+  SolveReport& report = answer.report;
+  report.solve_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  std::vector<double> expected(y.size());
+  krylov::multiply(task.matrix.pattern, task.matrix.values, ones, expected);
+  double error = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    error += (y[i] - expected[i]) * (y[i] - expected[i]);
+    size += expected[i] * expected[i];
+  }
+  report.true_residual = size > 0 ? std::sqrt(error / size) : std::sqrt(error);
+  report.iterations = repeat;
+  report.chosen = solver.chosen();
+  report.csr_us = solver.csr_us();
+  report.conversion = solver.conversion();
+  report.tuning_seconds = solver.tuning_seconds();
+  answer.solves = repeat;
+  return {};
+}
+
+Result<Answer> run(const SolveVerbOptions& given, const Task& task, Device& device,
+                   ApplicationQueue& queue) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto solver = Solver::make(device, queue, task.matrix, solver_options(given));
+  if (!solver.ok()) return solver.status();
+  Answer answer;
+  answer.report.setup_seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (task.method == "spmv") {
+    Status status = multiply(*solver, task, given.repeat, answer);
+    if (!status.ok()) return status;
+    return answer;
+  }
+  krylov::SolveOptions options = solve_options(given, task);
+  SolveReport total;
+  for (std::uint32_t i = 0; i < given.repeat; ++i) {
+    std::vector<double> x(task.b.size(), 0.0);
+    options.solves_to_come = given.repeat - i - 1;
+    auto report = solver->solve(task.b, x, options);
+    if (!report.ok()) return report.status();
+    total.solve_seconds += report->solve_seconds;
+    total.setup_seconds += report->setup_seconds;
+    total.tuning_seconds += report->tuning_seconds;
+    answer.report = std::move(*report);
+  }
+  answer.report.solve_seconds = total.solve_seconds;
+  answer.report.setup_seconds = total.setup_seconds;
+  answer.report.tuning_seconds = total.tuning_seconds;
+  answer.solves = given.repeat;
+  return answer;
+}
+
+json known(double value) { return value > 0 ? json(value) : json(nullptr); }
+
+json object_of(const Task& task, const SolveVerbOptions& given, const Answer& answer) {
+  const SolveReport& report = answer.report;
+  const krylov::Chosen& chosen = report.chosen;
+  return {{"matrix",
+           {{"file", task.path},
+            {"rows", task.matrix.pattern.rows},
+            {"columns", task.matrix.pattern.columns},
+            {"nonzeros", task.matrix.pattern.entries()},
+            {"symmetric", task.symmetric},
+            {"features", features_object(task.matrix.pattern)}}},
+          {"method", task.method},
+          {"precondition", given.precondition},
+          {"precision", given.precision},
+          {"solves", answer.solves},
+          {"iterations", report.iterations},
+          {"converged", report.ended == krylov::Ended::converged},
+          {"stagnated", report.ended == krylov::Ended::stagnated},
+          {"ended", krylov::ended_name(report.ended)},
+          {"reason", report.reason},
+          {"residual", report.residual},
+          {"true_residual", report.true_residual},
+          {"chosen",
+           {{"format", krylov::sparse_format_name(chosen.format)},
+            {"kernel", chosen.group_per_row ? "work_group_per_row" : "work_item_per_row"},
+            {"work_group", chosen.work_group},
+            {"predicted_us", known(chosen.predicted_us)},
+            {"measured_us", known(chosen.measured_us)}}},
+          {"csr_us", known(report.csr_us)},
+          {"conversion",
+           {{"verdict", krylov::verdict_name(report.conversion.verdict)},
+            {"cost_ms", known(report.conversion.cost_ms)},
+            {"break_even_iterations", known(report.conversion.break_even_iterations)},
+            {"reason", report.conversion.reason}}},
+          {"seconds",
+           {{"solve", report.solve_seconds},
+            {"setup", report.setup_seconds},
+            {"tuning", report.tuning_seconds}}}};
+}
+
+std::string number(double value, const char* unit = "") {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3g%s", value, unit);
+  return text;
+}
+
+void print_answer(const Task& task, const Answer& answer, const CliContext& context) {
+  const SolveReport& report = answer.report;
+  const krylov::Chosen& chosen = report.chosen;
+  context.print(task.path + "\n");
+  context.print_paragraph("  matrix      ", std::to_string(task.matrix.pattern.rows) + " rows, " +
+                                                std::to_string(task.matrix.pattern.entries()) +
+                                                " entries" + (task.symmetric ? ", symmetric" : ""));
+  context.print_paragraph("  " + task.method + std::string(12 - task.method.size(), ' '),
+                          std::string(krylov::ended_name(report.ended)) + " after " +
+                              std::to_string(report.iterations) + " iterations; residual " +
+                              number(report.residual) + ", truly " + number(report.true_residual));
+  if (!report.reason.empty()) context.print_paragraph("  because     ", report.reason);
+  context.print_paragraph(
+      "  chosen      ",
+      std::string(krylov::sparse_format_name(chosen.format)) + ", " +
+          (chosen.group_per_row ? "a work group" : "a work item") + " per row, groups of " +
+          std::to_string(chosen.work_group) +
+          (chosen.measured_us > 0 ? ", " + number(chosen.measured_us, " us a product") : "") +
+          (report.csr_us > 0 ? " (CSR " + number(report.csr_us, " us)") : ""));
+  context.print_paragraph("  conversion  ",
+                          std::string(krylov::verdict_name(report.conversion.verdict)) +
+                              (report.conversion.reason.empty() ? "" : ": ") +
+                              report.conversion.reason);
+  context.print_paragraph(
+      "  time        ", number(report.solve_seconds, " s for ") + std::to_string(answer.solves) +
+                            " solves, of which " + number(report.tuning_seconds, " s of tuning; ") +
+                            number(report.setup_seconds, " s of setup"));
+}
+
+Status solve(const SolveVerbOptions& given, CliContext& context) {
+  auto device = open_device(given.device, Dialect::portable, given.programs);
+  if (!device.ok()) return device.status();
+  const auto queue = queue_of(**device);
+  if (!queue.ok()) return queue.status();
+  json results = json::array();
+  Status failure;
+  for (const std::string& path : given.matrices) {
+    const Result<Task> task = task_of(path, given);
+    Status status = task.ok() ? Status() : task.status();
+    Result<Answer> answer = status.ok() ? run(given, *task, **device, **queue) : status;
+    if (!answer.ok()) {
+      // Readers name the file themselves.
+      const std::string message = answer.status().message();
+      const bool named = message.rfind(path, 0) == 0;
+      status = Status(answer.code(), named ? message : path + ": " + message);
+      if (given.matrices.size() == 1) return status;
+      results.push_back({{"matrix", {{"file", path}}}, {"error", status.message()}});
+      if (failure.ok()) failure = status;
+      continue;
+    }
+    if (context.json()) {
+      results.push_back(object_of(*task, given, *answer));
+    } else {
+      print_answer(*task, *answer, context);
+    }
+  }
+  if (context.json()) {
+    context.print_json(given.matrices.size() == 1 ? results.front() : json{{"results", results}});
+  }
+  return failure;
+}
+
+void add_choice_options(Verb& verb, SolveVerbOptions& options) {
+  verb.option("--method", options.method,
+              "auto, cg, bicgstab, gmres, or spmv: products alone. auto is CG where the matrix is "
+              "symmetric with a positive diagonal, else BiCGStab")
+      .value_name("NAME")
+      .one_of({"auto", "cg", "bicgstab", "gmres", "spmv"})
+      .shows_default();
+  verb.option("--precondition", options.precondition, "none or jacobi")
+      .value_name("NAME")
+      .one_of({"none", "jacobi"})
+      .shows_default();
+  verb.option("--precision", options.precision, "Of the numbers on the device: double or single")
+      .value_name("NAME")
+      .one_of({"double", "single"})
+      .shows_default();
+  verb.option("--format", options.format, "auto, or csr, coo, dia, ell, hyb from the start")
+      .value_name("NAME")
+      .one_of({"auto", "csr", "coo", "dia", "ell", "hyb"})
+      .shows_default();
+  verb.option("--choose", options.choose,
+              "Try other kernels and formats where it pays, never, or always")
+      .value_name("WHEN")
+      .one_of({"pays", "never", "always"})
+      .shows_default();
+}
+
+}  // namespace
+
+void add_solve_verb(CommandLine& line, CliContext& context) {
+  Verb verb = line.add_verb("solve", "solves a sparse linear system, and says what it ran with");
+  auto options = std::make_shared<SolveVerbOptions>();
+  verb.option("matrix", options->matrices, "Matrix Market files, also gzipped").required();
+  verb.option("--rhs", options->rhs,
+              "File of the right-hand side, a number per row; else the rows' sums")
+      .value_name("FILE");
+  add_choice_options(verb, *options);
+  verb.option("--tolerance", options->tolerance,
+              "Of the residual, as a share of the right-hand side (1e-8, single 1e-5)")
+      .positive();
+  verb.option("--max-iterations", options->max_iterations, "Of one solve").shows_default();
+  verb.option("--restart", options->restart, "GMRES begins anew after so many")
+      .between(std::uint32_t{1}, std::uint32_t{1000})
+      .shows_default();
+  verb.option("--repeat", options->repeat, "Solve so many times, and choose for all of them")
+      .between(std::uint32_t{1}, std::uint32_t{1000000})
+      .shows_default();
+  verb.option("--programs", options->programs, "Folder that keeps compiled programs")
+      .value_name("FOLDER");
+  add_device_options(verb, options->device);
+  verb.example("solve A.mtx.gz --precondition jacobi --repeat 100");
+  context.add_json_flag(verb);
+  verb.runs([options, &context] {
+    if (Status status = solve(*options, context); !status.ok()) context.fail(status);
+  });
+}
+
+}  // namespace idletune::cli
