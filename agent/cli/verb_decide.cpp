@@ -12,6 +12,7 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/scheduler/nanoseconds.hpp"
+#include "agent/scheduler/setup_decision.hpp"
 #include "agent/src/model_file.hpp"
 #include "agent/tuning/shape_search.hpp"
 #include "models/insight/published_fractions.hpp"
@@ -33,6 +34,8 @@ struct DecideArguments {
   double threshold = 0.9;
   double probability = 0.9;
   bool first_pick_runs = false;
+  double setup_ms = 0;
+  double setup_run_us = 0;
 };
 
 nlohmann::json finite(double value) {
@@ -142,6 +145,22 @@ nlohmann::json resemblance(const DevicePosterior* beliefs) {
   return list;
 }
 
+// Whether a variant with a setup, made once for the problem that is launched, pays: the agent's own
+// answer where the application says how many launches are to come.
+nlohmann::json setup_verdict(const DecideArguments& arguments) {
+  SetupPrice price;
+  price.setup = from_ns(arguments.setup_ms * 1e6);
+  price.without = from_ns(arguments.run_us * 1e3);
+  price.with = from_ns(arguments.setup_run_us * 1e3);
+  SetupSituation situation;
+  situation.launches = arguments.launches;
+  situation.said = true;
+  const double saved_ns = arguments.launches * real_ns(price.without - price.with);
+  return {{"pays", setup_pays(price, situation)},
+          {"break_even_launches", finite(break_even_launches(price))},
+          {"gain_ms", (saved_ns - real_ns(price.setup)) * 1e-6}};
+}
+
 void print_readable(const nlohmann::json& report, const Decision& decision, CliContext& context) {
   const auto ms = [](double ns) { return format_milliseconds(ns * 1e-6); };
   context.print(std::string(verdict_name(decision.verdict)) + ": " + decision.reason_text + "\n\n");
@@ -167,6 +186,13 @@ void print_readable(const nlohmann::json& report, const Decision& decision, CliC
   context.print("\nassumed: " + format_milliseconds(assumed["step_ms"]) +
                 " ms per step, weighted " + format_number(assumed["kappa"], 2) +
                 "; knowledge: " + assumed["knowledge"].get<std::string>() + "\n");
+  if (!report.contains("setup")) return;
+  const auto& setup = report["setup"];
+  const auto& even = setup["break_even_launches"];
+  context.print(std::string("the setup ") + (setup["pays"].get<bool>() ? "pays" : "does not pay") +
+                ": break-even " +
+                (even.is_null() ? "never" : "after " + format_number(even, 0) + " launches") +
+                ", net gain over those to come " + format_milliseconds(setup["gain_ms"]) + " ms\n");
 }
 
 Status open_model(Question& question, const DecideArguments& arguments) {
@@ -234,31 +260,31 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
   const double step_ns = arguments.step_ms > 0 ? arguments.step_ms * 1e6
                                                : typical_step_ns(knowledge, arguments.run_us * 1e3);
   const Decision decision = search.decide(situation_of(search, arguments, step_ns));
-  const nlohmann::json report = {
-      {"kernel", arguments.kernel},
-      {"verdict", verdict_name(decision.verdict)},
-      {"reason", decision.reason_text},
-      {"expected_steps", finite(decision.expected_steps)},
-      {"cost_ms", finite(decision.cost_ns * 1e-6)},
-      {"gain_ms", finite(decision.gain_ns * 1e-6)},
-      {"pessimistic_net_ms", finite(decision.pessimistic_net_ns * 1e-6)},
-      {"steps", finite(decision.steps)},
-      {"break_even_launches", finite(decision.break_even_launches)},
-      {"fraction", decision.fraction},
-      {"fraction_interval", {decision.fraction_low, decision.fraction_high}},
-      {"fraction_origin", fraction_origin_name(decision.fraction_origin)},
-      {"best_estimate_ms", decision.best_estimate_ns * 1e-6},
-      {"resembles", resemblance(search.outlook().beliefs)},
-      {"assumed",
-       {{"launches", arguments.launches},
-        {"run_ms", arguments.run_us * 1e-3},
-        {"step_ms", step_ns * 1e-6},
-        {"kappa", arguments.kappa},
-        {"overhead_limit", arguments.overhead_limit},
-        {"threshold", arguments.threshold},
-        {"probability", arguments.probability},
-        {"measurements", told},
-        {"knowledge", question.source}}}};
+  nlohmann::json report = {{"kernel", arguments.kernel},
+                           {"verdict", verdict_name(decision.verdict)},
+                           {"reason", decision.reason_text},
+                           {"expected_steps", finite(decision.expected_steps)},
+                           {"cost_ms", finite(decision.cost_ns * 1e-6)},
+                           {"gain_ms", finite(decision.gain_ns * 1e-6)},
+                           {"pessimistic_net_ms", finite(decision.pessimistic_net_ns * 1e-6)},
+                           {"steps", finite(decision.steps)},
+                           {"break_even_launches", finite(decision.break_even_launches)},
+                           {"fraction", decision.fraction},
+                           {"fraction_interval", {decision.fraction_low, decision.fraction_high}},
+                           {"fraction_origin", fraction_origin_name(decision.fraction_origin)},
+                           {"best_estimate_ms", decision.best_estimate_ns * 1e-6},
+                           {"resembles", resemblance(search.outlook().beliefs)},
+                           {"assumed",
+                            {{"launches", arguments.launches},
+                             {"run_ms", arguments.run_us * 1e-3},
+                             {"step_ms", step_ns * 1e-6},
+                             {"kappa", arguments.kappa},
+                             {"overhead_limit", arguments.overhead_limit},
+                             {"threshold", arguments.threshold},
+                             {"probability", arguments.probability},
+                             {"measurements", told},
+                             {"knowledge", question.source}}}};
+  if (arguments.setup_ms > 0) report["setup"] = setup_verdict(arguments);
   if (context.json()) return context.print_json(report);
   print_readable(report, decision, context);
 }
@@ -299,6 +325,14 @@ void add_decide_verb(CommandLine& line, CliContext& context) {
   verb.option("--probability", arguments->probability, "Wanted probability of finding a good one")
       .between(0.0, 0.999999999)
       .shows_default();
+  const Argument setup =
+      verb.option("--setup-ms", arguments->setup_ms,
+                  "What a variant takes once per problem, such as a conversion; with "
+                  "--setup-run-us, of the problem that is launched so often")
+          .between(1e-6, 1e9);
+  setup.needs(verb.option("--setup-run-us", arguments->setup_run_us, "Time of a launch after it")
+                  .needs(setup)
+                  .between(1e-3, 1e12));
   verb.example("decide board.itmodel --kernel gemm --launches 100000 --run-us 800");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_decide(*arguments, context); });
