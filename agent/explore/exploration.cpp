@@ -46,6 +46,9 @@ Identity identity_of(const KernelPackage& package, const DeviceInfo& device,
   for (std::size_t i = 0; i < settings.shape.feature_count(); ++i) {
     identity["features"].push_back(settings.shape.feature(i));
   }
+  if (settings.captured_digest != 0) {
+    identity["captured"] = hexadecimal(settings.captured_digest);
+  }
   return identity;
 }
 
@@ -130,6 +133,7 @@ TrialRequest Exploration::request_of(TrialStage stage, const Configuration& conf
   request.shape = settings_.shape;
   request.configuration = configuration;
   request.deadline = settings_.run_deadline;
+  request.captured = settings_.captured;
   return request;
 }
 

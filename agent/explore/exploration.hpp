@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <set>
+#include <string>
 #include <vector>
 
 #include <idletune/device.hpp>
@@ -23,6 +24,8 @@ namespace idletune::explore {
 
 struct Settings {
   Shape shape;
+  std::string captured;  // file of the arguments that an application lent; empty: none
+  std::uint64_t captured_digest = 0;
   std::uint64_t seed = 1;      // of the order
   std::uint32_t checks = 2;    // sets of inputs that the output is compared for; 1 or 2
   std::uint32_t repeats = 10;  // timed runs per configuration, 1 to kMaxRepeats

@@ -105,10 +105,18 @@ Status Scratch::fit(const Shape& shape, const Configuration& configuration,
     } else if (!slots_[i].whole || slots_[i].data_bytes != *bytes) {
       status = allocate(slots_[i], *bytes, *bytes * share / 1024);
     }
-    if (status.ok()) slots_[i].fill = fill_at(package_, slots_[i].argument, shape, *bytes);
+    if (status.ok()) choose_content(slots_[i], shape);
   }
   if (!status.ok()) release();
   return status;
+}
+
+void Scratch::choose_content(Slot& slot, const Shape& shape) const {
+  slot.fill = fill_at(package_, slot.argument, shape, slot.data_bytes);
+  slot.captured = Bytes();
+  if (captured_ == nullptr || !slot.fill.captured) return;
+  const CapturedArguments::Array* array = captured_->find(slot.fill.name);
+  if (array != nullptr && array->data.size() == slot.data_bytes) slot.captured = array->data;
 }
 
 bool Scratch::fits(const Shape& shape, const Configuration& configuration) const {
@@ -196,6 +204,11 @@ void Scratch::initial_content(std::size_t buffer, std::uint32_t seed, std::uint6
   const ArgumentSpec& spec = slots_[buffer].fill;
   const std::uint32_t argument = slots_[buffer].argument;
   if (spec.access == Access::out) return fill_words(poison_word(spec.type, argument, seed), out);
+  if (const Bytes captured = slots_[buffer].captured; !captured.empty()) {
+    const Bytes part = captured.subspan(static_cast<std::size_t>(offset), out.size());
+    if (!part.empty()) std::memcpy(out.data(), part.data(), part.size());
+    return;
+  }
   fill_elements(spec, argument, seed, offset / scalar_size_bytes(spec.type), out);
 }
 

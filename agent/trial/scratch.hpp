@@ -10,6 +10,7 @@
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
+#include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune::trial {
@@ -37,6 +38,9 @@ class Scratch {
   Result<std::uint64_t> needed_bytes(const Shape& shape, const Configuration& configuration) const;
   // Makes the buffers fit; those whose size stays are kept. Zones may take `spare_bytes` more than
   // needed_bytes(). Errors: out_of_memory, device_error.
+  // Inputs of `captured`, which has passed its check, are what it holds from the next fit() on. It
+  // must outlive that; null: there are none.
+  void use(const CapturedArguments* captured) { captured_ = captured; }
   Status fit(const Shape& shape, const Configuration& configuration, std::uint64_t spare_bytes);
   bool fits(const Shape& shape, const Configuration& configuration) const;
   void release();
@@ -78,6 +82,7 @@ class Scratch {
     std::uint64_t front_bytes = 0;  // of the guard zone before the data
     std::uint64_t back_bytes = 0;   // and of that behind it
     ArgumentSpec fill;              // by fill_at
+    Bytes captured;                 // instead of that; empty: it is not
     std::unique_ptr<Buffer> whole;
     std::unique_ptr<Buffer> window;  // the data; null without windows
   };
@@ -91,6 +96,7 @@ class Scratch {
   // With zones of at least `zone_bytes`, or as narrow as can be where that cannot be had.
   Status allocate(Slot& slot, std::uint64_t data_bytes, std::uint64_t zone_bytes);
   Status allocate_exactly(Slot& slot);
+  void choose_content(Slot& slot, const Shape& shape) const;
   Status write_guards(Slot& slot);
   Status find_guard_damage(std::uint64_t reach_bytes, std::string& damage);
   // Looks at the `reach_bytes` next to the data.
@@ -104,6 +110,7 @@ class Scratch {
   std::uint64_t guard_bytes_;        // behind the data, at least
   std::uint64_t front_guard_bytes_;  // before it; 0 without windows
   std::vector<Slot> slots_;
+  const CapturedArguments* captured_ = nullptr;
   HostBytes chunk_;
   HostBytes expected_;
 };

@@ -13,7 +13,9 @@
 #include "agent/trial/scratch_runs.hpp"
 #include "agent/trial/trial_failure.hpp"
 #include "agent/trial/tuning_data.hpp"
+#include "models/package/captured_arguments.hpp"
 #include "platform/os/mutex.hpp"
+#include "platform/os/storage.hpp"
 
 namespace idletune {
 namespace {
@@ -89,18 +91,45 @@ class TrialExecutor::State {
   }
 
   const Reference* reference(const TrialRequest& request, TrialOutcome& outcome) {
-    enter_shape(request.shape);
+    if (!enter_problem(request, outcome)) return nullptr;
     return references_.get(request, outcome);
   }
 
-  void enter_shape(const Shape& shape) {
-    if (shape_ != shape) forget_shape();
-    shape_ = shape;
+  // Takes over another shape, or what the application has lent of it by now.
+  bool enter_problem(const TrialRequest& request, TrialOutcome& outcome) {
+    const std::uint64_t stamp = request.captured.empty() ? 0 : file_stamp(request.captured);
+    if (shape_ == request.shape && captured_name_ == request.captured && stamp_ == stamp) {
+      return true;
+    }
+    forget_problem();
+    if (!request.captured.empty()) {
+      const Status read = read_captured(request);
+      if (!read.ok()) return fail_prepare(outcome, TrialStatus::constraints, {read.message()});
+      runs_.scratch().use(&captured_);
+    }
+    shape_ = request.shape;
+    captured_name_ = request.captured;
+    stamp_ = stamp;
+    return true;
   }
 
-  void forget_shape() {
+  Status read_captured(const TrialRequest& request) {
+    Result<std::vector<std::uint8_t>> bytes =
+        read_file(request.captured, CapturedArguments::kMaxBytes);
+    if (!bytes.ok()) return bytes.status();
+    Result<CapturedArguments> opened = CapturedArguments::open(std::move(*bytes), request.captured);
+    if (!opened.ok()) return opened.status();
+    captured_ = std::move(*opened);
+    if (captured_.shape() == request.shape) return captured_.check(*package_);
+    return Status(StatusCode::invalid_argument,
+                  {"captured arguments '", request.captured, "' are of another problem"});
+  }
+
+  void forget_problem() {
     references_.forget();
     runs_.scratch().release();
+    runs_.scratch().use(nullptr);
+    captured_ = CapturedArguments();
     shape_ = Shape();
   }
 
@@ -207,9 +236,8 @@ class TrialExecutor::State {
   // Buffers with inputs in them; what earlier runs did to `inout` buffers is undone, so that values
   // do not grow from run to run of a session until arithmetic on them costs more.
   bool prepare_measuring(const TrialRequest& request, TrialOutcome& outcome) {
-    const bool filled =
-        shape_ == request.shape && runs_.scratch().fits(request.shape, request.configuration);
-    enter_shape(request.shape);
+    if (!enter_problem(request, outcome)) return false;
+    const bool filled = runs_.scratch().fits(request.shape, request.configuration);
     if (!filled && !runs_.fit(request.shape, request.configuration, outcome)) return false;
     const Status status = runs_.scratch().fill(
         request.seed, filled ? Scratch::Refill::inout : Scratch::Refill::everything);
@@ -261,7 +289,10 @@ class TrialExecutor::State {
   trial::ScratchRuns runs_;
   trial::CompiledVariants variants_;
   trial::ReferenceOutputs references_;
-  Shape shape_;      // of the scratch buffers and references_
+  Shape shape_;                 // of the scratch buffers and references_
+  CapturedArguments captured_;  // of the file, as it was at the stamp
+  std::string captured_name_;
+  std::uint64_t stamp_ = 0;
   LaunchPlan plan_;  // of the variant looked up last
   bool poisoned_ = false;
 };

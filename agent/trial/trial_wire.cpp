@@ -276,6 +276,7 @@ void code_request(Fields& fields, Value& request) {
   fields.time("deadline", request.deadline);
   fields.time("stop above", request.stop_above);
   fields.boolean("cold", request.cold);
+  fields.text("captured", request.captured);
   fields.boolean("ignore device limits", request.ignore_device_limits);
 }
 

@@ -32,6 +32,7 @@ TrialRequest some_request() {
   request.deadline = std::chrono::milliseconds(250);
   request.stop_above = Nanoseconds(123456789012345);
   request.cold = true;
+  request.captured = "/tmp/state/captures/k";
   request.ignore_device_limits = true;
   return request;
 }
@@ -79,6 +80,7 @@ TEST_CASE("requests come back as they went") {
   CHECK(decoded->deadline == request.deadline);
   CHECK(decoded->stop_above == request.stop_above);
   CHECK(decoded->cold);
+  CHECK(decoded->captured == request.captured);
   CHECK(decoded->ignore_device_limits);
 }
 
@@ -164,8 +166,8 @@ TEST_CASE("messages of this version have the bytes that they always had") {
                             encode(some_request()), encode(outcome)}) {
     all = crc32c(payload_of(frame), all);
   }
-  CHECK(kVersion == 4);
-  CHECK(all == 0x669eb434u);
+  CHECK(kVersion == 5);
+  CHECK(all == 0x389744bcu);
 }
 
 TEST_CASE("the fuzzer begins with messages of this version") {
