@@ -17,7 +17,8 @@ namespace idletune::cli {
 struct ExploreArguments {
   std::string kernel;
   std::vector<std::string> shapes;
-  std::string shape_list;  // a file, or a name
+  std::vector<std::string> captured;  // files, each of a further problem
+  std::string shape_list;             // a file, or a name
   std::vector<std::string> fixed;
   std::string output;
   std::string state;

@@ -22,6 +22,7 @@ void add_verbs(CommandLine& line, CliContext& context) {
   add_pack_verb(line, context);
   line.begin_group("Measure it");
   add_explore_verb(line, context);
+  add_capture_verb(line, context);
   add_tune_verb(line, context);
   add_import_verb(line, context);
   add_export_verb(line, context);

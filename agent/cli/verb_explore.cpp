@@ -1,6 +1,7 @@
 // idletune explore K: measures a tuning space into a history.
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -10,6 +11,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/cli/captured_files.hpp"
 #include "agent/cli/explore_shapes.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
@@ -31,11 +33,13 @@ Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms
 
 class Explore {
  public:
+  // `shape` is a problem's text, or where `captured` the file of its arguments.
   // `before` are the histories of the problems that were explored already, for the same file.
-  Explore(const ExploreArguments& arguments, const std::string& shape, CliContext& context,
-          std::vector<History>& before)
+  Explore(const ExploreArguments& arguments, const std::string& shape, bool captured,
+          CliContext& context, std::vector<History>& before)
       : arguments_(arguments),
         shape_(shape),
+        captured_(captured),
         context_(context),
         settings_(arguments.settings),
         histories_(before) {
@@ -56,14 +60,33 @@ class Explore {
   std::uint64_t remaining() const { return order_->size() - log_->count_below(order_->size()); }
 
   Status open_kernel() {
-    const Result<Problem> problem = parse_problem(shape_);
-    if (!problem.ok()) return problem.status();
-    settings_.shape = *problem;
     Result<std::vector<std::uint8_t>> bytes = read_kernel(arguments_.kernel);
     if (!bytes.ok()) return bytes.status();
     auto package = KernelPackage::open(std::move(*bytes), arguments_.kernel);
     if (!package.ok()) return package.status();
     package_ = *package;
+    if (Status status = captured_ ? take_captured() : take_shape(); !status.ok()) return status;
+    // Only asked who it is: the helper has a driver of its own.
+    auto device = open_device(arguments_.device, package_->dialect(), "");
+    if (!device.ok()) return device.status();
+    device_ = (*device)->info();
+    return {};
+  }
+
+  Status take_captured() {
+    const Result<CapturedArguments> captured = read_captured(shape_);
+    if (!captured.ok()) return captured.status();
+    settings_.shape = captured->shape();
+    settings_.captured = std::filesystem::absolute(shape_).string();
+    settings_.captured_digest = captured->digest();
+    const Status status = captured->check(*package_);
+    return status.ok() ? status : Status(status.code(), {shape_, ": ", status.message()});
+  }
+
+  Status take_shape() {
+    const Result<Problem> problem = parse_problem(shape_);
+    if (!problem.ok()) return problem.status();
+    settings_.shape = *problem;
     if (settings_.shape.size() != package_->dimension_count()) {
       return Status(StatusCode::invalid_argument,
                     "shape '" + shape_ + "': " + std::string(package_->name()) + " has " +
@@ -75,10 +98,6 @@ class Explore {
                         std::to_string(package_->given_feature_count()) +
                         " features from the application");
     }
-    // Only asked who it is: the helper has a driver of its own.
-    auto device = open_device(arguments_.device, package_->dialect(), "");
-    if (!device.ok()) return device.status();
-    device_ = (*device)->info();
     return {};
   }
 
@@ -97,7 +116,7 @@ class Explore {
 
   Status open_progress() {
     output_ = arguments_.output;
-    const bool several = arguments_.shapes.size() > 1;
+    const bool several = arguments_.shapes.size() + arguments_.captured.size() > 1;
     const std::string shape = report::shape_text(settings_.shape);
     if (output_.empty()) {
       output_ =
@@ -254,6 +273,7 @@ class Explore {
  private:
   const ExploreArguments& arguments_;
   const std::string& shape_;
+  bool captured_;
   CliContext& context_;
   explore::Settings settings_;
   std::vector<History>& histories_;
@@ -270,9 +290,13 @@ class Explore {
 void explore_all(const ExploreArguments& arguments, CliContext& context) {
   std::vector<History> histories;
   nlohmann::json answers = nlohmann::json::array();
-  for (const std::string& shape : arguments.shapes) {
+  const std::size_t problems = arguments.shapes.size() + arguments.captured.size();
+  for (std::size_t i = 0; i < problems; ++i) {
     if (!histories.empty() && interrupted()) break;
-    Explore explore(arguments, shape, context, histories);
+    const bool captured = i >= arguments.shapes.size();
+    const std::string& problem =
+        captured ? arguments.captured[i - arguments.shapes.size()] : arguments.shapes[i];
+    Explore explore(arguments, problem, captured, context, histories);
     const std::size_t before = histories.size();
     Status status = explore.run();
     if (histories.size() > before) {
@@ -349,6 +373,11 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
       .value_name("SHAPE")
       .one_at_a_time();
   add_list_options(verb, *arguments);
+  verb.option("--captured", arguments->captured,
+              "A file of arguments that an application lent (see capture): its problem is measured "
+              "on these. May be repeated, also beside --shape")
+      .value_name("FILE")
+      .one_at_a_time();
   verb.option("-o,--output", arguments->output,
               "The history; progress is kept beside it in FILE.progress, which may be deleted when "
               "all is measured")
@@ -378,8 +407,9 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   context.add_json_flag(verb);
   verb.example("explore gemm_adaptive.itkernel --shapes po2 --samples 64");
   verb.runs([arguments, samples, seconds, given, &context] {
-    if (arguments->shapes.empty() == arguments->shape_list.empty()) {
-      return context.used_wrongly("expected --shape or --shapes, and not both");
+    const bool one_by_one = !arguments->shapes.empty() || !arguments->captured.empty();
+    if (one_by_one != arguments->shape_list.empty()) {
+      return context.used_wrongly("expected --shape or --captured, or --shapes alone");
     }
     arguments->repeats_given = given.repeats.given();
     arguments->measure_ms_given = given.measure_ms.given();

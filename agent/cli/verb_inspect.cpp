@@ -7,6 +7,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/cli/captured_files.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/matrix_description.hpp"
 #include "agent/cli/verbs.hpp"
@@ -327,17 +328,23 @@ Result<json> describe_journal(const std::vector<std::uint8_t>& bytes, const std:
 Result<json> describe(std::vector<std::uint8_t> bytes, const std::string& path) {
   const std::string identifier =
       bytes.size() >= 8 ? std::string(bytes.begin() + 4, bytes.begin() + 8) : std::string();
+  if (bytes.size() >= 4 && std::string(bytes.begin(), bytes.begin() + 4) == "ITC1") {
+    const auto captured = CapturedArguments::open(std::move(bytes), path);
+    if (!captured.ok()) return captured.status();
+    return describe_captured(*captured);
+  }
   if (identifier == "ITK1") return describe_package(std::move(bytes), path);
   if (identifier == "ITH1") return describe_history(bytes, path);
   if (identifier == "ITM1") return describe_model(std::move(bytes), path);
   if (may_be_matrix(bytes)) return describe_matrix(bytes, path);
   auto described = describe_journal(bytes, path);
   if (described.ok() || described.code() == StatusCode::version_mismatch) return described;
-  return Status(StatusCode::unsupported,
-                path +
-                    ": none of our files (expected a kernel package, a history, "
-                    "a model, a journal or a sparse matrix in Matrix Market form); " +
-                    described.status().message());
+  return Status(
+      StatusCode::unsupported,
+      path +
+          ": none of our files (expected a kernel package, a history, "
+          "a model, captured arguments, a journal or a sparse matrix in Matrix Market form); " +
+          described.status().message());
 }
 
 // Indented "key: value" lines; lists of plain values on one line.
@@ -372,7 +379,8 @@ void run_inspect(const std::string& path, CliContext& context) {
 void add_inspect_verb(CommandLine& line, CliContext& context) {
   auto path = std::make_shared<std::string>();
   Verb verb = line.add_verb("inspect", "tells what is in any of our files");
-  verb.option("file", *path, "A kernel package, history, model, journal or Matrix Market file")
+  verb.option("file", *path,
+              "A kernel package, history, model, journal, captured arguments or Matrix Market file")
       .required();
   verb.example("inspect board.itmodel");
   context.add_json_flag(verb);

@@ -8,6 +8,7 @@
 namespace idletune::cli {
 
 void add_best_verb(CommandLine& line, CliContext& context);
+void add_capture_verb(CommandLine& line, CliContext& context);
 void add_devices_verb(CommandLine& line, CliContext& context);
 void add_space_verb(CommandLine& line, CliContext& context);
 void add_pack_verb(CommandLine& line, CliContext& context);

@@ -1,0 +1,49 @@
+#include "agent/cli/captured_files.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "agent/cli/histories.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+
+Result<CapturedArguments> read_captured(const std::string& path) {
+  auto bytes = read_file(path, CapturedArguments::kMaxBytes);
+  if (!bytes.ok()) return bytes.status();
+  return CapturedArguments::open(std::move(*bytes), path);
+}
+
+std::vector<std::string> captured_below(const std::string& state_folder) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(state_folder + "/captures", error), end;
+       !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".itcapture") found.push_back(at->path().string());
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+nlohmann::json describe_captured(const CapturedArguments& captured) {
+  const Shape& shape = captured.shape();
+  nlohmann::json buffers = nlohmann::json::array();
+  for (const CapturedArguments::Array& array : captured.arrays()) {
+    buffers.push_back({{"name", std::string(array.name)},
+                       {"type", scalar_type_name(array.type)},
+                       {"elements", array.data.size() / scalar_size_bytes(array.type)}});
+  }
+  nlohmann::json features = nlohmann::json::array();
+  for (std::size_t i = 0; i < shape.feature_count(); ++i) features.push_back(shape.feature(i));
+  return {{"format", "captured arguments"},
+          {"kernel", std::string(captured.kernel())},
+          {"shape", std::vector<std::int64_t>(shape.values().begin(), shape.values().end())},
+          {"features", features},
+          {"digest", hexadecimal(captured.digest())},
+          {"bytes", captured.bytes().size()},
+          {"buffers", buffers}};
+}
+
+}  // namespace idletune::cli

@@ -1,0 +1,166 @@
+// idletune capture F: arguments that an application lent, for tuning on real data elsewhere.
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "agent/cli/captured_files.hpp"
+#include "agent/cli/kernel_file.hpp"
+#include "agent/cli/verbs.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::cli {
+namespace {
+
+struct CaptureArguments {
+  std::string from;
+  std::string kernel;
+  std::string shape;
+  std::vector<std::string> arrays;
+  std::string output;
+};
+
+struct Found {
+  std::string path;
+  CapturedArguments captured;
+};
+
+// "name=file" for one of the package's captured buffers.
+Status fill_array(CapturedArguments& captured, const std::string& text, std::vector<bool>& given) {
+  const std::size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const CapturedArguments::Array* array = captured.find(name);
+  if (equals == std::string::npos || array == nullptr) {
+    return Status(StatusCode::invalid_argument,
+                  "--array " + text + ": expected NAME=FILE with a captured buffer's name");
+  }
+  const std::string path = text.substr(equals + 1);
+  const auto bytes = read_file(path, CapturedArguments::kMaxBytes);
+  if (!bytes.ok()) return bytes.status();
+  if (bytes->size() != array->data.size()) {
+    return Status(StatusCode::invalid_argument,
+                  path + ": " + std::to_string(bytes->size()) + " bytes, expected " +
+                      std::to_string(array->data.size()) + " for buffer '" + name + "'");
+  }
+  const auto index = static_cast<std::size_t>(array - captured.arrays().data());
+  given[index] = true;
+  std::copy(bytes->begin(), bytes->end(), captured.writable(index).data());
+  return {};
+}
+
+// Of files with the bare elements.
+Result<CapturedArguments> made_of(const CaptureArguments& arguments) {
+  auto bytes = read_kernel(arguments.from);
+  if (!bytes.ok()) return bytes.status();
+  const auto package = KernelPackage::open(std::move(*bytes), arguments.from);
+  if (!package.ok()) return package.status();
+  const auto shape = parse_problem(arguments.shape);
+  if (!shape.ok()) return shape.status();
+  auto made = CapturedArguments::make(**package, *shape, CapturedArguments::kMaxBytes / 2);
+  if (!made.ok()) return made;
+  std::vector<bool> given(made->arrays().size());
+  for (const std::string& array : arguments.arrays) {
+    if (Status status = fill_array(*made, array, given); !status.ok()) return status;
+  }
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (given[i]) continue;
+    return Status(StatusCode::invalid_argument,
+                  "--array " + std::string(made->arrays()[i].name) + "=FILE is missing");
+  }
+  made->seal();
+  if (Status status = made->check(**package); !status.ok()) return status;
+  return made;
+}
+
+Result<std::vector<Found>> find(const CaptureArguments& arguments) {
+  std::vector<Found> found;
+  if (!arguments.arrays.empty()) {
+    auto made = made_of(arguments);
+    if (!made.ok()) return made.status();
+    found.push_back({arguments.from, std::move(*made)});
+    return found;
+  }
+  std::vector<std::string> paths = {arguments.from};
+  if (std::filesystem::is_directory(arguments.from)) paths = captured_below(arguments.from);
+  Problem shape;
+  if (!arguments.shape.empty()) {
+    const auto parsed = parse_problem(arguments.shape);
+    if (!parsed.ok()) return parsed.status();
+    shape = *parsed;
+  }
+  for (const std::string& path : paths) {
+    auto captured = read_captured(path);
+    if (!captured.ok()) return captured.status();
+    if (!arguments.kernel.empty() && captured->kernel() != arguments.kernel) continue;
+    if (!arguments.shape.empty() && captured->shape() != shape) continue;
+    found.push_back({path, std::move(*captured)});
+  }
+  if (!found.empty()) return found;
+  return Status(StatusCode::not_found, arguments.from + ": no captured arguments" +
+                                           (paths.empty() ? "" : " of that kernel and shape"));
+}
+
+std::string line_of(const nlohmann::json& entry) {
+  std::string text = entry["file"].get<std::string>() + ": " + entry["kernel"].get<std::string>() +
+                     " " + entry["shape"].dump();
+  for (const auto& buffer : entry["buffers"]) {
+    text += ", " + buffer["name"].get<std::string>() + " (" + buffer["elements"].dump() + " " +
+            buffer["type"].get<std::string>() + ")";
+  }
+  return text;
+}
+
+void run_capture(const CaptureArguments& arguments, CliContext& context) {
+  const auto found = find(arguments);
+  if (!found.ok()) return context.fail(found.status());
+  if (!arguments.output.empty()) {
+    if (found->size() != 1) {
+      return context.fail(std::to_string(found->size()) +
+                          " captures, expected one for -o: name it by --kernel and --shape");
+    }
+    const Status written = write_file_atomically(arguments.output, found->front().captured.bytes());
+    if (!written.ok()) return context.fail(written);
+  }
+  nlohmann::json entries = nlohmann::json::array();
+  for (const Found& one : *found) {
+    nlohmann::json entry = describe_captured(one.captured);
+    entry["file"] = arguments.output.empty() ? one.path : arguments.output;
+    if (!context.json()) context.print(line_of(entry));
+    entries.push_back(std::move(entry));
+  }
+  if (context.json()) context.print_json({{"captures", entries}});
+}
+
+}  // namespace
+
+void add_capture_verb(CommandLine& line, CliContext& context) {
+  auto arguments = std::make_shared<CaptureArguments>();
+  Verb verb = line.add_verb("capture",
+                            "shows arguments that an application lent, or stores them in a file");
+  verb.option("from", arguments->from,
+              "An agent's state folder, a file of captured arguments, or the kernel's package or "
+              "description where --array says the rest")
+      .required();
+  verb.option("--kernel", arguments->kernel, "Only those of the kernel of that name")
+      .value_name("NAME");
+  const Argument shape =
+      verb.option("--shape", arguments->shape, "Only those of that problem, such as 4096,65536:16")
+          .value_name("SHAPE");
+  verb.option("--array", arguments->arrays,
+              "A captured buffer's elements as they lie in memory; for each of them")
+      .value_name("NAME=FILE")
+      .one_at_a_time()
+      .needs(shape);
+  verb.option("-o,--output", arguments->output,
+              "Where to store the one that was found, for explore --captured")
+      .value_name("FILE");
+  verb.example("capture /data/idletune --kernel histogram -o real.itcapture");
+  context.add_json_flag(verb);
+  verb.runs([arguments, &context] { run_capture(*arguments, context); });
+}
+
+}  // namespace idletune::cli

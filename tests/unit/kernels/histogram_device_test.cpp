@@ -1,0 +1,134 @@
+// kernels/histogram on this machine's OpenCL device: the reference against counting on the host,
+// and every configuration against the reference, on made-up values and on captured ones.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "agent/trial/trial_executor.hpp"
+#include "models/package/captured_arguments.hpp"
+#include "platform/os/storage.hpp"
+#include "tests/paths.hpp"
+#include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::kernel_tests;
+
+const std::string kXml = IDLETUNE_SOURCE_FOLDER "/kernels/histogram/histogram.xml";
+
+// Hot bins, a run, and single values.
+std::vector<std::int32_t> contended(std::int64_t n, std::int32_t bins) {
+  std::vector<std::int32_t> values;
+  for (std::int32_t i = 0; i < n; ++i) {
+    values.push_back(i % 3 == 0 ? bins - 1 : i < n / 2 ? i % 7 % bins : i * 31 % bins);
+  }
+  return values;
+}
+
+std::string capture(const KernelPackage& package, const Shape& shape, const std::string& path) {
+  auto made = CapturedArguments::make(package, shape, 1 << 20);
+  REQUIRE_MESSAGE(made.ok(), made.status().to_string());
+  const auto values = contended(shape[0], static_cast<std::int32_t>(shape[1]));
+  std::memcpy(made->writable(0).data(), values.data(), values.size() * sizeof values[0]);
+  made->seal();
+  REQUIRE(made->check(package).ok());
+  REQUIRE(write_file_atomically(path, made->bytes()).ok());
+  return path;
+}
+
+std::shared_ptr<const KernelPackage> package_with(const std::string& right,
+                                                  const std::string& wrong) {
+  auto description = read_kernel_xml(kXml);
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  const std::size_t at = description->source.find(right);
+  REQUIRE(at != std::string::npos);
+  description->source.replace(at, right.size(), wrong);
+  auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  return *KernelPackage::open(std::move(*bytes), kXml);
+}
+
+TrialRequest check_of(const Shape& shape, const Configuration& configuration) {
+  TrialRequest request;
+  request.stage = TrialStage::check;
+  request.shape = shape;
+  request.configuration = configuration;
+  return request;
+}
+
+}  // namespace
+
+TEST_CASE("the reference of histogram counts like the host") {
+  const auto package = open_package(kXml);
+  const auto device = open_first_device();
+  const auto program =
+      compile(*device, *package, "histogram_reference", package->reference_options());
+  const Shape shape({1000, 37});
+  const std::vector<std::int32_t> values = contended(1000, 37);
+  std::vector<std::int32_t> counts(37, 5), expected(37, 5);
+  for (const std::int32_t value : values) ++expected[static_cast<std::size_t>(value)];
+  auto in = device->allocate(4000);
+  auto out = device->allocate(37 * 4);
+  REQUIRE((in.ok() && out.ok()));
+  REQUIRE(
+      device->write(**in, 0, {reinterpret_cast<const std::uint8_t*>(values.data()), 4000}).ok());
+  const Bytes before(reinterpret_cast<const std::uint8_t*>(counts.data()), 37 * 4);
+  REQUIRE(device->write(**out, 0, before).ok());
+  const Argument arguments[] = {Argument(std::int32_t{1000}), (*in)->argument(),
+                                (*out)->argument()};
+  run(*device, *program, package->reference_plan(shape)->first().range, arguments);
+  const MutableBytes after(reinterpret_cast<std::uint8_t*>(counts.data()), 37 * 4);
+  REQUIRE(device->read(**out, 0, after).ok());
+  CHECK(counts == expected);
+}
+
+TEST_CASE("configurations of histogram are right on made-up and on captured values") {
+  const auto package = open_package(kXml);
+  const auto device = open_first_device();
+  TrialExecutor executor(*device, package);
+  const test::TemporaryFolder folder;
+  const Shape shapes[] = {{1, 1}, {1021, 300}, {5000, 2}};
+  std::vector<std::string> captured;
+  for (const Shape& shape : shapes) {
+    captured.push_back(capture(*package, shape, folder.file(std::to_string(shape[0]))));
+  }
+  for (std::uint64_t i = 0; i < package->space().valid_count(); i += 7) {
+    const Configuration configuration = package->space().at(i);
+    for (std::size_t s = 0; s < captured.size(); ++s) {
+      TrialRequest request = check_of(shapes[s], configuration);
+      CAPTURE(i);
+      CAPTURE(s);
+      for (const std::string& file : {std::string(), captured[s]}) {
+        request.captured = file;
+        const TrialOutcome outcome = executor.run(request);
+        CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+      }
+    }
+  }
+}
+
+TEST_CASE("a fault in histogram that made-up values do not show is found on captured ones") {
+  // A private count that overflows after 255 equal values.
+  const auto package =
+      package_with("found[place] += 1;", "found[place] = (found[place] + 1) & 255;");
+  const auto device = open_first_device();
+  TrialExecutor executor(*device, package);
+  const test::TemporaryFolder folder;
+  const Shape shape({5000, 300});
+  TrialRequest request = check_of(shape, Configuration{64, 1024, 0, 1});
+  TrialOutcome outcome = executor.run(request);
+  CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+  auto made = CapturedArguments::make(*package, shape, 1 << 20);
+  REQUIRE(made.ok());
+  made->seal();  // all in bin 0
+  request.captured = folder.file("flat");
+  REQUIRE(write_file_atomically(request.captured, made->bytes()).ok());
+  outcome = executor.run(request);
+  CHECK(outcome.status == TrialStatus::correctness);
+  CHECK(outcome.message.find("output 'counts': element 0 is ") != std::string::npos);
+}
