@@ -345,7 +345,12 @@ Given add_measuring_options(Verb verb, ExploreArguments& arguments) {
   return {repeats, measure_ms, run_ms};
 }
 
-void add_list_options(Verb verb, ExploreArguments& arguments) {
+void add_problem_options(Verb verb, ExploreArguments& arguments) {
+  verb.option("--captured", arguments.captured,
+              "A file of arguments that an application lent (see capture): its problem is measured "
+              "on these. May be repeated, also beside --shape")
+      .value_name("FILE")
+      .one_at_a_time();
   verb.option("--shapes", arguments.shape_list,
               "A list of problems: a file of values separated by commas below a line with the "
               "names of the kernel's dimensions, or a set known by name (go2, go2/8, po2). Each "
@@ -372,12 +377,7 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
               "May be repeated: all problems go into one file")
       .value_name("SHAPE")
       .one_at_a_time();
-  add_list_options(verb, *arguments);
-  verb.option("--captured", arguments->captured,
-              "A file of arguments that an application lent (see capture): its problem is measured "
-              "on these. May be repeated, also beside --shape")
-      .value_name("FILE")
-      .one_at_a_time();
+  add_problem_options(verb, *arguments);
   verb.option("-o,--output", arguments->output,
               "The history; progress is kept beside it in FILE.progress, which may be deleted when "
               "all is measured")

@@ -34,8 +34,8 @@ struct TrialRequest {
   std::uint32_t repeats = 1;  // measure
   Nanoseconds deadline{0};    // per run on the device; 0: none
   Nanoseconds stop_above{0};  // measure: stop after the first run slower than this; 0: never
-  bool cold = false;  // measure: no run beforehand that is not timed, where one takes too long
-  std::string captured;       // file of arguments that the application lent; empty: none
+  bool cold = false;     // measure: no run beforehand that is not timed, where one takes too long
+  std::string captured;  // file of arguments that the application lent; empty: none
   bool ignore_device_limits = false;  // tests only: let a too big configuration reach the driver
 };
 
