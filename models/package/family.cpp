@@ -170,6 +170,7 @@ class Join {
     out_.where = family_.where;
     out_.source_file = family_.name + ".cl";
     out_.dialect = first().description.dialect;
+    out_.compact = first().description.compact;
     out_.options = first().description.options;
     out_.dimensions = first().description.dimensions;
     out_.zero_dimensions = first().description.zero_dimensions;

@@ -102,6 +102,7 @@ struct KernelDescription {
   std::string source_file;  // its name in compilers' messages (portable dialect); may be empty
   std::string entry;        // empty where there are steps
   Dialect dialect = Dialect::portable;
+  bool compact = false;  // the package holds the source without comments and indentation
   std::string options;  // further compiler options
   std::vector<std::string> dimensions;
   std::vector<std::string> zero_dimensions;  // those that may be 0

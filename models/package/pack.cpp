@@ -8,6 +8,7 @@
 #include "models/package/class_terms.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
+#include "models/package/compact_source.hpp"
 #include "models/package/portable_dialect.hpp"
 #include "models/space/diagram_builder.hpp"
 #include "models/space/expression_parser.hpp"
@@ -87,9 +88,12 @@ Result<Space> make_space(const std::vector<DescribedParameter>& parameters,
 
 // What compilers get: portable sources stand behind the dialect.
 std::string full_source(const KernelDescription& description) {
-  if (description.dialect != Dialect::portable) return description.source;
-  const std::string& file = description.source_file;
-  return space::with_portable_dialect(description.source, file.empty() ? "kernel.cl" : file);
+  std::string text = description.source;
+  if (description.dialect == Dialect::portable) {
+    const std::string& file = description.source_file;
+    text = space::with_portable_dialect(text, file.empty() ? "kernel.cl" : file);
+  }
+  return description.compact ? space::compact_source(text) : text;
 }
 
 // Compiles a description into the contents of a package; the views point into the description and

@@ -20,6 +20,8 @@ using tinyxml2::XMLElement;
 
 constexpr std::pair<std::string_view, Dialect> kDialects[] = {
     {"portable", Dialect::portable}, {"opencl", Dialect::opencl}, {"cuda", Dialect::cuda}};
+constexpr std::pair<std::string_view, bool> kCompact[] = {{"true", true}, {"false", false}};
+
 // Reads the document into a description.
 class Reader : private XmlArguments {
  public:
@@ -95,7 +97,7 @@ class Reader : private XmlArguments {
   }
   bool source(const XMLElement& element, bool several) {
     std::string file;
-    if (!only_attributes(element, {"file", "entry", "dialect", "options"}) ||
+    if (!only_attributes(element, {"file", "entry", "dialect", "options", "compact"}) ||
         !only_children(element, {}) || !required(element, "file", file)) {
       return false;
     }
@@ -107,15 +109,17 @@ class Reader : private XmlArguments {
     if (several && !text->empty() && text->back() != '\n') description_.source += '\n';
     const bool has_entry = element.Attribute("entry") != nullptr;
     const bool says_more =
-        element.Attribute("dialect") != nullptr || element.Attribute("options") != nullptr;
+        element.Attribute("dialect") != nullptr || element.Attribute("options") != nullptr ||
+        element.Attribute("compact") != nullptr;
     if (!has_entry && !says_more) return true;
     if (!has_entry && !is_first_source(element)) {
-      return fail(element, "'dialect' and 'options' belong to the <source> with 'entry'");
+      return fail(element, "'dialect', 'options' and 'compact' belong to the <source> with 'entry'");
     }
     if (!description_.entry.empty()) return fail(element, "a second 'entry'");
     if (const char* options = element.Attribute("options")) description_.options = options;
     return (!has_entry || identifier(element, "entry", description_.entry)) &&
-           choice(element, "dialect", kDialects, description_.dialect);
+           choice(element, "dialect", kDialects, description_.dialect) &&
+           choice(element, "compact", kCompact, description_.compact);
   }
 
   // Of a kernel of several steps: the first one speaks for all.

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "models/package/compact_source.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 
@@ -43,6 +44,19 @@ TEST_CASE("a portable source stands behind the dialect and keeps its line number
   const KernelDescription description = copy_kernel();
   CHECK(packed_source(description) ==
         std::string(space::portable_dialect()) + "#line 1 \"copy.cl\"\n" + description.source);
+}
+
+TEST_CASE("a compact source has no comments or indentation, and all of its lines") {
+  CHECK(space::compact_source("int a;  // one\n  /* two\n lines */ char b = '\"';\n\n") ==
+        "int a;\n\nchar b = '\"';\n\n");
+  CHECK(space::compact_source("#define F(x) \\\n    (x /  2)\nf(\"//  \\\" x\")  ;") ==
+        "#define F(x) \\\n(x / 2)\nf(\"//  \\\" x\") ;");
+  CHECK(space::compact_source("a/* b */c /* never ends") == "a c");
+  KernelDescription description = copy_kernel();
+  description.source = "// copies\n" + description.source;
+  const std::string whole = packed_source(description);
+  description.compact = true;
+  CHECK(packed_source(description) == space::compact_source(whole));
 }
 
 TEST_CASE("only a source that uses a name of the further dialect gets it") {
