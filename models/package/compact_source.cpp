@@ -1,4 +1,4 @@
-#include "models/package/compact_source.hpp"
+#include "models/package/portable_dialect.hpp"
 
 #include <cstddef>
 

@@ -103,7 +103,7 @@ struct KernelDescription {
   std::string entry;        // empty where there are steps
   Dialect dialect = Dialect::portable;
   bool compact = false;  // the package holds the source without comments and indentation
-  std::string options;  // further compiler options
+  std::string options;   // further compiler options
   std::vector<std::string> dimensions;
   std::vector<std::string> zero_dimensions;  // those that may be 0
   std::vector<DescribedFeature> features;

@@ -8,7 +8,6 @@
 #include "models/package/class_terms.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"
-#include "models/package/compact_source.hpp"
 #include "models/package/portable_dialect.hpp"
 #include "models/space/diagram_builder.hpp"
 #include "models/space/expression_parser.hpp"
@@ -87,13 +86,11 @@ Result<Space> make_space(const std::vector<DescribedParameter>& parameters,
 }
 
 // What compilers get: portable sources stand behind the dialect.
-std::string full_source(const KernelDescription& description) {
-  std::string text = description.source;
-  if (description.dialect == Dialect::portable) {
-    const std::string& file = description.source_file;
-    text = space::with_portable_dialect(text, file.empty() ? "kernel.cl" : file);
-  }
-  return description.compact ? space::compact_source(text) : text;
+std::string full_source(const KernelDescription& d) {
+  const std::string file = d.source_file.empty() ? "kernel.cl" : d.source_file;
+  std::string text = d.source;
+  if (d.dialect == Dialect::portable) text = space::with_portable_dialect(text, file);
+  return d.compact ? space::compact_source(text) : text;
 }
 
 // Compiles a description into the contents of a package; the views point into the description and

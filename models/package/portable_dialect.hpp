@@ -17,5 +17,8 @@ bool is_dialect_name(std::string_view name);
 // `source` behind the dialect and a #line directive, so that compilers number its lines as the file
 // `file_name` has them. A source that begins with such a directive of its own keeps it.
 std::string with_portable_dialect(std::string_view source, std::string_view file_name);
+// `source` in C without comments, indentation and repeated blanks. Every line stays a line, so that
+// compilers' messages name the right ones.
+std::string compact_source(std::string_view source);
 
 }  // namespace idletune::space

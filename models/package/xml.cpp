@@ -108,12 +108,13 @@ class Reader : private XmlArguments {
     description_.source += *text;
     if (several && !text->empty() && text->back() != '\n') description_.source += '\n';
     const bool has_entry = element.Attribute("entry") != nullptr;
-    const bool says_more =
-        element.Attribute("dialect") != nullptr || element.Attribute("options") != nullptr ||
-        element.Attribute("compact") != nullptr;
+    const bool says_more = element.Attribute("dialect") != nullptr ||
+                           element.Attribute("options") != nullptr ||
+                           element.Attribute("compact") != nullptr;
     if (!has_entry && !says_more) return true;
     if (!has_entry && !is_first_source(element)) {
-      return fail(element, "'dialect', 'options' and 'compact' belong to the <source> with 'entry'");
+      return fail(element,
+                  "'dialect', 'options' and 'compact' belong to the <source> with 'entry'");
     }
     if (!description_.entry.empty()) return fail(element, "a second 'entry'");
     if (const char* options = element.Attribute("options")) description_.options = options;

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include "models/package/compact_source.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 
