@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/c_handles.hpp>
 #include <idletune/tuner.hpp>
 
 #if IDLETUNE_WITH_CUDA
@@ -115,6 +116,14 @@ idletune_status hand_out(idletune::Result<std::unique_ptr<idletune::Device>> ope
 #endif
 
 }  // namespace
+
+namespace idletune {
+
+Agent& agent_of(idletune_agent* agent) { return agent->agent; }
+Device& device_of(idletune_device* device) { return *device->device; }
+idletune_status reported(const Status& status) { return report(status); }
+
+}  // namespace idletune
 
 extern "C" {
 
