@@ -1,0 +1,250 @@
+#include <idletune/gemm.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "kernels/gemm/gemm_state.hpp"
+#include "kernels/gemm/package_bytes.hpp"
+
+namespace idletune {
+namespace {
+
+using gemm::dense_size;
+using gemm::kMaxProducts;
+using gemm::kScattered;
+using gemm::kSharedA;
+using gemm::kSharedB;
+using gemm::name_of;
+using gemm::Operand;
+using gemm::PlacedProduct;
+using gemm::Rectangle;
+using gemm::wrong;
+
+// Elements that the buffer must have; nothing where that is out of all bounds.
+bool elements_needed(const Operand& operand, std::int64_t count, std::int64_t& elements) {
+  std::int64_t further = 0;
+  return !__builtin_mul_overflow(count - 1, operand.stride, &further) &&
+         !__builtin_add_overflow(further, operand.stored.begin, &elements) &&
+         !__builtin_add_overflow(elements, operand.stored.extent(), &elements) &&
+         elements <= std::int64_t{1} << 60;
+}
+
+}  // namespace
+
+// --- checks --------------------------------------------------------------------------------------
+
+// Whether y lies in the memory of x; then its first element is `apart` behind that of x.
+bool Gemm::State::same_memory(const Operand& x, const Operand& y, std::int64_t& apart) const {
+  std::int64_t handles[2] = {0, 0};
+  std::memcpy(&handles[0], x.buffer.data(), x.buffer.size());
+  std::memcpy(&handles[1], y.buffer.data(), y.buffer.size());
+  apart = 0;
+  if (handles[0] == handles[1]) return true;
+  if (addresses) apart = (handles[1] - handles[0]) / 4;
+  return addresses;
+}
+
+Status Gemm::State::check_overlap(const PlacedProduct& placed, std::size_t operand) const {
+  const Operand& c = placed.operands[2];
+  const Operand& other = placed.operands[operand];
+  std::int64_t apart = 0;
+  if (!same_memory(c, other, apart)) return {};
+  Rectangle read = other.stored;
+  read.begin += apart;
+  const std::int64_t all_c = (placed.count - 1) * c.stride + c.stored.extent();
+  const std::int64_t all_read = (placed.count - 1) * other.stride + read.extent();
+  if (read.begin >= c.stored.begin + all_c || c.stored.begin >= read.begin + all_read) return {};
+  for (std::int64_t i = 0; i < (other.stride == 0 ? 1 : placed.count); ++i) {
+    // Products whose C may reach this one's operand.
+    const std::int64_t behind = read.begin - c.stored.begin;
+    const std::int64_t step = std::max<std::int64_t>(c.stride, 1);
+    const std::int64_t first = std::max<std::int64_t>((behind - c.stored.extent()) / step, 0);
+    const std::int64_t last = std::min((behind + read.extent()) / step, placed.count - 1);
+    for (std::int64_t j = first; j <= last; ++j) {
+      Rectangle written = c.stored;
+      written.begin += j * c.stride;
+      if (overlap(read, written)) {
+        return wrong(GemmArgument::c, {"c overlaps ", name_of(placed.names[operand]),
+                                       ", expected memory of its own"});
+      }
+    }
+    read.begin += other.stride;
+  }
+  return {};
+}
+
+// With alpha 0 only C is the caller's.
+Status Gemm::State::check(const PlacedProduct& placed) const {
+  for (std::size_t i = placed.alpha == 0 ? 2 : 0; i < 3; ++i) {
+    const Operand& operand = placed.operands[i];
+    const char* const name = name_of(placed.names[i]);
+    if (operand.stride < 0) {
+      return wrong(placed.names[i],
+                   {"the stride of ", name, " is ", operand.stride, ", expected at least 0"});
+    }
+    std::int64_t elements = 0;
+    if (!elements_needed(operand, placed.count, elements)) {
+      return wrong(placed.names[i], {name, " would reach beyond 2^60 elements"});
+    }
+    const Status status =
+        device.check_buffer(operand.buffer, static_cast<std::uint64_t>(elements) * 4);
+    if (!status.ok()) return wrong(placed.names[i], {name, ": ", status.message()});
+  }
+  const Operand& c = placed.operands[2];
+  if (overlap_each_other(c.stored, placed.count, c.stride)) {
+    return wrong(GemmArgument::c,
+                 {"c: the results overlap with a stride of ", c.stride, ", expected them apart"});
+  }
+  if (placed.alpha == 0) return {};
+  Status status = check_overlap(placed, 0);
+  return status.ok() ? check_overlap(placed, 1) : status;
+}
+
+// --- launches ------------------------------------------------------------------------------------
+
+Status Gemm::State::launch(const PlacedProduct& placed, std::int64_t links, const Argument& table,
+                           const LaunchOptions& options) {
+  std::int32_t pads[3];
+  std::int64_t steps[3];
+  for (std::size_t i = 0; i < 3; ++i) {
+    const Operand& operand = placed.operands[i];
+    pads[i] = static_cast<std::int32_t>(operand.stored.leading - operand.stored.columns);
+    const bool stays = i < 2 && (links & (std::int64_t{2} << i)) != 0;
+    steps[i] = placed.count == 1 || stays ? 0 : operand.stride - dense_size(operand);
+  }
+  if (links == kScattered) {
+    for (std::size_t i = 0; i < 3; ++i) steps[i] = -dense_size(placed.operands[i]);
+  }
+  const auto& [a, b, c] = placed.operands;
+  const Argument arguments[] = {a.buffer,       b.buffer,    c.buffer,       table,
+                                placed.alpha,   placed.beta, a.stored.begin, b.stored.begin,
+                                c.stored.begin, pads[0],     pads[1],        pads[2],
+                                steps[0],       steps[1],    steps[2]};
+  return kernel.launch(
+      options,
+      {placed.m, placed.n, placed.k, placed.count, a.turned ? 1 : 0, b.turned ? 1 : 0, links},
+      arguments);
+}
+
+// Whether the buffers hold what they would have to if the matrices lay one after another, which the
+// kernels' description says: not where those of A or B overlap.
+bool Gemm::State::holds_dense(const PlacedProduct& placed) const {
+  for (const Operand& operand : placed.operands) {
+    const std::int64_t size = dense_size(operand);
+    if (operand.stride == 0 || operand.stride >= size) continue;
+    std::int64_t elements = 0;
+    if (__builtin_mul_overflow(size, placed.count * 4, &elements) ||
+        !device.check_buffer(operand.buffer, static_cast<std::uint64_t>(elements)).ok()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+Status Gemm::State::enqueue_part(const PlacedProduct& placed, const LaunchOptions& options) {
+  std::int64_t links = 0;
+  if (placed.count > 1) {
+    if (placed.operands[0].stride == 0) links |= kSharedA;
+    if (placed.operands[1].stride == 0) links |= kSharedB;
+  }
+  return launch(placed, links, no_table->argument(), options);
+}
+
+// What has been checked, in as many launches as it takes.
+Status Gemm::State::enqueue(PlacedProduct placed, const LaunchOptions& options) {
+  const std::int64_t at_once = holds_dense(placed) ? kMaxProducts : 1;
+  const bool several = placed.count > at_once;
+  LaunchOptions without_event = options;
+  without_event.event = nullptr;
+  for (std::int64_t left = placed.count; left > 0;) {
+    placed.count = std::min(left, at_once);
+    left -= placed.count;
+    Status status;
+    if (several && left == 0) status = before_last(options);
+    if (status.ok()) status = enqueue_part(placed, left > 0 ? without_event : options);
+    if (!status.ok()) return status;
+    for (Operand& operand : placed.operands) operand.stored.begin += placed.count * operand.stride;
+  }
+  return {};
+}
+
+Status Gemm::multiply(const Product& product, const LaunchOptions& options) {
+  return multiply_strided(product, {}, options);
+}
+
+Status Gemm::multiply_strided(const Product& product, const Strides& strides,
+                              const LaunchOptions& options) {
+  Result<PlacedProduct> placed = gemm::place(product, strides.count);
+  if (!placed.ok()) return placed.status();
+  const bool swapped = product.layout == MatrixLayout::column_major;
+  placed->operands[swapped ? 1 : 0].stride = strides.a;
+  placed->operands[swapped ? 0 : 1].stride = strides.b;
+  placed->operands[2].stride = strides.c;
+  if (placed->m == 0 || placed->n == 0 || placed->count == 0) return {};
+  if (placed->k == 0 || placed->alpha == 0) gemm::leave_out_products(*placed);
+  Status status = state_->check(*placed);
+  return status.ok() ? state_->enqueue(*placed, options) : status;
+}
+
+// --- opening, and what is known of a product -----------------------------------------------------
+
+namespace {
+
+// The kernels' dimensions of a product, wherever its matrices lie.
+Result<Shape> shape_of(const Product& product, std::int64_t count) {
+  Product anywhere = product;
+  for (MatrixPlace* place : {&anywhere.a, &anywhere.b, &anywhere.c}) {
+    *place = {{}, 0, std::numeric_limits<std::int32_t>::max()};
+  }
+  const Result<PlacedProduct> placed = gemm::place(anywhere, count);
+  if (!placed.ok()) return placed.status();
+  return Shape{placed->m,
+               placed->n,
+               std::max<std::int64_t>(placed->k, 1),
+               std::min(placed->count, kMaxProducts),
+               placed->operands[0].turned ? 1 : 0,
+               placed->operands[1].turned ? 1 : 0,
+               0};
+}
+
+}  // namespace
+
+Gemm::Gemm(std::unique_ptr<State> state) : state_(std::move(state)) {}
+Gemm::Gemm(Gemm&&) noexcept = default;
+Gemm& Gemm::operator=(Gemm&&) noexcept = default;
+Gemm::~Gemm() = default;
+
+Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<ApplicationQueue> queue) {
+  const Bytes package = gemm::package_bytes();
+  Result<TunedKernel> kernel =
+      agent.kernel(device, std::vector<std::uint8_t>(package.begin(), package.end()));
+  if (!kernel.ok()) return kernel.status();
+  auto state = std::make_unique<State>(*kernel, device);
+  // An agent that tunes already has the device to itself, the application's queue has not.
+  Result<std::unique_ptr<Buffer>> no_table = queue != nullptr
+                                                 ? queue->allocate(sizeof(std::int64_t))
+                                                 : device.allocate(sizeof(std::int64_t));
+  if (!no_table.ok()) return no_table.status();
+  state->no_table = std::move(*no_table);
+  state->queue = std::move(queue);
+  state->addresses = device.info().backend == "cuda";
+  return Gemm(std::move(state));
+}
+
+Status Gemm::prepare(const Product& product, std::int64_t count) {
+  const Result<Shape> shape = shape_of(product, count);
+  return shape.ok() ? state_->kernel.prepare(*shape) : shape.status();
+}
+
+Result<Explanation> Gemm::explain(const Product& product, std::int64_t count) const {
+  const Result<Shape> shape = shape_of(product, count);
+  if (!shape.ok()) return shape.status();
+  return state_->kernel.explain(*shape);
+}
+
+GemmArgument Gemm::last_wrong_argument() { return gemm::last_wrong(); }
+
+}  // namespace idletune

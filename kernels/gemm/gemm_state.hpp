@@ -1,0 +1,69 @@
+// What is behind a Gemm.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include <idletune/gemm.hpp>
+
+#include "kernels/gemm/placed_product.hpp"
+
+namespace idletune {
+namespace gemm {
+
+// What the dimension LINKS of kernels/sgemm says.
+inline constexpr std::int64_t kScattered = 1;
+inline constexpr std::int64_t kSharedA = 2;
+inline constexpr std::int64_t kSharedB = 4;
+// Devices count groups along the third axis in 16 bits.
+inline constexpr std::int64_t kMaxProducts = 32768;
+inline constexpr std::size_t kTables = 8;
+
+inline std::int64_t dense_size(const Operand& operand) {
+  return operand.stored.rows * operand.stored.columns;
+}
+
+}  // namespace gemm
+
+struct Gemm::State {
+  // A table of offsets on its way to the device, or there.
+  struct Table {
+    std::vector<std::int64_t> values;
+    std::unique_ptr<Buffer> buffer;
+  };
+
+  State(TunedKernel loaded, Device& on) : kernel(loaded), device(on) {}
+
+  Status check(const gemm::PlacedProduct& placed) const;
+  Status check_overlap(const gemm::PlacedProduct& placed, std::size_t operand) const;
+  bool same_memory(const gemm::Operand& x, const gemm::Operand& y, std::int64_t& apart) const;
+  bool holds_dense(const gemm::PlacedProduct& placed) const;
+  Status launch(const gemm::PlacedProduct& placed, std::int64_t links, const Argument& table,
+                const LaunchOptions& options);
+  Status enqueue(gemm::PlacedProduct placed, const LaunchOptions& options);
+  Status enqueue_part(const gemm::PlacedProduct& placed, const LaunchOptions& options);
+  Status check_offsets(const gemm::PlacedProduct& placed, const Offsets& offsets);
+  Status enqueue_scattered(gemm::PlacedProduct placed, const Offsets& offsets,
+                           const LaunchOptions& options);
+  Status enqueue_table(gemm::PlacedProduct placed, const Offsets& offsets,
+                       const LaunchOptions& options);
+  Result<Argument> fill_table(const gemm::PlacedProduct& placed, const Offsets& offsets);
+  // The last of several launches: its event is that of all.
+  Status before_last(const LaunchOptions& options) {
+    return options.event == nullptr ? Status() : device.order(options.queue, options.queue);
+  }
+
+  TunedKernel kernel;
+  Device& device;
+  std::unique_ptr<ApplicationQueue> queue;  // may be null
+  std::unique_ptr<Buffer> no_table;
+  bool addresses = false;  // handles are addresses of device memory
+  std::mutex tables_mutex;
+  Table tables[gemm::kTables];
+  std::size_t next_table = 0;
+};
+
+}  // namespace idletune

@@ -1,0 +1,113 @@
+// Matrix multiplication as in BLAS, C = alpha op(A) op(B) + beta C in single precision, by kernels
+// that the agent tunes on the device that runs them. The kernels are part of the library.
+//
+//   auto gemm = idletune::Gemm::open(*agent, *device, std::move(queue));
+//   idletune::Product product;
+//   product.m = 64, product.n = 1000, product.k = 256;
+//   product.a = {a, 0, 256}, product.b = {b, 0, 1000}, product.c = {c, 0, 1000};
+//   gemm->multiply(product);
+//
+// Device-side rules: no exceptions. For C: <idletune/gemm.h>.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include <idletune/agent.hpp>
+#include <idletune/application_queue.hpp>
+#include <idletune/device.hpp>
+#include <idletune/result.hpp>
+#include <idletune/span.hpp>
+
+namespace idletune {
+
+enum class MatrixLayout : std::uint8_t { row_major = 0, column_major = 1 };
+
+// Where a matrix of floats lies. Offset and leading dimension (how far a row, or in column-major
+// layout a column, lies behind the one before) count elements.
+struct MatrixPlace {
+  Argument buffer;  // cl_mem or device pointer
+  std::int64_t offset = 0;
+  std::int64_t leading = 0;
+};
+
+// op(A) is m x k, op(B) k x n, C m x n; op(X) is X, or its transpose.
+struct Product {
+  MatrixLayout layout = MatrixLayout::row_major;
+  bool transpose_a = false;
+  bool transpose_b = false;
+  std::int64_t m = 0;
+  std::int64_t n = 0;
+  std::int64_t k = 0;
+  float alpha = 1;
+  float beta = 0;  // 0: C is not read
+  MatrixPlace a;
+  MatrixPlace b;
+  MatrixPlace c;
+};
+
+// How many products, and how many elements further the matrices of the next one begin. A and B may
+// stay where they are (0); the matrices of C must not overlap.
+struct Strides {
+  std::int64_t count = 1;
+  std::int64_t a = 0;
+  std::int64_t b = 0;
+  std::int64_t c = 0;
+};
+
+// Where the matrices of each product begin, in elements from the offsets of the MatrixPlaces on; as
+// many of each.
+struct Offsets {
+  Span<const std::size_t> a;
+  Span<const std::size_t> b;
+  Span<const std::size_t> c;
+};
+
+enum class GemmArgument : std::uint8_t { none, m, n, k, count, a, b, c, lda, ldb, ldc };
+
+// A light handle on kernels that belong to the agent, which must outlive it; so must the device.
+//
+// The products enqueue on options.queue (null: the device's adopted queue) and do not wait; the
+// other rules are those of TunedKernel::launch. Any thread. Whatever is wrong with the arguments is
+// one error that names the argument, and nothing is enqueued then. Sizes of 0 (m, n, count) are no
+// error: nothing is enqueued, and options.event stays as it was. With k or alpha of 0 C becomes
+// beta C, and A and B may be null. Sizes are below 2^31.
+//
+// Errors: invalid_argument (also: a buffer that is too small, or a C that overlaps A, B or another
+// C, as far as this can be told from the handles), unsupported, device_error.
+class Gemm {
+ public:
+  // Loads the kernels: see Agent::kernel. `queue`, if not null, is the device's application queue
+  // (opencl::application_queue, cuda::application_queue): what tables of offsets go through.
+  // Without it products at any offsets are launched one by one.
+  static Result<Gemm> open(Agent& agent, Device& device,
+                           std::unique_ptr<ApplicationQueue> queue = nullptr);
+  Gemm(Gemm&&) noexcept;
+  Gemm& operator=(Gemm&&) noexcept;
+  ~Gemm();  // what was enqueued must be done
+
+  // Allocates nothing, as TunedKernel::launch.
+  Status multiply(const Product& product, const LaunchOptions& options = {});
+  // Many products of one shape in one launch (more where there are over 32768).
+  Status multiply_strided(const Product& product, const Strides& strides,
+                          const LaunchOptions& options = {});
+  // The same, anywhere. The arrays are read before this returns. Allocates where it has to grow,
+  // and waits for the device where the last eight such calls are not done.
+  Status multiply_batched(const Product& product, const Offsets& offsets,
+                          const LaunchOptions& options = {});
+
+  // Makes products of this shape, `count` at once, ready before their first call. Buffers do not
+  // matter. Blocks: see TunedKernel::prepare.
+  Status prepare(const Product& product, std::int64_t count = 1);
+  Result<Explanation> explain(const Product& product, std::int64_t count = 1) const;
+  // Which argument the calling thread's last failed call was about.
+  static GemmArgument last_wrong_argument();
+
+ private:
+  struct State;
+  explicit Gemm(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace idletune

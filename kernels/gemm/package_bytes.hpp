@@ -1,0 +1,10 @@
+// The package of kernels/sgemm, as a part of the library.
+#pragma once
+
+#include <idletune/span.hpp>
+
+namespace idletune::gemm {
+
+Bytes package_bytes();
+
+}  // namespace idletune::gemm

@@ -1,0 +1,131 @@
+#include "kernels/gemm/placed_product.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace idletune::gemm {
+namespace {
+
+constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kMaxOffset = std::int64_t{1} << 60;
+
+Status check_size(GemmArgument argument, std::int64_t value) {
+  if (value >= 0 && value <= kMaxSize) return {};
+  return wrong(argument, {name_of(argument), " is ", value, ", expected 0 to ", kMaxSize});
+}
+
+// `smallest` is what the dimension called `because` asks for.
+Status check_place(GemmArgument argument, GemmArgument leading, const MatrixPlace& place,
+                   std::int64_t smallest) {
+  smallest = std::max<std::int64_t>(smallest, 1);
+  if (place.leading < smallest || place.leading > kMaxSize) {
+    return wrong(leading, {name_of(leading), " is ", place.leading, ", expected ", smallest, " to ",
+                           kMaxSize});
+  }
+  if (place.offset < 0 || place.offset > kMaxOffset) {
+    return wrong(argument, {"the offset of ", name_of(argument), " is ", place.offset,
+                            ", expected 0 to 2^60"});
+  }
+  return {};
+}
+
+Operand operand_of(const MatrixPlace& place, bool turned, std::int64_t rows, std::int64_t columns) {
+  if (turned) std::swap(rows, columns);
+  return {place.buffer, {place.offset, rows, columns, place.leading}, turned, 0};
+}
+
+}  // namespace
+
+GemmArgument& last_wrong() {
+  thread_local GemmArgument argument = GemmArgument::none;
+  return argument;
+}
+
+Status wrong(GemmArgument argument, TextPieces message) {
+  last_wrong() = argument;
+  return Status(StatusCode::invalid_argument, message);
+}
+
+const char* name_of(GemmArgument argument) {
+  constexpr const char* kNames[] = {"",  "m",   "n",   "k",  "the number of products", "a", "b",
+                                    "c", "lda", "ldb", "ldc"};
+  return kNames[static_cast<std::size_t>(argument)];
+}
+
+bool overlap(const Rectangle& x, const Rectangle& y) {
+  if (x.begin >= y.begin + y.extent() || y.begin >= x.begin + x.extent()) return false;
+  // Row by row of the one with fewer rows: whether [first, last] meets a row of the other.
+  const Rectangle& few = x.rows <= y.rows ? x : y;
+  const Rectangle& many = x.rows <= y.rows ? y : x;
+  for (std::int64_t row = 0; row < few.rows; ++row) {
+    const std::int64_t first = few.begin + row * few.leading - many.begin;
+    const std::int64_t last = first + few.columns - 1;
+    if (last < 0) continue;
+    if (first >= many.extent()) return false;
+    // The last row of the other that begins at or before `last`.
+    const std::int64_t other = std::min(last / many.leading, many.rows - 1);
+    if (first < other * many.leading + many.columns) return true;
+  }
+  return false;
+}
+
+bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t stride) {
+  if (count > 1 && stride < x.columns) return true;
+  Rectangle other = x;
+  for (std::int64_t i = 1; i < count && stride < (x.extent() + i - 1) / i; ++i) {
+    other.begin += stride;
+    if (overlap(x, other)) return true;
+  }
+  return false;
+}
+
+Result<PlacedProduct> place(const Product& product, std::int64_t count) {
+  const bool turned_layout = product.layout == MatrixLayout::column_major;
+  Status status = check_size(GemmArgument::m, product.m);
+  if (status.ok()) status = check_size(GemmArgument::n, product.n);
+  if (status.ok()) status = check_size(GemmArgument::k, product.k);
+  if (status.ok()) status = check_size(GemmArgument::count, count);
+  if (status.ok()) {
+    status = check_place(GemmArgument::a, GemmArgument::lda, product.a,
+                         product.transpose_a != turned_layout ? product.m : product.k);
+  }
+  if (status.ok()) {
+    status = check_place(GemmArgument::b, GemmArgument::ldb, product.b,
+                         product.transpose_b != turned_layout ? product.k : product.n);
+  }
+  if (status.ok()) {
+    status = check_place(GemmArgument::c, GemmArgument::ldc, product.c,
+                         turned_layout ? product.m : product.n);
+  }
+  if (!status.ok()) return status;
+
+  PlacedProduct placed;
+  placed.m = product.m, placed.n = product.n, placed.k = product.k, placed.count = count;
+  placed.alpha = product.alpha, placed.beta = product.beta;
+  const MatrixPlace* a = &product.a;
+  const MatrixPlace* b = &product.b;
+  bool turned_a = product.transpose_a;
+  bool turned_b = product.transpose_b;
+  // A column-major matrix is its transpose, row-major; (A B)^T is B^T A^T.
+  if (turned_layout) {
+    std::swap(placed.m, placed.n);
+    std::swap(a, b);
+    std::swap(turned_a, turned_b);
+    std::swap(placed.names[0], placed.names[1]);
+  }
+  placed.operands[0] = operand_of(*a, turned_a, placed.m, placed.k);
+  placed.operands[1] = operand_of(*b, turned_b, placed.k, placed.n);
+  placed.operands[2] = operand_of(product.c, false, placed.m, placed.n);
+  return placed;
+}
+
+void leave_out_products(PlacedProduct& placed) {
+  placed.k = 1;
+  placed.alpha = 0;
+  const Argument& c = placed.operands[2].buffer;
+  placed.operands[0] = {c, {0, placed.m, 1, 1}, false, 0};
+  placed.operands[1] = {c, {0, 1, placed.n, placed.n}, false, 0};
+}
+
+}  // namespace idletune::gemm

@@ -1,0 +1,52 @@
+// A product as a caller describes it, checked and turned into what the kernels take.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include <idletune/gemm.hpp>
+
+namespace idletune::gemm {
+
+// A row-major matrix as it is stored: `rows` rows of `columns` elements, `leading` apart.
+struct Rectangle {
+  std::int64_t begin = 0;  // elements from the buffer's begin
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  std::int64_t leading = 0;
+  std::int64_t extent() const { return (rows - 1) * leading + columns; }
+};
+
+// Whether they have an element in common, both being of one buffer.
+bool overlap(const Rectangle& x, const Rectangle& y);
+// Whether two of `count` rectangles do, each `stride` (at least 0) behind the one before.
+bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t stride);
+
+struct Operand {
+  Argument buffer;
+  Rectangle stored;
+  bool turned = false;
+  std::int64_t stride = 0;  // from product to product
+};
+
+// What the kernels of kernels/sgemm take: row-major, column-major ones having swapped operands.
+struct PlacedProduct {
+  std::int64_t m = 0, n = 0, k = 0, count = 1;
+  float alpha = 1, beta = 0;
+  std::array<Operand, 3> operands;  // A, B, C
+  // Which argument of the caller's each operand is.
+  std::array<GemmArgument, 3> names{GemmArgument::a, GemmArgument::b, GemmArgument::c};
+};
+
+// Of the calling thread: the argument that `wrong` was told last.
+GemmArgument& last_wrong();
+Status wrong(GemmArgument argument, TextPieces message);
+const char* name_of(GemmArgument argument);
+
+// Checks sizes and leading dimensions, and places the product. Products with nothing to do (m, n
+// or count is 0) are right, too.
+Result<PlacedProduct> place(const Product& product, std::int64_t count);
+// Makes it C = beta C: A and B are not read, so that C itself can stand for them.
+void leave_out_products(PlacedProduct& placed);
+
+}  // namespace idletune::gemm
