@@ -87,9 +87,8 @@ Result<Space> make_space(const std::vector<DescribedParameter>& parameters,
 
 // What compilers get: portable sources stand behind the dialect.
 std::string full_source(const KernelDescription& d) {
-  const std::string file = d.source_file.empty() ? "kernel.cl" : d.source_file;
   std::string text = d.source;
-  if (d.dialect == Dialect::portable) text = space::with_portable_dialect(text, file);
+  if (d.dialect == Dialect::portable) text = space::with_portable_dialect(text, d.source_file);
   return d.compact ? space::compact_source(text) : text;
 }
 

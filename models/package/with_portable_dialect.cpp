@@ -45,7 +45,7 @@ std::string with_portable_dialect(std::string_view source, std::string_view file
   if (uses_numbers(source)) text += portable_dialect_numbers();
   if (source.substr(0, 6) != "#line ") {
     text += "#line 1 \"";
-    text += file_name;
+    text += file_name.empty() ? "kernel.cl" : file_name;
     text += "\"\n";
   }
   text += source;
