@@ -188,9 +188,9 @@ Status Product::think_of_conversion(const Outlook& outlook) {
   most_expected_ = std::max(most_expected_, outlook.low);
   if (!always && most_expected_ < kWorthALook) {
     conversion_.reason = text(
-        "at no time more than %.0f products were expected, at least; from %.0f on formats are "
-        "compared",
-        most_expected_, kWorthALook);
+        "in %.0f products never more than %.0f were still to come, at the lower end; from %.0f on "
+        "formats are compared",
+        products_, most_expected_, kWorthALook);
     return {};
   }
   if (!always && outlook.low < kWorthALook) return {};
@@ -211,9 +211,11 @@ Status Product::think_of_conversion(const Outlook& outlook) {
   conversion_.break_even_iterations = 1e6 * cost / gain;
   if (!always && outlook.low * gain < kReserve * 1e6 * cost) {
     conversion_.reason = text(
-        "at no time more than %.0f products were expected, at least; a conversion pays from %.0f "
-        "on",
-        most_expected_, kReserve * conversion_.break_even_iterations);
+        "in %.0f products never more than %.0f were still to come, at the lower end; a conversion, "
+        "of "
+        "%.2f ms, pays from %.0f on",
+        products_, most_expected_, conversion_.cost_ms,
+        kReserve * conversion_.break_even_iterations);
     return {};
   }
   return convert(static_cast<SparseFormat>(best), outlook);

@@ -17,6 +17,8 @@ class ProgressForecast {
   Outlook outlook() const;
 
  private:
+  Outlook of_this_solve() const;
+
   double log_target_;
   double most_;
   double usual_;

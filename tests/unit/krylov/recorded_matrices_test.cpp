@@ -3,14 +3,11 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "kernels/krylov/formats.hpp"
-#include "models/history/compression.hpp"
-#include "tests/unit/krylov/matrices.hpp"
+#include "tests/unit/krylov/collected_matrices.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -40,29 +37,21 @@ double largest_error(const krylov::SparseMatrix& matrix, const krylov::StoredPat
   return worst;
 }
 
-void check_matrix(const std::string& path, const std::string& name,
-                  const std::array<double, krylov::kFeatures>& features) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  std::string unpacked;
-  const auto text = gunzip({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-                           std::size_t{1} << 28, path, unpacked);
-  REQUIRE(text.ok());
-  auto read = krylov::read_matrix_market(text->text, name);
-  REQUIRE_MESSAGE(read.ok(), read.status().to_string());
-  CHECK(krylov::check(read->matrix.pattern).ok());
-  test::check_features(read->matrix.pattern, features);
+void check_matrix(const std::string& path, const std::array<double, krylov::kFeatures>& features) {
+  const krylov::SparseMatrix matrix = test::read_collected(path).matrix;
+  CHECK(krylov::check(matrix.pattern).ok());
+  test::check_features(matrix.pattern, features);
   for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
     const auto format = static_cast<krylov::SparseFormat>(i);
     CAPTURE(krylov::sparse_format_name(format));
     const auto stored =
-        krylov::convert(read->matrix.pattern, format, sizeof(double), std::uint64_t{64} << 20);
+        krylov::convert(matrix.pattern, format, sizeof(double), std::uint64_t{64} << 20);
     if (!stored.ok()) {
       CHECK(stored.status().code() == StatusCode::out_of_memory);
       CHECK(format != krylov::SparseFormat::csr);
       continue;
     }
-    CHECK(largest_error(read->matrix, *stored) < 1e-14);
+    CHECK(largest_error(matrix, *stored) < 1e-14);
   }
 }
 
@@ -70,18 +59,15 @@ void check_matrix(const std::string& path, const std::string& name,
 
 TEST_CASE("collected matrices: features are NumPy's, products of all formats agree" *
           doctest::test_suite("recorded data")) {
-  const char* shared = std::getenv("IDLETUNE_SHARED");
-  const std::string folder = std::string(shared != nullptr ? shared : "") + "/data/matrices/";
-  if (shared == nullptr || !std::filesystem::exists(folder)) {
-    return test::skip("no recorded matrices (IDLETUNE_SHARED)");
-  }
+  const std::string folder = test::collected_matrices();
+  if (folder.empty()) return test::skip("no recorded matrices (IDLETUNE_SHARED)");
   std::size_t seen = 0;
   for (const auto& [name, features] : test::recorded_features()) {
     for (const char* kind : {"spd/", "general/"}) {
       const std::string path = folder + kind + name + ".gz";
       if (!std::filesystem::exists(path)) continue;
       CAPTURE(path);
-      check_matrix(path, name, features);
+      check_matrix(path, features);
       ++seen;
     }
   }

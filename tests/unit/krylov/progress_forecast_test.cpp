@@ -1,0 +1,45 @@
+#include "kernels/krylov/progress_forecast.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+using idletune::krylov::Outlook;
+using idletune::krylov::ProgressForecast;
+
+TEST_CASE("a residual that falls evenly is followed to its target") {
+  ProgressForecast forecast(1e-8, 1000, 0, 0);
+  for (int i = 0; i < 7; ++i) forecast.add(std::pow(0.9, i));
+  CHECK(forecast.outlook().low == 0);  // nothing is concluded from so few
+  for (int i = 7; i <= 40; ++i) forecast.add(std::pow(0.9, i));
+  const double left = std::log(1e-8) / std::log(0.9) - 40;
+  // Also of a copy, as solvers take one.
+  const ProgressForecast copy = forecast;
+  CHECK(copy.outlook().low == doctest::Approx(left).epsilon(0.01));
+  CHECK(copy.outlook().expected == doctest::Approx(left).epsilon(0.01));
+}
+
+TEST_CASE("a residual that does not fall is expected to take as long again") {
+  ProgressForecast forecast(1e-8, 1000, 0, 0);
+  for (int i = 0; i < 100; ++i) forecast.add(1 + 0.01 * i);
+  CHECK(forecast.outlook().low == 100);
+  CHECK(forecast.outlook().expected == 100);
+  ProgressForecast limited(1e-8, 120, 0, 0);
+  for (int i = 0; i < 100; ++i) limited.add(1);
+  CHECK(limited.outlook().low == 20);
+}
+
+TEST_CASE("the lower end is that of the steepest quarter") {
+  ProgressForecast forecast(std::exp(-200), 10000, 0, 0);
+  // From 50 on slowly, but for the last quarter of that half.
+  for (int i = 0; i < 100; ++i) forecast.add(std::exp(i < 86 ? -0.01 * i : -0.86 - (i - 86)));
+  const Outlook outlook = forecast.outlook();
+  CHECK(outlook.low == doctest::Approx(186.14).epsilon(0.001));
+  CHECK(outlook.expected == doctest::Approx(186.14 / 13.36 * 49).epsilon(0.001));
+}
+
+TEST_CASE("solves to come count by what the last one took") {
+  const ProgressForecast forecast(1e-8, 1000, 60, 10);
+  CHECK(forecast.outlook().expected == 660);
+  CHECK(forecast.outlook().low == 330);
+}

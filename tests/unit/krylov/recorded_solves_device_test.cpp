@@ -1,0 +1,117 @@
+// The solvers on collected matrices: as many iterations as were recorded of them by another
+// program, and what single precision makes of ill-conditioned ones.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/krylov.hpp>
+#include <idletune/opencl.hpp>
+
+#include "kernels/krylov/sparse_matrix.hpp"
+#include "tests/unit/krylov/collected_matrices.hpp"
+#include "tests/unit/skip.hpp"
+
+namespace {
+
+using namespace idletune;
+using namespace idletune::krylov;
+
+// By column titles, a row per matrix.
+std::vector<std::map<std::string, std::string>> table_of(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<std::string> titles;
+  std::vector<std::map<std::string, std::string>> rows;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream cells(line);
+    std::size_t column = 0;
+    const bool first = titles.empty();
+    if (!first) rows.emplace_back();
+    for (std::string cell; std::getline(cells, cell, '\t'); ++column) {
+      if (first) {
+        titles.push_back(cell);
+      } else {
+        rows.back()[titles.at(column)] = cell;
+      }
+    }
+  }
+  return rows;
+}
+
+struct Subject {
+  std::unique_ptr<Device> device;
+  std::unique_ptr<ApplicationQueue> queue;
+};
+
+Subject open_subject() {
+  auto device = opencl::open(0);
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  auto queue = opencl::application_queue(**device);
+  REQUIRE_MESSAGE(queue.ok(), queue.status().to_string());
+  return {std::move(*device), std::move(*queue)};
+}
+
+// Jacobi's preconditioner, b of the rows' sums, to 1e-6: as the recorded figures were made.
+SolveReport solve(const Subject& subject, const std::string& path, Precision precision) {
+  SparseMatrix matrix = test::read_collected(path).matrix;
+  std::vector<double> b(static_cast<std::size_t>(matrix.pattern.rows));
+  krylov::multiply(matrix.pattern, matrix.values, std::vector<double>(b.size(), 1.0), b);
+  SolverOptions options;
+  options.precision = precision;
+  options.choosing = Choosing::none;
+  auto solver = Solver::make(*subject.device, *subject.queue, std::move(matrix), options);
+  REQUIRE_MESSAGE(solver.ok(), solver.status().to_string());
+  SolveOptions how;
+  how.preconditioner = Preconditioner::jacobi;
+  how.tolerance = 1e-6;
+  std::vector<double> x(b.size(), 0.0);
+  auto report = solver->solve(b, x, how);
+  REQUIRE_MESSAGE(report.ok(), report.status().to_string());
+  return std::move(*report);
+}
+
+}  // namespace
+
+TEST_CASE("CG with Jacobi's preconditioner takes as many iterations as were recorded" *
+          doctest::test_suite("recorded data")) {
+  const std::string folder = test::collected_matrices();
+  if (folder.empty()) return test::skip("no recorded matrices (IDLETUNE_SHARED)");
+  const Subject subject = open_subject();
+  int compared = 0;
+  for (auto& row : table_of(folder + "spd/MANIFEST.tsv")) {
+    const double recorded = std::strtod(row["jacobi_pcg_iters_1e-6"].c_str(), nullptr);
+    const bool diagonal = row["nnz_full_structural"] == row["rows"];
+    // The four that are too ill-conditioned depend on rounding; long ones take long.
+    if (diagonal || recorded > 1000 ||
+        std::strtod(row["cond2_jacobi_scaled"].c_str(), nullptr) >= 1e9) {
+      continue;
+    }
+    CAPTURE(row["name"]);
+    const auto report = solve(subject, folder + "spd/" + row["name"] + ".mtx.gz", Precision::f64);
+    CHECK(report.ended == Ended::converged);
+    CHECK(std::fabs(report.iterations - recorded) <= 0.05 * recorded);
+    ++compared;
+  }
+  CHECK(compared == 12);
+}
+
+TEST_CASE("single precision stagnates on ill-conditioned matrices and says so" *
+          doctest::test_suite("recorded data")) {
+  const std::string folder = test::collected_matrices();
+  if (folder.empty()) return test::skip("no recorded matrices (IDLETUNE_SHARED)");
+  const Subject subject = open_subject();
+  for (const char* name : {"ex3", "ex10", "ex10hs", "ex13"}) {
+    CAPTURE(name);
+    const auto report = solve(subject, folder + "spd/" + name + ".mtx.gz", Precision::f32);
+    CHECK(report.ended == Ended::stagnated);
+    CHECK(report.residual <= 1e-6);
+    CHECK(report.true_residual > 1e-6);
+  }
+}
