@@ -34,7 +34,7 @@ struct SolveVerbOptions {
   std::string rhs;
   std::string method = "auto";
   std::string precondition = "none";
-  std::string precision = "double";
+  std::string precision = "f64";
   std::string format = "auto";
   std::string choose = "pays";
   std::string programs;
@@ -59,7 +59,9 @@ struct Answer {
   std::uint32_t solves = 0;
 };
 
-bool is_single(const SolveVerbOptions& given) { return given.precision == "single"; }
+bool is_single(const SolveVerbOptions& given) {
+  return given.precision == "f32" || given.precision == "single";
+}
 
 bool positive_diagonal(const SparseMatrix& matrix) {
   const auto reciprocals = krylov::reciprocal_diagonal(matrix);
@@ -142,7 +144,7 @@ krylov::SolveOptions solve_options(const SolveVerbOptions& given, const Task& ta
                    : task.method == "bicgstab" ? krylov::Method::bicgstab
                                                : krylov::Method::gmres;
   if (given.precondition == "jacobi") options.preconditioner = krylov::Preconditioner::jacobi;
-  options.tolerance = given.tolerance > 0 ? given.tolerance : is_single(given) ? 1e-5 : 1e-8;
+  options.tolerance = given.tolerance > 0 ? given.tolerance : is_single(given) ? 1e-6 : 1e-8;
   options.max_iterations = given.max_iterations;
   options.restart = given.restart;
   return options;
@@ -224,7 +226,7 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
             {"features", features_object(task.matrix.pattern)}}},
           {"method", task.method},
           {"precondition", given.precondition},
-          {"precision", given.precision},
+          {"precision", is_single(given) ? "f32" : "f64"},
           {"solves", answer.solves},
           {"iterations", report.iterations},
           {"converged", report.ended == krylov::Ended::converged},
@@ -330,9 +332,10 @@ void add_choice_options(Verb& verb, SolveVerbOptions& options) {
       .value_name("NAME")
       .one_of({"none", "jacobi"})
       .shows_default();
-  verb.option("--precision", options.precision, "Of the numbers on the device: double or single")
+  verb.option("--precision", options.precision,
+              "Of the numbers on the device: f64 or f32; also double or single")
       .value_name("NAME")
-      .one_of({"double", "single"})
+      .one_of({"f64", "f32", "double", "single"})
       .shows_default();
   verb.option("--format", options.format, "auto, or csr, coo, dia, ell, hyb from the start")
       .value_name("NAME")
@@ -356,7 +359,7 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
       .value_name("FILE");
   add_choice_options(verb, *options);
   verb.option("--tolerance", options->tolerance,
-              "Of the residual, as a share of the right-hand side (1e-8, single 1e-5)")
+              "Of the residual, as a share of the right-hand side (1e-8, f32 1e-6)")
       .positive();
   verb.option("--max-iterations", options->max_iterations, "Of one solve").shows_default();
   verb.option("--restart", options->restart, "GMRES begins anew after so many")

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kStagnated = 10;  // true residual over that of the recurrence's goal
+constexpr double kStagnated = 1.05;  // true residual over the tolerance: more than rounding
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();

@@ -90,7 +90,7 @@ struct SolveOptions {
 
 enum class Ended : std::uint8_t {
   converged,
-  stagnated,      // the recurrence converged, the true residual is more than 10 times as large
+  stagnated,      // the recurrence converged, the true residual did not
   limit_reached,  // max_iterations
   breakdown,      // the method cannot go on: `reason`; x is the last good one
   overflow        // a number left the range of the precision; x is the last good one
