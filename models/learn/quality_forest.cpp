@@ -1,0 +1,232 @@
+#include "models/learn/quality_forest.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "models/core/random.hpp"
+
+namespace idletune::selection {
+namespace {
+
+constexpr std::size_t kInnerFolds = 3;
+constexpr std::size_t kInnerTrees = 12;
+constexpr std::size_t kCuts = 24;      // tried per feature and node
+constexpr double kLeastGain = 0.0005;  // mean quality that a further method must add
+constexpr double kTiles[] = {16, 64};
+
+std::vector<double> features_of(const std::vector<double>& sizes) {
+  std::vector<double> logs;
+  for (const double size : sizes) logs.push_back(std::log2(std::max(size, 1.0)));
+  std::vector<double> features = logs;
+  double all = 0;
+  for (std::size_t a = 0; a < logs.size(); ++a) {
+    all += logs[a];
+    for (std::size_t b = a + 1; b < logs.size(); ++b) {
+      features.push_back(logs[a] + logs[b]);
+      features.push_back(logs[a] - logs[b]);
+    }
+  }
+  features.push_back(all);
+  for (const double size : sizes) {
+    for (const double tile : kTiles) {
+      features.push_back(size > 0 ? std::ceil(size / tile) * tile / size : 0);
+    }
+  }
+  return features;
+}
+
+// Greedily those that cover the rows best.
+std::vector<std::size_t> covering_methods(const std::vector<std::vector<float>>& quality,
+                                          std::size_t most) {
+  std::vector<float> covered(quality.size(), 0.0f);
+  std::vector<std::size_t> chosen;
+  const std::size_t methods = quality.empty() ? 0 : quality.front().size();
+  while (chosen.size() < std::min(most, methods)) {
+    double best_gain = -1;
+    std::size_t best = 0;
+    for (std::size_t m = 0; m < methods; ++m) {
+      double gain = 0;
+      for (std::size_t r = 0; r < quality.size(); ++r) {
+        gain += static_cast<double>(std::max(0.0f, quality[r][m] - covered[r]));
+      }
+      if (gain > best_gain) {
+        best_gain = gain;
+        best = m;
+      }
+    }
+    if (!chosen.empty() && best_gain < kLeastGain * static_cast<double>(quality.size())) break;
+    chosen.push_back(best);
+    for (std::size_t r = 0; r < quality.size(); ++r) {
+      covered[r] = std::max(covered[r], quality[r][best]);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+QualityForest::QualityForest(const Problems& problems, const Rows& rows, const ForestRecipe& recipe,
+                             std::uint64_t seed)
+    : recipe_(recipe) {
+  std::vector<std::vector<double>> features;
+  std::vector<std::vector<float>> all;
+  for (const std::size_t p : rows) {
+    features.push_back(features_of(problems.sizes[p]));
+    std::vector<float> quality;
+    const double best = problems.ns[p][problems.best(p)];
+    for (const double time : problems.ns[p]) {
+      quality.push_back(time > 0 ? static_cast<float>(best / time) : 0.0f);
+    }
+    all.push_back(std::move(quality));
+  }
+  methods_ = covering_methods(all, recipe.methods);
+  std::vector<std::vector<float>> quality;
+  for (const std::vector<float>& row : all) {
+    quality.emplace_back();
+    for (const std::size_t m : methods_) quality.back().push_back(row[m]);
+  }
+  Random random(seed);
+  for (std::size_t t = 0; t < recipe.trees; ++t) {
+    std::vector<std::size_t> drawn;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      drawn.push_back(static_cast<std::size_t>(random.below(rows.size())));
+    }
+    trees_.emplace_back();
+    grow(features, quality, drawn, random.next(), trees_.back());
+  }
+}
+
+double QualityForest::worth(const std::vector<double>& sums, double count) const {
+  if (recipe_.greedy) return *std::max_element(sums.begin(), sums.end());
+  double squares = 0;
+  for (const double sum : sums) squares += sum * sum;
+  return squares / count;
+}
+
+QualityForest::Cut QualityForest::best_cut(const std::vector<std::vector<double>>& features,
+                                           const std::vector<std::vector<float>>& quality,
+                                           const std::vector<std::size_t>& rows,
+                                           std::size_t feature) const {
+  Cut cut;
+  std::vector<std::pair<double, std::size_t>> order;
+  for (const std::size_t r : rows) order.emplace_back(features[r][feature], r);
+  std::sort(order.begin(), order.end());
+  if (order.front().first == order.back().first) return cut;
+  std::vector<double> left(methods_.size(), 0.0);
+  std::vector<double> right(methods_.size(), 0.0);
+  const auto move = [&](std::size_t row, double sign, std::vector<double>& sums) {
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      sums[k] += sign * static_cast<double>(quality[row][k]);
+    }
+  };
+  for (const std::size_t r : rows) move(r, 1, right);
+  const double whole = worth(right, static_cast<double>(rows.size()));
+  const std::size_t step = std::max<std::size_t>(1, rows.size() / kCuts);
+  std::size_t tried = 0;
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    move(order[i].second, 1, left);
+    move(order[i].second, -1, right);
+    const std::size_t here = i + 1;
+    if (order[i].first == order[i + 1].first) continue;
+    if (here < recipe_.leaf_rows || order.size() - here < recipe_.leaf_rows) continue;
+    if (tried > 0 && here < tried + step) continue;
+    tried = here;
+    const double gain = worth(left, static_cast<double>(here)) +
+                        worth(right, static_cast<double>(order.size() - here)) - whole;
+    if (gain > cut.gain) {
+      cut = {gain, feature, (order[i].first + order[i + 1].first) / 2};
+    }
+  }
+  return cut;
+}
+
+void QualityForest::grow(const std::vector<std::vector<double>>& features,
+                         const std::vector<std::vector<float>>& quality,
+                         std::vector<std::size_t>& rows, std::uint64_t seed,
+                         std::vector<Node>& nodes) {
+  const std::size_t at = nodes.size();
+  nodes.emplace_back();
+  Random random(seed);
+  Cut cut;
+  if (rows.size() >= 2 * recipe_.leaf_rows && rows.size() > 1) {
+    const std::size_t count = features.front().size();
+    const Permutation shuffled(count, random.next());
+    // Half of the features, and more where none of those tells anything apart.
+    for (std::size_t i = 0; i < count && (i < (count + 1) / 2 || cut.gain <= 1e-9); ++i) {
+      const Cut found = best_cut(features, quality, rows, static_cast<std::size_t>(shuffled(i)));
+      if (found.gain > cut.gain) cut = found;
+    }
+  }
+  if (cut.gain <= 1e-9) {
+    std::vector<float> mean(methods_.size(), 0.0f);
+    for (const std::size_t r : rows) {
+      for (std::size_t k = 0; k < mean.size(); ++k) mean[k] += quality[r][k];
+    }
+    for (float& value : mean) value /= static_cast<float>(rows.size());
+    nodes[at].quality = std::move(mean);
+    return;
+  }
+  std::vector<std::size_t> left;
+  std::vector<std::size_t> right;
+  for (const std::size_t r : rows) {
+    (features[r][cut.feature] <= cut.threshold ? left : right).push_back(r);
+  }
+  nodes[at].feature = cut.feature;
+  nodes[at].threshold = cut.threshold;
+  grow(features, quality, left, random.next(), nodes);
+  nodes[at].right = nodes.size();
+  grow(features, quality, right, random.next(), nodes);
+}
+
+std::size_t QualityForest::choose(const Problems& problems, std::size_t problem) const {
+  const std::vector<double> features = features_of(problems.sizes[problem]);
+  std::vector<double> promised(methods_.size(), 0.0);
+  for (const std::vector<Node>& nodes : trees_) {
+    std::size_t at = 0;
+    while (nodes[at].right != 0) {
+      at = features[nodes[at].feature] <= nodes[at].threshold ? at + 1 : nodes[at].right;
+    }
+    for (std::size_t k = 0; k < promised.size(); ++k) {
+      promised[k] += static_cast<double>(nodes[at].quality[k]);
+    }
+  }
+  std::size_t best = methods_.front();
+  double most = -1;
+  for (std::size_t k = 0; k < promised.size(); ++k) {
+    if (problems.ns[problem][methods_[k]] <= 0 || promised[k] <= most) continue;
+    most = promised[k];
+    best = methods_[k];
+  }
+  return best;
+}
+
+ForestRecipe choose_forest(const Problems& problems, const Rows& training, std::uint64_t seed) {
+  ForestRecipe chosen;
+  double best = -1;
+  const std::vector<Split> folds = folds_of(problems, training, kInnerFolds, seed);
+  for (const bool greedy : {false, true}) {
+    for (const std::size_t leaf : {1, 3}) {
+      ForestRecipe recipe;
+      recipe.greedy = greedy;
+      recipe.leaf_rows = leaf;
+      recipe.trees = kInnerTrees;
+      double sum = 0;
+      for (const Split& fold : folds) {
+        if (fold.training.empty()) continue;
+        const QualityForest forest(problems, fold.training, recipe, seed);
+        for (const std::size_t p : fold.test) {
+          sum += problems.quality(p, forest.choose(problems, p));
+        }
+      }
+      if (sum <= best) continue;
+      best = sum;
+      chosen = recipe;
+    }
+  }
+  chosen.trees = ForestRecipe().trees;
+  return chosen;
+}
+
+}  // namespace idletune::selection

@@ -1,0 +1,291 @@
+#include "models/learn/selection.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "models/core/random.hpp"
+
+namespace idletune::selection {
+namespace {
+
+constexpr std::size_t kLeastProblems = 5;
+constexpr char kMember[] = "ALGORITHM";  // a family's parameter that chooses the member
+
+double product(const std::vector<double>& sizes) {
+  double result = 1;
+  for (const double size : sizes) result *= size > 0 ? size : 1;
+  return result;
+}
+
+// M, N and K where the inputs have such names; else all of them.
+std::vector<std::size_t> cube_inputs(const Problems& problems) {
+  std::vector<std::size_t> found;
+  for (const char* name : {"M", "N", "K"}) {
+    const auto at = std::find(problems.inputs.begin(), problems.inputs.end(), name);
+    if (at != problems.inputs.end()) {
+      found.push_back(static_cast<std::size_t>(at - problems.inputs.begin()));
+    }
+  }
+  if (found.size() == 3) return found;
+  found.resize(problems.inputs.size());
+  std::iota(found.begin(), found.end(), std::size_t{0});
+  return found;
+}
+
+std::size_t nearest_to(const Problems& problems, double side) {
+  const std::vector<std::size_t> inputs = cube_inputs(problems);
+  double least = std::numeric_limits<double>::infinity();
+  std::size_t nearest = 0;
+  for (std::size_t p = 0; p < problems.count(); ++p) {
+    double distance = 0;
+    for (const std::size_t i : inputs) {
+      const double step = std::log2(std::max(problems.sizes[p][i], 1.0) / side);
+      distance += step * step;
+    }
+    if (distance < least) {
+      least = distance;
+      nearest = p;
+    }
+  }
+  return nearest;
+}
+
+// The fastest method of a member there, among those that run at the most problems.
+std::size_t tuned_at(const Problems& problems, std::size_t problem, std::size_t member) {
+  std::size_t chosen = 0;
+  std::size_t most = 0;
+  for (std::size_t m = 0; m < problems.methods(); ++m) {
+    if (problems.member[m] != member || problems.ns[problem][m] <= 0) continue;
+    const auto runs = static_cast<std::size_t>(std::count_if(
+        problems.ns.begin(), problems.ns.end(), [m](const auto& ns) { return ns[m] > 0; }));
+    const bool faster = problems.ns[problem][m] < problems.ns[problem][chosen];
+    if (runs > most || (runs == most && faster)) {
+      chosen = m;
+      most = runs;
+    }
+  }
+  return chosen;
+}
+
+// Of a family: parameters are called MEMBER_NAME, the members in order.
+std::vector<std::string> members_of(const History& history) {
+  std::vector<std::string> members;
+  for (const CellColumn& parameter : history.parameters) {
+    const std::string name(parameter.name());
+    const std::size_t bar = name.find('_');
+    if (bar == std::string::npos || bar == 0) continue;
+    const std::string member = name.substr(0, bar);
+    if (std::find(members.begin(), members.end(), member) == members.end()) {
+      members.push_back(member);
+    }
+  }
+  return members;
+}
+
+class Reader {
+ public:
+  explicit Reader(const History& first) : first_(first) {
+    const std::vector<std::string> names = first.parameter_names();
+    chooser_ =
+        static_cast<std::size_t>(std::find(names.begin(), names.end(), kMember) - names.begin());
+    problems_.members =
+        chooser_ < names.size() ? members_of(first) : std::vector<std::string>{"direct"};
+    problems_.dataset = first.kernel;
+    problems_.device = first.device;
+    problems_.inputs = first.inputs;
+    for (std::size_t i = first.inputs.size(); i < first.shape.input_count(); ++i) {
+      problems_.inputs.push_back("size_" + std::to_string(i));
+    }
+  }
+
+  void add(const History& history) {
+    const bool fits = history.kernel == first_.kernel && history.device == first_.device &&
+                      history.shape.input_count() == first_.shape.input_count() &&
+                      history.parameter_names() == first_.parameter_names();
+    if (!fits) return;
+    std::vector<double> ns(problems_.methods(), 0.0);
+    for (std::size_t row = 0; row < history.rows(); ++row) {
+      if (!history.correct(row)) continue;
+      const std::size_t method = method_of(history.configuration(row));
+      if (method >= ns.size()) ns.resize(method + 1, 0.0);
+      ns[method] = history.run_time_ns(row);
+    }
+    if (std::all_of(ns.begin(), ns.end(), [](double time) { return time <= 0; })) return;
+    std::vector<double> sizes;
+    for (std::size_t i = 0; i < history.shape.input_count(); ++i) {
+      sizes.push_back(history.shape.input(i));
+    }
+    problems_.sizes.push_back(std::move(sizes));
+    problems_.group.push_back(problems_.group.size());
+    problems_.ns.push_back(std::move(ns));
+  }
+
+  Problems finish() {
+    for (std::vector<double>& ns : problems_.ns) ns.resize(problems_.methods(), 0.0);
+    drop_constant_inputs();
+    return std::move(problems_);
+  }
+
+ private:
+  // What is the same everywhere tells nothing apart.
+  void drop_constant_inputs() {
+    for (std::size_t i = problems_.inputs.size(); i-- > 0 && problems_.inputs.size() > 1;) {
+      const bool same =
+          std::all_of(problems_.sizes.begin(), problems_.sizes.end(),
+                      [&](const auto& sizes) { return sizes[i] == problems_.sizes.front()[i]; });
+      if (!same) continue;
+      const auto at = static_cast<std::ptrdiff_t>(i);
+      problems_.inputs.erase(problems_.inputs.begin() + at);
+      for (std::vector<double>& sizes : problems_.sizes) sizes.erase(sizes.begin() + at);
+    }
+  }
+
+  std::size_t method_of(const Configuration& configuration) {
+    const auto values = configuration.values();
+    const auto [at, added] = numbers_.emplace(
+        std::vector<std::int64_t>(values.begin(), values.end()), problems_.methods());
+    if (added) {
+      const std::int64_t member = chooser_ < configuration.size() ? configuration[chooser_] : 0;
+      problems_.member.push_back(member < 0 ? 0 : static_cast<std::size_t>(member));
+      while (problems_.members.size() <= problems_.member.back()) {
+        problems_.members.push_back("member_" + std::to_string(problems_.members.size()));
+      }
+    }
+    return at->second;
+  }
+
+  const History& first_;
+  std::size_t chooser_ = 0;
+  std::map<std::vector<std::int64_t>, std::size_t> numbers_;
+  Problems problems_;
+};
+
+}  // namespace
+
+std::size_t Problems::best(std::size_t problem) const {
+  std::size_t best = methods();
+  for (std::size_t m = 0; m < methods(); ++m) {
+    if (ns[problem][m] <= 0) continue;
+    if (best == methods() || ns[problem][m] < ns[problem][best]) best = m;
+  }
+  return best;
+}
+
+double Problems::quality(std::size_t problem, std::size_t method) const {
+  const double time = ns[problem][method];
+  return time > 0 ? ns[problem][best(problem)] / time : 0;
+}
+
+Result<Problems> problems_of(Span<const History> histories) {
+  if (histories.empty() || histories[0].shape.size() == 0) {
+    return Status(StatusCode::invalid_argument,
+                  "nothing to choose by: expected histories that know their problems' sizes");
+  }
+  Reader reader(histories[0]);
+  for (const History& history : histories) reader.add(history);
+  Problems problems = reader.finish();
+  if (problems.count() >= kLeastProblems) return problems;
+  return Status(StatusCode::invalid_argument,
+                std::to_string(problems.count()) + " problems of " + problems.dataset + " on " +
+                    problems.device + ": expected at least 5 to learn and to test with");
+}
+
+double DefaultRoutine::ns(const Problems& problems, std::size_t problem) const {
+  const bool above = product(problems.sizes[problem]) > threshold;
+  const std::vector<double>& times = problems.ns[problem];
+  for (const std::size_t method : {above ? large : small, above ? small : large}) {
+    if (times[method] > 0) return times[method];
+  }
+  return *std::max_element(times.begin(), times.end());
+}
+
+DefaultRoutine default_routine(const Problems& problems, const Rows& training) {
+  DefaultRoutine usual;
+  usual.small_at = nearest_to(problems, 256);
+  usual.large_at = nearest_to(problems, 1024);
+  const bool several = problems.members.size() > 1;
+  usual.small = tuned_at(problems, several ? usual.small_at : usual.large_at, 0);
+  usual.large = tuned_at(problems, usual.large_at, several ? 1 : 0);
+  std::vector<double> cuts{0};
+  for (const std::size_t p : training) cuts.push_back(product(problems.sizes[p]));
+  std::sort(cuts.begin(), cuts.end());
+  cuts.erase(std::unique(cuts.begin(), cuts.end()), cuts.end());
+  DefaultRoutine tried = usual;
+  double best = -1;
+  for (const double cut : cuts) {
+    tried.threshold = cut;
+    double sum = 0;
+    for (const std::size_t p : training) {
+      sum += problems.ns[p][problems.best(p)] / tried.ns(problems, p);
+    }
+    if (sum > best) {
+      best = sum;
+      usual.threshold = cut;
+    }
+  }
+  return usual;
+}
+
+Score score(const Problems& problems, const Rows& rows, const std::vector<std::size_t>& choices,
+            const DefaultRoutine& usual) {
+  Score result;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::size_t p = rows[i];
+    const double before = usual.ns(problems, p);
+    const std::size_t best = problems.best(p);
+    const double chosen = problems.ns[p][choices[i]] > 0 ? problems.ns[p][choices[i]] : before;
+    ratios.push_back(problems.ns[p][best] / chosen);
+    result.accuracy += choices[i] == best ? 1 : 0;
+    result.dtpr += ratios.back();
+    result.dttr += before / chosen;
+    result.peak += before / problems.ns[p][best];
+  }
+  if (rows.empty()) return result;
+  const double count = static_cast<double>(rows.size());
+  result.accuracy /= count;
+  result.dtpr /= count;
+  result.dttr /= count;
+  result.peak /= count;
+  std::sort(ratios.begin(), ratios.end());
+  // Between the two neighbours, as NumPy does it.
+  const double at = 0.1 * (count - 1);
+  const auto low = static_cast<std::size_t>(at);
+  const std::size_t high = std::min(low + 1, ratios.size() - 1);
+  result.p10 = ratios[low] + (at - std::floor(at)) * (ratios[high] - ratios[low]);
+  return result;
+}
+
+std::vector<Split> folds_of(const Problems& problems, const Rows& rows, std::size_t folds,
+                            std::uint64_t seed) {
+  std::map<std::size_t, std::size_t> place;  // of a group
+  for (const std::size_t p : rows) place.emplace(problems.group[p], place.size());
+  const Permutation shuffled(place.size(), seed);
+  std::vector<Split> splits(std::min(folds, place.size()));
+  for (const std::size_t p : rows) {
+    const std::size_t fold =
+        static_cast<std::size_t>(shuffled(place[problems.group[p]])) % splits.size();
+    for (std::size_t f = 0; f < splits.size(); ++f) {
+      (f == fold ? splits[f].test : splits[f].training).push_back(p);
+    }
+  }
+  return splits;
+}
+
+Split split_of(const Problems& problems, double share, std::uint64_t seed) {
+  std::map<std::size_t, std::size_t> place;
+  for (const std::size_t group : problems.group) place.emplace(group, place.size());
+  const Permutation shuffled(place.size(), seed);
+  const double wanted = share * static_cast<double>(place.size());
+  Split split;
+  for (std::size_t p = 0; p < problems.count(); ++p) {
+    const auto at = static_cast<double>(shuffled(place[problems.group[p]]));
+    (at + 0.5 < wanted ? split.training : split.test).push_back(p);
+  }
+  return split;
+}
+
+}  // namespace idletune::selection

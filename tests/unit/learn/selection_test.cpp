@@ -1,0 +1,178 @@
+#include "models/learn/selection.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+
+#include "models/learn/published_tree.hpp"
+#include "models/learn/quality_forest.hpp"
+#include "tests/unit/history/recorded_data.hpp"
+
+using namespace idletune;
+using namespace idletune::selection;
+
+namespace {
+
+struct GoldenTree {
+  std::size_t height = 0;
+  double leaf = 0;
+  Score score;
+  std::vector<std::size_t> choices;
+};
+
+// What scikit-learn and NumPy make of a table of times (tests/data/selection).
+struct Golden {
+  Problems problems;
+  Split split;
+  DefaultRoutine usual;
+  double peak = 0;
+  std::vector<GoldenTree> trees;
+};
+
+Golden golden() {
+  std::ifstream file(test::test_data("selection/problems.txt"));
+  REQUIRE(file.good());
+  Golden golden;
+  std::string word;
+  std::size_t problems = 0;
+  std::size_t methods = 0;
+  std::size_t training = 0;
+  file >> word >> problems >> word >> methods >> word >> training;
+  golden.problems.inputs = {"M", "N", "K"};
+  golden.problems.members = {"direct", "indirect"};
+  for (std::size_t m = 0; m < methods; ++m)
+    golden.problems.member.push_back(m < methods / 2 ? 0 : 1);
+  for (std::size_t p = 0; p < problems; ++p) {
+    golden.problems.sizes.emplace_back(3);
+    for (double& size : golden.problems.sizes.back()) file >> size;
+    golden.problems.ns.emplace_back(methods);
+    for (double& time : golden.problems.ns.back()) file >> time;
+    golden.problems.group.push_back(p);
+    (p < training ? golden.split.training : golden.split.test).push_back(p);
+  }
+  file >> word >> golden.usual.small >> golden.usual.large >> golden.usual.threshold >> golden.peak;
+  while (file >> word) {
+    GoldenTree tree;
+    file >> tree.height >> tree.leaf >> tree.score.accuracy >> tree.score.dtpr >> tree.score.dttr >>
+        tree.score.p10;
+    tree.choices.resize(golden.split.test.size());
+    for (std::size_t& choice : tree.choices) file >> choice;
+    golden.trees.push_back(std::move(tree));
+  }
+  REQUIRE(golden.trees.size() >= 20);
+  return golden;
+}
+
+doctest::Approx close(double value) { return doctest::Approx(value).epsilon(1e-9); }
+
+// Two methods, one for small products and one for large ones; a third that runs nowhere else but at
+// the first problem.
+Problems two_sides() {
+  Problems problems;
+  problems.inputs = {"M", "N", "K"};
+  problems.members = {"direct", "indirect"};
+  problems.member = {0, 1, 1};
+  for (std::size_t i = 0; i < 64; ++i) {
+    const double side = 32.0 * static_cast<double>(1 + i / 2);
+    problems.sizes.push_back({side, side, i % 2 == 0 ? 64.0 : 512.0});
+    const bool small = side * side * problems.sizes.back()[2] < 3e7;
+    problems.ns.push_back({small ? 100.0 : 400.0, small ? 200.0 : 100.0, i == 0 ? 50.0 : 0.0});
+    problems.group.push_back(i / 2);
+  }
+  return problems;
+}
+
+}  // namespace
+
+TEST_CASE("the published trees choose as scikit-learn's") {
+  const Golden expected = golden();
+  for (const GoldenTree& wanted : expected.trees) {
+    CAPTURE(tree_name(wanted.height, wanted.leaf));
+    const auto tree = PublishedTree::learn(expected.problems, expected.split.training,
+                                           wanted.height, wanted.leaf);
+    REQUIRE(tree.ok());
+    std::vector<std::size_t> choices;
+    for (const std::size_t p : expected.split.test) {
+      choices.push_back(tree->choose(expected.problems.sizes[p]));
+    }
+    CHECK(choices == wanted.choices);
+  }
+}
+
+TEST_CASE("choices are worth what NumPy says") {
+  const Golden expected = golden();
+  for (const GoldenTree& wanted : expected.trees) {
+    CAPTURE(tree_name(wanted.height, wanted.leaf));
+    const Score got = score(expected.problems, expected.split.test, wanted.choices, expected.usual);
+    CHECK(got.accuracy == close(wanted.score.accuracy));
+    CHECK(got.dtpr == close(wanted.score.dtpr));
+    CHECK(got.dttr == close(wanted.score.dttr));
+    CHECK(got.p10 == close(wanted.score.p10));
+    CHECK(got.peak == close(expected.peak));
+    CHECK(got.captured() == close((wanted.score.dttr - 1) / (expected.peak - 1)));
+  }
+}
+
+TEST_CASE("the default is tuned where NumPy tunes it, and switched at the same product") {
+  const Golden expected = golden();
+  const DefaultRoutine usual = default_routine(expected.problems, expected.split.training);
+  CHECK(usual.small == expected.usual.small);
+  CHECK(usual.large == expected.usual.large);
+  CHECK(usual.threshold == close(expected.usual.threshold));
+}
+
+TEST_CASE("what does not run at a problem is replaced by the default there") {
+  const Problems problems = two_sides();
+  const DefaultRoutine usual = default_routine(problems, {0, 1, 2, 3, 60, 61, 62, 63});
+  CHECK(usual.small == 0);
+  CHECK(usual.large == 1);
+  const Score got = score(problems, {0, 1, 63}, {2, 2, 1}, usual);
+  CHECK(got.dtpr == 1);
+  CHECK(got.accuracy == close(2.0 / 3));
+  CHECK(got.dttr == close((2 + 1 + 1) / 3.0));
+}
+
+TEST_CASE("a group is never on both sides of a split, and a seed draws the same one") {
+  const Problems problems = two_sides();
+  const Split split = split_of(problems, 0.75, 5);
+  CHECK(split.training.size() == 48);
+  CHECK(split.test.size() == 16);
+  std::set<std::size_t> learned;
+  for (const std::size_t p : split.training) learned.insert(problems.group[p]);
+  for (const std::size_t p : split.test) CHECK(learned.count(problems.group[p]) == 0);
+  CHECK(split_of(problems, 0.75, 5).test == split.test);
+  CHECK(split_of(problems, 0.75, 6).test != split.test);
+  std::vector<std::size_t> left_out;
+  for (const Split& fold : folds_of(problems, split.training, 3, 1)) {
+    left_out.insert(left_out.end(), fold.test.begin(), fold.test.end());
+    CHECK(fold.test.size() + fold.training.size() == split.training.size());
+  }
+  std::sort(left_out.begin(), left_out.end());
+  CHECK(left_out == split.training);
+}
+
+TEST_CASE("a forest finds the product that parts two methods, at sizes that it has not seen") {
+  const Problems problems = two_sides();
+  const Split split = split_of(problems, 0.8, 1);
+  for (const bool greedy : {false, true}) {
+    ForestRecipe recipe;
+    recipe.greedy = greedy;
+    const QualityForest forest(problems, split.training, recipe, 1);
+    double quality = 0;
+    for (const std::size_t p : split.test) {
+      const std::size_t choice = forest.choose(problems, p);
+      CHECK(problems.ns[p][choice] > 0);
+      quality += problems.quality(p, choice);
+    }
+    CHECK(quality / static_cast<double>(split.test.size()) > 0.9);
+  }
+  const QualityForest again(problems, split.training, {}, 1);
+  const QualityForest same(problems, split.training, {}, 1);
+  for (const std::size_t p : split.test) {
+    CHECK(again.choose(problems, p) == same.choose(problems, p));
+  }
+}
