@@ -34,6 +34,7 @@ void add_verbs(CommandLine& line, CliContext& context) {
   add_prune_verb(line, context);
   line.begin_group("Learn for boards that nobody has measured");
   add_learn_verb(line, context);
+  add_select_verb(line, context);
   add_decide_verb(line, context);
   add_simulate_verb(line, context);
   add_regret_verb(line, context);

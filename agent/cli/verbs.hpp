@@ -16,6 +16,7 @@ void add_import_verb(CommandLine& line, CliContext& context);
 void add_export_verb(CommandLine& line, CliContext& context);
 void add_explore_verb(CommandLine& line, CliContext& context);
 void add_learn_verb(CommandLine& line, CliContext& context);
+void add_select_verb(CommandLine& line, CliContext& context);
 void add_simulate_verb(CommandLine& line, CliContext& context);
 void add_inspect_verb(CommandLine& line, CliContext& context);
 void add_fractions_verb(CommandLine& line, CliContext& context);
