@@ -10,20 +10,6 @@
 namespace idletune::detail {
 namespace {
 
-// Gives the lane back on every way out.
-class LaneGuard {
- public:
-  explicit LaneGuard(Lanes& lanes) : lanes_(lanes), lane_(lanes.take()) {}
-  ~LaneGuard() { lanes_.give(lane_); }
-  LaneGuard(const LaneGuard&) = delete;
-  LaneGuard& operator=(const LaneGuard&) = delete;
-  std::uint32_t lane() const { return lane_; }
-
- private:
-  Lanes& lanes_;
-  std::uint32_t lane_;
-};
-
 // Whether a scalar may be passed where another type is expected: integers of the same size, whose
 // numbers differ in the last bit.
 bool stands_for(ScalarType given, ScalarType expected) {
@@ -89,33 +75,34 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
 }
 
 KernelState::~KernelState() {
-  for (std::size_t i = 0; i < table_.count(); ++i) {
-    ShapeSlot* slot = table_.at(i);
-    for (std::size_t t = 0; slot != nullptr && t < ShapeSlot::kTickets; ++t) {
-      if (slot->ticket_states[t].load(std::memory_order_acquire) == 2) {
-        discard(slot->tickets[t].profiles);
-      }
+  for (std::size_t i = 0; i < table_.capacity(); ++i) {
+    if (ShapeSlot* slot = table_.at(i)) discard_tickets(*slot);
+  }
+}
+
+void KernelState::discard_tickets(ShapeSlot& slot) const {
+  for (std::size_t t = 0; t < ShapeSlot::kTickets; ++t) {
+    if (slot.ticket_states[t].exchange(0, std::memory_order_acq_rel) == 2) {
+      discard(slot.tickets[t].profiles);
     }
   }
 }
 
 Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
                            Span<const Argument> arguments) {
-  const std::uint64_t hash = LaunchTable::hash(shape);
-  ShapeSlot* slot = table_.find(shape, hash);
-  if (slot == nullptr) {
-    if (table_.full()) return launch_unslotted(options, shape, arguments);
+  const LaneGuard guard(lanes_);
+  ShapeSlot* slot = table_.find(shape, LaunchTable::hash(shape));
+  if (slot == nullptr && !table_.full()) {
     Result<ShapeSlot*> made = slot_for(shape);
-    if (!made.ok()) {
-      return made.code() == StatusCode::out_of_memory ? launch_unslotted(options, shape, arguments)
-                                                      : unless_no_work(shape, made.status());
+    if (!made.ok() && made.code() != StatusCode::out_of_memory) {
+      return unless_no_work(shape, made.status());
     }
-    slot = *made;
+    if (made.ok()) slot = *made;
   }
   Argument all[kMaxArguments];
   if (Status status = take_arguments(arguments, all); !status.ok()) return status;
+  if (slot == nullptr) return launch_unslotted(guard.lane(), options, shape, all);
 
-  const LaneGuard guard(lanes_);
   const std::uint64_t launches = slot->launches.fetch_add(1, std::memory_order_relaxed);
   if (const MonotonicClock* clock = log_clock_.load(std::memory_order_relaxed)) {
     log_.write(clock->now(), slot);
@@ -129,6 +116,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
     }
   }
   const Variant* current = slot->current.load(std::memory_order_seq_cst);
+  if (current == &slot->fallback) current = look_for_class(*slot);
   // While a candidate is timed in place the incumbent is timed just as often, beside it.
   const bool watched = period != 0 ? turn == Turn::incumbent : take_sample(*slot, launches);
   return enqueue(*slot, guard.lane(), *current, all, options, watched);
@@ -319,12 +307,6 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   variant.plan = *plan;
   variant.simple = plan->all().size() == 1 && plan->first().spec.takes_all(argument_count_);
   variant.configuration = configuration;
-  for (std::size_t i = 0; i < given_count_; ++i) {
-    if (!given_[i].is_buffer) continue;
-    // A size that no memory has is told now, not at the first launch.
-    Result<std::uint64_t> bytes = package_->buffer_bytes(given_[i].index, shape, configuration);
-    if (!bytes.ok()) return bytes.status();
-  }
   for (std::size_t i = 0; i < derived_count_; ++i) {
     const std::size_t index = derived_[i];
     if (is_own_memory(package_->argument(index).kind)) continue;
@@ -337,6 +319,13 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
 
 // One step alone hands nothing on.
 Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const {
+  for (std::size_t i = 0; i < given_count_; ++i) {
+    if (!given_[i].is_buffer) continue;
+    // A size that no memory has is told now, not at the first launch.
+    const std::size_t index = given_[i].index;
+    const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
+    if (!bytes.ok()) return bytes.status();
+  }
   const LaunchPlan& plan = variant.plan;
   if (!plan.setup().empty()) {
     variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
@@ -364,7 +353,7 @@ Status KernelState::plan_default(const Shape& shape, Variant& variant) const {
 Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
   const std::uint64_t hash = LaunchTable::hash(shape);
   if (ShapeSlot* slot = table_.find(shape, hash)) return slot;
-  // Everything that may fail comes before a slot is taken: slots are never given back.
+  // Everything that may fail comes before a slot is taken.
   Variant fallback;
   if (Status status = plan_default(shape, fallback); !status.ok()) return status;
   if (Status status = take_scratch(shape, fallback, VariantScratch::kAlways); !status.ok())
@@ -381,6 +370,7 @@ Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
 }
 
 void KernelState::expect_launches(const Shape& shape, double launches) {
+  const LaneGuard guard(lanes_);
   const Result<ShapeSlot*> slot = slot_for(shape);
   if (!slot.ok()) return;
   const auto past = static_cast<double>((*slot)->launches.load(std::memory_order_relaxed));
@@ -388,6 +378,7 @@ void KernelState::expect_launches(const Shape& shape, double launches) {
 }
 
 void KernelState::constants_changed(const Shape& shape) {
+  const LaneGuard guard(lanes_);
   if (ShapeSlot* slot = table_.find(shape, LaunchTable::hash(shape))) {
     slot->constants_version.fetch_add(1, std::memory_order_release);
   }
@@ -396,23 +387,6 @@ void KernelState::constants_changed(const Shape& shape) {
 // Where a dimension of 0 leaves nothing to do, nothing is done.
 Status KernelState::unless_no_work(const Shape& shape, Status status) const {
   return package_->has_no_work(shape) ? Status() : std::move(status);
-}
-
-Status KernelState::launch_unslotted(const LaunchOptions& options, const Shape& shape,
-                                     Span<const Argument> arguments) {
-  Variant variant;
-  if (Status status = plan_default(shape, variant); !status.ok()) {
-    return unless_no_work(shape, std::move(status));
-  }
-  if (Status status = take_scratch(shape, variant, VariantScratch::kAlways); !status.ok())
-    return status;
-  Argument all[kMaxArguments];
-  if (Status status = take_arguments(arguments, all); !status.ok()) return status;
-  if (Status status = complete_arguments(shape, variant, all); !status.ok()) return status;
-  unslotted_.fetch_add(1, std::memory_order_relaxed);
-  const LaneGuard guard(lanes_);
-  bool begun = false;
-  return enqueue_variant(guard.lane(), variant, 0, all, options, nullptr, begun);
 }
 
 Result<KernelState::SharedPrograms> KernelState::programs_of(const Configuration& configuration) {

@@ -5,11 +5,13 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <idletune/agent.hpp>
 
+#include "agent/launch/class_variants.hpp"
 #include "agent/launch/launch_table.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/clock.hpp"
@@ -63,8 +65,9 @@ class KernelState {
 
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
 
-  // The slot of a shape, made if need be. Errors: invalid_argument or unsupported (the package
-  // cannot be launched with this shape), out_of_memory (max_shapes reached).
+  // The slot of a shape, made if need be; call it with a lane, or under the tuner's lock. Errors:
+  // invalid_argument or unsupported (the package cannot be launched with this shape), out_of_memory
+  // (max_shapes reached).
   Result<ShapeSlot*> slot_for(const Shape& shape);
   // What the application says (TunedKernel); any thread, without waiting.
   void expect_launches(const Shape& shape, double launches);
@@ -78,6 +81,11 @@ class KernelState {
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
                                          Selection selection);
 
+  // What launches may run for shapes that have no variant of their own, from now on. The tuner's
+  // thread, as for the next one.
+  void offer_for_classes(std::vector<ClassVariant> variants);
+  // Frees what no launch can still read of earlier offers.
+  void reclaim();
   Device& device() const { return device_; }
   const KernelPackage& package() const { return *package_; }
   const std::shared_ptr<const KernelPackage>& shared_package() const { return package_; }
@@ -87,11 +95,15 @@ class KernelState {
   const Lanes& lanes() const { return lanes_; }
   const LaunchLog& launch_log() const { return log_; }
   std::uint64_t unslotted_launches() const { return unslotted_.load(std::memory_order_relaxed); }
+  // Of them, those that ran a variant of the shape's class.
+  std::uint64_t class_launches() const { return class_.load(std::memory_order_relaxed); }
   // Launches write their time by this clock into the log (one reading each); null: they do not.
   // The clock must outlive the launches.
   void log_launches(const MonotonicClock* clock) {
     log_clock_.store(clock, std::memory_order_relaxed);
   }
+  // Drops the samples that nobody asked for; no launch of the slot may be under way.
+  void discard_tickets(ShapeSlot& slot) const;
   // False once a sampled launch came back without a profile: the queue has no profiling.
   bool profiling_available() const { return profiling_.load(std::memory_order_relaxed); }
 
@@ -108,8 +120,13 @@ class KernelState {
   // launches may make. Errors: out_of_memory, beyond the limit.
   Status take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const;
   Status unless_no_work(const Shape& shape, Status status) const;
-  Status launch_unslotted(const LaunchOptions& options, const Shape& shape,
-                          Span<const Argument> arguments);
+  Status launch_unslotted(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
+                          Argument* arguments);
+  Status launch_planned(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
+                        const Configuration& configuration, const trial::StepPrograms& programs,
+                        Argument* arguments, bool& begun) const;
+  // What the slot runs that nobody tuned: of its class if that is covered, else the default.
+  const Variant* look_for_class(ShapeSlot& slot);
   // What the application passes, checked for kind and type, to its places in all[argument_count_].
   Status take_arguments(Span<const Argument> given, Argument* all) const;
   // The rest, which the variant has; and the size of the buffers, once per variant.
@@ -156,6 +173,10 @@ class KernelState {
   };
   std::vector<BuiltPrograms> built_programs_;
   mutable ScratchUse scratch_use_;
+  std::atomic<const ClassVariants*> for_classes_{nullptr};
+  std::vector<std::unique_ptr<const ClassVariants>> offers_;  // the last one is in use
+  std::optional<Lanes::Quiescence> since_offer_;
+  std::uint32_t offer_count_ = 0;
   LaunchTable table_;
   Lanes lanes_;
   std::array<GivenArgument, kMaxArguments> given_{};
@@ -166,6 +187,7 @@ class KernelState {
   std::atomic<const MonotonicClock*> log_clock_{nullptr};
   std::atomic<bool> profiling_{true};
   std::atomic<std::uint64_t> unslotted_{0};
+  std::atomic<std::uint64_t> class_{0};
   LaunchLog log_;
 };
 

@@ -7,7 +7,7 @@ namespace {
 
 std::size_t table_size(std::size_t max_shapes) {
   std::size_t size = 16;
-  while (size < 2 * max_shapes) size *= 2;
+  while (size < 4 * max_shapes) size *= 2;
   return size;
 }
 
@@ -23,23 +23,20 @@ constexpr std::uint64_t kOver = ~std::uint64_t{0};
 }  // namespace
 
 LaunchTable::LaunchTable(std::size_t max_shapes)
-    : slots_(new ShapeSlot[table_size(max_shapes)]),
-      order_(new std::atomic<ShapeSlot*>[max_shapes]()),
+    : slots_(new ShapeSlot[max_shapes]),
+      entries_(new std::atomic<ShapeSlot*>[table_size(max_shapes)]()),
       mask_(table_size(max_shapes) - 1),
       max_shapes_(max_shapes) {}
 
 ShapeSlot* LaunchTable::claim(std::uint64_t hash) {
-  if (claimed_.fetch_add(1, std::memory_order_relaxed) >= max_shapes_) {
-    claimed_.fetch_sub(1, std::memory_order_relaxed);
-    return nullptr;
-  }
-  std::size_t i = static_cast<std::size_t>(hash) & mask_;
-  for (std::size_t probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
-    std::uint32_t expected = ShapeSlot::empty;
-    if (slots_[i].state.compare_exchange_strong(expected, ShapeSlot::claimed,
-                                                std::memory_order_acq_rel)) {
-      slots_[i].hash = hash;
-      return &slots_[i];
+  if (claimed_.fetch_add(1, std::memory_order_relaxed) < max_shapes_) {
+    for (std::size_t i = 0; i < max_shapes_; ++i) {
+      std::uint32_t expected = ShapeSlot::empty;
+      if (slots_[i].state.compare_exchange_strong(expected, ShapeSlot::claimed,
+                                                  std::memory_order_acq_rel)) {
+        slots_[i].hash = hash;
+        return &slots_[i];
+      }
     }
   }
   claimed_.fetch_sub(1, std::memory_order_relaxed);
@@ -48,11 +45,36 @@ ShapeSlot* LaunchTable::claim(std::uint64_t hash) {
 
 void LaunchTable::publish(ShapeSlot& slot) {
   slot.state.store(ShapeSlot::ready, std::memory_order_release);
-  // The lookup decides which of two equal shapes counts; only that one is shown to the tuner.
-  if (find(slot.shape, slot.hash) != &slot) return;
-  const std::size_t index = count_.fetch_add(1, std::memory_order_acq_rel);
-  slot.index = index;
-  order_[index].store(&slot, std::memory_order_release);
+  for (std::size_t i = 0; i <= mask_; ++i) {
+    std::size_t reach = reach_.load(std::memory_order_relaxed);
+    while (reach <= i && !reach_.compare_exchange_weak(reach, i + 1)) {
+    }
+    ShapeSlot* expected = nullptr;
+    if (entries_[(slot.hash + i) & mask_].compare_exchange_strong(expected, &slot)) break;
+  }
+  published_.fetch_add(1, std::memory_order_acq_rel);
+}
+
+void LaunchTable::unlist(ShapeSlot& slot) {
+  slot.state.store(ShapeSlot::leaving, std::memory_order_relaxed);
+  for (std::size_t i = 0; i <= mask_; ++i) {
+    ShapeSlot* expected = &slot;
+    if (entries_[(slot.hash + i) & mask_].compare_exchange_strong(expected, nullptr)) return;
+  }
+}
+
+void LaunchTable::give_back(ShapeSlot& slot) {
+  slot.launches.store(0, std::memory_order_relaxed);
+  slot.current.store(nullptr, std::memory_order_relaxed);
+  slot.eager_samples.store(16, std::memory_order_relaxed);
+  slot.enqueue_failures.store(0, std::memory_order_relaxed);
+  slot.fallback.take_over(Variant());
+  slot.of_class.take_over(Variant());
+  slot.class_taken.store(false, std::memory_order_relaxed);
+  slot.class_tried.store(0, std::memory_order_relaxed);
+  slot.noticed = false;
+  slot.state.store(ShapeSlot::empty, std::memory_order_release);
+  claimed_.fetch_sub(1, std::memory_order_relaxed);
 }
 
 std::uint32_t Lanes::take() {

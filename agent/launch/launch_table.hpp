@@ -34,7 +34,7 @@ struct Variant {
   // Whether a launch brought buffers that are large enough. They are not looked at again.
   mutable std::atomic<bool> buffers_fit{false};
 
-  // Before it is published.
+  // While nobody else sees it.
   void take_over(Variant&& other) {
     programs = std::move(other.programs);
     plan = other.plan;
@@ -43,6 +43,7 @@ struct Variant {
     configuration = other.configuration;
     selection = other.selection;
     derived = other.derived;
+    buffers_fit.store(false, std::memory_order_relaxed);
   }
 };
 
@@ -53,9 +54,10 @@ struct WatchTicket {
   Nanoseconds time{0};  // of the steps that were read
 };
 
-// One slot per shape that the application launches; claimed by the first launch, never given back.
+// One slot per shape that the application launches: claimed by the first launch, taken back by the
+// tuner when others need it more.
 struct alignas(64) ShapeSlot {
-  enum State : std::uint32_t { empty = 0, claimed = 1, ready = 2 };
+  enum State : std::uint32_t { empty = 0, claimed = 1, ready = 2, leaving = 3 };
   std::atomic<std::uint32_t> state{empty};
   std::atomic<std::uint64_t> launches{0};
   std::atomic<const Variant*> current{nullptr};   // never null once ready
@@ -71,8 +73,13 @@ struct alignas(64) ShapeSlot {
   std::atomic<double> said_launches{-1};
   std::uint64_t hash = 0;
   Shape shape;
-  Variant fallback;       // the default configuration for this shape
-  std::size_t index = 0;  // order of appearance
+  Variant fallback;  // the default configuration for this shape
+  // What was checked for the shape's class, planned for it. A launching thread fills it once, and
+  // changes `current` from the fallback to it.
+  Variant of_class;
+  std::atomic<bool> class_taken{false};       // by the thread that fills it
+  std::atomic<std::uint32_t> class_tried{0};  // the last list that had nothing for the shape
+  bool noticed = false;                       // by the tuner
 
   // Tickets of sampled launches: 0 free, 1 being written, 2 ready for the tuner.
   static constexpr std::size_t kTickets = 4;
@@ -80,7 +87,8 @@ struct alignas(64) ShapeSlot {
   std::array<WatchTicket, kTickets> tickets{};
 };
 
-// Fixed-capacity open-addressing table. Lookup and claim are lock-free and allocate nothing.
+// Fixed-capacity table. Lookup and claim are lock-free and allocate nothing. A slot that find()
+// gave may be used while the lane is held that was taken before, or under the tuner's lock.
 class LaunchTable {
  public:
   explicit LaunchTable(std::size_t max_shapes);
@@ -93,35 +101,42 @@ class LaunchTable {
     return h;
   }
   // The ready slot of the shape, or null.
-  ShapeSlot* find(const Shape& shape, std::uint64_t hash) {
-    std::size_t i = static_cast<std::size_t>(hash) & mask_;
-    for (std::size_t probes = 0; probes <= mask_; ++probes, i = (i + 1) & mask_) {
-      ShapeSlot& slot = slots_[i];
-      const std::uint32_t state = slot.state.load(std::memory_order_acquire);
-      if (state == ShapeSlot::empty) return nullptr;
-      if (state == ShapeSlot::ready && slot.hash == hash && slot.shape == shape) return &slot;
+  ShapeSlot* find(const Shape& shape, std::uint64_t hash) const {
+    const std::size_t reach = reach_.load(std::memory_order_acquire);
+    for (std::size_t i = 0; i < reach; ++i) {
+      ShapeSlot* slot = entries_[(hash + i) & mask_].load(std::memory_order_seq_cst);
+      if (slot != nullptr && slot->hash == hash && slot->shape == shape) return slot;
     }
     return nullptr;
   }
-  // A slot in state `claimed` that the caller fills and then publishes; null when the table is full
-  // or another thread is claiming right now. Two threads may claim two slots for the same shape;
-  // publish() settles which one counts.
+  // A slot in state `claimed` that the caller fills and then publishes; null when there is none.
+  // Two threads may claim two slots for the same shape; publish() settles which one counts.
   ShapeSlot* claim(std::uint64_t hash);
-  // Whether claim() finds no slot any more, for good: slots are never given back.
+  // Whether claim() finds no slot.
   bool full() const { return claimed_.load(std::memory_order_relaxed) >= max_shapes_; }
   // Makes a claimed slot visible. The lowest probe position of equal shapes wins lookups.
   void publish(ShapeSlot& slot);
-  // Published slots in order of appearance; the tuner's view. [0, count()).
-  std::size_t count() const { return count_.load(std::memory_order_acquire); }
-  ShapeSlot* at(std::size_t i) const { return order_[i].load(std::memory_order_acquire); }
+  // The tuner's view: slots that are ready, the others null. [0, capacity()).
+  std::size_t capacity() const { return max_shapes_; }
+  ShapeSlot* at(std::size_t i) const {
+    ShapeSlot& slot = slots_[i];
+    return slot.state.load(std::memory_order_acquire) == ShapeSlot::ready ? &slot : nullptr;
+  }
+  // How many were ever published.
+  std::size_t published() const { return published_.load(std::memory_order_acquire); }
+  // The tuner: no lookup that begins from now on finds it. Once all lanes were free, and none of
+  // its tickets is left: it may be claimed again.
+  void unlist(ShapeSlot& slot);
+  void give_back(ShapeSlot& slot);
 
  private:
   std::unique_ptr<ShapeSlot[]> slots_;
-  std::unique_ptr<std::atomic<ShapeSlot*>[]> order_;
+  std::unique_ptr<std::atomic<ShapeSlot*>[]> entries_;
   std::size_t mask_;
   std::size_t max_shapes_;
+  std::atomic<std::size_t> reach_{0};  // no entry is farther from where its hash says
   std::atomic<std::size_t> claimed_{0};
-  std::atomic<std::size_t> count_{0};
+  std::atomic<std::size_t> published_{0};
 };
 
 // Which of a program's kernel objects a launching thread uses (their arguments are not shared), and
@@ -152,6 +167,20 @@ class Lanes {
   };
   std::unique_ptr<Lane[]> lanes_;
   std::uint32_t count_;
+};
+
+// Gives the lane back on every way out.
+class LaneGuard {
+ public:
+  explicit LaneGuard(Lanes& lanes) : lanes_(lanes), lane_(lanes.take()) {}
+  ~LaneGuard() { lanes_.give(lane_); }
+  LaneGuard(const LaneGuard&) = delete;
+  LaneGuard& operator=(const LaneGuard&) = delete;
+  std::uint32_t lane() const { return lane_; }
+
+ private:
+  Lanes& lanes_;
+  std::uint32_t lane_;
 };
 
 }  // namespace idletune::detail

@@ -177,6 +177,10 @@ void CandidateTrial::note_setup(Nanoseconds setup) {
 }
 
 void CandidateTrial::check_next_seed() {
+  if (context_.checked_for_class) {
+    checked_ = 2;
+    return run_incumbent(State::finals);
+  }
   seed_ = 1 - seed_;
   state_ = context_.prepared[seed_] ? State::check : State::prepare;
 }

@@ -48,6 +48,9 @@ struct CandidateContext {
   bool candidate_compiled = false;  // in the runner that will make this trial
   bool incumbent_compiled = true;   // likewise
   std::array<bool, 2> prepared{};   // data of seeds[i] is there for this shape, likewise
+  // The candidate passed both checks at another shape of the class: one of them is made again,
+  // which warms up besides.
+  bool checked_for_class = false;
   // Launches that a setup of the candidate is for, and of the incumbent where that was not made
   // yet: each run of the finals counts its share of it. 0: setups count nothing here.
   double launches_left = 0;

@@ -11,6 +11,7 @@ const char* selection_name(Selection selection) {
     case Selection::fallback: return "default";
     case Selection::first_pick: return "first_pick";
     case Selection::tuned: return "tuned";
+    case Selection::shape_class: return "shape_class";
   }
   return "unknown";
 }

@@ -202,6 +202,7 @@ Status AgentState::write_explanation(const std::string& text, FileSync sync) con
 // --- one kernel ---
 
 Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
+  const MutexLock lock(mutex_);
   Result<ShapeSlot*> slot = kernel.slot_for(shape);
   if (!slot.ok()) {
     if (kernel.package().has_no_work(shape)) return {};
@@ -209,7 +210,6 @@ Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
     return Status(StatusCode::out_of_memory,
                   {"kernel '", kernel.name(), "': more shapes than the option max_shapes allows"});
   }
-  const MutexLock lock(mutex_);
   KernelTask* task = engine_->task_of(kernel);
   ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
   if (shape_task == nullptr) return Status(StatusCode::internal, "prepare: the shape has no task");
@@ -243,8 +243,9 @@ Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& 
 
 std::vector<Shape> AgentState::shapes(KernelState& kernel) const {
   std::vector<Shape> result;
+  const MutexLock lock(mutex_);
   LaunchTable& table = kernel.table();
-  for (std::size_t i = 0; i < table.count(); ++i) {
+  for (std::size_t i = 0; i < table.capacity(); ++i) {
     ShapeSlot* slot = table.at(i);
     if (slot != nullptr && table.find(slot->shape, slot->hash) == slot)
       result.push_back(slot->shape);

@@ -102,6 +102,7 @@ std::string status_json(const AgentStatus& status) {
   object.number("build_processor_seconds", status.build_processor_seconds);
   object.count("quarantined", status.quarantined);
   object.count("unslotted_launches", status.unslotted_launches);
+  object.count("class_launches", status.class_launches);
   return object.finish();
 }
 

@@ -171,6 +171,10 @@ std::optional<Proposal> TuningEngine::take_proposal(ShapeTask& task, TimeSource 
     return admission(task, configuration);
   };
   if (source == TimeSource::start_up) return task.search.next_first_pick(admit);
+  if (!task.class_hinted && task.runs_for_class()) {
+    task.class_hinted = true;
+    task.search.add_hint(task.slot.of_class.configuration);
+  }
   if (std::optional<Proposal> proposal = task.search.next(admit)) return proposal;
   return take_suspect(task);
 }
@@ -203,6 +207,9 @@ CandidateContext TuningEngine::candidate_context(const ShapeTask& task,
   context.candidate_compiled = contents.compiled(candidate);
   context.incumbent_compiled = contents.compiled(incumbent);
   context.prepared = contents.prepared(task.slot.shape);
+  const CheckedClass* checked =
+      task.kernel.known({task.kernel.state->package(), candidate, task.slot.shape});
+  context.checked_for_class = checked != nullptr && checked->right;
   return context;
 }
 

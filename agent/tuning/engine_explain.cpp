@@ -54,21 +54,23 @@ Status how_journal_is(const journal::Journal& journal) {
   return journal.storage_status().ok() ? journal.recovery().damage() : journal.storage_status();
 }
 
+void TuningEngine::note_shape(const ShapeTask& task, Nanoseconds time) {
+  if (task.launches() == 0) return;
+  journal::ShapeStatistics statistics;
+  statistics.kernel = task.identity.kernel;
+  statistics.shape = task.slot.shape;
+  statistics.launches = task.past_launches + task.launches();
+  statistics.sessions = task.past_sessions + 1;
+  const Nanoseconds active = time - task.first_seen;
+  statistics.active_seconds =
+      task.past_active_seconds + static_cast<std::uint64_t>(active.count() / 1000000000);
+  journal_.note_shape(statistics, time);
+}
+
 void TuningEngine::note(bool write_now) {
   const Nanoseconds time = now();
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      if (task->launches() == 0) continue;
-      journal::ShapeStatistics statistics;
-      statistics.kernel = task->identity.kernel;
-      statistics.shape = task->slot.shape;
-      statistics.launches = task->past_launches + task->launches();
-      statistics.sessions = task->past_sessions + 1;
-      const Nanoseconds active = time - task->first_seen;
-      statistics.active_seconds =
-          task->past_active_seconds + static_cast<std::uint64_t>(active.count() / 1000000000);
-      journal_.note_shape(statistics, time);
-    }
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) note_shape(*task, time);
   }
   journal_.note_ledger(accounts_.to_keep(), time);
   journal_.retry_storage(time);
@@ -96,8 +98,9 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
   text.shape = task.slot.shape;
   text.problem = kernel.package().problem_text(kernel.package().with_features(text.shape));
   text.model_refused = task.kernel.model_refused;
-  text.selection = task.variants.running().selection;
-  text.running = task.running();
+  const Variant& current = *task.slot.current.load(std::memory_order_acquire);
+  text.selection = current.selection;
+  text.running = current.configuration;
   text.running_text = to_text(kernel.package().space(), text.running);
   if (task.search.first_pick())
     text.first_pick_quality = pick_quality_name(task.search.first_pick()->quality);
@@ -226,6 +229,7 @@ AgentStatus TuningEngine::status() const {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     if (!kernel->runner_status.ok()) status.trials = kernel->runner_status;
     status.unslotted_launches += kernel->state->unslotted_launches();
+    status.class_launches += kernel->state->class_launches();
   }
   for (const std::unique_ptr<DeviceTask>& device : devices_) {
     if (device->ended()) ++status.ended_devices;

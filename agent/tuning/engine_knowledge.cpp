@@ -161,12 +161,16 @@ ShapeTask* TuningEngine::shape_task(KernelTask& kernel, ShapeSlot& slot) {
 
 void TuningEngine::notice_new_shapes() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    const std::size_t count = kernel->state->table().count();
-    while (kernel->slots_seen < count) {
-      ShapeSlot* slot = kernel->state->table().at(kernel->slots_seen);
-      if (slot == nullptr) break;  // counted, about to be listed
-      ++kernel->slots_seen;
-      shape_task(*kernel, *slot);
+    LaunchTable& table = kernel->state->table();
+    const std::size_t published = table.published();
+    const bool more = kernel->slots_seen != published;
+    kernel->slots_seen = published;
+    for (std::size_t i = 0; more && i < table.capacity(); ++i) {
+      ShapeSlot* slot = table.at(i);
+      if (slot == nullptr || slot->noticed) continue;
+      slot->noticed = true;
+      // Two threads launched the shape first: one slot is enough.
+      if (shape_task(*kernel, *slot) == nullptr) leave(*kernel, *slot);
     }
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
       const double said = task->slot.said_launches.exchange(-1, std::memory_order_relaxed);
@@ -211,7 +215,12 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
       task.search.add_hint(stale->trial.configuration);
     }
   }
-  for (const KnownMeasurement& known : measurements_of(task)) task.search.recall(known);
+  for (const KnownMeasurement& known : measurements_of(task)) {
+    task.search.recall(known);
+    if (known.observation.status == TrialStatus::correctness) {
+      note_check(task.kernel, known.configuration, task.slot.shape, false);
+    }
+  }
   if (std::optional<journal::ShapeStatistics> past =
           state.shape_statistics(task.identity.kernel, task.slot.shape)) {
     task.past_launches = past->launches;

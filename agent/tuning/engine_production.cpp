@@ -80,7 +80,10 @@ void TuningEngine::allow_setup(ShapeTask& task) {
 
 void TuningEngine::watch_production(ShapeTask& task) {
   const bool tuned = task.variants.adopted() != nullptr;
-  if (task.slot.enqueue_failures.exchange(0, std::memory_order_relaxed) > 0 && tuned) {
+  const bool refused = task.slot.enqueue_failures.exchange(0, std::memory_order_relaxed) > 0;
+  // What runs for its class is nothing that was adopted for it.
+  if (refused && task.runs_for_class()) task.variants.publish(nullptr);
+  if (refused && tuned) {
     if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
     demote(task, "the driver refused to launch it");
     return;

@@ -67,6 +67,8 @@ void TuningEngine::finish_build() {
   }
   task.work.emplace<Resting>();
   task.setup_time = build.install.setup;
+  // What was adopted had passed its checks at this shape.
+  note_check(task.kernel, build.install.configuration, task.slot.shape, true);
   publish(task, std::move(build.variant), build.install.time);
   if (build.install.recalled) return;
   task.least_saving += build.install.least_gain;
@@ -159,6 +161,7 @@ void TuningEngine::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Na
   if (!task.kernel.state->profiling_available()) task.watch.profiling_unavailable();
   task.credited_unprepared = 0;
   allow_setup(task);
+  offer_for_classes(task.kernel);
 }
 
 void TuningEngine::demote(ShapeTask& task, const char* why) {

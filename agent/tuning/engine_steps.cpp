@@ -108,6 +108,14 @@ void TuningEngine::conclude(ShapeTask& task, const StepResult& result, Journaled
     journaled.conclude(result.status, result.message);
   }
   task.search.step_ended(result);
+  const bool wrong = result.status == TrialStatus::correctness;
+  if (wrong || (result.status == TrialStatus::correct && result.checked_seeds == 2)) {
+    note_check(task.kernel, result.proposal.configuration, task.slot.shape, !wrong);
+  }
+  if (result.verdict == TrialVerdict::reject_slow && task.runs_for_class() &&
+      task.slot.of_class.configuration == result.proposal.configuration) {
+    task.variants.publish(nullptr);
+  }
   log_step(task, result);
   if (result.verdict != TrialVerdict::adopt) return;
   const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;

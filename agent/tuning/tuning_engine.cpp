@@ -244,6 +244,7 @@ void TuningEngine::housekeeping() {
       allow_setup(*task);
       task->variants.reclaim();
     }
+    if (!device_is_used(*kernel)) recycle(*kernel);
   }
   note(false);
 }

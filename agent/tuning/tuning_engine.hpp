@@ -9,6 +9,7 @@
 //   engine_steps.cpp       a step ends
 //   engine_publish.cpp     an accepted configuration reaches the launches
 //   engine_production.cpp  what launches tell
+//   engine_classes.cpp     what is known of one shape and counts for others; slots that come back
 //   engine_explain.cpp     what people and the journal are told
 #pragma once
 
@@ -84,6 +85,7 @@ class TuningEngine {
   void hold_back(Blocker blocker, std::string_view why);
   // Ledger and launch counts into the journal.
   void note(bool now);
+  void note_shape(const ShapeTask& task, Nanoseconds time);
   double expected_launches(const ShapeTask& task) const;
 
  private:
@@ -123,6 +125,15 @@ class TuningEngine {
   bool helpers_rest(TimeSource source) const;
   bool device_is_used(const KernelTask& kernel) const;
   void housekeeping();
+
+  // Classes of shapes, and slots.
+  void note_check(KernelTask& kernel, const Configuration& configuration, const Shape& shape,
+                  bool right);
+  void refute_classes(KernelTask& kernel);
+  void offer_for_classes(KernelTask& kernel);
+  void recycle(KernelTask& kernel);
+  bool may_leave(const ShapeTask& task) const;
+  void leave(KernelTask& kernel, ShapeSlot& slot);
 
   // Production.
   void drain_tickets(ShapeTask& task);

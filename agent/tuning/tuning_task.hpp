@@ -79,6 +79,7 @@ struct ShapeTask {
   std::uint32_t baseline_failures = 0;
   bool baseline_failed = false;  // for good
   bool exhausted = false;
+  bool class_hinted = false;  // what ran for its class was proposed
 
   // --- accounts ---
   double said_launches = -1;        // by the application; negative: it did not say
@@ -88,6 +89,8 @@ struct ShapeTask {
   std::uint64_t past_active_seconds = 0;
   std::uint64_t credited_launches = 0;
   std::uint64_t credited_unprepared = 0;  // of those, that ran the default for want of a setup
+  std::uint64_t launches_looked_at = 0;   // when unused slots were looked for
+  std::uint32_t unused_looks = 0;         // in a row
   Nanoseconds first_seen{0};
   Nanoseconds tuning_wall{0};
   Nanoseconds charged{0};
@@ -104,7 +107,20 @@ struct ShapeTask {
     return {setup_time.count() > 0 ? setup_time : kUnknownRuns * default_time, default_time,
             running_time};
   }
+  // Whether launches run what was adopted for another shape of the class.
+  bool runs_for_class() const {
+    return slot.current.load(std::memory_order_acquire) == &slot.of_class;
+  }
   std::uint64_t launches() const { return slot.launches.load(std::memory_order_relaxed); }
+};
+
+// A class of shapes, and what the checks of a configuration said at one of them.
+struct CheckedClass {
+  CheckedClass(const KernelPackage& package, const Configuration& values, const Shape& shape,
+               bool passed = true);
+  std::uint64_t configuration;  // digest
+  std::uint64_t key = 0;        // KernelPackage::class_key
+  bool right;
 };
 
 struct KernelTask {
@@ -118,6 +134,13 @@ struct KernelTask {
   InPlaceOptions in_place;
   std::vector<std::unique_ptr<ShapeTask>> shapes;
   std::size_t slots_seen = 0;
+  std::vector<CheckedClass> checked_classes;
+  const CheckedClass* known(const CheckedClass& wanted) const;  // null: not checked
+  bool classes_fail = false;                                    // one was right and wrong
+  std::vector<ShapeSlot*> leaving;  // slots that no lookup finds any more
+  std::optional<Lanes::Quiescence> since_leaving;
+  Nanoseconds looked_for_unused{0};
+  std::uint64_t unslotted_looked_at = 0;
   StageEstimates compile_estimates;  // handed on to new shapes
 
   bool can_tune() const { return runner_status.ok() && !device->ended(); }

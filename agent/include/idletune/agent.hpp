@@ -27,7 +27,8 @@ namespace idletune {
 enum class Selection : std::uint8_t {
   fallback = 0,    // the kernel's shape-generic default
   first_pick = 1,  // the model's pick, checked on this device
-  tuned = 2        // found by search here (this run or an earlier one), checked on this device
+  tuned = 2,       // found by search here (this run or an earlier one), checked on this device
+  shape_class = 3  // another shape's, checked for the class of shapes that this one belongs to
 };
 const char* selection_name(Selection selection);
 
@@ -134,7 +135,8 @@ struct AgentStatus {
   double helper_processor_seconds = 0;
   double build_processor_seconds = 0;
   std::uint64_t quarantined = 0;
-  std::uint64_t unslotted_launches = 0;  // ran the default because max_shapes was reached
+  std::uint64_t unslotted_launches = 0;  // of shapes beyond max_shapes
+  std::uint64_t class_launches = 0;      // of those, with a variant checked for the shape's class
 };
 
 namespace detail {

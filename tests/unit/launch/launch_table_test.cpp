@@ -28,7 +28,7 @@ TEST_CASE("a published shape is found and others are not") {
   CHECK(table.find({64, 32, 16}, LaunchTable::hash({64, 32, 16})) == slot);
   CHECK(table.find({64, 32}, LaunchTable::hash({64, 32})) == nullptr);
   CHECK(table.find({32, 64, 16}, LaunchTable::hash({32, 64, 16})) == nullptr);
-  CHECK(table.count() == 1);
+  CHECK(table.published() == 1);
   CHECK(table.at(0) == slot);
 }
 
@@ -42,7 +42,7 @@ TEST_CASE("a full table refuses further shapes and keeps those it has") {
   CHECK(add(table, {4}) == nullptr);
   CHECK(table.full());
   for (std::int64_t i = 1; i <= 3; ++i) CHECK(table.find({i}, LaunchTable::hash({i})) != nullptr);
-  CHECK(table.count() == 3);
+  CHECK(table.published() == 3);
 }
 
 TEST_CASE("a claimed slot that is not published yet is invisible") {
@@ -52,7 +52,7 @@ TEST_CASE("a claimed slot that is not published yet is invisible") {
   REQUIRE(slot != nullptr);
   slot->shape = shape;
   CHECK(table.find(shape, LaunchTable::hash(shape)) == nullptr);
-  CHECK(table.count() == 0);
+  CHECK(table.published() == 0);
 }
 
 TEST_CASE("threads that add the same shapes at once agree on the slots afterwards") {

@@ -100,6 +100,18 @@ TEST_CASE("a faster candidate passes all stages in order and is adopted") {
   CHECK(trial.compile_time() == us(10));
 }
 
+TEST_CASE("a candidate that was checked for its class is checked with one seed only") {
+  ScriptedRunner runner;
+  CandidateContext context = context_of(100);
+  context.checked_for_class = true;
+  const CandidateTrial trial = play(runner, context);
+  CHECK(runner.log == "CPKcciicciicci");
+  CHECK(trial.verdict() == TrialVerdict::adopt);
+  CHECK(trial.checked_all_seeds());
+  runner.check_status[1] = TrialStatus::correctness;
+  CHECK(play(runner, context).status() == TrialStatus::correctness);
+}
+
 TEST_CASE("a hopeless candidate is dropped after one run and one check") {
   ScriptedRunner runner;
   runner.candidate_us = 401;

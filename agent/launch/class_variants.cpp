@@ -1,0 +1,72 @@
+#include "agent/launch/class_variants.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <utility>
+
+namespace idletune::detail {
+namespace {
+
+constexpr std::size_t kTries = 4;  // classes looked up for a launch
+
+// To 0.09, as exponent and mantissa of a float give it.
+float logarithm(float number) {
+  number += 1;
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, &number, sizeof(bits));
+  return static_cast<float>(bits) * (1.0f / (1u << 23));
+}
+
+}  // namespace
+
+ClassVariants::ClassVariants(std::uint32_t number, std::vector<ClassVariant> variants)
+    : number_(number), variants_(std::move(variants)) {
+  if (variants_.size() > kMax) variants_.resize(kMax);
+  for (const ClassVariant& variant : variants_) places_.push_back(place_of(variant.adopted_at));
+}
+
+ClassVariants::Place ClassVariants::place_of(const Shape& shape) {
+  Place place{};
+  std::size_t i = 0;
+  for (const std::int64_t value : shape.values()) place[i++] = logarithm(static_cast<float>(value));
+  for (std::size_t f = 0; f < shape.feature_count(); ++f) {
+    place[i++] = logarithm(static_cast<float>(shape.feature(f)));
+  }
+  return place;
+}
+
+const ClassVariant* ClassVariants::choose(const KernelPackage& package, const Shape& shape) const {
+  std::uint32_t out = refused_.load(std::memory_order_relaxed);
+  std::array<float, kMax> distance{};
+  if (variants_.size() > 1) {
+    const Place place = place_of(shape);
+    for (std::size_t i = 0; i < variants_.size(); ++i) {
+      for (std::size_t d = 0; d < shape.input_count(); ++d) {
+        distance[i] += std::fabs(place[d] - places_[i][d]);
+      }
+    }
+  }
+  for (std::size_t tries = 0; tries < kTries; ++tries) {
+    const ClassVariant* nearest = nullptr;
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < variants_.size(); ++i) {
+      if ((out >> i & 1) != 0) continue;
+      if (nearest == nullptr || distance[i] < distance[at]) nearest = &variants_[at = i];
+    }
+    if (nearest == nullptr) return nullptr;
+    out |= std::uint32_t{1} << at;
+    const std::uint64_t key = package.class_key(shape, nearest->configuration,
+                                                {nearest->tiles.data(), nearest->tiles.size()});
+    const std::vector<std::uint64_t>& classes = nearest->classes;
+    if (std::find(classes.begin(), classes.end(), key) != classes.end()) return nearest;
+  }
+  return nullptr;
+}
+
+void ClassVariants::refused(const ClassVariant& variant) const {
+  const auto place = static_cast<std::uint32_t>(&variant - variants_.data());
+  refused_.fetch_or(std::uint32_t{1} << place, std::memory_order_relaxed);
+}
+
+}  // namespace idletune::detail

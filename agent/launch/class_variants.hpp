@@ -1,0 +1,50 @@
+// What launches may run for shapes that nobody tuned: variants that were checked for their class.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "agent/launch/launch_table.hpp"
+
+namespace idletune::detail {
+
+// An adopted variant, and the classes for which its configuration passed its checks.
+struct ClassVariant {
+  std::shared_ptr<const trial::StepPrograms> programs;
+  Configuration configuration;
+  Shape adopted_at;
+  std::vector<std::int64_t> tiles;     // KernelPackage::class_tiles
+  std::vector<std::uint64_t> classes;  // KernelPackage::class_key
+};
+
+// Immutable, but for what launches find out. Made by the tuner, read by launching threads that hold
+// a lane.
+class ClassVariants {
+ public:
+  static constexpr std::size_t kMax = 16;
+
+  // The first kMax of them count. `number`: not 0, another for each list of a kernel.
+  ClassVariants(std::uint32_t number, std::vector<ClassVariant> variants);
+
+  std::uint32_t number() const { return number_; }
+  // Of those that cover the shape's class the one adopted at the nearest problem, by the ratios of
+  // dimensions and given features; null: none of the nearest few does.
+  const ClassVariant* choose(const KernelPackage& package, const Shape& shape) const;
+  // The driver refused it for some shape: it is not chosen any more.
+  void refused(const ClassVariant& variant) const;
+
+ private:
+  using Place = std::array<float, kMaxDimensions + kMaxFeatures>;  // binary logarithms, roughly
+  static Place place_of(const Shape& shape);
+
+  const std::uint32_t number_;
+  std::vector<ClassVariant> variants_;
+  std::vector<Place> places_;
+  mutable std::atomic<std::uint32_t> refused_{0};  // bits
+};
+
+}  // namespace idletune::detail

@@ -1,0 +1,139 @@
+// What is known of one shape and counts for others, and slots that come back.
+#include "tests/unit/tuning/played_engine.hpp"
+
+using namespace idletune;
+using idletune::test::board_that;
+using idletune::test::Disk;
+using idletune::test::played;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Shape kShape{64};
+const Shape kOther{128};  // of the same class
+
+void tune(PlayedEngine& engine) {
+  REQUIRE(engine.launch(kShape, 1000).ok());
+  for (int i = 0; i < 1000 && engine.task().variants.adopted() == nullptr; ++i) engine.tune(100ms);
+  REQUIRE(engine.task().variants.adopted() != nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("What one shape adopted runs for others of its class at their first launch") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  tune(engine);
+  REQUIRE(engine.launch(kOther).ok());
+  CHECK(engine.explain(kOther).selection == Selection::shape_class);
+  CHECK(engine.explain(kOther).running == engine.explain(kShape).running);
+  REQUIRE(engine.launch({1}).ok());  // one element alone
+  CHECK(engine.explain({1}).selection == Selection::fallback);
+}
+
+TEST_CASE("A shape that ran its class's variant is tuned all the same, that one first") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  tune(engine);
+  REQUIRE(engine.launch(kOther, 100000).ok());
+  for (int i = 0; i < 1000 && engine.task(kOther).variants.adopted() == nullptr; ++i) {
+    engine.tune(100ms);
+  }
+  CHECK(engine.explain(kOther).selection == Selection::tuned);
+  CHECK(engine.task(kOther).class_hinted);
+}
+
+TEST_CASE("After a restart what was adopted counts for its class again") {
+  const auto disk = std::make_shared<Disk>();
+  const auto board = board_that();
+  {
+    PlayedEngine engine(*board, disk);
+    tune(engine);
+    engine.engine->note(true);
+  }
+  PlayedEngine engine(*board, disk, {}, 2);
+  REQUIRE(engine.launch(kOther).ok());
+  CHECK(engine.explain(kOther).selection == Selection::shape_class);
+}
+
+TEST_CASE("A class of which a check fails counts for nothing any more") {
+  bool wrong = false;
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = played(configuration);
+    if (wrong && configuration != Configuration{1, 1}) trial.status = TrialStatus::correctness;
+    return trial;
+  });
+  PlayedEngine engine(*board);
+  tune(engine);
+  REQUIRE(engine.launch(kOther, 100000).ok());
+  REQUIRE(engine.launch({256}).ok());
+  CHECK(engine.explain({256}).selection == Selection::shape_class);
+  wrong = true;
+  for (int i = 0; i < 1000 && !engine.kernel->classes_fail; ++i) engine.tune(100ms);
+  CHECK(engine.explain(kOther).selection == Selection::fallback);
+  CHECK(engine.explain({256}).selection == Selection::fallback);
+  REQUIRE(engine.launch({512}).ok());
+  CHECK(engine.explain({512}).selection == Selection::fallback);
+  CHECK(engine.explain(kShape).selection == Selection::tuned);  // it was checked there
+}
+
+TEST_CASE("What was wrong at one shape is not right for the class because it is at another") {
+  bool wrong = true;
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = played(configuration);
+    if (wrong && configuration != Configuration{1, 1}) {
+      trial.status = TrialStatus::correctness;
+    }
+    return trial;
+  });
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch(kOther, 100000).ok());
+  for (int i = 0; i < 100; ++i) engine.tune(100ms);
+  CHECK_FALSE(engine.kernel->classes_fail);
+  wrong = false;
+  tune(engine);
+  CHECK(engine.kernel->classes_fail);
+  REQUIRE(engine.launch({256}).ok());
+  CHECK(engine.explain({256}).selection == Selection::fallback);
+}
+
+TEST_CASE("Slots of shapes that are not launched any more are given to others") {
+  AgentOptions options;
+  options.max_shapes = 2;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  const detail::LaunchTable& table = engine.kernel->state->table();
+  const auto has_slot = [&](const Shape& shape) {
+    return table.find(shape, detail::LaunchTable::hash(shape)) != nullptr;
+  };
+  for (std::int64_t n : {1, 2, 3}) REQUIRE(engine.launch({n}).ok());
+  CHECK_FALSE(has_slot({3}));
+  for (int i = 0; i < 6; ++i) {
+    REQUIRE(engine.launch({1}).ok());
+    REQUIRE(engine.launch({3}).ok());
+    (void)engine.idle(0ns);
+    board->clock.advance(2s);
+  }
+  CHECK(has_slot({1}));
+  CHECK_FALSE(has_slot({2}));
+  CHECK(has_slot({3}));
+  (void)engine.idle(0ns);
+  CHECK(engine.kernel->shapes.size() == 2);
+  CHECK(engine.explain({3}).launches >= 1);
+}
+
+TEST_CASE("The slot of a tuned shape is kept") {
+  AgentOptions options;
+  options.max_shapes = 1;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  tune(engine);
+  for (int i = 0; i < 10; ++i) {
+    REQUIRE(engine.launch(kOther).ok());
+    (void)engine.idle(0ns);
+    board->clock.advance(2s);
+  }
+  CHECK(engine.explain(kShape).selection == Selection::tuned);
+  CHECK(engine.kernel->state->class_launches() == 10);
+}
