@@ -1,0 +1,136 @@
+#include <idletune/krylov.h>
+
+#include <memory>
+#include <utility>
+
+#include <idletune/c_handles.hpp>
+#include <idletune/krylov.hpp>
+#if IDLETUNE_WITH_CUDA
+#include <idletune/cuda.hpp>
+#endif
+#if IDLETUNE_WITH_OPENCL
+#include <idletune/opencl.hpp>
+#endif
+
+struct idletune_krylov {
+  std::unique_ptr<idletune::ApplicationQueue> queue;
+  std::size_t rows;
+  std::size_t columns;
+  std::size_t entries;
+  idletune::krylov::Solver solver;
+};
+
+namespace {
+
+using idletune::reported;
+using idletune::Result;
+using idletune::Span;
+using idletune::Status;
+using idletune::StatusCode;
+using idletune::krylov::Solver;
+
+static_assert(IDLETUNE_KRYLOV_GMRES == static_cast<int>(idletune::krylov::Method::gmres) &&
+                  IDLETUNE_KRYLOV_F64 == static_cast<int>(idletune::krylov::Precision::f64) &&
+                  IDLETUNE_KRYLOV_OVERFLOW == static_cast<int>(idletune::krylov::Ended::overflow),
+              "the numbers of C follow those of C++");
+
+idletune_status refused(const char* what) {
+  return reported(Status(StatusCode::invalid_argument, what));
+}
+
+Result<std::unique_ptr<idletune::ApplicationQueue>> queue_of(
+    [[maybe_unused]] idletune::Device& device) {
+#if IDLETUNE_WITH_OPENCL
+  if (device.info().backend == "opencl") return idletune::opencl::application_queue(device);
+#endif
+#if IDLETUNE_WITH_CUDA
+  if (device.info().backend == "cuda") return idletune::cuda::application_queue(device);
+#endif
+  return {StatusCode::unsupported, "no queue for a device of this back end"};
+}
+
+// Copies what the arrays are said to hold; whether that is a matrix the solver checks.
+idletune::krylov::SparseMatrix matrix_of(std::int32_t rows, std::int32_t columns,
+                                         const std::int32_t* row_start, const std::int32_t* column,
+                                         const double* values) {
+  idletune::krylov::SparseMatrix matrix;
+  matrix.pattern.rows = rows;
+  matrix.pattern.columns = columns;
+  matrix.pattern.row_start.assign(row_start, row_start + rows + 1);
+  const std::int32_t entries = row_start[rows];
+  if (entries > 0) {
+    matrix.pattern.column.assign(column, column + entries);
+    matrix.values.assign(values, values + entries);
+  }
+  return matrix;
+}
+
+}  // namespace
+
+idletune_krylov_options idletune_krylov_defaults(void) {
+  return {IDLETUNE_KRYLOV_CG, 0, 1e-8, 10000, 30, 0};
+}
+
+idletune_status idletune_krylov_open(idletune_device* device, idletune_krylov_precision precision,
+                                     int32_t rows, int32_t columns, const int32_t* row_start,
+                                     const int32_t* column, const double* values,
+                                     idletune_krylov** krylov) {
+  if (device == nullptr) return refused("device is NULL");
+  if (krylov == nullptr || row_start == nullptr) return refused("krylov or row_start is NULL");
+  *krylov = nullptr;
+  if (rows < 0 || columns < 0) return refused("a matrix of negative size");
+  if (row_start[rows] > 0 && (column == nullptr || values == nullptr)) {
+    return refused("column or values is NULL");
+  }
+  idletune::Device& opened = idletune::device_of(device);
+  auto queue = queue_of(opened);
+  if (!queue.ok()) return reported(queue.status());
+  auto matrix = matrix_of(rows, columns, row_start, column, values);
+  const std::size_t entries = matrix.values.size();
+  idletune::krylov::SolverOptions options;
+  options.precision = static_cast<idletune::krylov::Precision>(precision);
+  auto solver = Solver::make(opened, **queue, std::move(matrix), options);
+  if (!solver.ok()) return reported(solver.status());
+  *krylov = new idletune_krylov{std::move(*queue), static_cast<std::size_t>(rows),
+                                static_cast<std::size_t>(columns), entries, std::move(*solver)};
+  return IDLETUNE_OK;
+}
+
+void idletune_krylov_close(idletune_krylov* krylov) { delete krylov; }
+
+idletune_status idletune_krylov_set_values(idletune_krylov* krylov, const double* values) {
+  if (krylov == nullptr || values == nullptr) return refused("krylov or values is NULL");
+  return reported(krylov->solver.set_values(Span<const double>(values, krylov->entries)));
+}
+
+idletune_status idletune_krylov_solve(idletune_krylov* krylov,
+                                      const idletune_krylov_options* options, const double* b,
+                                      double* x, idletune_krylov_report* report) {
+  if (krylov == nullptr || options == nullptr || b == nullptr || x == nullptr) {
+    return refused("krylov, options, b or x is NULL");
+  }
+  if (options->method < IDLETUNE_KRYLOV_CG || options->method > IDLETUNE_KRYLOV_GMRES) {
+    return refused("method is none, expected one of idletune_krylov_method");
+  }
+  idletune::krylov::SolveOptions how;
+  how.method = static_cast<idletune::krylov::Method>(options->method);
+  if (options->jacobi != 0) how.preconditioner = idletune::krylov::Preconditioner::jacobi;
+  how.tolerance = options->tolerance;
+  how.max_iterations = options->max_iterations;
+  how.restart = options->restart;
+  how.solves_to_come = options->solves_to_come;
+  const auto solved = krylov->solver.solve(Span<const double>(b, krylov->rows),
+                                           Span<double>(x, krylov->columns), how);
+  if (!solved.ok()) return reported(solved.status());
+  if (report != nullptr) {
+    *report = {static_cast<idletune_krylov_ended>(solved->ended), solved->iterations,
+               solved->residual, solved->true_residual};
+  }
+  return IDLETUNE_OK;
+}
+
+idletune_status idletune_krylov_multiply(idletune_krylov* krylov, const double* x, double* y) {
+  if (krylov == nullptr || x == nullptr || y == nullptr) return refused("krylov, x or y is NULL");
+  return reported(krylov->solver.multiply(Span<const double>(x, krylov->columns),
+                                          Span<double>(y, krylov->rows)));
+}
