@@ -52,8 +52,8 @@ struct StubLaunch {
   size_t local[3];
   unsigned wait_count;
   unsigned argument_count;
-  size_t argument_size[16];
-  unsigned char argument[16][16];
+  size_t argument_size[32];
+  unsigned char argument[32][16];
 };
 /* The last clEnqueueNDRangeKernel that succeeded. */
 void stub_last_launch(struct StubLaunch* launch);

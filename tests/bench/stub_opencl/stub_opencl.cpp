@@ -341,7 +341,7 @@ cl_int clGetMemObjectInfo(cl_mem memory, cl_mem_info what, size_t size, void* ou
 cl_int clSetKernelArg(cl_kernel kernel, cl_uint index, size_t size, const void* value) {
   if (const cl_int error = enter(kSetKernelArg)) return error;
   Object& object = *object_of(kernel);
-  if (index >= 16) return CL_INVALID_ARG_INDEX;
+  if (index >= 32) return CL_INVALID_ARG_INDEX;
   if (value != nullptr && size > sizeof object.argument[0]) return CL_INVALID_ARG_SIZE;
   object.argument_count = std::max(object.argument_count, index + 1);
   object.argument_size[index] = size;

@@ -54,8 +54,8 @@ struct Object {
   bool is_gemm = false;              // of a kernel
   long run_ns = 0;                   // of an event: of what ran; 0: STUB_RUN_NS
   cl_uint argument_count = 0;        // of a kernel
-  size_t argument_size[16] = {};
-  unsigned char argument[16][16] = {};
+  size_t argument_size[32] = {};
+  unsigned char argument[32][16] = {};
 };
 
 struct State {
