@@ -2,6 +2,7 @@
 // format against the product of its rows in double precision, inner products and sums of vectors.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -375,20 +376,36 @@ TEST_CASE("every parameter value of krylov_vectors is right for a tiny shape") {
   }
 }
 
-TEST_CASE("what tuning makes up for the kernels of krylov is a legal matrix, of every shape") {
-  for (const char* name : {"spmv_csr", "spmv_coo", "spmv_dia", "spmv_ell", "spmv_hyb"}) {
-    CAPTURE(name);
-    const auto package = open_package(xml_of("spmv", name, false));
+TEST_CASE("what tuning makes up for the kernels of krylov is a legal matrix") {
+  struct Made {
+    const char* name;
+    Shape shape;
+  };
+  for (const Made& made : {Made{"spmv_csr", {7, 5, 20, 3}}, Made{"spmv_coo", {7, 5, 20, 3}},
+                           Made{"spmv_ell", {7, 5, 20, 3}}, Made{"spmv_hyb", {7, 5, 20, 2, 6, 9}},
+                           Made{"spmv_csr", {7, 5, 2, 1}}, Made{"spmv_dia", {7, 5, 20, 4}}}) {
+    CAPTURE(made.name);
+    Shape shape = made.shape;
+    for (int i = 0; i < 8; ++i) shape.push_feature(1);
+    const auto package = open_package(xml_of("spmv", made.name, false));
     for (std::size_t i = 0; i < package->argument_count(); ++i) {
-      const ArgumentSpec& spec = package->argument(i);
-      if (spec.kind != ArgumentKind::buffer || spec.type != ScalarType::i32) continue;
-      std::vector<std::int32_t> filled(20);
-      trial::fill_elements(spec, static_cast<std::uint32_t>(i), 1, 0,
-                           MutableBytes(reinterpret_cast<std::uint8_t*>(filled.data()), 80));
-      // Columns index x, which has at least one element; rows and row starts ascend.
-      for (std::size_t k = 0; k < filled.size(); ++k) {
-        CHECK(filled[k] == (spec.name == "column" ? 0 : static_cast<std::int32_t>(k)));
+      const ArgumentSpec& argument = package->argument(i);
+      if (argument.kind != ArgumentKind::buffer || argument.type != ScalarType::i32) continue;
+      CAPTURE(argument.name);
+      const std::uint64_t bytes =
+          package->buffer_bytes(i, shape, package->default_configuration()).value();
+      std::vector<std::int32_t> filled(bytes / sizeof(std::int32_t));
+      trial::fill_elements(trial::fill_at(*package, i, shape, bytes), static_cast<std::uint32_t>(i),
+                           1, 0, {reinterpret_cast<std::uint8_t*>(filled.data()), bytes});
+      // Columns are of x; rows and row starts ascend to the last one.
+      if (argument.name == "column") {
+        for (const std::int32_t column : filled) CHECK((column >= 0 && column < 5));
+        continue;
       }
+      CHECK(std::is_sorted(filled.begin(), filled.end()));
+      CHECK(filled.front() >= 0);
+      if (argument.name == "row_start") CHECK(filled.back() == made.shape.values()[2]);
+      if (argument.name == "row_of") CHECK(filled.back() == 6);
     }
   }
 }
