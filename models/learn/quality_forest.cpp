@@ -14,6 +14,7 @@ constexpr std::size_t kInnerFolds = 3;
 constexpr std::size_t kInnerTrees = 12;
 constexpr std::size_t kCuts = 24;      // tried per feature and node
 constexpr double kLeastGain = 0.0005;  // mean quality that a further method must add
+constexpr double kSteps = 1 << 20;     // that features are rounded to
 constexpr double kTiles[] = {16, 64};
 
 std::vector<double> features_of(const std::vector<double>& sizes) {
@@ -34,6 +35,8 @@ std::vector<double> features_of(const std::vector<double>& sizes) {
       features.push_back(size > 0 ? std::ceil(size / tile) * tile / size : 0);
     }
   }
+  // Sums of the same logarithms in another order are the same feature.
+  for (double& feature : features) feature = std::round(feature * kSteps) / kSteps;
   return features;
 }
 
@@ -203,27 +206,27 @@ std::size_t QualityForest::choose(const Problems& problems, std::size_t problem)
 }
 
 ForestRecipe choose_forest(const Problems& problems, const Rows& training, std::uint64_t seed) {
+  std::vector<ForestRecipe> recipes;
+  for (const bool greedy : {false, true}) {
+    for (const std::size_t leaf : {1, 3}) {
+      recipes.push_back({kInnerTrees, leaf, greedy, ForestRecipe().methods});
+    }
+  }
   ForestRecipe chosen;
   double best = -1;
   const std::vector<Split> folds = folds_of(problems, training, kInnerFolds, seed);
-  for (const bool greedy : {false, true}) {
-    for (const std::size_t leaf : {1, 3}) {
-      ForestRecipe recipe;
-      recipe.greedy = greedy;
-      recipe.leaf_rows = leaf;
-      recipe.trees = kInnerTrees;
-      double sum = 0;
-      for (const Split& fold : folds) {
-        if (fold.training.empty()) continue;
-        const QualityForest forest(problems, fold.training, recipe, seed);
-        for (const std::size_t p : fold.test) {
-          sum += problems.quality(p, forest.choose(problems, p));
-        }
+  for (const ForestRecipe& recipe : recipes) {
+    double sum = 0;
+    for (const Split& fold : folds) {
+      if (fold.training.empty()) continue;
+      const QualityForest forest(problems, fold.training, recipe, seed);
+      for (const std::size_t p : fold.test) {
+        sum += problems.quality(p, forest.choose(problems, p));
       }
-      if (sum <= best) continue;
-      best = sum;
-      chosen = recipe;
     }
+    if (sum <= best) continue;
+    best = sum;
+    chosen = recipe;
   }
   chosen.trees = ForestRecipe().trees;
   return chosen;

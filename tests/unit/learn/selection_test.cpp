@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -153,6 +154,26 @@ TEST_CASE("a group is never on both sides of a split, and a seed draws the same 
   }
   std::sort(left_out.begin(), left_out.end());
   CHECK(left_out == split.training);
+}
+
+TEST_CASE("sums of logarithms that differ in their last bit only part no rows") {
+  Problems problems;
+  problems.inputs = {"M", "N", "K"};
+  problems.members = {"direct"};
+  problems.member = {0, 0, 0};
+  for (const double m : {32.0, 96.0, 160.0, 224.0, 480.0}) {
+    for (const double n : {32.0, 96.0, 160.0, 224.0, 480.0}) {
+      for (const double k : {32.0, 96.0, 160.0, 224.0, 480.0}) {
+        problems.group.push_back(problems.count());
+        problems.sizes.push_back({m, n, k});
+        const double i = static_cast<double>(problems.count());
+        problems.ns.push_back({100 + 37 * std::fmod(i, 3), 110 + 31 * std::fmod(i, 4), 120.0});
+      }
+    }
+  }
+  const Split split = split_of(problems, 0.8, 1);
+  const QualityForest forest(problems, split.training, {}, 1);
+  for (const std::size_t p : split.test) CHECK(forest.choose(problems, p) < 3);
 }
 
 TEST_CASE("a forest finds the product that parts two methods, at sizes that it has not seen") {
