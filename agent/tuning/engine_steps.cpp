@@ -40,7 +40,7 @@ void TuningEngine::end_work(ShapeTask& task) {
   if (!done(task.work)) return;
   if (current_ == &task) current_ = nullptr;
   ShapeWork ended = std::move(task.work);
-  task.work.emplace<Resting>();
+  task.work = Resting();
   if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
     end_baseline(task, baseline->plan);
   } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
