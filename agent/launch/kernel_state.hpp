@@ -13,6 +13,7 @@
 
 #include "agent/launch/class_variants.hpp"
 #include "agent/launch/launch_table.hpp"
+#include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/clock.hpp"
 
@@ -72,6 +73,10 @@ class KernelState {
   // What the application says (TunedKernel); any thread, without waiting.
   void expect_launches(const Shape& shape, double launches);
   void constants_changed(const Shape& shape);
+  // Copies the package's captured buffers of a launch to come, after everything on the adopted
+  // queue. Errors: those of launch(); of CapturedArguments::make and check. Any thread.
+  Result<CapturedArguments> capture(const Shape& shape, Span<const Argument> arguments,
+                                    std::uint64_t limit_bytes) const;
   // False where the device has no compiler and the package no binary of `configuration` for it: not
   // worth proposing, since it could only be refused. Any thread.
   bool can_be_built(const Configuration& configuration) const;
@@ -135,6 +140,7 @@ class KernelState {
   struct GivenArgument;
   Status wrong_argument(GivenArgument rule, const Argument& given) const;
   Status refused(std::size_t index, TextPieces why) const;
+  Status refused_data(const Status& status) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
   // A profile per step that was asked for one and whose queue gives any.

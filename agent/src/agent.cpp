@@ -66,6 +66,9 @@ void TunedKernel::expect_launches(const Shape& shape, double launches) {
   kernel_->expect_launches(shape, launches);
 }
 void TunedKernel::constants_changed(const Shape& shape) { kernel_->constants_changed(shape); }
+Status TunedKernel::capture(const Shape& shape, Span<const Argument> arguments) {
+  return agent_->capture(*kernel_, shape, arguments);
+}
 void TunedKernel::allow_in_place(const InPlaceOptions& options) {
   agent_->allow_in_place(*kernel_, options);
 }

@@ -40,6 +40,7 @@ class AgentState {
 
   // For TunedKernel.
   Status prepare(KernelState& kernel, const Shape& shape);
+  Status capture(KernelState& kernel, const Shape& shape, Span<const Argument> arguments);
   void allow_in_place(KernelState& kernel, const InPlaceOptions& options);
   Result<Explanation> explain(const KernelState& kernel, const Shape& shape) const;
   std::vector<Shape> shapes(KernelState& kernel) const;

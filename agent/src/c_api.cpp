@@ -279,6 +279,20 @@ idletune_status idletune_constants_changed(idletune_kernel* kernel, const int64_
   return IDLETUNE_OK;
 }
 
+idletune_status idletune_capture(idletune_kernel* kernel, const idletune_problem* problem,
+                                 const idletune_argument* arguments, size_t argument_count) {
+  if (kernel == nullptr) return missing("kernel");
+  idletune::Problem made;
+  if (problem == nullptr || !make_problem(*problem, made)) return missing("shape");
+  if (arguments == nullptr || argument_count > idletune::kMaxArguments) {
+    return missing("arguments");
+  }
+  idletune::Argument list[idletune::kMaxArguments];
+  for (size_t i = 0; i < argument_count; ++i) list[i] = make_argument(arguments[i]);
+  return report(
+      kernel->kernel.capture(made, idletune::Span<const idletune::Argument>(list, argument_count)));
+}
+
 int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns) {
   if (agent == nullptr) return 0;
   return agent->agent.idle(std::chrono::nanoseconds(budget_ns)).used.count();

@@ -159,6 +159,9 @@ Admission TuningEngine::admission(const ShapeTask& task, const Configuration& co
   const journal::TrialKey key = trial.key();
   const journal::State& state = journal_.state();
   if (state.is_quarantined(key) || state.is_suspect(key)) return Admission::refused;
+  // Nor what was fatal on other data.
+  trial.driver ^= task.captured;
+  if (state.is_quarantined(trial.key())) return Admission::refused;
   if (configuration == task.running()) return Admission::refused;
   // A board without a compiler runs what came prebuilt.
   if (!task.kernel.state->can_be_built(configuration)) return Admission::impossible;

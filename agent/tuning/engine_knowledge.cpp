@@ -56,7 +56,8 @@ std::size_t TuningEngine::publish_adopted(KernelTask& kernel, Nanoseconds& left)
   journal_.state().for_each_adoption([&](const journal::Adoption& adoption) {
     if (adoption.trial.kernel == kernel.state->package().digest() &&
         adoption.trial.device == device.device_key() &&
-        adoption.trial.driver == device.driver_key()) {
+        adoption.trial.driver ==
+            (device.driver_key() ^ captured_digest(*kernel.state, adoption.trial.shape))) {
       adoptions.push_back(adoption);
     }
   });
@@ -203,12 +204,30 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
   const DeviceInfo& device = kernel.device().info();
   task.identity.kernel = kernel.package().digest();
   task.identity.device = device.device_key();
-  task.identity.driver = device.driver_key();
   task.identity.shape = task.slot.shape;
+  task.captured = captured_digest(kernel, task.slot.shape);
   task.first_seen = now();
   task.search.estimates().adopt_compile(task.kernel.compile_estimates);
   if (!kernel.profiling_available()) task.watch.profiling_unavailable();
 
+  if (std::optional<journal::ShapeStatistics> past =
+          journal_.state().shape_statistics(task.identity.kernel, task.slot.shape)) {
+    task.past_launches = past->launches;
+    task.past_sessions = past->sessions;
+    task.past_active_seconds = past->active_seconds;
+  }
+  recall(task);
+}
+
+// What was measured on other data is what another driver was.
+void TuningEngine::recall(ShapeTask& task) {
+  const KernelState& kernel = *task.kernel.state;
+  const DeviceInfo& device = kernel.device().info();
+  task.identity.driver = device.driver_key() ^ task.captured;
+  if (task.captured != 0) {
+    journal_.named({journal::NameKind::driver, task.identity.driver,
+                    joined({device.driver, ", captured arguments"})});
+  }
   const journal::State& state = journal_.state();
   if (std::optional<journal::Adoption> stale = state.stale_adoption(task.identity.shape_key())) {
     if (kernel.package().space().contains(stale->trial.configuration)) {
@@ -220,12 +239,6 @@ void TuningEngine::load_knowledge(ShapeTask& task) {
     if (known.observation.status == TrialStatus::correctness) {
       note_check(task.kernel, known.configuration, task.slot.shape, false);
     }
-  }
-  if (std::optional<journal::ShapeStatistics> past =
-          state.shape_statistics(task.identity.kernel, task.slot.shape)) {
-    task.past_launches = past->launches;
-    task.past_sessions = past->sessions;
-    task.past_active_seconds = past->active_seconds;
   }
   recall_default(task);
   recall_adoption(task);
@@ -284,11 +297,16 @@ bool TuningEngine::renew_one(ShapeTask* preferred) {
   ShapeTask* next = nullptr;
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      if (task->search.model() == kernel->model || !is<Resting>(task->work)) continue;
+      const bool current = task->search.model() == kernel->model && !task->lent;
+      if (current || !is<Resting>(task->work)) continue;
       if (next == nullptr || task.get() == preferred) next = task.get();
     }
   }
   if (next == nullptr) return false;
+  if (next->lent) {
+    begin_anew(*next);
+    return true;
+  }
   const std::vector<KnownMeasurement> known = measurements_of(*next);
   next->search.renew(next->kernel.model, known);
   next->exhausted = false;

@@ -93,6 +93,9 @@ TuningEngine::Next TuningEngine::start_stage(ShapeTask& task, TimeSource source,
     begin_sync();
     if (errand_) return Next::soon;  // once it is on the medium
   }
+  if (task.captured != 0 && !task.lent) {
+    request->captured = capture_path(*task.kernel.state, task.slot.shape);
+  }
   in_flight_.emplace(task, *request, source, now(), kernels_);
   const Status status = task.kernel.runner->start(*request);
   if (status.ok()) return Next::started;

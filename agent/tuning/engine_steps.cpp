@@ -62,12 +62,15 @@ void TuningEngine::end_baseline(ShapeTask& task, const ReferenceBaseline& plan) 
         result.status != TrialStatus::runtime || task.baseline_failures >= kBaselineTries;
     log(1, {task.kernel.state->name(), ": the default configuration failed (",
             trial_status_name(result.status), "): ", result.message});
+    if (result.status == TrialStatus::constraints) drop_capture(task);
     return;
   }
   task.default_time = result.time;
   if (task.variants.adopted() == nullptr) task.running_time = result.time;
   task.search.baseline_ended(result);
   record(task, result);
+  // Adopted on other data.
+  if (task.variants.adopted() != nullptr) begin_recheck(task);
 }
 
 void TuningEngine::end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled) {

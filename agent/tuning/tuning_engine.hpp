@@ -10,6 +10,7 @@
 //   engine_publish.cpp     an accepted configuration reaches the launches
 //   engine_production.cpp  what launches tell
 //   engine_classes.cpp     what is known of one shape and counts for others; slots that come back
+//   engine_capture.cpp     what the application lends of a shape's data
 //   engine_explain.cpp     what people and the journal are told
 #pragma once
 
@@ -72,6 +73,12 @@ class TuningEngine {
   // than the others. Blocks.
   void launch_ahead(ShapeTask& task);
 
+  // Where what the application lends of a problem is kept.
+  std::string capture_path(const KernelState& kernel, const Shape& shape) const;
+  // A file of that digest lies there, and making it took the application so long: the shape's
+  // search starts anew on these data when it is between two steps.
+  void capture_taken(ShapeTask& task, std::uint64_t digest, Nanoseconds took);
+
   // Makes tasks for the shapes that were launched for the first time. Uses no device.
   void notice_new_shapes();
   // The task of a slot, made if need be; null for a slot that is not the one that lookups find.
@@ -112,6 +119,10 @@ class TuningEngine {
   // Shapes and devices.
   void record_names(const KernelPackage& package, const DeviceInfo& device);
   void load_knowledge(ShapeTask& task);
+  std::uint64_t captured_digest(const KernelState& kernel, const Shape& shape) const;
+  void recall(ShapeTask& task);
+  void begin_anew(ShapeTask& task);
+  void drop_capture(ShapeTask& task);
   SearchSubject subject_of(const KernelState& kernel, const ShapeSlot& slot) const;
   std::vector<KnownMeasurement> measurements_of(const ShapeTask& task) const;
   void recall_default(ShapeTask& task);

@@ -47,7 +47,9 @@ struct ShapeTask {
 
   KernelTask& kernel;
   ShapeSlot& slot;
-  journal::Trial identity;  // without a configuration
+  journal::Trial identity;     // without a configuration
+  std::uint64_t captured = 0;  // digest of the arguments that it is tried on; 0: made-up ones
+  bool lent = false;           // since then it was lent others
 
   // --- what runs now ---
   PublishedVariants variants;

@@ -52,6 +52,7 @@ class CudaDevice final : public Device {
   std::size_t window_alignment_bytes() const override { return kWindowAlignmentBytes; }
   Status write(Buffer& buffer, std::size_t offset, Bytes data) override;
   Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override;
+  Status copy_out(const Argument& buffer, MutableBytes data) override;
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
   Status order(void* before, void* then) override;
@@ -141,6 +142,18 @@ Status CudaDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes d
                                              session_->tuning);
   if (error != kSuccess) return session_->checked(error, "cuMemcpyDtoHAsync");
   return session_->checked(driver.StreamSynchronize(session_->tuning), "cuStreamSynchronize");
+}
+
+Status CudaDevice::copy_out(const Argument& buffer, MutableBytes data) {
+  std::uintptr_t address = 0;
+  std::memcpy(&address, buffer.data(), sizeof address);
+  const ContextScope scope(*session_, ContextScope::Purpose::launch);
+  if (scope.error() != kSuccess) return scope.status();
+  const Driver& driver = *session_->driver;
+  const Error error = driver.MemcpyDtoHAsync(data.data(), static_cast<DeviceAddress>(address),
+                                             data.size(), session_->application);
+  if (error != kSuccess) return session_->checked(error, "cuMemcpyDtoHAsync");
+  return session_->checked(driver.StreamSynchronize(session_->application), "cuStreamSynchronize");
 }
 
 Status CudaDevice::start_run(CudaProgram& program, const Range& range,

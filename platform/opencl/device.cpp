@@ -81,6 +81,7 @@ class OpenclDevice final : public Device {
   std::size_t window_alignment_bytes() const override { return window_alignment_bytes_; }
   Status write(Buffer& buffer, std::size_t offset, Bytes data) override;
   Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override;
+  Status copy_out(const Argument& buffer, MutableBytes data) override;
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
   Status order(void* before, void* then) override;
@@ -194,6 +195,16 @@ Status OpenclDevice::read(const Buffer& buffer, std::size_t offset, MutableBytes
       session_->api->EnqueueReadBuffer(session_->tuning, memory_of(buffer), CL_TRUE, offset,
                                        data.size(), data.data(), 0, nullptr, nullptr),
       "clEnqueueReadBuffer");
+}
+
+Status OpenclDevice::copy_out(const Argument& buffer, MutableBytes data) {
+  cl_mem memory = nullptr;
+  std::memcpy(&memory, buffer.data(), sizeof memory);
+  Status status = order(nullptr, nullptr);
+  if (!status.ok()) return status;
+  return to_status(session_->api->EnqueueReadBuffer(session_->application, memory, CL_TRUE, 0,
+                                                    data.size(), data.data(), 0, nullptr, nullptr),
+                   "clEnqueueReadBuffer");
 }
 
 // Sets `poisoned` on timeout.

@@ -318,6 +318,12 @@ Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t
   return read_open_file(file, path, limit_bytes);
 }
 
+bool read_beginning(const std::string& path, MutableBytes out) {
+  const Descriptor file(open_retrying(AT_FDCWD, path.c_str(), O_RDONLY | O_NONBLOCK));
+  if (!file.ok()) return false;
+  return ::read(file.get(), out.data(), out.size()) == static_cast<ssize_t>(out.size());
+}
+
 std::uint64_t file_stamp(const std::string& path) {
   struct stat info {};
   if (::stat(path.c_str(), &info) != 0) return 0;

@@ -65,6 +65,8 @@ Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder);
 // thread. out_of_memory if the file is longer than `limit_bytes`; invalid_argument if it is not a
 // plain file.
 Result<std::vector<std::uint8_t>> read_file(const std::string& path, std::size_t limit_bytes);
+// Fills `out` from the file's first bytes; false if it has fewer, or cannot be read.
+bool read_beginning(const std::string& path, MutableBytes out);
 // Another number whenever a file took the place of another or was written to (inode, size, time of
 // change); 0 if there is none. One system call.
 std::uint64_t file_stamp(const std::string& path);

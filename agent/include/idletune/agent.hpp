@@ -186,6 +186,21 @@ class TunedKernel {
   // freed and another one that came by the same handle. Before the launch that finds the new
   // contents, on any thread; waits for nothing.
   void constants_changed(const Shape& shape);
+  // Lends what the package's captured buffers hold, for tuning this problem on real data: copies
+  // them to the state folder, where tuning in this and later processes finds them. `arguments` as
+  // for launch(); only buffers that the package calls captured are read, behind everything that is
+  // enqueued on the adopted queue, and none is written. Blocks until they are copied, which is
+  // charged like all tuning. What was measured of the problem on other data counts as of another
+  // driver. The same data once more change nothing. Nothing leaves the state folder. Any thread.
+  // Errors: those of launch(); invalid_argument (no captured buffer; an index out of range, by
+  // buffer and element); out_of_memory (above capture_limit_bytes, or max_shapes reached);
+  // unsupported (without a state folder, in another mode than `tune`); those of writing.
+  Status capture(const Shape& shape, Span<const Argument> arguments);
+  template <class... Arguments>
+  Status capture(const Shape& shape, Arguments... arguments) {
+    const Argument list[] = {Argument(arguments)...};
+    return capture(shape, Span<const Argument>(list, sizeof...(Arguments)));
+  }
   void allow_in_place(const InPlaceOptions& options);
 
   Result<Explanation> explain(const Shape& shape) const;

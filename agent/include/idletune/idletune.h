@@ -155,6 +155,11 @@ idletune_status idletune_expect_launches(idletune_kernel* kernel, const int64_t*
 idletune_status idletune_constants_changed(idletune_kernel* kernel, const int64_t* shape,
                                            size_t dimensions);
 
+/* Lends what the package's captured buffers hold, for tuning the problem on real data; see
+ * idletune::TunedKernel::capture. Blocks until they are copied. */
+idletune_status idletune_capture(idletune_kernel* kernel, const idletune_problem* problem,
+                                 const idletune_argument* arguments, size_t argument_count);
+
 /* Tunes for at most `budget_ns`, now; returns the nanoseconds used. */
 int64_t idletune_idle(idletune_agent* agent, int64_t budget_ns);
 /* Shares in 0..1, see idletune::BackgroundOptions. Under IDLETUNE_MODE=off or cached nothing is

@@ -83,6 +83,8 @@ struct AgentOptions {
   // tuned. As much again, for each kernel, may be taken by what the launch steps of its variants
   // hand on to each other; a configuration that needs more is not adopted.
   std::size_t scratch_limit_bytes = std::size_t{256} << 20;
+  // What TunedKernel::capture copies of one problem at most.
+  std::size_t capture_limit_bytes = std::size_t{64} << 20;
   // Shapes of one kernel that are kept and tuned at once; 1 to 4096. Further ones run what was
   // checked for their class, else the default, until one that is not launched any more makes room.
   // Each costs some kilobytes.

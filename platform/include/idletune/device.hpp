@@ -216,6 +216,12 @@ class Device {
   // Blocking copies on the tuning queue; [offset, offset + size) must lie inside the buffer.
   virtual Status write(Buffer& buffer, std::size_t offset, Bytes data) = 0;
   virtual Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) = 0;
+  // Copies the beginning of what the application passes as a buffer, which check_buffer has seen,
+  // behind everything that was enqueued on the adopted queue; waits for that. Any thread.
+  virtual Status copy_out(const Argument& buffer, MutableBytes data) {
+    (void)buffer, (void)data;
+    return Status(StatusCode::unsupported, "this device copies none of the application's buffers");
+  }
   // A window of `bytes` bytes into `parent`, at `offset`, that kernels see as a buffer of its own
   // (an OpenCL sub-buffer, a shifted device pointer): guard zones can then lie in front of it as
   // well. `offset` is a multiple of window_alignment_bytes(). The window must be destroyed before

@@ -62,6 +62,7 @@ class Device final : public idletune::Device {
   // launching threads. Without it there are no launches.
   std::function<Result<Nanoseconds>(const std::string& options)> launch_script;
   bool queue_has_profiling = true;
+  std::function<void()> copy_script;  // before an application's buffer is copied
   // What happened.
   std::atomic<std::uint32_t> compiles{0};  // these three from any thread
   std::vector<std::string> runs;           // entries
@@ -136,6 +137,13 @@ class Device final : public idletune::Device {
       return Status(StatusCode::invalid_argument, "read outside the buffer");
     }
     std::memcpy(data.data(), source.data() + offset, data.size());
+    return {};
+  }
+  Status copy_out(const Argument& buffer, MutableBytes data) override {
+    if (copy_script) copy_script();
+    const std::uint8_t* start = nullptr;
+    std::memcpy(&start, buffer.data(), sizeof start);
+    std::memcpy(data.data(), start, data.size());
     return {};
   }
 

@@ -1,0 +1,195 @@
+// An application that lends its data, on a played board where other configurations are best on
+// them.
+#include <doctest/doctest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "models/package/captured_arguments.hpp"
+#include "platform/os/storage.hpp"
+#include "tests/unit/agent/played_kernel.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace idletune;
+using idletune::test::agent_on;
+using idletune::test::board_that;
+using idletune::test::played_time;
+using idletune::test::TemporaryFolder;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Shape kShape{64};
+
+std::vector<std::uint8_t> package(bool captured = true) {
+  KernelDescription description;
+  description.name = "play";
+  description.source = "nobody compiles this";
+  description.entry = "play";
+  description.dimensions = {"N"};
+  for (const char* name : {"A", "B"}) {
+    DescribedParameter parameter{name, ParameterKind::other, {}, 1};
+    for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
+    description.parameters.push_back(parameter);
+  }
+  description.launch.global = {"N"};
+  description.launch.local = {"1"};
+  DescribedArgument argument;
+  argument.name = "columns";
+  argument.type = ScalarType::i32;
+  argument.size = "N";
+  argument.captured = captured;
+  if (captured) argument.index_below = "N";
+  description.arguments.push_back(argument);
+  argument = DescribedArgument();
+  argument.name = "y";
+  argument.access = Access::inout;
+  argument.size = "N";
+  description.arguments.push_back(argument);
+  auto bytes = pack(description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  return std::move(*bytes);
+}
+
+struct Application {
+  explicit Application(const AgentOptions& options, bool captured = true) : board(board_that()) {
+    board->on_stage = [](const TrialRequest& request, TrialOutcome& outcome) {
+      if (request.captured.empty()) return;
+      const Configuration& c = request.configuration;
+      for (Nanoseconds& sample : outcome.samples) sample = played_time(c[0] + 6, c[1] + 6);
+    };
+    board->device.copy_script = [this] { board->clock.advance(3ms); };
+    agent.emplace(agent_on(*board, options));
+    auto loaded = agent->kernel(board->device, package(captured));
+    REQUIRE_MESSAGE(loaded.ok(), loaded.status().to_string());
+    kernel.emplace(*loaded);
+    columns = *board->device.allocate(256);
+    y = *board->device.allocate(256);
+    set(5, 7);
+  }
+  void set(std::size_t at, std::int32_t value) {
+    std::vector<std::int32_t> values(64, 0);
+    values[at] = value;
+    const Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()), 256);
+    REQUIRE(board->device.write(*columns, 0, bytes).ok());
+  }
+  Status capture() { return kernel->capture(kShape, columns->argument(), y->argument()); }
+  Configuration running() const { return kernel->explain(kShape)->running; }
+  // Whether all stages since the last call were made on captured data.
+  std::string stages() {
+    std::string kinds;
+    for (const TrialRequest& request : board->requested) {
+      const char kind = request.captured.empty() ? '-' : 'c';
+      if (kinds.empty() || kinds.back() != kind) kinds += kind;
+    }
+    board->requested.clear();
+    return kinds;
+  }
+
+  std::unique_ptr<test::PlayedBoard> board;
+  std::optional<Agent> agent;
+  std::optional<TunedKernel> kernel;
+  std::unique_ptr<Buffer> columns, y;
+};
+
+}  // namespace
+
+TEST_CASE("a problem is tuned anew on what the application lends, and a restart knows both") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  Configuration adopted;
+  {
+    Application application(options);
+    REQUIRE(application.kernel->prepare(kShape).ok());
+    application.agent->tune_now(10h);
+    CHECK(application.running() == Configuration{8, 8});
+    CHECK(application.stages() == "-");
+    const Status lent = application.capture();
+    CHECK_MESSAGE(lent.ok(), lent.to_string());
+    application.agent->tune_now(10h);
+    CHECK(application.stages() == "c");
+    adopted = application.running();
+    CHECK(adopted == Configuration{2, 2});
+    CHECK(application.kernel->explain(kShape)->default_ms ==
+          doctest::Approx(static_cast<double>(played_time(7, 7).count()) / 1e6));
+    // The same once more changes nothing.
+    CHECK(application.capture().ok());
+    application.agent->tune_now(10h);
+    CHECK(application.stages().empty());
+  }
+  Application second(options);
+  REQUIRE(second.kernel->prepare(kShape).ok());
+  CHECK(second.running() == adopted);
+  CHECK(second.capture().ok());
+  second.agent->tune_now(10h);
+  CHECK(second.stages().empty());
+  CHECK(second.running() == adopted);
+}
+
+TEST_CASE("what it takes to lend data is charged") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  Application application(options);
+  const double before = application.agent->status().charged_seconds;
+  REQUIRE(application.capture().ok());
+  CHECK(application.agent->status().charged_seconds - before == doctest::Approx(0.003));
+}
+
+TEST_CASE("data that cannot be lent are refused in one line, and nothing is kept") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  {
+    Application application(options);
+    application.set(9, 64);
+    CHECK(application.capture().to_string() ==
+          "invalid_argument: kernel 'play': captured buffer 'columns': element 9 is 64, expected 0 "
+          "to "
+          "63");
+    CHECK(application.kernel->capture(kShape, application.columns->argument()).code() ==
+          StatusCode::invalid_argument);
+    CHECK(application.kernel->capture(kShape, 1, application.y->argument()).code() ==
+          StatusCode::invalid_argument);
+  }
+  {
+    Application application(options, false);
+    CHECK(application.capture().to_string() ==
+          "invalid_argument: kernel 'play': its package has no captured buffer");
+  }
+  options.capture_limit_bytes = 255;
+  CHECK(Application(options).capture().code() == StatusCode::out_of_memory);
+  CHECK_FALSE(std::filesystem::exists(folder.file("captures")));
+  options = AgentOptions();
+  CHECK(Application(options).capture().code() == StatusCode::unsupported);
+}
+
+TEST_CASE("a file of lent data that is damaged costs nothing but itself") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  Application application(options);
+  REQUIRE(application.capture().ok());
+  application.board->on_stage = [](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.captured.empty() || request.stage == TrialStage::compile) return;
+    outcome = TrialOutcome();
+    outcome.stage = TrialStage::prepare;
+    outcome.status = TrialStatus::constraints;
+    outcome.message = "damaged";
+    outcome.wall = 1ms;
+  };
+  application.agent->tune_now(10h);
+  CHECK(application.stages() == "c-");
+  CHECK(application.running() == Configuration{8, 8});
+  // And lending it again writes it again.
+  application.board->on_stage = nullptr;
+  REQUIRE(application.capture().ok());
+  application.agent->tune_now(10h);
+  CHECK(application.stages() == "c");
+}

@@ -1,0 +1,66 @@
+// An application that lends the values of its histogram: tuned in the helper, on this machine's
+// OpenCL device.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/agent.hpp>
+#include <idletune/opencl.hpp>
+
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
+#include "tests/paths.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace idletune;
+
+TEST_CASE("a histogram is tuned on the values that the application lends") {
+  const auto description =
+      read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/histogram/histogram.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  auto package = pack(*description);
+  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
+  auto device = opencl::open(0);
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  const test::TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  auto agent = Agent::open(options);
+  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
+  auto kernel = agent->kernel(**device, std::move(*package));
+  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+
+  const Shape shape({50000, 1000});
+  const std::vector<std::int32_t> values(50000, 999);  // all in the last bin
+  std::vector<std::int32_t> counts(1000, 0);
+  auto in = (*device)->allocate(values.size() * 4);
+  auto out = (*device)->allocate(counts.size() * 4);
+  REQUIRE((in.ok() && out.ok()));
+  const auto bytes = [](const std::vector<std::int32_t>& of) {
+    return Bytes(reinterpret_cast<const std::uint8_t*>(of.data()), of.size() * 4);
+  };
+  REQUIRE((*device)->write(**in, 0, bytes(values)).ok());
+  REQUIRE((*device)->write(**out, 0, bytes(counts)).ok());
+  const Status lent = kernel->capture(shape, (*in)->argument(), (*out)->argument());
+  REQUIRE_MESSAGE(lent.ok(), lent.to_string());
+  agent->tune_now(std::chrono::seconds(2));
+  const auto known = kernel->explain(shape);
+  REQUIRE_MESSAGE(known.ok(), known.status().to_string());
+  CHECK(known->default_ms > 0);
+  CHECK(known->evaluated > 0);
+  CHECK(known->rejected < known->evaluated);
+  // What runs counts right, and nothing of it was written by tuning.
+  REQUIRE(kernel->launch(shape, (*in)->argument(), (*out)->argument()).ok());
+  REQUIRE(kernel->launch(shape, (*in)->argument(), (*out)->argument()).ok());
+  CHECK((*device)
+            ->copy_out((*out)->argument(),
+                       MutableBytes(reinterpret_cast<std::uint8_t*>(counts.data()), 4000))
+            .ok());
+  CHECK(counts[999] == 100000);
+  MESSAGE("runs: " << known->running_text << ", default " << known->default_ms << " ms, now "
+                   << known->running_ms << " ms after " << known->evaluated << " configurations");
+}
