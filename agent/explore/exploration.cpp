@@ -3,17 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "agent/explore/pace.hpp"
+
 namespace idletune::explore {
 namespace {
-
-constexpr Nanoseconds kSyncInterval = std::chrono::seconds(2);
-constexpr Nanoseconds kPollSlice = std::chrono::milliseconds(200);
-
-std::int64_t unix_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 const char* stage_name(TrialStage stage) {
   switch (stage) {

@@ -4,21 +4,14 @@
 #include <numeric>
 #include <utility>
 
+#include "agent/explore/pace.hpp"
 #include "models/core/digest.hpp"
 #include "models/core/random.hpp"
 
 namespace idletune::explore {
 namespace {
 
-constexpr Nanoseconds kSyncInterval = std::chrono::seconds(2);
-constexpr Nanoseconds kPollSlice = std::chrono::milliseconds(200);
 constexpr std::size_t kLeastSmallShapes = 8;  // where all are large, the smallest count as small
-
-std::int64_t unix_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string digest_of_shapes(const std::vector<Shape>& shapes) {
   std::string bytes;

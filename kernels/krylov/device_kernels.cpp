@@ -1,6 +1,6 @@
 #include "kernels/krylov/device_kernels.hpp"
+#include "kernels/krylov/stopwatch.hpp"
 
-#include <chrono>
 #include <string>
 #include <utility>
 
@@ -43,10 +43,9 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
   request.entry = source.entry;
   request.options = options;
   request.lanes = 1;
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   auto program = device_.compile(request);
-  compile_seconds_ +=
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  compile_seconds_ += seconds_since(begin);
   if (!program.ok()) return program.status();
   if (static_cast<std::uint64_t>(variant.work_group) > (*program)->max_work_group_size()) {
     return {StatusCode::unsupported,

@@ -1,18 +1,16 @@
 #include "kernels/krylov/product.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <utility>
 
 #include "kernels/krylov/formats.hpp"
 #include "kernels/krylov/product_check.hpp"
+#include "kernels/krylov/stopwatch.hpp"
 
 namespace idletune::krylov {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr double kHopedGain = 0.2;   // of a further kernel, as a share of the best one's time
 constexpr double kReserve = 1.25;    // expected gain over cost that a conversion must promise
@@ -24,10 +22,6 @@ constexpr double kEffort[kSparseFormats] = {1, 1.4, 1, 1, 1.15};
 
 constexpr KernelVariant kVariants[] = {{0, 64},  {0, 256}, {0, 16}, {1, 16},  {1, 32},  {0, 128},
                                        {0, 512}, {0, 32},  {1, 64}, {1, 128}, {1, 256}, {1, 512}};
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 std::string text(const char* format, double a, double b, double c = 0, double d = 0) {
   char line[256];

@@ -9,18 +9,13 @@
 #include "kernels/krylov/iterations.hpp"
 #include "kernels/krylov/product.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
+#include "kernels/krylov/stopwatch.hpp"
 #include "kernels/krylov/system_check.hpp"
 
 namespace idletune::krylov {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr double kStagnated = 1.05;  // true residual over the tolerance: more than rounding
-
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
 
 double norm_of(Span<const double> values) {
   double largest = 0;
