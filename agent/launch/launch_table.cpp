@@ -50,7 +50,7 @@ void LaunchTable::publish(ShapeSlot& slot) {
     while (reach <= i && !reach_.compare_exchange_weak(reach, i + 1)) {
     }
     ShapeSlot* expected = nullptr;
-    if (entries_[(slot.hash + i) & mask_].compare_exchange_strong(expected, &slot)) break;
+    if (entry(slot.hash, i).compare_exchange_strong(expected, &slot)) break;
   }
   published_.fetch_add(1, std::memory_order_acq_rel);
 }
@@ -59,7 +59,7 @@ void LaunchTable::unlist(ShapeSlot& slot) {
   slot.state.store(ShapeSlot::leaving, std::memory_order_relaxed);
   for (std::size_t i = 0; i <= mask_; ++i) {
     ShapeSlot* expected = &slot;
-    if (entries_[(slot.hash + i) & mask_].compare_exchange_strong(expected, nullptr)) return;
+    if (entry(slot.hash, i).compare_exchange_strong(expected, nullptr)) return;
   }
 }
 

@@ -104,7 +104,7 @@ class LaunchTable {
   ShapeSlot* find(const Shape& shape, std::uint64_t hash) const {
     const std::size_t reach = reach_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < reach; ++i) {
-      ShapeSlot* slot = entries_[(hash + i) & mask_].load(std::memory_order_seq_cst);
+      ShapeSlot* slot = entry(hash, i).load(std::memory_order_seq_cst);
       if (slot != nullptr && slot->hash == hash && slot->shape == shape) return slot;
     }
     return nullptr;
@@ -130,6 +130,11 @@ class LaunchTable {
   void give_back(ShapeSlot& slot);
 
  private:
+  // The i-th place that a shape of this hash may have.
+  std::atomic<ShapeSlot*>& entry(std::uint64_t hash, std::size_t i) const {
+    return entries_[static_cast<std::size_t>(hash + i) & mask_];
+  }
+
   std::unique_ptr<ShapeSlot[]> slots_;
   std::unique_ptr<std::atomic<ShapeSlot*>[]> entries_;
   std::size_t mask_;
