@@ -302,10 +302,11 @@ Status KernelState::check_buffers(const Shape& shape, const Variant& variant,
 
 Status KernelState::plan_variant(const Shape& shape, const Configuration& configuration,
                                  Variant& variant) const {
-  Result<LaunchPlan> plan = package_->plan(shape, configuration);
-  if (!plan.ok()) return plan.status();
-  variant.plan = *plan;
-  variant.simple = plan->all().size() == 1 && plan->first().spec.takes_all(argument_count_);
+  if (Status status = package_->plan(shape, configuration, variant.plan); !status.ok()) {
+    return status;
+  }
+  const LaunchPlan& plan = variant.plan;
+  variant.simple = plan.all().size() == 1 && plan.first().spec.takes_all(argument_count_);
   variant.configuration = configuration;
   for (std::size_t i = 0; i < derived_count_; ++i) {
     const std::size_t index = derived_[i];

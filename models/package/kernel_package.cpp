@@ -193,10 +193,9 @@ bool has_work(const StepContents& step, const Shape& shape, const Configuration&
 }
 
 // Without steps where a dimension of 0 leaves none of them any work.
-Result<LaunchPlan> plan_steps(const PackageContents& package,
-                              const std::vector<StepContents>& steps, const Shape& shape,
-                              const Configuration& configuration) {
-  LaunchPlan plan;
+Status plan_steps(const PackageContents& package, const std::vector<StepContents>& steps,
+                  const Shape& shape, const Configuration& configuration, LaunchPlan& plan) {
+  plan.clear();
   const bool zero = has_zero(shape);
   bool idle = false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
@@ -210,23 +209,22 @@ Result<LaunchPlan> plan_steps(const PackageContents& package,
       idle = true;
       continue;
     }
-    PlannedStep planned;
-    planned.index = static_cast<std::uint8_t>(i);
-    Status status = plan_step(package, steps[i], shape, configuration, planned);
-    if (!status.ok()) return status;
     if (plan.all().size() == LaunchPlan::kMaxSteps) {
       return failed(package, StatusCode::unsupported,
                     {"more than ", LaunchPlan::kMaxSteps, " steps would run"});
     }
-    plan.add(planned, steps[i].of_setup);
+    PlannedStep& planned = plan.add(steps[i].of_setup);
+    planned.index = static_cast<std::uint8_t>(i);
+    Status status = plan_step(package, steps[i], shape, configuration, planned);
+    if (!status.ok()) return status;
   }
-  if (idle || !plan.steps().empty()) return plan;
+  if (idle || !plan.steps().empty()) return {};
   return failed(package, StatusCode::unsupported, {"no step's condition holds for this shape"});
 }
 
-Result<LaunchPlan> checked_plan(const PackageContents& package,
-                                const std::vector<StepContents>& steps, bool constrained,
-                                const Shape& shape, const Configuration& configuration) {
+Status checked_plan(const PackageContents& package, const std::vector<StepContents>& steps,
+                    bool constrained, const Shape& shape, const Configuration& configuration,
+                    LaunchPlan& plan) {
   if (Status status = check_shape(package, shape); !status.ok()) return status;
   if (Status status = check_configuration(package, configuration); !status.ok()) return status;
   if (constrained) {
@@ -234,11 +232,11 @@ Result<LaunchPlan> checked_plan(const PackageContents& package,
       return status;
     }
   }
-  return plan_steps(package, steps, shape, configuration);
+  return plan_steps(package, steps, shape, configuration, plan);
 }
 
-Result<LaunchPlan> with_work(const PackageContents& package, Result<LaunchPlan> plan) {
-  if (!plan.ok() || !plan->steps().empty()) return plan;
+Status check_work(const PackageContents& package, const LaunchPlan& plan) {
+  if (!plan.steps().empty()) return {};
   return failed(package, StatusCode::unsupported, {"there is no work for this shape"});
 }
 
@@ -266,8 +264,13 @@ std::string options_for(const PackageContents& package, const Configuration& con
 
 // Here, since every place that has a plan would repeat them.
 LaunchPlan::LaunchPlan() = default;
-LaunchPlan::LaunchPlan(const LaunchPlan& other) = default;
-LaunchPlan& LaunchPlan::operator=(const LaunchPlan& other) = default;
+LaunchPlan::LaunchPlan(const LaunchPlan& other) { *this = other; }
+LaunchPlan& LaunchPlan::operator=(const LaunchPlan& other) {
+  count_ = other.count_;
+  setup_count_ = other.setup_count_;
+  for (std::size_t i = 0; i < count_ + setup_count_; ++i) steps_[i] = other.steps_[i];
+  return *this;
+}
 
 Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,
                                                                  std::string_view file_name) {
@@ -354,9 +357,10 @@ std::string KernelPackage::problem_text(const Shape& problem) const {
 
 bool KernelPackage::has_no_work(const Shape& shape) const {
   if (!has_zero(shape)) return false;
-  const Result<LaunchPlan> plan =
-      checked_plan(*contents_, contents_->steps, true, shape, default_configuration());
-  return plan.ok() && plan->steps().empty();
+  LaunchPlan plan;
+  return checked_plan(*contents_, contents_->steps, true, shape, default_configuration(), plan)
+             .ok() &&
+         plan.steps().empty();
 }
 
 std::size_t KernelPackage::argument_count() const { return contents_->arguments.size(); }
@@ -428,8 +432,14 @@ Span<const Expression> KernelPackage::shape_constraints() const {
 
 Result<LaunchPlan> KernelPackage::plan(const Shape& shape,
                                        const Configuration& configuration) const {
-  return with_work(*contents_,
-                   checked_plan(*contents_, contents_->steps, true, shape, configuration));
+  LaunchPlan planned;
+  if (Status status = plan(shape, configuration, planned); !status.ok()) return status;
+  return planned;
+}
+Status KernelPackage::plan(const Shape& shape, const Configuration& configuration,
+                           LaunchPlan& plan) const {
+  Status status = checked_plan(*contents_, contents_->steps, true, shape, configuration, plan);
+  return status.ok() ? check_work(*contents_, plan) : status;
 }
 
 std::string KernelPackage::compile_options(const Configuration& configuration) const {
@@ -447,10 +457,13 @@ std::string KernelPackage::reference_options() const {
   return options_for(*contents_, contents_->reference_configuration);
 }
 Result<LaunchPlan> KernelPackage::reference_plan(const Shape& shape) const {
-  return with_work(
-      *contents_,
+  LaunchPlan plan;
+  Status status =
       checked_plan(*contents_, reference_is_own_kernel() ? contents_->reference : contents_->steps,
-                   reference_entry() == entry(), shape, contents_->reference_configuration));
+                   reference_entry() == entry(), shape, contents_->reference_configuration, plan);
+  if (status.ok()) status = check_work(*contents_, plan);
+  if (!status.ok()) return status;
+  return plan;
 }
 
 Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {

@@ -106,10 +106,12 @@ class LaunchPlan {
   Span<const PlannedStep> setup() const { return {steps_.data() + count_, setup_count_}; }
   // Both, the setup behind.
   Span<const PlannedStep> all() const { return {steps_.data(), count_ + setup_count_}; }
-  // The setup's after all others; kMaxSteps in all.
-  void add(const PlannedStep& step, bool of_setup) {
-    steps_[count_ + setup_count_] = step;
+  void clear() { count_ = setup_count_ = 0; }
+  // A new one to be filled in. The setup's after all others; kMaxSteps in all.
+  PlannedStep& add(bool of_setup) {
+    PlannedStep& step = steps_[count_ + setup_count_];
     ++(of_setup ? setup_count_ : count_);
+    return step = PlannedStep();
   }
 
  private:
@@ -218,6 +220,8 @@ class KernelPackage {
   // Constraints that read dimensions; checked by plan(), never part of the space's count.
   Span<const Expression> shape_constraints() const;
   Result<LaunchPlan> plan(const Shape& shape, const Configuration& configuration) const;
+  // The same, in place; after an error `plan` is of no use.
+  Status plan(const Shape& shape, const Configuration& configuration, LaunchPlan& plan) const;
   // "-DMWG=64 ..." and the package's own options, separated by blanks. Allocates.
   std::string compile_options(const Configuration& configuration) const;
 
