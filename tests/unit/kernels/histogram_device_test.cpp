@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <cstring>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/trial/trial_executor.hpp"
@@ -85,6 +87,24 @@ TEST_CASE("the reference of histogram counts like the host") {
   const MutableBytes after(reinterpret_cast<std::uint8_t*>(counts.data()), 37 * 4);
   REQUIRE(device->read(**out, 0, after).ok());
   CHECK(counts == expected);
+}
+
+TEST_CASE("every parameter value of histogram is right for a tiny shape") {
+  const auto package = open_package(kXml);
+  const auto device = open_first_device();
+  TrialExecutor executor(*device, package);
+  std::set<std::pair<std::size_t, std::int64_t>> seen;
+  for (std::uint64_t i = 0; i < package->space().valid_count(); ++i) {
+    const Configuration configuration = package->space().at(i);
+    bool has_new = false;
+    for (std::size_t p = 0; p < configuration.size(); ++p) {
+      has_new = seen.insert({p, configuration[p]}).second || has_new;
+    }
+    if (!has_new) continue;
+    CAPTURE(i);
+    const TrialOutcome outcome = executor.run(check_of(Shape({301, 37}), configuration));
+    CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+  }
 }
 
 TEST_CASE("configurations of histogram are right on made-up and on captured values") {
