@@ -30,12 +30,13 @@ class Walk {
   bool table_at(Position at, unsigned place) {
     if (!verifier_.VerifyTableStart(data_ + at)) return false;
     const auto* entry = reinterpret_cast<const flatbuffers::Table*>(data_ + at);
-    flatbuffers::voffset_t slot = 4;  // behind the sizes of the virtual table and of the table
+    unsigned slot = 4;  // behind the sizes of the virtual table and of the table
     for (const std::uint8_t* field = fields_of(place); *field != end; ++field, slot += 2) {
       const auto kind = static_cast<Field>(*field & 0x7f);
       const bool is_required = (*field & required) != 0;
       const unsigned inner = kind == table || kind == tables ? *++field : 0;
-      const Position value = entry->GetOptionalFieldOffset(slot);
+      const Position value =
+          entry->GetOptionalFieldOffset(static_cast<flatbuffers::voffset_t>(slot));
       if (value == 0 ? is_required : !field_at(at + value, kind, inner)) return false;
     }
     return verifier_.EndTable();
