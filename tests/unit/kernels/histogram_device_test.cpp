@@ -63,36 +63,44 @@ TrialRequest check_of(const Shape& shape, const Configuration& configuration) {
   return request;
 }
 
+// Runs it once on counts that begin at 5. With buffers of our own, which Oclgrind follows.
+void check_counts(Device& device, const KernelPackage& package, std::string_view entry,
+                  const std::string& options, const Range& range, const Shape& shape) {
+  const auto program = compile(device, package, entry, options);
+  const auto bins = static_cast<std::size_t>(shape[1]);
+  const std::vector<std::int32_t> values = contended(shape[0], static_cast<std::int32_t>(shape[1]));
+  std::vector<std::int32_t> counts(bins, 5), expected(bins, 5);
+  for (const std::int32_t value : values) ++expected[static_cast<std::size_t>(value)];
+  auto in = device.allocate(values.size() * 4);
+  auto out = device.allocate(bins * 4);
+  REQUIRE((in.ok() && out.ok()));
+  const auto bytes_of = [](const std::vector<std::int32_t>& numbers) {
+    return Bytes(reinterpret_cast<const std::uint8_t*>(numbers.data()), numbers.size() * 4);
+  };
+  REQUIRE(device.write(**in, 0, bytes_of(values)).ok());
+  REQUIRE(device.write(**out, 0, bytes_of(counts)).ok());
+  const Argument arguments[] = {Argument(static_cast<std::int32_t>(shape[0])), (*in)->argument(),
+                                (*out)->argument()};
+  run(device, *program, range, arguments);
+  const MutableBytes after(reinterpret_cast<std::uint8_t*>(counts.data()), bins * 4);
+  REQUIRE(device.read(**out, 0, after).ok());
+  CHECK(counts == expected);
+}
+
 }  // namespace
 
 TEST_CASE("the reference of histogram counts like the host") {
   const auto package = open_package(kXml);
   const auto device = open_first_device();
-  const auto program =
-      compile(*device, *package, "histogram_reference", package->reference_options());
   const Shape shape({1000, 37});
-  const std::vector<std::int32_t> values = contended(1000, 37);
-  std::vector<std::int32_t> counts(37, 5), expected(37, 5);
-  for (const std::int32_t value : values) ++expected[static_cast<std::size_t>(value)];
-  auto in = device->allocate(4000);
-  auto out = device->allocate(37 * 4);
-  REQUIRE((in.ok() && out.ok()));
-  REQUIRE(
-      device->write(**in, 0, {reinterpret_cast<const std::uint8_t*>(values.data()), 4000}).ok());
-  const Bytes before(reinterpret_cast<const std::uint8_t*>(counts.data()), 37 * 4);
-  REQUIRE(device->write(**out, 0, before).ok());
-  const Argument arguments[] = {Argument(std::int32_t{1000}), (*in)->argument(),
-                                (*out)->argument()};
-  run(*device, *program, package->reference_plan(shape)->first().range, arguments);
-  const MutableBytes after(reinterpret_cast<std::uint8_t*>(counts.data()), 37 * 4);
-  REQUIRE(device->read(**out, 0, after).ok());
-  CHECK(counts == expected);
+  check_counts(*device, *package, "histogram_reference", package->reference_options(),
+               package->reference_plan(shape)->first().range, shape);
 }
 
 TEST_CASE("every parameter value of histogram is right for a tiny shape") {
   const auto package = open_package(kXml);
   const auto device = open_first_device();
-  TrialExecutor executor(*device, package);
+  const Shape shape({301, 37});
   std::set<std::pair<std::size_t, std::int64_t>> seen;
   for (std::uint64_t i = 0; i < package->space().valid_count(); ++i) {
     const Configuration configuration = package->space().at(i);
@@ -102,8 +110,8 @@ TEST_CASE("every parameter value of histogram is right for a tiny shape") {
     }
     if (!has_new) continue;
     CAPTURE(i);
-    const TrialOutcome outcome = executor.run(check_of(Shape({301, 37}), configuration));
-    CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
+    check_counts(*device, *package, package->entry(), package->compile_options(configuration),
+                 package->plan(shape, configuration)->first().range, shape);
   }
 }
 
