@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "agent/explore/common_identity.hpp"
 #include "agent/explore/pace.hpp"
 
 namespace idletune::explore {
@@ -23,19 +24,8 @@ const char* stage_name(TrialStage stage) {
 Identity identity_of(const KernelPackage& package, const DeviceInfo& device,
                      const Settings& settings) {
   const auto shape = settings.shape.values();
-  Identity identity = {{"kernel", std::string(package.name())},
-                       {"package", hexadecimal(package.digest())},
-                       {"backend", device.backend},
-                       {"platform", device.platform},
-                       {"device", device.name},
-                       {"driver", device.driver},
-                       {"driver_key", hexadecimal(device.driver_key())},
-                       {"shape", std::vector<std::int64_t>(shape.begin(), shape.end())},
-                       {"seed", settings.seed},
-                       {"checks", settings.checks},
-                       {"repeats", settings.repeats},
-                       {"measure_at_most_ns", settings.measure_at_most.count()},
-                       {"run_deadline_ns", settings.run_deadline.count()}};
+  Identity identity = common_identity(package, device, settings);
+  identity["shape"] = std::vector<std::int64_t>(shape.begin(), shape.end());
   for (std::size_t i = 0; i < settings.shape.feature_count(); ++i) {
     identity["features"].push_back(settings.shape.feature(i));
   }
@@ -56,8 +46,7 @@ Exploration::Exploration(std::shared_ptr<const KernelPackage> package, const Dev
       runner_(runner),
       journal_(journal),
       log_(log),
-      next_control_(Clock::now()),
-      next_sync_(Clock::now() + kSyncInterval) {
+      next_control_(Clock::now()) {
   for (const ExploredConfiguration& result : log.results()) {
     if (result.number < order.size()) done_.insert(result.number);
   }
@@ -272,9 +261,7 @@ Status Exploration::record(const ExploredConfiguration& result) {
   dated.unix_seconds = unix_seconds();
   if (Status status = log_.append(dated); !status.ok()) return status;
   done_.insert(result.number);
-  if (Clock::now() < next_sync_) return {};
-  next_sync_ = Clock::now() + kSyncInterval;
-  return log_.sync();
+  return log_.sync_if_due();
 }
 
 // --- the control ---

@@ -95,7 +95,6 @@ class Exploration {
   std::vector<std::uint64_t> postponed_;
   using Clock = std::chrono::steady_clock;
   Clock::time_point next_control_;
-  Clock::time_point next_sync_;
   bool control_ran_ = false;
 };
 

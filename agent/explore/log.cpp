@@ -21,6 +21,7 @@ constexpr std::uint16_t kFormatVersion = 1;
 constexpr std::size_t kChecksumOffset = 20;
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 constexpr std::size_t kMaxMessageBytes = 400;
+constexpr std::chrono::seconds kSyncInterval{2};
 
 enum Record : std::uint8_t { kIdentity = 1, kResult = 2, kControl = 3 };
 
@@ -136,6 +137,9 @@ std::string difference(const Identity& there, const Identity& here) {
 
 }  // namespace
 
+Log::Log(std::unique_ptr<Storage> storage)
+    : storage_(std::move(storage)), next_sync_(Clock::now() + kSyncInterval) {}
+
 Result<std::unique_ptr<Log>> Log::open(std::unique_ptr<Storage> storage, const Identity& identity) {
   std::unique_ptr<Log> log(new Log(std::move(storage)));
   if (Status status = log->storage_->lock();
@@ -249,5 +253,11 @@ std::uint64_t Log::count_below(std::uint64_t end) const {
 }
 
 Status Log::sync() { return file_->sync(); }
+
+Status Log::sync_if_due() {
+  if (Clock::now() < next_sync_) return {};
+  next_sync_ = Clock::now() + kSyncInterval;
+  return sync();
+}
 
 }  // namespace idletune::explore

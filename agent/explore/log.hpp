@@ -2,6 +2,7 @@
 // any moment. README.md has the bytes.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -42,9 +43,12 @@ class Log {
   Status append(const ExploredConfiguration& result);
   Status append(const ControlMeasurement& control);
   Status sync();
+  // sync(), where the last such call is some seconds ago.
+  Status sync_if_due();
 
  private:
-  explicit Log(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+  using Clock = std::chrono::steady_clock;
+  explicit Log(std::unique_ptr<Storage> storage);
   Status create(const Identity& identity);
   Status load(Bytes file, const Identity& identity);
   Status take(std::uint8_t type, Bytes payload, const Identity& identity);
@@ -56,6 +60,7 @@ class Log {
   std::uint64_t generation_ = 0;
   std::uint64_t dropped_bytes_ = 0;
   bool identified_ = false;
+  Clock::time_point next_sync_;
   std::vector<ExploredConfiguration> results_;
   std::vector<ControlMeasurement> controls_;
 };

@@ -1,4 +1,4 @@
-// How often explorations write down what they have, and look around while they wait.
+// How often explorations look around while they wait, and their clock.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,6 @@
 
 namespace idletune::explore {
 
-inline constexpr Nanoseconds kSyncInterval = std::chrono::seconds(2);
 inline constexpr Nanoseconds kPollSlice = std::chrono::milliseconds(200);
 
 inline std::int64_t unix_seconds() {

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "agent/explore/common_identity.hpp"
 #include "agent/explore/pace.hpp"
 #include "models/core/digest.hpp"
 #include "models/core/random.hpp"
@@ -26,20 +27,10 @@ std::string digest_of_shapes(const std::vector<Shape>& shapes) {
 
 Identity sweep_identity(const KernelPackage& package, const DeviceInfo& device,
                         const SweepSettings& settings) {
-  return {{"kernel", std::string(package.name())},
-          {"package", hexadecimal(package.digest())},
-          {"backend", device.backend},
-          {"platform", device.platform},
-          {"device", device.name},
-          {"driver", device.driver},
-          {"driver_key", hexadecimal(device.driver_key())},
-          {"shapes", settings.shapes.size()},
-          {"shapes_digest", digest_of_shapes(settings.shapes)},
-          {"seed", settings.seed},
-          {"checks", settings.checks},
-          {"repeats", settings.repeats},
-          {"measure_at_most_ns", settings.measure_at_most.count()},
-          {"run_deadline_ns", settings.run_deadline.count()}};
+  Identity identity = common_identity(package, device, settings);
+  identity["shapes"] = settings.shapes.size();
+  identity["shapes_digest"] = digest_of_shapes(settings.shapes);
+  return identity;
 }
 
 Sweep::Sweep(std::shared_ptr<const KernelPackage> package, const DeviceInfo& device,
@@ -55,8 +46,7 @@ Sweep::Sweep(std::shared_ptr<const KernelPackage> package, const DeviceInfo& dev
       log_(log),
       pairs_(configurations.size() * settings.shapes.size()),
       best_ns_(settings.shapes.size(), 0.0),
-      by_extent_(settings.shapes.size()),
-      next_sync_(Clock::now() + kSyncInterval) {
+      by_extent_(settings.shapes.size()) {
   std::iota(by_extent_.begin(), by_extent_.end(), std::size_t{0});
   std::stable_sort(by_extent_.begin(), by_extent_.end(), [this](std::size_t a, std::size_t b) {
     return extent(settings_.shapes[a]) < extent(settings_.shapes[b]);
@@ -107,9 +97,7 @@ Status Sweep::record(ExploredConfiguration result) {
   result.unix_seconds = unix_seconds();
   if (Status status = log_.append(result); !status.ok()) return status;
   note(result);
-  if (Clock::now() < next_sync_) return {};
-  next_sync_ = Clock::now() + kSyncInterval;
-  return log_.sync();
+  return log_.sync_if_due();
 }
 
 // What stands in the way of a configuration stands in the way of its problems that are left.

@@ -138,8 +138,6 @@ class Sweep {
   const std::function<bool(const Progress&)>* stop_ = nullptr;
   bool again_ = false;
   bool stopped_ = false;
-  using Clock = std::chrono::steady_clock;
-  Clock::time_point next_sync_;
 };
 
 }  // namespace idletune::explore
