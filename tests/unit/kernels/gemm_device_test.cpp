@@ -116,12 +116,6 @@ std::size_t run_and_count_wrong(Device& device, Program& program, const Range& r
   return wrong_elements(data, result, problem.k);
 }
 
-bool fits(const Device& device, const LaunchPlan& plan) {
-  return plan.first().local_memory_bytes <= device.info().local_memory_bytes &&
-         plan.first().range.local[0] * plan.first().range.local[1] <=
-             device.info().max_work_group_size;
-}
-
 void check_configuration(Device& device, const KernelPackage& package,
                          const Configuration& configuration,
                          const std::vector<GemmProblem>& problems) {

@@ -41,17 +41,6 @@ Subject open_subject(const KernelCheck& check) {
   return {open_package(xml_of(check)), open_first_device()};
 }
 
-bool fits(const Device& device, const LaunchPlan& plan) {
-  for (const PlannedStep& step : plan.steps()) {
-    const auto& local = step.range.local;
-    if (step.local_memory_bytes > device.info().local_memory_bytes ||
-        local[0] * local[1] * local[2] > device.info().max_work_group_size) {
-      return false;
-    }
-  }
-  return true;
-}
-
 // Every kernel function that a configuration needs.
 trial::StepPrograms programs_of(Result<trial::StepPrograms> compiled) {
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());

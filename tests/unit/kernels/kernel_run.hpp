@@ -36,6 +36,18 @@ inline std::unique_ptr<Device> open_first_device() {
   return std::move(*device);
 }
 
+// Whether the device can launch each step of the plan.
+inline bool fits(const Device& device, const LaunchPlan& plan) {
+  for (const PlannedStep& step : plan.steps()) {
+    const auto& local = step.range.local;
+    if (step.local_memory_bytes > device.info().local_memory_bytes ||
+        local[0] * local[1] * local[2] > device.info().max_work_group_size) {
+      return false;
+    }
+  }
+  return true;
+}
+
 inline std::unique_ptr<Program> compile(Device& device, const KernelPackage& package,
                                         std::string_view entry, const std::string& options) {
   CompileRequest request;

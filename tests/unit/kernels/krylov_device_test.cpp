@@ -20,6 +20,7 @@
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
+#include "tests/unit/krylov/built_matrices.hpp"
 
 namespace {
 
@@ -28,6 +29,8 @@ using namespace idletune::kernel_tests;
 using krylov::SparseFormat;
 using krylov::SparseMatrix;
 using krylov::StoredPattern;
+using test::add_entry;
+using test::end_row;
 
 constexpr std::uint64_t kSeed = 20261122;
 constexpr std::size_t kGuardElements = 16;
@@ -45,16 +48,6 @@ struct Named {
   const char* name;
   SparseMatrix matrix;
 };
-
-void add_entry(SparseMatrix& matrix, std::int32_t column, double value) {
-  matrix.pattern.column.push_back(column);
-  matrix.values.push_back(value);
-}
-
-void end_row(SparseMatrix& matrix) {
-  matrix.pattern.row_start.push_back(static_cast<std::int32_t>(matrix.pattern.column.size()));
-  ++matrix.pattern.rows;
-}
 
 // Some rows are empty, one is full where `dense` says so; a tenth of the entries are zeros.
 SparseMatrix random_matrix(std::int32_t rows, std::int32_t columns, double share, bool dense) {

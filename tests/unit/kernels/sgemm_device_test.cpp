@@ -234,17 +234,6 @@ Shape random_problem(Random& random) {
           static_cast<std::int64_t>(random.below(8))};
 }
 
-bool fits(const Device& device, const LaunchPlan& plan) {
-  for (const PlannedStep& step : plan.steps()) {
-    const auto& local = step.range.local;
-    if (step.local_memory_bytes > device.info().local_memory_bytes ||
-        local[0] * local[1] * local[2] > device.info().max_work_group_size) {
-      return false;
-    }
-  }
-  return true;
-}
-
 }  // namespace
 
 IDLETUNE_KERNEL_TESTS("sgemm", kCheck)

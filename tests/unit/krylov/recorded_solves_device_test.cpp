@@ -13,16 +13,18 @@
 #include <vector>
 
 #include <idletune/krylov.hpp>
-#include <idletune/opencl.hpp>
 
 #include "kernels/krylov/sparse_matrix.hpp"
 #include "tests/unit/krylov/collected_matrices.hpp"
+#include "tests/unit/krylov/solver_subject.hpp"
 #include "tests/unit/skip.hpp"
 
 namespace {
 
 using namespace idletune;
 using namespace idletune::krylov;
+using test::open_subject;
+using test::Subject;
 
 // By column titles, a row per matrix.
 std::vector<std::map<std::string, std::string>> table_of(const std::string& path) {
@@ -43,19 +45,6 @@ std::vector<std::map<std::string, std::string>> table_of(const std::string& path
     }
   }
   return rows;
-}
-
-struct Subject {
-  std::unique_ptr<Device> device;
-  std::unique_ptr<ApplicationQueue> queue;
-};
-
-Subject open_subject() {
-  auto device = opencl::open(0);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  auto queue = opencl::application_queue(**device);
-  REQUIRE_MESSAGE(queue.ok(), queue.status().to_string());
-  return {std::move(*device), std::move(*queue)};
 }
 
 // Jacobi's preconditioner, b of the rows' sums, to 1e-6: as the recorded figures were made.

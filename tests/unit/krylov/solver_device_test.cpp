@@ -12,44 +12,26 @@
 #include <vector>
 
 #include <idletune/krylov.hpp>
-#include <idletune/opencl.hpp>
 
 #include "kernels/krylov/system_check.hpp"
+#include "tests/unit/krylov/built_matrices.hpp"
 #include "tests/unit/krylov/host_solvers.hpp"
+#include "tests/unit/krylov/solver_subject.hpp"
 
 namespace {
 
 using namespace idletune;
 using namespace idletune::krylov;
+using test::add_entry;
+using test::end_row;
+using test::open_subject;
+using test::Subject;
 using test::Vector;
-
-struct Subject {
-  std::unique_ptr<Device> device;
-  std::unique_ptr<ApplicationQueue> queue;
-};
-
-Subject open_subject() {
-  auto device = opencl::open(0);
-  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  auto queue = opencl::application_queue(**device);
-  REQUIRE_MESSAGE(queue.ok(), queue.status().to_string());
-  return {std::move(*device), std::move(*queue)};
-}
 
 Solver make(const Subject& subject, const SparseMatrix& matrix, const SolverOptions& options) {
   auto solver = Solver::make(*subject.device, *subject.queue, matrix, options);
   REQUIRE_MESSAGE(solver.ok(), solver.status().to_string());
   return std::move(*solver);
-}
-
-void add_entry(SparseMatrix& matrix, std::int32_t column, double value) {
-  matrix.pattern.column.push_back(column);
-  matrix.values.push_back(value);
-}
-
-void end_row(SparseMatrix& matrix) {
-  matrix.pattern.row_start.push_back(static_cast<std::int32_t>(matrix.pattern.column.size()));
-  ++matrix.pattern.rows;
 }
 
 // Five points on a square grid. `wind` makes it unsymmetric; the diagonal grows along the grid, so
