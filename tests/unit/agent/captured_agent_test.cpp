@@ -27,18 +27,7 @@ namespace {
 const Shape kShape{64};
 
 std::vector<std::uint8_t> package(bool captured = true) {
-  KernelDescription description;
-  description.name = "play";
-  description.source = "nobody compiles this";
-  description.entry = "play";
-  description.dimensions = {"N"};
-  for (const char* name : {"A", "B"}) {
-    DescribedParameter parameter{name, ParameterKind::other, {}, 1};
-    for (std::int64_t value = 1; value <= 16; ++value) parameter.values.push_back(value);
-    description.parameters.push_back(parameter);
-  }
-  description.launch.global = {"N"};
-  description.launch.local = {"1"};
+  KernelDescription description = test::played_description();
   DescribedArgument argument;
   argument.name = "columns";
   argument.type = ScalarType::i32;
@@ -51,9 +40,7 @@ std::vector<std::uint8_t> package(bool captured = true) {
   argument.access = Access::inout;
   argument.size = "N";
   description.arguments.push_back(argument);
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
+  return test::packed(description);
 }
 
 struct Application {

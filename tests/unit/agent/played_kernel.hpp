@@ -9,14 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "models/package/pack.hpp"
 #include "tests/unit/agent/played_board.hpp"
 #include "tests/unit/agent/played_times.hpp"
+#include "tests/unit/agent/tuned_packages.hpp"
 
 namespace idletune::test {
 
-// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1, and one buffer.
-inline std::vector<std::uint8_t> played_package(ScalarType type = ScalarType::f32) {
+// A kernel of one dimension with parameters A and B in 1..16, defaults 1 and 1, and no argument
+// yet.
+inline KernelDescription played_description() {
   KernelDescription description;
   description.name = "play";
   description.source = "nobody compiles this";
@@ -29,15 +30,19 @@ inline std::vector<std::uint8_t> played_package(ScalarType type = ScalarType::f3
   }
   description.launch.global = {"N"};
   description.launch.local = {"1"};
+  return description;
+}
+
+// With one buffer.
+inline std::vector<std::uint8_t> played_package(ScalarType type = ScalarType::f32) {
+  KernelDescription description = played_description();
   DescribedArgument x;
   x.name = "x";
   x.type = type;
   x.access = Access::inout;
   x.size = "N";
   description.arguments = {x};
-  auto bytes = pack(description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  return std::move(*bytes);
+  return packed(description);
 }
 
 // A board for it, and an agent that lives on that board.
