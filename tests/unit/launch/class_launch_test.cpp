@@ -8,10 +8,13 @@
 
 #include "agent/launch/kernel_state.hpp"
 #include "models/package/pack.hpp"
+#include "tests/unit/launch/launch_only_device.hpp"
 
 using namespace idletune;
 using idletune::detail::ClassVariant;
 using idletune::detail::KernelState;
+using idletune::test::LaunchOnlyDevice;
+using idletune::test::LaunchOnlyProgram;
 
 namespace {
 
@@ -38,29 +41,19 @@ std::shared_ptr<const KernelPackage> row_package() {
 }
 
 // Knows what ran last, and what is compiled.
-class Rows final : public idletune::Device {
+class Rows final : public LaunchOnlyDevice {
  public:
-  const DeviceInfo& info() const override { return info_; }
   Result<std::unique_ptr<Program>> compile(const CompileRequest& request) override {
     return std::unique_ptr<Program>(new Compiled(*this, std::string(request.options)));
   }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t) override {
-    return Status(StatusCode::unsupported, "no memory here");
-  }
-  Status write(Buffer&, std::size_t, Bytes) override { return {}; }
-  Status read(const Buffer&, std::size_t, MutableBytes) override { return {}; }
-  Result<RunTimes> run(Program&, const Range&, Span<const Argument>, Nanoseconds) override {
-    return Status(StatusCode::unsupported, "no trials here");
-  }
   Result<Nanoseconds> elapsed(void*) override { return Nanoseconds(1000); }
-  Nanoseconds now() const override { return Nanoseconds(0); }
 
   bool refuse_tuned = false;
   bool last_was_tuned = false;
   Range last_range;
 
  private:
-  struct Compiled final : public Program {
+  struct Compiled final : LaunchOnlyProgram {
     Compiled(Rows& d, const std::string& options)
         : device(d), tuned(options.find("WG=64") != std::string::npos) {}
     Status enqueue(std::uint32_t, const Range& range, Span<const Argument>, const LaunchOptions&,
@@ -70,13 +63,9 @@ class Rows final : public idletune::Device {
       device.last_range = range;
       return {};
     }
-    std::uint32_t lanes() const override { return KernelState::kLanes; }
-    std::uint64_t max_work_group_size() const override { return 1024; }
-    std::uint64_t local_memory_bytes() const override { return 0; }
     Rows& device;
     bool tuned;
   };
-  DeviceInfo info_;
 };
 
 struct RowApplication {

@@ -4,49 +4,38 @@
 #include <limits>
 
 #include "agent/launch/kernel_state.hpp"
+#include "tests/unit/launch/launch_only_device.hpp"
 #include "tests/unit/launch/problem_kernel.hpp"
 
 using namespace idletune;
 using idletune::detail::KernelState;
 using idletune::detail::LaunchTable;
+using idletune::test::LaunchOnlyDevice;
+using idletune::test::LaunchOnlyProgram;
 using idletune::test::problem_package;
 
 namespace {
 
-class CountingDevice final : public idletune::Device {
+class CountingDevice final : public LaunchOnlyDevice {
  public:
   CountingDevice() { info_.backend = "opencl"; }
-  const DeviceInfo& info() const override { return info_; }
   Result<std::unique_ptr<Program>> compile(const CompileRequest&) override {
     return std::unique_ptr<Program>(new Counter(*this));
   }
-  Result<std::unique_ptr<Buffer>> allocate(std::size_t) override {
-    return Status(StatusCode::unsupported, "no memory here");
-  }
-  Status write(Buffer&, std::size_t, Bytes) override { return {}; }
-  Status read(const Buffer&, std::size_t, MutableBytes) override { return {}; }
-  Result<RunTimes> run(Program&, const Range&, Span<const Argument>, Nanoseconds) override {
-    return Status(StatusCode::unsupported, "no trials here");
-  }
   Result<Nanoseconds> elapsed(void*) override { return Nanoseconds(1); }
   void discard(void*) override {}
-  Nanoseconds now() const override { return Nanoseconds(0); }
   int launches = 0;
 
  private:
-  struct Counter final : Program {
+  struct Counter final : LaunchOnlyProgram {
     explicit Counter(CountingDevice& d) : device(d) {}
     Status enqueue(std::uint32_t, const Range&, Span<const Argument>, const LaunchOptions&,
                    void**) override {
       ++device.launches;
       return {};
     }
-    std::uint32_t lanes() const override { return KernelState::kLanes; }
-    std::uint64_t max_work_group_size() const override { return 1024; }
-    std::uint64_t local_memory_bytes() const override { return 0; }
     CountingDevice& device;
   };
-  DeviceInfo info_;
 };
 
 }  // namespace
