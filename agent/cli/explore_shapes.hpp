@@ -18,6 +18,7 @@ struct ExploreArguments {
   std::string kernel;
   std::vector<std::string> shapes;
   std::vector<std::string> captured;  // files, each of a further problem
+  std::vector<std::string> problems;  // sparse matrices
   std::string shape_list;             // a file, or a name
   std::vector<std::string> fixed;
   std::string output;

@@ -13,12 +13,14 @@
 
 #include "agent/cli/captured_files.hpp"
 #include "agent/cli/explore_shapes.hpp"
+#include "agent/cli/given_problems.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/live_page.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
+#include "agent/cli/sparse_problem.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/history_of.hpp"
 #include "platform/os/boot.hpp"
@@ -33,13 +35,14 @@ Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms
 
 class Explore {
  public:
-  // `shape` is a problem's text, or where `captured` the file of its arguments.
   // `before` are the histories of the problems that were explored already, for the same file.
-  Explore(const ExploreArguments& arguments, const std::string& shape, bool captured,
-          CliContext& context, std::vector<History>& before)
+  Explore(const ExploreArguments& arguments, const GivenProblem& problem, bool several,
+          Clock::time_point start, CliContext& context, std::vector<History>& before)
       : arguments_(arguments),
-        shape_(shape),
-        captured_(captured),
+        shape_(problem.text),
+        kind_(problem.kind),
+        several_(several),
+        start_(start),
         context_(context),
         settings_(arguments.settings),
         histories_(before) {
@@ -48,8 +51,10 @@ class Explore {
 
   Status run() {
     if (Status status = open_kernel(); !status.ok()) return status;
+    if (left_out_) return {};
     if (Status status = open_order(); !status.ok()) return status;
     if (Status status = open_progress(); !status.ok()) return status;
+    if (Status status = lend_matrix(); !status.ok()) return status;
     Status measured = remaining() > 0 ? measure() : Status();
     if (!measured.ok() && log_->results().empty()) return measured;
     const Status written = write();
@@ -65,12 +70,42 @@ class Explore {
     auto package = KernelPackage::open(std::move(*bytes), arguments_.kernel);
     if (!package.ok()) return package.status();
     package_ = *package;
-    if (Status status = captured_ ? take_captured() : take_shape(); !status.ok()) return status;
+    if (Status status = take_problem(); !status.ok() || left_out_) return status;
     // Only asked who it is: the helper has a driver of its own.
     auto device = open_device(arguments_.device, package_->dialect(), "");
     if (!device.ok()) return device.status();
     device_ = (*device)->info();
     return {};
+  }
+
+  Status take_problem() {
+    switch (kind_) {
+      case GivenProblem::Kind::captured: return take_captured();
+      case GivenProblem::Kind::matrix: return take_matrix();
+      default: return take_shape();
+    }
+  }
+
+  // A matrix that takes too much room in the package's format is left out where there are others.
+  Status take_matrix() {
+    auto problem = sparse_problem(*package_, shape_, arguments_.scratch_mib << 20);
+    if (problem.code() == StatusCode::out_of_memory && several_) {
+      context_.warn(problem.status().message() + "; it is left out");
+      left_out_ = true;
+      return {};
+    }
+    if (!problem.ok()) return problem.status();
+    matrix_ = std::move(*problem);
+    settings_.shape = matrix_->shape;
+    if (matrix_->captured) settings_.captured_digest = matrix_->captured->digest();
+    return {};
+  }
+
+  // The program that tries configurations reads the arrays from a file.
+  Status lend_matrix() {
+    if (!matrix_ || !matrix_->captured || remaining() == 0) return {};
+    settings_.captured = std::filesystem::absolute(folder_ + "/matrix.itcapture").string();
+    return write_file_atomically(settings_.captured, matrix_->captured->bytes());
   }
 
   Status take_captured() {
@@ -116,21 +151,22 @@ class Explore {
 
   Status open_progress() {
     output_ = arguments_.output;
-    const bool several = arguments_.shapes.size() + arguments_.captured.size() > 1;
-    const std::string shape = report::shape_text(settings_.shape);
+    const std::string shape =
+        matrix_ ? sparse_problem_name(shape_) : report::shape_text(settings_.shape);
     if (output_.empty()) {
-      output_ =
-          plain(std::string(package_->name()) + "-" + device_.name + (several ? "" : "-" + shape)) +
-          ".ithistory";
+      output_ = plain(std::string(package_->name()) + "-" + device_.name +
+                      (several_ ? "" : "-" + shape)) +
+                ".ithistory";
     }
     std::string folder = output_ + ".progress";
     if (histories_.empty()) {
       if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
     }
-    if (several) {
+    if (several_) {
       if (Status made = make_folders(folder); !made.ok()) return made;
       folder += "/" + plain(shape);
     }
+    folder_ = folder;
     auto storage = open_posix_storage(folder);
     if (!storage.ok()) return storage.status();
     auto log = explore::Log::open(std::move(*storage),
@@ -164,12 +200,11 @@ class Explore {
     const std::uint64_t before = log_->count_below(order_->size());
     Progress progress("exploring " + std::string(package_->name()),
                       static_cast<std::size_t>(order_->size() - before), context_.json());
-    const Clock::time_point start = Clock::now();
     Status status = exploration.run([&](const explore::Exploration::Progress& state) {
       if (state.last != nullptr) note(*state.last);
       progress.update(static_cast<std::size_t>(state.done - before), note_text(state, before));
       if (live_ && state.last != nullptr && live_->due()) write_live(false);
-      const std::chrono::duration<double> elapsed = Clock::now() - start;
+      const std::chrono::duration<double> elapsed = Clock::now() - start_;
       return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
     });
     measured_now_ = log_->count_below(order_->size()) - before;
@@ -224,6 +259,10 @@ class Explore {
     Result<History> history = explore::history_of(*package_, device_, *order_, settings_, *log_);
     if (!history.ok()) return history.status();
     if (live_) write_live(true);
+    if (matrix_) history->notes.emplace_back(SparseProblem::kNote, matrix_->note.dump());
+    // The arrays are in the matrix; what is measured does not need them again.
+    std::error_code error;
+    if (matrix_ && remaining() == 0) std::filesystem::remove(settings_.captured, error);
     histories_.push_back(*history);
     if (!can_share_file(histories_.front(), *history)) {
       return Status(StatusCode::invalid_argument, output_ + ": the device or driver has changed");
@@ -273,7 +312,12 @@ class Explore {
  private:
   const ExploreArguments& arguments_;
   const std::string& shape_;
-  bool captured_;
+  GivenProblem::Kind kind_;
+  bool several_;  // problems for one file
+  Clock::time_point start_;
+  bool left_out_ = false;
+  std::optional<SparseProblem> matrix_;
+  std::string folder_;  // of the progress
   CliContext& context_;
   explore::Settings settings_;
   std::vector<History>& histories_;
@@ -287,16 +331,35 @@ class Explore {
   std::uint64_t measured_now_ = 0;
 };
 
+// One answer, or those of several problems with what they have in sum.
+nlohmann::json answer_of(nlohmann::json answers, std::size_t problems_left) {
+  if (answers.size() == 1 && problems_left == 0) return answers[0];
+  nlohmann::json all = {{"problems_left", problems_left}};
+  for (const char* sum : {"configurations", "measured_now", "remaining"}) {
+    std::uint64_t total = 0;
+    for (const nlohmann::json& answer : answers) total += answer[sum].get<std::uint64_t>();
+    all[sum] = total;
+  }
+  all["histories"] = std::move(answers);
+  return all;
+}
+
 void explore_all(const ExploreArguments& arguments, CliContext& context) {
+  const auto problems = given_problems(arguments);
+  if (!problems.ok()) return context.fail(problems.status());
   std::vector<History> histories;
   nlohmann::json answers = nlohmann::json::array();
-  const std::size_t problems = arguments.shapes.size() + arguments.captured.size();
-  for (std::size_t i = 0; i < problems; ++i) {
-    if (!histories.empty() && interrupted()) break;
-    const bool captured = i >= arguments.shapes.size();
-    const std::string& problem =
-        captured ? arguments.captured[i - arguments.shapes.size()] : arguments.shapes[i];
-    Explore explore(arguments, problem, captured, context, histories);
+  const Clock::time_point start = Clock::now();
+  std::size_t begun = 0;
+  for (const GivenProblem& problem : *problems) {
+    const std::chrono::duration<double> elapsed = Clock::now() - start;
+    const bool out_of_time = arguments.bounded && elapsed.count() >= arguments.seconds;
+    if (!histories.empty() && (interrupted() || out_of_time)) {
+      context.warn("stopped before '" + problem.text + "'; the same command goes on");
+      break;
+    }
+    ++begun;
+    Explore explore(arguments, problem, problems->size() > 1, start, context, histories);
     const std::size_t before = histories.size();
     Status status = explore.run();
     if (histories.size() > before) {
@@ -308,7 +371,7 @@ void explore_all(const ExploreArguments& arguments, CliContext& context) {
     }
   }
   if (!context.json() || answers.empty()) return;
-  context.print_json(answers.size() == 1 ? answers[0] : nlohmann::json{{"histories", answers}});
+  context.print_json(answer_of(std::move(answers), problems->size() - begun));
 }
 
 struct Given {
@@ -350,6 +413,13 @@ void add_problem_options(Verb verb, ExploreArguments& arguments) {
               "A file of arguments that an application lent (see capture): its problem is measured "
               "on these. May be repeated, also beside --shape")
       .value_name("FILE")
+      .one_at_a_time();
+  verb.option(
+          "--problem", arguments.problems,
+          "A sparse matrix for a product's or a vectors' kernel: a Matrix Market file, a folder "
+          "of them, or a made-up one such as 5-point:10000 or random:10000:SEED (also 7-point, "
+          "27-point, banded, fem-blocks, power-law, dense-rows). May be repeated")
+      .value_name("MATRIX")
       .one_at_a_time();
   verb.option("--shapes", arguments.shape_list,
               "A list of problems: a file of values separated by commas below a line with the "
@@ -407,9 +477,10 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   context.add_json_flag(verb);
   verb.example("explore gemm_adaptive.itkernel --shapes po2 --samples 64");
   verb.runs([arguments, samples, seconds, given, &context] {
-    const bool one_by_one = !arguments->shapes.empty() || !arguments->captured.empty();
+    const bool one_by_one =
+        !arguments->shapes.empty() || !arguments->captured.empty() || !arguments->problems.empty();
     if (one_by_one != arguments->shape_list.empty()) {
-      return context.used_wrongly("expected --shape or --captured, or --shapes alone");
+      return context.used_wrongly("expected --shape, --captured or --problem, or --shapes alone");
     }
     arguments->repeats_given = given.repeats.given();
     arguments->measure_ms_given = given.measure_ms.given();
