@@ -2,7 +2,6 @@
 
 #include <signal.h>
 #include <unistd.h>
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "models/offload/runtime/bursts.hpp"
 #include "models/offload/runtime/region_record.hpp"
 #include "models/offload/runtime/settings.hpp"
 
@@ -25,16 +25,6 @@ std::uint8_t idletune_tracing = 0;
 namespace idletune::offload {
 namespace {
 
-// All of a short run is traced; then short bursts, every other one of which is as long as the
-// largest window, with gaps of random length between them. The gaps grow with what has run: there
-// are so many bursts for each time that the run doubles.
-constexpr std::uint64_t kFirstBurst = std::uint64_t{1} << 20U;
-constexpr std::uint64_t kShortBurst = std::uint64_t{1} << 13U;
-constexpr std::uint64_t kLongBurst = std::uint64_t{1} << 16U;
-constexpr std::uint64_t kLongEvery = 2;
-constexpr std::uint64_t kShortestGap = std::uint64_t{1} << 17U;
-constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 23U;
-constexpr std::uint64_t kGapsPerRun = 128;              // a gap is a 128th of what has run
 constexpr std::int64_t kPoll = std::int64_t{1} << 20U;  // operations between looks at signals
 
 struct Settings {
@@ -69,11 +59,7 @@ class Profiler {
   bool first_region_ = true;
   bool ended_ = false;
   std::string label_;
-  std::uint64_t random_ = 0x2545F4914F6CDD1DULL;
-  std::uint64_t burst_ = 0;   // operations of this one
-  std::uint64_t bursts_ = 0;  // so far, of the region
-  std::uint64_t gap_ = 0;     // mean length of the one behind it
-  std::uint64_t passed_ = 0;  // operations of the region, about
+  Bursts bursts_;
 };
 
 // Never destroyed: the program may end in any way.
@@ -128,8 +114,7 @@ void Profiler::enter(std::uint32_t region, const void* frame) {
     std::memset(idletune_recent_writes, 0, sizeof idletune_recent_writes);
   }
   if (current_->entries == 1) {
-    bursts_ = 0;
-    passed_ = 0;
+    bursts_.begin_run();
     begin_burst();
   }
   if (idletune_tracing == 0) current_->sampled = true;
@@ -157,33 +142,15 @@ void Profiler::begin_burst() {
   for (const auto& region : regions_) {
     if (region->entries > 0) region->tracer().restart(region->executions());
   }
-  burst_ = bursts_ == 0 ? kFirstBurst : bursts_ % kLongEvery == 0 ? kLongBurst : kShortBurst;
-  gap_ = std::min(std::max(passed_ / kGapsPerRun, kShortestGap), kLongestGap);
-  if (bursts_ == 0) {
-    current_->analysis().set_weight(1, 1);
-  } else {
-    // It stands for the gap behind it, too; a long one for those of the short ones, where only long
-    // ones see anything.
-    const std::uint64_t round = kLongEvery * gap_ + (kLongEvery - 1) * kShortBurst + kLongBurst;
-    current_->analysis().set_weight(
-        static_cast<double>(gap_ + burst_) / static_cast<double>(burst_),
-        static_cast<double>(round) / static_cast<double>(kLongBurst));
-  }
-  ++bursts_;
-  passed_ += burst_;
+  const auto length = static_cast<std::int64_t>(bursts_.begin(current_->analysis()));
   idletune_tracing = 1;
-  idletune_countdown = settings_.full ? kPoll : static_cast<std::int64_t>(burst_);
+  idletune_countdown = settings_.full ? kPoll : length;
 }
 
 void Profiler::end_burst() {
   current_->sampled = true;
   idletune_tracing = 0;
-  random_ ^= random_ << 13U;
-  random_ ^= random_ >> 7U;
-  random_ ^= random_ << 17U;
-  const std::uint64_t gap = gap_ / 2 + random_ % gap_;
-  passed_ += gap;
-  idletune_countdown = static_cast<std::int64_t>(gap);
+  idletune_countdown = static_cast<std::int64_t>(bursts_.gap());
 }
 
 void Profiler::change() {
@@ -199,8 +166,8 @@ void Profiler::change() {
     return;
   }
   const std::uint64_t traced = current_->tracer().operations();
-  if (traced >= burst_) return end_burst();
-  idletune_countdown = static_cast<std::int64_t>(burst_ - traced);
+  if (traced >= bursts_.length()) return end_burst();
+  idletune_countdown = static_cast<std::int64_t>(bursts_.length() - traced);
 }
 
 void Profiler::write_regions(const std::string& label) {
