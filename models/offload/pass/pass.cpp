@@ -13,7 +13,6 @@
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
-#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
 
 #include "models/offload/pass/instrument.hpp"
@@ -112,31 +111,11 @@ void Instrumentation::call_for_copies(RegionCode& code, Function& copy) {
 }
 
 Instrumentation::Copied Instrumentation::copy_region(const FoundRegion& found) {
-  std::map<Function*, Function*> copy_of;
-  std::vector<Function*> copies;
-  for (Function* function : found.all) {
-    llvm::ValueToValueMapTy values;
-    Function* copy = llvm::CloneFunction(function, values);
-    copy->setName(function->getName() + ".profiled");
-    copy->setLinkage(llvm::GlobalValue::InternalLinkage);
-    copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
-    copy->setComdat(nullptr);
-    copy_of[function] = copy;
-    copies.push_back(copy);
-  }
+  const std::vector<Function*> copies = copy_functions(found);
   const Copied result{found.function, copies.front()};
-  if (timing_) return {found.function, copies.front()};
-  for (Function* copy : copies) {
-    for (llvm::BasicBlock& block : *copy) {
-      for (llvm::Instruction& instruction : block) {
-        auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
-        const auto to = call == nullptr ? copy_of.end() : copy_of.find(call->getCalledFunction());
-        if (to != copy_of.end()) call->setCalledFunction(to->second);
-      }
-    }
-  }
+  if (timing_) return result;
+  call_copies(found, copies);
   RegionCode code(found.function->getName().str());
-  std::vector<FunctionCode*> functions;
   for (Function* copy : copies) {
     const auto continuations = prepare(*copy, copies);
     code.add(*copy).continuations = continuations;

@@ -9,6 +9,7 @@
 #include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
+#include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 
 #include "models/offload/pass/instrument.hpp"
@@ -37,15 +38,6 @@ std::string without_arguments(std::string name) {
     if (plain[i - 1] == ' ' && depth == 0) return plain.substr(i);
   }
   return plain;
-}
-
-bool is_called(const Function& function, const std::string& name) {
-  const std::string full = readable(function);
-  const std::string plain = without_arguments(full);
-  if (function.getName() == name || full == name || plain == name) return true;
-  const std::string end = "::" + name;
-  return plain.size() > end.size() &&
-         plain.compare(plain.size() - end.size(), end.size(), end) == 0;
 }
 
 std::vector<Function*> marked(llvm::Module& module) {
@@ -196,6 +188,15 @@ void simplify(Function& copy) {
 
 }  // namespace
 
+bool is_called(const Function& function, const std::string& name) {
+  const std::string full = readable(function);
+  const std::string plain = without_arguments(full);
+  if (function.getName() == name || full == name || plain == name) return true;
+  const std::string end = "::" + name;
+  return plain.size() > end.size() &&
+         plain.compare(plain.size() - end.size(), end.size(), end) == 0;
+}
+
 std::vector<FoundRegion> find_regions(llvm::Module& module, const std::vector<std::string>& names,
                                       std::string& error) {
   std::vector<Function*> functions = marked(module);
@@ -223,6 +224,35 @@ std::vector<FoundRegion> find_regions(llvm::Module& module, const std::vector<st
     regions.push_back({function, follower.all});
   }
   return regions;
+}
+
+std::vector<Function*> copy_functions(const FoundRegion& region) {
+  std::vector<Function*> copies;
+  for (Function* function : region.all) {
+    llvm::ValueToValueMapTy values;
+    Function* copy = llvm::CloneFunction(function, values);
+    copy->setName(function->getName() + ".profiled");
+    copy->setLinkage(llvm::GlobalValue::InternalLinkage);
+    copy->setVisibility(llvm::GlobalValue::DefaultVisibility);
+    copy->setComdat(nullptr);
+    copies.push_back(copy);
+  }
+  return copies;
+}
+
+void call_copies(const FoundRegion& region, const std::vector<Function*>& copies) {
+  for (Function* copy : copies) {
+    for (llvm::BasicBlock& block : *copy) {
+      for (llvm::Instruction& instruction : block) {
+        auto* call = llvm::dyn_cast<llvm::CallBase>(&instruction);
+        if (call == nullptr) continue;
+        const auto to = std::find(region.all.begin(), region.all.end(), call->getCalledFunction());
+        if (to != region.all.end()) {
+          call->setCalledFunction(copies[static_cast<std::size_t>(to - region.all.begin())]);
+        }
+      }
+    }
+  }
 }
 
 std::vector<llvm::BasicBlock*> prepare(Function& copy, const std::vector<Function*>& copies) {
