@@ -3,7 +3,9 @@
 //
 // What to do stands in a variable of the module, so that compilers need no options of ours:
 //   const char idletune_profile_settings[] = "function=NAME;function=NAME;time=1;result=PATH;..."
-// With time=1 regions are only timed.
+// With time=1 regions are only timed; with static=1 nothing is changed, and the pass itself writes
+// what a walk through the code says.
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,7 @@
 #include "models/offload/pass/instrument.hpp"
 #include "models/offload/pass/prepare.hpp"
 #include "models/offload/pass/region_code.hpp"
+#include "models/offload/pass/static_profile.hpp"
 
 namespace idletune::offload {
 namespace {
@@ -55,6 +58,7 @@ class Instrumentation {
   void run();
 
  private:
+  void profile_statically(const std::vector<FoundRegion>& found);
   struct Copied {
     Function* original = nullptr;
     Function* copy = nullptr;  // of the region itself
@@ -208,12 +212,22 @@ void Instrumentation::make_body(Function& wrapper, Function& copy, std::uint32_t
   builder.CreateResume(pad);
 }
 
+void Instrumentation::profile_statically(const std::vector<FoundRegion>& found) {
+  StaticJob job;
+  job.values = idletune::offload::settings(settings_, "value");
+  job.result = idletune::offload::settings(settings_, "result").front();
+  job.limit_s = std::atof(idletune::offload::settings(settings_, "limit").front().c_str());
+  const std::string error = profile_code(found, job);
+  if (!error.empty()) module_.getContext().emitError("idletune: " + error);
+}
+
 void Instrumentation::run() {
   std::string error;
   const std::vector<FoundRegion> found =
       find_regions(module_, idletune::offload::settings(settings_, "function"), error);
   if (!error.empty()) return module_.getContext().emitError("idletune: " + error);
   llvm::StripDebugInfo(module_);
+  if (!idletune::offload::settings(settings_, "static").empty()) return profile_statically(found);
   // All are copied before any is changed: they may call each other.
   std::vector<Copied> copied;
   for (const FoundRegion& region : found) copied.push_back(copy_region(region));
