@@ -38,6 +38,7 @@ struct DecideArguments {
 
 struct Question {
   offload::Sample sample;
+  std::vector<std::vector<double>> others;  // what its features could be as well
   offload::Iterations iterations = offload::Iterations::unknown;
 };
 
@@ -62,6 +63,7 @@ Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
     question.sample.bytes_out = region.bytes_out;
     question.sample.cpu_ms = region.cpu_ms.value_or(arguments.cpu_ms);
     question.iterations = region.iterations;
+    question.others = region.others;
     questions.push_back(std::move(question));
   }
   if (questions.empty()) {
@@ -77,7 +79,7 @@ Result<std::vector<Question>> questions_of(const DecideArguments& arguments) {
   auto sample = offload::import_layer_shape(*bytes, arguments.shapes, arguments.network,
                                             arguments.layer, arguments.batch);
   if (!sample.ok()) return sample.status();
-  Question question{std::move(*sample), offload::Iterations::independent};
+  Question question{std::move(*sample), {}, offload::Iterations::independent};
   question.sample.cpu_ms = arguments.cpu_ms;
   return std::vector<Question>{std::move(question)};
 }
@@ -179,8 +181,8 @@ offload::OffloadCosts costs_of(const Question& question, const DecideArguments& 
 nlohmann::json untuned_json(const Learned& untuned, const Question& question,
                             const DecideArguments& arguments) {
   const auto decision =
-      offload::decide_offload(*untuned.predictor, question.sample, question.iterations,
-                              costs_of(question, arguments, false));
+      offload::decide_offload(*untuned.predictor, question.sample, question.others,
+                              question.iterations, costs_of(question, arguments, false));
   return {{"verdict", offload::offload_verdict_name(decision.verdict)},
           {"speedup", std::exp(decision.prediction.log_speedup)},
           {"kernel_us", decision.kernel_ms * 1e3},
@@ -190,8 +192,8 @@ nlohmann::json untuned_json(const Learned& untuned, const Question& question,
 nlohmann::json answer_of(const Learned& learned, const Learned* untuned, const Question& question,
                          const DecideArguments& arguments, double& gains) {
   const offload::OffloadCosts costs = costs_of(question, arguments, true);
-  const auto decision =
-      offload::decide_offload(*learned.predictor, question.sample, question.iterations, costs);
+  const auto decision = offload::decide_offload(*learned.predictor, question.sample,
+                                                question.others, question.iterations, costs);
   const bool offloads = decision.verdict == offload::OffloadVerdict::offload;
   if (offloads) gains += question.sample.cpu_ms - decision.kernel_ms - costs.transfer_ms;
   nlohmann::json one = json_of(decision, question, costs, learned.model.set.features);

@@ -24,6 +24,11 @@ bool pays(const Sample& sample, double log_speedup, const OffloadCosts& costs) {
   return costs.launches * gain_ms(sample, log_speedup, costs) > costs.fixed_ms;
 }
 
+void widen(LogInterval& interval, const LogInterval& other) {
+  interval.low = std::min(interval.low, other.low);
+  interval.high = std::max(interval.high, other.high);
+}
+
 void explain_unknown(const OffloadDecision& decision, bool dependent, OffloadDecision& result) {
   const SpeedupPrediction& prediction = decision.prediction;
   const std::string kernel = "time a GPU kernel of this loop once, and learn again with it";
@@ -87,6 +92,28 @@ OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
                       number(decision.kernel_ms + costs.transfer_ms) + " ms, the CPU takes " +
                       number(sample.cpu_ms);
   }
+  return decision;
+}
+
+OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
+                               const std::vector<std::vector<double>>& others,
+                               Iterations iterations, const OffloadCosts& costs) {
+  OffloadDecision decision = decide_offload(predictor, sample, iterations, costs);
+  const OffloadVerdict first = decision.verdict;
+  for (const std::vector<double>& features : others) {
+    Sample other = sample;
+    other.features = features;
+    const OffloadDecision so = decide_offload(predictor, other, iterations, costs);
+    widen(decision.prediction.interval80, so.prediction.interval80);
+    widen(decision.prediction.interval90, so.prediction.interval90);
+    widen(decision.prediction.deciding, so.prediction.deciding);
+    if (so.verdict != first) decision.verdict = OffloadVerdict::unknown;
+  }
+  if (decision.verdict == first) return decision;
+  decision.reason = "what the code does not say decides: the speed-up may be " +
+                    number(std::exp(decision.prediction.deciding.low)) + " or " +
+                    number(std::exp(decision.prediction.deciding.high));
+  decision.settled_by = "profile a run of it, or give the values that are missing";
   return decision;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "models/offload/predictor.hpp"
 #include "models/offload/profile.hpp"
@@ -34,6 +35,12 @@ struct OffloadDecision {
 // deciding interval something else would pay. Else what pays at the predicted time: launches *
 // (CPU's time - kernel's - transfer's) against what is spent once.
 OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
+                               Iterations iterations, const OffloadCosts& costs);
+
+// The same where the features could be `others` as well: intervals hold what any of them has, and
+// the verdict is one that all agree on.
+OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
+                               const std::vector<std::vector<double>>& others,
                                Iterations iterations, const OffloadCosts& costs);
 
 // Time of a program over that with those regions offloaded that pay: Amdahl's law. `program_ms` is

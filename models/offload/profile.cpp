@@ -17,6 +17,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kFormat = "idletune offload profile";
 constexpr std::size_t kMaxTextBytes = std::size_t{64} << 20;
 constexpr std::size_t kMaxRegions = 100000;
+constexpr std::size_t kMaxOthers = 16;
 
 // --- writing ---
 
@@ -30,19 +31,30 @@ constexpr NamedGroup kGroups[] = {{"kernel", &Groups::kernel},
                                   {"network", &Groups::network},
                                   {"kind", &Groups::kind}};
 
-Status check_region(const RegionProfile& region) {
+Status check_features(const std::vector<double>& features, const std::string& where) {
   const FeatureSet& set = profiled_features();
-  const std::string where = "region '" + region.name + "': ";
-  if (region.features.size() != set.names.size()) {
-    return {StatusCode::invalid_argument, where + std::to_string(region.features.size()) +
+  if (features.size() != set.names.size()) {
+    return {StatusCode::invalid_argument, where + std::to_string(features.size()) +
                                               " features instead of " +
                                               std::to_string(set.names.size())};
   }
   for (std::size_t i = 0; i < set.names.size(); ++i) {
-    if (!std::isfinite(region.features[i])) {
+    if (!std::isfinite(features[i])) {
       return {StatusCode::invalid_argument,
               where + "feature '" + set.names[i] + "' is not a finite number"};
     }
+  }
+  return {};
+}
+
+Status check_region(const RegionProfile& region) {
+  const std::string where = "region '" + region.name + "': ";
+  if (Status status = check_features(region.features, where); !status.ok()) return status;
+  if (region.others.size() > kMaxOthers) {
+    return {StatusCode::invalid_argument, where + "more than 16 others"};
+  }
+  for (const std::vector<double>& other : region.others) {
+    if (Status status = check_features(other, where); !status.ok()) return status;
   }
   if (region.cpu_ms && !(std::isfinite(*region.cpu_ms) && *region.cpu_ms > 0)) {
     return {StatusCode::invalid_argument, where + "the CPU's time is not above 0"};
@@ -50,8 +62,14 @@ Status check_region(const RegionProfile& region) {
   return {};
 }
 
-Json json_of(const RegionProfile& region) {
+Json json_of(const std::vector<double>& features) {
   const FeatureSet& set = profiled_features();
+  Json json = Json::object();
+  for (std::size_t i = 0; i < set.names.size(); ++i) json[set.names[i]] = features[i];
+  return json;
+}
+
+Json json_of(const RegionProfile& region) {
   Json json = {{"name", region.name}};
   for (const NamedGroup& group : kGroups) {
     if (!(region.groups.*group.member).empty())
@@ -66,9 +84,8 @@ Json json_of(const RegionProfile& region) {
   Json counts = Json::object();
   for (const auto& [name, count] : region.counts) counts[name] = count;
   json["counts"] = std::move(counts);
-  Json features = Json::object();
-  for (std::size_t i = 0; i < set.names.size(); ++i) features[set.names[i]] = region.features[i];
-  json["features"] = std::move(features);
+  json["features"] = json_of(region.features);
+  for (const std::vector<double>& other : region.others) json["others"].push_back(json_of(other));
   return json;
 }
 
@@ -128,18 +145,28 @@ void read_groups(const Json& json, RegionProfile& region, Reader& reader) {
     region.groups.*group.member = reader.text(*groups, group.name, false);
 }
 
-void read_features(const Json& json, RegionProfile& region, Reader& reader) {
+std::vector<double> read_features(const Json* json, Reader& reader) {
   const FeatureSet& set = profiled_features();
-  const Json* features = reader.member(json, "features");
-  reader.require(features != nullptr && features->is_object(), "no object 'features'");
-  if (!reader.ok()) return;
+  std::vector<double> features;
+  reader.require(json != nullptr && json->is_object(), "no object 'features'");
+  if (!reader.ok()) return features;
   for (const std::string& name : set.names) {
-    const Json* value = reader.member(*features, name.c_str());
+    const Json* value = reader.member(*json, name.c_str());
     reader.require(value != nullptr, "feature '" + name + "' is missing");
-    region.features.push_back(value == nullptr ? 0 : reader.number(*value, name));
+    features.push_back(value == nullptr ? 0 : reader.number(*value, name));
   }
-  for (const auto& [name, value] : features->items())
+  for (const auto& [name, value] : json->items())
     reader.require(set.find(name) < set.names.size(), "'" + name + "' is no feature");
+  return features;
+}
+
+void read_others(const Json& json, RegionProfile& region, Reader& reader) {
+  const Json* others = reader.member(json, "others");
+  if (others == nullptr) return;
+  reader.require(others->is_array() && others->size() <= kMaxOthers,
+                 "'others' is not a list of at most 16 features");
+  if (!reader.ok()) return;
+  for (const Json& other : *others) region.others.push_back(read_features(&other, reader));
 }
 
 void read_counts(const Json& json, RegionProfile& region, Reader& reader) {
@@ -195,7 +222,8 @@ RegionProfile read_region(const Json& json, std::size_t number, Reader& reader) 
   }
   read_iterations(json, region, reader);
   read_counts(json, region, reader);
-  read_features(json, region, reader);
+  region.features = read_features(reader.member(json, "features"), reader);
+  read_others(json, region, reader);
   read_remarks(json, region, reader);
   return region;
 }

@@ -27,6 +27,9 @@ struct RegionProfile {
   std::uint64_t bytes_in = 0;    // first read, then perhaps written: what would be copied to a GPU
   std::uint64_t bytes_out = 0;   // written
   bool sampled = false;          // the features are estimates from bursts; counts are exact
+  // What the features could be as well, where the code alone does not say: profiles of what was not
+  // run. In the order of `features`.
+  std::vector<std::vector<double>> others;
   Iterations iterations = Iterations::unknown;
   std::vector<std::string> remarks;  // for people: limits that were hit, what was not followed
 };
@@ -37,7 +40,7 @@ struct Profile {
 };
 
 // A JSON text. Errors: invalid_argument if a region has another number of features than the set, or
-// a number that is not finite or a time that is not above 0.
+// a number that is not finite, a time that is not above 0, or more than 16 others.
 Result<std::string> profile_text(const Profile& profile);
 
 // The profile in a text; `path` is for messages. Errors name file, region and feature: corrupt

@@ -18,6 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!again.ok() || again->regions.size() != read->regions.size()) std::abort();
   for (std::size_t i = 0; i < read->regions.size(); ++i) {
     if (again->regions[i].features != read->regions[i].features) std::abort();
+    if (again->regions[i].others != read->regions[i].others) std::abort();
   }
   return 0;
 }

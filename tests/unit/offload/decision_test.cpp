@@ -44,13 +44,14 @@ class Example {
     for (std::size_t i = 0; i < model_.set.samples.size(); ++i) rows_.push_back(i);
   }
   OffloadDecision decide(double parallel, const OffloadCosts& costs,
-                         Iterations iterations = Iterations::independent) const {
+                         Iterations iterations = Iterations::independent,
+                         const std::vector<std::vector<double>>& others = {}) const {
     const auto predictor = Predictor::learn(model_.set, rows_, model_.options);
     REQUIRE(predictor.ok());
     Sample sample;
     sample.cpu_ms = 5;
     sample.features = {5e6, parallel};
-    return decide_offload(*predictor, sample, iterations, costs);
+    return decide_offload(*predictor, sample, others, iterations, costs);
   }
 
  private:
@@ -108,6 +109,26 @@ TEST_CASE("what nobody can know is unknown, with what would settle it") {
   const OffloadDecision close = given.decide(1, costs);
   CHECK(close.verdict == OffloadVerdict::unknown);
   CHECK(close.reason.find("only one of them would pay") != std::string::npos);
+}
+
+TEST_CASE(
+    "features that could be others widen the interval, and leave verdicts that all agree on") {
+  const Example given;
+  const auto decide = [&](const std::vector<std::vector<double>>& others) {
+    return given.decide(1, {}, Iterations::independent, others);
+  };
+  const OffloadDecision alone = decide({});
+  const OffloadDecision agreed = decide({{5e6, 1}, {5.05e6, 1}});
+  CHECK(agreed.verdict == OffloadVerdict::offload);
+  CHECK(agreed.prediction.interval80.low <= alone.prediction.interval80.low);
+  CHECK(agreed.prediction.interval80.high >= alone.prediction.interval80.high);
+
+  const OffloadDecision open = decide({{5e6, 0}});
+  CHECK(open.verdict == OffloadVerdict::unknown);
+  CHECK(open.prediction.interval80.low < std::log(0.2));
+  CHECK(open.prediction.interval80.high == alone.prediction.interval80.high);
+  CHECK(open.reason.find("what the code does not say decides") == 0);
+  CHECK_FALSE(open.settled_by.empty());
 }
 
 TEST_CASE("a program is as fast as the rest of it allows") {

@@ -23,6 +23,8 @@ Profile example() {
   region.bytes_in = 4096;
   region.bytes_out = 16;
   region.sampled = true;
+  region.others = {region.features, region.features};
+  region.others[1].front() = 7.5;
   region.iterations = Iterations::reduction;
   region.remarks = {"stopped after 10 s"};
   return {"./net --batch 2", {region}};
@@ -67,6 +69,7 @@ TEST_CASE("a profile is read as it was written") {
   CHECK(a.groups.network == b.groups.network);
   CHECK(b.groups.suite.empty());
   CHECK(a.features == b.features);
+  CHECK(a.others == b.others);
   CHECK(a.counts == b.counts);
   CHECK(a.cpu_ms == b.cpu_ms);
   CHECK(a.bytes_in == b.bytes_in);
@@ -109,6 +112,9 @@ TEST_CASE("whatever is wrong in a profile is named") {
   corrupt("\"entries\": 3", "\"entries\": 0.5", "'entries' is not a whole number");
   corrupt("\"reduction\"", "\"sometimes\"", "iterations 'sometimes' are none of");
   corrupt("\"sampled\": true", "\"sampled\": 1", "'sampled' is not true or false");
+  corrupt("\"ninst\": 7.5", "\"ninst\": false", "'ninst' is not a finite number");
+  corrupt("\"others\": [", "\"others\": [3, ", "no object 'features'");
+  corrupt("\"others\": [", "\"others\": 3, \"x\": [", "'others' is not a list of at most 16");
   corrupt("\"name\": \"conv1\"", "\"name\": 3", "region 0: no text 'name'");
 }
 
