@@ -167,8 +167,13 @@ class Profiling {
 
  private:
   Status find_parts();
+  std::string settings(bool timed) const;
   Status compile(bool timed);
+  Status link(bool timed);
+  Status run_compiler(Run run) const;
   Result<json> run_program(bool timed);
+  Result<json> result_of(const Ended& ended) const;
+  Result<Profile> from_code();
   Result<Profile> profile_of(const json& result) const;
   Status add_times(Profile& profile);
 
@@ -203,15 +208,22 @@ Status Profiling::find_parts() {
   return {};
 }
 
-Status Profiling::compile(bool timed) {
+std::string Profiling::settings(bool timed) const {
   std::string settings = timed ? "time=1;" : "";
   for (const std::string& function : job_.functions) settings += "function=" + function + ";";
   if (job_.full) settings += "full=1;";
-  settings += "result=" + folder_.file("result");
+  if (job_.from_code) {
+    settings += "static=1;limit=" + std::to_string(job_.limit_s) + ";";
+    for (const std::string& value : job_.values) settings += "value=" + value + ";";
+  }
+  return settings + "result=" + folder_.file("result");
+}
+
+Status Profiling::compile(bool timed) {
   std::ofstream(folder_.file("settings.h"))
       << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
       << "__attribute__((used)) extern const char idletune_profile_settings[];\n"
-      << "const char idletune_profile_settings[] = " << json(settings).dump() << ";\n";
+      << "const char idletune_profile_settings[] = " << json(settings(timed)).dump() << ";\n";
   Run compile;
   compile.words = {compiler_,
                    "-O2",
@@ -223,20 +235,30 @@ Status Profiling::compile(bool timed) {
                    "-include",
                    folder_.file("settings.h"),
                    "-fpass-plugin=" + pass_};
+  // The names of parameters; and no code for a machine that ours may not know.
+  if (job_.from_code) {
+    compile.words.insert(compile.words.end(), {"-fno-discard-value-names", "-emit-llvm"});
+  }
   if (compiler_ == "clang++-14") compile.words.push_back("-std=c++17");
   compile.words.insert(compile.words.end(), job_.options.begin(), job_.options.end());
   compile.words.insert(compile.words.end(), {"-c", job_.source, "-o", folder_.file("program.o")});
+  return run_compiler(std::move(compile));
+}
+
+Status Profiling::link(bool timed) {
   Run link;
   link.words = {"clang++-14", folder_.file("program.o"), timed ? timer_ : profiler_, "-o",
                 folder_.file("program")};
   link.words.insert(link.words.end(), job_.options.begin(), job_.options.end());
-  for (Run* step : {&compile, &link}) {
-    step->errors = folder_.file("errors");
-    const Result<Ended> ended = run_to_end(*step);
-    if (!ended.ok()) return ended.status();
-    if (ended->stopped) return Status(StatusCode::timeout, "interrupted while compiling");
-    if (ended->status != 0) return compiler_error(job_.source, text_of(step->errors));
-  }
+  return run_compiler(std::move(link));
+}
+
+Status Profiling::run_compiler(Run run) const {
+  run.errors = folder_.file("errors");
+  const Result<Ended> ended = run_to_end(run);
+  if (!ended.ok()) return ended.status();
+  if (ended->stopped) return Status(StatusCode::timeout, "interrupted while compiling");
+  if (ended->status != 0) return compiler_error(job_.source, text_of(run.errors));
   return {};
 }
 
@@ -255,8 +277,12 @@ Result<json> Profiling::run_program(bool timed) {
   ::unlink(folder_.file("result").c_str());
   const Result<Ended> ended = run_to_end(run);
   if (!ended.ok()) return ended.status();
+  return result_of(*ended);
+}
+
+Result<json> Profiling::result_of(const Ended& ended) const {
   json result = json::parse(text_of(folder_.file("result")), nullptr, false);
-  if (ended->killed) {
+  if (ended.killed) {
     return Status(StatusCode::timeout,
                   "the program had to be killed: no region of it came to an end");
   }
@@ -266,9 +292,17 @@ Result<json> Profiling::run_program(bool timed) {
   }
   if (!result.is_object() || !result.contains("regions") || !result.contains("end")) {
     return Status(StatusCode::device_error, "the program ended before it could say what it did (" +
-                                                how_it_ended(ended->status) + ")");
+                                                how_it_ended(ended.status) + ")");
   }
   return result;
+}
+
+std::vector<double> features_of(const json& found) {
+  std::vector<double> features;
+  for (const std::string& name : offload::profiled_features().names) {
+    features.push_back(found["features"][name].get<double>());
+  }
+  return features;
 }
 
 RegionProfile region_of(const json& found, const std::string& program) {
@@ -278,9 +312,7 @@ RegionProfile region_of(const json& found, const std::string& program) {
   region.name = label.empty() ? function : function + " " + label;
   region.groups.kernel = function;
   region.groups.program = program;
-  for (const std::string& name : offload::profiled_features().names) {
-    region.features.push_back(found["features"][name].get<double>());
-  }
+  region.features = features_of(found);
   for (const auto& [name, count] : found["counts"].items()) {
     region.counts.emplace_back(name, count.get<std::uint64_t>());
   }
@@ -330,6 +362,7 @@ Result<Profile> Profiling::profile_of(const json& result) const {
 
 Status Profiling::add_times(Profile& profile) {
   if (Status status = compile(true); !status.ok()) return status;
+  if (Status status = link(true); !status.ok()) return status;
   const Result<json> result = run_program(true);
   if (!result.ok()) return result.status();
   const json& times = (*result)["regions"];
@@ -340,9 +373,40 @@ Status Profiling::add_times(Profile& profile) {
   return {};
 }
 
+// What the walk could not know, for people and for who decides.
+void add_unknown(const json& found, RegionProfile& region) {
+  const auto decisions = found["decisions"].get<std::uint64_t>();
+  const auto accesses = found["accesses"].get<std::uint64_t>();
+  region.counts.emplace_back("unknown_decisions", decisions);
+  region.counts.emplace_back("unknown_accesses", accesses);
+  for (const json& other : found["others"]) region.others.push_back(features_of(other));
+  if (decisions + accesses == 0) return;
+  region.remarks.push_back(std::to_string(decisions) + " decisions and " +
+                           std::to_string(accesses) +
+                           " accesses depend on what the code does not say");
+  std::string names;
+  for (const json& name : found["missing"])
+    names += (names.empty() ? "" : ", ") + name.get<std::string>();
+  if (!names.empty()) region.remarks.push_back("no value was given for " + names);
+}
+
+Result<Profile> Profiling::from_code() {
+  if (Status status = compile(false); !status.ok()) return status;
+  const Result<json> result = result_of({});
+  if (!result.ok()) return result.status();
+  Result<Profile> profile = profile_of(*result);
+  if (!profile.ok()) return profile;
+  for (std::size_t i = 0; i < profile->regions.size(); ++i) {
+    add_unknown((*result)["static"][i], profile->regions[i]);
+  }
+  return profile;
+}
+
 Result<Profile> Profiling::run() {
   if (Status status = find_parts(); !status.ok()) return status;
+  if (job_.from_code) return from_code();
   if (Status status = compile(false); !status.ok()) return status;
+  if (Status status = link(false); !status.ok()) return status;
   const Result<json> result = run_program(false);
   if (!result.ok()) return result.status();
   Result<Profile> profile = profile_of(*result);

@@ -15,6 +15,8 @@ struct ProfilingJob {
   std::vector<std::string> functions;  // regions, besides those that are marked
   std::vector<std::string> options;    // for compiler and linker
   std::vector<std::string> arguments;  // of the program
+  bool from_code = false;              // walk through the code instead of running it,
+  std::vector<std::string> values;     // with NAME=NUMBER of parameters and global variables
   bool full = false;                   // trace everything, not bursts
   bool time = true;                    // compile and run it once more, to see how long it takes
   bool quiet = false;                  // the program's own answers go to standard error

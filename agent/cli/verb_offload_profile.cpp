@@ -51,6 +51,9 @@ void print(const offload::Profile& profile, CliContext& context) {
 
 void run_profile(const ProfileArguments& arguments, CliContext& context) {
   ProfilingJob job = arguments.job;
+  if (!job.from_code && !job.values.empty()) {
+    return context.used_wrongly("--value says what code works on that is not run: add --static");
+  }
   job.quiet = context.json();
   job.time = !arguments.no_time;
   catch_interrupts();
@@ -90,12 +93,18 @@ void add_offload_profile_verb(Verb& offload, CliContext& context) {
               "For compiler and linker, such as --option=-Iinclude; may be repeated")
       .one_at_a_time();
   verb.flag("--full", arguments->job.full, "Trace everything, not bursts: exact and slow");
+  verb.flag("--static", arguments->job.from_code,
+            "Walk through the code instead of running it; what it does not say stays open");
+  verb.option("--value", arguments->job.values,
+              "With --static: NAME=NUMBER of a parameter of a region or of a global variable")
+      .one_at_a_time();
   verb.flag("--no-time", arguments->no_time,
             "Do not compile and run it again to time the regions without the profiler");
   verb.option("--limit", arguments->job.limit_s, "Seconds after which a run is stopped")
       .positive()
       .shows_default();
   verb.example("offload profile saxpy.cpp --function saxpy -- 100000");
+  verb.example("offload profile saxpy.cpp --function saxpy --static --value n=100000");
   context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_profile(*arguments, context); });
 }
