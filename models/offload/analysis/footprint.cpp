@@ -4,15 +4,15 @@ namespace idletune::offload {
 
 Footprint::Chunk* Footprint::chunk_of(std::uint64_t address) {
   const std::uint64_t number = address >> 19U;
-  if (number == last_number_) return last_;
+  Recent& recent = recent_[(number ^ number >> 6U) % kRecent];
+  if (number == recent.number) return recent.chunk;
   auto found = chunks_.find(number);
   if (found == chunks_.end()) {
     if (chunks_.size() >= kMostChunks) return nullptr;
     found = chunks_.emplace(number, std::make_unique<Chunk>()).first;
   }
-  last_number_ = number;
-  last_ = found->second.get();
-  return last_;
+  recent = {number, found->second.get()};
+  return recent.chunk;
 }
 
 void Footprint::touch(std::uint64_t address, std::uint8_t how) {

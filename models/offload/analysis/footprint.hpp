@@ -37,8 +37,13 @@ class Footprint {
   Chunk* chunk_of(std::uint64_t address);
 
   std::unordered_map<std::uint64_t, std::unique_ptr<Chunk>> chunks_;  // by address / 512 KB
-  std::uint64_t last_number_ = ~std::uint64_t{0};
-  Chunk* last_ = nullptr;
+  // Those that were touched last: code goes to and fro between several arrays.
+  struct Recent {
+    std::uint64_t number = ~std::uint64_t{0};
+    Chunk* chunk = nullptr;
+  };
+  static constexpr std::size_t kRecent = 64;
+  Recent recent_[kRecent];
   std::uint64_t own_lowest_ = 1, own_highest_ = 0;
   std::uint64_t blocks_ = 0, pages_ = 0, blocks_in_ = 0, blocks_out_ = 0, overflow_ = 0;
 };

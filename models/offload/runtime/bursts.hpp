@@ -50,7 +50,7 @@ class Bursts {
   static constexpr std::uint64_t kLong = std::uint64_t{1} << 16U;
   static constexpr std::uint64_t kLongEvery = 2;
   static constexpr std::uint64_t kShortestGap = std::uint64_t{1} << 17U;
-  static constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 23U;
+  static constexpr std::uint64_t kLongestGap = std::uint64_t{1} << 25U;
   static constexpr std::uint64_t kGapsPerRun = 128;  // a gap is a 128th of what has run
 
   std::uint64_t random_ = 0x2545F4914F6CDD1DULL;
