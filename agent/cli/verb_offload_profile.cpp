@@ -1,5 +1,6 @@
 // idletune offload profile SOURCE: what a loop of CPU code does, as features that a learner takes.
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <memory>
@@ -28,6 +29,15 @@ std::string number(double value) {
   return text;
 }
 
+// How often a region took longer with the profiler than without; "" if either is not known.
+std::string slow_down(const offload::RegionProfile& region) {
+  for (const auto& [name, count] : region.counts) {
+    if (name != "profiling_us" || count == 0 || !region.cpu_ms) continue;
+    return number(std::round(1e-2 * static_cast<double>(count) / *region.cpu_ms) / 10);
+  }
+  return "";
+}
+
 void print(const offload::Profile& profile, CliContext& context) {
   std::vector<TextTable::Column> columns{{"feature"}};
   constexpr std::size_t kMost = 6;  // regions beside each other
@@ -42,6 +52,9 @@ void print(const offload::Profile& profile, CliContext& context) {
     for (std::size_t i = 0; i < shown; ++i) row.push_back(number(profile.regions[i].features[f]));
     table.add_row(row);
   }
+  std::vector<std::string> slower{"times slower"};
+  for (std::size_t i = 0; i < shown; ++i) slower.push_back(slow_down(profile.regions[i]));
+  table.add_row(slower);
   context.print(table);
   if (shown < profile.regions.size()) {
     context.print(std::to_string(profile.regions.size() - shown) +
