@@ -10,6 +10,7 @@
 #include "models/learn/performance_table.hpp"
 #include "models/learn/provenance.hpp"
 #include "models/learn/rank.hpp"
+#include "models/learn/sparse_times.hpp"
 #include "models/predict/model.hpp"
 
 namespace idletune {
@@ -107,6 +108,22 @@ Result<ModelKernel> learn_kernel(const std::vector<const History*>& histories,
   return kernel;
 }
 
+// What products with sparse matrices take, over all formats: an entry of its own.
+void add_product_times(const std::vector<const History*>& histories, ModelContents& contents) {
+  const std::vector<sparse::Table> tables = sparse::tables_of(histories);
+  std::vector<std::uint8_t> section = sparse::write_product_times(tables);
+  if (section.empty()) return;
+  ModelKernel kernel;
+  kernel.name = kProductsEntry;
+  kernel.parameters = {"FORMAT", "GROUP_PER_ROW", "WG"};
+  add_section(kernel, SectionKind::products, std::move(section));
+  for (const sparse::Table& table : tables)
+    contents.provenance.push_back("products on " + table.device + ", numbers of " +
+                                  std::to_string(table.number_bytes) +
+                                  " bytes: " + std::to_string(table.matrices.size()) + " matrices");
+  contents.kernels.push_back(std::move(kernel));
+}
+
 // A kernel that is known by published configurations alone.
 ModelKernel published_kernel(const PublishedConfigurations& published, LearnedKernel& report) {
   ModelKernel kernel;
@@ -142,6 +159,7 @@ Result<LearnedModel> learn(const std::vector<const History*>& histories,
     contents.kernels.push_back(std::move(*kernel));
     model.kernels.push_back(std::move(report));
   }
+  add_product_times(histories, contents);
   for (const PublishedConfigurations& published : options.published) {
     contents.provenance.push_back(published.kernel +
                                   ", published configurations: " + published.origin);

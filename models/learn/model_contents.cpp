@@ -105,6 +105,7 @@ const char* section_kind_name(std::uint32_t kind) {
     case SectionKind::published: return "published";
     case SectionKind::provenance: return "provenance";
     case SectionKind::offload: return "offload";
+    case SectionKind::products: return "products";
   }
   return "unknown";
 }

@@ -19,7 +19,8 @@ enum class SectionKind : std::uint32_t {
   selectors = 5,
   published = 6,
   provenance = 7,
-  offload = 8  // for hosts: what CPU code would take on a GPU
+  offload = 8,  // for hosts: what CPU code would take on a GPU
+  products = 9  // for solvers: what products with sparse matrices take
 };
 inline constexpr std::uint32_t kSectionVersion = 1;
 

@@ -19,6 +19,8 @@ enum Place : std::uint8_t {
   at_selector_section,
   at_published_pick,
   at_published_section,
+  at_product_times,
+  at_product_times_section,
   at_section,
   at_kernel_entry,
   at_model_file,
@@ -54,6 +56,10 @@ constexpr std::uint8_t kTables[] = {
     string | required, vector8 | required, bytes4, end,
     // PublishedSection
     string | required, tables | required, at_published_pick, end,
+    // ProductTimes
+    string | required, bytes4, vector8 | required, vector4 | required, vector4, end,
+    // ProductTimesSection
+    tables | required, at_product_times, end,
     // Section
     bytes4, bytes4, vector1 | required, end,
     // KernelEntry

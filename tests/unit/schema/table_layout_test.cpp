@@ -115,7 +115,8 @@ TEST_CASE("the layouts say what the schemas say") {
         Described(model).layout({"ModelSource", "SourcesSection", "PortfolioSection", "PickEntry",
                                  "FirstPicksSection", "HeldOut", "SelectorQuality",
                                  "QualitySection", "Selector", "SelectorSection", "PublishedPick",
-                                 "PublishedSection", "Section", "KernelEntry", "ModelFile"}));
+                                 "PublishedSection", "ProductTimes", "ProductTimesSection",
+                                 "Section", "KernelEntry", "ModelFile"}));
 }
 
 namespace {

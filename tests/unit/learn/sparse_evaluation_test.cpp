@@ -1,0 +1,118 @@
+#include "models/learn/sparse_evaluation.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "models/forest/tree_learners.hpp"
+#include "models/history/history_builder.hpp"
+#include "models/learn/sparse_as_published.hpp"
+#include "tests/unit/learn/made_products.hpp"
+
+namespace {
+
+using namespace idletune;
+using sparse::ChoiceQuality;
+using sparse::Table;
+
+TEST_CASE("the best candidate of each matrix keeps everything, a fixed one what it keeps") {
+  const Table table = test::made_products(40);
+  const ChoiceQuality best = sparse::evaluate(
+      table, "best", [](const Table& all, const std::vector<std::size_t>&, std::size_t m) {
+        return all.ns[m][1] <= all.ns[m][3] ? std::size_t{1} : std::size_t{3};
+      });
+  CHECK(best.matrices == 40);
+  CHECK(best.kept == doctest::Approx(1));
+  CHECK(best.balanced_accuracy == 1);
+  const ChoiceQuality fixed = sparse::evaluate(
+      table, "fixed",
+      [](const Table&, const std::vector<std::size_t>&, std::size_t) { return std::size_t{0}; });
+  CHECK(fixed.worst == doctest::Approx(0.25));  // half by the group, half by the format
+  CHECK(fixed.work_group_kept == doctest::Approx(0.5));
+  CHECK(fixed.kernel_kept == doctest::Approx(1));
+  CHECK(fixed.format_within_5_percent == doctest::Approx(0.5));
+  CHECK(fixed.balanced_accuracy == doctest::Approx(0.5));
+}
+
+TEST_CASE("learned times and a tree choose the format of matrices that were left out") {
+  const Table table = test::made_products(60);
+  const ChoiceQuality times = sparse::evaluate(table, "times", sparse::choose_by_times);
+  CHECK(times.kept > 0.97);
+  CHECK(times.format_within_5_percent > 0.9);
+  const ChoiceQuality tree = sparse::evaluate(table, "cart", sparse::choose_by_class([] {
+                                                return std::make_unique<learners::CartLearner>();
+                                              }));
+  CHECK(tree.kept > 0.9);
+  CHECK(sparse::evaluate(table, "one", sparse::choose_one_for_all).kept < 0.8);
+}
+
+TEST_CASE("a matrix is left out with its whole family") {
+  Table table = test::made_products(12);
+  for (std::size_t m = 0; m < 6; ++m) table.matrices[m].family = "banded";
+  std::vector<std::size_t> seen;
+  sparse::evaluate(table, "",
+                   [&](const Table&, const std::vector<std::size_t>& from, std::size_t m) {
+                     if (m == 0) seen = from;
+                     return std::size_t{0};
+                   });
+  CHECK(seen == std::vector<std::size_t>{6, 7, 8, 9, 10, 11});
+}
+
+TEST_CASE("histories with a note on their matrix become a table, others are left alone") {
+  History history;
+  history.kernel = "spmv_ell_double";
+  history.device = "d";
+  history.shape = Shape{4, 4, 9, 3};
+  history.inputs = {"ROWS", "COLUMNS", "ENTRIES", "WIDTH"};
+  history.parameters = {CellColumn("WG"), CellColumn("GROUP_PER_ROW")};
+  for (const std::int64_t size : {16, 32}) {
+    history.parameters[0].push_integer(size);
+    history.parameters[1].push_integer(1);
+    history.status.push_back(size == 16 ? TrialStatus::correct : TrialStatus::runtime);
+    history.run_time.push_back(700);
+    history.compile_time.push_back(1);
+    history.sample_count.push_back(size == 16 ? 2 : 0);
+  }
+  history.samples = {900, 600};
+  History other = history;
+  history.notes.emplace_back(
+      "matrix", R"({"name":"m","family":null,"features":{"a":4,"b":9,"c":2,"d":0,"e":3,"f":1,)"
+                R"("g":0,"h":0,"i":0,"j":0,"k":0,"l":0},"format":"ELL","number_bytes":8,)"
+                R"("conversion_ns":50})");
+  const auto tables = sparse::tables_of({&other, &history});
+  REQUIRE(tables.size() == 1);
+  CHECK(tables[0].number_bytes == 8);
+  REQUIRE(tables[0].matrices.size() == 1);
+  CHECK(tables[0].matrices[0].slots[3] == 12);
+  CHECK(tables[0].matrices[0].conversion_ns[3] == 50);
+  CHECK(tables[0].ns[0] == std::vector<double>{600, 0});
+  CHECK(tables[0].best_ns(0, 3, true) == 600);
+  CHECK(tables[0].best_ns(0, 0) == 0);
+}
+
+TEST_CASE("as published, unscaled inputs give one constant answer to matrices not learned from") {
+  const sparse::PublishedRows rows = sparse::published_rows(test::made_products(40));
+  REQUIRE(rows.inputs.size() == 160);
+  CHECK(rows.inputs[0].size() == 5 + 10 + 1 + 12);
+  const auto figures = sparse::as_published(rows, sparse::PublishedKernel::radial, 4,
+                                            sparse::PublishedSplit::in_order, 1);
+  REQUIRE(figures.ok());
+  CHECK(figures->train_accuracy == 1);
+  CHECK(figures->train_mse <= 1.1e-4);
+  CHECK(figures->same_answer > 0.99);
+  CHECK(figures->test_balanced == doctest::Approx(0.5).epsilon(0.05));
+  CHECK(std::min(figures->test_accuracy, 1 - figures->test_accuracy) ==
+        doctest::Approx(1 - figures->test_majority).epsilon(0.05));
+  CHECK(sparse::thinned(rows).inputs == rows.inputs);
+  const auto many = sparse::thinned(sparse::published_rows(test::made_products(500)));
+  CHECK(many.inputs.size() == sparse::kMostPublishedRows);
+  CHECK(many.performance.size() == sparse::kMostPublishedRows);
+  CHECK(!sparse::as_published({}, sparse::PublishedKernel::radial, 4, sparse::PublishedSplit::drawn,
+                              1)
+             .ok());
+}
+
+}  // namespace
