@@ -12,8 +12,10 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/lab.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
+#include "agent/cli/sparse_learning.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/core/median.hpp"
 #include "models/learn/learn.hpp"
@@ -37,6 +39,7 @@ struct LearnArguments {
   bool no_selector = false;
   bool plain_features = false;
   bool merge = false;
+  bool as_published = false;
   std::string published;
   std::string published_kernel = "Xgemm=gemm";
   PublishedOptions published_options;
@@ -228,9 +231,40 @@ void run_merge(const LearnArguments& arguments, CliContext& context) {
                 std::to_string(bytes.size()) + " bytes\n");
 }
 
+void print_for_programs(const LearnedModel& model, const LearnArguments& arguments,
+                        const std::vector<const History*>& histories, CliContext& context) {
+  nlohmann::json kernels = nlohmann::json::array();
+  for (const LearnedKernel& kernel : model.kernels) {
+    kernels.push_back({{"kernel", kernel.kernel},
+                       {"devices", kernel.devices},
+                       {"bytes", kernel.bytes},
+                       {"configurations", kernel.configurations},
+                       {"portfolio", kernel.portfolio},
+                       {"published", kernel.published},
+                       {"selectors", selectors_of(kernel)},
+                       {"dropped", kernel.dropped},
+                       {"quality", quality_of(kernel)}});
+  }
+  context.print_json(
+      {{"kernels", kernels},
+       {"model", arguments.output},
+       {"bytes", model.bytes.size()},
+       {"products", arguments.no_cross_validation ? nlohmann::json(nullptr)
+                                                  : report_choices(histories, context)},
+       {"warnings", model.warnings}});
+}
+
+void print_as_published(const std::vector<const History*>& histories, CliContext& context) {
+  const auto report = report_as_published(histories, context);
+  if (!report.ok()) return context.fail(report.status());
+  if (context.json()) context.print_json({{"as_published", *report}});
+}
+
 void run_learn(LearnArguments& arguments, CliContext& context) {
   if (arguments.histories.empty() && (arguments.merge || arguments.published.empty()))
     return context.used_wrongly("expected histories, models with --merge, or --published");
+  if (arguments.output.empty() != arguments.as_published)
+    return context.used_wrongly("expected --output, or --as-published alone");
   if (arguments.merge) return run_merge(arguments, context);
   LearnOptions& options = arguments.options;
   if (options.generation == 0) options.generation = 1;
@@ -255,6 +289,10 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   std::vector<const History*> pointers;
   pointers.reserve(histories.size());
   for (const History& history : histories) pointers.push_back(&history);
+  if (arguments.as_published) {
+    progress.clear();
+    return print_as_published(pointers, context);
+  }
   const auto model = learn(pointers, options);
   if (!model.ok()) return context.fail(model.status());
   if (Status status = write_outputs(arguments, model->bytes); !status.ok())
@@ -262,24 +300,11 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   progress.clear();
   if (!context.json()) {
     for (const std::string& warning : model->warnings) context.warn(warning);
-    return print_readable(*model, arguments, context);
+    print_readable(*model, arguments, context);
+    if (!arguments.no_cross_validation) report_choices(pointers, context);
+    return;
   }
-  nlohmann::json kernels = nlohmann::json::array();
-  for (const LearnedKernel& kernel : model->kernels) {
-    kernels.push_back({{"kernel", kernel.kernel},
-                       {"devices", kernel.devices},
-                       {"bytes", kernel.bytes},
-                       {"configurations", kernel.configurations},
-                       {"portfolio", kernel.portfolio},
-                       {"published", kernel.published},
-                       {"selectors", selectors_of(kernel)},
-                       {"dropped", kernel.dropped},
-                       {"quality", quality_of(kernel)}});
-  }
-  context.print_json({{"kernels", kernels},
-                      {"model", arguments.output},
-                      {"bytes", model->bytes.size()},
-                      {"warnings", model->warnings}});
+  print_for_programs(*model, arguments, pointers, context);
 }
 
 void add_selector_options(Verb verb, LearnArguments& arguments) {
@@ -328,9 +353,7 @@ void add_learn_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("learn", "makes a model from histories");
   verb.option("histories", arguments->histories,
               "Histories (.ithistory, or what import reads); with --merge: models");
-  verb.option("-o,--output", arguments->output, "The model file (.itmodel)")
-      .value_name("FILE")
-      .required();
+  verb.option("-o,--output", arguments->output, "The model file (.itmodel)").value_name("FILE");
   verb.option("--portfolio", arguments->options.portfolio,
               "Configurations to keep per kernel, at most")
       .between(1, 65536)
@@ -345,6 +368,9 @@ void add_learn_verb(CommandLine& line, CliContext& context) {
             "Put models together; of a kernel that several know the newest counts");
   add_selector_options(verb, *arguments);
   add_published_options(verb, *arguments);
+  verb.flag("--as-published", arguments->as_published,
+            of_lab("Write no model, but learn of products with sparse matrices as Li and Suda 2012 "
+                   "did, and print their tables 4 to 7 beside ours"));
   verb.flag("--no-cross-validation", arguments->no_cross_validation,
             "Do not learn again without each device");
   verb.example("learn histories -o board.itmodel");

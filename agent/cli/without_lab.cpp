@@ -4,6 +4,7 @@
 #include "agent/cli/lab.hpp"
 #include "agent/cli/prune_convergence.hpp"
 #include "agent/cli/report/sections.hpp"
+#include "agent/cli/sparse_learning.hpp"
 #include "agent/cli/steps_prediction_report.hpp"
 #include "agent/cli/verbs.hpp"
 
@@ -35,6 +36,10 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
 }
 
 Status converge_on(const History&, const Pruning&, const ConvergedSearches&, nlohmann::json&) {
+  return needs_lab();
+}
+
+Result<nlohmann::json> report_as_published(const std::vector<const History*>&, const CliContext&) {
   return needs_lab();
 }
 
