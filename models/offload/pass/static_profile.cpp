@@ -125,6 +125,13 @@ void write_unknowns(const PreparedRegion& region, const Unknowns& unknowns,
 }  // namespace
 
 std::string profile_code(const std::vector<FoundRegion>& regions, const StaticJob& job) {
+  for (const FoundRegion& region : regions) {
+    const unsigned bits = region.function->getParent()->getDataLayout().getPointerSizeInBits();
+    if (bits != 64) {
+      return "code that is not run is looked at with addresses of 64 bits, not " +
+             std::to_string(bits) + ": compile it for such a machine";
+    }
+  }
   std::vector<GivenValue> values;
   if (const std::string error = read_values(job.values, values); !error.empty()) return error;
   std::FILE* file = std::fopen(job.result.c_str(), "w");

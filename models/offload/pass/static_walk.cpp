@@ -254,10 +254,11 @@ void StaticWalk::access(Frame& frame, const Step& step) {
     std::uint64_t& own = own_arrays_[step.instruction];
     if (!base.known && own == 0) own = addresses_.of_unknown();
     const std::uint64_t array = base.known ? base.bits : own;
-    const llvm::Type* type =
+    llvm::Type* type =
         stores ? step.instruction->getOperand(0)->getType() : step.instruction->getType();
+    const llvm::DataLayout& layout = region_->getParent()->getDataLayout();
     const std::uint64_t bytes =
-        type->isSized() ? std::max<std::uint64_t>(type->getPrimitiveSizeInBits() / 8, 1) : 8;
+        std::max<std::uint64_t>(layout.getTypeStoreSize(type).getFixedSize(), 1);
     const std::uint64_t elements = std::max(addresses_.extent(array) / bytes, std::uint64_t{1});
     std::uint64_t element = 0;
     if (assumptions_.places == Assumptions::Places::random) {
