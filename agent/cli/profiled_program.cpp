@@ -94,8 +94,9 @@ Result<pid_t> start(const Run& run) {
   return pid;
 }
 
+using Clock = std::chrono::steady_clock;
+
 Result<Ended> run_to_end(const Run& run) {
-  using Clock = std::chrono::steady_clock;
   const Result<pid_t> pid = start(run);
   if (!pid.ok()) return pid.status();
   Ended ended;
