@@ -5,20 +5,17 @@
 #include <memory>
 #include <utility>
 
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
 #include <idletune/options.hpp>
 
+#include "agent/cli/exploration_files.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/explore/history_of.hpp"
 #include "agent/explore/shape_list.hpp"
 #include "agent/explore/sweep.hpp"
-#include "platform/os/boot.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -112,15 +109,13 @@ class ExploreShapes {
   Status open_progress() {
     output_ = arguments_.output;
     if (output_.empty()) {
-      output_ = plain(std::string(package_->name()) + "-" + device_.name) + "-shapes.ithistory";
+      output_ =
+          file_name_part(std::string(package_->name()) + "-" + device_.name) + "-shapes.ithistory";
     }
     const std::string folder = output_ + ".progress";
     if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
-    auto storage = open_posix_storage(folder);
-    if (!storage.ok()) return storage.status();
-    auto log = explore::Log::open(std::move(*storage),
-                                  explore::sweep_identity(*package_, device_, settings_));
-    if (!log.ok()) return Status(log.code(), folder + ": " + log.status().message());
+    auto log = open_progress_log(folder, explore::sweep_identity(*package_, device_, settings_));
+    if (!log.ok()) return log.status();
     log_ = std::move(*log);
     return {};
   }
@@ -128,17 +123,11 @@ class ExploreShapes {
   Status measure() {
     Result<HelperTrialsOptions> options = helper_options(arguments_);
     if (!options.ok()) return options.status();
-    const std::string state =
-        arguments_.state.empty() ? output_ + ".progress/state" : arguments_.state;
-    if (Status made = make_folders(state); !made.ok()) return made;
-    journal::JournalOptions journal_options;
-    journal_options.boot = boot_identity();
-    auto journal = journal::Journal::open(open_posix_storage(state), journal_options);
-    if (!journal->storage_status().ok()) {
-      context_.warn("quarantine is not kept: " + journal->storage_status().message());
-    }
+    auto quarantine = Quarantine::open(arguments_.state, output_, context_);
+    if (!quarantine.ok()) return quarantine.status();
     HelperTrials trials(device_, package_, std::move(*options));
-    explore::Sweep sweep(package_, device_, configurations_, settings_, trials, *journal, *log_);
+    explore::Sweep sweep(package_, device_, configurations_, settings_, trials,
+                         quarantine->journal(), *log_);
     catch_interrupts();
     const std::uint64_t before = sweep.progress().done;
     Progress progress("exploring " + std::string(package_->name()) + " at " +
@@ -159,9 +148,7 @@ class ExploreShapes {
     measured_now_ = sweep.progress().done - before;
     remaining_ = sweep.progress().total - sweep.progress().done;
     complete_ = sweep.complete();
-    if (Status closed = journal->shutdown(); !closed.ok() && journal->storage_status().ok()) {
-      context_.warn("quarantine is not kept: " + closed.message());
-    }
+    quarantine->close();
     return status;
   }
 
@@ -220,22 +207,6 @@ class ExploreShapes {
 };
 
 }  // namespace
-
-std::string plain(std::string name) {
-  for (char& c : name) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!good && c != '-' && c != '.') c = '_';
-  }
-  return name.substr(0, 80);
-}
-
-Status refuse_strange_output(const std::string& output, const std::string& folder) {
-  if (::access(output.c_str(), F_OK) != 0 || ::access(folder.c_str(), F_OK) == 0) return {};
-  return Status(StatusCode::invalid_argument,
-                output +
-                    " exists, and there is no progress beside it to go on with: remove it or name "
-                    "another output");
-}
 
 Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments) {
   HelperTrialsOptions options;

@@ -40,12 +40,8 @@ struct ExploreArguments {
   explore::Settings settings;
 };
 
-// As a part of a file's name.
-std::string plain(std::string name);
 // Errors: those of the environment and of the file of quirks.
 Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments);
-// `output` exists, and nothing to go on with stands beside it in `folder`: invalid_argument.
-Status refuse_strange_output(const std::string& output, const std::string& folder);
 
 // idletune explore K --shapes LIST.
 void explore_shape_list(const ExploreArguments& arguments, CliContext& context);

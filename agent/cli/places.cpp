@@ -65,4 +65,12 @@ Status make_folders(const std::string& path) {
   }
 }
 
+std::string file_name_part(std::string name) {
+  for (char& c : name) {
+    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    if (!good && c != '-' && c != '.') c = '_';
+  }
+  return name.substr(0, 80);
+}
+
 }  // namespace idletune::cli

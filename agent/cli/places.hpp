@@ -21,4 +21,8 @@ Result<std::string> state_folder(const std::string& verb);
 // made; invalid_argument if something else has the name.
 Status make_folders(const std::string& path);
 
+// A name (of a kernel, a device, a problem) as a part of a file's: what is no letter, digit, '-' or
+// '.' becomes '_', and 80 characters are enough.
+std::string file_name_part(std::string name);
+
 }  // namespace idletune::cli

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/captured_files.hpp"
+#include "agent/cli/exploration_files.hpp"
 #include "agent/cli/explore_shapes.hpp"
 #include "agent/cli/given_problems.hpp"
 #include "agent/cli/histories.hpp"
@@ -23,8 +24,6 @@
 #include "agent/cli/sparse_problem.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/history_of.hpp"
-#include "platform/os/boot.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -154,8 +153,8 @@ class Explore {
     const std::string shape =
         matrix_ ? sparse_problem_name(shape_) : report::shape_text(settings_.shape);
     if (output_.empty()) {
-      output_ = plain(std::string(package_->name()) + "-" + device_.name +
-                      (several_ ? "" : "-" + shape)) +
+      output_ = file_name_part(std::string(package_->name()) + "-" + device_.name +
+                               (several_ ? "" : "-" + shape)) +
                 ".ithistory";
     }
     std::string folder = output_ + ".progress";
@@ -164,38 +163,23 @@ class Explore {
     }
     if (several_) {
       if (Status made = make_folders(folder); !made.ok()) return made;
-      folder += "/" + plain(shape);
+      folder += "/" + file_name_part(shape);
     }
     folder_ = folder;
-    auto storage = open_posix_storage(folder);
-    if (!storage.ok()) return storage.status();
-    auto log = explore::Log::open(std::move(*storage),
-                                  explore::identity_of(*package_, device_, settings_));
-    if (!log.ok()) return Status(log.code(), folder + ": " + log.status().message());
+    auto log = open_progress_log(folder, explore::identity_of(*package_, device_, settings_));
+    if (!log.ok()) return log.status();
     log_ = std::move(*log);
     return {};
-  }
-
-  std::string state_folder() const {
-    return arguments_.state.empty() ? output_ + ".progress/state" : arguments_.state;
   }
 
   Status measure() {
     Result<HelperTrialsOptions> options = helper_options(arguments_);
     if (!options.ok()) return options.status();
-    if (Status made = make_folders(state_folder()); !made.ok()) return made;
-    journal::JournalOptions journal_options;
-    journal_options.boot = boot_identity();
-    auto journal = journal::Journal::open(open_posix_storage(state_folder()), journal_options);
-    if (!journal->storage_status().ok()) {
-      context_.warn("quarantine is not kept: " + journal->storage_status().message());
-    }
-    if (const Status damage = journal->recovery().damage(); !damage.ok()) {
-      context_.warn(damage.message());
-    }
+    auto quarantine = Quarantine::open(arguments_.state, output_, context_);
+    if (!quarantine.ok()) return quarantine.status();
     HelperTrials trials(device_, package_, std::move(*options));
-    explore::Exploration exploration(package_, device_, *order_, settings_, trials, *journal,
-                                     *log_);
+    explore::Exploration exploration(package_, device_, *order_, settings_, trials,
+                                     quarantine->journal(), *log_);
     catch_interrupts();
     const std::uint64_t before = log_->count_below(order_->size());
     Progress progress("exploring " + std::string(package_->name()),
@@ -209,9 +193,7 @@ class Explore {
     });
     measured_now_ = log_->count_below(order_->size()) - before;
     progress.clear();
-    if (Status closed = journal->shutdown(); !closed.ok() && journal->storage_status().ok()) {
-      context_.warn("quarantine is not kept: " + closed.message());
-    }
+    quarantine->close();
     return status;
   }
 

@@ -46,15 +46,6 @@ std::string stem_of(std::string path) {
   return stem;
 }
 
-// A kernel's name as a part of a file's name.
-std::string plain(std::string name) {
-  for (char& c : name) {
-    const bool good = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-    if (!good && c != '-' && c != '.') c = '_';
-  }
-  return name.substr(0, 60);
-}
-
 // Imports one file after the other. Each is read, converted and only then written, so that a bad
 // one leaves nothing behind; the others are imported all the same.
 class Import {
@@ -103,8 +94,9 @@ class Import {
     for (std::size_t i = 0; i < packed.size(); ++i) {
       const History& first = groups[i].front();
       const std::string output =
-          file.empty() ? output_path(plain(first.kernel), "-" + plain(first.device))
-                       : output_path(file, packed.size() > 1 ? "-" + plain(first.kernel) : "");
+          file.empty()
+              ? output_path(file_name_part(first.kernel), "-" + file_name_part(first.device))
+              : output_path(file, packed.size() > 1 ? "-" + file_name_part(first.kernel) : "");
       if (Status status = write_file_atomically(output, packed[i]); !status.ok()) return status;
       for (const History& history : groups[i]) add(history, file, output);
     }
