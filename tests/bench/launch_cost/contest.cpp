@@ -1,7 +1,9 @@
 #include "tests/bench/launch_cost/contest.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <stdexcept>
 
 #include <idletune/opencl.hpp>
 
@@ -186,6 +188,18 @@ void Contest::enqueue_raw(std::size_t i) {
 void Contest::launch_idletune(std::size_t i) {
   if (Status status = tuned_->launch(shapes_[i], a_, b_, c_, kAlpha, kBeta); !status.ok()) {
     require(status);
+  }
+}
+
+void Contest::tune(std::size_t i) {
+  launch_idletune(i);
+  tuned_->expect_launches(shapes_[i], 1e9);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  while (required(tuned_->explain(shapes_[i])).selection != Selection::tuned) {
+    (void)agent_->tune_now(std::chrono::milliseconds(20));
+    if (std::chrono::steady_clock::now() < end) continue;
+    throw std::runtime_error("nothing was adopted (trials: " + agent_->status().trials.to_string() +
+                             ")");
   }
 }
 

@@ -53,6 +53,8 @@ class Contest {
   const opencl::Api& api() const { return *api_; }
   Device& device() { return *device_; }
   Agent& agent() { return *agent_; }
+  // Tunes the i-th shape until something is adopted for it. Throws if nothing is.
+  void tune(std::size_t i);
 
  private:
   void open_device(const ContestOptions& options);

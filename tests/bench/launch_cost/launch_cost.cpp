@@ -165,6 +165,52 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, cons
   return result;
 }
 
+// Shapes of one class in every configuration: two whole tiles or more along each dimension, and an
+// odd rest.
+std::vector<Shape> shapes_of_a_class(std::size_t count) {
+  std::vector<Shape> shapes;
+  const auto side = [](std::size_t i) { return 257 + 2 * static_cast<std::int64_t>(i % 47); };
+  for (std::size_t i = 0; i < count; ++i) shapes.push_back({side(i), side(i / 47), side(i / 2209)});
+  return shapes;
+}
+
+// Each shape is launched once, in order: at its first launch it runs what was adopted for the first
+// one, or, where nothing was, the default. Throws if another share of the launches does.
+Measurement measure_never_seen(const char* name, const Stub& stub, bool class_ready,
+                               const Effort& effort) {
+  stub.reset();
+  stub.set(STUB_RECORD_LAUNCHES, 0);
+  stub.set(STUB_GEMM, 1);
+  const Variable library("IDLETUNE_OPENCL_LIBRARY", IDLETUNE_STUB_OPENCL);
+  const Variable computing("STUB_OPENCL_GEMM", "2");
+  ContestOptions options;
+  options.library = IDLETUNE_STUB_OPENCL;
+  options.nothing_to_tune = !class_ready;
+  const std::size_t pairs = effort.pairs / 20;
+  options.shapes = shapes_of_a_class(1 + pairs * effort.block);
+  Contest contest(options);
+  exclude_library_of(reinterpret_cast<const void*>(contest.api().EnqueueNDRangeKernel));
+  if (class_ready) contest.tune(0);
+  Measurement result;
+  result.scenario = name;
+  std::vector<Pair> measured;
+  for (std::size_t p = 0; p < pairs; ++p) {
+    const std::size_t first = 1 + p * effort.block;
+    measured.push_back(measure_pair(contest, effort, first, p % 2 == 0, result.allocations));
+  }
+  result.raw_launches = result.launches = pairs * effort.block;
+  summarize(measured, result);
+  const AgentStatus status = contest.agent().status();
+  const std::uint64_t expected = class_ready ? status.unslotted_launches : 0;
+  if (status.class_launches != expected || status.unslotted_launches + 64 < result.launches) {
+    throw std::runtime_error(std::string(name) + ": " + std::to_string(status.class_launches) +
+                             " launches ran their class's variant, expected " +
+                             std::to_string(expected));
+  }
+  exclude_library_of(nullptr);
+  return result;
+}
+
 // --- the machine's own device ---
 
 struct DeviceMeasurement {
@@ -306,6 +352,13 @@ int run(bool quick, bool json, const std::string& only) {
   for (const StubScenario& scenario : kStubScenarios) {
     if (std::string(scenario.name).find(only) == std::string::npos) continue;
     measurements.push_back(measure_on_stub(stub, scenario, on_stub));
+    all_sane = sane(measurements.back(), true) && all_sane;
+  }
+  for (const bool class_ready : {true, false}) {
+    const char* const name =
+        class_ready ? "shapes never seen, their class ready" : "shapes never seen, the default";
+    if (std::string(name).find(only) == std::string::npos) continue;
+    measurements.push_back(measure_never_seen(name, stub, class_ready, on_stub));
     all_sane = sane(measurements.back(), true) && all_sane;
   }
   const DeviceMeasurement device = measure_on_device(on_device);
