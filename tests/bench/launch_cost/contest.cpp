@@ -9,6 +9,7 @@
 
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
+#include "tests/bench/launch_cost/tuning_beside.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"
 
@@ -194,7 +195,7 @@ void Contest::launch_idletune(std::size_t i) {
 void Contest::tune(std::size_t i) {
   launch_idletune(i);
   tuned_->expect_launches(shapes_[i], 1e9);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+  const auto end = std::chrono::steady_clock::now() + kTuningPatience;
   while (required(tuned_->explain(shapes_[i])).selection != Selection::tuned) {
     (void)agent_->tune_now(std::chrono::milliseconds(20));
     if (std::chrono::steady_clock::now() < end) continue;
