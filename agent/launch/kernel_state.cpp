@@ -107,30 +107,17 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   if (const MonotonicClock* clock = log_clock_.load(std::memory_order_relaxed)) {
     log_.write(clock->now(), slot);
   }
-  const std::uint32_t period = slot->in_place_period.load(std::memory_order_relaxed);
-  const Turn turn = turn_of(launches, period);
-  if (turn == Turn::candidate) {
-    const Variant* candidate = slot->in_place.load(std::memory_order_seq_cst);
-    if (candidate != nullptr && profiling_available()) {
-      return enqueue(*slot, guard.lane(), *candidate, all, options, true);
-    }
+  const std::uint32_t turns = slot->race_turns.load(std::memory_order_relaxed);
+  const std::uint32_t turn = turns == 0 ? RaceTurns::kNobody : RaceTurns::at(turns, launches);
+  if (turn < RaceTurns::kCandidates && profiling_available()) {
+    const Variant* racer = slot->racers[turn].load(std::memory_order_seq_cst);
+    if (racer != nullptr) return enqueue(*slot, guard.lane(), *racer, all, options, true);
   }
   const Variant* current = slot->current.load(std::memory_order_seq_cst);
   if (current == &slot->fallback) current = look_for_class(*slot);
-  // While a candidate is timed in place the incumbent is timed just as often, beside it.
-  const bool watched = period != 0 ? turn == Turn::incumbent : take_sample(*slot, launches);
+  // While candidates race only those launches of it are timed that take turns with theirs.
+  const bool watched = turns != 0 ? turn == RaceTurns::kCandidates : take_sample(*slot, launches);
   return enqueue(*slot, guard.lane(), *current, all, options, watched);
-}
-
-// Of every `period` launches one runs the candidate, and one of the others is its incumbent's.
-// Which of the two comes first changes from period to period by the parity of its number's bits, so
-// that whatever rhythm the launches have (the first of a frame finds cold caches) favours neither.
-KernelState::Turn KernelState::turn_of(std::uint64_t launches, std::uint32_t period) {
-  if (period == 0) return Turn::nobody;
-  const std::uint64_t at = launches % period;
-  if (at != 0 && at != period / 2) return Turn::nobody;
-  const bool swapped = __builtin_parityll(launches / period) != 0;
-  return (at == 0) != swapped ? Turn::candidate : Turn::incumbent;
 }
 
 bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
@@ -165,7 +152,10 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
   // what it was: then the application is told.
   // A setup that does not pay yet is no fault.
   const bool waits = status.code() == StatusCode::busy && !begun;
-  if (!waits) slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
+  if (!waits) {
+    variant.refused.store(true, std::memory_order_relaxed);
+    slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
+  }
   if (begun) return status;
   return enqueue(slot, lane, slot.fallback, arguments, options, false);
 }

@@ -156,8 +156,6 @@ class KernelState {
                        bool& begun) const;
   void discard(const Profiles& profiles) const;
   // Who is timed by a launch while a candidate is timed in place.
-  enum class Turn : std::uint8_t { nobody, candidate, incumbent };
-  static Turn turn_of(std::uint64_t launches, std::uint32_t period);
   // Whether this launch is profiled for the production watch.
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
   void post_ticket(ShapeSlot& slot, const Variant& variant, const Profiles& profiles) const;

@@ -33,6 +33,7 @@ struct Variant {
   std::array<Argument, kMaxArguments> derived{};
   // Whether a launch brought buffers that are large enough. They are not looked at again.
   mutable std::atomic<bool> buffers_fit{false};
+  mutable std::atomic<bool> refused{false};  // a launch of it failed
 
   // While nobody else sees it.
   void take_over(Variant&& other) {
@@ -44,6 +45,7 @@ struct Variant {
     selection = other.selection;
     derived = other.derived;
     buffers_fit.store(false, std::memory_order_relaxed);
+    refused.store(false, std::memory_order_relaxed);
   }
 };
 
@@ -54,15 +56,42 @@ struct WatchTicket {
   Nanoseconds time{0};  // of the steps that were read
 };
 
+// Whose turn it is while candidates race with what runs (`current`), in one word: 0: there is no
+// race. Of every `cycle` launches the first ones are the racers', the others nobody's.
+struct RaceTurns {
+  static constexpr std::uint32_t kCandidates = 3;
+  static constexpr std::uint32_t kNobody = kCandidates + 1;
+
+  // `current_races`: its launches are timed too.
+  static std::uint32_t pack(std::uint32_t cycle, std::uint32_t candidates, bool current_races) {
+    return cycle << 3 | candidates << 1 | (current_races ? 1u : 0u);
+  }
+  // The candidate whose turn the launch of that number is, kCandidates for `current`, or kNobody.
+  // In which order the racers come changes from cycle to cycle by the sum of the digits of its
+  // number, so that whatever rhythm the launches have (the first of a frame finds cold caches)
+  // favours none of them.
+  static std::uint32_t at(std::uint32_t turns, std::uint64_t launch) {
+    const std::uint32_t cycle = turns >> 3, candidates = turns >> 1 & 3;
+    const std::uint32_t racers = candidates + (turns & 1);
+    const std::uint64_t place = launch % cycle;
+    if (place >= racers) return kNobody;
+    const std::uint64_t number = launch / cycle;
+    const std::uint64_t digits = number + number / racers + number / racers / racers;
+    const auto racer = static_cast<std::uint32_t>((place + digits) % racers);
+    return racer < candidates ? racer : kCandidates;
+  }
+};
+
 // One slot per shape that the application launches: claimed by the first launch, taken back by the
 // tuner when others need it more.
 struct alignas(64) ShapeSlot {
   enum State : std::uint32_t { empty = 0, claimed = 1, ready = 2, leaving = 3 };
   std::atomic<std::uint32_t> state{empty};
   std::atomic<std::uint64_t> launches{0};
-  std::atomic<const Variant*> current{nullptr};   // never null once ready
-  std::atomic<const Variant*> in_place{nullptr};  // checked candidate to be timed by launches
-  std::atomic<std::uint32_t> in_place_period{0};  // every how many launches; 0: not now
+  std::atomic<const Variant*> current{nullptr};  // never null once ready
+  // Checked candidates that launches time in turn with it.
+  std::array<std::atomic<const Variant*>, RaceTurns::kCandidates> racers{};
+  std::atomic<std::uint32_t> race_turns{0};
   // Launches still to be profiled one after another: a few after each change of `current`. Threads
   // that race here take a sample too many, nothing else.
   std::atomic<std::int32_t> eager_samples{16};

@@ -23,21 +23,24 @@ void PublishedVariants::publish(std::unique_ptr<Variant> variant) {
   adopted_ = std::move(variant);
 }
 
-void PublishedVariants::offer(std::unique_ptr<Variant> candidate, std::uint32_t period) {
-  withdraw();
-  candidate_ = std::move(candidate);
-  slot_.in_place.store(candidate_.get(), std::memory_order_seq_cst);
-  set_period(period);
+void PublishedVariants::offer(std::unique_ptr<Variant> candidate) {
+  candidates_[racers_] = std::move(candidate);
+  slot_.racers[racers_].store(candidates_[racers_].get(), std::memory_order_seq_cst);
+  ++racers_;
 }
 
-void PublishedVariants::set_period(std::uint32_t period) {
-  slot_.in_place_period.store(period, std::memory_order_relaxed);
+std::unique_ptr<Variant> PublishedVariants::withdraw(std::size_t racer) {
+  std::unique_ptr<Variant> variant = std::move(candidates_[racer]);
+  if (racer != --racers_) candidates_[racer] = std::move(candidates_[racers_]);
+  slot_.racers[racer].store(candidates_[racer].get(), std::memory_order_seq_cst);
+  slot_.racers[racers_].store(nullptr, std::memory_order_seq_cst);
+  return variant;
 }
 
-void PublishedVariants::withdraw() {
-  set_period(0);
-  slot_.in_place.store(nullptr, std::memory_order_seq_cst);
-  if (candidate_) retire(std::move(candidate_));
+std::size_t PublishedVariants::place_of(const Variant* variant) const {
+  std::size_t i = 0;
+  while (i < racers_ && candidates_[i].get() != variant) ++i;
+  return i;
 }
 
 void PublishedVariants::reclaim() {

@@ -1,6 +1,8 @@
 // What the tuner owns of a shape's slot: the variants that launches run, or may still be running.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -23,12 +25,18 @@ class PublishedVariants {
   const Variant* adopted() const { return adopted_.get(); }
   const Variant& running() const { return adopted_ ? *adopted_ : slot_.fallback; }
 
-  // Every `period`-th launch runs and times the candidate; 0: none does for now.
-  void offer(std::unique_ptr<Variant> candidate, std::uint32_t period);
-  void set_period(std::uint32_t period);
-  void withdraw();
-  // Null: none is offered.
-  const Variant* candidate() const { return candidate_.get(); }
+  // Another candidate, the racers()-th, below RaceTurns::kCandidates. Launches take it in turn as
+  // soon as `race` says so (RaceTurns; 0: none for now).
+  void offer(std::unique_ptr<Variant> candidate);
+  void race(std::uint32_t turns) { slot_.race_turns.store(turns, std::memory_order_relaxed); }
+  // Takes it from the race, to be published or retired; the last one takes its place.
+  std::unique_ptr<Variant> withdraw(std::size_t racer);
+  std::size_t racers() const { return racers_; }
+  const Variant& racer(std::size_t i) const { return *candidates_[i]; }
+  // racers(): the variant does not race.
+  std::size_t place_of(const Variant* variant) const;
+  // It is kept until no launch can still use it.
+  void retire(std::unique_ptr<Variant> variant);
 
   // Frees what no launch and no ticket can still name. Call after the tickets that had ended were
   // taken.
@@ -36,12 +44,11 @@ class PublishedVariants {
   std::size_t retired() const { return retired_.size(); }
 
  private:
-  void retire(std::unique_ptr<Variant> variant);
-
   ShapeSlot& slot_;
   const Lanes& lanes_;
   std::unique_ptr<Variant> adopted_;
-  std::unique_ptr<Variant> candidate_;
+  std::array<std::unique_ptr<Variant>, RaceTurns::kCandidates> candidates_;
+  std::size_t racers_ = 0;
   std::vector<std::unique_ptr<Variant>> retired_;
   std::optional<Lanes::Quiescence> quiescence_;  // since the last of them was retired
 };

@@ -91,6 +91,8 @@ class CandidateTrial {
   TrialStatus status() const { return status_; }
   const std::string& message() const { return message_; }
   bool checked_all_seeds() const { return checked_ == 2; }
+  // It got to the finals, which happen elsewhere.
+  bool to_finals_elsewhere() const { return !options_.finals && verdict_ == TrialVerdict::adopt; }
   // Whether the data of seeds[i] is prepared now (as the trial knows).
   bool prepared(std::size_t i) const { return context_.prepared[i]; }
 

@@ -58,8 +58,13 @@ void TuningEngine::update_decision(ShapeTask& task, const StepPrice& step) {
 TuningEngine::Want TuningEngine::want(ShapeTask& task, TimeSource source) {
   task.blocker = Blocker::none;
   if (task.baseline_failed || task.recalled) return Want::nothing;
-  if (is<Installing>(task.work) || timed_by_launches(task.work)) return Want::nothing;
+  if (is<Installing>(task.work)) return Want::nothing;
   if (next_request(task.work)) return Want::unfinished;
+  const bool full = task.variants.racers() == InPlaceRace::kCandidates;
+  // New data, or a new model: the search begins anew after the race.
+  const bool stale =
+      task.race != nullptr && (task.lent || task.search.model() != task.kernel.model);
+  if (full || stale) return Want::nothing;
   if (task.exhausted) return Want::nothing;
   if (task.default_time.count() == 0) {
     const Nanoseconds baseline = task.search.estimates().baseline(stage_context(task));
@@ -163,6 +168,9 @@ Admission TuningEngine::admission(const ShapeTask& task, const Configuration& co
   trial.driver ^= task.captured;
   if (state.is_quarantined(trial.key())) return Admission::refused;
   if (configuration == task.running()) return Admission::refused;
+  for (std::size_t i = 0; i < task.variants.racers(); ++i) {
+    if (configuration == task.variants.racer(i).configuration) return Admission::refused;
+  }
   // A board without a compiler runs what came prebuilt.
   if (!task.kernel.state->can_be_built(configuration)) return Admission::impossible;
   const bool launchable = task.kernel.state->package().plan(task.slot.shape, configuration).ok();
@@ -243,15 +251,12 @@ bool TuningEngine::propose(ShapeTask& task, TimeSource source) {
   // Launches that time a candidate make no setup for it: the application would pay for that.
   const Result<LaunchPlan> plan = kernel.state->package().plan(task.slot.shape, configuration);
   const bool has_setup = plan.ok() && !plan->setup().empty();
-  if (kernel.in_place.allowed && kernel.state->profiling_available() && !has_setup &&
-      source == TimeSource::idle) {
-    task.work.emplace<TryingInPlace>(TryingInPlace{
-        *proposal, InPlaceTrial(step_options(), context, kernel.in_place.max_slowdown),
-        journaled_trial(task, configuration)});
-    return true;
-  }
-  task.work.emplace<TryingCandidate>(TryingCandidate{
-      *proposal, CandidateTrial(step_options(), context), journaled_trial(task, configuration)});
+  StepOptions step = step_options();
+  // What runs for its class is the class's first candidate: it is compared with the default.
+  step.finals = !kernel.in_place.allowed || !kernel.state->profiling_available() || has_setup ||
+                task.runs_for_class() || source != TimeSource::idle;
+  task.work.emplace<TryingCandidate>(TryingCandidate{*proposal, CandidateTrial(step, context),
+                                                     journaled_trial(task, configuration)});
   return true;
 }
 

@@ -108,8 +108,8 @@ void TuningEngine::recycle(KernelTask& kernel) {
 bool TuningEngine::may_leave(const ShapeTask& task) const {
   const bool held = &task == current_ || (in_flight_ && &in_flight_->task() == &task) ||
                     (build_ && build_->task == &task);
-  return !held && is<Resting>(task.work) && !task.recalled && task.said_launches < 0 &&
-         task.variants.adopted() == nullptr && task.variants.candidate() == nullptr &&
+  return !held && is<Resting>(task.work) && task.race == nullptr && !task.recalled &&
+         task.said_launches < 0 && task.variants.adopted() == nullptr &&
          task.variants.retired() == 0;
 }
 

@@ -117,7 +117,9 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
   explain_verdict(task, text);
   text.blocker = blocker_of(task);
   text.advice = advice(task, text.blocker);
-  if (const JournaledTrial* trial = journaled(task.work)) {
+  const JournaledTrial* trial = journaled(task.work);
+  if (trial == nullptr && task.race != nullptr) trial = &task.race->trials[0]->journaled;
+  if (trial != nullptr) {
     text.trying = to_text(kernel.package().space(), trial->identity().configuration);
   }
   return text;
@@ -152,7 +154,7 @@ Blocker TuningEngine::blocker_of(const ShapeTask& task) const {
   if (options_.mode != Mode::tune) return Blocker::none;
   if (!task.kernel.can_tune()) return Blocker::trials;
   if (is<Installing>(task.work)) return Blocker::build;
-  if (timed_by_launches(task.work)) return Blocker::in_place;
+  if (task.race != nullptr && !next_request(task.work)) return Blocker::in_place;
   if (task.blocker != Blocker::none || task.exhausted) return task.blocker;
   const std::optional<Decision>& decision = task.search.decision();
   return !decision || task.search.asks_for_step(*decision) ? held_back_ : Blocker::none;
@@ -187,7 +189,7 @@ std::string TuningEngine::advice(const ShapeTask& task, Blocker blocker) const {
                      " us: more launches earn more, or raise overhead_limit"});
     case Blocker::limit: return "max_tuning is used up";
     case Blocker::compile: return compile_advice(task);
-    case Blocker::in_place: return "launches of this shape are to time a candidate";
+    case Blocker::in_place: return "launches of this shape are to time candidates";
     case Blocker::build: return "an accepted configuration is being compiled for launches";
     default: return {};
   }
@@ -216,7 +218,7 @@ const char* TuningEngine::why_nothing() const {
     case Blocker::ledger: return "the overhead limit does not allow the next step yet";
     case Blocker::limit: return "max_tuning is used up";
     case Blocker::compile: return "compilations have had their share of processor time";
-    case Blocker::in_place: return "launches of the application time a candidate";
+    case Blocker::in_place: return "launches of the application time candidates";
     case Blocker::trials: return "no trial can be run";
     default: return "nothing pays at present";
   }

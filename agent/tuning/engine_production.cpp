@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/scheduler/nanoseconds.hpp"
 #include "agent/tuning/tuning_engine.hpp"
 
 namespace idletune::detail {
@@ -39,25 +40,75 @@ void TuningEngine::drain_tickets(ShapeTask& task) {
     task.slot.ticket_states[i].store(0, std::memory_order_release);
     if (time.ok() && time->count() > 0) take_sample(task, variant, *time);
   }
-  if (!timed_by_launches(task.work) || build_ || errand_) return;  // one thing at a time
-  if (task.variants.candidate() != nullptr) {
-    task.variants.set_period(std::get<TryingInPlace>(task.work).plan.period());
+  if (task.race != nullptr) judge_race(task);
+}
+
+void TuningEngine::judge_race(ShapeTask& task) {
+  InPlaceRace& times = task.race->times;
+  for (std::size_t i = times.candidates(); i-- > 0;) {
+    if (task.variants.racer(i).refused.load(std::memory_order_relaxed)) {
+      task.slot.enqueue_failures.store(0, std::memory_order_relaxed);  // that was not what runs
+      end_racer(task, i, TrialVerdict::reject_failed);
+    }
   }
-  end_work(task);
+  // Without times it never ends.
+  const bool blind = !task.kernel.state->profiling_available();
+  for (std::size_t i = times.loser(); i < times.candidates(); i = times.loser()) {
+    end_racer(task, i, TrialVerdict::reject_slow);
+  }
+  if (blind || times.over()) {
+    const std::size_t winner = blind ? times.candidates() : times.winner();
+    for (std::size_t i = times.candidates(); i-- > 0;) {
+      if (i != winner) end_racer(task, i, TrialVerdict::reject_slow);
+    }
+    // The others are gone.
+    if (times.candidates() > 0) end_racer(task, 0, TrialVerdict::adopt);
+  }
+  task.variants.race(times.candidates() > 0 ? times.turns() : 0);
+  if (times.candidates() == 0) task.race.reset();
+}
+
+void TuningEngine::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verdict) {
+  InPlaceRace& times = task.race->times;
+  auto& trials = task.race->trials;
+  const std::unique_ptr<TryingCandidate> ended = std::move(trials[racer]);
+  StepResult result = StepResult::of(ended->proposal, ended->plan);
+  result.verdict = verdict;
+  result.ratio = times.ratio(racer);
+  result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
+  // By the clock of the trials: what launches say is a ratio.
+  if (result.pairs > 0) {
+    result.time = from_ns(real_ns(task.running_time) * result.ratio);
+    result.candidate = times.times(racer).lower_quartile();
+    result.incumbent = times.times(InPlaceRace::kIncumbent).lower_quartile();
+  }
+  if (verdict == TrialVerdict::reject_failed) {
+    result.status = TrialStatus::runtime;
+    result.message = "the driver refused to launch it";
+  }
+  std::unique_ptr<Variant> variant = task.variants.withdraw(racer);
+  times.leave(racer);
+  if (racer != times.candidates()) trials[racer] = std::move(trials[times.candidates()]);
+  if (verdict == TrialVerdict::adopt) {
+    return end_trial(task, result, ended->journaled, std::move(variant));
+  }
+  task.variants.retire(std::move(variant));
+  end_trial(task, result, ended->journaled);
 }
 
 void TuningEngine::take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time) {
-  auto* timed = std::get_if<TryingInPlace>(&task.work);
-  if (timed != nullptr && variant == task.variants.candidate()) {
-    timed->plan.on_candidate_time(time);
-    const Nanoseconds loss = timed->plan.last_loss(time);
+  InPlaceRace* race = task.race != nullptr ? &task.race->times : nullptr;
+  const std::size_t racer = task.variants.place_of(variant);
+  if (racer < task.variants.racers()) {
+    race->add(racer, time);
+    const Nanoseconds loss = time - race->times(InPlaceRace::kIncumbent).lower_quartile();
     if (loss.count() > 0 && loss < time) accounts_.launch_was_slower(task, loss);
     return;
   }
   if (variant != &task.variants.running()) return;
   task.production.add(time);
   task.watch.sample(time);
-  if (timed != nullptr) timed->plan.on_incumbent_time(time);
+  if (race != nullptr) race->add(InPlaceRace::kIncumbent, time);
   // One launch says little: the first may have found cold caches, or a busy machine.
   if (task.default_time.count() == 0) task.running_time = task.production.median();
 }
@@ -88,7 +139,7 @@ void TuningEngine::watch_production(ShapeTask& task) {
     demote(task, "the driver refused to launch it");
     return;
   }
-  if (!tuned || is<TryingInPlace>(task.work) || is<Installing>(task.work)) return;
+  if (!tuned || task.race != nullptr || is<Installing>(task.work)) return;
   const WatchStatus status = task.watch.status();
   const bool loses = status == WatchStatus::demote;
   const bool unseen = !task.kernel.state->profiling_available() &&

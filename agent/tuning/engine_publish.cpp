@@ -11,7 +11,7 @@ namespace idletune::detail {
 
 void TuningEngine::install(ShapeTask& task, const Install& install) {
   task.work.emplace<Installing>();
-  build({&task, install, false});
+  build({&task, install});
 }
 
 // Building needs the CPU only (the first launch, on a small shape, holds the device for
@@ -58,25 +58,33 @@ void TuningEngine::finish_build() {
   accounts_.build_ended(build.processor);
   ShapeTask& task = *build.task;
   if (build.variant == nullptr) return build_failed(build);
-  if (build.candidate) {
-    auto& trying = std::get<TryingInPlace>(task.work);
-    // From here on it runs in the application's own launches.
-    trying.journaled.begin(TrialStage::measure, false);
-    task.variants.offer(std::move(build.variant), trying.plan.period());
-    return;
-  }
   task.work.emplace<Resting>();
-  task.setup_time = build.install.setup;
+  if (build.candidate == nullptr) return adopt(task, build.install, std::move(build.variant));
+  if (task.race == nullptr) {
+    task.race.reset(new Race{InPlaceRace(step_options(), task.kernel.in_place.max_slowdown), {}});
+  }
+  Race& race = *task.race;
+  // From here on it runs in the application's own launches.
+  build.candidate->journaled.begin(TrialStage::measure, false);
+  race.times.join(build.candidate->plan.ratio());
+  race.trials[task.variants.racers()] = std::move(build.candidate);
+  task.variants.offer(std::move(build.variant));
+  task.variants.race(race.times.turns());
+}
+
+void TuningEngine::adopt(ShapeTask& task, const Install& install,
+                         std::unique_ptr<Variant> variant) {
+  task.setup_time = install.setup;
   // What was adopted had passed its checks at this shape.
-  note_check(task.kernel, build.install.configuration, task.slot.shape, true);
-  publish(task, std::move(build.variant), build.install.time);
-  if (build.install.recalled) return;
-  task.least_saving += build.install.least_gain;
+  note_check(task.kernel, install.configuration, task.slot.shape, true);
+  publish(task, std::move(variant), install.time);
+  if (install.recalled) return;
+  task.least_saving += install.least_gain;
   task.compared_at = now();
   journal::Adoption adoption;
   adoption.trial = task.identity;
-  adoption.trial.configuration = build.install.configuration;
-  adoption.expected = build.install.time;
+  adoption.trial.configuration = install.configuration;
+  adoption.expected = install.time;
   adoption.default_time = task.default_time;
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);
@@ -87,12 +95,13 @@ void TuningEngine::build_failed(const Build& build) {
   log(1, {task.kernel.state->name(),
           ": an accepted configuration does not build for launches: ", build.status.message()});
   if (build.status.code() == StatusCode::timeout) end_tuning(task.kernel, "a launch never ended");
-  if (!build.candidate) {
-    task.work.emplace<Resting>();
-    return;
-  }
-  std::get<TryingInPlace>(task.work).plan.on_build_failure();
-  end_work(task);
+  task.work.emplace<Resting>();
+  if (build.candidate == nullptr) return;
+  TryingCandidate& candidate = *build.candidate;
+  StepResult result = StepResult::of(candidate.proposal, candidate.plan);
+  result.verdict = TrialVerdict::reject_failed;
+  result.status = TrialStatus::compile;
+  end_trial(task, result, candidate.journaled);
 }
 
 // What an earlier session adopted for a shape that was launched for the first time is built before
@@ -111,7 +120,7 @@ bool TuningEngine::recall_one() {
 void TuningEngine::publish_recalled(ShapeTask& task) {
   if (!task.recalled) return;
   release_device();
-  Build build{&task, *std::exchange(task.recalled, std::nullopt), false};
+  Build build{&task, *std::exchange(task.recalled, std::nullopt)};
   build_for_launches(build);
   task.work.emplace<Installing>();
   build_.emplace(std::move(build));
@@ -160,6 +169,7 @@ void TuningEngine::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Na
   task.watch = ProductionWatch(task.default_time, time);
   if (!task.kernel.state->profiling_available()) task.watch.profiling_unavailable();
   task.credited_unprepared = 0;
+  if (task.race != nullptr) task.race->times.restart();
   allow_setup(task);
   offer_for_classes(task.kernel);
 }

@@ -1,6 +1,7 @@
 // A step ends.
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include <idletune/text.hpp>
 
@@ -29,14 +30,6 @@ std::string percent(double share) {
 
 // Takes the work off the shape if its plan has come to an end, and does what follows from that.
 void TuningEngine::end_work(ShapeTask& task) {
-  if (timed_by_launches(task.work) && !done(task.work)) {
-    if (task.variants.candidate() == nullptr && !build_) {
-      if (current_ == &task) current_ = nullptr;
-      const Configuration& candidate = std::get<TryingInPlace>(task.work).proposal.configuration;
-      build({&task, {candidate, Selection::tuned, Nanoseconds{0}, false}, true});
-    }
-    return;
-  }
   if (!done(task.work)) return;
   if (current_ == &task) current_ = nullptr;
   ShapeWork ended = std::move(task.work);
@@ -44,10 +37,16 @@ void TuningEngine::end_work(ShapeTask& task) {
   if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
     end_baseline(task, baseline->plan);
   } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
-    end_trial(task, StepResult::of(trying->proposal, trying->plan), trying->journaled);
-  } else if (auto* in_place = std::get_if<TryingInPlace>(&ended)) {
-    task.variants.withdraw();
-    end_trial(task, StepResult::of(in_place->proposal, in_place->plan), in_place->journaled);
+    if (trying->plan.to_finals_elsewhere()) {
+      Build next;
+      next.task = &task;
+      next.install.configuration = trying->proposal.configuration;
+      next.candidate = std::make_unique<TryingCandidate>(std::move(*trying));
+      task.work.emplace<Installing>();
+      build(std::move(next));
+    } else {
+      end_trial(task, StepResult::of(trying->proposal, trying->plan), trying->journaled);
+    }
   } else if (const auto* recheck = std::get_if<Rechecking>(&ended)) {
     end_recheck(task, recheck->plan);
   }
@@ -73,14 +72,15 @@ void TuningEngine::end_baseline(ShapeTask& task, const ReferenceBaseline& plan) 
   if (task.variants.adopted() != nullptr) begin_recheck(task);
 }
 
-void TuningEngine::end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled) {
+void TuningEngine::end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled,
+                             std::unique_ptr<Variant> built) {
   if (result.verdict == TrialVerdict::inconclusive) {
     // The incumbent failed in the runner: nothing is known about the candidate.
     journaled.conclude(TrialStatus::correct, std::string());
     log(1, {task.kernel.state->name(), ": the running configuration failed: ", result.message});
     return;
   }
-  conclude(task, result, journaled);
+  conclude(task, result, journaled, std::move(built));
 }
 
 void TuningEngine::end_recheck(ShapeTask& task, const CandidateTrial& plan) {
@@ -100,7 +100,8 @@ void TuningEngine::end_recheck(ShapeTask& task, const CandidateTrial& plan) {
 }
 
 // What a step found goes to the journal, the search, the log and, if it won, to the launches.
-void TuningEngine::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled) {
+void TuningEngine::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled,
+                            std::unique_ptr<Variant> built) {
   ++steps_ended_;
   streak_ = favourite_ == &task ? streak_ + 1 : 1;
   favourite_ = &task;
@@ -122,9 +123,15 @@ void TuningEngine::conclude(ShapeTask& task, const StepResult& result, Journaled
   log_step(task, result);
   if (result.verdict != TrialVerdict::adopt) return;
   const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;
-  install(task,
-          {result.proposal.configuration, is_first_pick ? Selection::first_pick : Selection::tuned,
-           result.time, false, result.least_gain, result.setup});
+  const Install accepted{result.proposal.configuration,
+                         is_first_pick ? Selection::first_pick : Selection::tuned,
+                         result.time,
+                         false,
+                         result.least_gain,
+                         result.setup};
+  if (built == nullptr) return install(task, accepted);
+  built->selection = accepted.selection;
+  adopt(task, accepted, std::move(built));
 }
 
 void TuningEngine::record(const ShapeTask& task, const StepResult& result) {

@@ -22,7 +22,6 @@ std::optional<TrialRequest> next_request(const ShapeWork& work) {
 
 const JournaledTrial* journaled(const ShapeWork& work) {
   if (const auto* candidate = std::get_if<TryingCandidate>(&work)) return &candidate->journaled;
-  if (const auto* in_place = std::get_if<TryingInPlace>(&work)) return &in_place->journaled;
   return nullptr;
 }
 
@@ -33,8 +32,6 @@ JournaledTrial* journaled(ShapeWork& work) {
 JournaledTrial* journaled_stage(ShapeWork& work) {
   const auto* candidate = std::get_if<TryingCandidate>(&work);
   if (candidate != nullptr && candidate->plan.next_is_incumbent()) return nullptr;
-  const auto* in_place = std::get_if<TryingInPlace>(&work);
-  if (in_place != nullptr && in_place->plan.next_is_incumbent()) return nullptr;
   return journaled(work);
 }
 
@@ -53,11 +50,6 @@ bool done(const ShapeWork& work) {
         return false;
       },
       work);
-}
-
-bool timed_by_launches(const ShapeWork& work) {
-  const auto* in_place = std::get_if<TryingInPlace>(&work);
-  return in_place != nullptr && in_place->plan.checked();
 }
 
 }  // namespace idletune::detail

@@ -9,7 +9,6 @@
 #include "agent/search/searcher.hpp"
 #include "agent/trial/journaled_trial.hpp"
 #include "agent/trial/trial.hpp"
-#include "agent/tuning/in_place_trial.hpp"
 
 namespace idletune::detail {
 
@@ -20,17 +19,11 @@ struct MeasuringDefault {
   ReferenceBaseline plan;
 };
 
-// A proposal is tried in the trial runner.
+// A proposal is tried in the trial runner; or it is only checked there (a plan without finals), and
+// then races with others in the application's launches.
 struct TryingCandidate {
   Proposal proposal;
   CandidateTrial plan;
-  JournaledTrial journaled;
-};
-
-// A proposal is checked in the trial runner and then timed by the application's launches.
-struct TryingInPlace {
-  Proposal proposal;
-  InPlaceTrial plan;
   JournaledTrial journaled;
 };
 
@@ -40,11 +33,10 @@ struct Rechecking {
   std::uint32_t rounds = 0;  // calls of run() since it began
 };
 
-// An accepted configuration is being built for launches and will then be published.
+// A configuration is being built for launches, and will then be published, or race.
 struct Installing {};
 
-using ShapeWork =
-    std::variant<Resting, MeasuringDefault, TryingCandidate, TryingInPlace, Rechecking, Installing>;
+using ShapeWork = std::variant<Resting, MeasuringDefault, TryingCandidate, Rechecking, Installing>;
 
 template <typename State>
 bool is(const ShapeWork& work) {
@@ -63,7 +55,5 @@ const JournaledTrial* journaled(const ShapeWork& work);
 void on_outcome(ShapeWork& work, const TrialOutcome& outcome);
 // The plan has come to its end. Never true of Resting and Installing.
 bool done(const ShapeWork& work);
-// Launches of the application time a checked candidate; no stage is needed for that.
-bool timed_by_launches(const ShapeWork& work);
 
 }  // namespace idletune::detail

@@ -7,9 +7,9 @@ Nanoseconds if_correct(TrialStatus status, Nanoseconds time) {
   return status == TrialStatus::correct ? time : Nanoseconds{0};
 }
 
-// What trials of both kinds know.
-template <typename Trial>
-StepResult of_trial(const Proposal& proposal, const Trial& trial) {
+}  // namespace
+
+StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
   StepResult result;
   result.proposal = proposal;
   result.verdict = trial.verdict();
@@ -24,20 +24,9 @@ StepResult of_trial(const Proposal& proposal, const Trial& trial) {
   const bool paired = result.pairs > 0;
   result.candidate = paired ? trial.raw_candidate_median() : trial.candidate_time();
   result.incumbent = paired ? trial.raw_incumbent_median() : trial.context().incumbent_time;
-  return result;
-}
-
-}  // namespace
-
-StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial) {
-  StepResult result = of_trial(proposal, trial);
   result.least_gain = trial.least_gain();
   result.setup = trial.setup_time();
   return result;
-}
-
-StepResult StepResult::of(const Proposal& proposal, const detail::InPlaceTrial& trial) {
-  return of_trial(proposal, trial);
 }
 
 StepResult StepResult::of(const Configuration& configuration, const ReferenceBaseline& baseline) {

@@ -9,7 +9,6 @@
 
 #include "agent/scheduler/step_plan.hpp"
 #include "agent/search/searcher.hpp"
-#include "agent/tuning/in_place_trial.hpp"
 
 namespace idletune {
 
@@ -37,7 +36,6 @@ struct StepResult {
 
   // Of a trial that is done. Says nothing of the candidate if that was inconclusive.
   static StepResult of(const Proposal& proposal, const CandidateTrial& trial);
-  static StepResult of(const Proposal& proposal, const detail::InPlaceTrial& trial);
   // Of `configuration`, which is measured because it runs already; done.
   static StepResult of(const Configuration& configuration, const ReferenceBaseline& baseline);
 };

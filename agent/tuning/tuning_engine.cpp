@@ -32,6 +32,9 @@ TuningEngine::~TuningEngine() {
       drain_tickets(*task);
       // Nothing of an unfinished trial runs any more: this end must not look like a death.
       if (JournaledTrial* unfinished = journaled(task->work)) unfinished->ended();
+      for (std::size_t i = 0; i < task->variants.racers(); ++i) {
+        task->race->trials[i]->journaled.ended();
+      }
     }
   }
 }
@@ -174,7 +177,7 @@ void TuningEngine::gap_ends() {
 bool TuningEngine::launches_are_timed() const {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      if (timed_by_launches(task->work)) return true;
+      if (task->race != nullptr) return true;
     }
   }
   return false;

@@ -100,7 +100,7 @@ class TuningEngine {
   struct Build {
     ShapeTask* task = nullptr;
     Install install;
-    bool candidate = false;  // to be timed by launches, not published
+    std::unique_ptr<TryingCandidate> candidate{};  // is to race; null: it is to be published
     Nanoseconds started{0};
     std::unique_ptr<Variant> variant{};
     Status status{};
@@ -149,6 +149,8 @@ class TuningEngine {
   // Production.
   void drain_tickets(ShapeTask& task);
   void take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time);
+  void judge_race(ShapeTask& task);
+  void end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verdict);
   void watch_production(ShapeTask& task);
   void allow_setup(ShapeTask& task);
   void begin_recheck(ShapeTask& task);
@@ -193,9 +195,12 @@ class TuningEngine {
   // Steps.
   void end_work(ShapeTask& task);
   void end_baseline(ShapeTask& task, const ReferenceBaseline& plan);
-  void end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled);
+  // `built`: for launches; null: it was not yet.
+  void end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled,
+                 std::unique_ptr<Variant> built = nullptr);
   void end_recheck(ShapeTask& task, const CandidateTrial& plan);
-  void conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled);
+  void conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled,
+                std::unique_ptr<Variant> built);
   void record(const ShapeTask& task, const StepResult& result);
   void log_step(const ShapeTask& task, const StepResult& result) const;
 
@@ -208,6 +213,7 @@ class TuningEngine {
   void build_failed(const Build& build);
   bool recall_one();
   void install(ShapeTask& task, const Install& install);
+  void adopt(ShapeTask& task, const Install& install, std::unique_ptr<Variant> variant);
   void publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanoseconds time);
   // Launch ahead as long as something is `left` of the time for it. How many were.
   std::size_t publish_adopted(KernelTask& kernel, Nanoseconds& left);

@@ -2,6 +2,7 @@
 // the only one to change it, under its lock.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "agent/scheduler/setup_decision.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/tuning/device_task.hpp"
+#include "agent/tuning/in_place_race.hpp"
 #include "agent/tuning/kernel_model.hpp"
 #include "agent/tuning/recent_times.hpp"
 #include "agent/tuning/runner_contents.hpp"
@@ -35,6 +37,13 @@ struct Install {
   bool recalled = false;      // an earlier session adopted it
   Nanoseconds least_gain{0};  // per launch against what runs, of comparisons side by side
   Nanoseconds setup{0};       // of the configuration; 0: none, or not known any more
+};
+
+// Candidates that passed their checks and are timed by the application's launches; the i-th of each
+// is the i-th of PublishedVariants.
+struct Race {
+  InPlaceRace times;
+  std::array<std::unique_ptr<TryingCandidate>, InPlaceRace::kCandidates> trials;
 };
 
 struct ShapeTask {
@@ -70,6 +79,7 @@ struct ShapeTask {
 
   // --- work in progress, and what it found ---
   ShapeWork work;
+  std::unique_ptr<Race> race;  // null: there is none; goes on beside the work
   ShapeSearch search;
   // Adopted in an earlier session, not yet built in this one. Until then nothing is searched.
   std::optional<Install> recalled;

@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <memory>
+#include <vector>
 
 #include "agent/launch/published_variants.hpp"
 
@@ -54,15 +55,26 @@ TEST_CASE("a variant is kept while a ticket may still name it") {
   CHECK(s.variants.retired() == 0);
 }
 
-TEST_CASE("a candidate is offered with its period and withdrawn for good") {
+TEST_CASE("candidates race with their turns, and the last one takes the place of one that leaves") {
   Slot s;
-  auto variant = std::make_unique<Variant>();
-  const Variant* offered = variant.get();
-  s.variants.offer(std::move(variant), 7);
-  CHECK(s.slot.in_place.load() == offered);
-  CHECK(s.slot.in_place_period.load() == 7);
-  s.variants.withdraw();
-  CHECK(s.slot.in_place.load() == nullptr);
-  CHECK(s.slot.in_place_period.load() == 0);
-  CHECK(s.variants.retired() == 1);
+  std::vector<const Variant*> offered;
+  for (int i = 0; i < 3; ++i) {
+    auto variant = std::make_unique<Variant>();
+    offered.push_back(variant.get());
+    s.variants.offer(std::move(variant));
+    CHECK(s.variants.place_of(offered.back()) == s.variants.racers() - 1);
+  }
+  s.variants.race(7);
+  CHECK(s.slot.race_turns.load() == 7);
+  s.variants.retire(s.variants.withdraw(0));
+  CHECK(s.slot.racers[0].load() == offered[2]);
+  CHECK(s.slot.racers[1].load() == offered[1]);
+  CHECK(s.slot.racers[2].load() == nullptr);
+  CHECK(s.variants.place_of(offered[0]) == s.variants.racers());
+  s.variants.publish(s.variants.withdraw(1));
+  CHECK(s.slot.current.load() == offered[1]);
+  s.variants.retire(s.variants.withdraw(0));
+  CHECK(s.variants.racers() == 0);
+  CHECK(s.slot.racers[0].load() == nullptr);
+  CHECK(s.variants.retired() == 2);
 }

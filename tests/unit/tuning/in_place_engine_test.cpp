@@ -1,5 +1,8 @@
 // Candidates timed by the application's own launches, with replayed trials.
 #include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "agent/tuning/background_loop.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
@@ -14,12 +17,92 @@ namespace {
 
 const Configuration kDefault{1, 1};
 
+bool is_wrong(const Configuration& configuration) { return configuration[0] % 5 == 0; }
+
 // Everything is a fifth faster than the default.
 RecordedTrial fifth_faster(const Configuration& configuration) {
   return {TrialStatus::correct, configuration == kDefault ? 1000us : 800us, 20ms};
 }
 
+// Best of 256: a tenth faster than the others of its three kinds; some give wrong results.
+RecordedTrial of_three_kinds(const Configuration& configuration) {
+  if (configuration == kDefault) return {TrialStatus::correct, 1000us, 20ms};
+  if (is_wrong(configuration)) return {TrialStatus::correctness, 100us, 20ms};
+  const std::int64_t kind = (configuration[0] + configuration[1]) % 3;
+  return {TrialStatus::correct, kind == 0 ? 900us : kind == 1 ? 1000us : 1100us, 20ms};
+}
+
 }  // namespace
+
+TEST_CASE("three checked candidates race with what runs, and what they cost is charged") {
+  const auto board = board_that(of_three_kinds);
+  const auto launches = board->device.launch_script;
+  std::map<std::string, int> launched;
+  board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+    ++launched[options];
+    return launches(options);
+  };
+  PlayedEngine engine(*board);
+  engine.kernel->in_place = {true, 0.5};
+  REQUIRE(engine.launch({64}, 20000).ok());
+  engine.task().said_launches = 1e6;
+  const auto racers = [&] { return engine.task().variants.racers(); };
+  for (int i = 0; i < 1000 && racers() < 3; ++i) engine.idle_through(100ms);
+  REQUIRE(racers() == 3);
+  CHECK(engine.explain().blocker == Blocker::in_place);
+  CHECK(engine.explain().trying != "");
+  CHECK(engine.idle(1s).stages == 0);  // launches have the say
+  const Nanoseconds charged = engine.task().charged;
+  const std::uint64_t evaluated = engine.explain().evaluated;
+  std::vector<Nanoseconds> expected;
+  for (std::size_t i = 0; i < 3; ++i) {
+    expected.push_back(of_three_kinds(engine.task().variants.racer(i).configuration).run);
+  }
+  launched.clear();
+  int needed = 0;
+  while (engine.task().race != nullptr && needed < 100) {
+    REQUIRE(engine.launch().ok());
+    (void)engine.idle(1ns);
+    ++needed;
+  }
+  CHECK(needed == 18);
+  CHECK(engine.explain().evaluated == evaluated + 3);
+  const Nanoseconds best =
+      std::min(Nanoseconds(1000us), *std::min_element(expected.begin(), expected.end()));
+  CHECK(engine.task().running_time == best);
+  CHECK(launched.size() == 4);
+  if (std::count(expected.begin(), expected.end(), 1100us) > 0)
+    CHECK(engine.task().charged > charged);
+}
+
+TEST_CASE("what is wrong never races, and what the driver refuses leaves what runs alone") {
+  const auto board = board_that(of_three_kinds);
+  const auto launches = board->device.launch_script;
+  int refusals = 0, wrong = 0;
+  bool refuse = false;
+  board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+    const Configuration configuration{fake::option(options, "A"), fake::option(options, "B")};
+    wrong += is_wrong(configuration) && configuration != kDefault;
+    if (refuse && configuration[0] > 8) {
+      ++refusals;
+      return Status(StatusCode::device_error, "no resources");
+    }
+    return launches(options);
+  };
+  PlayedEngine engine(*board);
+  engine.kernel->in_place = {true, 0.5};
+  REQUIRE(engine.launch({64}, 20000).ok());
+  engine.task().said_launches = 1e6;
+  for (int i = 0; i < 3000; ++i) {
+    refuse = engine.task().race != nullptr;
+    REQUIRE(engine.launch().ok());
+    refuse = false;
+    engine.idle_through(20ms);
+  }
+  CHECK(wrong == 0);
+  CHECK(refusals > 0);
+  CHECK(engine.task().running_time == 900us);
+}
 
 TEST_CASE("the rhythm of the launches favours neither the candidate nor what runs") {
   const auto board = board_that(fifth_faster);
@@ -35,7 +118,7 @@ TEST_CASE("the rhythm of the launches favours neither the candidate nor what run
   engine.task().said_launches = 1e6;
   for (int frame = 0; frame < 2000 && engine.task().running() == kDefault; ++frame)
     engine.play(1, 2, 30ms);
-  CHECK(engine.explain().evaluated == 1);
+  CHECK(engine.explain().evaluated == 3);  // those of the first race
   CHECK(engine.task().running() != kDefault);
   CHECK(engine.task().running_time == 800us);
 }

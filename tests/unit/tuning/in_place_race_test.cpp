@@ -1,0 +1,180 @@
+#include "agent/tuning/in_place_race.hpp"
+
+#include <doctest/doctest.h>
+
+#include <random>
+#include <vector>
+
+#include "agent/launch/launch_table.hpp"
+#include "tests/unit/tuning/recorded_noise.hpp"
+
+using namespace idletune;
+using namespace idletune::detail;
+
+namespace {
+
+constexpr std::size_t kIncumbent = InPlaceRace::kIncumbent;
+
+Nanoseconds us(std::int64_t value) { return std::chrono::microseconds(value); }
+
+// With as many candidates as ratios of the screening are given.
+InPlaceRace race_of(const std::vector<double>& screened, double max_slowdown = 0.05) {
+  InPlaceRace race({}, max_slowdown);
+  for (const double ratio : screened) race.join(ratio);
+  return race;
+}
+
+// As many launches of each as of what runs, which takes 100 us.
+void launch(InPlaceRace& race, const std::vector<std::int64_t>& candidates, int times) {
+  for (int i = 0; i < times; ++i) {
+    race.add(kIncumbent, us(100));
+    for (std::size_t c = 0; c < candidates.size(); ++c) race.add(c, us(candidates[c]));
+  }
+}
+
+std::uint32_t cycle(const InPlaceRace& race) { return race.turns() >> 3; }
+
+}  // namespace
+
+TEST_CASE("racers take turns: each once in a cycle, and at every place of it") {
+  const std::uint32_t turns = RaceTurns::pack(6, 3, true);
+  int at[4][4] = {};
+  for (std::uint64_t launch = 0; launch < 6 * 64; ++launch) {
+    const std::uint32_t racer = RaceTurns::at(turns, launch);
+    CHECK((racer == RaceTurns::kNobody) == (launch % 6 >= 4));
+    if (racer != RaceTurns::kNobody) ++at[racer][launch % 6];
+  }
+  for (const auto& racer : at) {
+    for (const int times : racer) CHECK(times == 16);
+  }
+}
+
+TEST_CASE("what runs takes no turns where it is out of the race") {
+  const std::uint32_t turns = RaceTurns::pack(3, 2, false);
+  for (std::uint64_t launch = 0; launch < 30; ++launch) {
+    const std::uint32_t racer = RaceTurns::at(turns, launch);
+    CHECK(racer == (launch % 3 == 2 ? RaceTurns::kNobody : racer % 2));
+  }
+}
+
+TEST_CASE("the share of candidate launches keeps the slow-down that was allowed") {
+  InPlaceRace race = race_of({1.2});
+  CHECK(cycle(race) == 4);  // 20 % slower in the screening
+  launch(race, {110}, 1);
+  CHECK(cycle(race) == 2);           // 10 % slower every second launch: 5 %
+  CHECK(cycle(race_of({0})) == 40);  // unknown
+  CHECK(cycle(race_of({1.2, 1.1, 1.1})) == 8);
+  CHECK(cycle(race_of({1.1, 0.9, 1.0})) == 4);  // the fast one makes good what the slow one costs
+}
+
+TEST_CASE("a hopeless candidate is launched once, a clearly slower one three times") {
+  InPlaceRace race = race_of({1, 1});
+  launch(race, {90, 500}, 1);
+  CHECK(race.loser() == 1);
+  race = race_of({1, 1});
+  launch(race, {90, 200}, 2);
+  CHECK(race.loser() == race.candidates());
+  launch(race, {90, 200}, 1);
+  CHECK(race.loser() == 1);
+}
+
+TEST_CASE("the best two of four go on after three launches of each") {
+  InPlaceRace race = race_of({1, 1, 1});
+  launch(race, {95, 90, 98}, 2);
+  CHECK(race.loser() == race.candidates());
+  launch(race, {95, 90, 98}, 1);
+  REQUIRE(race.loser() == 2);
+  race.leave(2);
+  CHECK(race.loser() == race.candidates());
+  CHECK(race.candidates() == 2);
+  CHECK(race.turns() == RaceTurns::pack(2, 2, false));  // and not what runs
+}
+
+TEST_CASE("what runs stays in the race while it is one of the best two") {
+  InPlaceRace race = race_of({1, 1, 1});
+  launch(race, {120, 99, 110}, 3);
+  REQUIRE(race.loser() == 0);
+  race.leave(0);
+  REQUIRE(race.loser() == 0);  // the last one took its place
+  race.leave(0);
+  CHECK(race.loser() == race.candidates());
+  CHECK(race.turns() == RaceTurns::pack(2, 1, true));
+  launch(race, {99}, 2);
+  CHECK_FALSE(race.over());
+  launch(race, {99}, 1);
+  CHECK(race.over());
+  CHECK(race.winner() == race.candidates());  // a win below the margin is none
+}
+
+TEST_CASE("a faster candidate wins after enough launches of both") {
+  InPlaceRace race = race_of({1});
+  launch(race, {80}, 5);
+  CHECK_FALSE(race.over());
+  launch(race, {80}, 1);
+  CHECK(race.over());
+  CHECK(race.winner() == 0);
+  CHECK(race.ratio(0) == doctest::Approx(0.8));
+}
+
+TEST_CASE(
+    "a candidate that joins later is waited for, and where something else runs all begin anew") {
+  InPlaceRace race = race_of({1});
+  launch(race, {80}, 7);
+  race.join(0.9);
+  CHECK_FALSE(race.over());
+  CHECK(race.loser() == race.candidates());
+  race.restart();
+  CHECK(race.ratio(0) == 1);
+  CHECK(race.times(kIncumbent).count() == 0);
+}
+
+namespace {
+
+struct Played {
+  int right = 0;   // picked the best, or one within 2 %
+  int of_100 = 0;  // decided after 20 launches
+};
+
+// A hundred races of four variants, each the best in a quarter of them, the others 10 to 20 %
+// slower. As many launches as are timed: 20.
+Played races(bool busy) {
+  Played played;
+  const std::vector<int>& noise = test::recorded_noise(busy);
+  for (std::uint32_t seed = 0; seed < 100; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<double> us_of{1100, 1150, 1200};
+    us_of.insert(us_of.begin() + seed % 4, 1000);
+    InPlaceRace race = race_of({1, 1, 1}, 0.2);
+    std::vector<std::size_t> variants{0, 1, 2};  // those that race; 3: what runs
+    int timed = 0;
+    for (std::uint64_t launch = 0; timed < 20; ++launch) {
+      const std::uint32_t turn = RaceTurns::at(race.turns(), launch);
+      if (turn == RaceTurns::kNobody) continue;
+      ++timed;
+      const std::size_t variant = turn == kIncumbent ? 3 : variants[turn];
+      const double disturbed = us_of[variant] * noise[random() % noise.size()] / 1000;
+      race.add(turn, us(static_cast<std::int64_t>(disturbed)));
+      for (std::size_t out = race.loser(); out < race.candidates(); out = race.loser()) {
+        race.leave(out);
+        variants[out] = variants[race.candidates()];
+      }
+      if (race.over()) break;
+    }
+    const std::size_t winner = race.winner();
+    const std::size_t won = winner < race.candidates() ? variants[winner] : 3;
+    played.right += us_of[won] <= 1020;
+    played.of_100 += race.over();
+  }
+  return played;
+}
+
+}  // namespace
+
+TEST_CASE("20 launches find the best of four, 10 % ahead, in noise that was recorded") {
+  for (const bool busy : {false, true}) {
+    CAPTURE(busy);
+    const Played played = races(busy);
+    CHECK(played.right >= 90);
+    CHECK(played.of_100 >= (busy ? 70 : 90));
+  }
+}
