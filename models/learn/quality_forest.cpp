@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -12,14 +13,18 @@ namespace {
 
 constexpr std::size_t kInnerFolds = 3;
 constexpr std::size_t kInnerTrees = 12;
-constexpr std::size_t kCuts = 24;      // tried per feature and node
-constexpr double kLeastGain = 0.0005;  // mean quality that a further method must add
-constexpr double kSteps = 1 << 20;     // that features are rounded to
+constexpr std::size_t kCuts = 24;   // tried per feature and node
+constexpr double kSteps = 1 << 20;  // that features are rounded to
 constexpr double kTiles[] = {16, 64};
 
-std::vector<double> features_of(const std::vector<double>& sizes) {
+std::vector<double> logs_of(const std::vector<double>& sizes) {
   std::vector<double> logs;
   for (const double size : sizes) logs.push_back(std::log2(std::max(size, 1.0)));
+  return logs;
+}
+
+std::vector<double> features_of(const std::vector<double>& sizes) {
+  const std::vector<double> logs = logs_of(sizes);
   std::vector<double> features = logs;
   double all = 0;
   for (std::size_t a = 0; a < logs.size(); ++a) {
@@ -40,34 +45,6 @@ std::vector<double> features_of(const std::vector<double>& sizes) {
   return features;
 }
 
-// Greedily those that cover the rows best.
-std::vector<std::size_t> covering_methods(const std::vector<std::vector<float>>& quality,
-                                          std::size_t most) {
-  std::vector<float> covered(quality.size(), 0.0f);
-  std::vector<std::size_t> chosen;
-  const std::size_t methods = quality.empty() ? 0 : quality.front().size();
-  while (chosen.size() < std::min(most, methods)) {
-    double best_gain = -1;
-    std::size_t best = 0;
-    for (std::size_t m = 0; m < methods; ++m) {
-      double gain = 0;
-      for (std::size_t r = 0; r < quality.size(); ++r) {
-        gain += static_cast<double>(std::max(0.0f, quality[r][m] - covered[r]));
-      }
-      if (gain > best_gain) {
-        best_gain = gain;
-        best = m;
-      }
-    }
-    if (!chosen.empty() && best_gain < kLeastGain * static_cast<double>(quality.size())) break;
-    chosen.push_back(best);
-    for (std::size_t r = 0; r < quality.size(); ++r) {
-      covered[r] = std::max(covered[r], quality[r][best]);
-    }
-  }
-  return chosen;
-}
-
 }  // namespace
 
 QualityForest::QualityForest(const Problems& problems, const Rows& rows, const ForestRecipe& recipe,
@@ -77,18 +54,18 @@ QualityForest::QualityForest(const Problems& problems, const Rows& rows, const F
   std::vector<std::vector<float>> all;
   for (const std::size_t p : rows) {
     features.push_back(features_of(problems.sizes[p]));
-    std::vector<float> quality;
-    const double best = problems.ns[p][problems.best(p)];
-    for (const double time : problems.ns[p]) {
-      quality.push_back(time > 0 ? static_cast<float>(best / time) : 0.0f);
-    }
-    all.push_back(std::move(quality));
+    all.push_back(qualities(problems, p));
   }
-  methods_ = covering_methods(all, recipe.methods);
+  methods_ = covering_methods(problems, rows, recipe.methods);
   std::vector<std::vector<float>> quality;
   for (const std::vector<float>& row : all) {
     quality.emplace_back();
     for (const std::size_t m : methods_) quality.back().push_back(row[m]);
+  }
+  if (recipe.surface) {
+    std::vector<std::vector<double>> logs;
+    for (const std::size_t p : rows) logs.push_back(logs_of(problems.sizes[p]));
+    surface_.emplace(logs, quality);
   }
   Random random(seed);
   for (std::size_t t = 0; t < recipe.trees; ++t) {
@@ -195,8 +172,14 @@ std::size_t QualityForest::choose(const Problems& problems, std::size_t problem)
       promised[k] += static_cast<double>(nodes[at].quality[k]);
     }
   }
+  if (surface_) {
+    const std::vector<double> smooth = surface_->at(logs_of(problems.sizes[problem]));
+    for (std::size_t k = 0; k < promised.size(); ++k) {
+      promised[k] += smooth[k] * static_cast<double>(trees_.size());
+    }
+  }
   std::size_t best = methods_.front();
-  double most = -1;
+  double most = -std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k < promised.size(); ++k) {
     if (problems.ns[problem][methods_[k]] <= 0 || promised[k] <= most) continue;
     most = promised[k];
@@ -209,7 +192,9 @@ ForestRecipe choose_forest(const Problems& problems, const Rows& training, std::
   std::vector<ForestRecipe> recipes;
   for (const bool greedy : {false, true}) {
     for (const std::size_t leaf : {1, 3}) {
-      recipes.push_back({kInnerTrees, leaf, greedy, ForestRecipe().methods});
+      for (const bool surface : {false, true}) {
+        recipes.push_back({kInnerTrees, leaf, greedy, ForestRecipe().methods, surface});
+      }
     }
   }
   ForestRecipe chosen;

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "models/learn/quality_surface.hpp"
 #include "models/learn/selection.hpp"
 
 namespace idletune::selection {
@@ -17,6 +19,9 @@ struct ForestRecipe {
   // sides' qualities differ as much as possible (least squares over all methods).
   bool greedy = false;
   std::size_t methods = 48;  // to choose from, at most
+  // What a smooth surface promises is added to what the trees promise on average: it sees through
+  // noise, and they see steps.
+  bool surface = false;
 };
 
 // An ensemble of randomised trees over logarithms of sizes, products and ratios of two, and of what
@@ -52,6 +57,7 @@ class QualityForest {
   ForestRecipe recipe_;
   std::vector<std::size_t> methods_;
   std::vector<std::vector<Node>> trees_;
+  std::optional<QualitySurface> surface_;
 };
 
 // The recipe whose forests choose best at rows left out of `training`, part by part.

@@ -12,6 +12,7 @@ namespace idletune::selection {
 namespace {
 
 constexpr std::size_t kLeastProblems = 5;
+constexpr double kLeastGain = 0.0005;    // mean quality that a further method must add
 constexpr char kMember[] = "ALGORITHM";  // a family's parameter that chooses the member
 
 double product(const std::vector<double>& sizes) {
@@ -101,7 +102,7 @@ class Reader {
     }
   }
 
-  void add(const History& history) {
+  void add(const History& history, bool seen) {
     const bool fits = history.kernel == first_.kernel && history.device == first_.device &&
                       history.shape.input_count() == first_.shape.input_count() &&
                       history.parameter_names() == first_.parameter_names();
@@ -118,6 +119,9 @@ class Reader {
     for (std::size_t i = 0; i < history.shape.input_count(); ++i) {
       sizes.push_back(history.shape.input(i));
     }
+    const auto known_end = problems_.sizes.begin() + static_cast<std::ptrdiff_t>(problems_.seen);
+    if (!seen && std::find(problems_.sizes.begin(), known_end, sizes) != known_end) return;
+    problems_.seen += seen ? 1 : 0;
     problems_.sizes.push_back(std::move(sizes));
     problems_.group.push_back(problems_.group.size());
     problems_.ns.push_back(std::move(ns));
@@ -149,6 +153,7 @@ class Reader {
         std::vector<std::int64_t>(values.begin(), values.end()), problems_.methods());
     if (added) {
       const std::int64_t member = chooser_ < configuration.size() ? configuration[chooser_] : 0;
+      problems_.configurations.push_back(configuration);
       problems_.member.push_back(member < 0 ? 0 : static_cast<std::size_t>(member));
       while (problems_.members.size() <= problems_.member.back()) {
         problems_.members.push_back("member_" + std::to_string(problems_.members.size()));
@@ -179,17 +184,60 @@ double Problems::quality(std::size_t problem, std::size_t method) const {
   return time > 0 ? ns[problem][best(problem)] / time : 0;
 }
 
-Result<Problems> problems_of(Span<const History> histories) {
+Rows all_rows(const Problems& problems) {
+  Rows rows(problems.count());
+  std::iota(rows.begin(), rows.end(), std::size_t{0});
+  return rows;
+}
+
+std::vector<std::size_t> covering_methods(const Problems& problems, const Rows& rows,
+                                          std::size_t most) {
+  std::vector<std::vector<float>> quality;
+  for (const std::size_t p : rows) quality.push_back(qualities(problems, p));
+  std::vector<float> covered(rows.size(), 0.0f);
+  std::vector<std::size_t> chosen;
+  while (chosen.size() < std::min(most, problems.methods())) {
+    double best_gain = -1;
+    std::size_t best = 0;
+    for (std::size_t m = 0; m < problems.methods(); ++m) {
+      double gain = 0;
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        gain += static_cast<double>(std::max(0.0f, quality[r][m] - covered[r]));
+      }
+      if (gain > best_gain) {
+        best_gain = gain;
+        best = m;
+      }
+    }
+    if (!chosen.empty() && best_gain < kLeastGain * static_cast<double>(rows.size())) break;
+    chosen.push_back(best);
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+      covered[r] = std::max(covered[r], quality[r][best]);
+    }
+  }
+  return chosen;
+}
+
+std::vector<float> qualities(const Problems& problems, std::size_t problem) {
+  std::vector<float> quality;
+  const double best = problems.ns[problem][problems.best(problem)];
+  for (const double time : problems.ns[problem]) {
+    quality.push_back(time > 0 ? static_cast<float>(best / time) : 0.0f);
+  }
+  return quality;
+}
+
+Result<Problems> problems_of(Span<const History> histories, std::size_t seen) {
   if (histories.empty() || histories[0].shape.size() == 0) {
     return Status(StatusCode::invalid_argument,
                   "nothing to choose by: expected histories that know their problems' sizes");
   }
   Reader reader(histories[0]);
-  for (const History& history : histories) reader.add(history);
+  for (std::size_t h = 0; h < histories.size(); ++h) reader.add(histories[h], h < seen);
   Problems problems = reader.finish();
-  if (problems.count() >= kLeastProblems) return problems;
+  if (problems.seen >= kLeastProblems) return problems;
   return Status(StatusCode::invalid_argument,
-                std::to_string(problems.count()) + " problems of " + problems.dataset + " on " +
+                std::to_string(problems.seen) + " problems of " + problems.dataset + " on " +
                     problems.device + ": expected at least 5 to learn and to test with");
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <idletune/configuration.hpp>
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
@@ -19,12 +20,15 @@ using Rows = std::vector<std::size_t>;  // numbers of problems
 struct Problems {
   std::string dataset;
   std::string device;
-  std::vector<std::string> inputs;         // names
-  std::vector<std::vector<double>> sizes;  // by problem and input
-  std::vector<std::size_t> group;          // by problem: those of a group are left out together
-  std::vector<std::string> members;        // kinds of methods, such as the members of a family
-  std::vector<std::size_t> member;         // by method
-  std::vector<std::vector<double>> ns;     // by problem and method; 0: it does not run there
+  std::vector<std::string> inputs;            // names
+  std::vector<std::vector<double>> sizes;     // by problem and input
+  std::vector<std::size_t> group;             // by problem: those of a group are left out together
+  std::vector<std::string> members;           // kinds of methods, such as the members of a family
+  std::vector<std::size_t> member;            // by method
+  std::vector<Configuration> configurations;  // by method; none where methods are libraries
+  std::vector<std::vector<double>> ns;        // by problem and method; 0: it does not run there
+
+  std::size_t seen = 0;  // so many problems, the first ones, are to be learned from
 
   std::size_t count() const { return sizes.size(); }
   std::size_t methods() const { return member.size(); }
@@ -33,10 +37,21 @@ struct Problems {
   double quality(std::size_t problem, std::size_t method) const;
 };
 
+// Of all methods at a problem.
+std::vector<float> qualities(const Problems& problems, std::size_t problem);
+Rows all_rows(const Problems& problems);
+
 // Histories of one kernel on one device, those of other kernels or devices than the first one's
-// left out. Problems at which nothing ran are left out. Error: invalid_argument (fewer than 5
-// problems, or their sizes are not known).
-Result<Problems> problems_of(Span<const History> histories);
+// left out. Problems at which nothing ran are left out. The histories behind the first `seen` are
+// of problems that are only asked; those that are also among the first are left out. Error:
+// invalid_argument (fewer than 5 problems, or their sizes are not known).
+Result<Problems> problems_of(Span<const History> histories,
+                             std::size_t seen = static_cast<std::size_t>(-1));
+
+// Greedily the methods that cover the rows best, most useful first: `most` at most, and none that
+// adds less than 0.0005 to the mean quality of the best of them.
+std::vector<std::size_t> covering_methods(const Problems& problems, const Rows& rows,
+                                          std::size_t most);
 
 // What a library without a selector does: one method of the first member, tuned at 256^3, below a
 // product of the sizes, and one of the second, tuned at 1024^3, above; or at the problems nearest

@@ -176,12 +176,39 @@ TEST_CASE("sums of logarithms that differ in their last bit only part no rows") 
   for (const std::size_t p : split.test) CHECK(forest.choose(problems, p) < 3);
 }
 
+TEST_CASE("a surface of second degree is found again, and averages what is not smooth") {
+  std::vector<std::vector<double>> logs;
+  std::vector<std::vector<float>> quality;
+  for (double m = 4; m < 12; ++m) {
+    for (double n = 4; n < 12; ++n) {
+      logs.push_back({m, n});
+      const double noise = std::fmod(m + n, 2) == 0 ? 0.05 : -0.05;
+      quality.push_back({static_cast<float>(0.2 + 0.05 * m), static_cast<float>(0.9 - 0.01 * m * n),
+                         static_cast<float>(0.5 + noise)});
+    }
+  }
+  const QualitySurface surface(logs, quality);
+  const std::vector<double> found = surface.at({6.5, 8.25});
+  CHECK(found[0] == doctest::Approx(0.525).epsilon(0.02));
+  CHECK(found[1] == doctest::Approx(0.9 - 0.01 * 6.5 * 8.25).epsilon(0.03));
+  CHECK(found[2] == doctest::Approx(0.5).epsilon(0.02));
+}
+
+TEST_CASE("the methods that cover problems best come first, and none that adds nothing") {
+  const Problems problems = two_sides();
+  const auto chosen = covering_methods(problems, all_rows(problems), 3);
+  REQUIRE(chosen.size() == 3);
+  CHECK(chosen[2] == 2);
+  CHECK(covering_methods(problems, {63}, 3) == std::vector<std::size_t>{1});
+}
+
 TEST_CASE("a forest finds the product that parts two methods, at sizes that it has not seen") {
   const Problems problems = two_sides();
   const Split split = split_of(problems, 0.8, 1);
-  for (const bool greedy : {false, true}) {
+  for (const int kind : {0, 1, 2, 3}) {
     ForestRecipe recipe;
-    recipe.greedy = greedy;
+    recipe.greedy = kind % 2 == 1;
+    recipe.surface = kind >= 2;
     const QualityForest forest(problems, split.training, recipe, 1);
     double quality = 0;
     for (const std::size_t p : split.test) {
