@@ -1,5 +1,6 @@
 #include "agent/cli/explore_shapes.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <memory>
@@ -10,17 +11,23 @@
 #include <idletune/options.hpp>
 
 #include "agent/cli/exploration_files.hpp"
+#include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/explore/history_of.hpp"
 #include "agent/explore/shape_list.hpp"
 #include "agent/explore/sweep.hpp"
+#include "models/core/digest.hpp"
+#include "models/learn/selection.hpp"
 
 namespace idletune::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Of --seconds; what is left is for timing the best again.
+constexpr double kSweepShare = 0.75;
 
 Status wrong_fixed(const std::string& text) {
   return Status(StatusCode::invalid_argument,
@@ -61,10 +68,54 @@ class ExploreShapes {
     device_ = (*device)->info();
     const auto samples =
         arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
+    if (!arguments_.covering.empty()) return take_covering();
     auto chosen = explore::configurations_to_sweep(*package_, settings_.seed, samples);
     if (!chosen.ok()) return chosen.status();
     configurations_ = std::move(*chosen);
     return {};
+  }
+
+  // The defaults, and what covers the problems of a history best.
+  Status take_covering() {
+    auto defaults = explore::configurations_to_sweep(*package_, settings_.seed, 0);
+    if (!defaults.ok()) return defaults.status();
+    configurations_ = std::move(*defaults);
+    const auto histories = load_histories({arguments_.covering});
+    if (!histories.ok()) return histories.status();
+    const auto problems = selection::problems_of({histories->data(), histories->size()});
+    if (!problems.ok()) {
+      return Status(problems.code(), arguments_.covering + ": " + problems.status().message());
+    }
+    if (histories->front().parameter_names() != names_of(package_->space())) {
+      return Status(StatusCode::invalid_argument,
+                    arguments_.covering + ": has other parameters than " +
+                        std::string(package_->name()) + ", expected a history of this kernel");
+    }
+    const std::size_t most = arguments_.sampled ? arguments_.samples : problems->methods();
+    for (const std::size_t method :
+         selection::covering_methods(*problems, selection::all_rows(*problems), most)) {
+      const Configuration& configuration = problems->configurations[method];
+      const bool known =
+          std::any_of(configurations_.begin(), configurations_.end(),
+                      [&](const Configuration& other) { return other == configuration; });
+      if (!known && package_->space().contains(configuration)) {
+        configurations_.push_back(configuration);
+      }
+    }
+    std::string keys;
+    for (const Configuration& configuration : configurations_) {
+      keys += std::to_string(package_->space().key(configuration)) + ',';
+    }
+    settings_.chosen = "covering " + hexadecimal(digest_of(keys));
+    return {};
+  }
+
+  static std::vector<std::string> names_of(const Space& space) {
+    std::vector<std::string> names;
+    for (std::size_t p = 0; p < space.parameter_count(); ++p) {
+      names.emplace_back(space.parameter_name(p));
+    }
+    return names;
   }
 
   Result<explore::ShapeColumns> columns() const {
@@ -103,7 +154,14 @@ class ExploreShapes {
     auto shapes = explore::read_shapes(bytes, list, *named);
     if (!shapes.ok()) return shapes.status();
     settings_.shapes = std::move(*shapes);
-    return {};
+    if (arguments_.largest <= 0) return {};
+    const auto larger = std::remove_if(
+        settings_.shapes.begin(), settings_.shapes.end(),
+        [this](const Shape& shape) { return explore::extent(shape) > arguments_.largest; });
+    settings_.shapes.erase(larger, settings_.shapes.end());
+    if (!settings_.shapes.empty()) return {};
+    return Status(StatusCode::invalid_argument,
+                  list + ": every problem is larger than --largest allows");
   }
 
   Status open_progress() {
@@ -142,7 +200,8 @@ class ExploreShapes {
       }
       again = far.again;
       const std::chrono::duration<double> elapsed = Clock::now() - start;
-      return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
+      const double share = far.again ? 1 : kSweepShare;
+      return interrupted() || (arguments_.bounded && elapsed.count() >= share * arguments_.seconds);
     });
     progress.clear();
     measured_now_ = sweep.progress().done - before;
@@ -222,6 +281,29 @@ Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments) {
     if (Status status = options.quirks.add_file(arguments.quirks); !status.ok()) return status;
   }
   return options;
+}
+
+void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
+  verb.option("--shapes", arguments.shape_list,
+              "A list of problems: a file of values separated by commas below a line with the "
+              "names of the kernel's dimensions, or a set known by name (go2, go2/8, po2). Each "
+              "configuration is compiled once for all of them, and --samples counts for each "
+              "member of a family, its default besides")
+      .value_name("LIST");
+  verb.option("--set", arguments.fixed,
+              "With --shapes: a dimension or feature that is the same in all problems, such as "
+              "BATCH=1. May be repeated")
+      .value_name("NAME=VALUE")
+      .one_at_a_time();
+  verb.option("--largest", arguments.largest,
+              "With --shapes: leave out problems whose dimensions' product is larger (a matrix "
+              "product of 2 GFLOP has 1e9)")
+      .value_name("PRODUCT")
+      .not_negative();
+  verb.option("--covering", arguments.covering,
+              "With --shapes: instead of draws the configurations of this history that cover its "
+              "problems best, --samples of them at most, and the defaults")
+      .value_name("HISTORY");
 }
 
 void explore_shape_list(const ExploreArguments& arguments, CliContext& context) {

@@ -7,6 +7,7 @@
 
 #include <idletune/result.hpp>
 
+#include "agent/cli/command_line.hpp"
 #include "agent/cli/context.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/explore/exploration.hpp"
@@ -21,6 +22,8 @@ struct ExploreArguments {
   std::vector<std::string> problems;  // sparse matrices
   std::string shape_list;             // a file, or a name
   std::vector<std::string> fixed;
+  std::string covering;  // a history
+  double largest = 0;    // product of dimensions; 0: any
   std::string output;
   std::string state;
   std::string quirks;
@@ -43,6 +46,8 @@ struct ExploreArguments {
 // Errors: those of the environment and of the file of quirks.
 Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments);
 
+// --shapes and what goes with it.
+void add_shape_list_options(Verb verb, ExploreArguments& arguments);
 // idletune explore K --shapes LIST.
 void explore_shape_list(const ExploreArguments& arguments, CliContext& context);
 

@@ -403,17 +403,7 @@ void add_problem_options(Verb verb, ExploreArguments& arguments) {
           "27-point, banded, fem-blocks, power-law, dense-rows). May be repeated")
       .value_name("MATRIX")
       .one_at_a_time();
-  verb.option("--shapes", arguments.shape_list,
-              "A list of problems: a file of values separated by commas below a line with the "
-              "names of the kernel's dimensions, or a set known by name (go2, go2/8, po2). Each "
-              "configuration is compiled once for all of them, and --samples counts for each "
-              "member of a family, its default besides")
-      .value_name("LIST");
-  verb.option("--set", arguments.fixed,
-              "With --shapes: a dimension or feature that is the same in all problems, such as "
-              "BATCH=1. May be repeated")
-      .value_name("NAME=VALUE")
-      .one_at_a_time();
+  add_shape_list_options(verb, arguments);
 }
 
 }  // namespace

@@ -30,6 +30,7 @@ Identity sweep_identity(const KernelPackage& package, const DeviceInfo& device,
   Identity identity = common_identity(package, device, settings);
   identity["shapes"] = settings.shapes.size();
   identity["shapes_digest"] = digest_of_shapes(settings.shapes);
+  if (!settings.chosen.empty()) identity["chosen"] = settings.chosen;
   return identity;
 }
 
@@ -65,7 +66,9 @@ Status Sweep::run(const std::function<bool(const Progress&)>& stop) {
   stop_ = &stop;
   stopped_ = false;
   Status status = sweep_all();
-  if (status.ok() && !stopped_) status = time_finalists();
+  again_ = true;
+  stopped_ = false;
+  if (status.ok() && !stopped()) status = time_finalists();
   const Status synced = log_.sync();
   return status.ok() ? synced : status;
 }
@@ -366,8 +369,6 @@ std::vector<std::vector<std::size_t>> Sweep::finalists() const {
 }
 
 Status Sweep::time_finalists() {
-  if (done_ < pairs_.size()) return {};
-  again_ = true;
   const std::vector<std::vector<std::size_t>> shapes_of = finalists();
   for (std::uint32_t round = 1; round <= settings_.rounds; ++round) {
     for (std::size_t c = 0; c < shapes_of.size(); ++c) {

@@ -38,6 +38,7 @@ Result<std::vector<Configuration>> configurations_to_sweep(const KernelPackage& 
 struct SweepSettings {
   std::vector<Shape> shapes;
   std::uint64_t seed = 1;
+  std::string chosen;         // how configurations were, if not drawn: part of the identity
   std::uint32_t repeats = 3;  // timed runs of a configuration at a problem, at most
   // They end when they have taken this long together, but there is at least one.
   Nanoseconds measure_at_most{std::chrono::milliseconds(50)};
@@ -78,10 +79,11 @@ class Sweep {
   // Everything is measured, and the finalists are timed again.
   bool complete() const;
 
-  // Measures what is left until `stop` says so (asked between problems). Every outcome is in the
-  // log before the next one begins. A configuration that may have killed a process before comes
-  // last; one that crashes, hangs or is wrong somewhere is not run at further problems. Errors:
-  // those of the log and of the runner, and a reference that fails.
+  // Measures what is left until `stop` says so (asked between problems), then times the best of
+  // what there is again until `stop` says so again. Every outcome is in the log before the next one
+  // begins. A configuration that may have killed a process before comes last; one that crashes,
+  // hangs or is wrong somewhere is not run at further problems. Errors: those of the log and of the
+  // runner, and a reference that fails.
   Status run(const std::function<bool(const Progress&)>& stop);
 
  private:

@@ -238,6 +238,19 @@ TEST_CASE("a problem that does not fit is left out, and the others are measured"
   CHECK(status.message() == "no output can be checked at any problem: no room");
 }
 
+TEST_CASE("stopped before its end, a sweep times the best of what there is again") {
+  Bench bench;
+  bench.settings.finalists = 1;
+  bench.settings.rounds = 1;
+  const auto stop = [&](const Sweep::Progress& progress) {
+    return !progress.again && progress.done >= 20;
+  };
+  REQUIRE(bench.live(stop).ok());
+  CHECK(!bench.complete);
+  CHECK(bench.counts().size() == 20);
+  CHECK(bench.results.size() > 20);
+}
+
 TEST_CASE("the best few of each problem are timed again, and those times count") {
   Bench bench;
   bench.settings.rounds = 2;
