@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/learn/published_scores.hpp"
 #include "models/learn/published_tree.hpp"
 #include "models/learn/quality_forest.hpp"
 #include "models/learn/selection.hpp"
@@ -26,6 +28,7 @@ using namespace selection;
 
 struct SelectArguments {
   std::vector<std::string> histories;
+  std::vector<std::string> unseen;
   std::string layers;
   std::string layer_shapes;
   bool sweep = false;
@@ -72,9 +75,13 @@ struct TreeLine {
   std::vector<Spread> classes;  // by member
 };
 
+// How many configurations are compiled, at most, and what choices among them are worth.
+constexpr std::size_t kClassCounts[] = {1, 2, 4, 8, 16, 32};
+
 struct Evaluation {
   std::vector<TreeLine> trees;
   Scores ours, single;
+  std::vector<Scores> by_classes;     // in the order of kClassCounts
   std::vector<ForestRecipe> recipes;  // of ours, by split
   DefaultRoutine usual;               // of the first split
   std::size_t tested = 0;             // problems, in the first split
@@ -122,32 +129,65 @@ std::size_t best_single(const Problems& problems, const Rows& rows) {
   return best;
 }
 
+std::vector<std::size_t> forest_choices(const Problems& problems, const Split& split,
+                                        const ForestRecipe& recipe, std::uint64_t seed) {
+  const QualityForest forest(problems, split.training, recipe, seed);
+  std::vector<std::size_t> choices;
+  for (const std::size_t p : split.test) choices.push_back(forest.choose(problems, p));
+  return choices;
+}
+
+void add_classes(const Problems& problems, const Split& split, const DefaultRoutine& usual,
+                 std::uint64_t seed, Evaluation& evaluation) {
+  evaluation.by_classes.resize(std::size(kClassCounts));
+  for (std::size_t i = 0; i < std::size(kClassCounts); ++i) {
+    ForestRecipe recipe = evaluation.recipes.back();
+    recipe.methods = kClassCounts[i];
+    const auto choices = forest_choices(problems, split, recipe, seed);
+    evaluation.by_classes[i].add(score(problems, split.test, choices, usual));
+  }
+}
+
+// Of everything that is to be learned from and all the rest, or of a share drawn by `seed`.
+Split split_for(const Problems& problems, const SelectArguments& arguments, std::uint64_t seed) {
+  if (arguments.unseen.empty()) return split_of(problems, arguments.share, seed);
+  Split split;
+  for (std::size_t p = 0; p < problems.count(); ++p) {
+    (p < problems.seen ? split.training : split.test).push_back(p);
+  }
+  return split;
+}
+
+Status add_split(const Problems& problems, const SelectArguments& arguments, std::uint64_t seed,
+                 Evaluation& evaluation) {
+  const Split split = split_for(problems, arguments, seed);
+  if (split.training.empty() || split.test.empty()) {
+    return Status(StatusCode::invalid_argument,
+                  "too few problems: expected some to learn from and some to test with");
+  }
+  const DefaultRoutine usual = default_routine(problems, split.training);
+  if (evaluation.recipes.empty()) {
+    evaluation.usual = usual;
+    evaluation.tested = split.test.size();
+  }
+  evaluation.recipes.push_back(choose_forest(problems, split.training, seed));
+  if (arguments.sweep) {
+    if (Status status = add_trees(problems, split, usual, evaluation); !status.ok()) return status;
+    add_classes(problems, split, usual, seed, evaluation);
+  }
+  std::vector<std::size_t> choices =
+      forest_choices(problems, split, evaluation.recipes.back(), seed);
+  evaluation.ours.add(score(problems, split.test, choices, usual));
+  choices.assign(split.test.size(), best_single(problems, split.training));
+  evaluation.single.add(score(problems, split.test, choices, usual));
+  return {};
+}
+
 Result<Evaluation> evaluate(const Problems& problems, const SelectArguments& arguments) {
   Evaluation evaluation;
   for (std::size_t s = 0; s < arguments.splits; ++s) {
-    const std::uint64_t seed = arguments.seed + s;
-    const Split split = split_of(problems, arguments.share, seed);
-    if (split.training.empty() || split.test.empty()) {
-      return Status(StatusCode::invalid_argument,
-                    "too few problems: expected some to learn from and some to test with");
-    }
-    const DefaultRoutine usual = default_routine(problems, split.training);
-    if (s == 0) {
-      evaluation.usual = usual;
-      evaluation.tested = split.test.size();
-    }
-    if (arguments.sweep) {
-      if (Status status = add_trees(problems, split, usual, evaluation); !status.ok()) {
-        return status;
-      }
-    }
-    evaluation.recipes.push_back(choose_forest(problems, split.training, seed));
-    const QualityForest forest(problems, split.training, evaluation.recipes.back(), seed);
-    std::vector<std::size_t> choices;
-    for (const std::size_t p : split.test) choices.push_back(forest.choose(problems, p));
-    evaluation.ours.add(score(problems, split.test, choices, usual));
-    choices.assign(split.test.size(), best_single(problems, split.training));
-    evaluation.single.add(score(problems, split.test, choices, usual));
+    Status status = add_split(problems, arguments, arguments.seed + s, evaluation);
+    if (!status.ok()) return status;
   }
   return evaluation;
 }
@@ -215,12 +255,18 @@ nlohmann::json evaluation_json(const Problems& problems, const Evaluation& evalu
     object["models"].push_back(tree_json(line, problems));
   }
   if (const TreeLine* best = best_tree(evaluation)) object["best"] = tree_json(*best, problems);
+  for (std::size_t i = 0; i < evaluation.by_classes.size(); ++i) {
+    nlohmann::json entry = scores_json(evaluation.by_classes[i]);
+    entry["classes"] = kClassCounts[i];
+    object["ours"]["by_classes"].push_back(std::move(entry));
+  }
+  if (!arguments.unseen.empty()) object["unseen"] = problems.count() - problems.seen;
   object["default"] = {{"small_tuned_at", sizes_text(problems, evaluation.usual.small_at)},
                        {"large_tuned_at", sizes_text(problems, evaluation.usual.large_at)},
                        {"threshold", evaluation.usual.threshold}};
   for (const ForestRecipe& recipe : evaluation.recipes) {
     object["ours"]["recipes"].push_back(
-        {{"leaf_rows", recipe.leaf_rows}, {"greedy", recipe.greedy}});
+        {{"leaf_rows", recipe.leaf_rows}, {"greedy", recipe.greedy}, {"surface", recipe.surface}});
   }
   return object;
 }
@@ -244,6 +290,9 @@ void print_trees(const Problems& problems, const Evaluation& evaluation, CliCont
                                          {"leaves", Align::right},
                                          {"height", Align::right}};
   for (const std::string& member : problems.members) columns.push_back({member, Align::right});
+  // Cianfriglia et al. 2018, tables 5 and 6: DTPR and DTTR.
+  columns.push_back({"go2, P100", Align::right});
+  columns.push_back({"AntonNet, Mali", Align::right});
   TextTable table(columns);
   for (const TreeLine& line : evaluation.trees) {
     std::vector<std::string> cells{
@@ -251,6 +300,10 @@ void print_trees(const Problems& problems, const Evaluation& evaluation, CliCont
         decimals(line.scores.dtpr.mean()), decimals(line.scores.dttr.mean()),
         decimals(line.leaves.mean(), 0),   decimals(line.tree_height.mean(), 0)};
     for (const Spread& classes : line.classes) cells.push_back(decimals(classes.mean(), 0));
+    const auto at = static_cast<std::size_t>(&line - evaluation.trees.data());
+    for (const PublishedScore& theirs : {kPublishedGo2[at], kPublishedAntonNet[at]}) {
+      cells.push_back(decimals(theirs.dtpr) + " " + decimals(theirs.dttr));
+    }
     table.add_row(std::move(cells));
   }
   context.print(table);
@@ -281,6 +334,9 @@ void print_evaluation(const Problems& problems, const Evaluation& evaluation,
   if (const TreeLine* best = best_tree(evaluation)) {
     add("the best tree, " + tree_name(best->height, best->leaf), best->scores);
   }
+  for (std::size_t i = 0; i < evaluation.by_classes.size(); ++i) {
+    add("ours among " + std::to_string(kClassCounts[i]), evaluation.by_classes[i]);
+  }
   add("ours", evaluation.ours);
   context.print(table);
 }
@@ -288,9 +344,14 @@ void print_evaluation(const Problems& problems, const Evaluation& evaluation,
 Result<Problems> read_problems(const SelectArguments& arguments) {
   constexpr std::size_t kMaxTableBytes = std::size_t{256} << 20;
   if (arguments.layers.empty()) {
-    const auto histories = load_histories(arguments.histories);
+    auto histories = load_histories(arguments.histories);
     if (!histories.ok()) return histories.status();
-    return problems_of({histories->data(), histories->size()});
+    if (arguments.unseen.empty()) return problems_of({histories->data(), histories->size()});
+    auto unseen = load_histories(arguments.unseen);
+    if (!unseen.ok()) return unseen.status();
+    const std::size_t seen = histories->size();
+    for (History& history : *unseen) histories->push_back(std::move(history));
+    return problems_of({histories->data(), histories->size()}, seen);
   }
   const auto times = read_file(arguments.layers, kMaxTableBytes);
   if (!times.ok()) return times.status();
@@ -321,6 +382,10 @@ void add_select_verb(CommandLine& line, CliContext& context) {
       "select", "tells how well configurations are chosen by problem size, on sizes left out");
   verb.option("histories", arguments->histories,
               "Histories of one kernel on one device at many problems (explore --shapes)");
+  verb.option("--unseen", arguments->unseen,
+              "Learn from all of those, and ask at the problems of this history. May be repeated")
+      .value_name("HISTORY")
+      .one_at_a_time();
   const Argument layers =
       verb.option("--layers", arguments->layers,
                   "Instead: times of networks' layers by library, as Caffe prints them (CSV)")
