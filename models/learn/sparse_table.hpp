@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
+#include <idletune/product_times.hpp>
+
 #include "models/history/history.hpp"
-#include "models/predict/product_times.hpp"
 
 namespace idletune::sparse {
 

@@ -1,4 +1,4 @@
-#include "models/predict/product_times.hpp"
+#include <idletune/product_times.hpp>
 
 #include <cmath>
 #include <vector>

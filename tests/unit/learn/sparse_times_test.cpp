@@ -1,3 +1,5 @@
+#include <idletune/product_times.hpp>
+
 #include "models/learn/sparse_times.hpp"
 
 #include <doctest/doctest.h>
@@ -9,7 +11,6 @@
 
 #include "models/learn/model_contents.hpp"
 #include "models/predict/model_format.hpp"
-#include "models/predict/product_times.hpp"
 #include "models/schema/model_generated.h"
 #include "tests/unit/learn/made_products.hpp"
 
