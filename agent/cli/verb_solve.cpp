@@ -38,6 +38,8 @@ struct SolveVerbOptions {
   std::string format = "auto";
   std::string choose = "pays";
   std::string programs;
+  std::string model;
+  std::vector<std::uint8_t> model_bytes;
   double tolerance = 0;
   std::uint32_t max_iterations = 10000;
   std::uint32_t restart = 30;
@@ -129,6 +131,7 @@ krylov::SolverOptions solver_options(const SolveVerbOptions& given) {
   options.choosing = given.choose == "never"    ? krylov::Choosing::none
                      : given.choose == "always" ? krylov::Choosing::always
                                                 : krylov::Choosing::when_pays;
+  options.model = given.model_bytes;
   const char* const names[] = {"csr", "coo", "dia", "ell", "hyb"};
   for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
     if (given.format != names[i]) continue;
@@ -368,12 +371,20 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
   verb.option("--repeat", options->repeat, "Solve so many times, and choose for all of them")
       .between(std::uint32_t{1}, std::uint32_t{1000000})
       .shows_default();
+  verb.option("--model", options->model,
+              "A model of learn that says which formats, kernels and work groups to try")
+      .value_name("FILE");
   verb.option("--programs", options->programs, "Folder that keeps compiled programs")
       .value_name("FOLDER");
   add_device_options(verb, options->device);
   verb.example("solve A.mtx.gz --precondition jacobi --repeat 100");
   context.add_json_flag(verb);
   verb.runs([options, &context] {
+    if (!options->model.empty()) {
+      auto bytes = read_file(options->model, kMaxFileBytes);
+      if (!bytes.ok()) return context.fail(bytes.status());
+      options->model_bytes = std::move(*bytes);
+    }
     if (Status status = solve(*options, context); !status.ok()) context.fail(status);
   });
 }

@@ -33,6 +33,18 @@ void KernelRace::took(double microseconds) {
 
 void KernelRace::failed() { end_of_entrant(); }
 
+void KernelRace::follow(const std::vector<KernelVariant>& next) {
+  entrants_.resize(at_);
+  for (const KernelVariant& variant : next) {
+    bool ran = false;
+    for (std::size_t i = 0; i < at_; ++i) {
+      ran = ran ||
+            (entrants_[i].kind == variant.kind && entrants_[i].work_group == variant.work_group);
+    }
+    if (!ran) entrants_.push_back(variant);
+  }
+}
+
 void KernelRace::end_of_entrant() {
   ++at_;
   runs_ = 0;

@@ -27,6 +27,8 @@ class KernelRace {
   // After a product of the current kernel.
   void took(double microseconds);
   void failed();
+  // These in place of those that have not run yet.
+  void follow(const std::vector<KernelVariant>& next);
   void go_on() { paused_ = false; }
 
  private:

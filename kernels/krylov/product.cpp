@@ -12,10 +12,12 @@
 namespace idletune::krylov {
 namespace {
 
-constexpr double kHopedGain = 0.2;   // of a further kernel, as a share of the best one's time
-constexpr double kReserve = 1.25;    // expected gain over cost that a conversion must promise
-constexpr double kWorthALook = 40;   // products for which formats are sized: a few are its price
-constexpr double kLeastGain = 0.03;  // predicted, as a share
+constexpr double kHopedGain = 0.2;     // of a further kernel, as a share of the best one's time
+constexpr double kReserve = 1.25;      // expected gain over cost that a conversion must promise
+constexpr double kWorthALook = 40;     // products for which formats are sized: a few are its price
+constexpr double kFeatureCost = 10;    // products that features take at most
+constexpr std::size_t kConfirmed = 3;  // of a format, where a model says which
+constexpr double kLeastGain = 0.03;    // predicted, as a share
 constexpr double kConvertPerUpload = 3;  // a conversion's time over that of as many bytes of CSR
 // Predicted time over that of as many bytes of CSR, by SparseFormat: bisection costs COO some.
 constexpr double kEffort[kSparseFormats] = {1, 1.4, 1, 1, 1.15};
@@ -50,14 +52,20 @@ Status Product::put(SparseFormat format) {
   if (Status status = form->upload(matrix_.values); !status.ok()) return status;
   forms_[i] = std::move(form);
   const bool one = options_.choosing == Choosing::none;
-  races_[i].begin({std::begin(kVariants), one ? std::begin(kVariants) + 1 : std::end(kVariants)});
+  std::vector<KernelVariant> variants = model_.fastest(format, one ? 1 : kConfirmed);
+  if (variants.empty())
+    variants.assign(std::begin(kVariants), one ? std::begin(kVariants) + 1 : std::end(kVariants));
+  races_[i].begin(std::move(variants));
   active_ = format;
   return {};
 }
 
 Status Product::start() {
   const Clock::time_point begin = Clock::now();
-  Status status = put(options_.format);
+  Status status = model_.open(options_.model, kernels_);
+  options_.model = {};
+  if (!status.ok()) return status;
+  status = put(options_.format);
   if (status.code() == StatusCode::out_of_memory && options_.format != SparseFormat::csr) {
     conversion_.reason = joined({status.message(), "; CSR is used"});
     status = put(SparseFormat::csr);
@@ -133,6 +141,7 @@ Result<bool> Product::right(const Buffer& x, const Buffer& y) {
 
 Status Product::look_ahead(const Outlook& outlook) {
   if (race().running()) return {};
+  consult_model(outlook);
   go_on(outlook);
   if (race().running()) return {};
   if (active_ != SparseFormat::csr) {
@@ -140,6 +149,18 @@ Status Product::look_ahead(const Outlook& outlook) {
     return {};
   }
   return think_of_conversion(outlook);
+}
+
+// Features are computed where what a better kernel is hoped to save pays for them.
+void Product::consult_model(const Outlook& outlook) {
+  if (!model_.open() || model_.looked() || options_.choosing == Choosing::none) return;
+  const bool pays = kHopedGain * outlook.low > kFeatureCost;
+  if (options_.choosing != Choosing::always && !pays) return;
+  const Clock::time_point begin = Clock::now();
+  model_.look_at(matrix_.pattern);
+  tuning_seconds_ += seconds_since(begin);
+  const std::vector<KernelVariant> next = model_.fastest(active_, kConfirmed);
+  if (!next.empty()) race().follow(next);
 }
 
 void Product::go_on(const Outlook& outlook) {
@@ -161,6 +182,12 @@ void Product::size_formats() {
         stored_bytes(matrix_.pattern, static_cast<SparseFormat>(i), kernels_.number_bytes());
     predicted_us_[i] = csr_us() * kEffort[i] * (static_cast<double>(stored_bytes_[i]) + vectors) /
                        (static_cast<double>(stored_bytes_[0]) + vectors);
+    // What the model says of CSR and what was measured say how it errs about this matrix.
+    const auto format = static_cast<SparseFormat>(i);
+    const double expected_csr = model_.product_us(SparseFormat::csr, races_[0].best());
+    const double expected = model_.best_us(format);
+    if (i > 0 && expected > 0 && expected_csr > 0)
+      predicted_us_[i] = csr_us() * expected / expected_csr;
   }
   sized_ = true;
 }
@@ -199,7 +226,9 @@ Status Product::think_of_conversion(const Outlook& outlook) {
   }
   const double bytes_per_csr =
       static_cast<double>(stored_bytes_[best]) / static_cast<double>(stored_bytes_[0]);
-  const double cost = kConvertPerUpload * upload_seconds_ * bytes_per_csr +
+  const double conversion = 1e-6 * model_.conversion_us(static_cast<SparseFormat>(best));
+  const double cost = (conversion > 0 ? conversion + upload_seconds_ * bytes_per_csr
+                                      : kConvertPerUpload * upload_seconds_ * bytes_per_csr) +
                       (trials_ > 0 ? trial_seconds_ / trials_ : 0);
   conversion_.cost_ms = 1e3 * cost;
   conversion_.break_even_iterations = 1e6 * cost / gain;
@@ -255,6 +284,8 @@ Chosen Product::chosen() const {
   chosen.group_per_row = best.kind != 0;
   chosen.work_group = static_cast<std::uint32_t>(best.work_group);
   chosen.predicted_us = predicted_us_[static_cast<std::size_t>(active_)];
+  if (const double expected = model_.product_us(active_, best); expected > 0)
+    chosen.predicted_us = expected;
   chosen.measured_us = race().best_us();
   return chosen;
 }

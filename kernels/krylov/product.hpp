@@ -12,6 +12,7 @@
 #include "kernels/krylov/device_kernels.hpp"
 #include "kernels/krylov/device_matrix.hpp"
 #include "kernels/krylov/kernel_race.hpp"
+#include "kernels/krylov/model_choice.hpp"
 
 namespace idletune::krylov {
 
@@ -47,6 +48,7 @@ class Product {
   Status put(SparseFormat format);
   Status measured(const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);
+  void consult_model(const Outlook& outlook);
   void go_on(const Outlook& outlook);
   void size_formats();
   std::size_t best_format() const;
@@ -58,6 +60,7 @@ class Product {
   ApplicationQueue& queue_;
   const SparseMatrix& matrix_;
   SolverOptions options_;
+  ModelChoice model_;
   SparseFormat active_ = SparseFormat::csr;
   std::array<std::unique_ptr<DeviceMatrix>, kSparseFormats> forms_;
   std::array<KernelRace, kSparseFormats> races_;

@@ -66,6 +66,9 @@ struct SolverOptions {
   SparseFormat format = SparseFormat::csr;
   // Of the matrix on the device in one format; CSR, which must be there, is not limited.
   std::uint64_t format_limit_bytes = std::uint64_t{256} << 20;
+  // A model of `idletune learn`, read by make() alone: which formats, kernels and work groups are
+  // tried is then what it expects of this matrix. Empty, or of other devices: it is done without.
+  Span<const std::uint8_t> model;
 };
 
 enum class Method : std::uint8_t {

@@ -1,0 +1,82 @@
+#include "kernels/krylov/model_choice.hpp"
+
+#include <algorithm>
+
+#include "kernels/krylov/features.hpp"
+#include "kernels/krylov/formats.hpp"
+
+namespace idletune::krylov {
+namespace {
+
+static_assert(kFeatures == kMatrixFeatures, "the model's inputs are the features");
+
+// Of the numbers in a format: what is stored but for the indices.
+double slots_of(const SparsityPattern& pattern, SparseFormat format) {
+  const std::uint64_t bytes = stored_bytes(pattern, format, 8) - stored_bytes(pattern, format, 4);
+  const std::uint64_t slots = bytes / 4;
+  return static_cast<double>(slots);
+}
+
+KernelVariant variant_of(const ProductCandidate& candidate) {
+  return {candidate.group_per_row ? 1 : 0, static_cast<std::int32_t>(candidate.work_group)};
+}
+
+}  // namespace
+
+Status ModelChoice::open(Bytes model, const DeviceKernels& kernels) {
+  if (model.empty()) return {};
+  auto times = ProductTimes::open(model, kernels.device().info().name, kernels.number_bytes());
+  if (times.code() == StatusCode::not_found) return {};
+  if (!times.ok()) return times.status();
+  times_ = std::move(*times);
+  return {};
+}
+
+void ModelChoice::look_at(const SparsityPattern& pattern) {
+  const auto features = features_of(pattern);
+  ProductInputs inputs[kSparseFormats];
+  for (std::size_t f = 0; f < kSparseFormats; ++f) {
+    const auto format = static_cast<SparseFormat>(f);
+    inputs[f] = product_inputs(features, slots_of(pattern, format));
+    conversion_us_[f] = times_.conversion_us(static_cast<std::uint8_t>(f), inputs[f]);
+  }
+  for (std::size_t i = 0; i < times_.size(); ++i) {
+    const ProductCandidate candidate = times_.candidate(i);
+    if (candidate.format >= kSparseFormats) continue;  // of a later version
+    expected_.push_back({candidate, times_.microseconds(i, inputs[candidate.format])});
+  }
+  std::sort(expected_.begin(), expected_.end(),
+            [](const Expected& a, const Expected& b) { return a.us < b.us; });
+  looked_ = true;
+}
+
+double ModelChoice::product_us(SparseFormat format, KernelVariant variant) const {
+  for (const Expected& expected : expected_) {
+    const KernelVariant found = variant_of(expected.candidate);
+    if (expected.candidate.format == static_cast<std::uint8_t>(format) &&
+        found.kind == variant.kind && found.work_group == variant.work_group)
+      return expected.us;
+  }
+  return 0;
+}
+
+double ModelChoice::best_us(SparseFormat format) const {
+  const std::vector<KernelVariant> best = fastest(format, 1);
+  return best.empty() ? 0 : product_us(format, best[0]);
+}
+
+double ModelChoice::conversion_us(SparseFormat format) const {
+  return conversion_us_[static_cast<std::size_t>(format)];
+}
+
+std::vector<KernelVariant> ModelChoice::fastest(SparseFormat format, std::size_t most) const {
+  std::vector<KernelVariant> found;
+  for (const Expected& expected : expected_) {
+    if (found.size() == most) break;
+    if (expected.candidate.format == static_cast<std::uint8_t>(format))
+      found.push_back(variant_of(expected.candidate));
+  }
+  return found;
+}
+
+}  // namespace idletune::krylov
