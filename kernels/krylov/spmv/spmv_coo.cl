@@ -10,20 +10,23 @@ void spmv_coo(const int rows, const int entries, const GLOBAL int* RESTRICT row_
 #if GROUP_PER_ROW
   LOCAL_ARRAY REAL scratch[WG];
   const int row = GROUP_ID(0);
+  const int first = LOCAL_ID(0);
+  const int step = WG;
+#else
+  const int row = GLOBAL_ID(0);
+  const int first = 0;
+  const int step = 1;
+  if (row >= rows) return;
+#endif
   REAL sum = 0;
-  for (int k = first_of_row(row_of, entries, row) + LOCAL_ID(0); k < entries && row_of[k] == row;
-       k += WG) {
+  for (int k = first_of_row(row_of, entries, row) + first; k < entries && row_of[k] == row;
+       k += step) {
     sum += values[k] * x[column[k]];
   }
+#if GROUP_PER_ROW
   sum = GROUP_SUM(sum, WG, scratch);
   if (LOCAL_ID(0) == 0) y[row] = sum;
 #else
-  const int row = GLOBAL_ID(0);
-  if (row >= rows) return;
-  REAL sum = 0;
-  for (int k = first_of_row(row_of, entries, row); k < entries && row_of[k] == row; ++k) {
-    sum += values[k] * x[column[k]];
-  }
   y[row] = sum;
 #endif
 }

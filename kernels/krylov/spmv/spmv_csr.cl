@@ -10,17 +10,21 @@ void spmv_csr(const int rows, const int entries, const GLOBAL int* RESTRICT row_
 #if GROUP_PER_ROW
   LOCAL_ARRAY REAL scratch[WG];
   const int row = GROUP_ID(0);
+  const int first = LOCAL_ID(0);
+  const int step = WG;
+#else
+  const int row = GLOBAL_ID(0);
+  const int first = 0;
+  const int step = 1;
+  if (row >= rows) return;
+#endif
   const int end = min(row_start[row + 1], entries);
   REAL sum = 0;
-  for (int k = row_start[row] + LOCAL_ID(0); k < end; k += WG) sum += values[k] * x[column[k]];
+  for (int k = row_start[row] + first; k < end; k += step) sum += values[k] * x[column[k]];
+#if GROUP_PER_ROW
   sum = GROUP_SUM(sum, WG, scratch);
   if (LOCAL_ID(0) == 0) y[row] = sum;
 #else
-  const int row = GLOBAL_ID(0);
-  if (row >= rows) return;
-  const int end = min(row_start[row + 1], entries);
-  REAL sum = 0;
-  for (int k = row_start[row]; k < end; ++k) sum += values[k] * x[column[k]];
   y[row] = sum;
 #endif
 }

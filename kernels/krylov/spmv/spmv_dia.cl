@@ -11,21 +11,23 @@ void spmv_dia(const int rows, const int columns, const int diagonals,
 #if GROUP_PER_ROW
   LOCAL_ARRAY REAL scratch[WG];
   const int row = GROUP_ID(0);
+  const int first = LOCAL_ID(0);
+  const int step = WG;
+#else
+  const int row = GLOBAL_ID(0);
+  const int first = 0;
+  const int step = 1;
+  if (row >= rows) return;
+#endif
   REAL sum = 0;
-  for (int i = LOCAL_ID(0); i < diagonals; i += WG) {
+  for (int i = first; i < diagonals; i += step) {
     const int column = row + offset[i];
     if (column >= 0 && column < columns) sum += values[(size_t)i * rows + row] * x[column];
   }
+#if GROUP_PER_ROW
   sum = GROUP_SUM(sum, WG, scratch);
   if (LOCAL_ID(0) == 0) y[row] = sum;
 #else
-  const int row = GLOBAL_ID(0);
-  if (row >= rows) return;
-  REAL sum = 0;
-  for (int i = 0; i < diagonals; ++i) {
-    const int column = row + offset[i];
-    if (column >= 0 && column < columns) sum += values[(size_t)i * rows + row] * x[column];
-  }
   y[row] = sum;
 #endif
 }

@@ -11,21 +11,23 @@ void spmv_ell(const int rows, const int width, const GLOBAL int* RESTRICT column
 #if GROUP_PER_ROW
   LOCAL_ARRAY REAL scratch[WG];
   const int row = GROUP_ID(0);
+  const int first = LOCAL_ID(0);
+  const int step = WG;
+#else
+  const int row = GLOBAL_ID(0);
+  const int first = 0;
+  const int step = 1;
+  if (row >= rows) return;
+#endif
   REAL sum = 0;
-  for (int i = LOCAL_ID(0); i < width; i += WG) {
+  for (int i = first; i < width; i += step) {
     const size_t slot = (size_t)i * rows + row;
     sum += values[slot] * x[column[slot]];
   }
+#if GROUP_PER_ROW
   sum = GROUP_SUM(sum, WG, scratch);
   if (LOCAL_ID(0) == 0) y[row] = sum;
 #else
-  const int row = GLOBAL_ID(0);
-  if (row >= rows) return;
-  REAL sum = 0;
-  for (int i = 0; i < width; ++i) {
-    const size_t slot = (size_t)i * rows + row;
-    sum += values[slot] * x[column[slot]];
-  }
   y[row] = sum;
 #endif
 }
