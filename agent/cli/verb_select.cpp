@@ -284,15 +284,15 @@ std::string with_spread(const Spread& spread) {
 
 void print_trees(const Problems& problems, const Evaluation& evaluation, CliContext& context) {
   std::vector<TextTable::Column> columns{{"tree"},
-                                         {"accuracy", Align::right},
+                                         {"right", Align::right},
                                          {"DTPR", Align::right},
                                          {"DTTR", Align::right},
                                          {"leaves", Align::right},
-                                         {"height", Align::right}};
+                                         {"high", Align::right}};
   for (const std::string& member : problems.members) columns.push_back({member, Align::right});
-  // Cianfriglia et al. 2018, tables 5 and 6: DTPR and DTTR.
-  columns.push_back({"go2, P100", Align::right});
-  columns.push_back({"AntonNet, Mali", Align::right});
+  // Cianfriglia et al. 2018, tables 5 (go2) and 6 (AntonNet): DTPR and DTTR.
+  columns.push_back({"P100, go2", Align::right});
+  columns.push_back({"Mali, nets", Align::right});
   TextTable table(columns);
   for (const TreeLine& line : evaluation.trees) {
     std::vector<std::string> cells{

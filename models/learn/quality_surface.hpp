@@ -6,9 +6,9 @@
 
 namespace idletune::selection {
 
-// For each method a polynomial of second degree in the logarithms of the sizes, which are first
-// moved and scaled to mean 0 and spread 1; least squares with a small penalty (ridge regression,
-// Hoerl and Kennard 1970), so that few problems suffice and noise is averaged over all of them.
+// For each method a polynomial of second degree in the logarithms of the sizes, by ridge
+// regression, so that few problems suffice and noise is averaged over all of them. Beyond the sizes
+// learned from it stays as it is at their edge.
 class QualitySurface {
  public:
   // One row per problem. Rows must not be empty, and agree in their lengths.
@@ -19,9 +19,9 @@ class QualitySurface {
  private:
   std::vector<double> terms(const std::vector<double>& logs) const;
 
-  std::vector<double> mean_;
-  std::vector<double> spread_;
-  std::vector<std::vector<double>> weights_;  // by term and method
+  std::vector<double> lowest_;
+  std::vector<double> highest_;
+  std::vector<std::vector<double>> coefficients_;  // by method: the constant, then of each term
 };
 
 }  // namespace idletune::selection

@@ -12,7 +12,7 @@ namespace idletune::selection {
 namespace {
 
 constexpr std::size_t kLeastProblems = 5;
-constexpr double kLeastGain = 0.0005;    // mean quality that a further method must add
+constexpr double kLeastCover = 0.0005;   // mean quality that a further method must add
 constexpr char kMember[] = "ALGORITHM";  // a family's parameter that chooses the member
 
 double product(const std::vector<double>& sizes) {
@@ -209,7 +209,7 @@ std::vector<std::size_t> covering_methods(const Problems& problems, const Rows& 
         best = m;
       }
     }
-    if (!chosen.empty() && best_gain < kLeastGain * static_cast<double>(rows.size())) break;
+    if (!chosen.empty() && best_gain < kLeastCover * static_cast<double>(rows.size())) break;
     chosen.push_back(best);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       covered[r] = std::max(covered[r], quality[r][best]);
