@@ -16,7 +16,7 @@ using sparse::ChoiceQuality;
 using sparse::Chooser;
 using sparse::Table;
 
-std::string percent(double share) {
+std::string kept_text(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
   return text;
@@ -70,11 +70,11 @@ void print(const Table& table, const std::vector<ChoiceQuality>& qualities,
                   {"kernel alone", Align::right},
                   {"work group alone", Align::right}});
   for (const ChoiceQuality& quality : qualities) {
-    text.add_row({"  " + quality.chooser, percent(quality.kept), percent(quality.worst),
-                  quality.worst_matrix, percent(quality.within_5_percent),
-                  percent(quality.balanced_accuracy), percent(quality.format_kept),
-                  percent(quality.format_within_5_percent), percent(quality.kernel_kept),
-                  percent(quality.work_group_kept)});
+    text.add_row({"  " + quality.chooser, kept_text(quality.kept), kept_text(quality.worst),
+                  quality.worst_matrix, kept_text(quality.within_5_percent),
+                  kept_text(quality.balanced_accuracy), kept_text(quality.format_kept),
+                  kept_text(quality.format_within_5_percent), kept_text(quality.kernel_kept),
+                  kept_text(quality.work_group_kept)});
   }
   context.print(text);
 }

@@ -23,15 +23,15 @@ using krylov::SparseFormat;
 using krylov::SparsityPattern;
 using krylov::StoredPattern;
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
+constexpr std::size_t kMaxMatrixBytes = std::size_t{1} << 30;
 constexpr int kTimings = 3;  // of the host's work; the fastest counts
 
-bool ends_with(const std::string& text, const std::string& end) {
+bool has_ending(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 bool is_matrix_file(const std::string& name) {
-  return ends_with(name, ".mtx") || ends_with(name, ".mtx.gz");
+  return has_ending(name, ".mtx") || has_ending(name, ".mtx.gz");
 }
 
 Status wrong_package(const KernelPackage& package, const std::string& why) {
@@ -40,7 +40,7 @@ Status wrong_package(const KernelPackage& package, const std::string& why) {
 
 Result<SparsityPattern> pattern_of(const std::string& text) {
   if (names_sparse_family(text)) return generated_pattern(text);
-  const auto bytes = read_file(text, kMaxFileBytes);
+  const auto bytes = read_file(text, kMaxMatrixBytes);
   if (!bytes.ok()) return bytes.status();
   auto read = read_matrix(*bytes, text);
   if (!read.ok()) return read.status();
@@ -56,7 +56,7 @@ struct PackageFormat {
 Result<PackageFormat> format_of(const KernelPackage& package) {
   const std::string name(package.name());
   PackageFormat found;
-  found.number_bytes = ends_with(name, "_double") ? sizeof(double) : sizeof(float);
+  found.number_bytes = has_ending(name, "_double") ? sizeof(double) : sizeof(float);
   for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
     found.format = static_cast<SparseFormat>(i);
     std::string wanted = std::string("spmv_") + krylov::sparse_format_name(found.format);
@@ -187,7 +187,7 @@ std::string sparse_problem_name(const std::string& text) {
   if (names_sparse_family(text)) return text;
   std::string name = std::filesystem::path(text).filename().string();
   for (const char* end : {".gz", ".mtx"}) {
-    if (ends_with(name, end)) name.resize(name.size() - std::strlen(end));
+    if (has_ending(name, end)) name.resize(name.size() - std::strlen(end));
   }
   return name;
 }
