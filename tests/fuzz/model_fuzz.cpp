@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <idletune/learning.hpp>
+#include <idletune/product_times.hpp>
 
 #include "agent/search/searchers.hpp"
 #include "models/predict/model.hpp"
@@ -78,11 +79,24 @@ void use(const KernelKnowledge& kernel) {
 
 }  // namespace
 
+// What solvers ask of it, for one device and size of numbers.
+static void use_products(idletune::Bytes bytes) {
+  const auto times = idletune::ProductTimes::open(bytes, "d", 8);
+  if (!times.ok()) return;
+  const std::vector<double> features(idletune::kMatrixFeatures, 7.0);
+  const auto inputs = idletune::product_inputs(features, 100);
+  for (std::size_t i = 0; i < times->size(); ++i) {
+    if (times->candidate(i).work_group == 0 || times->microseconds(i, inputs) < 0) std::abort();
+  }
+  if (times->conversion_us(times->candidate(0).format, inputs) < 0) std::abort();
+}
+
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   std::vector<std::uint8_t> bytes(data, data + size);
   repair_digest(bytes);
   const auto model = Model::open(std::move(bytes), "fuzz");
   if (!model.ok()) return 0;
   for (const KernelKnowledge& kernel : (*model)->kernels()) use(kernel);
+  use_products((*model)->bytes());
   return 0;
 }
