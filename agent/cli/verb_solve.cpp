@@ -242,6 +242,7 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
            {{"format", krylov::sparse_format_name(chosen.format)},
             {"kernel", chosen.group_per_row ? "work_group_per_row" : "work_item_per_row"},
             {"work_group", chosen.work_group},
+            {"fused", chosen.fused},
             {"predicted_us", known(chosen.predicted_us)},
             {"measured_us", known(chosen.measured_us)}}},
           {"csr_us", known(report.csr_us)},
@@ -278,7 +279,7 @@ void print_answer(const Task& task, const Answer& answer, const CliContext& cont
       "  chosen      ",
       std::string(krylov::sparse_format_name(chosen.format)) + ", " +
           (chosen.group_per_row ? "a work group" : "a work item") + " per row, groups of " +
-          std::to_string(chosen.work_group) +
+          std::to_string(chosen.work_group) + (chosen.fused ? ", fused steps" : "") +
           (chosen.measured_us > 0 ? ", " + number(chosen.measured_us, " us a product") : "") +
           (report.csr_us > 0 ? " (CSR " + number(report.csr_us, " us)") : ""));
   context.print_paragraph("  conversion  ",

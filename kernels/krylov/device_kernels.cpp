@@ -11,16 +11,17 @@ const char* kind_name(Operation operation) {
   switch (operation) {
     case Operation::dot: return "LOCAL_SUMS";
     case Operation::axpby: return "VECTOR";
-    case Operation::pointwise: return "KIND";
+    case Operation::pointwise:
+    case Operation::cg_step: return "KIND";
     default: return "GROUP_PER_ROW";
   }
 }
 
-bool same(KernelVariant a, KernelVariant b) {
-  return a.kind == b.kind && a.work_group == b.work_group;
-}
-
 }  // namespace
+
+bool same(const KernelVariant& a, const KernelVariant& b) {
+  return a.kind == b.kind && a.work_group == b.work_group && a.fused == b.fused;
+}
 
 bool DeviceKernels::has(Operation operation, KernelVariant variant) const {
   for (const Kept& kept : kept_) {
@@ -34,10 +35,11 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
     if (kept.operation == operation && same(kept.variant, variant)) return kept.program.get();
   }
   const KernelSource& source = kKernelSources[static_cast<std::size_t>(operation)];
-  const std::string text = joined({kDialectText[0], kDialectText[1], source.text});
+  const std::string text = joined({kDialectText[0], kDialectText[1],
+                                   operation < Operation::dot ? kRowLanesText : "", source.text});
   const std::string options =
       joined({"-DWG=", variant.work_group, " -D", kind_name(operation), "=", variant.kind,
-              precision_ == Precision::f64 ? " -DPRECISION=64" : ""});
+              " -DCG_SUMS=", variant.fused, precision_ == Precision::f64 ? " -DPRECISION=64" : ""});
   CompileRequest request;
   request.source = text;
   request.entry = source.entry;

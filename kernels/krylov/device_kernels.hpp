@@ -16,7 +16,9 @@ namespace idletune::krylov {
 struct KernelVariant {
   std::int32_t kind = 0;
   std::int32_t work_group = 64;
+  std::int32_t fused = 0;  // CG_SUMS: of products and CG's steps
 };
+bool same(const KernelVariant& a, const KernelVariant& b);
 
 class DeviceKernels {
  public:

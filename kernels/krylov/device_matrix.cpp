@@ -49,12 +49,19 @@ Status DeviceMatrix::upload(Span<const double> values) {
   return status.ok() ? queue_.wait() : status;
 }
 
+std::size_t DeviceMatrix::groups(const KernelVariant& variant) const {
+  const auto rows = static_cast<std::size_t>(stored_.rows);
+  const auto group = static_cast<std::size_t>(variant.work_group);
+  return variant.kind != 0 ? rows : (rows + group - 1) / group;
+}
+
 Status DeviceMatrix::multiply(DeviceKernels& kernels, KernelVariant variant, const Buffer& x,
-                              Buffer& y) {
+                              Buffer& y, const FusedProduct* fused) {
   if (stored_.rows == 0) return {};
+  if (fused != nullptr) variant.fused = fused->diagonal != nullptr ? 2 : 1;
   const auto program = kernels.get(operation(), variant);
   if (!program.ok()) return program.status();
-  Argument arguments[8];
+  Argument arguments[11];
   std::size_t count = 0;
   const auto pass = [&](Argument argument) { arguments[count++] = argument; };
   pass(stored_.rows);
@@ -70,9 +77,12 @@ Status DeviceMatrix::multiply(DeviceKernels& kernels, KernelVariant variant, con
   }
   pass((stored_.format == SparseFormat::dia ? offset_ : column_)->argument());
   pass(values_->argument()), pass(x.argument()), pass(y.argument());
-  const auto rows = static_cast<std::size_t>(stored_.rows);
-  const auto group = static_cast<std::size_t>(variant.work_group);
-  const Range range = range_of(variant.kind != 0 ? rows * group : rows, variant.work_group);
+  if (fused != nullptr) {
+    pass((fused->diagonal != nullptr ? *fused->diagonal : x).argument());
+    pass(fused->first_part), pass(fused->parts->argument());
+  }
+  const Range range =
+      range_of(groups(variant) * static_cast<std::size_t>(variant.work_group), variant.work_group);
   return (*program)->enqueue(0, range, {arguments, count}, {}, nullptr);
 }
 

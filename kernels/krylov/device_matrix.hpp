@@ -11,6 +11,13 @@
 
 namespace idletune::krylov {
 
+// What CG has computed with a product y = A x (spmv/row_lanes.cl): x . y and y . M y.
+struct FusedProduct {
+  const Buffer* diagonal = nullptr;  // M's; null: the unit matrix
+  Buffer* parts = nullptr;           // a pair of numbers of each group, behind `first_part` pairs
+  std::int32_t first_part = 0;
+};
+
 class DeviceMatrix {
  public:
   DeviceMatrix(ApplicationQueue& queue, StoredPattern stored, std::size_t number_bytes)
@@ -21,8 +28,11 @@ class DeviceMatrix {
   Status upload(Span<const double> values);
   // New numbers; waits.
   Status upload_values(Span<const double> values);
-  // Enqueues y = A x.
-  Status multiply(DeviceKernels& kernels, KernelVariant variant, const Buffer& x, Buffer& y);
+  // Enqueues y = A x; `fused` may be null.
+  Status multiply(DeviceKernels& kernels, KernelVariant variant, const Buffer& x, Buffer& y,
+                  const FusedProduct* fused = nullptr);
+  // Work groups of a product.
+  std::size_t groups(const KernelVariant& variant) const;
 
  private:
   Status put(const std::vector<std::int32_t>& indices, std::unique_ptr<Buffer>& buffer);

@@ -1,11 +1,15 @@
 #include "kernels/krylov/device_vectors.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace idletune::krylov {
 namespace {
 
 constexpr std::int32_t kPointwiseGroup = 64;
+constexpr std::size_t kStepNumbers = 8;  // of a work item (vectors/cg_step.cl)
+constexpr std::int32_t kStepGroup = 64;
 
 std::size_t groups(std::size_t items, std::int32_t size) {
   const auto group = static_cast<std::size_t>(size);
@@ -106,6 +110,59 @@ double DeviceVectors::dot(const Buffer& x, const Buffer& y) {
         kernels_.number_bytes() == sizeof(double) ? staging_[i] : static_cast<double>(numbers[i]);
   }
   return sum;
+}
+
+bool DeviceVectors::holds(double value) const {
+  return kernels_.number_bytes() == sizeof(double) ? std::isfinite(value)
+                                                   : std::isfinite(static_cast<float>(value));
+}
+
+std::size_t DeviceVectors::step_parts() const {
+  const auto group = static_cast<std::size_t>(kStepGroup);
+  return (length_ + kStepNumbers * group - 1) / (kStepNumbers * group);
+}
+
+void DeviceVectors::cg_step(double alpha, double beta, const Buffer* diagonal, const Buffer& q,
+                            Buffer& x, Buffer& r, Buffer& p, Buffer& parts) {
+  const Argument arguments[] = {static_cast<std::int32_t>(length_),
+                                real(alpha),
+                                real(beta),
+                                (diagonal != nullptr ? *diagonal : q).argument(),
+                                q.argument(),
+                                x.argument(),
+                                r.argument(),
+                                p.argument(),
+                                parts.argument()};
+  launch(Operation::cg_step, {0, kStepGroup, diagonal != nullptr ? 2 : 1},
+         step_parts() * static_cast<std::size_t>(kStepGroup), arguments);
+}
+
+std::unique_ptr<Buffer> DeviceVectors::allocate_pairs(std::size_t count) {
+  if (!status_.ok()) return nullptr;
+  auto buffer = queue_.allocate(2 * count * kernels_.number_bytes());
+  if (buffer.ok()) return std::move(*buffer);
+  fail(buffer.status());
+  return nullptr;
+}
+
+void DeviceVectors::add_pairs(const Buffer& pairs, std::size_t first, std::size_t second,
+                              double (&sums)[4]) {
+  std::fill(std::begin(sums), std::end(sums), std::numeric_limits<double>::quiet_NaN());
+  const std::size_t count = 2 * (first + second);
+  if (staging_.size() < count) staging_.resize(count);
+  if (status_.ok()) {
+    fail(queue_.read(
+        pairs, 0,
+        {reinterpret_cast<std::uint8_t*>(staging_.data()), count * kernels_.number_bytes()}));
+  }
+  if (status_.ok()) fail(queue_.wait());
+  if (!status_.ok()) return;
+  std::fill(std::begin(sums), std::end(sums), 0.0);
+  const auto* numbers = reinterpret_cast<const float*>(staging_.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    sums[(i < 2 * first ? 0 : 2) + i % 2] +=
+        kernels_.number_bytes() == sizeof(double) ? staging_[i] : static_cast<double>(numbers[i]);
+  }
 }
 
 }  // namespace idletune::krylov

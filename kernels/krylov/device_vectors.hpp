@@ -26,6 +26,15 @@ class DeviceVectors {
   void axpby(double a, const Buffer& x, double b, Buffer& y);   // y = a x + b y
   void pointwise(const Buffer& d, const Buffer& x, Buffer& z);  // z = d x
   double dot(const Buffer& x, const Buffer& y);                 // waits
+  // vectors/cg_step.cl; `diagonal` may be null. Its sums are in the first step_parts() pairs.
+  void cg_step(double alpha, double beta, const Buffer* diagonal, const Buffer& q, Buffer& x,
+               Buffer& r, Buffer& p, Buffer& parts);
+  std::size_t step_parts() const;
+  std::unique_ptr<Buffer> allocate_pairs(std::size_t count);  // null after an error
+  // Of the pairs [0, first) and [first, first + second) the sums; waits.
+  void add_pairs(const Buffer& pairs, std::size_t first, std::size_t second, double (&sums)[4]);
+  // Whether a number is finite in this precision.
+  bool holds(double value) const;
   std::size_t length() const { return length_; }
 
  private:

@@ -2,17 +2,20 @@
 
 #include <cmath>
 
+#include "kernels/krylov/stopwatch.hpp"
+
 namespace idletune::krylov {
 
 Iterations::Iterations(DeviceVectors& vectors, Product& product, const Buffer* diagonal,
                        const SolveOptions& options, double norm_of_b,
-                       const ProgressForecast& forecast, SolveReport& report)
+                       const ProgressForecast& forecast, StepRace& steps, SolveReport& report)
     : vectors_(vectors),
       product_(product),
       diagonal_(diagonal),
       options_(options),
       norm_of_b_(norm_of_b),
       forecast_(forecast),
+      steps_(steps),
       report_(report) {}
 
 void Iterations::multiply(const Buffer& x, Buffer& y) {
@@ -56,41 +59,55 @@ bool Iterations::done(double norm) {
   return !vectors_.status().ok();
 }
 
+// Whether CG can go on with p . A p and r . M r.
+bool Iterations::is_positive(double pq, double rz) {
+  if (!std::isfinite(pq)) {
+    end(Ended::overflow, "p . A p is no finite number");
+    return false;
+  }
+  if (pq > 0 && rz > 0) return true;
+  end(Ended::breakdown, "p . A p or r . M r is not above 0: the matrix is not positive definite");
+  return false;
+}
+
+bool Iterations::step_apart(CgState& cg) {
+  const bool settled = product_.settled();
+  const Clock::time_point begin = Clock::now();
+  multiply(*cg.p, *cg.q);
+  const double pq = vectors_.dot(*cg.p, *cg.q);
+  if (!status().ok()) return true;
+  ++report_.iterations;
+  if (!is_positive(pq, cg.rz)) return true;
+  const double alpha = cg.rz / pq;
+  vectors_.axpby(-alpha, *cg.q, 1, *cg.r);
+  cg.rr = vectors_.dot(*cg.r, *cg.r);
+  if (!std::isfinite(cg.rr)) return done(cg.rr);  // x stays as it is
+  vectors_.axpby(alpha, *cg.p, 1, cg.x);
+  if (cg.own_z) precondition(*cg.r, *cg.z);
+  const double next = cg.own_z ? vectors_.dot(*cg.r, *cg.z) : cg.rr;
+  vectors_.axpby(1, *cg.z, next / cg.rz, *cg.p);
+  cg.rz = next;
+  if (settled) steps_.took(1e6 * seconds_since(begin));
+  if (done(std::sqrt(cg.rr))) return true;
+  if (steps_.running()) {
+    steps_.look_ahead(forecast_.outlook().low, 2e6 * product_.usual_trial_seconds());
+  }
+  return false;
+}
+
 // Saad 2003, algorithms 6.18 and 9.1.
 Status Iterations::cg(const Buffer& b, Buffer& x) {
-  const auto r = vectors_.allocate(), p = vectors_.allocate(), q = vectors_.allocate();
-  const auto own_z = diagonal_ != nullptr ? vectors_.allocate() : nullptr;
+  CgState cg{x, vectors_.allocate(), vectors_.allocate(), vectors_.allocate(),
+             diagonal_ != nullptr ? vectors_.allocate() : nullptr};
   if (!status().ok()) return status();
-  residual(b, x, *r);
-  Buffer& z = own_z ? *own_z : *r;
-  if (own_z) precondition(*r, z);
-  vectors_.copy(z, *p);
-  double rr = vectors_.dot(*r, *r);
-  double rz = own_z ? vectors_.dot(*r, z) : rr;
-  while (!done(std::sqrt(rr))) {
-    multiply(*p, *q);
-    const double pq = vectors_.dot(*p, *q);
-    if (!status().ok()) break;
-    ++report_.iterations;
-    if (!std::isfinite(pq)) {
-      end(Ended::overflow, "p . A p is no finite number");
-      break;
-    }
-    if (!(pq > 0) || !(rz > 0)) {
-      end(Ended::breakdown,
-          "p . A p or r . M r is not above 0: the matrix is not positive definite");
-      break;
-    }
-    const double alpha = rz / pq;
-    vectors_.axpby(-alpha, *q, 1, *r);
-    rr = vectors_.dot(*r, *r);
-    if (!std::isfinite(rr)) continue;  // x stays as it is
-    vectors_.axpby(alpha, *p, 1, x);
-    if (own_z) precondition(*r, z);
-    const double next = own_z ? vectors_.dot(*r, z) : rr;
-    vectors_.axpby(1, z, next / rz, *p);
-    rz = next;
-  }
+  residual(b, x, *cg.r);
+  cg.z = cg.own_z ? cg.own_z.get() : cg.r.get();
+  if (cg.own_z) precondition(*cg.r, *cg.z);
+  vectors_.copy(*cg.z, *cg.p);
+  cg.rr = vectors_.dot(*cg.r, *cg.r);
+  cg.rz = cg.own_z ? vectors_.dot(*cg.r, *cg.z) : cg.rr;
+  bool ended = done(std::sqrt(cg.rr));
+  while (!ended) ended = fuses() ? steps_fused(cg) : step_apart(cg);
   return status();
 }
 

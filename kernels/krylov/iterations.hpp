@@ -10,6 +10,7 @@
 #include "kernels/krylov/device_vectors.hpp"
 #include "kernels/krylov/product.hpp"
 #include "kernels/krylov/progress_forecast.hpp"
+#include "kernels/krylov/step_race.hpp"
 
 namespace idletune::krylov {
 
@@ -19,7 +20,7 @@ class Iterations {
   // `diagonal`: its reciprocals, for Jacobi; null without a preconditioner.
   Iterations(DeviceVectors& vectors, Product& product, const Buffer* diagonal,
              const SolveOptions& options, double norm_of_b, const ProgressForecast& forecast,
-             SolveReport& report);
+             StepRace& steps, SolveReport& report);
 
   Status cg(const Buffer& b, Buffer& x);
   Status bicgstab(const Buffer& b, Buffer& x);
@@ -34,6 +35,22 @@ class Iterations {
   bool end(Ended how, const char* why);
   Status status() const { return vectors_.status(); }
 
+  // What CG has between two iterations; q, z and pairs hold nothing then.
+  struct CgState {
+    Buffer& x;
+    std::unique_ptr<Buffer> r, p, q, own_z;
+    Buffer* z = nullptr;  // r without a preconditioner
+    std::unique_ptr<Buffer> pairs = nullptr;
+    std::size_t pairs_size = 0;
+    double rr = 0, rz = 0;
+  };
+  // One step, or as many fused ones as can be; whether the method has ended.
+  bool step_apart(CgState& cg);
+  bool steps_fused(CgState& cg);
+  bool fuses() const;
+  bool fused_product(CgState& cg);
+  bool is_positive(double pq, double rz);
+
   struct Basis;
   bool cycle(Basis& basis, double norm);
   void add_solution(Basis& basis, std::size_t columns, Buffer& x);
@@ -44,6 +61,7 @@ class Iterations {
   const SolveOptions& options_;
   double norm_of_b_;
   ProgressForecast forecast_;
+  StepRace& steps_;
   SolveReport& report_;
 };
 

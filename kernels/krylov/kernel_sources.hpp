@@ -7,8 +7,8 @@
 namespace idletune::krylov {
 
 // Products first, in the order of SparseFormat.
-enum class Operation : std::uint8_t { csr, coo, dia, ell, hyb, dot, axpby, pointwise };
-inline constexpr std::size_t kOperations = 8;
+enum class Operation : std::uint8_t { csr, coo, dia, ell, hyb, dot, axpby, pointwise, cg_step };
+inline constexpr std::size_t kOperations = 9;
 
 struct KernelSource {
   const char* entry;
@@ -16,5 +16,6 @@ struct KernelSource {
 };
 extern const KernelSource kKernelSources[kOperations];  // by Operation
 extern const char* const kDialectText[2];               // what stands in front of each
+extern const char* const kRowLanesText;                 // and, of products, behind that
 
 }  // namespace idletune::krylov

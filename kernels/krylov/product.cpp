@@ -130,6 +130,26 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   return form().multiply(kernels_, race().best(), x, y);
 }
 
+Result<bool> Product::multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y) {
+  ++products_;
+  const KernelVariant best = race().best();
+  if (fused_format_ == active_ && same(fused_kernel_, best)) {
+    const Status status = form().multiply(kernels_, best, x, y, &fused);
+    if (!status.ok()) return status;
+    return true;
+  }
+  const Clock::time_point begin = Clock::now();
+  Status status = form().multiply(kernels_, best, x, y, &fused);
+  if (status.ok()) status = queue_.wait();
+  Result<bool> fine = false;
+  if (status.ok()) fine = right(x, y);
+  tuning_seconds_ += seconds_since(begin);
+  if (!fine.ok() || !*fine) return fine;
+  fused_format_ = active_;
+  fused_kernel_ = best;
+  return true;
+}
+
 Result<bool> Product::right(const Buffer& x, const Buffer& y) {
   host_x_.resize(static_cast<std::size_t>(matrix_.pattern.columns));
   host_y_.resize(static_cast<std::size_t>(matrix_.pattern.rows));
@@ -165,9 +185,8 @@ void Product::consult_model(const Outlook& outlook) {
 
 void Product::go_on(const Outlook& outlook) {
   if (race().over() || race().best_us() == 0) return race().go_on();
-  const double trial = kernels_.has(form().operation(), race().next()) || trials_ == 0
-                           ? 0
-                           : trial_seconds_ / trials_;
+  const double trial =
+      kernels_.has(form().operation(), race().next()) || trials_ == 0 ? 0 : usual_trial_seconds();
   const double hoped_us = kHopedGain * race().best_us() * outlook.low;
   if (options_.choosing == Choosing::always || hoped_us > trial * 1e6 + 2 * race().best_us()) {
     race().go_on();
@@ -229,7 +248,7 @@ Status Product::think_of_conversion(const Outlook& outlook) {
   const double conversion = 1e-6 * model_.conversion_us(static_cast<SparseFormat>(best));
   const double cost = (conversion > 0 ? conversion + upload_seconds_ * bytes_per_csr
                                       : kConvertPerUpload * upload_seconds_ * bytes_per_csr) +
-                      (trials_ > 0 ? trial_seconds_ / trials_ : 0);
+                      usual_trial_seconds();
   conversion_.cost_ms = 1e3 * cost;
   conversion_.break_even_iterations = 1e6 * cost / gain;
   if (!always && outlook.low * gain < kReserve * 1e6 * cost) {

@@ -33,6 +33,12 @@ class Product {
   Status values_changed();
   // y = A x. What is being measured or checked is waited for.
   Status multiply(const Buffer& x, Buffer& y);
+  // The same with what CG has fused with it, by the kernel that is known to be the best. False:
+  // such a kernel does not run or is wrong.
+  Result<bool> multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y);
+  std::size_t fused_pairs() const { return form().groups(race().best()); }
+  bool settled() const { return !race().running(); }  // the next product is not measured
+  double usual_trial_seconds() const { return trials_ > 0 ? trial_seconds_ / trials_ : 0; }
   // Between two iterations: whether the next kernel is tried, or another format taken.
   Status look_ahead(const Outlook& outlook);
 
@@ -44,7 +50,7 @@ class Product {
  private:
   KernelRace& race() { return races_[static_cast<std::size_t>(active_)]; }
   const KernelRace& race() const { return races_[static_cast<std::size_t>(active_)]; }
-  DeviceMatrix& form() { return *forms_[static_cast<std::size_t>(active_)]; }
+  DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(active_)]; }
   Status put(SparseFormat format);
   Status measured(const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);
@@ -75,6 +81,8 @@ class Product {
   std::uint32_t trials_ = 0;
   std::uint32_t products_ = 0;
   double most_expected_ = 0;  // products still to come, at least, at any time so far
+  SparseFormat fused_format_ = SparseFormat::csr;  // of the fused kernel that was checked
+  KernelVariant fused_kernel_{0, 0, 0};
   std::vector<double> host_x_, host_y_;
 };
 

@@ -60,7 +60,8 @@ class Solver::State {
         kernels_(device, options.precision),
         product_(kernels_, queue, matrix_, options),
         vectors_(kernels_, queue, static_cast<std::size_t>(matrix_.pattern.rows)),
-        inputs_(kernels_, queue, static_cast<std::size_t>(matrix_.pattern.columns)) {}
+        inputs_(kernels_, queue, static_cast<std::size_t>(matrix_.pattern.columns)),
+        steps_(options) {}
 
   Status start();
   Status set_values(Span<const double> values);
@@ -81,6 +82,7 @@ class Solver::State {
   Product product_;
   DeviceVectors vectors_;  // as long as there are rows
   DeviceVectors inputs_;   // as long as there are columns
+  StepRace steps_;
   std::unique_ptr<Buffer> b_, x_, diagonal_;
   bool symmetric_ = false;  // known to be
   bool diagonal_known_ = false;
@@ -155,7 +157,7 @@ Status Solver::State::iterate(const SolveOptions& options, double norm, SolveRep
                                   usual_iterations_, options.solves_to_come);
   const bool jacobi = options.preconditioner == Preconditioner::jacobi;
   Iterations iterations(vectors_, product_, jacobi ? diagonal_.get() : nullptr, options, norm,
-                        forecast, report);
+                        forecast, steps_, report);
   switch (options.method) {
     case Method::cg: return iterations.cg(*b_, *x_);
     case Method::bicgstab: return iterations.bicgstab(*b_, *x_);
@@ -204,6 +206,7 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
     finish(b, x, norm, options, report);
   }
   report.chosen = product_.chosen();
+  report.chosen.fused = options.method == Method::cg && steps_.fused();
   report.csr_us = product_.csr_us();
   report.conversion = product_.conversion();
   return report;

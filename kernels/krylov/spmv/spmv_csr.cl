@@ -6,27 +6,11 @@
 KERNEL WORK_GROUP(WG, 1, 1)
 void spmv_csr(const int rows, const int entries, const GLOBAL int* RESTRICT row_start,
               const GLOBAL int* RESTRICT column, const GLOBAL REAL* RESTRICT values,
-              const GLOBAL REAL* RESTRICT x, GLOBAL REAL* RESTRICT y) {
-#if GROUP_PER_ROW
-  LOCAL_ARRAY REAL scratch[WG];
-  const int row = GROUP_ID(0);
-  const int first = LOCAL_ID(0);
-  const int step = WG;
-#else
-  const int row = GLOBAL_ID(0);
-  const int first = 0;
-  const int step = 1;
-  if (row >= rows) return;
-#endif
+              const GLOBAL REAL* RESTRICT x, GLOBAL REAL* RESTRICT y CG_ARGUMENTS) {
+  BEGIN_ROW(rows);
   const int end = min(row_start[row + 1], entries);
-  REAL sum = 0;
   for (int k = row_start[row] + first; k < end; k += step) sum += values[k] * x[column[k]];
-#if GROUP_PER_ROW
-  sum = GROUP_SUM(sum, WG, scratch);
-  if (LOCAL_ID(0) == 0) y[row] = sum;
-#else
-  y[row] = sum;
-#endif
+  END_ROW(rows);
 }
 
 KERNEL void spmv_csr_reference(const int rows, const int entries,

@@ -7,29 +7,13 @@
 KERNEL WORK_GROUP(WG, 1, 1)
 void spmv_ell(const int rows, const int width, const GLOBAL int* RESTRICT column,
               const GLOBAL REAL* RESTRICT values, const GLOBAL REAL* RESTRICT x,
-              GLOBAL REAL* RESTRICT y) {
-#if GROUP_PER_ROW
-  LOCAL_ARRAY REAL scratch[WG];
-  const int row = GROUP_ID(0);
-  const int first = LOCAL_ID(0);
-  const int step = WG;
-#else
-  const int row = GLOBAL_ID(0);
-  const int first = 0;
-  const int step = 1;
-  if (row >= rows) return;
-#endif
-  REAL sum = 0;
+              GLOBAL REAL* RESTRICT y CG_ARGUMENTS) {
+  BEGIN_ROW(rows);
   for (int i = first; i < width; i += step) {
     const size_t slot = (size_t)i * rows + row;
     sum += values[slot] * x[column[slot]];
   }
-#if GROUP_PER_ROW
-  sum = GROUP_SUM(sum, WG, scratch);
-  if (LOCAL_ID(0) == 0) y[row] = sum;
-#else
-  y[row] = sum;
-#endif
+  END_ROW(rows);
 }
 
 KERNEL void spmv_ell_reference(const int rows, const int width, const GLOBAL int* RESTRICT column,

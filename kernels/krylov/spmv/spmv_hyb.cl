@@ -7,20 +7,9 @@
 KERNEL WORK_GROUP(WG, 1, 1)
 void spmv_hyb(const int rows, const int width, const int rest, const GLOBAL int* RESTRICT row_of,
               const GLOBAL int* RESTRICT column, const GLOBAL REAL* RESTRICT values,
-              const GLOBAL REAL* RESTRICT x, GLOBAL REAL* RESTRICT y) {
+              const GLOBAL REAL* RESTRICT x, GLOBAL REAL* RESTRICT y CG_ARGUMENTS) {
   const size_t regular = (size_t)rows * width;
-#if GROUP_PER_ROW
-  LOCAL_ARRAY REAL scratch[WG];
-  const int row = GROUP_ID(0);
-  const int first = LOCAL_ID(0);
-  const int step = WG;
-#else
-  const int row = GLOBAL_ID(0);
-  const int first = 0;
-  const int step = 1;
-  if (row >= rows) return;
-#endif
-  REAL sum = 0;
+  BEGIN_ROW(rows);
   for (int i = first; i < width; i += step) {
     const size_t slot = (size_t)i * rows + row;
     sum += values[slot] * x[column[slot]];
@@ -28,12 +17,7 @@ void spmv_hyb(const int rows, const int width, const int rest, const GLOBAL int*
   for (int k = first_of_row(row_of, rest, row) + first; k < rest && row_of[k] == row; k += step) {
     sum += values[regular + k] * x[column[regular + k]];
   }
-#if GROUP_PER_ROW
-  sum = GROUP_SUM(sum, WG, scratch);
-  if (LOCAL_ID(0) == 0) y[row] = sum;
-#else
-  y[row] = sum;
-#endif
+  END_ROW(rows);
 }
 
 KERNEL void spmv_hyb_reference(const int rows, const int width, const int rest,

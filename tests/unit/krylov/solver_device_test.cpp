@@ -174,6 +174,60 @@ TEST_CASE("every format and kernel gives the host's residuals, whatever is tried
   }
 }
 
+TEST_CASE("fused steps give the host's residuals, and end as steps apart do") {
+  const Subject subject = open_subject();
+  const SparseMatrix matrix = grid(12);
+  const Vector b = right_hand_side(144);
+  for (const bool jacobi : {false, true}) {
+    CAPTURE(jacobi);
+    SolveOptions options;
+    if (jacobi) options.preconditioner = Preconditioner::jacobi;
+    const Vector d = jacobi ? *reciprocal_diagonal(matrix) : Vector(144, 1.0);
+    const Vector expected = test::host_cg(matrix, b, d, options.tolerance, 1000);
+    for (std::size_t i = 0; i < kSparseFormats; ++i) {
+      SolverOptions fused = plain();
+      fused.steps = Steps::fused;
+      fused.fixed_format = true;
+      fused.format = static_cast<SparseFormat>(i);
+      CAPTURE(sparse_format_name(fused.format));
+      Solver solver = make(subject, matrix, fused);
+      const Solved solved = solve(solver, b, options);
+      CHECK(solved.report.ended == Ended::converged);
+      CHECK(solved.report.chosen.fused);
+      CHECK(solved.report.true_residual < 2e-8);
+      check_history(solved.history, expected);
+      // The first products of a solver are measured, with steps apart; then all are fused.
+      CHECK(solve(solver, b, options).x == solve(solver, b, options).x);  // bit by bit
+      // While kernels are measured steps go apart, from the same x, r and p.
+      fused.choosing = Choosing::always;
+      Solver choosing = make(subject, matrix, fused);
+      for (int round = 0; round < 3; ++round) {
+        check_history(solve(choosing, b, options).history, expected);
+      }
+    }
+  }
+  SolverOptions fused = plain();
+  fused.steps = Steps::fused;
+  Solver indefinite = make(subject, diagonal({2, -1, 1}), fused);
+  const Solved broken = solve(indefinite, {1, 2, 1});
+  CHECK(broken.report.ended == Ended::breakdown);
+  CHECK(broken.x == Vector(3, 0.0));
+  Solver one_step = make(subject, diagonal({3, 3, 3}), fused);
+  CHECK(solve(one_step, {1, 2, 1}).report.iterations == 1);
+}
+
+TEST_CASE("the faster steps are found while iterating, with the same residuals") {
+  const Subject subject = open_subject();
+  const SparseMatrix matrix = grid(12);
+  const Vector b = right_hand_side(144);
+  SolverOptions options;
+  options.choosing = Choosing::always;
+  options.fixed_format = true;
+  Solver solver = make(subject, matrix, options);
+  const Vector expected = test::host_cg(matrix, b, Vector(144, 1.0), 1e-8, 1000);
+  for (int round = 0; round < 4; ++round) check_history(solve(solver, b).history, expected);
+}
+
 TEST_CASE("single precision converges as far as it goes") {
   const Subject subject = open_subject();
   SolveOptions options;

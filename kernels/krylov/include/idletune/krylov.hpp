@@ -57,9 +57,17 @@ enum class Choosing : std::uint8_t {
   always      // every kernel and work group; another format where it is expected to be faster
 };
 
+// How CG runs the sums and inner products between two products of the matrix.
+enum class Steps : std::uint8_t {
+  faster,  // apart first; where choosing says so, both ways, and then the faster one
+  apart,   // each by a kernel of its own
+  fused    // into two kernels and one copy of numbers for each iteration
+};
+
 struct SolverOptions {
   Precision precision = Precision::f64;
   Choosing choosing = Choosing::when_pays;
+  Steps steps = Steps::faster;
   // Where `fixed_format` says so: this one from the start, and no other. Out of memory for it is no
   // failure: CSR is used.
   bool fixed_format = false;
@@ -115,6 +123,7 @@ struct Chosen {
   SparseFormat format = SparseFormat::csr;
   bool group_per_row = false;
   std::uint32_t work_group = 0;
+  bool fused = false;       // the steps of CG
   double predicted_us = 0;  // of a product in this format, before it was measured; 0: not predicted
   double measured_us = 0;   // wall clock, the fastest measured; 0: not measured
 };

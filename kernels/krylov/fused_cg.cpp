@@ -1,0 +1,58 @@
+// CG with two kernels and one copy of numbers for each iteration (Rupp et al. 2016): the product
+// with p . A p and A p . M A p, and all the rest. The factor of p's next direction follows from
+// those two before r is known; the next alpha is of the residual itself again.
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/krylov/iterations.hpp"
+#include "kernels/krylov/stopwatch.hpp"
+
+namespace idletune::krylov {
+
+bool Iterations::fuses() const { return steps_.fused() && product_.settled(); }
+
+// q = A p and its two sums. False: not to be had.
+bool Iterations::fused_product(CgState& cg) {
+  if (!status().ok()) return false;
+  FusedProduct fused;
+  fused.diagonal = diagonal_;
+  fused.parts = cg.pairs.get();
+  fused.first_part = static_cast<std::int32_t>(vectors_.step_parts());
+  const Result<bool> right = product_.multiply_fused(fused, *cg.p, *cg.q);
+  if (!right.ok()) vectors_.fail(right.status());
+  return right.ok() && *right;
+}
+
+bool Iterations::steps_fused(CgState& cg) {
+  const std::size_t step_pairs = vectors_.step_parts();
+  const std::size_t pairs = product_.fused_pairs();
+  if (cg.pairs_size < step_pairs + pairs) {
+    cg.pairs_size = step_pairs + pairs;
+    cg.pairs = vectors_.allocate_pairs(cg.pairs_size);
+  }
+  if (!fused_product(cg)) {
+    steps_.refuse();
+    return !status().ok();
+  }
+  double sums[4];  // r . r, r . M r; p . q, q . M q
+  vectors_.add_pairs(*cg.pairs, step_pairs, pairs, sums);
+  do {
+    if (!status().ok()) return true;
+    const Clock::time_point begin = Clock::now();
+    ++report_.iterations;
+    if (!is_positive(sums[2], cg.rz)) return true;
+    const double alpha = cg.rz / sums[2];
+    const double beta = std::max(0.0, alpha / sums[2] * sums[3] - 1);
+    if (!vectors_.holds(alpha) || !vectors_.holds(beta)) return done(HUGE_VAL);
+    vectors_.cg_step(alpha, beta, diagonal_, *cg.q, cg.x, *cg.r, *cg.p, *cg.pairs);
+    fused_product(cg);
+    vectors_.add_pairs(*cg.pairs, step_pairs, pairs, sums);
+    cg.rr = sums[0];
+    cg.rz = sums[1];
+    steps_.took(1e6 * seconds_since(begin));
+    if (done(std::sqrt(cg.rr))) return true;
+  } while (fuses() && product_.fused_pairs() == pairs);
+  return false;
+}
+
+}  // namespace idletune::krylov
