@@ -1,5 +1,6 @@
 #include "tests/unit/kernels/kernel_check.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
@@ -8,8 +9,10 @@
 #include <memory>
 #include <string_view>
 
+#include "agent/launch/kernel_state.hpp"
 #include "agent/trial/step_programs.hpp"
 #include "agent/trial/tuning_data.hpp"
+#include "models/core/random.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_run.hpp"
@@ -75,6 +78,22 @@ class Call {
 
   const Inputs& inputs() const { return inputs_; }
   Span<const Argument> arguments() const { return {arguments_.data(), arguments_.size()}; }
+  // What an application passes.
+  std::vector<Argument> given() const {
+    std::vector<Argument> given;
+    for (std::size_t i = 0; i < arguments_.size(); ++i) {
+      const ArgumentKind kind = package_.argument(i).kind;
+      if (kind == ArgumentKind::buffer || kind == ArgumentKind::scalar) {
+        given.push_back(arguments_[i]);
+      }
+    }
+    return given;
+  }
+  // Waits for what was launched on the application's queue.
+  void wait() {
+    std::uint8_t byte = 0;
+    REQUIRE(device_.copy_out(buffers_.front().buffer->argument(), {&byte, 1}).ok());
+  }
 
   Findings findings(const Outputs& outputs, const Tolerance& tolerance) {
     Findings found;
@@ -201,7 +220,121 @@ void check_configuration(const KernelCheck& check, const Subject& subject,
   }
 }
 
+// --- classes of shapes ---
+
+// One of the check's shapes, or between and beyond them. Dimensions that are small in all of them
+// name a case: they only take values that occur.
+Shape draw_shape(const KernelCheck& check, Random& random) {
+  const auto any = [&]() -> const Shape& {
+    return check.shapes[random.below(check.shapes.size())];
+  };
+  Shape shape;
+  for (std::size_t d = 0; d < check.shapes.front().size(); ++d) {
+    std::int64_t largest = 0;
+    for (const Shape& known : check.shapes) largest = std::max(largest, known[d]);
+    const std::int64_t value = any()[d];
+    const bool free = largest > 8 && random.below(2) == 0;
+    shape.push_back(free ? value + static_cast<std::int64_t>(
+                                       random.below(static_cast<std::uint64_t>(largest / 2)))
+                         : value);
+  }
+  return shape;
+}
+
+double extent(const Shape& shape) {
+  double product = 1;
+  for (const std::int64_t value : shape.values()) product *= static_cast<double>(value) + 1;
+  return product;
+}
+
+// By class, the smallest in front; classes of one shape are left out.
+std::vector<std::vector<Shape>> shapes_by_class(const KernelCheck& check, const Subject& subject,
+                                                const Configuration& configuration,
+                                                Random& random) {
+  const KernelPackage& package = *subject.package;
+  const std::vector<std::int64_t> tiles = package.class_tiles(configuration);
+  std::map<std::uint64_t, std::vector<Shape>> classes;
+  double largest = 0;  // what the host computes in no time
+  for (const Shape& known : check.shapes) largest = std::max(largest, extent(known));
+  for (int i = 0; i < 400; ++i) {
+    const Shape shape = draw_shape(check, random);
+    if (extent(shape) > 1.5 * largest) continue;
+    const auto plan = package.plan(shape, configuration);
+    // What is handed on in memory of its own is no class's.
+    if (!plan.ok() || plan->all().size() > 1 || !fits(*subject.device, *plan)) continue;
+    classes[package.class_key(shape, configuration, {tiles.data(), tiles.size()})].push_back(shape);
+  }
+  std::vector<std::vector<Shape>> found;
+  for (auto& [key, shapes] : classes) {
+    std::sort(shapes.begin(), shapes.end(),
+              [](const Shape& a, const Shape& b) { return extent(a) < extent(b); });
+    if (shapes.front() != shapes.back()) found.push_back(std::move(shapes));
+  }
+  return found;
+}
+
+// How many launches were right; fails with the first that was not.
+std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
+                             detail::KernelState& kernel, const Configuration& configuration,
+                             std::uint64_t wanted, Random& random) {
+  const KernelPackage& package = *subject.package;
+  const auto classes = shapes_by_class(check, subject, configuration, random);
+  if (classes.empty()) return 0;
+  const auto programs = std::make_shared<const trial::StepPrograms>(programs_of(
+      trial::compile_steps(*subject.device, package, configuration, detail::KernelState::kLanes)));
+  const std::vector<std::int64_t> tiles = package.class_tiles(configuration);
+  std::uint64_t launched = 0;
+  for (const std::vector<Shape>& shapes : classes) {
+    if (launched == wanted) break;
+    const Shape& probe = shapes.front();
+    CAPTURE(to_text(probe));
+    check_run(check, subject, *programs, *package.plan(probe, configuration), probe, configuration);
+    detail::ClassVariant variant{programs, configuration, probe, tiles, {}};
+    variant.classes = {package.class_key(probe, configuration, {tiles.data(), tiles.size()})};
+    kernel.offer_for_classes({variant});
+    kernel.reclaim();
+    const Shape& shape = shapes[1 + random.below(shapes.size() - 1)];
+    if (shape == probe) continue;
+    CAPTURE(to_text(shape));
+    Call call(*subject.device, package, shape, configuration);
+    const std::vector<Argument> given = call.given();
+    const std::uint64_t before = kernel.class_launches();
+    const Status status = kernel.launch({}, shape, {given.data(), given.size()});
+    REQUIRE_MESSAGE(status.ok(), status.to_string());
+    REQUIRE(kernel.class_launches() == before + 1);
+    call.wait();
+    const Findings found =
+        call.findings(check.expected(shape, call.inputs()), *package.tolerance(shape));
+    REQUIRE(found.wrong == 0);
+    ++launched;
+  }
+  return launched;
+}
+
 }  // namespace
+
+void check_class_launches(const KernelCheck& check) {
+  const Subject subject = open_subject(check);
+  if (!subject.package->has_classes()) {
+    MESSAGE(std::string(check.name) << " has no classes");
+    return;
+  }
+  auto kernel = detail::KernelState::create(*subject.device, subject.package, 1);
+  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  REQUIRE((*kernel)->slot_for(check.tiny).ok());  // no other shape finds one
+  const std::uint64_t wanted = number_from_environment("IDLETUNE_CLASS_LAUNCHES", 10);
+  Random random(number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  std::uint64_t launched = 0;
+  for (int tries = 0; launched < wanted && tries < 200; ++tries) {
+    const Configuration configuration = subject.package->space().sample(random);
+    CAPTURE(idletune::to_text(subject.package->space(), configuration));
+    // Not all of one configuration.
+    launched += launch_classes(check, subject, **kernel, configuration,
+                               std::min<std::uint64_t>(wanted - launched, 25), random);
+  }
+  MESSAGE(launched << " launches of " << std::string(check.name));
+  CHECK(launched > 0);
+}
 
 void check_reference_kernel(const KernelCheck& check) {
   const Subject subject = open_subject(check);

@@ -66,6 +66,10 @@ void check_default_configuration(const KernelCheck& check);
 void check_random_configurations(const KernelCheck& check);
 void check_every_value_on_tiny_shape(const KernelCheck& check);
 void check_fault_is_found(const KernelCheck& check);
+// A configuration is checked at the smallest shape of a class, and launched at others of the class
+// as launches do that find no slot. IDLETUNE_CLASS_LAUNCHES says how many (10),
+// IDLETUNE_KERNEL_SEED which.
+void check_class_launches(const KernelCheck& check);
 
 }  // namespace idletune::kernel_tests
 
@@ -82,4 +86,7 @@ void check_fault_is_found(const KernelCheck& check);
   TEST_CASE("every parameter value of " name " is right for a tiny shape") {            \
     check_every_value_on_tiny_shape(check);                                             \
   }                                                                                     \
-  TEST_CASE("a fault in " name " is found") { check_fault_is_found(check); }
+  TEST_CASE("a fault in " name " is found") { check_fault_is_found(check); }            \
+  TEST_CASE("what " name " launches for a class of shapes is right for all of it") {    \
+    check_class_launches(check);                                                        \
+  }
