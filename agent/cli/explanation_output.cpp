@@ -43,6 +43,7 @@ nlohmann::json explanation_object(const Explanation& e) {
           {"blocker", blocker_name(e.blocker)},
           {"advice", e.advice},
           {"trying", e.trying},
+          {"captured", e.captured},
           {"default_ms", e.default_ms},
           {"first_pick_ms", e.first_pick_ms},
           {"running_ms", e.running_ms},
@@ -73,7 +74,8 @@ std::string explanation_text(const Explanation& e) {
   std::string text =
       e.kernel + " " + (e.problem.empty() ? report::shape_text(e.shape) : e.problem) + "\n";
   if (!e.model_refused.empty()) text += paragraph("  model     ", e.model_refused);
-  text += paragraph("  runs      ", e.running_text + " (" + selection_name(e.selection) + ")");
+  text += paragraph("  runs      ", e.running_text + " (" + selection_name(e.selection) +
+                                        (e.captured ? ", on captured data)" : ")"));
   text += "  time      default " + format_milliseconds(e.default_ms) + " ms, now " +
           format_milliseconds(e.running_ms) + " ms: " + format_number(e.speed_up, 2) + "x\n";
   text += "  tried     " + std::to_string(e.evaluated) + " configurations, " +

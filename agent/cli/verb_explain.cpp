@@ -91,10 +91,12 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
       if (d.is_number())
         shape += (shape.empty() ? "" : "x") + std::to_string(d.get<std::int64_t>());
     }
+    const bool captured = entry.contains("captured") && entry["captured"] == true;
     context.print("\n" + member<std::string>(entry, "kernel", "?") + " " + shape + "  " +
                   format_number(member(entry, "speed_up", 1.0), 2) + "x  " +
                   member<std::string>(entry, "verdict", "?") + "\n  runs " +
-                  member<std::string>(entry, "running", "?") + "\n  " +
+                  member<std::string>(entry, "running", "?") +
+                  (captured ? "  (tuned on captured data)" : "") + "\n  " +
                   member<std::string>(entry, "reason", "") + "\n");
     const std::string trying = member<std::string>(entry, "trying", "");
     if (!trying.empty()) context.print_paragraph("  tries ", trying);

@@ -146,6 +146,7 @@ std::string explanation_json(const Explanation& e) {
   object.number("pessimistic_net_ms", e.pessimistic_net_ms);
   object.number("step_ms", e.step_ms);
   object.flag("launches_said", e.launches_said);
+  if (e.captured) object.flag("captured", true);
   std::string resembles = "[";
   for (const Explanation::Resemblance& one : e.resembles) {
     if (resembles.size() > 1) resembles += ", ";

@@ -115,6 +115,7 @@ Explanation TuningEngine::explain(const ShapeTask& task) const {
     }
   }
   explain_verdict(task, text);
+  text.captured = task.captured != 0;
   text.blocker = blocker_of(task);
   text.advice = advice(task, text.blocker);
   const JournaledTrial* trial = journaled(task.work);
@@ -189,8 +190,8 @@ std::string TuningEngine::advice(const ShapeTask& task, Blocker blocker) const {
                      " us: more launches earn more, or raise overhead_limit"});
     case Blocker::limit: return "max_tuning is used up";
     case Blocker::compile: return compile_advice(task);
-    case Blocker::in_place: return "launches of this shape are to time candidates";
-    case Blocker::build: return "an accepted configuration is being compiled for launches";
+    case Blocker::in_place: return "launches of the application time candidates";
+    case Blocker::build: return "an adopted configuration is being built";
     default: return {};
   }
 }

@@ -53,6 +53,7 @@ struct Explanation {
   Blocker blocker = Blocker::none;
   std::string advice;
   std::string trying;            // the configuration whose trial is under way; empty: none
+  bool captured = false;         // it is tuned on what the application lent (capture())
   double default_ms = 0;         // measured; 0 while unknown
   double first_pick_ms = 0;      // measured; 0 while unknown
   double running_ms = 0;         // measured; 0 while unknown

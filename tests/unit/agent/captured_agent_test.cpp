@@ -97,9 +97,12 @@ TEST_CASE("a problem is tuned anew on what the application lends, and a restart 
     application.agent->tune_now(10h);
     CHECK(application.running() == Configuration{8, 8});
     CHECK(application.stages() == "-");
+    CHECK_FALSE(application.kernel->explain(kShape)->captured);
     const Status lent = application.capture();
     CHECK_MESSAGE(lent.ok(), lent.to_string());
     application.agent->tune_now(10h);
+    CHECK(application.kernel->explain(kShape)->captured);
+    CHECK(application.agent->explain().find("\"captured\": true") != std::string::npos);
     CHECK(application.stages() == "c");
     adopted = application.running();
     CHECK(adopted == Configuration{2, 2});
