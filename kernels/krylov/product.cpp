@@ -130,23 +130,30 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   return form().multiply(kernels_, race().best(), x, y);
 }
 
+// Each work-group leaves a pair of sums: with more groups than the usual kernel has, adding those
+// up takes longer than the faster product saves.
+KernelVariant Product::fused_kernel() const {
+  const KernelVariant best = race().best();
+  return form().groups(best) <= form().groups(kVariants[0]) ? best : kVariants[0];
+}
+
 Result<bool> Product::multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y) {
   ++products_;
-  const KernelVariant best = race().best();
-  if (fused_format_ == active_ && same(fused_kernel_, best)) {
-    const Status status = form().multiply(kernels_, best, x, y, &fused);
+  const KernelVariant kernel = fused_kernel();
+  if (fused_format_ == active_ && same(fused_kernel_, kernel)) {
+    const Status status = form().multiply(kernels_, kernel, x, y, &fused);
     if (!status.ok()) return status;
     return true;
   }
   const Clock::time_point begin = Clock::now();
-  Status status = form().multiply(kernels_, best, x, y, &fused);
+  Status status = form().multiply(kernels_, kernel, x, y, &fused);
   if (status.ok()) status = queue_.wait();
   Result<bool> fine = false;
   if (status.ok()) fine = right(x, y);
   tuning_seconds_ += seconds_since(begin);
   if (!fine.ok() || !*fine) return fine;
   fused_format_ = active_;
-  fused_kernel_ = best;
+  fused_kernel_ = kernel;
   return true;
 }
 
@@ -296,9 +303,10 @@ void Product::judge_conversion() {
   active_ = SparseFormat::csr;
 }
 
-Chosen Product::chosen() const {
+Chosen Product::chosen(bool fused) const {
   Chosen chosen;
-  const KernelVariant& best = race().best();
+  const KernelVariant best = fused ? fused_kernel() : race().best();
+  chosen.fused = fused;
   chosen.format = active_;
   chosen.group_per_row = best.kind != 0;
   chosen.work_group = static_cast<std::uint32_t>(best.work_group);

@@ -33,16 +33,16 @@ class Product {
   Status values_changed();
   // y = A x. What is being measured or checked is waited for.
   Status multiply(const Buffer& x, Buffer& y);
-  // The same with what CG has fused with it, by the kernel that is known to be the best. False:
-  // such a kernel does not run or is wrong.
+  // The same with what CG has fused with it, by the best kernel for that. False: it does not
+  // run or is wrong.
   Result<bool> multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y);
-  std::size_t fused_pairs() const { return form().groups(race().best()); }
+  std::size_t fused_pairs() const { return form().groups(fused_kernel()); }
   bool settled() const { return !race().running(); }  // the next product is not measured
   double usual_trial_seconds() const { return trials_ > 0 ? trial_seconds_ / trials_ : 0; }
   // Between two iterations: whether the next kernel is tried, or another format taken.
   Status look_ahead(const Outlook& outlook);
 
-  Chosen chosen() const;
+  Chosen chosen(bool fused) const;
   double csr_us() const { return races_[0].best_us(); }
   const Conversion& conversion() const { return conversion_; }
   double tuning_seconds() const { return tuning_seconds_; }
@@ -51,6 +51,7 @@ class Product {
   KernelRace& race() { return races_[static_cast<std::size_t>(active_)]; }
   const KernelRace& race() const { return races_[static_cast<std::size_t>(active_)]; }
   DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(active_)]; }
+  KernelVariant fused_kernel() const;
   Status put(SparseFormat format);
   Status measured(const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);

@@ -205,8 +205,7 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
                                      kernels_.compile_seconds() - compiled_before);
     finish(b, x, norm, options, report);
   }
-  report.chosen = product_.chosen();
-  report.chosen.fused = options.method == Method::cg && steps_.fused();
+  report.chosen = product_.chosen(options.method == Method::cg && steps_.fused());
   report.csr_us = product_.csr_us();
   report.conversion = product_.conversion();
   return report;
@@ -261,7 +260,7 @@ Status Solver::multiply(Span<const double> x, Span<double> y, double products_to
   return state_->multiply(x, y, products_to_come);
 }
 
-Chosen Solver::chosen() const { return state_->product().chosen(); }
+Chosen Solver::chosen() const { return state_->product().chosen(false); }
 double Solver::csr_us() const { return state_->product().csr_us(); }
 const Conversion& Solver::conversion() const { return state_->product().conversion(); }
 double Solver::tuning_seconds() const { return state_->product().tuning_seconds(); }
