@@ -155,7 +155,6 @@ class KernelState {
                        const Argument* arguments, const LaunchOptions& options, Profiles* profiles,
                        bool& begun) const;
   void discard(const Profiles& profiles) const;
-  // Who is timed by a launch while a candidate is timed in place.
   // Whether this launch is profiled for the production watch.
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
   void post_ticket(ShapeSlot& slot, const Variant& variant, const Profiles& profiles) const;
