@@ -108,21 +108,30 @@ void emit(const Node& node, std::vector<std::uint32_t>& code) {
 // Walks launch sizes, conditions, constraints, sizes of memory and derived arguments.
 class ClassTerms {
  public:
-  explicit ClassTerms(const PackageContents& contents) : c_(contents) {}
+  // Only parameters whose bit is set in `variable` differ between configurations.
+  ClassTerms(const PackageContents& contents, std::uint32_t variable)
+      : c_(contents), variable_(variable) {}
+
+  struct Number {
+    Expression number;
+    std::uint8_t kinds = 0;
+    std::vector<Expression> tiles;
+    bool same(const Number& other) const {
+      return number.digest() == other.number.digest() && kinds == other.kinds && tiles.empty() &&
+             other.tiles.empty();
+    }
+  };
 
   // Of the description: the dimension makes no difference; a further term (tile without code: the
   // value counts).
   void ignore(std::size_t dimension) { ignored_ |= std::uint32_t{1} << dimension; }
   void add(const Expression& of, const Expression& tile);
   // Call once, at last.
-  void derive(PackageContents& out);
+  std::vector<Number> derive();
+  // `number` where the condition holds, else 0.
+  Expression guarded(const Expression& number, const Expression& condition) const;
 
  private:
-  struct Number {
-    Expression number;
-    std::uint8_t kinds = 0;
-    std::vector<Expression> tiles;
-  };
   Expression expression_of(const Node& node, const Expression& source) const;
   void walk(const Expression& expression);
   void walk(const Node& node, const Expression& source);
@@ -134,6 +143,7 @@ class ClassTerms {
   void put_tile(const Expression& of, const Expression& tile);
 
   const PackageContents& c_;
+  const std::uint32_t variable_;
   std::uint32_t ignored_ = 0;
   std::uint32_t tiled_ = 0;  // dimensions that something counts in tiles
   std::vector<Number> numbers_;
@@ -254,13 +264,14 @@ void ClassTerms::vectors() {
     }
     put_tile(of, expression_of(leaf(ExpressionOp::small, 1), none));
     for (std::uint32_t p = 0; p < c_.space.parameter_count(); ++p) {
+      if ((variable_ >> p & 1) == 0) continue;
       if (c_.space.parameter_kind(p) != ParameterKind::vectorization) continue;
       put_tile(of, expression_of(leaf(ExpressionOp::parameter, p), none));
     }
   }
 }
 
-void ClassTerms::derive(PackageContents& out) {
+std::vector<ClassTerms::Number> ClassTerms::derive() {
   for (const StepContents& step : c_.steps) {
     walk_launch(step.launch);
     walk(step.condition);
@@ -275,49 +286,137 @@ void ClassTerms::derive(PackageContents& out) {
     put(kClassSize, size);
   }
   vectors();
-  for (const Number& number : numbers_) {
-    out.class_terms.push_back(number.number);
-    out.class_kinds.push_back(number.kinds);
-    out.class_terms.insert(out.class_terms.end(), number.tiles.begin(), number.tiles.end());
-    out.class_kinds.resize(out.class_terms.size(), kClassTile);
+  return std::move(numbers_);
+}
+
+Expression ClassTerms::guarded(const Expression& number, const Expression& condition) const {
+  Node choice = leaf(ExpressionOp::jump_if_zero, 0);
+  choice.take(tree_of(condition));
+  choice.take(tree_of(number));
+  choice.take(leaf(ExpressionOp::small, 0));
+  return expression_of(choice, number);
+}
+
+Status fail(const std::string& where, const std::string& what) {
+  return Status(StatusCode::invalid_argument, (where.empty() ? "" : where + ": ") + what);
+}
+
+Status parse(const DescribedExpression& described, const ExpressionNames& names,
+             Expression& parsed) {
+  if (described.empty()) return Status();
+  Result<Expression> expression = parse_expression(described.text, names);
+  if (expression.ok()) parsed = std::move(*expression);
+  return expression.ok() ? Status()
+                         : fail(described.where,
+                                expression.status().message() + " in '" + described.text + "'");
+}
+
+Status add_described(const DescribedClasses& classes, const ExpressionNames& names,
+                     const std::string& where, ClassTerms& terms) {
+  for (const std::string& name : classes.any) {
+    const auto found = std::find(names.dimensions.begin(), names.dimensions.end(), name);
+    if (found == names.dimensions.end()) {
+      return fail(where, "classes: '" + name + "' is no dimension");
+    }
+    terms.ignore(static_cast<std::size_t>(found - names.dimensions.begin()));
   }
-  // Beyond what a package can hold, each shape is a class of its own.
-  if (out.class_terms.size() > kMaxClassTerms) out.class_terms.clear(), out.class_kinds.clear();
+  for (const DescribedClassTerm& described : classes.terms) {
+    Expression of, tile;
+    Status status = parse(described.of, names, of);
+    if (status.ok()) status = parse(described.tile, names, tile);
+    if (!status.ok()) return status;
+    terms.add(of, tile);
+  }
+  return Status();
+}
+
+// The family's contents where member number `member` runs: what others do is gone.
+PackageContents with_member(const PackageContents& family, std::size_t member,
+                            std::uint32_t variable) {
+  PackageContents out = family;
+  Configuration values = family.default_configuration;
+  values[0] = static_cast<std::int64_t>(member);
+  const auto fix = [&](Expression& expression) { expression.put_in(values.values(), ~variable); };
+  for (Expression& constraint : out.shape_constraints) fix(constraint);
+  for (Expression& size : out.argument_sizes) fix(size);
+  out.steps.clear();
+  for (StepContents step : family.steps) {
+    fix(step.condition);
+    const Evaluation runs = step.condition.evaluate({}, {});
+    if (!step.condition.code().empty() && runs.ok() && runs.value == 0) continue;
+    for (auto* sizes : {&step.launch.global, &step.launch.local}) {
+      for (Expression& size : *sizes) fix(size);
+    }
+    fix(step.launch.local_memory_bytes);
+    out.steps.push_back(std::move(step));
+  }
+  return out;
+}
+
+using Numbers = std::vector<ClassTerms::Number>;
+
+bool in_all(const std::vector<Numbers>& members, const ClassTerms::Number& number) {
+  return std::all_of(members.begin(), members.end(), [&](const Numbers& numbers) {
+    return std::any_of(numbers.begin(), numbers.end(),
+                       [&](const ClassTerms::Number& other) { return other.same(number); });
+  });
+}
+
+void put(const ClassTerms::Number& number, Expression of, PackageContents& out) {
+  out.class_terms.push_back(std::move(of));
+  out.class_kinds.push_back(number.kinds);
+  out.class_terms.insert(out.class_terms.end(), number.tiles.begin(), number.tiles.end());
+  out.class_kinds.resize(out.class_terms.size(), kClassTile);
+}
+
+Status derive_family(const KernelDescription& description, const ExpressionNames& names,
+                     PackageContents& out) {
+  std::vector<Numbers> members;
+  for (std::size_t m = 0; m < description.members.size(); ++m) {
+    const DescribedMember& member = description.members[m];
+    std::uint32_t variable = 0;
+    for (std::size_t p = 0; p < names.parameters.size(); ++p) {
+      const auto& own = member.parameters;
+      if (std::find(own.begin(), own.end(), names.parameters[p]) != own.end()) {
+        variable |= std::uint32_t{1} << p;
+      }
+    }
+    if (member.classes.none) return Status();
+    const PackageContents contents = with_member(out, m, variable);
+    ClassTerms terms(contents, variable);
+    Status status = add_described(member.classes, names, description.where, terms);
+    if (!status.ok()) return status;
+    members.push_back(terms.derive());
+  }
+  const ClassTerms terms(out, 0);
+  for (std::size_t m = 0; m < members.size(); ++m) {
+    Expression runs;
+    Status status = parse({names.parameters[0] + " == " + std::to_string(m), ""}, names, runs);
+    if (!status.ok()) return status;
+    for (const ClassTerms::Number& number : members[m]) {
+      const bool shared = in_all(members, number);
+      if (shared && m > 0) continue;
+      put(number, shared ? number.number : terms.guarded(number.number, runs), out);
+    }
+  }
+  return Status();
 }
 
 }  // namespace
 
 Status derive_classes(const KernelDescription& description, const ExpressionNames& names,
                       PackageContents& out) {
-  const DescribedClasses& classes = description.classes;
-  if (classes.none) return Status();
-  const auto fail = [&](const std::string& where, const std::string& what) {
-    return Status(StatusCode::invalid_argument, (where.empty() ? "" : where + ": ") + what);
-  };
-  const auto parse = [&](const DescribedExpression& described, Expression& parsed) {
-    if (described.empty()) return Status();
-    Result<Expression> expression = parse_expression(described.text, names);
-    if (expression.ok()) parsed = std::move(*expression);
-    return expression.ok() ? Status()
-                           : fail(described.where,
-                                  expression.status().message() + " in '" + described.text + "'");
-  };
-  ClassTerms terms(out);
-  for (const std::string& name : classes.any) {
-    const auto found = std::find(names.dimensions.begin(), names.dimensions.end(), name);
-    if (found == names.dimensions.end()) {
-      return fail(description.where, "classes: '" + name + "' is no dimension");
-    }
-    terms.ignore(static_cast<std::size_t>(found - names.dimensions.begin()));
-  }
-  for (const DescribedClassTerm& described : classes.terms) {
-    Expression of, tile;
-    Status status = parse(described.of, of);
-    if (status.ok()) status = parse(described.tile, tile);
+  if (description.classes.none) return Status();
+  if (!description.members.empty()) {
+    if (Status status = derive_family(description, names, out); !status.ok()) return status;
+  } else {
+    ClassTerms terms(out, ~0u);
+    Status status = add_described(description.classes, names, description.where, terms);
     if (!status.ok()) return status;
-    terms.add(of, tile);
+    for (const ClassTerms::Number& number : terms.derive()) put(number, number.number, out);
   }
-  terms.derive(out);
+  // Beyond what a package can hold, each shape is a class of its own.
+  if (out.class_terms.size() > kMaxClassTerms) out.class_terms.clear(), out.class_kinds.clear();
   return Status();
 }
 

@@ -177,7 +177,6 @@ class Join {
     out_.features = first().description.features;
     out_.tolerance = first().description.tolerance;
     out_.operations = first().description.operations;
-    out_.classes.none = true;  // what one member counts in tiles another may not
     make_names();
     parameters();
     for (std::size_t i : order_) {
@@ -185,7 +184,10 @@ class Join {
       steps(i);
     }
     reference();
-    for (std::size_t i = 0; i < family_.members.size(); ++i) constraints(i);
+    for (std::size_t i = 0; i < family_.members.size(); ++i) {
+      constraints(i);
+      classes(i);
+    }
     sources();
     return std::move(out_);
   }
@@ -292,6 +294,21 @@ class Join {
     for (const DescribedExpression& constraint : d.constraints) {
       out_.constraints.push_back(guarded(i, constraint, "1"));
     }
+  }
+
+  // What one member counts in tiles another may not: they stay apart.
+  void classes(std::size_t i) {
+    const KernelDescription& d = family_.members[i].description;
+    DescribedMember member;
+    for (const DescribedParameter& p : d.parameters) {
+      member.parameters.push_back(of_member(i, p.name));
+    }
+    member.classes = d.classes;
+    for (DescribedClassTerm& term : member.classes.terms) {
+      term.of = renamed_of(i, term.of);
+      if (!term.tile.empty()) term.tile = renamed_of(i, term.tile);
+    }
+    out_.members.push_back(std::move(member));
   }
 
   // --- arguments and launches ---

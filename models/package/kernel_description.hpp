@@ -95,6 +95,12 @@ struct DescribedClasses {
   bool none = false;             // each shape is a class of its own
 };
 
+// What a family's member brings of its own, by names of the family.
+struct DescribedMember {
+  std::vector<std::string> parameters;
+  DescribedClasses classes;
+};
+
 struct KernelDescription {
   std::string name;
   std::string where;  // file name for messages; may be empty
@@ -117,6 +123,9 @@ struct KernelDescription {
   DescribedTolerance tolerance;
   DescribedExpression operations;  // of a launch, over dimensions; empty: not said
   DescribedClasses classes;
+  // Of a family: the first parameter says which of them runs, and the parameters of the others have
+  // their defaults then.
+  std::vector<DescribedMember> members;
 };
 
 }  // namespace idletune

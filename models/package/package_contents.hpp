@@ -50,7 +50,9 @@ enum ClassTermKind : std::uint8_t {
   kClassValue = 8,  // itself
   kClassTermKinds = 16
 };
-inline constexpr std::size_t kMaxClassTerms = 128;
+inline constexpr std::size_t kMaxClassTerms = 512;
+// Of class_tiles(): the term says nothing that an earlier one does not say.
+inline constexpr std::int64_t kClassSaid = -1;
 
 // The binaries of one configuration (Space::key).
 struct StoredBinaries {

@@ -1,6 +1,7 @@
 #include "models/space/expression.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/core/digest.hpp"
 
@@ -12,6 +13,8 @@ constexpr std::uint8_t op_of(std::uint32_t instruction) {
   return static_cast<std::uint8_t>(instruction & 0xffu);
 }
 
+bool is_small(std::int64_t number) { return number >= 0 && number >> 24 == 0; }
+std::uint32_t push_small(std::int64_t number) { return static_cast<std::uint32_t>(number) << 8; }
 bool is_binary(ExpressionOp op) { return op >= ExpressionOp::add && op <= ExpressionOp::round_up; }
 bool is_unary(ExpressionOp op) {
   return op == ExpressionOp::negate || op == ExpressionOp::logical_not ||
@@ -42,6 +45,7 @@ Evaluation remainder(std::int64_t a, std::int64_t b) {
 }
 
 Evaluation ceil_div(std::int64_t a, std::int64_t b) {
+  if (a >= 0 && b > 0) return value_of(a / b + (a % b != 0 ? 1 : 0));  // as most are
   const Evaluation quotient = divide(a, b);
   if (!quotient.ok() || b == -1) return quotient;
   const std::int64_t rest = a % b;
@@ -63,6 +67,9 @@ Evaluation round_up(std::int64_t a, std::int64_t b) {
 Evaluation apply(ExpressionOp op, std::int64_t a, std::int64_t b) {
   std::int64_t result = 0;
   switch (op) {
+    case ExpressionOp::negate: return divide(a, -1);
+    case ExpressionOp::logical_not: return value_of(a == 0);
+    case ExpressionOp::to_bool: return value_of(a != 0);
     case ExpressionOp::add:
       if (__builtin_add_overflow(a, b, &result)) return failure(ExpressionError::overflow);
       return value_of(result);
@@ -192,20 +199,76 @@ Result<Expression> Expression::load(Span<const std::uint32_t> code,
   return expression;
 }
 
+void Expression::put_in(Span<const std::int64_t> parameters, std::uint32_t which) {
+  for (std::uint32_t& word : code_) {
+    const std::uint32_t read = operand_of(word);
+    if (static_cast<ExpressionOp>(op_of(word)) != ExpressionOp::parameter) continue;
+    if ((which >> read & 1) == 0 || read >= parameters.size()) continue;
+    const std::int64_t value = parameters[read];
+    if (is_small(value)) {
+      word = push_small(value);
+      continue;
+    }
+    word = static_cast<std::uint32_t>(constants_.size() << 8) |
+           static_cast<std::uint32_t>(ExpressionOp::constant);
+    constants_.push_back(value);
+  }
+  if (fold(false)) (void)fold(true);
+  dimension_mask_ = parameter_mask_ = 0;
+  for (const std::uint32_t word : code_) {
+    const ExpressionOp op = static_cast<ExpressionOp>(op_of(word));
+    const std::uint32_t bit = std::uint32_t{1} << (operand_of(word) & 31);
+    if (op == ExpressionOp::dimension) dimension_mask_ |= bit;
+    if (op == ExpressionOp::parameter) parameter_mask_ |= bit;
+  }
+}
+
+// Follows the only path there is, and replaces what is known on it, in place; false where
+// dimensions decide between paths.
+bool Expression::fold(bool write) {
+  struct Part {  // a value on the stack: where its code begins, and what it is if that is known
+    std::size_t begin;
+    bool known;
+    std::int64_t value;
+  } stack[kMaxDepth + 1];
+  std::size_t depth = 0;
+  std::size_t out = 0;  // never ahead of what is read
+  for (std::size_t i = 0; i < code_.size(); ++i) {
+    const std::uint32_t word = code_[i];
+    const ExpressionOp op = static_cast<ExpressionOp>(op_of(word));
+    const std::uint32_t operand = operand_of(word);
+    if (is_jump(op)) {
+      const bool asks = op == ExpressionOp::jump_if_zero;
+      if (asks && !stack[--depth].known) return false;
+      if (asks) out = stack[depth].begin;
+      if (!asks || stack[depth].value == 0) i = operand - 1;
+      continue;
+    }
+    Part part{out, op == ExpressionOp::small, operand};
+    if (op >= ExpressionOp::negate) {
+      depth -= is_binary(op) ? 2 : 1;
+      const Part *a = &stack[depth], *b = is_binary(op) ? a + 1 : a;
+      Evaluation value = failure(ExpressionError::missing_variable);
+      if (a->known && b->known) value = apply(op, a->value, b->value);
+      part = {a->begin, value.ok() && is_small(value.value), value.value};
+    }
+    if (part.known) out = part.begin;
+    if (write) code_[out] = part.known ? push_small(part.value) : word;
+    ++out;
+    stack[depth++] = part;
+  }
+  if (write) code_.erase(code_.begin() + static_cast<std::ptrdiff_t>(out), code_.end());
+  return true;
+}
+
 Evaluation Expression::evaluate(Span<const std::int64_t> dimensions,
                                 Span<const std::int64_t> parameters) const {
-  if (dimensions.size() < 32 && (dimension_mask_ >> dimensions.size()) != 0) {
-    return failure(ExpressionError::missing_variable);
-  }
-  if (parameters.size() < 32 && (parameter_mask_ >> parameters.size()) != 0) {
-    return failure(ExpressionError::missing_variable);
-  }
   if (code_.size() == 1) {  // most of what launches ask for
     const std::uint32_t operand = operand_of(code_[0]);
-    switch (static_cast<ExpressionOp>(op_of(code_[0]))) {
-      case ExpressionOp::dimension: return value_of(dimensions[operand]);
-      case ExpressionOp::parameter: return value_of(parameters[operand]);
-      default: break;
+    const ExpressionOp op = static_cast<ExpressionOp>(op_of(code_[0]));
+    if (op == ExpressionOp::small) return value_of(operand);
+    if (op == ExpressionOp::dimension && operand < dimensions.size()) {
+      return value_of(dimensions[operand]);
     }
   }
   std::int64_t stack[kMaxDepth + 1];
@@ -217,16 +280,27 @@ Evaluation Expression::evaluate(Span<const std::int64_t> dimensions,
     switch (op) {
       case ExpressionOp::small: stack[depth++] = operand; break;
       case ExpressionOp::constant: stack[depth++] = constants_[operand]; break;
-      case ExpressionOp::dimension: stack[depth++] = dimensions[operand]; break;
-      case ExpressionOp::parameter: stack[depth++] = parameters[operand]; break;
-      case ExpressionOp::negate: {
-        const Evaluation negated = apply(ExpressionOp::subtract, 0, stack[depth - 1]);
-        if (!negated.ok()) return negated;
-        stack[depth - 1] = negated.value;
+      case ExpressionOp::dimension:
+      case ExpressionOp::parameter: {
+        const auto& given = op == ExpressionOp::dimension ? dimensions : parameters;
+        if (operand >= given.size()) return failure(ExpressionError::missing_variable);
+        stack[depth++] = given[operand];
         break;
       }
-      case ExpressionOp::logical_not: stack[depth - 1] = stack[depth - 1] == 0; break;
-      case ExpressionOp::to_bool: stack[depth - 1] = stack[depth - 1] != 0; break;
+      case ExpressionOp::negate:
+      case ExpressionOp::logical_not:
+      case ExpressionOp::to_bool: {
+        const Evaluation result = apply(op, stack[depth - 1], 0);
+        if (!result.ok()) return result;
+        stack[depth - 1] = result.value;
+        break;
+      }
+      case ExpressionOp::multiply:
+        --depth;
+        if (__builtin_mul_overflow(stack[depth - 1], stack[depth], &stack[depth - 1])) {
+          return failure(ExpressionError::overflow);
+        }
+        break;
       case ExpressionOp::jump: i = operand - 1; break;
       case ExpressionOp::jump_if_zero:
         if (stack[--depth] == 0) i = operand - 1;

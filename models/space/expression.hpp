@@ -77,9 +77,13 @@ class Expression {
                                  std::string_view text, std::size_t dimension_count,
                                  std::size_t parameter_count);
 
-  // The value, or why there is none. && || ?: evaluate only what they need.
+  // The value, or why there is none. && || ?: evaluate only what they need, and read only that.
   Evaluation evaluate(Span<const std::int64_t> dimensions,
                       Span<const std::int64_t> parameters) const;
+
+  // Puts those parameters in whose bit is set in `which`: the value stays the same for all
+  // dimensions, is not asked for them any more, and takes less time.
+  void put_in(Span<const std::int64_t> parameters, std::uint32_t which = ~0u);
 
   // Bit i set: reads dimension (parameter) i.
   std::uint32_t dimension_mask() const { return dimension_mask_; }
@@ -91,6 +95,8 @@ class Expression {
   std::uint64_t digest() const;
 
  private:
+  bool fold(bool write);
+
   std::vector<std::uint32_t> code_;
   std::vector<std::int64_t> constants_;
   std::string text_;

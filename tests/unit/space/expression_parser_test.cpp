@@ -243,3 +243,36 @@ TEST_CASE("the digest of an expression does not depend on how it is spelt") {
   CHECK(digest("A+B") != digest("B+A"));
   CHECK(digest("A+1") != digest("A+2"));
 }
+
+TEST_CASE("an expression where parameters are known is short, and has the same value or none") {
+  const std::vector<std::string> dimensions{"M", "N"}, parameters{"A", "B", "C"};
+  const ExpressionNames names{dimensions, parameters};
+  const auto put_in = [&](const char* text, std::vector<std::int64_t> values, std::uint32_t which) {
+    auto expression = parse_expression(text, names);
+    REQUIRE(expression.ok());
+    expression->put_in({values.data(), values.size()}, which);
+    return *expression;
+  };
+  const auto length = [&](const char* text, std::vector<std::int64_t> values) {
+    return put_in(text, std::move(values), ~0u).code().size();
+  };
+  CHECK(length("A * B + C", {2, 3, 4}) == 1);
+  CHECK(length("ceil_div(N, A * B) * C", {2, 3, 4}) == 5);
+  CHECK(length("A == 0 ? N % B : M * (B + C)", {0, 3, 4}) == 3);
+  CHECK(length("A == 1 && N % B != 0 ? M : C", {0, 3, 4}) == 1);
+  CHECK(length("A / B", {1, 0, 0}) == 3);  // has no value
+  CHECK(put_in("A / B", {1, 0, 0}, ~0u).evaluate({}, {}).error ==
+        ExpressionError::division_by_zero);
+  CHECK(length("-A * N", {2, 0, 0}) == 4);  // negative numbers are made when they are needed
+  // Dimensions decide: the parameters are gone all the same.
+  const Expression undecided = put_in("N > A ? N * B : C", {2, 3, 4}, ~0u);
+  CHECK(undecided.parameter_mask() == 0);
+  CHECK(undecided.dimension_mask() == 2);
+  const std::vector<std::int64_t> large{0, 9}, small{0, 1}, all{2, 5, 7};
+  CHECK(undecided.evaluate({large.data(), 2}, {}).value == 27);
+  CHECK(undecided.evaluate({small.data(), 2}, {}).value == 4);
+  // Some of them.
+  const Expression some = put_in("A * (B + C)", {2, 3, 4}, 6);
+  CHECK(some.parameter_mask() == 1);
+  CHECK(some.evaluate({}, {all.data(), 3}).value == 14);
+}
