@@ -9,6 +9,7 @@
 
 #include "agent/cli/prebuilt.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/package/compressed.hpp"
 #include "models/package/family_xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
@@ -25,6 +26,7 @@ struct PackArguments {
   std::string output;
   PackOptions options;
   PrebuiltChoice prebuilt;
+  bool compressed = false;
 };
 
 // "gemm.xml" gives "gemm.itkernel", in the current folder.
@@ -85,7 +87,10 @@ void run(PackArguments& arguments, CliContext& context) {
   if (arguments.output.empty())
     arguments.output = default_output(arguments.name.empty() ? arguments.descriptions.front()
                                                              : arguments.name + ".xml");
-  Status written = write_file_atomically(arguments.output, Bytes(bytes->data(), bytes->size()));
+  const std::vector<std::uint8_t> small =
+      arguments.compressed ? compressed(Bytes(*bytes)) : std::vector<std::uint8_t>();
+  Status written =
+      write_file_atomically(arguments.output, arguments.compressed ? Bytes(small) : Bytes(*bytes));
   if (!written.ok()) return context.fail(written);
   auto package = KernelPackage::open(std::move(*bytes), arguments.output);
   if (!package.ok()) return context.fail(package.status());
@@ -113,6 +118,8 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
   verb.option("--max-edges", arguments->options.max_edges,
               "Largest decision diagram to store, in edges of 14 bytes")
       .shows_default();
+  verb.flag("--compressed", arguments->compressed,
+            "Write its length and one block of LZ4, for a program that carries it and undoes that");
   PrebuiltChoice& prebuilt = arguments->prebuilt;
   const Argument wanted = verb.flag(
       "--prebuilt", prebuilt.wanted,

@@ -8,6 +8,7 @@
 
 #include "kernels/gemm/gemm_state.hpp"
 #include "kernels/gemm/package_bytes.hpp"
+#include "kernels/gemm/unpacked.hpp"
 
 namespace idletune {
 namespace {
@@ -218,9 +219,7 @@ Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 Gemm::~Gemm() = default;
 
 Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<ApplicationQueue> queue) {
-  const Bytes package = gemm::package_bytes();
-  Result<TunedKernel> kernel =
-      agent.kernel(device, std::vector<std::uint8_t>(package.begin(), package.end()));
+  Result<TunedKernel> kernel = agent.kernel(device, gemm::unpacked(gemm::package_bytes()));
   if (!kernel.ok()) return kernel.status();
   auto state = std::make_unique<State>(*kernel, device);
   // An agent that tunes already has the device to itself, the application's queue has not.

@@ -1,4 +1,4 @@
-// The package of kernels/sgemm, as a part of the library.
+// The package of kernels/sgemm, compressed, as a part of the library.
 #pragma once
 
 #include <idletune/span.hpp>
