@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "models/core/lists.hpp"
+
 namespace idletune::journal {
 namespace {
 
@@ -15,7 +17,7 @@ class Writer {
     return *this;
   }
   Writer& byte(std::uint8_t value) {
-    bytes_.push_back(value);
+    push(bytes_, value);
     return *this;
   }
   // LEB128: seven bits per byte, least significant first, the high bit says that more follow.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/core/digest.hpp"
+#include "models/core/lists.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune::journal {
@@ -245,7 +246,7 @@ void State::keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload)
 void State::evict_oldest(Table& table, std::uint64_t limit_bytes) {
   if (table.bytes() <= limit_bytes) return;
   std::vector<Table::Map::iterator> oldest;
-  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) oldest.push_back(it);
+  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) push(oldest, it);
   sort_stably(oldest,
               [](const auto& a, const auto& b) { return a->second.serial < b->second.serial; });
   for (std::size_t i = 0; table.bytes() > limit_bytes - limit_bytes / 10; ++i)
@@ -255,7 +256,7 @@ void State::evict_oldest(Table& table, std::uint64_t limit_bytes) {
 void State::evict_worst_ranked(Table& table, std::uint64_t limit_bytes) {
   if (table.bytes() <= limit_bytes) return;
   std::vector<Table::Map::iterator> worst;
-  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) worst.push_back(it);
+  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) push(worst, it);
   sort_stably(worst, [](const auto& a, const auto& b) {
     if (a->second.rank != b->second.rank) return a->second.rank > b->second.rank;
     return a->first < b->first;
@@ -270,7 +271,7 @@ void State::trim_shape(const ShapeKey& key, std::uint32_t keep) {
   for (auto it =
            measurements_.entries().lower_bound({key.kernel, key.device, key.driver, key.shape, 0});
        it != measurements_.entries().end() && it->first.shape_key() == key; ++it) {
-    members.push_back(it);
+    push(members, it);
   }
   if (members.size() <= keep) return;
   sort_stably(members, [](const auto& a, const auto& b) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "models/core/lists.hpp"
 #include "models/core/random.hpp"
 
 namespace idletune {
@@ -20,7 +21,7 @@ PortfolioLikeness::PortfolioLikeness(const Space& space, std::uint64_t seed)
     : space_(space), coding_(space), codes_(coding_.columns()) {
   std::uint32_t count = 0;
   for (const std::uint32_t levels : coding_.levels()) {
-    first_.push_back(count);
+    push(first_, count);
     count += levels;
   }
   share_.resize(count);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "models/core/digest.hpp"
+#include "models/core/lists.hpp"
 
 namespace idletune {
 
@@ -243,13 +244,13 @@ void ProductSearcher::tell(const Configuration& configuration, const Observation
   const bool drawn = key != random_keys_.end();
   if (drawn) {
     random_keys_.erase(key);
-    if (random_times_.size() < kTrustSamples) random_times_.push_back(time);
+    if (random_times_.size() < kTrustSamples) push(random_times_, time);
   }
   if (entry == kNoEntry) {
     if (drawn && !failed) beliefs_.tell_draw(time);
     return;
   }
-  if (!drawn && guided_times_.size() < kTrustSamples) guided_times_.push_back(time);
+  if (!drawn && guided_times_.size() < kTrustSamples) push(guided_times_, time);
   upcoming_current_ = false;
   if (failed) {
     beliefs_.tell_entry_failed(entry);

@@ -2,8 +2,12 @@
 
 #include <idletune/text.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
 
 namespace idletune::detail {
 namespace {
@@ -11,40 +15,51 @@ namespace {
 // Builds one JSON object, member by member.
 class ObjectWriter {
  public:
-  void text(const char* name, const std::string& value) {
+  void text(std::string_view name, std::string_view value) {
     key(name);
     quote(value);
   }
-  void number(const char* name, double value) {
-    key(name);
-    // JSON has no infinity.
-    if (!std::isfinite(value)) {
-      out_ += "null";
-      return;
+  // Members in a row, `names` with a space between two.
+  void numbers(std::string_view names, std::initializer_list<double> values) {
+    for (const double value : values) {
+      key(first_of(names));
+      number(value);
     }
-    char buffer[32];
-    std::snprintf(buffer, sizeof buffer, "%.9g", value);
-    out_ += buffer;
   }
-  void count(const char* name, std::uint64_t value) {
-    key(name);
-    append(out_, {value});
+  void counts(std::string_view names, std::initializer_list<std::uint64_t> values) {
+    for (const std::uint64_t value : values) {
+      key(first_of(names));
+      append(out_, {value});
+    }
   }
-  void flag(const char* name, bool value) { raw(name, value ? "true" : "false"); }
-  void raw(const char* name, const std::string& json) {
+  void flag(std::string_view name, bool value) { raw(name, value ? "true" : "false"); }
+  void raw(std::string_view name, std::string_view json) {
     key(name);
     out_ += json;
   }
-  std::string finish() { return out_ + "}"; }
+  std::string finish() {
+    out_ += '}';
+    return std::move(out_);
+  }
 
  private:
-  void key(const char* name) {
+  static std::string_view first_of(std::string_view& names) {
+    const std::string_view name = names.substr(0, names.find(' '));
+    names.remove_prefix(std::min(name.size() + 1, names.size()));
+    return name;
+  }
+  void number(double value) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.9g", value);
+    out_ += std::isfinite(value) ? buffer : "null";  // JSON has no infinity
+  }
+  void key(std::string_view name) {
     out_ += first_ ? "{" : ", ";
     first_ = false;
     quote(name);
     out_ += ": ";
   }
-  void quote(const std::string& value) {
+  void quote(std::string_view value) {
     out_ += '"';
     for (const char c : value) {
       if (c == '"' || c == '\\') {
@@ -83,26 +98,22 @@ std::string status_json(const AgentStatus& status) {
   ObjectWriter object;
   object.text("storage", status.storage.to_string());
   object.text("journal", status.journal.to_string());
-  object.count("journal_dropped_bytes", status.journal_dropped_bytes);
-  object.count("new_suspects", status.new_suspects);
-  object.count("new_quarantines", status.new_quarantines);
+  object.counts("journal_dropped_bytes new_suspects new_quarantines",
+                {status.journal_dropped_bytes, status.new_suspects, status.new_quarantines});
   object.text("model", status.model.to_string());
-  object.count("model_generation", status.model_generation);
-  object.count("model_digest", status.model_digest);
+  object.counts("model_generation model_digest", {status.model_generation, status.model_digest});
   object.text("trials", status.trials.to_string());
   object.flag("tuning_enabled", status.tuning_enabled);
   object.text("blocker", blocker_name(status.blocker));
   object.text("advice", status.advice);
-  object.count("ended_devices", status.ended_devices);
-  object.number("kernel_seconds", status.kernel_seconds);
-  object.number("tuning_seconds", status.tuning_seconds);
-  object.number("charged_seconds", status.charged_seconds);
-  object.number("saved_seconds", status.saved_seconds);
-  object.number("helper_processor_seconds", status.helper_processor_seconds);
-  object.number("build_processor_seconds", status.build_processor_seconds);
-  object.count("quarantined", status.quarantined);
-  object.count("unslotted_launches", status.unslotted_launches);
-  object.count("class_launches", status.class_launches);
+  object.counts("ended_devices", {status.ended_devices});
+  object.numbers(
+      "kernel_seconds tuning_seconds charged_seconds saved_seconds helper_processor_seconds "
+      "build_processor_seconds",
+      {status.kernel_seconds, status.tuning_seconds, status.charged_seconds, status.saved_seconds,
+       status.helper_processor_seconds, status.build_processor_seconds});
+  object.counts("quarantined unslotted_launches class_launches",
+                {status.quarantined, status.unslotted_launches, status.class_launches});
   return object.finish();
 }
 
@@ -120,31 +131,20 @@ std::string explanation_json(const Explanation& e) {
   object.text("blocker", blocker_name(e.blocker));
   object.text("advice", e.advice);
   object.text("trying", e.trying);
-  object.number("default_ms", e.default_ms);
-  object.number("first_pick_ms", e.first_pick_ms);
-  object.number("running_ms", e.running_ms);
-  object.number("speed_up", e.speed_up);
-  object.number("expected_launches", e.expected_launches);
-  object.number("expected_steps", e.expected_steps);
-  object.number("cost_ms", e.cost_ms);
-  object.number("gain_ms", e.gain_ms);
-  object.number("break_even_launches", e.break_even_launches);
-  object.number("setup_ms", e.setup_ms);
-  object.number("setup_break_even_launches", e.setup_break_even_launches);
-  object.count("setups", e.setups);
-  object.number("tuning_ms", e.tuning_ms);
-  object.number("charged_ms", e.charged_ms);
-  object.count("launches", e.launches);
-  object.count("evaluated", e.evaluated);
-  object.count("rejected", e.rejected);
-  object.count("quarantined", e.quarantined);
+  object.numbers(
+      "default_ms first_pick_ms running_ms speed_up expected_launches expected_steps cost_ms "
+      "gain_ms "
+      "break_even_launches setup_ms setup_break_even_launches tuning_ms charged_ms",
+      {e.default_ms, e.first_pick_ms, e.running_ms, e.speed_up, e.expected_launches,
+       e.expected_steps, e.cost_ms, e.gain_ms, e.break_even_launches, e.setup_ms,
+       e.setup_break_even_launches, e.tuning_ms, e.charged_ms});
+  object.counts("setups launches evaluated rejected quarantined",
+                {e.setups, e.launches, e.evaluated, e.rejected, e.quarantined});
   object.text("production_watch", e.production_watch);
-  object.number("fraction", e.fraction);
+  object.numbers("fraction best_estimate_ms pessimistic_net_ms step_ms",
+                 {e.fraction, e.best_estimate_ms, e.pessimistic_net_ms, e.step_ms});
   object.raw("fraction_interval", number_pair(e.fraction_low, e.fraction_high));
   object.text("fraction_origin", e.fraction_origin);
-  object.number("best_estimate_ms", e.best_estimate_ms);
-  object.number("pessimistic_net_ms", e.pessimistic_net_ms);
-  object.number("step_ms", e.step_ms);
   object.flag("launches_said", e.launches_said);
   if (e.captured) object.flag("captured", true);
   std::string resembles = "[";
@@ -152,7 +152,7 @@ std::string explanation_json(const Explanation& e) {
     if (resembles.size() > 1) resembles += ", ";
     ObjectWriter entry;
     entry.text("device", one.device);
-    entry.number("weight", one.weight);
+    entry.numbers("weight", {one.weight});
     resembles += entry.finish();
   }
   object.raw("resembles", resembles + "]");

@@ -14,6 +14,7 @@
 #include "agent/trial/limits.hpp"
 #include "agent/trial/stage_thread.hpp"
 #include "agent/trial/trial_wire.hpp"
+#include "models/core/lists.hpp"
 #include "platform/completion_wait.hpp"
 #include "platform/os/mutex.hpp"
 #include "platform/os/process.hpp"
@@ -68,7 +69,7 @@ struct Progress {
     if (request.stage == TrialStage::prepare || request.stage == TrialStage::check) {
       if (shape != request.shape) seeds.clear();
       shape = request.shape;
-      if (!has_prepared(request)) seeds.push_back(request.seed);
+      if (!has_prepared(request)) push(seeds, request.seed);
       if (seeds.size() > 2) seeds.erase(seeds.begin());
     }
   }
@@ -408,8 +409,8 @@ Result<std::string> helper_program(const std::string& option) {
 Result<std::string> find_helper(const std::string& search_path) {
   std::vector<std::string> folders;
   const Result<std::string> own = self_executable_folder();
-  if (own) folders.push_back(*own);
-  folders.push_back(IDLETUNE_INSTALLED_PROGRAMS);
+  if (own) push(folders, *own);
+  push(folders, IDLETUNE_INSTALLED_PROGRAMS);
   for (std::size_t start = 0; start < search_path.size();) {
     const std::size_t end = std::min(search_path.find(':', start), search_path.size());
     if (end > start) folders.push_back(search_path.substr(start, end - start));

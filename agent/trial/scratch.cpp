@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent/trial/tuning_data.hpp"
+#include "models/core/lists.hpp"
 
 namespace idletune::trial {
 namespace {
@@ -326,7 +327,7 @@ Result<std::vector<Argument>> Scratch::arguments(const Shape& shape,
     } else {
       const Result<Argument> derived = derived_argument(package_, i, shape, configuration);
       if (!derived) return derived.status();
-      result.push_back(*derived);
+      push(result, *derived);
     }
   }
   return result;

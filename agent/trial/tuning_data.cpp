@@ -72,13 +72,24 @@ Result<Argument> derived_argument(const KernelPackage& package, std::size_t argu
                                   const Shape& shape, const Configuration& configuration) {
   const Result<std::int64_t> value = package.derived_value(argument, shape, configuration);
   if (!value.ok()) return value.status();
-  const ArgumentSpec& spec = package.argument(argument);
+  Argument derived;
+  (void)derived_from(package.argument(argument), *value, derived);  // the package looked
+  return derived;
+}
+
+bool derived_from(const ArgumentSpec& spec, std::int64_t value, Argument& out) {
   if (spec.kind == ArgumentKind::local) {
-    return Argument::local_memory(static_cast<std::uint64_t>(*value));
+    out = Argument::local_memory(static_cast<std::uint64_t>(value));
+    return value >= 1;
+  }
+  if (spec.type == ScalarType::i32 && static_cast<std::int32_t>(value) == value) {  // as most are
+    out = Argument(static_cast<std::int32_t>(value));
+    return true;
   }
   std::uint8_t bytes[8];
-  (void)store_integer(spec.type, *value, bytes);
-  return Argument::scalar(spec.type, bytes);
+  const bool fits = store_integer(spec.type, value, bytes);
+  out = Argument::scalar(spec.type, bytes);
+  return fits;
 }
 
 std::uint32_t poison_word(ScalarType type, std::uint32_t argument, std::uint32_t seed) {

@@ -31,6 +31,9 @@ Argument scalar_value(const ArgumentSpec& spec, std::uint32_t argument, std::uin
 Result<Argument> derived_argument(const KernelPackage& package, std::size_t argument,
                                   const Shape& shape, const Configuration& configuration);
 
+// The same of its value; false if no argument can say that.
+bool derived_from(const ArgumentSpec& spec, std::int64_t value, Argument& out);
+
 // The 32-bit word that outputs are filled with before a run: a quiet NaN as one f32, as two f16 and
 // twice in a row as an f64; for bytes and 16-bit integers, which have no such value, any.
 std::uint32_t poison_word(ScalarType type, std::uint32_t argument, std::uint32_t seed);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/trial/tuning_data.hpp"
+#include "models/core/lists.hpp"
 
 namespace idletune {
 namespace {
@@ -61,7 +62,7 @@ Result<bool> make_arguments(Device& device, const KernelPackage& package, const 
     } else {
       const Result<Argument> derived = trial::derived_argument(package, i, shape, configuration);
       if (!derived.ok()) return false;
-      scratch.arguments.push_back(*derived);
+      push(scratch.arguments, *derived);
     }
   }
   return true;

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "models/core/shared.hpp"
+
 namespace idletune {
 
 KernelQuantiles::KernelQuantiles(const KernelKnowledge& knowledge) {
@@ -15,7 +17,7 @@ KernelQuantiles::KernelQuantiles(const KernelKnowledge& knowledge) {
 std::shared_ptr<const KernelModel> KernelModel::of(std::shared_ptr<const Model> model,
                                                    const KernelKnowledge* knowledge) {
   if (knowledge == nullptr) return nullptr;
-  return std::make_shared<const KernelModel>(
+  return new_shared<const KernelModel>(
       KernelModel{std::move(model), knowledge, KernelQuantiles(*knowledge)});
 }
 

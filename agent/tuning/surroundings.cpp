@@ -6,6 +6,7 @@
 
 #include "agent/trial/helper_trials.hpp"
 #include "agent/trial/trials_in_process.hpp"
+#include "models/core/shared.hpp"
 #include "platform/os/boot.hpp"
 
 namespace idletune::detail {
@@ -24,7 +25,7 @@ QuirkTable quirks_of(const AgentOptions& options) {
 // What the functions below hold is shared by their copies: copying it would be code of some KiB.
 
 TrialRunnerFactory trials_in_helpers(HelperTrialsOptions options) {
-  return [helper = std::make_shared<const HelperTrialsOptions>(std::move(options))](
+  return [helper = new_shared<const HelperTrialsOptions>(std::move(options))](
              Device& device, const std::shared_ptr<const KernelPackage>& package)
              -> Result<std::unique_ptr<TrialRunner>> {
     return std::unique_ptr<TrialRunner>(
@@ -34,7 +35,7 @@ TrialRunnerFactory trials_in_helpers(HelperTrialsOptions options) {
 
 TrialRunnerFactory trials_in_this_process(const TrialsInProcess& trials,
                                           const TrialExecutorOptions& options, QuirkTable table) {
-  return [&trials, options, quirks = std::make_shared<const QuirkTable>(std::move(table))](
+  return [&trials, options, quirks = new_shared<const QuirkTable>(std::move(table))](
              Device& device, const std::shared_ptr<const KernelPackage>& package) {
     return trials.make(device, package, options, *quirks);
   };
@@ -43,7 +44,7 @@ TrialRunnerFactory trials_in_this_process(const TrialsInProcess& trials,
 // Sensors are looked for when they are read first: that takes some milliseconds.
 BoardReader sensors_below(const std::string& sysfs_root) {
   return [sysfs_root, board = std::shared_ptr<Board>()]() mutable {
-    if (!board) board = std::make_shared<Board>(Board::open(sysfs_root));
+    if (!board) board = new_shared<Board>(Board::open(sysfs_root));
     return board->read();
   };
 }

@@ -155,7 +155,7 @@ Expression ClassTerms::expression_of(const Node& node, const Expression& source)
   Result<Expression> expression =
       Expression::load({code.data(), code.size()}, source.constants(), std::string_view(),
                        c_.dimensions.size(), c_.space.parameter_count());
-  return expression.ok() ? std::move(*expression) : source;  // part of what was loaded: ok
+  return expression.ok() ? *expression : source;  // part of what was loaded: ok
 }
 
 ClassTerms::Number& ClassTerms::entry(const Expression& number) {
@@ -195,7 +195,9 @@ void ClassTerms::add(const Expression& of, const Expression& tile) {
 void ClassTerms::walk(const Node& node, const Expression& source) {
   for (const Node& part : node.below) walk(part, source);
   if (node.dimensions == 0) return;
-  const auto flag = [&](Node condition) { put(kClassFlag, expression_of(condition, source)); };
+  const auto flag = [&](const Node& condition) {
+    put(kClassFlag, expression_of(condition, source));
+  };
   switch (node.op) {
     case ExpressionOp::divide:
     case ExpressionOp::remainder:

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/core/scalar.hpp"
+#include "models/core/shared.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/space/identifier.hpp"
 
@@ -19,7 +20,7 @@ using space::LaunchGeometry;
 using space::PackageContents;
 using space::StepContents;
 
-constexpr const char* kAxisNames[] = {"x", "y", "z"};
+constexpr char kAxisNames[][2] = {"x", "y", "z"};
 
 Status failed(const PackageContents& package, StatusCode code, TextPieces what) {
   return Status(code, {"kernel '", package.name, "': ", joined(what)});
@@ -263,7 +264,7 @@ std::string options_for(const PackageContents& package, const Configuration& con
 }  // namespace
 
 // Here, since every place that has a plan would repeat them.
-LaunchPlan::LaunchPlan() = default;
+LaunchPlan::LaunchPlan() {}  // NOLINT: steps_ is not made ready
 LaunchPlan::LaunchPlan(const LaunchPlan& other) { *this = other; }
 LaunchPlan& LaunchPlan::operator=(const LaunchPlan& other) {
   count_ = other.count_;
@@ -274,7 +275,7 @@ LaunchPlan& LaunchPlan::operator=(const LaunchPlan& other) {
 
 Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,
                                                                  std::string_view file_name) {
-  auto shared = std::make_shared<const std::vector<std::uint8_t>>(std::move(bytes));
+  auto shared = new_shared<const std::vector<std::uint8_t>>(std::move(bytes));
   Result<std::unique_ptr<PackageContents>> contents = space::read_package(std::move(shared));
   if (!contents.ok()) {
     return Status(contents.code(),

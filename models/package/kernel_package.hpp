@@ -115,7 +115,9 @@ class LaunchPlan {
   }
 
  private:
-  std::array<PlannedStep, kMaxSteps> steps_;
+  union {  // not made ready before they are there: launches plan on their stack
+    std::array<PlannedStep, kMaxSteps> steps_;
+  };
   std::size_t count_ = 0;
   std::size_t setup_count_ = 0;
 };
@@ -208,6 +210,15 @@ class KernelPackage {
   // and no configuration changes, or the bytes of a local-memory argument.
   Result<std::int64_t> derived_value(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;
+
+  // Of each argument the value of a dimension, the bytes of memory, 0 of a scalar: as the two
+  // above, for a shape and a configuration that plan() took. Whether a type holds the value or
+  // memory is local is not looked at.
+  Status sizes(const Shape& shape, const Configuration& configuration,
+               std::array<std::int64_t, kMaxArguments>& out) const;
+  // Answers for this configuration what plan(), sizes(), class_key() and class_tiles() answer,
+  // faster: they are asked with an empty one. The other questions are for this one.
+  std::shared_ptr<const KernelPackage> where(const Configuration& configuration) const;
 
   // Shapes whose keys are equal behave alike in this configuration, as far as the package knows
   // (models/package/README.md says what that rests on). `tiles`: what class_tiles() gave for the

@@ -51,7 +51,7 @@ enum ClassTermKind : std::uint8_t {
   kClassTermKinds = 16
 };
 inline constexpr std::size_t kMaxClassTerms = 512;
-// Of class_tiles(): the term says nothing that an earlier one does not say.
+// Of class_tiles(): the term says nothing that an earlier one does not say; less: so many in a row.
 inline constexpr std::int64_t kClassSaid = -1;
 
 // The binaries of one configuration (Space::key).
@@ -91,7 +91,15 @@ struct PackageContents {
   std::vector<StoredBinaries> binaries;
   std::vector<Expression> class_terms;    // empty: each shape is a class of its own
   std::vector<std::uint8_t> class_kinds;  // bits of ClassTermKind, one for each
+  // Of a package in one configuration (KernelPackage::where): see usual_numbers().
+  std::vector<std::int64_t> usual_numbers;
 };
+
+// Of each class term a number that tells shapes apart as well as the term itself does where no
+// dimension is above kUsualDimension; kNoUsualNumber: there is none.
+inline constexpr std::int64_t kUsualDimension = 8192;
+inline constexpr std::int64_t kNoUsualNumber = INT64_MIN;
+std::vector<std::int64_t> usual_numbers(const PackageContents& package);
 
 // Fills both digests from all the rest: KernelPackage::digest() says what of.
 void add_digests(PackageContents& contents);

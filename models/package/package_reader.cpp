@@ -8,6 +8,7 @@
 
 #include <idletune/text.hpp>
 
+#include "models/core/lists.hpp"
 #include "models/core/version.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_seal.hpp"
@@ -138,7 +139,7 @@ class Reader {
     for (const flatbuffers::String* dimension : dimensions) {
       const std::string_view name = text_of(dimension);
       if (!is_identifier(name)) return corrupt({"a dimension's name is not an identifier"});
-      contents_->dimensions.push_back(name);
+      push(contents_->dimensions, name);
     }
     contents_->zero_dimensions = root_->zero_dimensions();
     if (contents_->zero_dimensions >> dimensions.size() == 0) return Status();
@@ -372,7 +373,7 @@ class Reader {
     }
     for (const std::uint8_t position : *stored) {
       if (position >= count) return corrupt({"a step takes argument ", position, " of ", count});
-      out.push_back(position);
+      push(out, position);
     }
     return {};
   }

@@ -271,48 +271,54 @@ Evaluation Expression::evaluate(Span<const std::int64_t> dimensions,
       return value_of(dimensions[operand]);
     }
   }
-  std::int64_t stack[kMaxDepth + 1];
-  std::size_t depth = 0;
-  stack[0] = 0;
-  for (std::size_t i = 0; i < code_.size(); ++i) {
-    const ExpressionOp op = static_cast<ExpressionOp>(op_of(code_[i]));
-    const std::uint32_t operand = operand_of(code_[i]);
+  std::int64_t stack[kMaxDepth + 1];  // below the top
+  std::int64_t* below = stack;
+  std::int64_t top = 0;
+  const std::uint32_t *const begin = code_.data(), *const end = begin + code_.size();
+  for (const std::uint32_t* at = begin; at != end; ++at) {
+    ExpressionOp op = static_cast<ExpressionOp>(op_of(*at));
+    const std::uint32_t operand = operand_of(*at);
+    std::int64_t value = operand;
     switch (op) {
-      case ExpressionOp::small: stack[depth++] = operand; break;
-      case ExpressionOp::constant: stack[depth++] = constants_[operand]; break;
+      case ExpressionOp::small: break;
+      case ExpressionOp::constant: value = constants_[operand]; break;
       case ExpressionOp::dimension:
-      case ExpressionOp::parameter: {
-        const auto& given = op == ExpressionOp::dimension ? dimensions : parameters;
-        if (operand >= given.size()) return failure(ExpressionError::missing_variable);
-        stack[depth++] = given[operand];
+        if (operand >= dimensions.size()) return failure(ExpressionError::missing_variable);
+        value = dimensions[operand];
         break;
-      }
-      case ExpressionOp::negate:
-      case ExpressionOp::logical_not:
-      case ExpressionOp::to_bool: {
-        const Evaluation result = apply(op, stack[depth - 1], 0);
-        if (!result.ok()) return result;
-        stack[depth - 1] = result.value;
+      case ExpressionOp::parameter:
+        if (operand >= parameters.size()) return failure(ExpressionError::missing_variable);
+        value = parameters[operand];
         break;
-      }
-      case ExpressionOp::multiply:
-        --depth;
-        if (__builtin_mul_overflow(stack[depth - 1], stack[depth], &stack[depth - 1])) {
-          return failure(ExpressionError::overflow);
-        }
-        break;
-      case ExpressionOp::jump: i = operand - 1; break;
+      case ExpressionOp::jump: at = begin + operand - 1; continue;
       case ExpressionOp::jump_if_zero:
-        if (stack[--depth] == 0) i = operand - 1;
-        break;
+        if (top == 0) at = begin + operand - 1;
+        top = *--below;
+        continue;
       default: {
-        const Evaluation result = apply(op, stack[depth - 2], stack[depth - 1]);
+        const bool binary = is_binary(op);
+        const Evaluation result = apply(op, binary ? *--below : top, top);
         if (!result.ok()) return result;
-        stack[--depth - 1] = result.value;
+        top = result.value;
+        continue;
       }
     }
+    // What takes it at once finds it here.
+    if (at + 1 == end || !is_binary(op = static_cast<ExpressionOp>(op_of(at[1])))) {
+      *below++ = top;
+      top = value;
+      continue;
+    }
+    ++at;
+    if (op == ExpressionOp::multiply) {  // as most are
+      if (__builtin_mul_overflow(top, value, &top)) return failure(ExpressionError::overflow);
+      continue;
+    }
+    const Evaluation result = apply(op, top, value);
+    if (!result.ok()) return result;
+    top = result.value;
   }
-  return value_of(stack[0]);
+  return value_of(top);
 }
 
 std::uint64_t Expression::digest() const {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/core/digest.hpp"
+#include "models/core/shared.hpp"
 #include "models/space/space_data.hpp"
 
 namespace idletune {
@@ -155,7 +156,7 @@ std::optional<ParameterKind> parameter_kind_from_name(std::string_view name) {
 }
 
 Space::Space() {
-  auto data = std::make_shared<Data>();
+  auto data = new_shared<Data>();
   data->backing = SpaceBacking::rows;
   data->row_table.assign(2, 0);
   data_ = std::move(data);

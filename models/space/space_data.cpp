@@ -7,6 +7,7 @@
 
 #include "models/core/digest.hpp"
 #include "models/core/order.hpp"
+#include "models/core/shared.hpp"
 
 namespace idletune::space {
 namespace {
@@ -100,7 +101,7 @@ Result<std::shared_ptr<Data>> make_data(std::vector<ParameterData> parameters,
                                         std::vector<Expression> constraints,
                                         std::shared_ptr<const void> owner) {
   if (Status status = check_parameters(parameters); !status.ok()) return status;
-  auto data = std::make_shared<Data>();
+  auto data = new_shared<Data>();
   data->owner = std::move(owner);
   data->parameters = std::move(parameters);
   data->constraints = std::move(constraints);

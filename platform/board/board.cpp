@@ -31,7 +31,8 @@ std::optional<double> read_celsius(const std::string& path, std::int64_t units_p
 // Qualcomm kernels list battery levels, voltages and currents as zones.
 bool is_temperature(std::string_view type) {
   if (type == "PMIC-Die" || type == "soc") return false;
-  for (std::string_view part : {"vbat", "ibat", "vph", "bcl"}) {
+  static constexpr char kParts[][5] = {"vbat", "ibat", "vph", "bcl"};
+  for (const std::string_view part : kParts) {
     if (type.find(part) != std::string_view::npos) return false;
   }
   return true;
@@ -110,10 +111,10 @@ void Board::find_gpu(const std::string& root) {
   const std::string kgsl = root + "/class/kgsl/kgsl-3d0";
   add_load({kgsl, "/gpubusy"}, LoadUnit::busy_and_total);
   add_load({kgsl, "/gpu_busy_percentage"}, LoadUnit::percent);
-  for (const char* jetson : {"/devices/gpu.0/load", "/devices/platform/gpu.0/load",
-                             "/devices/platform/bus@0/17000000.gpu/load"}) {
-    add_load({root, jetson}, LoadUnit::permille);
-  }
+  // Arrays of texts, since pointers to them would be moved into place at the start.
+  static constexpr char kJetson[][42] = {"/devices/gpu.0/load", "/devices/platform/gpu.0/load",
+                                         "/devices/platform/bus@0/17000000.gpu/load"};
+  for (const char* jetson : kJetson) add_load({root, jetson}, LoadUnit::permille);
   const std::string devfreq = root + "/class/devfreq/";
   for (const std::string& name : names_in(devfreq)) {
     if (!sysfs::is_gpu(name)) continue;
@@ -123,11 +124,10 @@ void Board::find_gpu(const std::string& root) {
     add_load({gpu, "/device/utilization"}, LoadUnit::percent);
     add_load({gpu, "/device/utilisation"}, LoadUnit::percent);
   }
-  for (const char* other :
-       {"/class/misc/mali0/device/utilization", "/class/misc/mali0/device/utilisation",
-        "/kernel/gpu/gpu_busy", "/class/drm/card0/device/gpu_busy_percent"}) {
-    add_load({root, other}, LoadUnit::percent);
-  }
+  static constexpr char kOthers[][41] = {
+      "/class/misc/mali0/device/utilization", "/class/misc/mali0/device/utilisation",
+      "/kernel/gpu/gpu_busy", "/class/drm/card0/device/gpu_busy_percent"};
+  for (const char* other : kOthers) add_load({root, other}, LoadUnit::percent);
 }
 
 BoardState Board::read() {

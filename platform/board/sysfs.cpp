@@ -68,7 +68,7 @@ std::vector<std::string> names_in(const std::string& folder, std::string_view pr
   while (const dirent* entry = ::readdir(listing)) {
     const std::string_view name = entry->d_name;
     if (name == "." || name == ".." || name.substr(0, prefix.size()) != prefix) continue;
-    names.emplace_back(name);
+    names.push_back(std::string(name));
     if (names.size() == kMaxNames) break;
   }
   ::closedir(listing);
@@ -83,7 +83,8 @@ bool is_gpu(std::string_view name) {
     return name.find(part) != std::string_view::npos;
   };
   if (contains("gpubw") || contains("busmon")) return false;
-  for (std::string_view part : {"gpu", "mali", "ga10b", "gv11b", "gp10b", "gm20b", "kgsl"}) {
+  static constexpr char kParts[][6] = {"gpu", "mali", "ga10b", "gv11b", "gp10b", "gm20b", "kgsl"};
+  for (const std::string_view part : kParts) {
     if (contains(part)) return true;
   }
   return false;

@@ -1,10 +1,14 @@
 #include <idletune/opencl.hpp>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
+#include "models/core/shared.hpp"
 #include "platform/completion_wait.hpp"
 #include "platform/opencl/buffer.hpp"
 #include "platform/opencl/program.hpp"
@@ -100,6 +104,10 @@ class OpenclDevice final : public Device {
   std::shared_ptr<Session> session_;
   Programs programs_;
   std::uint32_t launch_lanes_;
+  // What was seen to be a buffer of the context, so that launches need not ask for that again.
+  // Where the application released one, the handle may be something else: then the driver refuses
+  // it.
+  mutable std::array<std::atomic<const void*>, 16> known_buffers_{};
   std::size_t window_alignment_bytes_;
 };
 
@@ -144,8 +152,11 @@ Result<std::unique_ptr<Buffer>> OpenclDevice::window(Buffer& parent, std::size_t
 Status OpenclDevice::check_buffer(const Argument& argument, std::uint64_t bytes) const {
   void* handle = nullptr;
   std::memcpy(&handle, argument.data(), sizeof handle);
+  std::atomic<const void*>& known =
+      known_buffers_[reinterpret_cast<std::uintptr_t>(handle) / 64 % known_buffers_.size()];
+  const bool is_known = known.load(std::memory_order_relaxed) == handle;
   if (argument.kind() == Argument::Kind::typed_pointer || handle == nullptr ||
-      !may_be_object(*session_, handle)) {
+      (!is_known && !may_be_object(*session_, handle))) {
     return {StatusCode::invalid_argument, {"got an address, expected a cl_mem"}};
   }
   const Api& api = *session_->api;
@@ -153,8 +164,11 @@ Status OpenclDevice::check_buffer(const Argument& argument, std::uint64_t bytes)
   cl_mem_object_type type = CL_MEM_OBJECT_BUFFER;
   cl_context context = session_->context;
   std::size_t size = 0;
-  cl_int error = api.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
-  if (error == CL_SUCCESS) {
+  cl_int error = CL_SUCCESS;
+  if (!is_known) {
+    error = api.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
+  }
+  if (!is_known && error == CL_SUCCESS) {
     error = api.GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof context, &context, nullptr);
   }
   if (error == CL_SUCCESS) {
@@ -169,6 +183,7 @@ Status OpenclDevice::check_buffer(const Argument& argument, std::uint64_t bytes)
   if (context != session_->context) {
     return {StatusCode::invalid_argument, {"got a buffer of another context"}};
   }
+  known.store(handle, std::memory_order_relaxed);
   if (size >= bytes) return {};
   return {StatusCode::invalid_argument,
           {"got a buffer of ", size, " bytes, expected at least ", bytes}};
@@ -349,7 +364,7 @@ Result<std::unique_ptr<Device>> complete(std::shared_ptr<Session> session, cl_co
 Result<std::unique_ptr<Device>> open_handle(std::shared_ptr<const Api> api,
                                             const DeviceHandle& handle, DeviceInfo info,
                                             const OpenOptions& options) {
-  auto session = std::make_shared<Session>();
+  auto session = new_shared<Session>();
   const cl_context_properties properties[] = {
       CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(handle.platform), 0};
   cl_int error = CL_SUCCESS;
@@ -386,7 +401,7 @@ Result<std::unique_ptr<Device>> adopt(void* context, void* device_id, void* queu
   auto* own_device = static_cast<cl_device_id>(device_id);
   auto* own_queue = static_cast<cl_command_queue>(queue);
   if (Status fit = check_handles(**api, own_context, own_device, own_queue); !fit.ok()) return fit;
-  auto session = std::make_shared<Session>();
+  auto session = new_shared<Session>();
   const cl_int error = (*api)->RetainContext(own_context);
   if (error != CL_SUCCESS) return to_status(error, "clRetainContext");
   session->api = *api;

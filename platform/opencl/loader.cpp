@@ -5,35 +5,36 @@
 #include <cstdint>
 #include <cstring>
 
+#include "models/core/shared.hpp"
 #include "platform/shared_library.hpp"
 
 namespace idletune::opencl {
 namespace {
 
-constexpr const char* kWellKnownLibraries[] = {
-    "libOpenCL.so.1",
-    "libOpenCL.so",
+// One text with the names one after the other costs less than an address for each.
+constexpr char kWellKnownLibraries[] =
+    "libOpenCL.so.1\0"
+    "libOpenCL.so\0"
 // Android keeps vendor libraries outside the default search path.
 #if defined(__LP64__)
-    "/vendor/lib64/libOpenCL.so",
-    "/system/vendor/lib64/libOpenCL.so",
-    "/system/lib64/libOpenCL.so",
-    "/vendor/lib64/egl/libGLES_mali.so",
-    "/system/vendor/lib64/egl/libGLES_mali.so",
+    "/vendor/lib64/libOpenCL.so\0"
+    "/system/vendor/lib64/libOpenCL.so\0"
+    "/system/lib64/libOpenCL.so\0"
+    "/vendor/lib64/egl/libGLES_mali.so\0"
+    "/system/vendor/lib64/egl/libGLES_mali.so\0"
 #else
-    "/vendor/lib/libOpenCL.so",
-    "/system/vendor/lib/libOpenCL.so",
-    "/system/lib/libOpenCL.so",
-    "/vendor/lib/egl/libGLES_mali.so",
-    "/system/vendor/lib/egl/libGLES_mali.so",
+    "/vendor/lib/libOpenCL.so\0"
+    "/system/vendor/lib/libOpenCL.so\0"
+    "/system/lib/libOpenCL.so\0"
+    "/vendor/lib/egl/libGLES_mali.so\0"
+    "/system/vendor/lib/egl/libGLES_mali.so\0"
 #endif
     // Mali's user-space driver on Linux boards, where it comes without a loader.
-    "libGLES_mali.so",
-    "libmali.so.1",
-    "libmali.so",
-};
+    "libGLES_mali.so\0"
+    "libmali.so.1\0"
+    "libmali.so\0";
 
-// One text with the names in the order of Api's members costs less than an address for each.
+// The names in the order of Api's members.
 #define IDLETUNE_OPENCL_NAME(name) "cl" #name "\0"
 constexpr char kFunctionNames[] =
     IDLETUNE_OPENCL_REQUIRED(IDLETUNE_OPENCL_NAME) IDLETUNE_OPENCL_OPTIONAL(IDLETUNE_OPENCL_NAME);
@@ -41,7 +42,7 @@ constexpr char kFunctionNames[] =
 static_assert(sizeof(void*) == sizeof(decltype(Api::BuildProgram)));
 
 Result<std::shared_ptr<const Api>> resolve_all(void* library, std::string path) {
-  auto api = std::make_shared<Api>();
+  auto api = new_shared<Api>();
   const char* missing = nullptr;
   auto* place = reinterpret_cast<unsigned char*>(&api->BuildProgram);
   for (const char* name = kFunctionNames; *name != '\0'; name += std::strlen(name) + 1) {
@@ -74,7 +75,7 @@ Result<std::shared_ptr<const Api>> load(const std::string& library) {
     if (loaded.ok()) return loaded;
   }
   Status first_failure;
-  for (const char* name : kWellKnownLibraries) {
+  for (const char* name = kWellKnownLibraries; *name != '\0'; name += std::strlen(name) + 1) {
     void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr) continue;
     auto api = resolve_all(handle, name);

@@ -21,6 +21,7 @@
 #include <cstring>
 #include <ctime>
 
+#include "models/core/lists.hpp"
 #include "platform/os/error.hpp"
 
 extern char** environ;  // NOLINT: POSIX
@@ -180,9 +181,9 @@ std::vector<std::string> merged_environment(const std::vector<std::string>& addi
           return name_length(addition) > 0 && inherited.compare(0, name_length(addition), addition,
                                                                 0, name_length(addition)) == 0;
         });
-    if (!replaced) merged.push_back(inherited);
+    if (!replaced) push(merged, inherited);
   }
-  for (const std::string& addition : additions) merged.push_back(addition);
+  for (const std::string& addition : additions) push(merged, addition);
   return merged;
 }
 
@@ -262,7 +263,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& 
   const Channel their_end(theirs);
 
   std::vector<std::string> arguments{options.program};
-  for (const std::string& argument : options.arguments) arguments.push_back(argument);
+  for (const std::string& argument : options.arguments) push(arguments, argument);
   std::vector<std::string> environment = merged_environment(options.environment);
   SpawnPlan plan;
   plan.use_descriptors(theirs, options.inherit_output);

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "models/core/digest.hpp"
+#include "models/core/lists.hpp"
 #include "models/core/order.hpp"
 #include "platform/os/error.hpp"
 
@@ -243,7 +244,7 @@ class PosixStorage final : public Storage {
       struct stat info {};
       if (::fstatat(descriptor, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) == 0 &&
           S_ISREG(info.st_mode)) {
-        names.emplace_back(entry->d_name);
+        push(names, entry->d_name);
       }
     }
     ::closedir(entries);

@@ -204,3 +204,46 @@ TEST_CASE("Faults of some shapes only never share a class with shapes that do no
 TEST_CASE("Faults of one member of a family share no class with shapes that do not show them") {
   look_for(kFamilyFaults, 4000, 200);
 }
+
+TEST_CASE("A package in one configuration plans what it plans when it is asked with that one") {
+  Random random(17);
+  for (const char* name : {"gemm", "transpose", "conv2d", "reduction", "coulomb3d", "sgemm"}) {
+    CAPTURE(name);
+    const auto package = kernel(name);
+    int planned = 0;
+    for (int c = 0; c < 20; ++c) {
+      const Configuration configuration = package->space().sample(random);
+      const auto fixed = package->where(configuration);
+      const auto tiles = package->class_tiles(configuration), own = fixed->class_tiles({});
+      for (int i = 0; i < 50; ++i) {
+        const Shape shape = draw_shape(*package, random);
+        CHECK(fixed->class_key(shape, {}, {own.data(), own.size()}) ==
+              package->class_key(shape, configuration, {tiles.data(), tiles.size()}));
+        const auto plan = package->plan(shape, configuration), same = fixed->plan(shape, {});
+        REQUIRE(plan.ok() == same.ok());
+        if (!plan.ok()) continue;
+        ++planned;
+        REQUIRE(plan->all().size() == same->all().size());
+        for (std::size_t s = 0; s < plan->all().size(); ++s) {
+          const PlannedStep &a = plan->all()[s], &b = same->all()[s];
+          CHECK((a.index == b.index && a.range.global == b.range.global &&
+                 a.range.local == b.range.local && a.local_memory_bytes == b.local_memory_bytes));
+        }
+        std::array<std::int64_t, kMaxArguments> sizes;
+        REQUIRE(fixed->sizes(shape, {}, sizes).ok());
+        for (std::size_t a = 0; a < package->argument_count(); ++a) {
+          const ArgumentKind kind = package->argument(a).kind;
+          if (kind == ArgumentKind::scalar) {
+            CHECK(sizes[a] == 0);
+          } else if (is_memory(kind)) {
+            CHECK(*package->buffer_bytes(a, shape, configuration) ==
+                  static_cast<std::uint64_t>(sizes[a]));
+          } else {
+            CHECK(*package->derived_value(a, shape, configuration) == sizes[a]);
+          }
+        }
+      }
+    }
+    CHECK(planned > 100);
+  }
+}

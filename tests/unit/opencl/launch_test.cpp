@@ -200,8 +200,15 @@ TEST_CASE("a handle is looked at before a kernel gets it") {
   float number = 0;
   CHECK(device->check_buffer(&number, 4).message() == "got an address, expected a cl_mem");
   CHECK_FALSE(device->check_buffer(static_cast<void*>(nullptr), 4).ok());
+  // What is known to be a buffer is asked for its size only.
+  const unsigned long asked = stub.calls("clGetMemObjectInfo");
+  CHECK(device->check_buffer(memory, 64).ok());
+  CHECK(stub.calls("clGetMemObjectInfo") == asked + 1);
+  auto image = device->allocate(64);
+  REQUIRE(image.ok());
   stub.set(STUB_MEMORY_TYPE, CL_MEM_OBJECT_IMAGE2D);
-  CHECK(device->check_buffer(memory, 64).message() == "got an image or a pipe, expected a buffer");
+  CHECK(device->check_buffer((*image)->argument(), 64).message() ==
+        "got an image or a pipe, expected a buffer");
   stub.reset();
   auto other = open_stub(stub);
   CHECK(other->check_buffer(memory, 64).message() == "got a buffer of another context");
