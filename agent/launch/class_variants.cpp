@@ -20,10 +20,15 @@ float logarithm(float number) {
 
 }  // namespace
 
-ClassVariants::ClassVariants(std::uint32_t number, std::vector<ClassVariant> variants)
+ClassVariants::ClassVariants(std::uint32_t number, const KernelPackage& package,
+                             std::vector<ClassVariant> variants)
     : number_(number), variants_(std::move(variants)) {
   if (variants_.size() > kMax) variants_.resize(kMax);
-  for (const ClassVariant& variant : variants_) places_.push_back(place_of(variant.adopted_at));
+  for (ClassVariant& variant : variants_) {
+    places_.push_back(place_of(variant.adopted_at));
+    variant.package = package.where(variant.configuration);
+    variant.tiles = variant.package->class_tiles(Configuration());
+  }
 }
 
 ClassVariants::Place ClassVariants::place_of(const Shape& shape) {
@@ -36,7 +41,7 @@ ClassVariants::Place ClassVariants::place_of(const Shape& shape) {
   return place;
 }
 
-const ClassVariant* ClassVariants::choose(const KernelPackage& package, const Shape& shape) const {
+const ClassVariant* ClassVariants::choose(const Shape& shape) const {
   std::uint32_t out = refused_.load(std::memory_order_relaxed);
   std::array<float, kMax> distance{};
   if (variants_.size() > 1) {
@@ -56,8 +61,8 @@ const ClassVariant* ClassVariants::choose(const KernelPackage& package, const Sh
     }
     if (nearest == nullptr) return nullptr;
     out |= std::uint32_t{1} << at;
-    const std::uint64_t key = package.class_key(shape, nearest->configuration,
-                                                {nearest->tiles.data(), nearest->tiles.size()});
+    const std::uint64_t key = nearest->package->class_key(
+        shape, Configuration(), {nearest->tiles.data(), nearest->tiles.size()});
     const std::vector<std::uint64_t>& classes = nearest->classes;
     if (std::find(classes.begin(), classes.end(), key) != classes.end()) return nearest;
   }

@@ -17,8 +17,10 @@ struct ClassVariant {
   std::shared_ptr<const trial::StepPrograms> programs;
   Configuration configuration;
   Shape adopted_at;
-  std::vector<std::int64_t> tiles;     // KernelPackage::class_tiles
   std::vector<std::uint64_t> classes;  // KernelPackage::class_key
+  // Made of these by ClassVariants: the package in this configuration, and its tiles.
+  std::shared_ptr<const KernelPackage> package;
+  std::vector<std::int64_t> tiles;
 };
 
 // Immutable, but for what launches find out. Made by the tuner, read by launching threads that hold
@@ -28,12 +30,13 @@ class ClassVariants {
   static constexpr std::size_t kMax = 16;
 
   // The first kMax of them count. `number`: not 0, another for each list of a kernel.
-  ClassVariants(std::uint32_t number, std::vector<ClassVariant> variants);
+  ClassVariants(std::uint32_t number, const KernelPackage& package,
+                std::vector<ClassVariant> variants);
 
   std::uint32_t number() const { return number_; }
   // Of those that cover the shape's class the one adopted at the nearest problem, by the ratios of
   // dimensions and given features; null: none of the nearest few does.
-  const ClassVariant* choose(const KernelPackage& package, const Shape& shape) const;
+  const ClassVariant* choose(const Shape& shape) const;
   // The driver refused it for some shape: it is not chosen any more.
   void refused(const ClassVariant& variant) const;
 

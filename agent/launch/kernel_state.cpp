@@ -6,6 +6,7 @@
 
 #include "agent/trial/limits.hpp"
 #include "agent/trial/tuning_data.hpp"
+#include "models/core/shared.hpp"
 
 namespace idletune::detail {
 namespace {
@@ -44,6 +45,7 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
     : device_(device),
       package_(std::move(package)),
       name_(package_->name()),
+      default_package_(package_->where(package_->default_configuration())),
       scratch_use_{scratch_limit_bytes},
       table_(max_shapes),
       lanes_(kLanes) {
@@ -70,7 +72,7 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
   Result<trial::StepPrograms> programs =
       trial::compile_steps(device, p, p.default_configuration(), kLanes);
   if (!programs.ok()) return programs.status();
-  kernel->default_programs_ = std::make_shared<const trial::StepPrograms>(std::move(*programs));
+  kernel->default_programs_ = new_shared<const trial::StepPrograms>(std::move(*programs));
   return kernel;
 }
 
@@ -170,7 +172,7 @@ Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
   }
   const Span<const PlannedStep> steps = variant.plan.steps();
   if (variant.scratch == nullptr) {
-    return enqueue_steps(lane, variant, steps, arguments, options, profiles, begun);
+    return enqueue_steps(lane, *variant.programs, steps, arguments, options, profiles, begun);
   }
   VariantScratch& scratch = *variant.scratch;
   const MutexLock lock(scratch.enqueueing);
@@ -184,17 +186,17 @@ Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
     bool unused = false;
     LaunchOptions first = options;
     first.event = nullptr;
-    ready = enqueue_steps(lane, variant, setup, arguments, first, nullptr, unused);
+    ready = enqueue_steps(lane, *variant.programs, setup, arguments, first, nullptr, unused);
     if (ready.ok()) ready = device_.order(options.queue, options.queue);
     if (!ready.ok()) scratch.forget_setup();
     options.wait_count = 0;
   }
   if (!ready.ok()) return ready;
-  return enqueue_steps(lane, variant, steps, arguments, options, profiles, begun);
+  return enqueue_steps(lane, *variant.programs, steps, arguments, options, profiles, begun);
 }
 
 // The first step waits for what the application said, the last one gives its event.
-Status KernelState::enqueue_steps(std::uint32_t lane, const Variant& variant,
+Status KernelState::enqueue_steps(std::uint32_t lane, const trial::StepPrograms& programs,
                                   Span<const PlannedStep> steps, const Argument* arguments,
                                   const LaunchOptions& options, Profiles* profiles,
                                   bool& begun) const {
@@ -207,7 +209,7 @@ Status KernelState::enqueue_steps(std::uint32_t lane, const Variant& variant,
       if (Status after = device_.order(options.queue, options.queue); !after.ok()) return after;
     }
     if (i + 1 < steps.size()) step.event = nullptr;
-    Status status = (*variant.programs)[steps[i].index]->enqueue(
+    Status status = programs[steps[i].index]->enqueue(
         lane, steps[i].range, trial::arguments_of_step(steps[i].spec, arguments, own), step,
         profiles != nullptr ? &(*profiles)[i] : nullptr);
     if (!status.ok()) return status;
@@ -275,19 +277,24 @@ Status KernelState::complete_arguments(const Shape& shape, const Variant& varian
   return check_buffers(shape, variant, arguments);
 }
 
+Status KernelState::check_given(const Sizes& sizes, const Argument* arguments) const {
+  for (std::size_t i = 0; i < given_count_; ++i) {
+    const std::size_t index = given_[i].index;
+    if (!given_[i].is_buffer) continue;
+    const auto bytes = static_cast<std::uint64_t>(sizes[index]);
+    const Status fit = device_.check_buffer(arguments[index], bytes);
+    if (!fit.ok()) return refused(index, {fit.message()});
+  }
+  return {};
+}
+
 Status KernelState::check_buffers(const Shape& shape, const Variant& variant,
                                   const Argument* arguments) const {
-  for (std::size_t i = 0; i < given_count_; ++i) {
-    if (!given_[i].is_buffer) continue;
-    const std::size_t index = given_[i].index;
-    const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
-    if (!bytes.ok()) return bytes.status();
-    if (Status fit = device_.check_buffer(arguments[index], *bytes); !fit.ok()) {
-      return refused(index, {fit.message()});
-    }
-  }
-  variant.buffers_fit.store(true, std::memory_order_relaxed);
-  return {};
+  Sizes sizes;
+  Status status = package_->sizes(shape, variant.configuration, sizes);
+  if (status.ok()) status = check_given(sizes, arguments);
+  if (status.ok()) variant.buffers_fit.store(true, std::memory_order_relaxed);
+  return status;
 }
 
 Status KernelState::plan_variant(const Shape& shape, const Configuration& configuration,
@@ -310,30 +317,24 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
 
 // One step alone hands nothing on.
 Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const {
-  for (std::size_t i = 0; i < given_count_; ++i) {
-    if (!given_[i].is_buffer) continue;
-    // A size that no memory has is told now, not at the first launch.
-    const std::size_t index = given_[i].index;
-    const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
-    if (!bytes.ok()) return bytes.status();
-  }
+  // A size that no memory has is told now, not at the first launch.
+  Sizes sizes;
+  Status status = package_->sizes(shape, variant.configuration, sizes);
   const LaunchPlan& plan = variant.plan;
   if (!plan.setup().empty()) {
     variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
     variant.scratch->expect_setup(plan.setup());
     variant.scratch->setups_allowed = setups;
   }
-  for (std::size_t i = 0; i < derived_count_ && plan.all().size() > 1; ++i) {
+  for (std::size_t i = 0; i < derived_count_ && plan.all().size() > 1 && status.ok(); ++i) {
     const std::size_t index = derived_[i];
     if (!is_own_memory(package_->argument(index).kind)) continue;
-    const Result<std::uint64_t> bytes = package_->buffer_bytes(index, shape, variant.configuration);
-    if (!bytes.ok()) return bytes.status();
     if (variant.scratch == nullptr)
       variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
-    Status taken = variant.scratch->add(device_, *bytes, variant.derived[index]);
-    if (!taken.ok()) return taken;
+    status = variant.scratch->add(device_, static_cast<std::uint64_t>(sizes[index]),
+                                  variant.derived[index]);
   }
-  return {};
+  return status;
 }
 
 Status KernelState::plan_default(const Shape& shape, Variant& variant) const {
@@ -391,7 +392,7 @@ Result<KernelState::SharedPrograms> KernelState::programs_of(const Configuration
   Result<trial::StepPrograms> compiled =
       trial::compile_steps(device_, *package_, configuration, kLanes);
   if (!compiled.ok()) return compiled.status();
-  auto programs = std::make_shared<const trial::StepPrograms>(std::move(*compiled));
+  auto programs = new_shared<const trial::StepPrograms>(std::move(*compiled));
   if (room == nullptr) room = &built_programs_.emplace_back();
   *room = {configuration, programs};
   return SharedPrograms(std::move(programs));

@@ -127,15 +127,23 @@ class KernelState {
   Status unless_no_work(const Shape& shape, Status status) const;
   Status launch_unslotted(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                           Argument* arguments);
+  struct Planned {
+    const KernelPackage& package;  // in the configuration
+    const Configuration& configuration;
+    const trial::StepPrograms& programs;
+  };
   Status launch_planned(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
-                        const Configuration& configuration, const trial::StepPrograms& programs,
-                        Argument* arguments, bool& begun) const;
+                        const Planned& planned, Argument* arguments, bool& begun) const;
+  Status launch_once(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
+                     const Planned& planned, Argument* arguments, bool& begun) const;
   // What the slot runs that nobody tuned: of its class if that is covered, else the default.
   const Variant* look_for_class(ShapeSlot& slot);
   // What the application passes, checked for kind and type, to its places in all[argument_count_].
   Status take_arguments(Span<const Argument> given, Argument* all) const;
   // The rest, which the variant has; and the size of the buffers, once per variant.
   Status complete_arguments(const Shape& shape, const Variant& variant, Argument* arguments) const;
+  using Sizes = std::array<std::int64_t, kMaxArguments>;  // KernelPackage::sizes
+  Status check_given(const Sizes& sizes, const Argument* arguments) const;
   Status check_buffers(const Shape& shape, const Variant& variant, const Argument* arguments) const;
   struct GivenArgument;
   Status wrong_argument(GivenArgument rule, const Argument& given) const;
@@ -151,9 +159,9 @@ class KernelState {
   Status enqueue_variant(std::uint32_t lane, const Variant& variant, std::uint32_t version,
                          const Argument* arguments, LaunchOptions options, Profiles* profiles,
                          bool& begun) const;
-  Status enqueue_steps(std::uint32_t lane, const Variant& variant, Span<const PlannedStep> steps,
-                       const Argument* arguments, const LaunchOptions& options, Profiles* profiles,
-                       bool& begun) const;
+  Status enqueue_steps(std::uint32_t lane, const trial::StepPrograms& programs,
+                       Span<const PlannedStep> steps, const Argument* arguments,
+                       const LaunchOptions& options, Profiles* profiles, bool& begun) const;
   void discard(const Profiles& profiles) const;
   // Whether this launch is profiled for the production watch.
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
@@ -170,6 +178,7 @@ class KernelState {
   std::shared_ptr<const KernelPackage> package_;
   std::string name_;
   SharedPrograms default_programs_;
+  std::shared_ptr<const KernelPackage> default_package_;  // in the default configuration
   struct BuiltPrograms {
     Configuration configuration;
     std::weak_ptr<const trial::StepPrograms> programs;  // owned by the variants that run them

@@ -3,6 +3,7 @@
 
 #include "agent/tuning/tuning_engine.hpp"
 #include "models/core/digest.hpp"
+#include "models/core/lists.hpp"
 
 namespace idletune::detail {
 namespace {
@@ -61,13 +62,12 @@ void TuningEngine::offer_for_classes(KernelTask& kernel) {
     const Variant* adopted = task->variants.adopted();
     // What is handed on or prepared is its shape's own.
     if (adopted == nullptr || adopted->scratch != nullptr) continue;
-    ClassVariant variant{adopted->programs, adopted->configuration, task->slot.shape, {}, {}};
+    ClassVariant variant{adopted->programs, adopted->configuration, task->slot.shape, {}, {}, {}};
     const std::uint64_t configuration = digest_of(adopted->configuration);
     for (const CheckedClass& known : kernel.checked_classes) {
-      if (known.right && known.configuration == configuration) variant.classes.push_back(known.key);
+      if (known.right && known.configuration == configuration) push(variant.classes, known.key);
     }
     if (variant.classes.empty()) continue;
-    variant.tiles = kernel.state->package().class_tiles(variant.configuration);
     variants.push_back(std::move(variant));
   }
   kernel.state->offer_for_classes(std::move(variants));

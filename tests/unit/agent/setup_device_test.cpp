@@ -91,23 +91,6 @@ void tune_until_packed(Agent& agent, TunedKernel& kernel, ConstantProduct& work)
   }
 }
 
-// `parts` of the source, each replaced by what the value of FAULT chooses.
-KernelDescription with_faults(KernelDescription description,
-                              const std::vector<std::pair<std::string, std::string>>& parts) {
-  DescribedParameter fault{"FAULT", ParameterKind::other, {0}, 0};
-  for (const auto& [part, faulty] : parts) {
-    const auto value = static_cast<std::int64_t>(fault.values.size());
-    fault.values.push_back(value);
-    const std::size_t at = description.source.find(part);
-    REQUIRE_MESSAGE(at != std::string::npos, part);
-    description.source.replace(at, part.size(),
-                               "\n#if FAULT == " + std::to_string(value) + "\n" + faulty +
-                                   "\n#else\n" + part + "\n#endif\n");
-  }
-  description.parameters.push_back(fault);
-  return description;
-}
-
 // Tries everything; `is_fault` says of which configurations the results are wrong.
 template <class IsFault>
 void never_adopts(const KernelDescription& description, bool transposed, IsFault is_fault) {

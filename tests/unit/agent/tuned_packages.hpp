@@ -95,4 +95,22 @@ __kernel void fatal(const int n, const __global float* in, __global float* out) 
   return kernel;
 }
 
+// `parts` of the source, each replaced by what the value of a new last parameter, FAULT, chooses: 1
+// for the first of them and so on.
+inline KernelDescription with_faults(
+    KernelDescription description, const std::vector<std::pair<std::string, std::string>>& parts) {
+  DescribedParameter fault{"FAULT", ParameterKind::other, {0}, 0};
+  for (const auto& [part, faulty] : parts) {
+    const auto value = static_cast<std::int64_t>(fault.values.size());
+    fault.values.push_back(value);
+    const std::size_t at = description.source.find(part);
+    REQUIRE_MESSAGE(at != std::string::npos, part);
+    description.source.replace(at, part.size(),
+                               "\n#if FAULT == " + std::to_string(value) + "\n" + faulty +
+                                   "\n#else\n" + part + "\n#endif\n");
+  }
+  description.parameters.push_back(fault);
+  return description;
+}
+
 }  // namespace idletune::test

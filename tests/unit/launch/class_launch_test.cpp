@@ -80,7 +80,7 @@ struct RowApplication {
     REQUIRE(slot.ok());
     auto variant = kernel->build(**slot, kTuned, Selection::tuned);
     REQUIRE(variant.ok());
-    ClassVariant offered{(*variant)->programs, kTuned, shapes.front(), tiles(kTuned), {}};
+    ClassVariant offered{(*variant)->programs, kTuned, shapes.front(), {}, {}, {}};
     for (const Shape& shape : shapes) offered.classes.push_back(key(shape, kTuned));
     kernel->offer_for_classes({offered});
   }
@@ -136,14 +136,14 @@ TEST_CASE("Of two variants for a class the one adopted nearer runs, and a refuse
   CHECK(application.launch({7001, 8}));
 
   const auto offered = [&](const Configuration& c, const Shape& adopted_at) {
-    return ClassVariant{
-        nullptr, c, adopted_at, application.tiles(c), {application.key({7001, 8}, c)}};
+    return ClassVariant{nullptr, c, adopted_at, {application.key({7001, 8}, c)}, {}, {}};
   };
   const Configuration other{32, 4};
-  const detail::ClassVariants offer(1, {offered(kTuned, {1001, 8}), offered(other, {100001, 8})});
-  CHECK(offer.choose(*application.package, {2001, 8})->configuration == kTuned);
-  CHECK(offer.choose(*application.package, {70001, 8})->configuration == other);
-  CHECK(offer.choose(*application.package, {512, 8}) == nullptr);
+  const detail::ClassVariants offer(1, *application.package,
+                                    {offered(kTuned, {1001, 8}), offered(other, {100001, 8})});
+  CHECK(offer.choose({2001, 8})->configuration == kTuned);
+  CHECK(offer.choose({70001, 8})->configuration == other);
+  CHECK(offer.choose({512, 8}) == nullptr);
 }
 
 TEST_CASE("A slot that the tuner takes back is another shape's") {
