@@ -7,6 +7,7 @@
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/text_layout.hpp"
+#include "models/insight/chosen_member.hpp"
 
 namespace idletune::cli {
 
@@ -17,9 +18,16 @@ std::string format_number(double value, int digits) {
   return buffer;
 }
 
+std::string format_percent(double share) { return format_number(100 * share, 1) + " %"; }
+
 std::string format_milliseconds(double milliseconds) {
   if (!(milliseconds > 0)) return "-";
   return format_number(milliseconds, milliseconds < 1 ? 3 : milliseconds < 100 ? 2 : 0);
+}
+
+nlohmann::json member_or_null(const std::string& configuration) {
+  const auto member = chosen_member(configuration);
+  return member ? nlohmann::json(member->name) : nlohmann::json(nullptr);
 }
 
 nlohmann::json explanation_object(const Explanation& e) {
@@ -33,6 +41,7 @@ nlohmann::json explanation_object(const Explanation& e) {
     return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
   };
   return {{"kernel", e.kernel},
+          {"member", member_or_null(e.running_text)},
           {"shape", shape},
           {"problem", e.problem},
           {"model_refused", e.model_refused},
@@ -74,7 +83,8 @@ std::string explanation_text(const Explanation& e) {
   std::string text =
       e.kernel + " " + (e.problem.empty() ? report::shape_text(e.shape) : e.problem) + "\n";
   if (!e.model_refused.empty()) text += paragraph("  model     ", e.model_refused);
-  text += paragraph("  runs      ", e.running_text + " (" + selection_name(e.selection) +
+  text += paragraph("  runs      ", with_chosen_member(e.running_text) + " (" +
+                                        selection_name(e.selection) +
                                         (e.captured ? ", on captured data)" : ")"));
   text += "  time      default " + format_milliseconds(e.default_ms) + " ms, now " +
           format_milliseconds(e.running_ms) + " ms: " + format_number(e.speed_up, 2) + "x\n";

@@ -8,11 +8,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/known_kernels.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/best.hpp"
+#include "models/insight/chosen_member.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -45,6 +47,14 @@ nlohmann::json configuration_object(const History& history, std::size_t row) {
   return object;
 }
 
+std::string configuration_text(const History& history, std::size_t row) {
+  std::string text;
+  for (const CellColumn& column : history.parameters) {
+    text += (text.empty() ? "" : " ") + column.name() + "=" + column.to_string(row);
+  }
+  return text;
+}
+
 nlohmann::json entry_of(const History& history, const RankedConfiguration& best,
                         const KernelFacts& known) {
   nlohmann::json elsewhere = nlohmann::json::array();
@@ -61,16 +71,9 @@ nlohmann::json entry_of(const History& history, const RankedConfiguration& best,
       {"speed_up", or_null(known.default_ns / best.time_ns)},
       {"gflops", or_null(counts_operations(known) ? *known.work->operations / best.time_ns : 0)},
       {"gbytes_per_second", or_null(known.work ? known.work->compulsory_bytes / best.time_ns : 0)},
+      {"member", member_or_null(configuration_text(history, best.row))},
       {"configuration", configuration_object(history, best.row)},
       {"elsewhere", elsewhere}};
-}
-
-std::string configuration_text(const History& history, std::size_t row) {
-  std::string text;
-  for (const CellColumn& column : history.parameters) {
-    text += (text.empty() ? "" : " ") + column.name() + "=" + column.to_string(row);
-  }
-  return text;
 }
 
 // One unit for the whole table.
@@ -122,7 +125,7 @@ void print_best(const History& history, const std::vector<RankedConfiguration>& 
       const auto& rank = one.elsewhere[d].rank;
       cells.push_back(rank ? std::to_string(*rank) : "-");
     }
-    cells.push_back(configuration_text(history, one.row));
+    cells.push_back(with_chosen_member(configuration_text(history, one.row)));
     table.add_row(std::move(cells));
   }
   context.print(table);

@@ -8,6 +8,7 @@
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
+#include "models/insight/chosen_member.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -22,12 +23,14 @@ double milliseconds(std::chrono::nanoseconds time) {
 nlohmann::json adoption_object(const journal::State& state, const journal::Adoption& adoption) {
   const std::size_t measured = state.measurement_count(adoption.trial.shape_key());
   const explore::KernelNames names = explore::kernel_names(state, adoption.trial.kernel);
+  const std::string text = explore::configuration_text(names, adoption.trial.configuration);
   return {{"kernel", names.name},
+          {"member", member_or_null(text)},
           {"kernel_digest", hexadecimal(adoption.trial.kernel)},
           {"device", explore::device_names(state, adoption.trial.device).name},
           {"shape", report::shape_text(adoption.trial.shape)},
           {"problem", explore::problem_text(names, adoption.trial.shape)},
-          {"configuration", explore::configuration_text(names, adoption.trial.configuration)},
+          {"configuration", text},
           {"default_ms", milliseconds(adoption.default_time)},
           {"running_ms", milliseconds(adoption.expected)},
           {"measured", measured}};
@@ -51,11 +54,12 @@ nlohmann::json describe(const journal::Journal& journal) {
   nlohmann::json quarantines = nlohmann::json::array();
   state.for_each_quarantine([&](const journal::Quarantine& quarantine) {
     const explore::KernelNames names = explore::kernel_names(state, quarantine.key.kernel);
-    quarantines.push_back(
-        {{"kernel", names.name},
-         {"configuration", explore::configuration_text(names, quarantine.trial.configuration)},
-         {"reason", journal::quarantine_reason_name(quarantine.reason)},
-         {"detail", quarantine.detail}});
+    const std::string text = explore::configuration_text(names, quarantine.trial.configuration);
+    quarantines.push_back({{"kernel", names.name},
+                           {"member", member_or_null(text)},
+                           {"configuration", text},
+                           {"reason", journal::quarantine_reason_name(quarantine.reason)},
+                           {"detail", quarantine.detail}});
   });
   return {{"journal", journal.recovery().damage().to_string()},
           {"journal_dropped_bytes", journal.recovery().dropped_bytes},
@@ -95,11 +99,11 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
     context.print("\n" + member<std::string>(entry, "kernel", "?") + " " + shape + "  " +
                   format_number(member(entry, "speed_up", 1.0), 2) + "x  " +
                   member<std::string>(entry, "verdict", "?") + "\n  runs " +
-                  member<std::string>(entry, "running", "?") +
+                  with_chosen_member(member<std::string>(entry, "running", "?")) +
                   (captured ? "  (tuned on captured data)" : "") + "\n  " +
                   member<std::string>(entry, "reason", "") + "\n");
     const std::string trying = member<std::string>(entry, "trying", "");
-    if (!trying.empty()) context.print_paragraph("  tries ", trying);
+    if (!trying.empty()) context.print_paragraph("  tries ", with_chosen_member(trying));
     const std::string advice = member<std::string>(entry, "advice", "");
     if (!advice.empty()) context.print_paragraph("  waits: ", advice);
   }
@@ -143,7 +147,8 @@ void print_text(const nlohmann::json& facts, CliContext& context) {
   for (const nlohmann::json& a : facts["adopted"]) {
     table.add_row({a["kernel"], a["shape"], format_milliseconds(a["default_ms"]),
                    format_milliseconds(a["running_ms"]),
-                   std::to_string(a["measured"].get<std::size_t>()), a["configuration"]});
+                   std::to_string(a["measured"].get<std::size_t>()),
+                   with_chosen_member(a["configuration"])});
   }
   if (facts["adopted"].empty()) {
     context.print("nothing is adopted yet\n");
@@ -160,7 +165,7 @@ void print_text(const nlohmann::json& facts, CliContext& context) {
                 format_number(ledger["saved_ms"], 1) + " ms saved\n");
   for (const nlohmann::json& q : facts["quarantined"]) {
     context.print("quarantined: " + q["kernel"].get<std::string>() + " " +
-                  q["configuration"].get<std::string>() + " (" + q["reason"].get<std::string>() +
+                  with_chosen_member(q["configuration"]) + " (" + q["reason"].get<std::string>() +
                   ") " + q["detail"].get<std::string>() + "\n");
   }
 }

@@ -89,6 +89,7 @@ class Import {
   // One file for each group. Everything is converted before anything is written.
   Status write(const std::vector<std::vector<History>>& groups, const std::string& file) {
     std::vector<std::vector<std::uint8_t>> packed;
+    packed.reserve(groups.size());
     for (const auto& group : groups) packed.push_back(write_histories(group));
     if (Status status = make_folders(arguments_.folder); !status.ok()) return status;
     for (std::size_t i = 0; i < packed.size(); ++i) {

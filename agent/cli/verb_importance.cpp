@@ -8,6 +8,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/named_kind.hpp"
@@ -98,11 +99,10 @@ void print_readable(const nlohmann::json& results, const CliContext& context) {
       return a["information"].template get<double>() > b["information"].template get<double>();
     });
     for (const auto& p : parameters) {
-      char share[32];
-      std::snprintf(share, sizeof share, "%.1f %%", 100 * p["relative"].get<double>());
       table.add_row({p["name"], p["kind"].is_null() ? "-" : p["kind"].get<std::string>(),
                      std::to_string(p["values"].get<std::size_t>()), bits(p["information"]),
-                     bits(p["corrected"]), share, bits(p["failure_information"])});
+                     bits(p["corrected"]), format_percent(p["relative"].get<double>()),
+                     bits(p["failure_information"])});
     }
     context.print(table);
   }

@@ -86,6 +86,7 @@ Result<std::shared_ptr<const Model>> learn_shuffled(const Target& target, std::u
     wrong.push_back(regret::shuffled_results(*history, seed * 1000 + wrong.size()));
   }
   std::vector<const History*> pointers;
+  pointers.reserve(wrong.size());
   for (const History& history : wrong) pointers.push_back(&history);
   return learn_held_out(*target.history, pointers);
 }

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "agent/cli/kernel_file.hpp"
+#include "agent/cli/places.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/core/random.hpp"
 #include "models/history/combine_repeats.hpp"
@@ -40,15 +41,11 @@ struct NamedSpace {
   std::shared_ptr<const History> history;        // null otherwise
 };
 
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 // What was measured at any of the problems.
 History union_of(std::vector<History> histories) {
   if (histories.size() == 1) return std::move(histories.front());
   std::vector<const History*> all;
+  all.reserve(histories.size());
   for (const History& history : histories) all.push_back(&history);
   return combine_repeats(all);
 }
@@ -69,7 +66,7 @@ Result<NamedSpace> read_history_space(const std::string& path) {
 }
 
 Result<NamedSpace> read_space(const std::string& path) {
-  if (ends_with(path, ".ithistory")) return read_history_space(path);
+  if (has_ending(path, ".ithistory")) return read_history_space(path);
   Result<std::vector<std::uint8_t>> bytes = read_kernel(path);
   if (!bytes.ok()) return bytes.status();
   auto package = KernelPackage::open(std::move(*bytes), path);

@@ -4,6 +4,7 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/sections.hpp"
 #include "models/insight/best.hpp"
+#include "models/insight/chosen_member.hpp"
 
 namespace idletune::report {
 namespace {
@@ -66,7 +67,7 @@ Section best_section(const Study& study, const ReportOptions& options, const Con
                               time_text(best.time_ns), or_dash(known.default_ns / best.time_ns, 3),
                               or_dash(known.operations / best.time_ns, 3),
                               or_dash(known.bytes / best.time_ns, 3), elsewhere_text(best),
-                              configuration_text(history, best.row)});
+                              with_chosen_member(configuration_text(history, best.row))});
       }
     }
   }
