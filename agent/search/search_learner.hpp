@@ -13,6 +13,15 @@
 
 namespace idletune {
 
+class MonotonicClock;
+namespace journal {
+class State;
+}
+namespace detail {
+class Retrainer;
+struct KernelTask;
+}  // namespace detail
+
 // Proposals for one space. One thread.
 class LearnedProposals {
  public:
@@ -38,6 +47,10 @@ class SearchLearner {
   // `favourites` is empty without a history. The space must outlive what is made.
   virtual std::unique_ptr<LearnedProposals> make(const Space& space, std::uint64_t seed,
                                                  Span<const Favourite> favourites) const = 0;
+  // What learns the kernel's model anew of what is measured, for the caller to delete; null:
+  // nothing does. All three outlive it.
+  virtual detail::Retrainer* retrainer(const journal::State& journal, detail::KernelTask& kernel,
+                                       const MonotonicClock& clock) const;
 
  protected:
   ~SearchLearner() = default;

@@ -38,6 +38,10 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   kernels_.push_back(std::move(owned));
   const KernelPackage& package = kernel.state->package();
   take_model(kernel, model);
+  if (options_.learner != nullptr && options_.mode == Mode::tune) {
+    kernel.retrainer.reset(
+        options_.learner->retrainer(journal_.state(), kernel, *surroundings_.clock));
+  }
   std::size_t launched = 0;
   if (options_.mode != Mode::off) {
     record_names(package, kernel.state->device().info());
@@ -289,6 +293,14 @@ void TuningEngine::take_model(KernelTask& kernel, const std::shared_ptr<const Mo
   kernel.model_refused = joined({"the model knows problems of ", other->input_names(),
                                  ", the kernel has problems of ", inputs});
   log(1, {package.name(), ": ", kernel.model_refused});
+}
+
+// One stage; false if none was due.
+bool TuningEngine::retrain(Nanoseconds left) {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (kernel->retrainer != nullptr && kernel->retrainer->step(left)) return true;
+  }
+  return false;
 }
 
 // True if there was one. One per call of run(), so that none of them takes long. Evidence from here

@@ -89,6 +89,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     if (build_ || errand_) continue;
     if (recall_one()) continue;
     renewed = renewed || renew_one(only);
+    if (retrain(budget - (now() - start))) continue;
     ShapeTask* task = choose(source, only);
     if (task == nullptr) {
       report.waiting = launches_are_timed();

@@ -128,6 +128,7 @@ class TuningEngine {
   void recall_default(ShapeTask& task);
   void recall_adoption(ShapeTask& task);
   bool renew_one(ShapeTask* preferred);
+  bool retrain(Nanoseconds left);
   DeviceTask& device_task(const Device& device);
   void notice_lost_devices();
   void end_tuning(KernelTask& kernel, const std::string& why);

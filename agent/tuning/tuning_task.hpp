@@ -21,6 +21,7 @@
 #include "agent/tuning/in_place_race.hpp"
 #include "agent/tuning/kernel_model.hpp"
 #include "agent/tuning/recent_times.hpp"
+#include "agent/tuning/retrainer.hpp"
 #include "agent/tuning/runner_contents.hpp"
 #include "agent/tuning/shape_search.hpp"
 #include "agent/tuning/shape_work.hpp"
@@ -139,6 +140,7 @@ struct KernelTask {
   std::unique_ptr<KernelState> state;
   DeviceTask* device = nullptr;              // of the engine
   std::shared_ptr<const KernelModel> model;  // null: none, or it does not know the kernel
+  std::unique_ptr<Retrainer> retrainer;      // of the model; null: the application wants none
   std::string model_refused;                 // why it does not, though it has a kernel of the name
   std::unique_ptr<TrialRunner> runner;       // made when first needed
   Status runner_status;

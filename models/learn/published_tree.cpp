@@ -14,6 +14,7 @@ namespace {
 
 std::vector<float> row_of(const std::vector<double>& sizes) {
   std::vector<float> row;
+  row.reserve(sizes.size());
   for (const double size : sizes) row.push_back(static_cast<float>(size));
   return row;
 }
@@ -52,7 +53,7 @@ Result<PublishedTree> PublishedTree::learn(const Problems& problems, const Rows&
   learners::TreeTrainer trainer(*coded, options);
   const std::vector<std::uint16_t> weights(rows.size(), 1);
   Random random(1);
-  const Status grown = trainer.grow({weights.data(), weights.size()}, random, tree.nodes_);
+  Status grown = trainer.grow({weights.data(), weights.size()}, random, tree.nodes_);
   if (!grown.ok()) return grown;
   return tree;
 }

@@ -19,6 +19,7 @@ constexpr double kTiles[] = {16, 64};
 
 std::vector<double> logs_of(const std::vector<double>& sizes) {
   std::vector<double> logs;
+  logs.reserve(sizes.size());
   for (const double size : sizes) logs.push_back(std::log2(std::max(size, 1.0)));
   return logs;
 }
@@ -91,6 +92,7 @@ QualityForest::Cut QualityForest::best_cut(const std::vector<std::vector<double>
                                            std::size_t feature) const {
   Cut cut;
   std::vector<std::pair<double, std::size_t>> order;
+  order.reserve(rows.size());
   for (const std::size_t r : rows) order.emplace_back(features[r][feature], r);
   std::sort(order.begin(), order.end());
   if (order.front().first == order.back().first) return cut;

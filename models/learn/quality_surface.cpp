@@ -29,6 +29,7 @@ QualitySurface::QualitySurface(const std::vector<std::vector<double>>& logs,
   const std::size_t columns = rows.size() / logs.size();
   for (std::size_t m = 0; m < quality.front().size(); ++m) {
     std::vector<double> targets;
+    targets.reserve(quality.size());
     for (const std::vector<float>& row : quality) targets.push_back(static_cast<double>(row[m]));
     auto fitted = learners::ridge_regression(rows, columns, targets, kSurfacePenalty);
     coefficients_.push_back(fitted.ok() ? std::move(*fitted)

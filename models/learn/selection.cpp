@@ -75,7 +75,7 @@ std::size_t tuned_at(const Problems& problems, std::size_t problem, std::size_t 
 std::vector<std::string> members_of(const History& history) {
   std::vector<std::string> members;
   for (const CellColumn& parameter : history.parameters) {
-    const std::string name(parameter.name());
+    const std::string& name = parameter.name();
     const std::size_t bar = name.find('_');
     if (bar == std::string::npos || bar == 0) continue;
     const std::string member = name.substr(0, bar);

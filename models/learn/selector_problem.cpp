@@ -1,44 +1,12 @@
 #include "models/learn/selector_problem.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
-
-#include "models/predict/model_format.hpp"
-#include "models/predict/selector.hpp"
-#include "models/schema/model_generated.h"
 
 namespace idletune::selector {
 namespace {
 
 constexpr std::size_t kCandidatesPerShape = 8;  // that may become classes
-
-std::vector<std::int8_t> plain_features(std::size_t inputs) {
-  std::vector<std::int8_t> exponents(inputs * inputs, 0);
-  for (std::size_t i = 0; i < inputs; ++i) exponents[i * inputs + i] = 1;
-  return exponents;
-}
-
-// The inputs, the products of two and of all, and the ratios of two.
-std::vector<std::int8_t> derived_features(std::size_t inputs) {
-  std::vector<std::int8_t> exponents = plain_features(inputs);
-  const auto add = [&](std::size_t a, int sign, std::size_t b) {
-    std::vector<std::int8_t> feature(inputs, 0);
-    feature[a] = 1;
-    feature[b] = static_cast<std::int8_t>(sign);
-    exponents.insert(exponents.end(), feature.begin(), feature.end());
-  };
-  for (std::size_t a = 0; a < inputs; ++a) {
-    for (std::size_t b = a + 1; b < inputs; ++b) {
-      add(a, 1, b);
-      add(a, -1, b);
-    }
-  }
-  if (inputs > 2) exponents.insert(exponents.end(), inputs, 1);
-  const std::size_t most = model_schema::kMaxSelectorFeatures * inputs;
-  if (exponents.size() > most) exponents.resize(most);
-  return exponents;
-}
 
 double mean_measured(const std::vector<float>& relative) {
   double sum = 0;
@@ -82,22 +50,6 @@ std::vector<std::size_t> choose_candidates(const PerformanceTable& table, const 
   return candidates;
 }
 
-// Drops features that are not finite somewhere (a ratio to 0).
-std::vector<std::int8_t> usable(const std::vector<std::int8_t>& exponents, const Lesson& problem) {
-  std::vector<std::int8_t> kept;
-  for (std::size_t f = 0; f + problem.inputs <= exponents.size(); f += problem.inputs) {
-    const bool finite = std::all_of(
-        problem.shapes.begin(), problem.shapes.end(), [&](const std::vector<double>& shape) {
-          return std::isfinite(selector_feature(exponents.data() + f, shape.data(), shape.size()));
-        });
-    if (finite) {
-      kept.insert(kept.end(), exponents.begin() + static_cast<std::ptrdiff_t>(f),
-                  exponents.begin() + static_cast<std::ptrdiff_t>(f + problem.inputs));
-    }
-  }
-  return kept;
-}
-
 }  // namespace
 
 Lesson problem_of(const PerformanceTable& table, const Rows& sources, const Rows& devices,
@@ -119,8 +71,7 @@ Lesson problem_of(const PerformanceTable& table, const Rows& sources, const Rows
     const auto alike = std::count(devices.begin(), devices.end(), devices[r]);
     problem.weights.push_back(1.0 / static_cast<double>(alike));
   }
-  problem.plain = usable(plain_features(problem.inputs), problem);
-  problem.derived = usable(derived_features(problem.inputs), problem);
+  set_features(problem);
   return problem;
 }
 

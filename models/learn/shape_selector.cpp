@@ -7,8 +7,8 @@
 
 #include "models/devices/device_names.hpp"
 #include "models/learn/selector_problem.hpp"
-#include "models/learn/selector_tree.hpp"
 #include "models/predict/model_format.hpp"
+#include "models/predict/selector_tree.hpp"
 #include "models/schema/model_generated.h"
 
 namespace idletune {
@@ -16,6 +16,28 @@ namespace {
 
 using learners::TreeNode;
 using namespace selector;
+
+// What the options allow.
+std::vector<Recipe> recipes_of(const SelectorOptions& options) {
+  std::vector<std::size_t> heights{1, 2, 4, 8, learners::kMaxTreeHeight};
+  std::vector<double> leaves{1, 2, 4};
+  if (options.height > 0) heights = {std::min(options.height, learners::kMaxTreeHeight)};
+  if (options.leaf > 0) leaves = {options.leaf};
+  std::vector<Recipe> all;
+  for (const bool derived : {false, true}) {
+    if (derived && !options.derived_features) continue;
+    for (const std::size_t height : heights) {
+      for (const double leaf : leaves) all.push_back({height, leaf, derived});
+    }
+  }
+  return all;
+}
+
+Recipe recipe_for(const Lesson& problem, const Rows& rows, const std::vector<std::size_t>& classes,
+                  const SelectorOptions& options) {
+  const std::vector<Recipe> all = recipes_of(options);
+  return choose_recipe(problem, rows, classes, {all.data(), all.size()});
+}
 
 // Parts the rows: by shapes, or by devices where there are several.
 std::vector<std::size_t> outer_folds(const Lesson& problem, std::size_t folds) {
@@ -38,7 +60,7 @@ void evaluate(const Lesson& problem, const SelectorOptions& options, LearnedSele
     if (inside.empty()) continue;
     const std::vector<std::size_t> classes = choose_classes(problem, inside, options.classes);
     const Grown grown =
-        grow(problem, inside, classes, choose_recipe(problem, inside, classes, options));
+        grow(problem, inside, classes, recipe_for(problem, inside, classes, options));
     for (std::size_t r = 0; r < problem.rows(); ++r) {
       if (fold[r] != f) continue;
       const std::size_t choice = grown.choose(problem.shapes[r]);
@@ -104,7 +126,7 @@ LearnedSelector learn_one(const PerformanceTable& table, const Rows& sources, co
   Rows rows(problem.rows());
   std::iota(rows.begin(), rows.end(), std::size_t{0});
   const std::vector<std::size_t> classes = choose_classes(problem, rows, options.classes);
-  const Recipe recipe = choose_recipe(problem, rows, classes, options);
+  const Recipe recipe = recipe_for(problem, rows, classes, options);
   const Grown grown = grow(problem, rows, classes, recipe);
 
   LearnedSelector selector;

@@ -37,7 +37,8 @@ const char* problem_in(const model_schema::ProductTimes& times) {
   for (std::size_t i = 0; i < count; ++i) {
     const std::int64_t* row = &candidates[3 * i];
     const bool fine = row[0] >= 0 && row[0] < static_cast<std::int64_t>(kMaxProductFormats) &&
-                      row[1] >= 0 && row[1] <= 1 && row[2] >= 1 && row[2] <= 65536;
+                      row[1] >= 0 && row[1] <= kMaxRowItems && (row[1] & (row[1] - 1)) == 0 &&
+                      row[2] >= 1 && row[2] <= 65536 && row[1] <= row[2];
     if (!fine) return "a candidate";
   }
   if (values_of(times.coefficients()).size() != count * kRow) return "the number of coefficients";
@@ -113,7 +114,8 @@ Result<ProductTimes> ProductTimes::open(Bytes model, std::string_view device,
 }
 
 ProductCandidate ProductTimes::candidate(std::size_t i) const {
-  return {static_cast<std::uint8_t>(candidates_[3 * i]), candidates_[3 * i + 1] != 0,
+  return {static_cast<std::uint8_t>(candidates_[3 * i]),
+          static_cast<std::uint8_t>(candidates_[3 * i + 1]),
           static_cast<std::uint32_t>(candidates_[3 * i + 2])};
 }
 

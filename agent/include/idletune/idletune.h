@@ -69,6 +69,8 @@ idletune_status idletune_open(const char* model, const char* state, idletune_age
  * idletune/learning.hpp). */
 typedef struct idletune_learner idletune_learner;
 const idletune_learner* idletune_forest_learner(void);
+/* It also learns anew, of what this board measures, what to try first at other problems. */
+const idletune_learner* idletune_forest_and_tree_learner(void);
 idletune_status idletune_open_learning(const char* model, const char* state,
                                        const idletune_learner* learner, idletune_agent** agent);
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */

@@ -19,11 +19,12 @@ inline constexpr std::size_t kMatrixFeatures = 12;  // of kernels/krylov/feature
 inline constexpr std::size_t kProductInputs = kMatrixFeatures + 1;  // and the format's slots
 inline constexpr std::size_t kMaxProductFormats = 16;
 inline constexpr std::size_t kMaxProductCandidates = 1024;
+inline constexpr std::uint8_t kMaxRowItems = 128;
 inline constexpr char kProductsEntry[] = "spmv";  // the model's kernel that has the section
 
 struct ProductCandidate {
   std::uint8_t format = 0;  // krylov::SparseFormat
-  bool group_per_row = false;
+  std::uint8_t kernel = 0;  // of each row 0: a work item, 1: a group, more: so many work items
   std::uint32_t work_group = 0;
 };
 

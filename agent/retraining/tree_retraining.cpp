@@ -1,0 +1,127 @@
+#include "agent/retraining/tree_retraining.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/retraining/retrained_model.hpp"
+#include "models/core/digest.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr std::size_t kLeastRows = Comparison::kLeastRows;
+constexpr std::size_t kLeastNews = 16;    // measurements after which it is tried again, and
+constexpr std::size_t kNewsShare = 4;     // one for so many that there were
+constexpr unsigned kMissesRelaxing = 10;  // after which a stage is taken for shorter
+constexpr Nanoseconds kStageLimit = std::chrono::milliseconds(50);
+constexpr Nanoseconds kFirstGuess = std::chrono::milliseconds(2);  // of a stage never seen
+
+}  // namespace
+
+bool TreeRetraining::is_due() const {
+  const KernelModel* model = kernel_.model.get();
+  if (model == nullptr || model->knowledge->source_count() == 0) return false;
+  const std::size_t now = journal_.measurement_count();
+  return now >= measurements_ + kLeastNews + measurements_ / kNewsShare;
+}
+
+bool TreeRetraining::step(Nanoseconds left) {
+  if (phase_ != Phase::rests && judged_against_ != kernel_.model) end();  // another one was pushed
+  if (phase_ == Phase::rests) {
+    if (judged_against_ != kernel_.model) measurements_ = 0;
+    if (!is_due()) return false;
+  }
+  const Nanoseconds expected = stage_.count() > 0 ? stage_ + stage_ / 2 : kFirstGuess;
+  if (expected > left) {
+    if (++misses_ % kMissesRelaxing == 0) stage_ = expected / 2;
+    return false;
+  }
+  misses_ = 0;
+  const Nanoseconds start = clock_.now();
+  const Phase before = phase_;
+  switch (phase_) {
+    case Phase::rests: begin(); break;
+    case Phase::reads: read_next(); break;
+    case Phase::prepares: prepare(); break;
+    case Phase::judges: judge_next(); break;
+    case Phase::grows: take_over(); break;
+  }
+  const Nanoseconds took = clock_.now() - start;
+  longest_ = std::max(longest_, took);
+  stage_ = phase_ == before ? std::max(stage_, took) : Nanoseconds{0};
+  if (took > kStageLimit) most_rows_ = std::max(most_rows_ / 2, 2 * kLeastRows);
+  return true;
+}
+
+// The problems at which the default was measured.
+void TreeRetraining::begin() {
+  const DeviceInfo& device = kernel_.state->device().info();
+  const KernelPackage& package = kernel_.state->package();
+  measurements_ = journal_.measurement_count();
+  judged_against_ = kernel_.model;
+  identity_.kernel = package.digest();
+  identity_.device = device.device_key();
+  identity_.driver = device.driver_key();
+  journal::TrialKey key = identity_.key();
+  key.configuration = digest_of(package.default_configuration());
+  rows_.clear();
+  journal_.for_each_shape_of(key, [this](const journal::Measurement& measurement) {
+    if (measurement.status != TrialStatus::correct || rows_.size() >= most_rows_) return;
+    rows_.emplace_back();
+    rows_.back().shape = measurement.trial.shape;
+  });
+  next_ = 0;
+  phase_ = Phase::reads;
+  if (rows_.size() < kLeastRows) end();
+}
+
+void TreeRetraining::read_next() {
+  const KernelPackage& package = kernel_.state->package();
+  const Shape shape = rows_[next_].shape;
+  const Shape inputs = package.with_features(shape);
+  const auto pick =
+      first_pick(*kernel_.model->knowledge, package.space(), inputs,
+                 kernel_.state->device().info().name, package.default_configuration());
+  const Configuration& old = pick ? pick->configuration : package.default_configuration();
+  journal::ShapeKey key = identity_.shape_key();
+  key.shape = digest_of(shape);
+  rows_[next_] = read_row(journal_, key, digest_of(old));
+  rows_[next_].shape = shape;
+  rows_[next_].inputs = inputs;
+  if (++next_ == rows_.size()) phase_ = Phase::prepares;
+}
+
+void TreeRetraining::prepare() {
+  measured_ = lesson_of(journal_, identity_, rows_);
+  for (MeasuredRow& row : rows_) row.cells = {};
+  contest_ = Contest(rows_.size());
+  next_ = 0;
+  phase_ = Phase::judges;
+  if (measured_.configurations.size() < 2) end();
+}
+
+void TreeRetraining::judge_next() {
+  if (contest_.next(measured_, rows_)) return;
+  phase_ = Phase::grows;
+  if (!contest_.comparison().better()) end();
+}
+
+void TreeRetraining::take_over() {
+  auto model =
+      with_tree(*kernel_.model, kernel_.state->package(), kernel_.state->device().info().name,
+                measured_, contest_.winner(measured_));
+  if (model != nullptr) {
+    kernel_.model = judged_against_ = std::move(model);
+    ++replaced_;
+  }
+  end();
+}
+
+void TreeRetraining::end() {
+  phase_ = Phase::rests;
+  ++trainings_;
+  rows_ = {};
+  measured_ = {};
+}
+
+}  // namespace idletune::detail

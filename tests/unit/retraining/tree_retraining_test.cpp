@@ -1,0 +1,230 @@
+// A model from another device becomes this board's, by what this board measured.
+#include "agent/retraining/tree_retraining.hpp"
+
+#include <cmath>
+#include <functional>
+
+#include <idletune/learning.hpp>
+
+#include "models/core/digest.hpp"
+#include "models/core/random.hpp"
+#include "tests/unit/tuning/played_engine.hpp"
+#include "tests/unit/tuning/played_model.hpp"
+
+using namespace idletune;
+using idletune::test::board_that;
+using idletune::test::Disk;
+using idletune::test::model_saying;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+using detail::TreeRetraining;
+
+namespace {
+
+using Time = std::function<double(std::int64_t n, std::int64_t a, std::int64_t b)>;  // ns
+
+// Small problems want few in A, large ones many; B matters little.
+double board_time(std::int64_t n, std::int64_t a, std::int64_t b) {
+  const double wanted = n < 2000 ? 1 : 3;
+  const double off = std::fabs(std::log2(static_cast<double>(a)) - wanted);
+  return 1e5 * (1 + 0.6 * off + 0.02 * std::fabs(static_cast<double>(b) - 3));
+}
+
+AgentOptions with_retraining() {
+  AgentOptions options;
+  options.learner = forest_and_tree_learner();
+  return options;
+}
+
+TreeRetraining& retraining_of(PlayedEngine& engine) {
+  return static_cast<TreeRetraining&>(*engine.kernel->retrainer);
+}
+
+void measure(PlayedEngine& engine, const Shape& shape, const Configuration& configuration,
+             double time) {
+  journal::Measurement measurement;
+  const DeviceInfo& device = engine.kernel->state->device().info();
+  measurement.trial.kernel = engine.kernel->state->package().digest();
+  measurement.trial.device = device.device_key();
+  measurement.trial.driver = device.driver_key();
+  measurement.trial.shape = shape;
+  measurement.trial.configuration = configuration;
+  measurement.median = measurement.minimum = Nanoseconds(static_cast<std::int64_t>(time));
+  measurement.samples = 5;
+  engine.journal->measured(measurement);
+}
+
+// What refining leaves in the journal: at each problem the default, the model's pick, and some of
+// what is good at other problems.
+void refine(PlayedEngine& engine, std::size_t problems, const Configuration& pick,
+            const Time& time = board_time) {
+  Random random(20261123);
+  for (std::size_t i = 0; i < problems; ++i) {
+    const auto n = static_cast<std::int64_t>(64 * (i + 1));
+    std::vector<Configuration> tried{{1, 1}, pick};
+    for (int draws = 0; draws < 6; ++draws) {
+      const auto a = std::int64_t{1} << random.below(5);
+      tried.push_back({a, static_cast<std::int64_t>(2 + random.below(2))});
+    }
+    for (const Configuration& configuration : tried) {
+      measure(engine, {n}, configuration, time(n, configuration[0], configuration[1]));
+    }
+  }
+}
+
+std::int64_t picked(PlayedEngine& engine, std::int64_t n) {
+  const auto pick =
+      first_pick(*engine.kernel->model->knowledge, engine.kernel->state->package().space(), {n},
+                 engine.kernel->state->device().info().name);
+  REQUIRE(pick);
+  return pick->configuration[0];
+}
+
+// (mean of default / choice - 1) / (mean of default / best - 1) at problems that nobody measured.
+double captured(PlayedEngine& engine) {
+  double gain = 0;
+  double peak = 0;
+  for (std::int64_t n = 96; n < 3800; n += 64) {
+    const auto pick =
+        first_pick(*engine.kernel->model->knowledge, engine.kernel->state->package().space(), {n},
+                   engine.kernel->state->device().info().name);
+    REQUIRE(pick);
+    const double usual = board_time(n, 1, 1);
+    gain += usual / board_time(n, pick->configuration[0], pick->configuration[1]) - 1;
+    peak += usual / board_time(n, n < 2000 ? 2 : 8, 3) - 1;
+  }
+  return gain / peak;
+}
+
+void idle_until_trained(PlayedEngine& engine, std::uint64_t trainings = 1) {
+  for (int i = 0; i < 1000 && retraining_of(engine).trainings() < trainings; ++i) {
+    (void)engine.idle(20ms);
+  }
+  REQUIRE(retraining_of(engine).trainings() >= trainings);
+}
+
+}  // namespace
+
+TEST_CASE("a tree from another device is replaced by one of what this board measured") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 60, {16, 3});
+  const double before = captured(engine);
+  idle_until_trained(engine);
+  CHECK(retraining_of(engine).replacements() == 1);
+  CHECK(retraining_of(engine).comparison().rows == 60);
+  const double after = captured(engine);
+  CHECK(before < 0.5);
+  CHECK(after > 0.9);
+  CHECK(picked(engine, 96) == 2);
+  CHECK(picked(engine, 3600) == 8);
+  REQUIRE(engine.launch({3632}).ok());
+  CHECK(engine.explain({3632}).first_pick_quality == "selector");
+}
+
+TEST_CASE("nothing that the tree rests on is lost when the process is killed") {
+  const auto disk = std::make_shared<Disk>();
+  const auto board = board_that();
+  double before = 0;
+  std::shared_ptr<Disk> killed;
+  {
+    PlayedEngine engine(*board, disk, with_retraining());
+    engine.use_model(model_saying(16, 3));
+    refine(engine, 60, {16, 3});
+    idle_until_trained(engine);
+    before = captured(engine);
+    killed = std::make_shared<Disk>(disk->files());  // nobody closed anything
+  }
+  PlayedEngine engine(*board, killed, with_retraining(), 2);
+  engine.use_model(model_saying(16, 3));
+  CHECK(captured(engine) < before);
+  idle_until_trained(engine);
+  CHECK(captured(engine) == before);
+}
+
+TEST_CASE("a tree that is no better on problems that it did not see replaces nothing") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  const auto model = model_saying(2, 3);
+  engine.use_model(model);
+  // Two is best everywhere, and what else is measured is noise.
+  refine(engine, 60, {2, 3}, [](std::int64_t n, std::int64_t a, std::int64_t b) {
+    const auto mixed = static_cast<std::uint64_t>(n * 31 + a * 17 + b) * 0x9e3779b97f4a7c15u;
+    return a == 2 && b == 3 ? 1e5 : 1.02e5 + static_cast<double>(mixed >> 50);
+  });
+  idle_until_trained(engine);
+  CHECK(retraining_of(engine).replacements() == 0);
+  CHECK((engine.kernel->model->model == model));
+}
+
+TEST_CASE("a tree is grown again when a quarter more was measured, and not before") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 40, {16, 3});
+  idle_until_trained(engine);
+  for (int i = 0; i < 50; ++i) (void)engine.idle(20ms);
+  CHECK(retraining_of(engine).trainings() == 1);
+  refine(engine, 60, {16, 3});
+  idle_until_trained(engine, 2);
+}
+
+TEST_CASE("a model that is pushed while a tree is grown is what the next tree is compared with") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 60, {16, 3});
+  TreeRetraining& retraining = retraining_of(engine);
+  for (int stages = 0; stages < 63; ++stages) REQUIRE(retraining.step(20ms));
+  const auto pushed = model_saying(4, 3);
+  engine.use_model(pushed);
+  idle_until_trained(engine, 2);
+  CHECK(retraining.replacements() == 1);
+  CHECK(captured(engine) > 0.9);
+}
+
+TEST_CASE("a gap that is too short for a stage is left alone") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 60, {16, 3});
+  CHECK_FALSE(retraining_of(engine).step(1us));
+  CHECK(retraining_of(engine).step(10ms));
+}
+
+TEST_CASE("without a model, or with few problems, no tree is grown") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  refine(engine, 60, {16, 3});
+  CHECK_FALSE(retraining_of(engine).step(10ms));
+  const auto other = board_that();
+  PlayedEngine few(*other, std::make_shared<Disk>(), with_retraining());
+  few.use_model(model_saying(16, 3));
+  refine(few, 9, {16, 3});
+  idle_until_trained(few);
+  CHECK(retraining_of(few).replacements() == 0);
+}
+
+TEST_CASE("a configuration that fails at some problems is not chosen there") {
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
+  engine.use_model(model_saying(16, 3));
+  refine(engine, 60, {16, 3});
+  for (std::int64_t n = 64; n <= 1280; n += 64) {
+    for (std::int64_t b : {2, 3}) {
+      journal::Measurement wrong;
+      const DeviceInfo& device = engine.kernel->state->device().info();
+      wrong.trial = {engine.kernel->state->package().digest(),
+                     device.device_key(),
+                     device.driver_key(),
+                     {n},
+                     {2, b}};
+      wrong.status = TrialStatus::correctness;
+      engine.journal->measured(wrong);
+    }
+  }
+  idle_until_trained(engine);
+  CHECK(picked(engine, 640) != 2);
+  CHECK(picked(engine, 1700) == 2);
+}
