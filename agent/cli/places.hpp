@@ -25,4 +25,10 @@ Status make_folders(const std::string& path);
 // '.' becomes '_', and 80 characters are enough.
 std::string file_name_part(std::string name);
 
+// Tells files apart by the end of their names: ".json".
+inline bool has_ending(const std::string& name, const std::string& ending) {
+  return name.size() >= ending.size() &&
+         name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+}
+
 }  // namespace idletune::cli

@@ -20,6 +20,8 @@
 namespace idletune::cli {
 namespace {
 
+constexpr std::size_t kLargestBeside = std::size_t{16} << 20;
+
 struct PackArguments {
   std::vector<std::string> descriptions;
   std::string name;
@@ -27,6 +29,7 @@ struct PackArguments {
   PackOptions options;
   PrebuiltChoice prebuilt;
   bool compressed = false;
+  std::string beside;
 };
 
 // "gemm.xml" gives "gemm.itkernel", in the current folder.
@@ -71,6 +74,15 @@ Result<KernelDescription> read(const PackArguments& arguments) {
   return read_family(arguments.name, arguments.descriptions);
 }
 
+// The package that a program carries besides.
+Result<std::vector<std::uint8_t>> known_bytes(const std::string& file) {
+  if (file.empty()) return std::vector<std::uint8_t>();
+  Result<std::vector<std::uint8_t>> bytes = read_file(file, kLargestBeside);
+  if (!bytes.ok()) return bytes.status();
+  const auto package = KernelPackage::open(*bytes, file);
+  return package.ok() ? std::move(bytes) : package.status();
+}
+
 void run(PackArguments& arguments, CliContext& context) {
   const auto start = std::chrono::steady_clock::now();
   Result<KernelDescription> description = read(arguments);
@@ -87,8 +99,12 @@ void run(PackArguments& arguments, CliContext& context) {
   if (arguments.output.empty())
     arguments.output = default_output(arguments.name.empty() ? arguments.descriptions.front()
                                                              : arguments.name + ".xml");
-  const std::vector<std::uint8_t> small =
-      arguments.compressed ? compressed(Bytes(*bytes)) : std::vector<std::uint8_t>();
+  std::vector<std::uint8_t> small;
+  if (arguments.compressed) {
+    Result<std::vector<std::uint8_t>> known = known_bytes(arguments.beside);
+    if (!known.ok()) return context.fail(known.status());
+    small = compressed(Bytes(*bytes), Bytes(*known));
+  }
   Status written =
       write_file_atomically(arguments.output, arguments.compressed ? Bytes(small) : Bytes(*bytes));
   if (!written.ok()) return context.fail(written);
@@ -118,8 +134,13 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
   verb.option("--max-edges", arguments->options.max_edges,
               "Largest decision diagram to store, in edges of 14 bytes")
       .shows_default();
-  verb.flag("--compressed", arguments->compressed,
-            "Write its length and one block of LZ4, for a program that carries it and undoes that");
+  const Argument compressed = verb.flag(
+      "--compressed", arguments->compressed,
+      "Write its length and one block of LZ4, for a program that carries it and undoes that");
+  verb.option("--beside", arguments->beside,
+              "A package that the program carries, too: what both have is not written again")
+      .value_name("FILE")
+      .needs(compressed);
   PrebuiltChoice& prebuilt = arguments->prebuilt;
   const Argument wanted = verb.flag(
       "--prebuilt", prebuilt.wanted,

@@ -47,6 +47,7 @@ std::vector<report::SectionMaker> section_makers() {
                                               {"devices", report::device_section},
                                               {"pruning", report::pruning_section}};
   for (const report::SectionMaker& maker : report::replayed_sections()) makers.push_back(maker);
+  makers.push_back({"selection", report::selection_section});
   makers.push_back({"model", report::model_section});
   makers.push_back({"sources", report::source_section});
   return makers;

@@ -24,7 +24,8 @@ Scale x_scale(const CurvePlot& plot) {
   for (const Curve& curve : plot.curves) {
     for (const Point& point : curve.points) limits.include(point.x);
   }
-  return Scale::logarithmic(limits.low, limits.high, kFrame.left, kFrame.right);
+  return plot.linear_x ? Scale::linear(limits.low, limits.high, kFrame.left, kFrame.right)
+                       : Scale::logarithmic(limits.low, limits.high, kFrame.left, kFrame.right);
 }
 
 Scale y_scale(const CurvePlot& plot) {

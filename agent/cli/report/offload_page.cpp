@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "agent/cli/report/json_numbers.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 
@@ -14,13 +15,6 @@ namespace {
 using Json = nlohmann::json;
 
 double value_of(const Json& json) { return json.is_number() ? json.get<double>() : 0; }
-
-std::string percent(const Json& share) {
-  return share.is_number() ? percent_text(share.get<double>()) : "-";
-}
-std::string plain(const Json& number) {
-  return number.is_number() ? significant(number.get<double>()) : "-";
-}
 
 std::vector<std::string> row_of(const std::string& name, const Json& f) {
   return {name,

@@ -90,7 +90,7 @@ struct HeatMap {
 };
 std::string draw(const HeatMap& plot);
 
-// Curves over a logarithmic axis.
+// Curves over an axis that is logarithmic unless said otherwise.
 struct Curve {
   int series = 1;  // 1 ... kSeries: its colour and dashes; the same everywhere on the page
   std::vector<Point> points;
@@ -106,6 +106,7 @@ struct CurvePlot {
   Caption caption;
   std::string x_name;
   std::string y_name;
+  bool linear_x = false;
   bool logarithmic_y = false;
   bool percentages = false;    // label the y axis with per cents of 1
   bool x_percentages = false;  // the x axis, too

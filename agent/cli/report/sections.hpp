@@ -43,6 +43,8 @@ Section fraction_section(const Study& study, const ReportOptions& options, const
 Section importance_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section device_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section pruning_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+// No parts where no device was measured at several problems of a kernel.
+Section selection_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 Section source_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 // No parts without a model.
 Section model_section(const Study& study, const ReportOptions& options, const Continue& go_on);
