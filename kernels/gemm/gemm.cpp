@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -44,7 +43,7 @@ bool Gemm::State::same_memory(const Operand& x, const Operand& y, std::int64_t& 
   std::memcpy(&handles[1], y.buffer.data(), y.buffer.size());
   apart = 0;
   if (handles[0] == handles[1]) return true;
-  if (addresses) apart = (handles[1] - handles[0]) / 4;
+  if (addresses) apart = (handles[1] - handles[0]) / element_bytes;
   return addresses;
 }
 
@@ -77,22 +76,28 @@ Status Gemm::State::check_overlap(const PlacedProduct& placed, std::size_t opera
   return {};
 }
 
+// `count` matrices are within their buffer.
+Status Gemm::State::check_operand(const Operand& operand, GemmArgument argument,
+                                  std::int64_t count) const {
+  const char* const name = name_of(argument);
+  if (operand.stride < 0) {
+    return wrong(argument,
+                 {"the stride of ", name, " is ", operand.stride, ", expected at least 0"});
+  }
+  std::int64_t elements = 0;
+  if (!elements_needed(operand, count, elements)) {
+    return wrong(argument, {name, " would reach beyond 2^60 elements"});
+  }
+  const Status status =
+      device.check_buffer(operand.buffer, static_cast<std::uint64_t>(elements) * element_bytes);
+  return status.ok() ? status : wrong(argument, {name, ": ", status.message()});
+}
+
 // With alpha 0 only C is the caller's.
 Status Gemm::State::check(const PlacedProduct& placed) const {
   for (std::size_t i = placed.alpha == 0 ? 2 : 0; i < 3; ++i) {
-    const Operand& operand = placed.operands[i];
-    const char* const name = name_of(placed.names[i]);
-    if (operand.stride < 0) {
-      return wrong(placed.names[i],
-                   {"the stride of ", name, " is ", operand.stride, ", expected at least 0"});
-    }
-    std::int64_t elements = 0;
-    if (!elements_needed(operand, placed.count, elements)) {
-      return wrong(placed.names[i], {name, " would reach beyond 2^60 elements"});
-    }
-    const Status status =
-        device.check_buffer(operand.buffer, static_cast<std::uint64_t>(elements) * 4);
-    if (!status.ok()) return wrong(placed.names[i], {name, ": ", status.message()});
+    Status status = check_operand(placed.operands[i], placed.names[i], placed.count);
+    if (!status.ok()) return status;
   }
   const Operand& c = placed.operands[2];
   if (overlap_each_other(c.stored, placed.count, c.stride)) {
@@ -137,7 +142,7 @@ bool Gemm::State::holds_dense(const PlacedProduct& placed) const {
     const std::int64_t size = dense_size(operand);
     if (operand.stride == 0 || operand.stride >= size) continue;
     std::int64_t elements = 0;
-    if (__builtin_mul_overflow(size, placed.count * 4, &elements) ||
+    if (__builtin_mul_overflow(size, placed.count * element_bytes, &elements) ||
         !device.check_buffer(operand.buffer, static_cast<std::uint64_t>(elements)).ok()) {
       return false;
     }
@@ -146,7 +151,7 @@ bool Gemm::State::holds_dense(const PlacedProduct& placed) const {
 }
 
 Status Gemm::State::enqueue_part(const PlacedProduct& placed, const LaunchOptions& options) {
-  std::int64_t links = 0;
+  std::int64_t links = placed.panels;
   if (placed.count > 1) {
     if (placed.operands[0].stride == 0) links |= kSharedA;
     if (placed.operands[1].stride == 0) links |= kSharedB;
@@ -172,6 +177,13 @@ Status Gemm::State::enqueue(PlacedProduct placed, const LaunchOptions& options) 
   return {};
 }
 
+Status Gemm::State::check_and_enqueue(PlacedProduct& placed, const LaunchOptions& options) {
+  if (placed.m == 0 || placed.n == 0 || placed.count == 0) return {};
+  if (placed.k == 0 || placed.alpha == 0) gemm::leave_out_products(placed);
+  Status status = check(placed);
+  return status.ok() ? enqueue(placed, options) : status;
+}
+
 Status Gemm::multiply(const Product& product, const LaunchOptions& options) {
   return multiply_strided(product, {}, options);
 }
@@ -184,10 +196,7 @@ Status Gemm::multiply_strided(const Product& product, const Strides& strides,
   placed->operands[swapped ? 1 : 0].stride = strides.a;
   placed->operands[swapped ? 0 : 1].stride = strides.b;
   placed->operands[2].stride = strides.c;
-  if (placed->m == 0 || placed->n == 0 || placed->count == 0) return {};
-  if (placed->k == 0 || placed->alpha == 0) gemm::leave_out_products(*placed);
-  Status status = state_->check(*placed);
-  return status.ok() ? state_->enqueue(*placed, options) : status;
+  return state_->check_and_enqueue(*placed, options);
 }
 
 // --- opening, and what is known of a product -----------------------------------------------------
@@ -198,7 +207,7 @@ namespace {
 Result<Shape> shape_of(const Product& product, std::int64_t count) {
   Product anywhere = product;
   for (MatrixPlace* place : {&anywhere.a, &anywhere.b, &anywhere.c}) {
-    *place = {{}, 0, std::numeric_limits<std::int32_t>::max()};
+    *place = {{}, 0, gemm::kMaxSize};
   }
   const Result<PlacedProduct> placed = gemm::place(anywhere, count);
   if (!placed.ok()) return placed.status();
@@ -218,10 +227,15 @@ Gemm::Gemm(Gemm&&) noexcept = default;
 Gemm& Gemm::operator=(Gemm&&) noexcept = default;
 Gemm::~Gemm() = default;
 
-Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<ApplicationQueue> queue) {
-  Result<TunedKernel> kernel = agent.kernel(device, gemm::unpacked(gemm::package_bytes()));
+Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<ApplicationQueue> queue,
+                        MatrixStorage storage) {
+  std::vector<std::uint8_t> package = gemm::unpacked(gemm::package_bytes());
+  if (storage == MatrixStorage::half) {
+    package = gemm::unpacked(gemm::half_package_bytes(), Bytes(package));
+  }
+  Result<TunedKernel> kernel = agent.kernel(device, std::move(package));
   if (!kernel.ok()) return kernel.status();
-  auto state = std::make_unique<State>(*kernel, device);
+  auto state = std::make_unique<State>(*kernel, device, storage);
   // An agent that tunes already has the device to itself, the application's queue has not.
   Result<std::unique_ptr<Buffer>> no_table = queue != nullptr
                                                  ? queue->allocate(sizeof(std::int64_t))
@@ -242,6 +256,10 @@ Result<Explanation> Gemm::explain(const Product& product, std::int64_t count) co
   const Result<Shape> shape = shape_of(product, count);
   if (!shape.ok()) return shape.status();
   return state_->kernel.explain(*shape);
+}
+
+MatrixStorage Gemm::storage() const {
+  return state_->element_bytes == 2 ? MatrixStorage::half : MatrixStorage::single;
 }
 
 GemmArgument Gemm::last_wrong_argument() { return gemm::last_wrong(); }

@@ -46,7 +46,7 @@ Status Gemm::State::check_offsets(const PlacedProduct& placed, const Offsets& of
       return wrong(placed.names[i], {"an offset of ", name, " is beyond 2^60 elements"});
     }
     const Rectangle reached = moved(placed.operands[i], static_cast<std::int64_t>(furthest));
-    const auto bytes = static_cast<std::uint64_t>(reached.begin + reached.extent()) * 4;
+    const auto bytes = static_cast<std::uint64_t>(reached.begin + reached.extent()) * element_bytes;
     const Status status = device.check_buffer(placed.operands[i].buffer, bytes);
     if (!status.ok()) return wrong(placed.names[i], {name, ": ", status.message()});
   }

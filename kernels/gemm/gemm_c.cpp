@@ -18,9 +18,14 @@
 struct idletune_gemm {
   idletune::Gemm gemm;
 };
+struct idletune_packed {
+  idletune::PackedOperand operand;
+};
 
 namespace {
 
+using idletune::GemmArgument;
+using idletune::MatrixStorage;
 using idletune::Product;
 using idletune::reported;
 using idletune::Status;
@@ -64,6 +69,94 @@ const char* describe(Product& product, const idletune_gemm* gemm, idletune_layou
   return nullptr;
 }
 
+// The operand x, for packing or for the product with the other one packed.
+void set_operand(Product& product, bool is_a, void* x, int64_t offset, int64_t leading) {
+  (is_a ? product.a : product.b) = {x, offset, leading};
+}
+
+idletune::LaunchOptions launch_options(void* queue, void* event) {
+  idletune::LaunchOptions options;
+  options.queue = queue, options.event = event;
+  return options;
+}
+
+idletune_status open(idletune_agent* agent, idletune_device* device, idletune_gemm** gemm,
+                     MatrixStorage storage) {
+  if (agent == nullptr) return refused("agent is NULL");
+  if (device == nullptr) return refused("device is NULL");
+  if (gemm == nullptr) return refused("gemm is NULL");
+  idletune::Device& on = idletune::device_of(device);
+  auto opened = idletune::Gemm::open(idletune::agent_of(agent), on, queue_of(on), storage);
+  if (!opened.ok()) return reported(opened.status());
+  *gemm = new idletune_gemm{std::move(*opened)};
+  return IDLETUNE_OK;
+}
+
+// Whether the handle is of the storage that the call is named after.
+bool is_of(const idletune_gemm* gemm, MatrixStorage storage) {
+  if (gemm == nullptr || gemm->gemm.storage() == storage) return true;
+  refused(storage == MatrixStorage::half
+              ? "gemm is of floats, expected one of idletune_gemm_open_half"
+              : "gemm is of halves, expected one of idletune_gemm_open");
+  return false;
+}
+
+idletune_status multiply_strided(MatrixStorage storage, idletune_gemm* gemm, idletune_layout layout,
+                                 idletune_transpose ta, idletune_transpose tb, int64_t m, int64_t n,
+                                 int64_t k, float alpha, void* a, int64_t a_offset, int64_t lda,
+                                 int64_t a_stride, void* b, int64_t b_offset, int64_t ldb,
+                                 int64_t b_stride, float beta, void* c, int64_t c_offset,
+                                 int64_t ldc, int64_t c_stride, int64_t count, void* queue,
+                                 void* event) {
+  if (!is_of(gemm, storage)) return IDLETUNE_INVALID_ARGUMENT;
+  Product product;
+  const char* const fault = describe(product, gemm, layout, ta, tb, m, n, k);
+  if (fault != nullptr) return refused(fault);
+  product.alpha = alpha, product.beta = beta;
+  product.a = {a, a_offset, lda}, product.b = {b, b_offset, ldb}, product.c = {c, c_offset, ldc};
+  return reported(gemm->gemm.multiply_strided(product, {count, a_stride, b_stride, c_stride},
+                                              launch_options(queue, event)));
+}
+
+idletune_status multiply_batched(MatrixStorage storage, idletune_gemm* gemm, idletune_layout layout,
+                                 idletune_transpose ta, idletune_transpose tb, int64_t m, int64_t n,
+                                 int64_t k, float alpha, void* a, const size_t* a_offsets,
+                                 int64_t lda, void* b, const size_t* b_offsets, int64_t ldb,
+                                 float beta, void* c, const size_t* c_offsets, int64_t ldc,
+                                 int64_t count, void* queue, void* event) {
+  if (!is_of(gemm, storage)) return IDLETUNE_INVALID_ARGUMENT;
+  Product product;
+  const char* const fault = describe(product, gemm, layout, ta, tb, m, n, k);
+  if (fault != nullptr) return refused(fault);
+  if (count < 0) return refused("count is negative");
+  if (count > 0 && a_offsets == nullptr) return refused("a_offsets is NULL");
+  if (count > 0 && b_offsets == nullptr) return refused("b_offsets is NULL");
+  if (count > 0 && c_offsets == nullptr) return refused("c_offsets is NULL");
+  product.alpha = alpha, product.beta = beta;
+  product.a = {a, 0, lda}, product.b = {b, 0, ldb}, product.c = {c, 0, ldc};
+  const auto size = static_cast<std::size_t>(count);
+  return reported(gemm->gemm.multiply_batched(
+      product, {{a_offsets, size}, {b_offsets, size}, {c_offsets, size}},
+      launch_options(queue, event)));
+}
+
+idletune_status multiply_packed(MatrixStorage storage, idletune_gemm* gemm,
+                                const idletune_packed* packed, idletune_layout layout,
+                                idletune_transpose tx, int64_t m, int64_t n, int64_t k, float alpha,
+                                void* x, int64_t x_offset, int64_t ldx, float beta, void* c,
+                                int64_t c_offset, int64_t ldc, void* queue, void* event) {
+  if (!is_of(gemm, storage)) return IDLETUNE_INVALID_ARGUMENT;
+  if (packed == nullptr) return refused("packed is NULL");
+  Product product;
+  const char* const fault = describe(product, gemm, layout, tx, tx, m, n, k);
+  if (fault != nullptr) return refused(fault);
+  product.alpha = alpha, product.beta = beta;
+  set_operand(product, !packed->operand.is_a(), x, x_offset, ldx);
+  product.c = {c, c_offset, ldc};
+  return reported(
+      gemm->gemm.multiply_packed(product, packed->operand, {}, launch_options(queue, event)));
+}
+
 void append_quoted(std::string& text, const char* name, const std::string& value) {
   text += text.empty() ? "{\"" : ",\"";
   text += name;
@@ -81,14 +174,12 @@ extern "C" {
 
 idletune_status idletune_gemm_open(idletune_agent* agent, idletune_device* device,
                                    idletune_gemm** gemm) {
-  if (agent == nullptr) return refused("agent is NULL");
-  if (device == nullptr) return refused("device is NULL");
-  if (gemm == nullptr) return refused("gemm is NULL");
-  idletune::Device& on = idletune::device_of(device);
-  auto opened = idletune::Gemm::open(idletune::agent_of(agent), on, queue_of(on));
-  if (!opened.ok()) return reported(opened.status());
-  *gemm = new idletune_gemm{std::move(*opened)};
-  return IDLETUNE_OK;
+  return open(agent, device, gemm, MatrixStorage::single);
+}
+
+idletune_status idletune_gemm_open_half(idletune_agent* agent, idletune_device* device,
+                                        idletune_gemm** gemm) {
+  return open(agent, device, gemm, MatrixStorage::half);
 }
 
 void idletune_gemm_close(idletune_gemm* gemm) { delete gemm; }
@@ -103,20 +194,34 @@ idletune_status idletune_sgemm(idletune_gemm* gemm, idletune_layout layout, idle
                                         event);
 }
 
+idletune_status idletune_hgemm(idletune_gemm* gemm, idletune_layout layout, idletune_transpose ta,
+                               idletune_transpose tb, int64_t m, int64_t n, int64_t k, float alpha,
+                               void* a, int64_t a_offset, int64_t lda, void* b, int64_t b_offset,
+                               int64_t ldb, float beta, void* c, int64_t c_offset, int64_t ldc,
+                               void* queue, void* event) {
+  return idletune_hgemm_strided_batched(gemm, layout, ta, tb, m, n, k, alpha, a, a_offset, lda, 0,
+                                        b, b_offset, ldb, 0, beta, c, c_offset, ldc, 0, 1, queue,
+                                        event);
+}
+
 idletune_status idletune_sgemm_strided_batched(
     idletune_gemm* gemm, idletune_layout layout, idletune_transpose ta, idletune_transpose tb,
     int64_t m, int64_t n, int64_t k, float alpha, void* a, int64_t a_offset, int64_t lda,
     int64_t a_stride, void* b, int64_t b_offset, int64_t ldb, int64_t b_stride, float beta, void* c,
     int64_t c_offset, int64_t ldc, int64_t c_stride, int64_t count, void* queue, void* event) {
-  Product product;
-  const char* const fault = describe(product, gemm, layout, ta, tb, m, n, k);
-  if (fault != nullptr) return refused(fault);
-  product.alpha = alpha, product.beta = beta;
-  product.a = {a, a_offset, lda}, product.b = {b, b_offset, ldb}, product.c = {c, c_offset, ldc};
-  idletune::LaunchOptions options;
-  options.queue = queue, options.event = event;
-  return reported(
-      gemm->gemm.multiply_strided(product, {count, a_stride, b_stride, c_stride}, options));
+  return multiply_strided(MatrixStorage::single, gemm, layout, ta, tb, m, n, k, alpha, a, a_offset,
+                          lda, a_stride, b, b_offset, ldb, b_stride, beta, c, c_offset, ldc,
+                          c_stride, count, queue, event);
+}
+
+idletune_status idletune_hgemm_strided_batched(
+    idletune_gemm* gemm, idletune_layout layout, idletune_transpose ta, idletune_transpose tb,
+    int64_t m, int64_t n, int64_t k, float alpha, void* a, int64_t a_offset, int64_t lda,
+    int64_t a_stride, void* b, int64_t b_offset, int64_t ldb, int64_t b_stride, float beta, void* c,
+    int64_t c_offset, int64_t ldc, int64_t c_stride, int64_t count, void* queue, void* event) {
+  return multiply_strided(MatrixStorage::half, gemm, layout, ta, tb, m, n, k, alpha, a, a_offset,
+                          lda, a_stride, b, b_offset, ldb, b_stride, beta, c, c_offset, ldc,
+                          c_stride, count, queue, event);
 }
 
 idletune_status idletune_sgemm_batched(idletune_gemm* gemm, idletune_layout layout,
@@ -126,20 +231,73 @@ idletune_status idletune_sgemm_batched(idletune_gemm* gemm, idletune_layout layo
                                        const size_t* b_offsets, int64_t ldb, float beta, void* c,
                                        const size_t* c_offsets, int64_t ldc, int64_t count,
                                        void* queue, void* event) {
+  return multiply_batched(MatrixStorage::single, gemm, layout, ta, tb, m, n, k, alpha, a, a_offsets,
+                          lda, b, b_offsets, ldb, beta, c, c_offsets, ldc, count, queue, event);
+}
+
+idletune_status idletune_hgemm_batched(idletune_gemm* gemm, idletune_layout layout,
+                                       idletune_transpose ta, idletune_transpose tb, int64_t m,
+                                       int64_t n, int64_t k, float alpha, void* a,
+                                       const size_t* a_offsets, int64_t lda, void* b,
+                                       const size_t* b_offsets, int64_t ldb, float beta, void* c,
+                                       const size_t* c_offsets, int64_t ldc, int64_t count,
+                                       void* queue, void* event) {
+  return multiply_batched(MatrixStorage::half, gemm, layout, ta, tb, m, n, k, alpha, a, a_offsets,
+                          lda, b, b_offsets, ldb, beta, c, c_offsets, ldc, count, queue, event);
+}
+
+idletune_status idletune_gemm_pack(idletune_gemm* gemm, idletune_operand operand,
+                                   idletune_layout layout, idletune_transpose tx, int64_t rows,
+                                   int64_t columns, void* x, int64_t x_offset, int64_t ldx,
+                                   void* queue, void* event, idletune_packed** packed) {
+  const bool is_a = operand == IDLETUNE_OPERAND_A;
+  if (!is_a && operand != IDLETUNE_OPERAND_B) {
+    return refused("operand is neither, expected IDLETUNE_OPERAND_A or IDLETUNE_OPERAND_B");
+  }
+  if (packed == nullptr) return refused("packed is NULL");
   Product product;
-  const char* const fault = describe(product, gemm, layout, ta, tb, m, n, k);
+  const char* const fault =
+      describe(product, gemm, layout, tx, tx, rows, columns, is_a ? columns : rows);
   if (fault != nullptr) return refused(fault);
-  if (count < 0) return refused("count is negative");
-  if (count > 0 && a_offsets == nullptr) return refused("a_offsets is NULL");
-  if (count > 0 && b_offsets == nullptr) return refused("b_offsets is NULL");
-  if (count > 0 && c_offsets == nullptr) return refused("c_offsets is NULL");
-  product.alpha = alpha, product.beta = beta;
-  product.a = {a, 0, lda}, product.b = {b, 0, ldb}, product.c = {c, 0, ldc};
-  idletune::LaunchOptions options;
-  options.queue = queue, options.event = event;
-  const auto size = static_cast<std::size_t>(count);
-  return reported(gemm->gemm.multiply_batched(
-      product, {{a_offsets, size}, {b_offsets, size}, {c_offsets, size}}, options));
+  set_operand(product, is_a, x, x_offset, ldx);
+  auto made = gemm->gemm.pack(is_a ? GemmArgument::a : GemmArgument::b, product,
+                              launch_options(queue, event));
+  if (!made.ok()) return reported(made.status());
+  *packed = new idletune_packed{std::move(*made)};
+  return IDLETUNE_OK;
+}
+
+idletune_status idletune_gemm_pack_again(idletune_gemm* gemm, idletune_packed* packed,
+                                         idletune_layout layout, idletune_transpose tx, void* x,
+                                         int64_t x_offset, int64_t ldx, void* queue, void* event) {
+  if (packed == nullptr) return refused("packed is NULL");
+  const bool is_a = packed->operand.is_a();
+  Product product;
+  const char* const fault = describe(product, gemm, layout, tx, tx, packed->operand.outer(),
+                                     packed->operand.outer(), packed->operand.depth());
+  if (fault != nullptr) return refused(fault);
+  set_operand(product, is_a, x, x_offset, ldx);
+  return reported(gemm->gemm.pack_again(packed->operand, product, launch_options(queue, event)));
+}
+
+void idletune_packed_free(idletune_packed* packed) { delete packed; }
+
+idletune_status idletune_sgemm_packed(idletune_gemm* gemm, const idletune_packed* packed,
+                                      idletune_layout layout, idletune_transpose tx, int64_t m,
+                                      int64_t n, int64_t k, float alpha, void* x, int64_t x_offset,
+                                      int64_t ldx, float beta, void* c, int64_t c_offset,
+                                      int64_t ldc, void* queue, void* event) {
+  return multiply_packed(MatrixStorage::single, gemm, packed, layout, tx, m, n, k, alpha, x,
+                         x_offset, ldx, beta, c, c_offset, ldc, queue, event);
+}
+
+idletune_status idletune_hgemm_packed(idletune_gemm* gemm, const idletune_packed* packed,
+                                      idletune_layout layout, idletune_transpose tx, int64_t m,
+                                      int64_t n, int64_t k, float alpha, void* x, int64_t x_offset,
+                                      int64_t ldx, float beta, void* c, int64_t c_offset,
+                                      int64_t ldc, void* queue, void* event) {
+  return multiply_packed(MatrixStorage::half, gemm, packed, layout, tx, m, n, k, alpha, x, x_offset,
+                         ldx, beta, c, c_offset, ldc, queue, event);
 }
 
 idletune_status idletune_gemm_prepare(idletune_gemm* gemm, idletune_layout layout,

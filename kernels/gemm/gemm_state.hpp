@@ -18,6 +18,7 @@ namespace gemm {
 inline constexpr std::int64_t kScattered = 1;
 inline constexpr std::int64_t kSharedA = 2;
 inline constexpr std::int64_t kSharedB = 4;
+inline constexpr std::int64_t kPanelsA = 8;  // twice that: B
 // Devices count groups along the third axis in 16 bits.
 inline constexpr std::int64_t kMaxProducts = 32768;
 inline constexpr std::size_t kTables = 8;
@@ -35,14 +36,18 @@ struct Gemm::State {
     std::unique_ptr<Buffer> buffer;
   };
 
-  State(TunedKernel loaded, Device& on) : kernel(loaded), device(on) {}
+  State(TunedKernel loaded, Device& on, MatrixStorage as)
+      : kernel(loaded), device(on), element_bytes(as == MatrixStorage::half ? 2 : 4) {}
 
   Status check(const gemm::PlacedProduct& placed) const;
+  Status check_operand(const gemm::Operand& operand, GemmArgument argument,
+                       std::int64_t count) const;
   Status check_overlap(const gemm::PlacedProduct& placed, std::size_t operand) const;
   bool same_memory(const gemm::Operand& x, const gemm::Operand& y, std::int64_t& apart) const;
   bool holds_dense(const gemm::PlacedProduct& placed) const;
   Status launch(const gemm::PlacedProduct& placed, std::int64_t links, const Argument& table,
                 const LaunchOptions& options);
+  Status check_and_enqueue(gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status enqueue(gemm::PlacedProduct placed, const LaunchOptions& options);
   Status enqueue_part(const gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status check_offsets(const gemm::PlacedProduct& placed, const Offsets& offsets);
@@ -50,6 +55,7 @@ struct Gemm::State {
                            const LaunchOptions& options);
   Status enqueue_table(gemm::PlacedProduct placed, const Offsets& offsets,
                        const LaunchOptions& options);
+  Status make_identity();
   Result<Argument> fill_table(const gemm::PlacedProduct& placed, const Offsets& offsets);
   // The last of several launches: its event is that of all.
   Status before_last(const LaunchOptions& options) {
@@ -58,9 +64,11 @@ struct Gemm::State {
 
   TunedKernel kernel;
   Device& device;
+  std::uint32_t element_bytes;
   std::unique_ptr<ApplicationQueue> queue;  // may be null
   std::unique_ptr<Buffer> no_table;
-  bool addresses = false;  // handles are addresses of device memory
+  std::unique_ptr<Buffer> identity;  // a panel's width squared; made when something is packed
+  bool addresses = false;            // handles are addresses of device memory
   std::mutex tables_mutex;
   Table tables[gemm::kTables];
   std::size_t next_table = 0;

@@ -1,10 +1,11 @@
-# Writes PACKAGE, a file, as the C++ source OUTPUT: cmake -DPACKAGE=... -DOUTPUT=... -P this
+# Writes PACKAGE, a file, as the C++ source OUTPUT, which defines FUNCTION: cmake -DPACKAGE=...
+# -DFUNCTION=... -DOUTPUT=... -P this
 file(READ ${PACKAGE} bytes HEX)
 string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")
 file(WRITE ${OUTPUT} "#include <cstdint>
 #include \"kernels/gemm/package_bytes.hpp\"
 namespace idletune::gemm {
-Bytes package_bytes() {
+Bytes ${FUNCTION}() {
   alignas(16) static constexpr std::uint8_t kBytes[] = {${bytes}};
   return {kBytes, sizeof kBytes};
 }

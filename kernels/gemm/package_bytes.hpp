@@ -1,4 +1,4 @@
-// The package of kernels/sgemm, compressed, as a part of the library.
+// The packages of kernels/sgemm and kernels/hgemm, compressed, as parts of the library.
 #pragma once
 
 #include <idletune/span.hpp>
@@ -6,5 +6,6 @@
 namespace idletune::gemm {
 
 Bytes package_bytes();
+Bytes half_package_bytes();  // beside the former
 
 }  // namespace idletune::gemm

@@ -1,33 +1,16 @@
 #include "kernels/gemm/placed_product.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace idletune::gemm {
 namespace {
 
-constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kMaxOffset = std::int64_t{1} << 60;
 
 Status check_size(GemmArgument argument, std::int64_t value) {
   if (value >= 0 && value <= kMaxSize) return {};
   return wrong(argument, {name_of(argument), " is ", value, ", expected 0 to ", kMaxSize});
-}
-
-// `smallest` is what the dimension called `because` asks for.
-Status check_place(GemmArgument argument, GemmArgument leading, const MatrixPlace& place,
-                   std::int64_t smallest) {
-  smallest = std::max<std::int64_t>(smallest, 1);
-  if (place.leading < smallest || place.leading > kMaxSize) {
-    return wrong(leading, {name_of(leading), " is ", place.leading, ", expected ", smallest, " to ",
-                           kMaxSize});
-  }
-  if (place.offset < 0 || place.offset > kMaxOffset) {
-    return wrong(argument, {"the offset of ", name_of(argument), " is ", place.offset,
-                            ", expected 0 to 2^60"});
-  }
-  return {};
 }
 
 Operand operand_of(const MatrixPlace& place, bool turned, std::int64_t rows, std::int64_t columns) {
@@ -45,6 +28,20 @@ GemmArgument& last_wrong() {
 Status wrong(GemmArgument argument, TextPieces message) {
   last_wrong() = argument;
   return Status(StatusCode::invalid_argument, message);
+}
+
+Status check_place(GemmArgument argument, GemmArgument leading, const MatrixPlace& place,
+                   std::int64_t smallest) {
+  smallest = std::max<std::int64_t>(smallest, 1);
+  if (place.leading < smallest || place.leading > kMaxSize) {
+    return wrong(leading, {name_of(leading), " is ", place.leading, ", expected ", smallest, " to ",
+                           kMaxSize});
+  }
+  if (place.offset < 0 || place.offset > kMaxOffset) {
+    return wrong(argument, {"the offset of ", name_of(argument), " is ", place.offset,
+                            ", expected 0 to 2^60"});
+  }
+  return {};
 }
 
 const char* name_of(GemmArgument argument) {
@@ -123,6 +120,7 @@ Result<PlacedProduct> place(const Product& product, std::int64_t count) {
 void leave_out_products(PlacedProduct& placed) {
   placed.k = 1;
   placed.alpha = 0;
+  placed.panels = 0;
   const Argument& c = placed.operands[2].buffer;
   placed.operands[0] = {c, {0, placed.m, 1, 1}, false, 0};
   placed.operands[1] = {c, {0, 1, placed.n, placed.n}, false, 0};

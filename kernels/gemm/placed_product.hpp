@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 
 #include <idletune/gemm.hpp>
 
@@ -34,14 +35,27 @@ struct PlacedProduct {
   std::int64_t m = 0, n = 0, k = 0, count = 1;
   float alpha = 1, beta = 0;
   std::array<Operand, 3> operands;  // A, B, C
+  std::int64_t panels = 0;          // of LINKS of kernels/sgemm: which of A and B is in panels
   // Which argument of the caller's each operand is.
   std::array<GemmArgument, 3> names{GemmArgument::a, GemmArgument::b, GemmArgument::c};
 };
+
+// The largest size: what kernels round up to whole groups still fits 32 bits.
+inline constexpr std::int64_t kMaxSize = std::numeric_limits<std::int32_t>::max() - 4095;
+
+// Panels are as wide, and as deep in multiples of it.
+inline constexpr std::int64_t kPanel = 16;
+inline std::int64_t whole_panels(std::int64_t size) {
+  return (size + kPanel - 1) / kPanel * kPanel;
+}
 
 // Of the calling thread: the argument that `wrong` was told last.
 GemmArgument& last_wrong();
 Status wrong(GemmArgument argument, TextPieces message);
 const char* name_of(GemmArgument argument);
+// The leading dimension, which the matrix's sizes want to be `smallest`, and the offset.
+Status check_place(GemmArgument argument, GemmArgument leading, const MatrixPlace& place,
+                   std::int64_t smallest);
 
 // Checks sizes and leading dimensions, and places the product. Products with nothing to do (m, n
 // or count is 0) are right, too.

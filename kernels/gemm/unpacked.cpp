@@ -25,13 +25,15 @@ struct Block {
 
 }  // namespace
 
-std::vector<std::uint8_t> unpacked(Bytes compressed) {
+std::vector<std::uint8_t> unpacked(Bytes compressed, Bytes known) {
   Block in{compressed.data(), compressed.data() + compressed.size()};
   std::size_t size = 0;
   for (unsigned shift = 0; shift < 32; shift += 8) size |= in.next() << shift;
   std::vector<std::uint8_t> out;
   if (size / 256 > compressed.size()) return out;  // more than a block can say
+  size += known.size();
   out.reserve(size);
+  out.assign(known.begin(), known.end());
   while (!in.cut) {
     const std::size_t token = in.next();
     for (std::size_t i = in.length(token >> 4); i > 0 && out.size() < size; --i) {
@@ -40,12 +42,15 @@ std::vector<std::uint8_t> unpacked(Bytes compressed) {
     if (in.at == in.end) break;  // as every block ends
     std::size_t back = in.next();
     back |= in.next() << 8;
+    if (!known.empty()) back |= in.next() << 16;
     if (back == 0 || back > out.size()) break;
     for (std::size_t i = in.length(token & 15) + 4; i > 0 && out.size() < size; --i) {
       out.push_back(out[out.size() - back]);
     }
   }
-  if (in.cut || out.size() != size) out.clear();
+  const bool whole = !in.cut && out.size() == size;
+  const auto own = out.begin() + static_cast<std::ptrdiff_t>(known.size());
+  out.erase(out.begin(), whole ? own : out.end());
   return out;
 }
 

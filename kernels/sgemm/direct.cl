@@ -29,13 +29,13 @@ FUNCTION int first_column_of(int column, int N) { return max(min(column, N - VX)
 
 // VX columns of B from `column` on, at one depth: `b` is where that depth begins. Where N is below
 // VX, the last column stands for those that are missing.
-FUNCTION ColumnVector load_columns(const int turned, const GLOBAL float* b, const int column,
+FUNCTION ColumnVector load_columns(const int turned, const GLOBAL STORED* b, const int column,
                                    const int N, const int ldb) {
-  if (!turned && N >= VX) return LOAD_VECTOR(VX, b + column);
+  if (!turned && N >= VX) return LOAD_STORED(VX, b + column);
   const size_t apart = turned ? ldb : 1;
   float lanes[VX];
 #pragma unroll
-  for (int lane = 0; lane < VX; ++lane) lanes[lane] = b[min(column + lane, N - 1) * apart];
+  for (int lane = 0; lane < VX; ++lane) lanes[lane] = READ(b, min(column + lane, N - 1) * apart);
   return VECTOR_OF(VX, lanes);
 }
 
@@ -43,11 +43,11 @@ FUNCTION ColumnVector load_columns(const int turned, const GLOBAL float* b, cons
 // items read what lies side by side.
 #if LOCAL_B == 1
 FUNCTION void copy_columns(const int turned, LOCAL_POINTER ColumnVector* tile,
-                           const GLOBAL float* b, const int depth, const int N, const int ldb,
+                           const GLOBAL STORED* b, const int depth, const int N, const int ldb,
                            const int group_column, const int item) {
   const int along = turned ? item / DIMY : item % DIMX;
   for (int d = turned ? item % DIMY : item / DIMX; d < depth; d += DIMY) {
-    const GLOBAL float* from = b + (turned ? (size_t)d : (size_t)d * ldb);
+    const GLOBAL STORED* from = b + (turned ? (size_t)d : (size_t)d * ldb);
     for (int i = along; i < COLS / VX; i += DIMX) {
       tile[d * (COLS / VX) + i] =
           load_columns(turned, from, first_column_of(group_column + i * VX, N), N, ldb);
@@ -58,7 +58,7 @@ FUNCTION void copy_columns(const int turned, LOCAL_POINTER ColumnVector* tile,
 
 // Likewise `depth` columns of op(A), the group's rows, to tile[depth][row].
 #if LOCAL_A == 1
-FUNCTION void copy_rows(LOCAL_POINTER RowVector* tile, const GLOBAL float* a, const int depth,
+FUNCTION void copy_rows(LOCAL_POINTER RowVector* tile, const GLOBAL STORED* a, const int depth,
                         const int M, const size_t row_step, const size_t depth_step,
                         const int group_row, const int item) {
   const int along = depth_step == 1 ? item / DIMX : item % DIMY;
@@ -67,7 +67,8 @@ FUNCTION void copy_rows(LOCAL_POINTER RowVector* tile, const GLOBAL float* a, co
       float lanes[VY];
 #pragma unroll
       for (int lane = 0; lane < VY; ++lane) {
-        lanes[lane] = a[min(group_row + i * VY + lane, M - 1) * row_step + d * depth_step];
+        const int row = min(group_row + i * VY + lane, M - 1);
+        lanes[lane] = READ(a, row * row_step + d * depth_step);
       }
       tile[d * (ROWS / VY) + i] = VECTOR_OF(VY, lanes);
     }
@@ -96,8 +97,8 @@ FUNCTION void copy_rows(LOCAL_POINTER RowVector* tile, const GLOBAL float* a, co
 
 // The group's tile of C. The pointers are where the operands begin.
 FUNCTION void multiply_tile(const int turned, const int M, const int N, const int K,
-                            const GLOBAL float* RESTRICT a, const GLOBAL float* RESTRICT b,
-                            GLOBAL float* RESTRICT c, const float alpha, const float beta,
+                            const GLOBAL STORED* RESTRICT a, const GLOBAL STORED* RESTRICT b,
+                            GLOBAL STORED* RESTRICT c, const float alpha, const float beta,
                             const size_t row_step, const size_t depth_step, const int ldb,
                             const int ldc COLUMN_TILE ROW_TILE) {
   const int item_column = LOCAL_ID(0);
@@ -111,7 +112,7 @@ FUNCTION void multiply_tile(const int turned, const int M, const int N, const in
   for (int i = 0; i < COLUMN_VECTORS; ++i) {
     column[i] = first_column_of(group_column + COLUMN_IN_TILE(item_column, i), N);
   }
-  const GLOBAL float* row_start[OWN_ROWS];
+  const GLOBAL STORED* row_start[OWN_ROWS];
 #pragma unroll
   for (int r = 0; r < OWN_ROWS; ++r) {
     const int row = group_row + ROW_IN_TILE(item_row, r / VY) + r % VY;
@@ -161,7 +162,7 @@ FUNCTION void multiply_tile(const int turned, const int M, const int N, const in
 #else
 #pragma unroll
           for (int lane = 0; lane < VY; ++lane) {
-            from_a[lane] = row_start[v * VY + lane][(k + d) * depth_step];
+            from_a[lane] = READ(row_start[v * VY + lane], (k + d) * depth_step);
           }
 #endif
 #pragma unroll
@@ -185,14 +186,14 @@ FUNCTION void multiply_tile(const int turned, const int M, const int N, const in
     for (int r = 0; r < OWN_ROWS; ++r) {
       const int row = group_row + ROW_IN_TILE(item_row, r / VY) + r % VY;
       if (row < M) {
-        GLOBAL float* c_row = c + (size_t)row * ldc;
+        GLOBAL STORED* c_row = c + (size_t)row * ldc;
 #pragma unroll
         for (int i = 0; i < COLUMN_VECTORS; ++i) {
           ColumnVector result = SPLAT(VX, alpha) * sum[r][i];
           if (beta != 0.0f) {
-            result = MULTIPLY_ADD(SPLAT(VX, beta), LOAD_VECTOR(VX, c_row + column[i]), result);
+            result = MULTIPLY_ADD(SPLAT(VX, beta), LOAD_STORED(VX, c_row + column[i]), result);
           }
-          STORE_VECTOR(VX, result, c_row + column[i]);
+          STORE_STORED(VX, result, c_row + column[i]);
         }
       }
     }
@@ -217,24 +218,25 @@ FUNCTION void multiply_tile(const int turned, const int M, const int N, const in
       ColumnVector total = kept[at];
 #pragma unroll 1
       for (int k = fast_depth; k < depth; ++k) {
-        total = MULTIPLY_ADD(SPLAT(VX, a[row * row_step + k * depth_step]),
+        const float from_a = READ(a, row * row_step + k * depth_step);
+        total = MULTIPLY_ADD(SPLAT(VX, from_a),
                              load_columns(turned, b + k * b_step, first, N, ldb), total);
       }
       float lanes[VX];
       LANES_OF(VX, SPLAT(VX, alpha) * total, lanes);
-      GLOBAL float* c_row = c + (size_t)row * ldc;
+      GLOBAL STORED* c_row = c + (size_t)row * ldc;
 #pragma unroll 1
       for (int here = own; here < min(own + VX, N); ++here) {
         const float result = lanes[here - first];
-        c_row[here] = beta == 0.0f ? result : MULTIPLY_ADD(beta, c_row[here], result);
+        WRITE(c_row, here, beta == 0.0f ? result : MULTIPLY_ADD(beta, READ(c_row, here), result));
       }
     }
   }
 }
 
 #define SIGNATURE                                                                               \
-  const int M, const int N, const int K, const int form, const GLOBAL float *RESTRICT a,        \
-      const GLOBAL float *RESTRICT b, GLOBAL float *RESTRICT c,                                 \
+  const int M, const int N, const int K, const int form, const GLOBAL STORED *RESTRICT a,       \
+      const GLOBAL STORED *RESTRICT b, GLOBAL STORED *RESTRICT c,                               \
       const GLOBAL long *RESTRICT table, const float alpha, const float beta,                   \
       const long a_offset, const long b_offset, const long c_offset, const int a_pad,           \
       const int b_pad, const int c_pad, const long a_step, const long b_step, const long c_step
@@ -260,6 +262,48 @@ KERNEL WORK_GROUP(DIMX, DIMY, 1) void direct_turned(SIGNATURE) {
                 K + b_pad, N + c_pad PASS_COLUMN_TILE PASS_ROW_TILE);
 }
 
+// Operands that may be in panels, the steps from row to row (column to column) and in depth.
+#define A_STEP (PANELS_A(form) ? (size_t)PANEL_DEPTH(K) : ROW_STEP)
+#define A_DEPTH (PANELS_A(form) ? (size_t)PANEL : DEPTH_STEP)
+#define B_STEP                                                                                  \
+  (PANELS_B(form) ? (size_t)PANEL_DEPTH(K) : TURNED_B(form) ? (size_t)(K + b_pad) : (size_t)1)
+#define B_DEPTH                                                                                 \
+  (PANELS_B(form) ? (size_t)PANEL : TURNED_B(form) ? (size_t)1 : (size_t)(N + b_pad))
+
+// The same where A or B is in panels, for which the other members of the family are made: column by
+// column, without tiles.
+KERNEL WORK_GROUP(DIMX, DIMY, 1) void direct_panels(SIGNATURE) {
+  const int depth = alpha == 0.0f ? 0 : K;
+  const size_t a_depth = A_DEPTH;
+  const size_t b_depth = B_DEPTH;
+  const int first_row = GROUP_ID(1) * ROWS + LOCAL_ID(1) * OWN_ROWS;
+  const GLOBAL STORED* left[OWN_ROWS];
+#pragma unroll
+  for (int r = 0; r < OWN_ROWS; ++r) {
+    left[r] = PLACED_A + begin_of(PANELS_A(form), min(first_row + r, M - 1), A_STEP);
+  }
+  for (int i = LOCAL_ID(0); i < COLS; i += DIMX) {
+    const int column = GROUP_ID(0) * COLS + i;
+    if (column >= N) return;
+    const GLOBAL STORED* right = PLACED_B + begin_of(PANELS_B(form), column, B_STEP);
+    float sum[OWN_ROWS];
+#pragma unroll
+    for (int r = 0; r < OWN_ROWS; ++r) sum[r] = 0.0f;
+    for (int k = 0; k < depth; ++k) {
+      const float from_b = READ(right, k * b_depth);
+#pragma unroll
+      for (int r = 0; r < OWN_ROWS; ++r) {
+        sum[r] = MULTIPLY_ADD(READ(left[r], k * a_depth), from_b, sum[r]);
+      }
+    }
+    for (int r = 0; r < min(OWN_ROWS, M - first_row); ++r) {
+      GLOBAL STORED* to = PLACED_C + (size_t)(first_row + r) * (N + c_pad) + column;
+      const float result = alpha * sum[r];
+      WRITE(to, 0, beta == 0.0f ? result : MULTIPLY_ADD(beta, READ(to, 0), result));
+    }
+  }
+}
+
 // The same result, one work item per element, independent of all tuning parameters. Compensated
 // summation (Kahan 1965) in single precision, since boards may lack double; the product enters
 // through a fused multiply-add, so no contraction by a compiler can change it. What remains are the
@@ -268,18 +312,19 @@ KERNEL void sgemm_reference(SIGNATURE) {
   const int column = GLOBAL_ID(0);
   const int row = GLOBAL_ID(1);
   if (row >= M || column >= N) return;
-  const GLOBAL float* left = PLACED_A + row * ROW_STEP;
-  const GLOBAL float* right = PLACED_B + (TURNED_B(form) ? (size_t)column * (K + b_pad) : column);
-  const size_t right_step = TURNED_B(form) ? 1 : N + b_pad;
+  const size_t a_depth = A_DEPTH;
+  const size_t b_depth = B_DEPTH;
+  const GLOBAL STORED* left = PLACED_A + begin_of(PANELS_A(form), row, A_STEP);
+  const GLOBAL STORED* right = PLACED_B + begin_of(PANELS_B(form), column, B_STEP);
   float sum = 0.0f;
   float lost = 0.0f;
   const int depth = alpha == 0.0f ? 0 : K;
   for (int k = 0; k < depth; ++k) {
-    const float term = FUSED(left[k * DEPTH_STEP], right[k * right_step], -lost);
+    const float term = FUSED(READ(left, k * a_depth), READ(right, k * b_depth), -lost);
     const float next = sum + term;
     lost = (next - sum) - term;
     sum = next;
   }
-  GLOBAL float* to = PLACED_C + (size_t)row * (N + c_pad) + column;
-  *to = beta == 0.0f ? alpha * sum : FUSED(beta, *to, alpha * sum);
+  GLOBAL STORED* to = PLACED_C + (size_t)row * (N + c_pad) + column;
+  WRITE(to, 0, beta == 0.0f ? alpha * sum : FUSED(beta, READ(to, 0), alpha * sum));
 }

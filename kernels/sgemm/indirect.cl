@@ -1,7 +1,8 @@
 // The product by way of whole tiles: A and B are copied into scratch memory, panel by panel (what a
 // group reads at one depth lies side by side), padded with zeros, and multiplied without a look at
-// edges; these come back when C is stored. An operand that is stored like that already is not
-// copied. What the copies cost grows like the matrices, what they save like the products.
+// edges; these come back when C is stored. An operand that is stored like that already, or in
+// panels of PANEL rows or columns, is not copied. What the copies cost grows like the matrices,
+// what they save like the products.
 // Tuning parameters:
 //   DIMM DIMN  work items of a group along the rows and the columns of C
 //   WPM        rows of C per work item
@@ -20,75 +21,95 @@
 #endif
 #define WHOLE(k) (((k) + STRIDE - 1) / STRIDE * STRIDE)
 #define GROUPS(x, tile) (((x) + (tile)-1) / (tile))
+// Where row (or column) i of the tile that begins at `first` lies at the tile's first depth. In
+// panels, those of the last one stand for what lies behind it.
+FUNCTION size_t in_tile(const int panels, const int first, const int i, const int count,
+                        const int depth) {
+  if (!panels) return i;
+  const int last = (count - 1) / PANEL * PANEL;
+  return begin_of(1, min(first + i, last + (first + i) % PANEL), PANEL_DEPTH(depth));
+}
+#if TILE > 0
+#define FACTOR(from, i) (from)[i]
+#else
+#define FACTOR(from, i) READ(from, i)
+#endif
 
 // One element of the panel of `width` rows (columns) that the group's second index names: row (or
-// column) `along` of op(A) (or op(B)) at depth k is from[along * step + k * depth_step].
-FUNCTION void pack_element(const GLOBAL float* RESTRICT from, GLOBAL float* RESTRICT to,
+// column) i of op(A) (or op(B)) at depth k is from[i * step + k * depth_step].
+FUNCTION void pack_element(const GLOBAL STORED* RESTRICT from, GLOBAL STORED* RESTRICT to,
                            const int count, const int depth, const size_t step,
                            const size_t depth_step, const int width) {
   const int item = GLOBAL_ID(0);
   if (item >= WHOLE(depth) * width) return;
   const int k = item / width;
-  const int along = GROUP_ID(1) * width + item % width;
+  const int own = GROUP_ID(1) * width + item % width;
   const size_t panel = (size_t)GROUP_ID(2) * GROUP_COUNT(1) + GROUP_ID(1);
-  to[panel * WHOLE(depth) * width + item] =
-      along < count && k < depth ? from[along * step + k * depth_step] : 0.0f;
+  const float value = own < count && k < depth ? READ(from, own * step + k * depth_step) : 0.0f;
+  WRITE(to, panel * WHOLE(depth) * width + item, value);
 }
 
 KERNEL WORK_GROUP(LINE, 1, 1)
-void pack_a(const int M, const int K, const int form, const GLOBAL float* RESTRICT a,
+void pack_a(const int M, const int K, const int form, const GLOBAL STORED* RESTRICT a,
             const GLOBAL long* RESTRICT table, const long a_offset, const int a_pad,
-            const long a_step, GLOBAL float* RESTRICT packed_a) {
+            const long a_step, GLOBAL STORED* RESTRICT packed_a) {
   const size_t lda = (TURNED_A(form) ? M : K) + a_pad;
   pack_element(a + place(0, form, (long)M * K, a_offset, a_step, table, GROUP_ID(2)), packed_a, M,
                K, TURNED_A(form) ? 1 : lda, TURNED_A(form) ? lda : 1, TILE_ROWS);
 }
 
 KERNEL WORK_GROUP(LINE, 1, 1)
-void pack_b(const int N, const int K, const int form, const GLOBAL float* RESTRICT b,
+void pack_b(const int N, const int K, const int form, const GLOBAL STORED* RESTRICT b,
             const GLOBAL long* RESTRICT table, const long b_offset, const int b_pad,
-            const long b_step, GLOBAL float* RESTRICT packed_b) {
+            const long b_step, GLOBAL STORED* RESTRICT packed_b) {
   const size_t ldb = (TURNED_B(form) ? K : N) + b_pad;
   pack_element(b + place(1, form, (long)N * K, b_offset, b_step, table, GROUP_ID(2)), packed_b, N,
                K, TURNED_B(form) ? ldb : 1, TURNED_B(form) ? 1 : ldb, TILE_COLUMNS);
 }
 
 // An element of C, or a vector of them.
-FUNCTION void store(GLOBAL float* c, const float alpha, const float beta, const float sum) {
-  const float old = beta == 0.0f ? 0.0f : beta * *c;
-  *c = alpha == 0.0f ? old : MULTIPLY_ADD(alpha, sum, old);
+FUNCTION void store(GLOBAL STORED* c, const float alpha, const float beta, const float sum) {
+  const float old = beta == 0.0f ? 0.0f : beta * READ(c, 0);
+  WRITE(c, 0, alpha == 0.0f ? old : MULTIPLY_ADD(alpha, sum, old));
 }
 
 KERNEL WORK_GROUP(DIMN, DIMM, 1)
 void multiply(const int M, const int N, const int K, const int form,
-              const GLOBAL float* RESTRICT a, const GLOBAL float* RESTRICT b,
-              GLOBAL float* RESTRICT c, const GLOBAL long* RESTRICT table, const float alpha,
+              const GLOBAL STORED* RESTRICT a, const GLOBAL STORED* RESTRICT b,
+              GLOBAL STORED* RESTRICT c, const GLOBAL long* RESTRICT table, const float alpha,
               const float beta, const long a_offset, const long b_offset, const long c_offset,
               const int a_pad, const int b_pad, const int c_pad, const long a_step,
-              const long b_step, const long c_step, const GLOBAL float* RESTRICT packed_a,
-              const GLOBAL float* RESTRICT packed_b) {
+              const long b_step, const long c_step, const GLOBAL STORED* RESTRICT packed_a,
+              const GLOBAL STORED* RESTRICT packed_b) {
   const int whole_depth = K % STRIDE == 0;
+  const int panels_a = PANELS_A(form);
+  const int panels_b = PANELS_B(form);
   const int keep_a = PACK == 0 && TURNED_A(form) && M % TILE_ROWS == 0 && whole_depth;
   const int keep_b = PACK == 0 && !TURNED_B(form) && N % TILE_COLUMNS == 0 && whole_depth;
   const int product = GROUP_ID(2);
-  const size_t left_step = keep_a ? M + a_pad : TILE_ROWS;
-  const size_t right_step = keep_b ? N + b_pad : TILE_COLUMNS;
+  const size_t left_step = panels_a ? PANEL : keep_a ? M + a_pad : TILE_ROWS;
+  const size_t right_step = panels_b ? PANEL : keep_b ? N + b_pad : TILE_COLUMNS;
   const size_t panel_a = (size_t)product * GROUPS(M, TILE_ROWS) + GROUP_ID(1);
   const size_t panel_b = (size_t)product * GROUPS(N, TILE_COLUMNS) + GROUP_ID(0);
-  const GLOBAL float* left =
-      keep_a ? a + place(0, form, (long)M * K, a_offset, a_step, table, product) +
-                   GROUP_ID(1) * TILE_ROWS
-             : packed_a + panel_a * WHOLE(K) * TILE_ROWS;
-  const GLOBAL float* right =
-      keep_b ? b + place(1, form, (long)N * K, b_offset, b_step, table, product) +
-                   GROUP_ID(0) * TILE_COLUMNS
-             : packed_b + panel_b * WHOLE(K) * TILE_COLUMNS;
+  const int group_row = GROUP_ID(1) * TILE_ROWS;
+  const int group_column = GROUP_ID(0) * TILE_COLUMNS;
+  const GLOBAL STORED* placed_a = a + place(0, form, (long)M * K, a_offset, a_step, table, product);
+  const GLOBAL STORED* placed_b = b + place(1, form, (long)N * K, b_offset, b_step, table, product);
+  const GLOBAL STORED* left = panels_a ? placed_a
+                              : keep_a ? placed_a + group_row
+                                       : packed_a + panel_a * WHOLE(K) * TILE_ROWS;
+  const GLOBAL STORED* right = panels_b ? placed_b
+                               : keep_b ? placed_b + group_column
+                                        : packed_b + panel_b * WHOLE(K) * TILE_COLUMNS;
   const int own_row = LOCAL_ID(1) * WPM;
   const int own_column = LOCAL_ID(0) * WPN;
 #if TILE > 0
   LOCAL_ARRAY float rows[TILE * TILE_ROWS];
   LOCAL_ARRAY float columns[TILE * TILE_COLUMNS];
   const int item = LOCAL_ID(1) * DIMN + LOCAL_ID(0);
+#else
+  left += in_tile(panels_a, group_row, own_row, M, K);
+  right += in_tile(panels_b, group_column, own_column, N, K);
 #endif
   FLOAT_VECTOR(WPN) sums[WPM];
 #pragma unroll
@@ -96,10 +117,12 @@ void multiply(const int M, const int N, const int K, const int form,
   for (int k = 0; k < WHOLE(K); k += STRIDE) {
 #if TILE > 0
     for (int i = item; i < TILE * TILE_ROWS; i += DIMM * DIMN) {
-      rows[i] = left[(k + i / TILE_ROWS) * left_step + i % TILE_ROWS];
+      const size_t at = in_tile(panels_a, group_row, i % TILE_ROWS, M, K);
+      rows[i] = READ(left, (k + i / TILE_ROWS) * left_step + at);
     }
     for (int i = item; i < TILE * TILE_COLUMNS; i += DIMM * DIMN) {
-      columns[i] = right[(k + i / TILE_COLUMNS) * right_step + i % TILE_COLUMNS];
+      const size_t at = in_tile(panels_b, group_column, i % TILE_COLUMNS, N, K);
+      columns[i] = READ(right, (k + i / TILE_COLUMNS) * right_step + at);
     }
     LOCAL_BARRIER();
 #endif
@@ -112,13 +135,12 @@ void multiply(const int M, const int N, const int K, const int form,
             LOAD_VECTOR(WPN, columns + d * TILE_COLUMNS + own_column);
         LOCAL_POINTER const float* from = rows + d * TILE_ROWS + own_row;
 #else
-        const FLOAT_VECTOR(WPN) factor =
-            LOAD_VECTOR(WPN, right + (k + d) * right_step + own_column);
-        const GLOBAL float* from = left + (k + d) * left_step + own_row;
+        const FLOAT_VECTOR(WPN) factor = LOAD_STORED(WPN, right + (k + d) * right_step);
+        const GLOBAL STORED* from = left + (k + d) * left_step;
 #endif
 #pragma unroll
         for (int i = 0; i < WPM; ++i) {
-          sums[i] = MULTIPLY_ADD(SPLAT(WPN, from[i]), factor, sums[i]);
+          sums[i] = MULTIPLY_ADD(SPLAT(WPN, FACTOR(from, i)), factor, sums[i]);
         }
       }
     }
@@ -126,17 +148,17 @@ void multiply(const int M, const int N, const int K, const int form,
     LOCAL_BARRIER();
 #endif
   }
-  const int row = GROUP_ID(1) * TILE_ROWS + own_row;
-  const int column = GROUP_ID(0) * TILE_COLUMNS + own_column;
-  GLOBAL float* own = c + place(2, form, (long)M * N, c_offset, c_step, table, product);
+  const int row = group_row + own_row;
+  const int column = group_column + own_column;
+  GLOBAL STORED* own = c + place(2, form, (long)M * N, c_offset, c_step, table, product);
 #pragma unroll
   for (int i = 0; i < WPM; ++i) {
     if (row + i < M && column < N) {
-      GLOBAL float* to = own + (size_t)(row + i) * (N + c_pad) + column;
+      GLOBAL STORED* to = own + (size_t)(row + i) * (N + c_pad) + column;
       if (column + WPN <= N && alpha != 0.0f) {
         FLOAT_VECTOR(WPN) result = SPLAT(WPN, alpha) * sums[i];
-        if (beta != 0.0f) result = MULTIPLY_ADD(SPLAT(WPN, beta), LOAD_VECTOR(WPN, to), result);
-        STORE_VECTOR(WPN, result, to);
+        if (beta != 0.0f) result = MULTIPLY_ADD(SPLAT(WPN, beta), LOAD_STORED(WPN, to), result);
+        STORE_STORED(WPN, result, to);
       } else {
         float lanes[WPN];
         LANES_OF(WPN, sums[i], lanes);

@@ -4,6 +4,16 @@
 #define TURNED_B(form) (((form) >> 1) & 1)  // B is stored N x K
 #define SCATTERED(form) ((form) & 4)        // `table` holds three offsets per product: A, B, C
 // The same A (8), or B (16), for all products.
+#define PANELS_A(form) ((form) & 32)  // A, B is stored in panels: PANEL rows of op(A), or columns of
+#define PANELS_B(form) ((form) & 64)  // op(B), side by side at each depth, that rounded up to PANEL
+#define PANEL 16
+#define PANEL_DEPTH(k) (((k) + PANEL - 1) / PANEL * PANEL)
+
+// Row (or column) `index` of an operand at depth 0: `step` apart, or in panels of that depth.
+FUNCTION size_t begin_of(const int panels, const int index, const size_t step) {
+  const int lane = panels ? index % PANEL : 0;
+  return (size_t)(index - lane) * step + lane;
+}
 
 // Where operand 0, 1, 2 (A, B, C) of the group's product begins: `size` elements and `step` further
 // ones from product to product.

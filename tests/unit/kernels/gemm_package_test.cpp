@@ -38,6 +38,27 @@ TEST_CASE("Compressed bytes come back as they were") {
   CHECK(packed(std::vector<std::uint8_t>(100000)).size() < 500);
 }
 
+TEST_CASE("Compressed bytes come back beside others that are known") {
+  Random random(7);
+  std::vector<std::uint8_t> known(150000);
+  for (std::uint8_t& byte : known) byte = static_cast<std::uint8_t>(random.below(256));
+  for (std::size_t size : {0, 1, 5, 300, 140000}) {
+    std::vector<std::uint8_t> bytes(known.begin(),
+                                    known.begin() + static_cast<std::ptrdiff_t>(size));
+    if (size > 2) bytes[size / 2] ^= 1;
+    const std::vector<std::uint8_t> small =
+        compressed({bytes.data(), size}, {known.data(), known.size()});
+    CHECK(small.size() < 700);
+    const Bytes whole(small.data(), small.size());
+    CHECK(gemm::unpacked(whole, {known.data(), known.size()}) == bytes);
+    if (size < 300) continue;
+    CHECK(gemm::unpacked({small.data(), small.size() - 1}, {known.data(), known.size()}).empty());
+    // Without what was known, or with less of it.
+    CHECK(gemm::unpacked(whole) != bytes);
+    CHECK(gemm::unpacked(whole, {known.data(), 4}) != bytes);
+  }
+}
+
 TEST_CASE("Compressed bytes that are not whole give none") {
   std::vector<std::uint8_t> bytes;
   for (int i = 0; i < 2000; ++i) bytes.push_back(static_cast<std::uint8_t>(i * i / 7 % 50));
@@ -53,10 +74,17 @@ TEST_CASE("Compressed bytes that are not whole give none") {
   }
 }
 
-TEST_CASE("The library's package is a family with classes of shapes") {
-  const std::vector<std::uint8_t> bytes = gemm::unpacked(gemm::package_bytes());
-  MESSAGE(gemm::package_bytes().size() << " bytes inside, " << bytes.size() << " in memory");
-  const auto package = KernelPackage::open(bytes, "sgemm");
-  REQUIRE_MESSAGE(package.ok(), package.status().message());
-  CHECK((*package)->has_classes());
+TEST_CASE("The library's packages are families with classes of shapes") {
+  const std::vector<std::uint8_t> single = gemm::unpacked(gemm::package_bytes());
+  const std::vector<std::uint8_t> half =
+      gemm::unpacked(gemm::half_package_bytes(), {single.data(), single.size()});
+  MESSAGE(gemm::package_bytes().size()
+          << " and " << gemm::half_package_bytes().size() << " bytes inside, " << single.size()
+          << " and " << half.size() << " in memory");
+  for (const std::vector<std::uint8_t>* bytes : {&single, &half}) {
+    const auto package = KernelPackage::open(*bytes, "gemm");
+    REQUIRE_MESSAGE(package.ok(), package.status().message());
+    CHECK((*package)->has_classes());
+    CHECK((*package)->name() == (bytes == &half ? "hgemm" : "sgemm"));
+  }
 }

@@ -289,7 +289,7 @@ std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
     const Shape& probe = shapes.front();
     CAPTURE(to_text(probe));
     check_run(check, subject, *programs, *package.plan(probe, configuration), probe, configuration);
-    detail::ClassVariant variant{programs, configuration, probe, tiles, {}};
+    detail::ClassVariant variant{programs, configuration, probe, {}, {}, {}};
     variant.classes = {package.class_key(probe, configuration, {tiles.data(), tiles.size()})};
     kernel.offer_for_classes({variant});
     kernel.reclaim();

@@ -86,6 +86,7 @@ std::vector<Named> small_matrices() {
   all.push_back({"one dense row", random_matrix(20, 20, 0.05, true)});
   all.push_back({"wide", random_matrix(5, 40, 0.3, true)});
   all.push_back({"high", random_matrix(40, 5, 0.3, false)});
+  all.push_back({"several slices", random_matrix(70, 9, 0.3, true)});
   return all;
 }
 
@@ -199,6 +200,9 @@ Shape shape_of(const SparseMatrix& matrix, const StoredPattern& stored) {
   Shape shape{stored.rows, stored.columns, entries};
   if (stored.format == SparseFormat::csr || stored.format == SparseFormat::coo) {
     shape.push_back(longest);
+  } else if (stored.format == SparseFormat::sell) {
+    shape.push_back(stored.slots);
+    shape.push_back(longest);
   } else {
     shape.push_back(stored.width);
   }
@@ -251,6 +255,7 @@ void check_product(const Subject& subject, const Product& product,
   CAPTURE(product.name);
   Call call(subject);
   call.give("row_start", product.stored.row_start);
+  call.give("slice_start", product.stored.row_start);
   call.give("row_of", product.stored.row);
   call.give("column", product.stored.column);
   call.give("offset", product.stored.offset);
@@ -358,6 +363,7 @@ TEST_CASE("every parameter value of krylov_products is right for a tiny shape") 
     check_format(*device, SparseFormat::dia, "spmv_dia", is_double);
     check_format(*device, SparseFormat::ell, "spmv_ell", is_double);
     check_format(*device, SparseFormat::hyb, "spmv_hyb", is_double);
+    check_format(*device, SparseFormat::sell, "spmv_sell", is_double);
   }
 }
 
@@ -376,7 +382,8 @@ TEST_CASE("what tuning makes up for the kernels of krylov is a legal matrix") {
   };
   for (const Made& made : {Made{"spmv_csr", {7, 5, 20, 3}}, Made{"spmv_coo", {7, 5, 20, 3}},
                            Made{"spmv_ell", {7, 5, 20, 3}}, Made{"spmv_hyb", {7, 5, 20, 2, 6, 9}},
-                           Made{"spmv_csr", {7, 5, 2, 1}}, Made{"spmv_dia", {7, 5, 20, 4}}}) {
+                           Made{"spmv_csr", {7, 5, 2, 1}}, Made{"spmv_dia", {7, 5, 20, 4}},
+                           Made{"spmv_sell", {7, 5, 20, 96, 3}}}) {
     CAPTURE(made.name);
     Shape shape = made.shape;
     for (int i = 0; i < 8; ++i) shape.push_feature(1);
@@ -399,6 +406,7 @@ TEST_CASE("what tuning makes up for the kernels of krylov is a legal matrix") {
       CHECK(filled.front() >= 0);
       if (argument.name == "row_start") CHECK(filled.back() == made.shape.values()[2]);
       if (argument.name == "row_of") CHECK(filled.back() == 6);
+      if (argument.name == "slice_start") CHECK(filled == std::vector<std::int32_t>{0, 96});
     }
   }
 }

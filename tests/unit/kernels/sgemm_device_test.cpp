@@ -6,6 +6,7 @@
 
 #include "agent/trial/step_programs.hpp"
 #include "models/core/random.hpp"
+#include "models/core/scalar.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
 #include "tests/unit/kernels/kernel_check.hpp"
@@ -17,7 +18,21 @@ using namespace idletune;
 using namespace idletune::kernel_tests;
 
 constexpr std::uint64_t kSeed = 20261122;
-constexpr float kGuard = -12345.0f;
+constexpr float kGuard = -12344.0f;  // a half, too
+
+enum Link : std::int64_t {
+  kNone = 0,
+  kScattered = 1,
+  kSharedA = 2,
+  kSharedB = 4,
+  kPanelsA = 8,
+  kPanelsB = 16
+};
+
+// Where an element of a matrix in panels lies.
+std::size_t in_panels(std::size_t index, std::size_t k, std::size_t depth) {
+  return index / 16 * 16 * ((depth + 15) / 16 * 16) + k * 16 + index % 16;
+}
 
 // One stored matrix per product: op(X) is rows x columns.
 struct Placement {
@@ -26,11 +41,17 @@ struct Placement {
   std::size_t offset = 0;
   std::size_t pad = 0;
   std::vector<std::size_t> begins;  // of each product's matrix, `offset` not counted
+  Link panels = kNone;              // the operand's, or none
 
   std::size_t leading() const { return (turned ? rows : columns) + pad; }
-  std::size_t extent() const { return ((turned ? columns : rows) - 1) * leading() + minor(); }
+  std::size_t extent() const {
+    if (panels != kNone) return (rows + 15) / 16 * 16 * ((columns + 15) / 16 * 16);
+    return ((turned ? columns : rows) - 1) * leading() + minor();
+  }
   std::size_t minor() const { return turned ? rows : columns; }
   std::size_t at(std::size_t product, std::size_t row, std::size_t column) const {
+    if (panels == kPanelsA) return offset + in_panels(row, column, columns);
+    if (panels == kPanelsB) return offset + in_panels(column, row, rows);
     return offset + begins[product] + (turned ? column : row) * leading() + (turned ? row : column);
   }
   std::size_t size() const {
@@ -38,13 +59,19 @@ struct Placement {
   }
 };
 
-enum Link : std::int64_t { kScattered = 1, kSharedA = 2, kSharedB = 4 };
-
 Outputs expected_products(const Shape& shape, const Inputs& in) {
   const auto size = [&](std::size_t i) { return static_cast<std::size_t>(shape[i]); };
   const std::size_t m = size(0), n = size(1), k = size(2);
   const double alpha = in.scalar("alpha");
   const double beta = in.scalar("beta");
+  const auto index_a = [&](std::size_t row, std::size_t i) {
+    if ((shape[6] & kPanelsA) != 0) return in_panels(row, i, k);
+    return shape[4] == 1 ? i * m + row : row * k + i;
+  };
+  const auto index_b = [&](std::size_t i, std::size_t column) {
+    if ((shape[6] & kPanelsB) != 0) return in_panels(column, i, k);
+    return shape[5] == 1 ? column * k + i : i * n + column;
+  };
   Outputs out;
   for (std::size_t product = 0; product < size(3); ++product) {
     const std::size_t a = (shape[6] & kSharedA) != 0 ? 0 : product * m * k;
@@ -54,8 +81,8 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
         double sum = beta * in.at("c", (product * m + row) * n + column);
         double magnitude = std::fabs(sum);
         for (std::size_t i = 0; i < k; ++i) {
-          const double term = alpha * in.at("a", a + (shape[4] == 1 ? i * m + row : row * k + i)) *
-                              in.at("b", b + (shape[5] == 1 ? column * k + i : i * n + column));
+          const double term =
+              alpha * in.at("a", a + index_a(row, i)) * in.at("b", b + index_b(i, column));
           sum += term;
           magnitude += std::fabs(term);
         }
@@ -66,23 +93,60 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"sgemm",
-                         {{1, 1, 1, 1, 0, 0, 0},
-                          {7, 3, 65, 2, 1, 0, 0},
-                          {64, 128, 32, 1, 1, 0, 0},
-                          {33, 70, 17, 2, 0, 1, 4},
-                          {1, 130, 263, 1, 0, 0, 0},
-                          {1, 19, 259, 1, 0, 1, 0},
-                          {61, 2, 5, 3, 1, 1, 2}},
-                         {9, 21, 11, 1, 0, 0, 0},
-                         expected_products,
-                         {"k = fast_depth; k < depth", "k = fast_depth + 1; k < depth"},
-                         {{5, 18, 9, 2, 1, 1, 0}, {2, 3, 256, 1, 0, 1, 0}}};
+const KernelCheck kCheck{
+    "sgemm",
+    {{1, 1, 1, 1, 0, 0, 0},
+     {7, 3, 65, 2, 1, 0, 0},
+     {64, 128, 32, 1, 1, 0, 0},
+     {33, 70, 17, 2, 0, 1, 4},
+     {1, 130, 263, 1, 0, 0, 0},
+     {1, 19, 259, 1, 0, 1, 0},
+     {61, 2, 5, 3, 1, 1, 2},
+     {35, 70, 17, 1, 1, 0, 16},
+     {3, 50, 67, 2, 0, 0, 20},
+     {50, 3, 67, 1, 0, 1, 8}},
+    {9, 21, 11, 1, 0, 0, 0},
+    expected_products,
+    {"k = fast_depth; k < depth", "k = fast_depth + 1; k < depth"},
+    {{5, 18, 9, 2, 1, 1, 0}, {2, 3, 256, 1, 0, 1, 0}, {3, 18, 9, 1, 0, 0, 16}}};
+
+std::uint16_t to_half(float value) {
+  std::uint16_t half = 0;
+  store_number(ScalarType::f16, static_cast<double>(value), &half);
+  return half;
+}
+float from_half(std::uint16_t half) {
+  const double value = load_number(ScalarType::f16, &half);
+  return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(value);
+}
+
+std::unique_ptr<Buffer> upload_as(Device& device, ScalarType type,
+                                  const std::vector<float>& values) {
+  if (type == ScalarType::f32) return upload(device, values);
+  std::vector<std::uint16_t> halves;
+  for (const float value : values) halves.push_back(to_half(value));
+  auto buffer = device.allocate(halves.size() * 2);
+  REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
+  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(halves.data()), halves.size() * 2);
+  REQUIRE(device.write(**buffer, 0, bytes).ok());
+  return std::move(*buffer);
+}
+std::vector<float> download_as(Device& device, ScalarType type, const Buffer& buffer,
+                               std::size_t size) {
+  if (type == ScalarType::f32) return download(device, buffer, size);
+  std::vector<std::uint16_t> halves(size);
+  REQUIRE(device.read(buffer, 0, {reinterpret_cast<std::uint8_t*>(halves.data()), size * 2}).ok());
+  std::vector<float> values;
+  for (const std::uint16_t half : halves) values.push_back(from_half(half));
+  return values;
+}
 
 // A problem whose matrices lie anywhere, its data, and what must come out.
 struct Placed {
-  Placed(const Shape& problem, Random& random) : shape(problem) {
+  Placed(const Shape& problem, ScalarType stored, Random& random) : shape(problem), type(stored) {
     const auto size = [&](std::size_t i) { return static_cast<std::size_t>(problem[i]); };
+    if ((problem[6] & kPanelsA) != 0) a.panels = kPanelsA;
+    if ((problem[6] & kPanelsB) != 0) b.panels = kPanelsB;
     place(a, size(0), size(2), problem[4] == 1, (problem[6] & kSharedA) != 0, random);
     place(b, size(2), size(1), problem[5] == 1, (problem[6] & kSharedB) != 0, random);
     place(c, size(0), size(1), false, false, random);
@@ -116,7 +180,8 @@ struct Placed {
             sum += term;
             magnitude += std::fabs(term);
           }
-          const double bound = rounding_bound(static_cast<double>(a.columns), magnitude);
+          double bound = rounding_bound(static_cast<double>(a.columns), magnitude);
+          if (type == ScalarType::f16) bound += std::max(std::fabs(sum) / 2000, 1.0 / (1 << 24));
           if (!(std::fabs(static_cast<double>(result[at]) - sum) <= bound)) ++count;
           expected[at] = result[at];
         }
@@ -129,6 +194,7 @@ struct Placed {
   }
 
   Shape shape;
+  ScalarType type;
   Placement a, b, c;
   std::vector<float> a_values, b_values, c_values;
   std::vector<std::int64_t> table;
@@ -147,13 +213,15 @@ struct Placed {
       std::rotate(p.begins.begin(), p.begins.end() - 1, p.begins.end());
   }
 
-  static void fill(const Placement& p, std::vector<float>& values, float scale, float elsewhere,
-                   Random& random) {
-    values.assign(p.size() + 16, elsewhere);
+  void fill(const Placement& p, std::vector<float>& values, float scale, float elsewhere,
+            Random& random) const {
+    values.assign(p.size() + 16, p.panels == kNone ? elsewhere : 0.0f);
     for (std::size_t product = 0; product < p.begins.size(); ++product) {
       for (std::size_t row = 0; row < p.rows; ++row) {
         for (std::size_t column = 0; column < p.columns; ++column) {
-          values[p.at(product, row, column)] = scale * static_cast<float>(2 * random.uniform() - 1);
+          float& value = values[p.at(product, row, column)];
+          value = scale * static_cast<float>(2 * random.uniform() - 1);
+          if (type == ScalarType::f16) value = from_half(to_half(value));
         }
       }
     }
@@ -170,9 +238,9 @@ std::int64_t step_of(const Placement& p, bool shared, bool scattered) {
 std::size_t run_placed(Device& device, const KernelPackage& package,
                        const trial::StepPrograms& programs, const LaunchPlan& plan,
                        const Configuration& configuration, const Placed& placed) {
-  const auto a = upload(device, placed.a_values);
-  const auto b = upload(device, placed.b_values);
-  const auto c = upload(device, placed.c_values);
+  const auto a = upload_as(device, placed.type, placed.a_values);
+  const auto b = upload_as(device, placed.type, placed.b_values);
+  const auto c = upload_as(device, placed.type, placed.c_values);
   const auto table = device.allocate(placed.table.size() * sizeof(std::int64_t));
   REQUIRE(table.ok());
   REQUIRE(device
@@ -216,7 +284,7 @@ std::size_t run_placed(Device& device, const KernelPackage& package,
       trial::run_steps(device, programs, plan.steps(), {arguments.data(), arguments.size()},
                        std::chrono::minutes(5));
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
-  return placed.wrong(download(device, *c, placed.c_values.size()));
+  return placed.wrong(download_as(device, placed.type, *c, placed.c_values.size()));
 }
 
 Shape random_problem(Random& random) {
@@ -225,21 +293,22 @@ Shape random_problem(Random& random) {
     return kSides[random.below(kSides.size())];
   };
   const auto bit = [&] { return static_cast<std::int64_t>(random.below(2)); };
-  return {side(),
-          side(),
-          side(),
-          1 + static_cast<std::int64_t>(random.below(3)),
-          bit(),
-          bit(),
-          static_cast<std::int64_t>(random.below(8))};
+  const std::int64_t m = side(), n = side(), k = side();
+  const auto batch = 1 + static_cast<std::int64_t>(random.below(3));
+  const auto links = static_cast<std::int64_t>(random.below(8));
+  const std::int64_t turned_a = bit(), turned_b = bit();
+  // A matrix in panels is neither turned nor one of several.
+  switch (random.below(6)) {
+    case 0: return {m, n, k, batch, 0, turned_b, links | kPanelsA | kSharedA};
+    case 1: return {m, n, k, batch, turned_a, 0, links | kPanelsB | kSharedB};
+    default: return {m, n, k, batch, turned_a, turned_b, links};
+  }
 }
 
-}  // namespace
-
-IDLETUNE_KERNEL_TESTS("sgemm", kCheck)
-
-TEST_CASE("every value of sgemm's parameters is right for matrices that lie anywhere") {
-  const auto package = open_package(IDLETUNE_SOURCE_FOLDER "/kernels/sgemm/sgemm.xml");
+// Calls of configurations that contain every parameter value, `calls_each` of one.
+void check_anywhere(const std::string& name, ScalarType type, int calls_each) {
+  const auto package =
+      open_package(IDLETUNE_SOURCE_FOLDER "/kernels/" + name + "/" + name + ".xml");
   const auto device = open_first_device();
   Random random(kSeed);
   std::size_t calls = 0;
@@ -247,8 +316,8 @@ TEST_CASE("every value of sgemm's parameters is right for matrices that lie anyw
   for (const Configuration& configuration : configurations) {
     CAPTURE(to_text(package->space(), configuration));
     trial::StepPrograms programs;
-    for (int i = 0; i < 10; ++i) {
-      const Placed placed(random_problem(random), random);
+    for (int i = 0; i < calls_each; ++i) {
+      const Placed placed(random_problem(random), type, random);
       const auto plan = package->plan(placed.shape, configuration);
       if (plan.status().code() == StatusCode::unsupported) continue;  // says the description
       REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
@@ -265,4 +334,16 @@ TEST_CASE("every value of sgemm's parameters is right for matrices that lie anyw
   }
   MESSAGE(calls << " calls of " << configurations.size() << " configurations");
   CHECK(calls > 100);
+}
+
+}  // namespace
+
+IDLETUNE_KERNEL_TESTS("sgemm", kCheck)
+
+TEST_CASE("every value of sgemm's parameters is right for matrices that lie anywhere") {
+  check_anywhere("sgemm", ScalarType::f32, 10);
+}
+
+TEST_CASE("every value of hgemm's parameters is right for halves that lie anywhere") {
+  check_anywhere("hgemm", ScalarType::f16, 10);
 }

@@ -1,5 +1,6 @@
-// Matrix multiplication as in BLAS, C = alpha op(A) op(B) + beta C in single precision, by kernels
-// that the agent tunes on the device that runs them. The kernels are part of the library.
+// Matrix multiplication as in BLAS, C = alpha op(A) op(B) + beta C in single precision, of matrices
+// of floats or halves, by kernels that the agent tunes on the device that runs them. The kernels
+// are part of the library.
 //
 //   auto gemm = idletune::Gemm::open(*agent, *device, std::move(queue));
 //   idletune::Product product;
@@ -24,7 +25,12 @@ namespace idletune {
 
 enum class MatrixLayout : std::uint8_t { row_major = 0, column_major = 1 };
 
-// Where a matrix of floats lies. Offset and leading dimension (how far a row, or in column-major
+// What the elements of all matrices are in memory. Products are added up in single precision either
+// way; halves are rounded to the nearest when C is written, and need no device that computes in
+// them. What is beyond a half's largest number becomes infinite.
+enum class MatrixStorage : std::uint8_t { single = 0, half = 1 };
+
+// Where a matrix lies. Offset and leading dimension (how far a row, or in column-major
 // layout a column, lies behind the one before) count elements.
 struct MatrixPlace {
   Argument buffer;  // cl_mem or device pointer
@@ -66,13 +72,32 @@ struct Offsets {
 
 enum class GemmArgument : std::uint8_t { none, m, n, k, count, a, b, c, lda, ldb, ldc };
 
+// A copy of an operand that many products share, such as a layer's weights, in the order in which
+// the kernels read it: they do not copy it again. Made by Gemm::pack; must outlive what was
+// enqueued with it.
+class PackedOperand {
+ public:
+  bool is_a() const { return is_a_; }                               // else it is a B
+  std::int64_t outer() const { return outer_; }                     // m of an A, n of a B
+  std::int64_t depth() const { return depth_; }                     // k
+  std::size_t size_bytes() const { return buffer_->size_bytes(); }  // on the device
+
+ private:
+  friend class Gemm;
+  MatrixStorage storage_ = MatrixStorage::single;
+  bool is_a_ = false;
+  std::int64_t outer_ = 0;
+  std::int64_t depth_ = 0;
+  std::unique_ptr<Buffer> buffer_;
+};
+
 // A light handle on kernels that belong to the agent, which must outlive it; so must the device.
 //
 // The products enqueue on options.queue (null: the device's adopted queue) and do not wait; the
 // other rules are those of TunedKernel::launch. Any thread. Whatever is wrong with the arguments is
 // one error that names the argument, and nothing is enqueued then. Sizes of 0 (m, n, count) are no
 // error: nothing is enqueued, and options.event stays as it was. With k or alpha of 0 C becomes
-// beta C, and A and B may be null. Sizes are below 2^31.
+// beta C, and A and B may be null. Sizes are at most 2^31 - 4096.
 //
 // Errors: invalid_argument (also: a buffer that is too small, or a C that overlaps A, B or another
 // C, as far as this can be told from the handles), unsupported, device_error.
@@ -82,7 +107,8 @@ class Gemm {
   // (opencl::application_queue, cuda::application_queue): what tables of offsets go through.
   // Without it products at any offsets are launched one by one.
   static Result<Gemm> open(Agent& agent, Device& device,
-                           std::unique_ptr<ApplicationQueue> queue = nullptr);
+                           std::unique_ptr<ApplicationQueue> queue = nullptr,
+                           MatrixStorage storage = MatrixStorage::single);
   Gemm(Gemm&&) noexcept;
   Gemm& operator=(Gemm&&) noexcept;
   ~Gemm();  // what was enqueued must be done
@@ -97,10 +123,23 @@ class Gemm {
   Status multiply_batched(const Product& product, const Offsets& offsets,
                           const LaunchOptions& options = {});
 
+  // Copies operand a or b of `product`, of which that operand's size, place and transpose, and the
+  // layout, count. Enqueued as a product is. Needs the queue of open(). Allocates.
+  Result<PackedOperand> pack(GemmArgument operand, const Product& product,
+                             const LaunchOptions& options = {});
+  // The same again, where the values have changed; sizes must be as before.
+  Status pack_again(PackedOperand& packed, const Product& product,
+                    const LaunchOptions& options = {});
+  // Products with `packed` for that operand: its place, transpose and stride do not count. What is
+  // packed serves both layouts.
+  Status multiply_packed(const Product& product, const PackedOperand& packed,
+                         const Strides& strides = {}, const LaunchOptions& options = {});
+
   // Makes products of this shape, `count` at once, ready before their first call. Buffers do not
   // matter. Blocks: see TunedKernel::prepare.
   Status prepare(const Product& product, std::int64_t count = 1);
   Result<Explanation> explain(const Product& product, std::int64_t count = 1) const;
+  MatrixStorage storage() const;
   // Which argument the calling thread's last failed call was about.
   static GemmArgument last_wrong_argument();
 

@@ -1,0 +1,92 @@
+// Operands of the library idletune::gemm that many products share.
+#include "tests/unit/kernels/gemm_calls.hpp"
+
+using namespace idletune;
+using namespace idletune::gemm_tests;
+
+TEST_CASE("an operand is packed again where its values have changed") {
+  Library library;
+  for (const bool in_c : {false, true}) {
+    const std::size_t n = 33, k = 20;
+    const auto ones = library.upload(std::vector<float>(2 * k, 1.0f));
+    const auto weights = library.upload(std::vector<float>(n * k, 2.0f));
+    const auto result = library.upload(std::vector<float>(2 * n));
+    const std::vector<float> changed(n * k, 3.0f);
+    Product product;
+    product.m = 2, product.n = n, product.k = k;
+    product.transpose_b = true;
+    product.a = {ones->argument(), 0, k};
+    product.b = {weights->argument(), 0, k};
+    product.c = {result->argument(), 0, n};
+    auto packed = library.gemm->pack(GemmArgument::b, product);
+    REQUIRE_MESSAGE(packed.ok(), packed.status().to_string());
+    const auto write = [&] {
+      library.wait();
+      library.write(*weights, changed);
+    };
+    const auto product_is = [&](float expected) {
+      REQUIRE(library.gemm->multiply_packed(product, *packed).ok());
+      library.wait();
+      CHECK(library.download(*result) == std::vector<float>(2 * n, expected));
+    };
+    product_is(2.0f * k);
+    write();
+    product_is(2.0f * k);
+    if (in_c) {
+      // The same through the interface in C, on an operand of its own.
+      idletune_packed* own = nullptr;
+      void* handles[3] = {};
+      std::memcpy(&handles[0], product.a.buffer.data(), sizeof(void*));
+      std::memcpy(&handles[1], product.b.buffer.data(), sizeof(void*));
+      std::memcpy(&handles[2], product.c.buffer.data(), sizeof(void*));
+      const auto size = static_cast<std::int64_t>(k);
+      done(idletune_gemm_pack(library.c_gemm, IDLETUNE_OPERAND_B, IDLETUNE_ROW_MAJOR,
+                              IDLETUNE_PLAIN, size, 1, handles[0], 0, 1, nullptr, nullptr, &own));
+      CHECK(idletune_gemm_pack_again(library.c_gemm, own, IDLETUNE_ROW_MAJOR, IDLETUNE_TRANSPOSED,
+                                     handles[1], 0, size - 1, nullptr,
+                                     nullptr) == IDLETUNE_INVALID_ARGUMENT);
+      done(idletune_gemm_pack_again(library.c_gemm, own, IDLETUNE_ROW_MAJOR, IDLETUNE_TRANSPOSED,
+                                    handles[1], 0, size, nullptr, nullptr));
+      done(idletune_sgemm_packed(library.c_gemm, own, IDLETUNE_ROW_MAJOR, IDLETUNE_PLAIN, 2, 1,
+                                 size, 1.0f, handles[0], 0, size, 0.0f, handles[2], 0, 1, nullptr,
+                                 nullptr));
+      library.wait();
+      CHECK(library.download(*result)[1] == 3.0f * k);
+      idletune_packed_free(own);
+    }
+    REQUIRE(library.gemm->pack_again(*packed, product).ok());
+    product_is(3.0f * k);
+  }
+}
+
+TEST_CASE("what cannot be packed is refused, naming the argument") {
+  Library library;
+  Small small(library);
+  const auto refused = [&](const Status& status, GemmArgument argument, const char* message) {
+    CHECK(status.code() == StatusCode::invalid_argument);
+    CHECK_MESSAGE(status.message().find(message) != std::string::npos, status.message());
+    CHECK(Gemm::last_wrong_argument() == argument);
+  };
+  Product product = small.product;
+  refused(library.gemm->pack(GemmArgument::c, product).status(), GemmArgument::c, "only a or b");
+  product.n = 0;
+  refused(library.gemm->pack(GemmArgument::b, product).status(), GemmArgument::b, "a side of 0");
+  product = small.product;
+  product.b.leading = 3;
+  refused(library.gemm->pack(GemmArgument::b, product).status(), GemmArgument::ldb, "ldb is 3");
+  product.b.leading = 4, product.b.offset = 1;
+  refused(library.gemm->pack(GemmArgument::b, product).status(), GemmArgument::b, "b: ");
+  product.b.offset = -1;
+  refused(library.gemm->pack(GemmArgument::b, product).status(), GemmArgument::b, "offset of b");
+  product = small.product;
+  auto packed = library.gemm->pack(GemmArgument::b, product);
+  REQUIRE_MESSAGE(packed.ok(), packed.status().to_string());
+  product.k = 3;
+  refused(library.gemm->multiply_packed(product, *packed), GemmArgument::k, "k is 3, expected 4");
+  refused(library.gemm->pack_again(*packed, product), GemmArgument::b, "b is 4 by 3");
+  product.k = 4, product.n = 5;
+  refused(library.gemm->multiply_packed(product, *packed), GemmArgument::n, "n is 5, expected 4");
+  library.wait();
+  // Nothing of all this has run.
+  CHECK(library.download(*small.matrices[2].buffer) == std::vector<float>(16, 1.0f));
+}
