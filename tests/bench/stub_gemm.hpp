@@ -1,11 +1,13 @@
-// The matrix multiplication that the stub drivers can compute on the CPU: that of kernels/gemm,
-// with its eight arguments.
+// The matrix multiplications that the stub drivers can compute on the CPU: that of kernels/gemm,
+// with its eight arguments, and what kernels/sgemm does in one launch, on dense operands of one
+// product.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 namespace idletune::bench {
 
@@ -13,8 +15,18 @@ inline bool is_gemm(const char* kernel) {
   return std::strcmp(kernel, "gemm") == 0 || std::strcmp(kernel, "gemm_reference") == 0;
 }
 
+inline bool is_sgemm(const char* kernel) {
+  const std::string_view name = kernel;
+  for (const std::string_view part :
+       {"direct_plain", "direct_turned", "sgemm_reference", "skinny_along", "skinny_dot"}) {
+    if (name.find(part) != name.npos) return true;
+  }
+  return false;
+}
+
 struct StubGemm {
   int m = 0, n = 0, k = 0;
+  bool turned_a = false, turned_b = false;
   const float* a = nullptr;
   const float* b = nullptr;
   float* c = nullptr;
@@ -22,11 +34,15 @@ struct StubGemm {
 };
 
 inline void compute(const StubGemm& gemm) {
-  const auto n = static_cast<std::size_t>(gemm.n), k = static_cast<std::size_t>(gemm.k);
-  for (std::size_t row = 0; row < static_cast<std::size_t>(gemm.m); ++row) {
+  const auto m = static_cast<std::size_t>(gemm.m), n = static_cast<std::size_t>(gemm.n),
+             k = static_cast<std::size_t>(gemm.k);
+  for (std::size_t row = 0; row < m; ++row) {
     for (std::size_t column = 0; column < n; ++column) {
       float sum = 0;
-      for (std::size_t i = 0; i < k; ++i) sum += gemm.a[row * k + i] * gemm.b[i * n + column];
+      for (std::size_t i = 0; i < k; ++i) {
+        sum += gemm.a[gemm.turned_a ? i * m + row : row * k + i] *
+               gemm.b[gemm.turned_b ? column * k + i : i * n + column];
+      }
       float& c = gemm.c[row * n + column];
       c = gemm.alpha * sum + gemm.beta * c;
     }

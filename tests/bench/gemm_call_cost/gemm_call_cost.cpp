@@ -1,12 +1,13 @@
 // Measures what a call of idletune::gemm costs beside the raw OpenCL calls that do the same (as
 // many clSetKernelArg as the kernel has arguments, then clEnqueueNDRangeKernel), on an OpenCL
-// library that does nothing. The two take turns. Exits with 1 if a call fails, or one of a known
-// shape allocates on the heap; never because of a time.
+// library that does nothing. The two take turns. Exits with 1 if a call fails, or
+// allocates on the heap; never because of a time.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include "models/core/random.hpp"
 #include "platform/opencl/loader.hpp"
 #include "tests/bench/launch_cost/allocation_counter.hpp"
+#include "tests/bench/launch_cost/tuning_beside.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"
 
@@ -28,7 +30,7 @@ constexpr std::int64_t kLargest = 512;
 
 class Contest {
  public:
-  Contest() {
+  explicit Contest(Mode mode) {
     opencl::OpenOptions stub;
     stub.library = IDLETUNE_STUB_OPENCL;
     api_ = required(opencl::load(stub.library));
@@ -37,7 +39,8 @@ class Contest {
     AgentOptions options;
     options.read_environment = false;
     options.model = kNoModel;
-    options.mode = Mode::off;
+    options.mode = mode;
+    options.helper = IDLETUNE_BUILT_HELPER;
     agent_ = std::make_unique<Agent>(required(Agent::open(options)));
     gemm_ = std::make_unique<Gemm>(required(Gemm::open(*agent_, *device_)));
     for (std::unique_ptr<Buffer>& buffer : buffers_) {
@@ -62,14 +65,19 @@ class Contest {
   Contest(const Contest&) = delete;
   Contest& operator=(const Contest&) = delete;
 
-  void call(const Shape& shape) {
-    Product product;
-    product.m = shape[0], product.n = shape[1], product.k = shape[2];
-    product.a = {buffers_[0]->argument(), 0, shape[2]};
-    product.b = {buffers_[1]->argument(), 0, shape[1]};
-    product.c = {buffers_[2]->argument(), 0, shape[1]};
-    require(gemm_->multiply(product));
+  void call(const Shape& shape) { require(gemm_->multiply(product_of(shape))); }
+  // Tunes the shape until something is adopted. Throws if nothing is.
+  void tune(const Shape& shape) {
+    call(shape);
+    const auto end = std::chrono::steady_clock::now() + kTuningPatience;
+    while (required(gemm_->explain(product_of(shape))).selection != Selection::tuned) {
+      (void)agent_->tune_now(std::chrono::milliseconds(20));
+      if (std::chrono::steady_clock::now() < end) continue;
+      throw std::runtime_error(
+          "nothing was adopted (trials: " + agent_->status().trials.to_string() + ")");
+    }
   }
+  AgentStatus status() const { return agent_->status(); }
   void call_raw(const Shape& shape) {
     const std::int64_t value = 0;
     for (std::size_t i = 0; i < kArguments; ++i) {
@@ -84,6 +92,15 @@ class Contest {
   }
 
  private:
+  Product product_of(const Shape& shape) const {
+    Product product;
+    product.m = shape[0], product.n = shape[1], product.k = shape[2];
+    product.a = {buffers_[0]->argument(), 0, shape[2]};
+    product.b = {buffers_[1]->argument(), 0, shape[1]};
+    product.c = {buffers_[2]->argument(), 0, shape[1]};
+    return product;
+  }
+
   std::shared_ptr<const opencl::Api> api_;
   std::unique_ptr<Device> device_;
   std::unique_ptr<Agent> agent_;
@@ -108,19 +125,24 @@ double quantile(std::vector<double> values, double at) {
   return values[static_cast<std::size_t>(at * static_cast<double>(values.size() - 1))];
 }
 
-// `calls` in rounds of 1000, the two in turn.
-void compare(Contest& contest, const char* name, const std::vector<Shape>& shapes,
-             std::size_t calls) {
+// `calls` in rounds of 1000, the two in turn. How often ours allocated.
+std::uint64_t compare(Contest& contest, const char* name, const std::vector<Shape>& shapes,
+                      std::size_t calls) {
   std::vector<double> differences;
+  std::uint64_t allocated = 0;
   for (std::size_t from = 0; from < calls; from += 1000) {
     const auto raw = [&](const Shape& shape) { contest.call_raw(shape); };
     const auto ours = [&](const Shape& shape) { contest.call(shape); };
     const double without = nanoseconds_each(shapes, from, from + 1000, raw);
-    differences.push_back(nanoseconds_each(shapes, from, from + 1000, ours) - without);
+    const std::uint64_t before = allocations_of_this_thread();
+    const double with = nanoseconds_each(shapes, from, from + 1000, ours);
+    allocated += allocations_of_this_thread() - before;
+    differences.push_back(with - without);
   }
   std::printf("%-28s %7zu calls: %6.0f ns over the raw calls (median; middle half %.0f to %.0f)\n",
               name, calls, quantile(differences, 0.5), quantile(differences, 0.25),
               quantile(differences, 0.75));
+  return allocated;
 }
 
 std::vector<Shape> random_shapes(std::size_t count) {
@@ -131,8 +153,32 @@ std::vector<Shape> random_shapes(std::size_t count) {
   return shapes;
 }
 
+// Different shapes of one class in every configuration: two whole tiles or more along each
+// dimension, and an odd rest. Each is called once, and runs what was adopted for the first of them.
+// How often a call allocated.
+std::uint64_t run_with_classes(std::size_t calls) {
+  const Variable library("IDLETUNE_OPENCL_LIBRARY", IDLETUNE_STUB_OPENCL);
+  const Variable computing("STUB_OPENCL_GEMM", "2");
+  Contest contest(Mode::tune);
+  std::vector<Shape> shapes;
+  const auto side = [](std::size_t i) { return 257 + 2 * static_cast<std::int64_t>(i % 48); };
+  for (std::size_t i = 0; i <= calls; ++i) {
+    shapes.push_back({side(i), side(i / 48), side(i / 2304)});
+  }
+  contest.tune(shapes[0]);
+  shapes.erase(shapes.begin());
+  const std::uint64_t allocated = compare(contest, "never seen, class ready", shapes, calls);
+  const AgentStatus status = contest.status();
+  if (status.class_launches == status.unslotted_launches && status.class_launches + 64 >= calls) {
+    return allocated;
+  }
+  throw std::runtime_error(std::to_string(status.class_launches) + " of " +
+                           std::to_string(status.unslotted_launches) +
+                           " calls without a slot ran their class's variant, expected all");
+}
+
 int run(bool quick) {
-  Contest contest;
+  Contest contest(Mode::off);
   const std::size_t calls = quick ? 2000 : 100000;
   const std::vector<Shape> one{{256, 256, 256}};
   const std::vector<Shape> sixteen = random_shapes(16);
@@ -141,12 +187,13 @@ int run(bool quick) {
   const std::uint64_t before = allocations_of_this_thread();
   contest.call(one[0]);
   for (const Shape& shape : sixteen) contest.call(shape);
-  const std::uint64_t allocated = allocations_of_this_thread() - before;
-  compare(contest, "one shape", one, calls);
-  compare(contest, "16 shapes in turn", sixteen, calls);
-  compare(contest, "shapes never seen", random_shapes(calls), calls);
+  std::uint64_t allocated = allocations_of_this_thread() - before;
+  allocated += compare(contest, "one shape", one, calls);
+  allocated += compare(contest, "16 shapes in turn", sixteen, calls);
+  allocated += compare(contest, "shapes never seen", random_shapes(calls), calls);
+  allocated += run_with_classes(calls);
   if (allocated > 0)
-    std::printf("calls of known shapes allocated %zu times\n", static_cast<std::size_t>(allocated));
+    std::printf("calls allocated %zu times\n", static_cast<std::size_t>(allocated));
   return allocated == 0 ? 0 : 1;
 }
 

@@ -1,158 +1,90 @@
-// C = A B on the first OpenCL device: this repository's GEMM in its default and in its tuned
-// configuration, CLBlast with the parameters that it chooses by itself, and OpenBLAS on the same
-// cores. Every call is waited for; the four take turns, so that whatever else the machine does
-// meets all. Exits with 1 where a result differs from OpenBLAS's; never because of a time.
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-#include <cblas.h>
-#include <clblast.h>
-
+// C = A B on the first OpenCL device: idletune::gemm untuned and tuned, CLBlast as installed or
+// tuned by its own tuners, and OpenBLAS on the same cores. Every call is waited for; they take
+// turns, so that whatever else the machine does meets all. Exits with 1 where a result differs from
+// OpenBLAS's; never because of a time.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <random>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <idletune/agent.hpp>
 #include <idletune/in_process.hpp>
-#include <idletune/opencl.hpp>
+#include <idletune/learning.hpp>
 
-#include "models/package/pack.hpp"
-#include "models/package/xml.hpp"
+#include "agent/explore/shape_list.hpp"
+#include "platform/os/storage.hpp"
+#include "tests/bench/gemm_contest/clblast_tuning.hpp"
+#include "tests/bench/gemm_contest/workplace.hpp"
 #include "tests/bench/required.hpp"
-#include "tests/paths.hpp"
 
 namespace idletune::bench {
 namespace {
 
-struct Size {
-  std::size_t m, n, k;
+struct Arguments {
+  std::string shapes;  // file, or the name of a set; empty: four products
+  double largest = 0;  // M N K; 0: any
+  double tuning_seconds = 60;
+  int rounds = 101;
+  std::string state;
+  bool tuned_clblast = false;
+  ClblastTuning tuning;
+  std::string only_kernel;  // of CLBlast: tune it, and nothing else
+  std::string parameters;   // where to
 };
 
-constexpr Size kSizes[] = {{256, 256, 256}, {512, 512, 512}, {64, 3136, 147}, {8, 1000, 512}};
-constexpr unsigned kSeed = 20190501;
-
-void require_success(cl_int error, const char* call) {
-  if (error != CL_SUCCESS) throw std::runtime_error(call + (": " + std::to_string(error)));
+std::vector<Size> default_sizes() {
+  return {{256, 256, 256}, {512, 512, 512}, {64, 3136, 147}, {8, 1000, 512}};
 }
 
-// The application: context, queue, three buffers and their host copies.
-class Workplace {
- public:
-  explicit Workplace(const Size& size) : size_(size) {
-    cl_platform_id platform = nullptr;
-    require_success(clGetPlatformIDs(1, &platform, nullptr), "clGetPlatformIDs");
-    require_success(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device_, nullptr),
-                    "clGetDeviceIDs");
-    cl_int error = CL_SUCCESS;
-    context_ = clCreateContext(nullptr, 1, &device_, nullptr, nullptr, &error);
-    require_success(error, "clCreateContext");
-    queue_ = clCreateCommandQueue(context_, device_, CL_QUEUE_PROFILING_ENABLE, &error);
-    require_success(error, "clCreateCommandQueue");
-    std::mt19937 generator(kSeed);
-    std::uniform_real_distribution<float> uniform(-1, 1);
-    const auto random = [&](std::size_t count) {
-      std::vector<float> values(count);
-      for (float& value : values) value = uniform(generator);
-      return values;
-    };
-    a_ = random(size.m * size.k);
-    b_ = random(size.k * size.n);
-    device_a_ = upload(a_);
-    device_b_ = upload(b_);
-    device_c_ = upload(std::vector<float>(size.m * size.n));
+// Columns M, N, K, and where there are such TA and TB.
+std::vector<Size> read_sizes(const Arguments& arguments) {
+  if (arguments.shapes.empty()) return default_sizes();
+  const std::string named = explore::named_shape_table(arguments.shapes);
+  const std::vector<std::uint8_t> bytes =
+      named.empty() ? required(read_file(arguments.shapes, explore::kMaxShapeListBytes))
+                    : std::vector<std::uint8_t>(named.begin(), named.end());
+  explore::ShapeColumns columns;
+  columns.dimensions = {"M", "N", "K", "TA", "TB"};
+  const Bytes table(bytes.data(), bytes.size());
+  auto shapes = explore::read_shapes(table, arguments.shapes, columns);
+  if (!shapes.ok()) {
+    columns.fixed = {{"TA", 0}, {"TB", 0}};
+    shapes = explore::read_shapes(table, arguments.shapes, columns);
   }
-  ~Workplace() {
-    for (cl_mem memory : {device_a_, device_b_, device_c_}) clReleaseMemObject(memory);
-    clReleaseCommandQueue(queue_);
-    clReleaseContext(context_);
+  std::vector<Size> sizes;
+  for (const Shape& shape : required(std::move(shapes))) {
+    const Size size{static_cast<std::size_t>(shape[0]), static_cast<std::size_t>(shape[1]),
+                    static_cast<std::size_t>(shape[2]), shape[3] != 0, shape[4] != 0};
+    const bool fits = arguments.largest <= 0 || size.operations() / 2 <= arguments.largest;
+    if (size.operations() > 0 && fits) sizes.push_back(size);
   }
-  Workplace(const Workplace&) = delete;
-  Workplace& operator=(const Workplace&) = delete;
+  return sizes;
+}
 
-  void openblas() {
-    c_.resize(size_.m * size_.n);
-    const auto m = static_cast<blasint>(size_.m), n = static_cast<blasint>(size_.n),
-               k = static_cast<blasint>(size_.k);
-    cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1.0f, a_.data(), k, b_.data(),
-                n, 0.0f, c_.data(), n);
-  }
-  void clblast() {
-    const auto status =
-        clblast::Gemm<float>(clblast::Layout::kRowMajor, clblast::Transpose::kNo,
-                             clblast::Transpose::kNo, size_.m, size_.n, size_.k, 1.0f, device_a_, 0,
-                             size_.k, device_b_, 0, size_.n, 0.0f, device_c_, 0, size_.n, &queue_);
-    if (status != clblast::StatusCode::kSuccess) throw std::runtime_error("clblast::Gemm failed");
-    require_success(clFinish(queue_), "clFinish");
-  }
-  void idletune(TunedKernel& kernel) {
-    require(kernel.launch(shape(), device_a_, device_b_, device_c_, 1.0f, 0.0f));
-    require_success(clFinish(queue_), "clFinish");
-  }
-
-  // The largest difference of what is on the device from OpenBLAS's result.
-  float difference() {
-    std::vector<float> found(size_.m * size_.n);
-    require_success(clEnqueueReadBuffer(queue_, device_c_, CL_TRUE, 0, found.size() * sizeof(float),
-                                        found.data(), 0, nullptr, nullptr),
-                    "clEnqueueReadBuffer");
-    float largest = 0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-      largest = std::max(largest, std::isnan(found[i]) ? INFINITY : std::fabs(found[i] - c_[i]));
-    }
-    return largest;
-  }
-  Shape shape() const {
-    return {static_cast<std::int64_t>(size_.m), static_cast<std::int64_t>(size_.n),
-            static_cast<std::int64_t>(size_.k)};
-  }
-  std::unique_ptr<Device> adopted() {
-    return required(opencl::adopt(context_, device_, queue_, opencl::OpenOptions()));
-  }
-
- private:
-  cl_mem upload(const std::vector<float>& values) {
-    cl_int error = CL_SUCCESS;
-    cl_mem memory =
-        clCreateBuffer(context_, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
-                       values.size() * sizeof(float), const_cast<float*>(values.data()), &error);
-    require_success(error, "clCreateBuffer");
-    return memory;
-  }
-
-  Size size_;
-  cl_device_id device_ = nullptr;
-  cl_context context_ = nullptr;
-  cl_command_queue queue_ = nullptr;
-  std::vector<float> a_, b_, c_;
-  cl_mem device_a_ = nullptr, device_b_ = nullptr, device_c_ = nullptr;
-};
-
-// An agent that only launches, or one that tuned before.
+// An agent that only launches, or one that tunes.
 struct Contestant {
-  Contestant(Workplace& work, Mode mode, const std::string& state) : device(work.adopted()) {
+  Contestant(Workplace& work, Mode mode, const std::string& state, std::size_t shapes)
+      : device(work.adopted()) {
     AgentOptions options;
     options.read_environment = false;
     options.mode = mode;
     options.state = state;
     options.in_process = trials_in_process();
+    options.learner = forest_and_tree_learner();
+    options.max_shapes = std::min<std::size_t>(std::max<std::size_t>(shapes, 64), 4096);
     agent = std::make_unique<Agent>(required(Agent::open(options)));
-    std::vector<std::uint8_t> package =
-        required(pack(required(read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/gemm/gemm.xml"))));
-    kernel = std::make_unique<TunedKernel>(required(agent->kernel(*device, std::move(package))));
-    require(kernel->prepare(work.shape()));
+    gemm = std::make_unique<Gemm>(required(Gemm::open(*agent, *device)));
   }
   std::unique_ptr<Device> device;
   std::unique_ptr<Agent> agent;
-  std::unique_ptr<TunedKernel> kernel;
+  std::unique_ptr<Gemm> gemm;
 };
 
 struct Spread {
@@ -174,86 +106,178 @@ double milliseconds_of(const std::function<void()>& work) {
       .count();
 }
 
-bool contest(const Size& size, double tuning_seconds, const std::string& state, int rounds) {
-  Workplace work(size);
-  Contestant tuned(work, Mode::tune, state);
-  work.idletune(*tuned.kernel);  // so that the agent knows the shape
-  (void)tuned.agent->tune_now(std::chrono::duration_cast<std::chrono::nanoseconds>(
-      std::chrono::duration<double>(tuning_seconds)));
-  work.idletune(*tuned.kernel);  // what was adopted is in use from now on
-  const Explanation explanation = required(tuned.kernel->explain(work.shape()));
-  Contestant untuned(work, Mode::off, "");
-  const std::vector<std::pair<const char*, std::function<void()>>> contestants = {
-      {"OpenBLAS", [&] { work.openblas(); }},
-      {"CLBlast", [&] { work.clblast(); }},
-      {"idletune, default", [&] { work.idletune(*untuned.kernel); }},
-      {"idletune, tuned", [&] { work.idletune(*tuned.kernel); }}};
-  bool right = true;
-  for (const auto& [name, run] : contestants) {  // the warm-up
-    run();
-    if (name == contestants.front().first) continue;  // the truth
-    if (const float difference = work.difference();
-        !(difference <= 1e-5f * static_cast<float>(size.k))) {
-      std::fprintf(stderr, "gemm_contest: %s is off by %g\n", name,
+// What the others take relative to ours, over all products.
+class Ratios {
+ public:
+  void add(double other, double ours) {
+    logarithms_ += std::log(other / ours);
+    faster_ += other > ours;
+    ++count_;
+  }
+  void print(const char* name) const {
+    const auto count = static_cast<double>(count_);
+    std::printf("| %s / tuned | %.3f | %zu of %zu |\n", name, std::exp(logarithms_ / count),
+                faster_, count_);
+  }
+
+ private:
+  double logarithms_ = 0;
+  std::size_t faster_ = 0;
+  std::size_t count_ = 0;
+};
+
+class Contest {
+ public:
+  Contest(const Arguments& arguments, std::vector<Size> sizes)
+      : arguments_(arguments),
+        sizes_(std::move(sizes)),
+        tuned_(work_, Mode::tune, arguments.state, sizes_.size()),
+        untuned_(work_, Mode::off, "", sizes_.size()) {}
+
+  int run() {
+    if (arguments_.tuned_clblast) {
+      std::printf("CLBlast: %s.\n", use_tuned_clblast(work_, arguments_.tuning).c_str());
+    }
+    tune();
+    std::printf(
+        "C = A B in single precision, row-major; milliseconds, median of %d [quartiles].\n\n"
+        "| M x N x K | OpenBLAS | CLBlast | idletune, untuned | idletune, tuned | GFLOP/s | "
+        "CLBlast / tuned | OpenBLAS / tuned | configurations tried |\n"
+        "|---|---|---|---|---|---|---|---|---|\n",
+        arguments_.rounds);
+    bool right = true;
+    for (const Size& size : sizes_) right = play(size) && right;
+    std::printf(
+        "\n| over all products | geometric mean | idletune is faster at |\n|---|---|---|\n");
+    clblast_.print("CLBlast");
+    openblas_.print("OpenBLAS");
+    untuned_ratio_.print("idletune, untuned");
+    return right ? 0 : 1;
+  }
+
+ private:
+  // The agent knows a product once it was launched.
+  void tune() {
+    for (const Size& size : sizes_) {
+      work_.take(size);
+      work_.idletune(*tuned_.gemm);
+    }
+    (void)tuned_.agent->tune_now(std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double>(arguments_.tuning_seconds)));
+  }
+
+  bool play(const Size& size) {
+    work_.take(size);
+    require(untuned_.gemm->prepare(work_.product()));
+    require(tuned_.gemm->prepare(work_.product()));
+    const std::vector<std::pair<const char*, std::function<void()>>> contestants = {
+        {"OpenBLAS", [&] { work_.openblas(); }},
+        {"CLBlast", [&] { work_.clblast(); }},
+        {"idletune, untuned", [&] { work_.idletune(*untuned_.gemm); }},
+        {"idletune, tuned", [&] { work_.idletune(*tuned_.gemm); }}};
+    bool right = true;
+    for (const auto& [name, run] : contestants) {  // the warm-up
+      run();
+      if (name == contestants.front().first) continue;  // the truth
+      const float difference = work_.difference();
+      if (difference <= 1e-5f * static_cast<float>(size.k)) continue;
+      std::fprintf(stderr, "gemm_contest: %s: %s is off by %g\n", size.text().c_str(), name,
                    static_cast<double>(difference));
       right = false;
     }
+    std::vector<std::vector<double>> times(contestants.size());
+    for (int round = 0; round < arguments_.rounds; ++round) {
+      for (std::size_t i = 0; i < contestants.size(); ++i) {
+        const std::size_t turn = (i + static_cast<std::size_t>(round)) % contestants.size();
+        times[turn].push_back(milliseconds_of(contestants[turn].second));
+      }
+    }
+    print(size, times);
+    return right;
   }
-  std::vector<std::vector<double>> times(contestants.size());
-  for (int round = 0; round < rounds; ++round) {
-    for (std::size_t i = 0; i < contestants.size(); ++i) {
-      const std::size_t turn = (i + static_cast<std::size_t>(round)) % contestants.size();
-      times[turn].push_back(milliseconds_of(contestants[turn].second));
+
+  void print(const Size& size, const std::vector<std::vector<double>>& times) {
+    std::printf("| %s |", size.text().c_str());
+    std::vector<double> medians;
+    for (const std::vector<double>& all : times) {
+      const Spread spread = spread_of(all);
+      medians.push_back(spread.median);
+      std::printf(" %.3f [%.3f .. %.3f] |", spread.median, spread.low, spread.high);
+    }
+    const double ours = medians[3];
+    const Explanation explanation = required(tuned_.gemm->explain(work_.product()));
+    std::printf(" %.1f | %.2f | %.2f | %llu |\n", size.operations() / ours * 1e-6,
+                medians[1] / ours, medians[0] / ours,
+                static_cast<unsigned long long>(explanation.evaluated));
+    std::fflush(stdout);
+    openblas_.add(medians[0], ours);
+    clblast_.add(medians[1], ours);
+    untuned_ratio_.add(medians[2], ours);
+  }
+
+  const Arguments& arguments_;
+  const std::vector<Size> sizes_;
+  Workplace work_;
+  Contestant tuned_, untuned_;
+  Ratios openblas_, clblast_, untuned_ratio_;
+};
+
+constexpr const char* kUsage =
+    "usage: gemm_contest [--shapes FILE|go2|go2/8|po2] [--largest MNK] [--tune-seconds S]\n"
+    "         [--rounds N] [--state FOLDER]\n"
+    "         [--tuned-clblast FOLDER [--tuner-share X] [--tuner-seconds S]]\n";
+
+bool parse(int argc, char** argv, Arguments& arguments) {
+  for (int i = 1; i < argc; i += 2) {
+    if (i + 1 >= argc) return false;
+    const std::string name = argv[i];
+    const char* value = argv[i + 1];
+    if (name == "--shapes") {
+      arguments.shapes = value;
+    } else if (name == "--largest") {
+      arguments.largest = std::atof(value);
+    } else if (name == "--tune-seconds") {
+      arguments.tuning_seconds = std::atof(value);
+    } else if (name == "--rounds") {
+      arguments.rounds = std::max(1, std::atoi(value));
+    } else if (name == "--state") {
+      arguments.state = value;
+    } else if (name == "--tuned-clblast") {
+      arguments.tuned_clblast = true;
+      arguments.tuning.folder = value;
+    } else if (name == "--tuner-share") {
+      arguments.tuning.share = std::atof(value);
+    } else if (name == "--tuner-seconds") {
+      arguments.tuning.seconds = static_cast<unsigned>(std::max(1, std::atoi(value)));
+    } else if (name == "--tune-clblast-kernel") {
+      arguments.only_kernel = value;
+    } else if (name == "--parameters") {
+      arguments.parameters = value;
+    } else {
+      return false;
     }
   }
-  std::printf("| %zu x %zu x %zu |", size.m, size.n, size.k);
-  for (const std::vector<double>& all : times) {
-    const Spread spread = spread_of(all);
-    std::printf(" %.3f [%.3f .. %.3f] |", spread.median, spread.low, spread.high);
-  }
-  const double operations = 2.0 * static_cast<double>(size.m * size.n * size.k);
-  std::printf(" %.1f | %.2f | %.2f | %llu |\n", operations / spread_of(times[3]).median * 1e-6,
-              spread_of(times[1]).median / spread_of(times[3]).median,
-              spread_of(times[0]).median / spread_of(times[3]).median,
-              static_cast<unsigned long long>(explanation.evaluated));
-  std::fflush(stdout);
-  return right;
+  return true;
 }
 
-int run(double tuning_seconds, const std::string& state, int rounds) {
-  std::printf("C = A B in single precision, row-major; milliseconds, median of %d [quartiles].\n\n",
-              rounds);
-  std::printf(
-      "| M x N x K | OpenBLAS | CLBlast | idletune, default | idletune, tuned | GFLOP/s | CLBlast "
-      "/ tuned | OpenBLAS / tuned | configurations tried "
-      "|\n|---|---|---|---|---|---|---|---|---|\n");
-  bool right = true;
-  for (const Size& size : kSizes) right = contest(size, tuning_seconds, state, rounds) && right;
-  return right ? 0 : 1;
+int run(const Arguments& arguments) {
+  if (!arguments.only_kernel.empty()) {
+    return tune_clblast(arguments.only_kernel, arguments.tuning.share, arguments.parameters);
+  }
+  return Contest(arguments, read_sizes(arguments)).run();
 }
 
 }  // namespace
 }  // namespace idletune::bench
 
 int main(int argc, char** argv) {
-  double tuning_seconds = 60;
-  int rounds = 101;
-  std::string state;
-  for (int i = 1; i < argc; ++i) {
-    if (std::strcmp(argv[i], "--tune-seconds") == 0 && i + 1 < argc) {
-      tuning_seconds = std::atof(argv[++i]);
-    } else if (std::strcmp(argv[i], "--rounds") == 0 && i + 1 < argc) {
-      rounds = std::max(1, std::atoi(argv[++i]));
-    } else if (std::strcmp(argv[i], "--state") == 0 && i + 1 < argc) {
-      state = argv[++i];
-    } else {
-      std::fprintf(stderr,
-                   "usage: gemm_contest [--tune-seconds S] [--rounds N] [--state FOLDER]\n");
-      return 2;
-    }
+  idletune::bench::Arguments arguments;
+  if (!idletune::bench::parse(argc, argv, arguments)) {
+    std::fputs(idletune::bench::kUsage, stderr);
+    return 2;
   }
   try {
-    return idletune::bench::run(tuning_seconds, state, rounds);
+    return idletune::bench::run(arguments);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "gemm_contest: %s\n", error.what());
     return 1;

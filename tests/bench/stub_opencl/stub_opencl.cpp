@@ -100,15 +100,22 @@ void run_gemm(const Object& kernel) {
   gemm.m = argument_of<int>(kernel, 0);
   gemm.n = argument_of<int>(kernel, 1);
   gemm.k = argument_of<int>(kernel, 2);
+  int next = 3;
+  if (kernel.is_sgemm) {
+    const int form = argument_of<int>(kernel, next++);
+    gemm.turned_a = (form & 1) != 0;
+    gemm.turned_b = (form & 2) != 0;
+  }
   float* memory[3];
-  for (int i = 0; i < 3; ++i) {
-    memory[i] = reinterpret_cast<float*>(data_of(object_of(argument_of<cl_mem>(kernel, 3 + i))));
+  for (float*& operand : memory) {
+    operand = reinterpret_cast<float*>(data_of(object_of(argument_of<cl_mem>(kernel, next++))));
   }
   gemm.a = memory[0];
   gemm.b = memory[1];
   gemm.c = memory[2];
-  gemm.alpha = argument_of<float>(kernel, 6);
-  gemm.beta = argument_of<float>(kernel, 7);
+  if (kernel.is_sgemm) ++next;  // the table
+  gemm.alpha = argument_of<float>(kernel, next++);
+  gemm.beta = argument_of<float>(kernel, next);
   idletune::bench::compute(gemm);
 }
 
@@ -309,7 +316,10 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t size, v
 
 cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* error) {
   auto kernel = create<cl_kernel>(enter(kCreateKernel), error, object_of(program));
-  if (kernel != nullptr) object_of(kernel)->is_gemm = idletune::bench::is_gemm(name);
+  if (kernel != nullptr) {
+    object_of(kernel)->is_sgemm = idletune::bench::is_sgemm(name);
+    object_of(kernel)->is_gemm = idletune::bench::is_gemm(name) || object_of(kernel)->is_sgemm;
+  }
   return kernel;
 }
 

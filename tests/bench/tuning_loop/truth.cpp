@@ -15,12 +15,12 @@
 namespace idletune::bench {
 namespace {
 
-constexpr std::size_t kBest = 6;    // rows of the history that may be the best of today
-constexpr std::size_t kRuns = 150;  // of each
+constexpr std::size_t kRuns = 150;  // of each configuration
 constexpr std::size_t kHistoryLimit = std::size_t{1} << 24;
 
 // The fastest configurations of the history, and the one that is asked for in front.
-std::vector<Configuration> contestants(const std::string& path, const Configuration& asked) {
+std::vector<Configuration> contestants(const std::string& path, const Configuration& asked,
+                                       std::size_t rows_at_most) {
   const History history = required(read_history(required(read_file(path, kHistoryLimit)), path));
   std::vector<std::size_t> rows;
   for (std::size_t row = 0; row < history.rows(); ++row) {
@@ -29,7 +29,7 @@ std::vector<Configuration> contestants(const std::string& path, const Configurat
   std::sort(rows.begin(), rows.end(),
             [&](auto a, auto b) { return history.run_time[a] < history.run_time[b]; });
   std::vector<Configuration> all{asked};
-  for (std::size_t i = 0; i < std::min(kBest, rows.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(rows_at_most, rows.size()); ++i) {
     all.push_back(history.configuration(rows[i]));
   }
   return all;
@@ -45,9 +45,9 @@ struct Contestant {
 }  // namespace
 
 Comparison compare_with_best(Device& device, const std::string& history,
-                             const Configuration& configuration) {
+                             const Configuration& configuration, std::size_t rows) {
   const auto package = required(KernelPackage::open(blur_package(), "blur"));
-  const std::vector<Configuration> configurations = contestants(history, configuration);
+  const std::vector<Configuration> configurations = contestants(history, configuration, rows);
   const auto in = required(device.allocate((kShape[0] + 4) * (kShape[1] + 4) * sizeof(float)));
   const auto out = required(device.allocate(kShape[0] * kShape[1] * sizeof(float)));
   const std::vector<std::uint8_t> zeros(in->size_bytes());

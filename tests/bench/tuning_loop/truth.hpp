@@ -16,9 +16,9 @@ struct Comparison {
   double above_best() const { return us / best_us - 1; }
 };
 
-// `history` was measured over the whole space; its fastest rows and the configuration run side by
-// side. Throws std::runtime_error.
+// `history` was measured over the whole space; its fastest `rows`, which may be the best of today,
+// and the configuration run side by side. Throws std::runtime_error.
 Comparison compare_with_best(Device& device, const std::string& history,
-                             const Configuration& configuration);
+                             const Configuration& configuration, std::size_t rows);
 
 }  // namespace idletune::bench

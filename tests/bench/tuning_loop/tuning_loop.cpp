@@ -101,7 +101,9 @@ class Player {
       tell(agent, kernel, running);
     }
     result_["helper_cpu_s"] = processor_seconds(RUSAGE_CHILDREN);
-    const Comparison comparison = compare_with_best(workplace.device(), options_.history, running);
+    // Each row is compiled anew: a run of seconds shows that this program works.
+    const Comparison comparison = compare_with_best(workplace.device(), options_.history, running,
+                                                    options_.seconds < 10 ? 1 : 6);
     result_["us"] = comparison.us;
     result_["best_us"] = comparison.best_us;
     result_["best"] = comparison.best;
