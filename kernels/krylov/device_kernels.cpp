@@ -13,15 +13,11 @@ const char* kind_name(Operation operation) {
     case Operation::axpby: return "VECTOR";
     case Operation::pointwise:
     case Operation::cg_step: return "KIND";
-    default: return "GROUP_PER_ROW";
+    default: return "LANES";
   }
 }
 
 }  // namespace
-
-bool same(const KernelVariant& a, const KernelVariant& b) {
-  return a.kind == b.kind && a.work_group == b.work_group && a.fused == b.fused;
-}
 
 bool DeviceKernels::has(Operation operation, KernelVariant variant) const {
   for (const Kept& kept : kept_) {
@@ -37,9 +33,12 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
   const KernelSource& source = kKernelSources[static_cast<std::size_t>(operation)];
   const std::string text = joined({kDialectText[0], kDialectText[1],
                                    operation < Operation::dot ? kRowLanesText : "", source.text});
+  const bool group_per_row = operation < Operation::dot && variant.kind == 1;
   const std::string options =
-      joined({"-DWG=", variant.work_group, " -D", kind_name(operation), "=", variant.kind,
-              " -DCG_SUMS=", variant.fused, precision_ == Precision::f64 ? " -DPRECISION=64" : ""});
+      joined({"-DWG=", variant.work_group, " -D", kind_name(operation), "=",
+              operation < Operation::dot ? variant.lanes() : variant.kind,
+              " -DGROUP_PER_ROW=", group_per_row ? 1 : 0, " -DCG_SUMS=", variant.fused,
+              precision_ == Precision::f64 ? " -DPRECISION=64" : ""});
   CompileRequest request;
   request.source = text;
   request.entry = source.entry;

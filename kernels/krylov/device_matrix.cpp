@@ -52,7 +52,8 @@ Status DeviceMatrix::upload(Span<const double> values) {
 std::size_t DeviceMatrix::groups(const KernelVariant& variant) const {
   const auto rows = static_cast<std::size_t>(stored_.rows);
   const auto group = static_cast<std::size_t>(variant.work_group);
-  return variant.kind != 0 ? rows : (rows + group - 1) / group;
+  if (variant.kind == 1) return rows;
+  return (rows * static_cast<std::size_t>(variant.lanes()) + group - 1) / group;
 }
 
 Status DeviceMatrix::multiply(DeviceKernels& kernels, KernelVariant variant, const Buffer& x,
@@ -73,6 +74,9 @@ Status DeviceMatrix::multiply(DeviceKernels& kernels, KernelVariant variant, con
     case SparseFormat::hyb:
       pass(stored_.width), pass(static_cast<std::int32_t>(stored_.row.size()));
       pass(row_->argument());
+      break;
+    case SparseFormat::sell:
+      pass(stored_.slots), pass(row_start_->argument()), pass(row_->argument());
       break;
   }
   pass((stored_.format == SparseFormat::dia ? offset_ : column_)->argument());

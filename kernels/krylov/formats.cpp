@@ -63,10 +63,39 @@ std::uint64_t entries_beyond(const SparsityPattern& pattern, std::int32_t width)
   return beyond;
 }
 
+// The rows of SELL as they stand: each kSortedRows of them by their length, the longest first.
+std::vector<std::int32_t> rows_by_length(const SparsityPattern& pattern) {
+  std::vector<std::uint64_t> keys;  // what is missing of the greatest length, and the row
+  keys.reserve(index(pattern.rows));
+  for (std::size_t row = 0; row < index(pattern.rows); ++row) {
+    keys.push_back((UINT64_C(0x7fffffff) - index(entries_of_row(pattern, row))) << 32 | row);
+  }
+  for (std::size_t begin = 0; begin < keys.size(); begin += index(kSortedRows)) {
+    const std::size_t end = std::min(keys.size(), begin + index(kSortedRows));
+    std::sort(&keys[begin], keys.data() + end);
+  }
+  std::vector<std::int32_t> rows(keys.size());
+  for (std::size_t i = 0; i < keys.size(); ++i) rows[i] = static_cast<std::int32_t>(keys[i]);
+  return rows;
+}
+
+// Slots before each slice, and of all.
+std::vector<std::uint64_t> slice_starts(const SparsityPattern& pattern,
+                                        const std::vector<std::int32_t>& sorted) {
+  std::vector<std::uint64_t> starts{0};
+  for (std::size_t place = 0; place < sorted.size(); place += index(kSliceRows)) {
+    const auto longest = index(entries_of_row(pattern, index(sorted[place])));
+    starts.push_back(starts.back() + longest * index(kSliceRows));
+  }
+  return starts;
+}
+
 // What each format is made of; how large follows from it.
 struct Layout {
   std::int32_t width = 0;
   std::vector<std::int32_t> diagonals;
+  std::vector<std::int32_t> sorted;   // SELL: row of each place
+  std::vector<std::uint64_t> starts;  // SELL: of slices
   std::uint64_t slots = 0;
   std::uint64_t indices = 0;
 };
@@ -102,6 +131,12 @@ Layout layout_of(const SparsityPattern& pattern, SparseFormat format) {
       layout.indices = layout.slots + rest;
       break;
     }
+    case SparseFormat::sell:
+      layout.sorted = rows_by_length(pattern);
+      layout.starts = slice_starts(pattern, layout.sorted);
+      layout.slots = layout.starts.back();
+      layout.indices = layout.slots + layout.starts.size() + rows;
+      break;
   }
   return layout;
 }
@@ -149,10 +184,30 @@ void fill_ell(const SparsityPattern& pattern, StoredPattern& stored) {
   }
 }
 
+void fill_sell(const SparsityPattern& pattern, Layout layout, StoredPattern& stored) {
+  for (const std::uint64_t start : layout.starts) {
+    stored.row_start.push_back(static_cast<std::int32_t>(start));
+  }
+  stored.column.assign(index(stored.slots), 0);
+  stored.slot.resize(pattern.entries());
+  for (std::size_t place = 0; place < layout.sorted.size(); ++place) {
+    const std::size_t row = index(layout.sorted[place]);
+    std::size_t slot = static_cast<std::size_t>(layout.starts[place / index(kSliceRows)]) +
+                       place % index(kSliceRows);
+    for (std::size_t k = index(pattern.row_start[row]); k < index(pattern.row_start[row + 1]);
+         ++k) {
+      stored.slot[k] = static_cast<std::int32_t>(slot);
+      stored.column[slot] = pattern.column[k];
+      slot += index(kSliceRows);
+    }
+  }
+  stored.row = std::move(layout.sorted);
+}
+
 }  // namespace
 
 const char* sparse_format_name(SparseFormat format) {
-  constexpr const char* kNames[kSparseFormats] = {"CSR", "COO", "DIA", "ELL", "HYB"};
+  constexpr const char* kNames[kSparseFormats] = {"CSR", "COO", "DIA", "ELL", "HYB", "SELL"};
   return kNames[static_cast<std::size_t>(format)];
 }
 
@@ -186,6 +241,7 @@ Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat forma
     case SparseFormat::dia: fill_dia(pattern, std::move(layout.diagonals), stored); break;
     case SparseFormat::ell:
     case SparseFormat::hyb: fill_ell(pattern, stored); break;
+    case SparseFormat::sell: fill_sell(pattern, std::move(layout), stored); break;
   }
   return stored;
 }
@@ -214,6 +270,17 @@ void add_slots(const StoredPattern& pattern, Span<const double> stored, Span<con
   }
 }
 
+void add_slices(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
+                Span<double> y) {
+  for (std::size_t place = 0; place < y.size(); ++place) {
+    const std::size_t slice = place / index(kSliceRows);
+    for (std::size_t k = index(pattern.row_start[slice]) + place % index(kSliceRows);
+         k < index(pattern.row_start[slice + 1]); k += index(kSliceRows)) {
+      y[index(pattern.row[place])] += stored[k] * x[index(pattern.column[k])];
+    }
+  }
+}
+
 void add_rows(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
               Span<double> y) {
   for (std::size_t row = 0; row < y.size(); ++row) {
@@ -231,6 +298,7 @@ void multiply(const StoredPattern& pattern, Span<const double> stored, Span<cons
   for (double& number : y) number = 0;
   if (pattern.format == SparseFormat::dia) return add_diagonals(pattern, stored, x, y);
   if (pattern.format == SparseFormat::csr) return add_rows(pattern, stored, x, y);
+  if (pattern.format == SparseFormat::sell) return add_slices(pattern, stored, x, y);
   add_slots(pattern, stored, x, y);  // COO has no regular part
 }
 

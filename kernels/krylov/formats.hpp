@@ -1,5 +1,6 @@
 // The forms that a sparse matrix is stored in for a product on a device, and how to get there.
-// Sources: Bell and Garland 2009 for COO, DIA, ELL and HYB (agent/bibliography.md).
+// Sources: Bell and Garland 2009 for COO, DIA, ELL and HYB, Kreutzer et al. 2014 for SELL-C-sigma
+// (agent/bibliography.md).
 #pragma once
 
 #include <cstddef>
@@ -13,20 +14,25 @@
 
 namespace idletune::krylov {
 
+inline constexpr std::int32_t kSliceRows = 32;        // of SELL; SLICE in spmv/spmv_sell.cl
+inline constexpr std::int32_t kSortedRows = 32 * 32;  // that SELL sorts together
+
 // The structure of a matrix in one format. Numbers go to slots; those without an entry hold 0.
 // Slots of DIA and ELL go down the columns (slot = i * rows + row, for the i-th diagonal or
-// entry), so that neighbouring rows are neighbours in memory.
+// entry), so that neighbouring rows are neighbours in memory; those of SELL do so in each slice of
+// kSliceRows places, the last of which may have places without a row.
 struct StoredPattern {
   SparseFormat format = SparseFormat::csr;
   std::int32_t rows = 0;
   std::int32_t columns = 0;
   std::int32_t width = 0;  // ELL, HYB: slots of each row; DIA: diagonals
   std::int32_t slots = 0;
-  std::vector<std::int32_t> row_start;  // CSR: [rows + 1]
-  std::vector<std::int32_t> row;        // COO: [slots]; HYB: of the slots behind rows * width
-  std::vector<std::int32_t> column;     // CSR, COO, ELL, HYB: [slots]; without an entry: 0
-  std::vector<std::int32_t> offset;     // DIA: column minus row, ascending; [width]
-  std::vector<std::int32_t> slot;       // of each entry of the CSR; empty: as they stand there
+  std::vector<std::int32_t> row_start;  // CSR: [rows + 1]; SELL: of slices, [slices + 1]
+  // COO: [slots]; HYB: of the slots behind rows * width; SELL: of each place, [rows]
+  std::vector<std::int32_t> row;
+  std::vector<std::int32_t> column;  // all but DIA: [slots]; without an entry: 0
+  std::vector<std::int32_t> offset;  // DIA: column minus row, ascending; [width]
+  std::vector<std::int32_t> slot;    // of each entry of the CSR; empty: as they stand there
 };
 
 // Bytes of a matrix in a format, without making it: indices of 4 and numbers of `number_bytes`.

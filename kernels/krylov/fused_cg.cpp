@@ -51,6 +51,7 @@ bool Iterations::steps_fused(CgState& cg) {
     cg.rz = sums[1];
     steps_.took(1e6 * seconds_since(begin));
     if (done(std::sqrt(cg.rr))) return true;
+    choose_steps();
   } while (fuses() && product_.fused_pairs() == pairs);
   return false;
 }

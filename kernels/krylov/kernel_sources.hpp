@@ -7,8 +7,19 @@
 namespace idletune::krylov {
 
 // Products first, in the order of SparseFormat.
-enum class Operation : std::uint8_t { csr, coo, dia, ell, hyb, dot, axpby, pointwise, cg_step };
-inline constexpr std::size_t kOperations = 9;
+enum class Operation : std::uint8_t {
+  csr,
+  coo,
+  dia,
+  ell,
+  hyb,
+  sell,
+  dot,
+  axpby,
+  pointwise,
+  cg_step
+};
+inline constexpr std::size_t kOperations = 10;
 
 struct KernelSource {
   const char* entry;

@@ -1,7 +1,8 @@
 // y = A x, the matrix in compressed rows. Row starts beyond the entries count as their end.
 // Tuning parameters:
 //   WG             work items of a group
-//   GROUP_PER_ROW  0: one work item per row; 1: one group per row, which adds up in local memory
+//   GROUP_PER_ROW  0: LANES per row; 1: one group per row, which adds up in local memory
+//   LANES          work items of a row, which add up in local memory where there are several
 
 KERNEL WORK_GROUP(WG, 1, 1)
 void spmv_csr(const int rows, const int entries, const GLOBAL int* RESTRICT row_start,

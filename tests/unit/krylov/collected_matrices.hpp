@@ -6,7 +6,9 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "kernels/krylov/sparse_matrix.hpp"
 #include "models/history/compression.hpp"
 #include "tests/unit/krylov/matrices.hpp"
 
@@ -27,6 +29,19 @@ inline krylov::MatrixMarket read_collected(const std::string& path) {
                            std::size_t{1} << 28, path, unpacked);
   REQUIRE(text.ok());
   return read_good(std::string(text->text), path);
+}
+
+struct System {
+  krylov::SparseMatrix matrix;
+  std::vector<double> b;  // the sums of the rows, so that x is all ones
+};
+
+inline System collected_system(const std::string& path) {
+  System system{read_collected(path).matrix, {}};
+  system.b.resize(static_cast<std::size_t>(system.matrix.pattern.rows));
+  krylov::multiply(system.matrix.pattern, system.matrix.values,
+                   std::vector<double>(system.b.size(), 1.0), system.b);
+  return system;
 }
 
 }  // namespace idletune::test

@@ -2,10 +2,15 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
+#include "kernels/krylov/product_check.hpp"
 #include "models/core/random.hpp"
 #include "tests/unit/krylov/matrices.hpp"
 
@@ -90,10 +95,43 @@ TEST_CASE("each format of a small matrix, by hand") {
   CHECK(numbers_of(rest, {1, 2, 3, 4, 5, 6, 7}) == Numbers{1, 3, 4, 7, 2, 0, 5, 0, 6});
 }
 
+TEST_CASE("slices are as wide as their longest row, and sorting is kept to its window") {
+  // 40 rows of one entry each, but for row 3 with three and row 39 with none.
+  SparsityPattern pattern = {40, 3, {0}, {}};
+  for (std::int32_t row = 0; row < 40; ++row) {
+    for (std::int32_t k = 0; k < (row == 3 ? 3 : row == 39 ? 0 : 1); ++k)
+      pattern.column.push_back(k);
+    pattern.row_start.push_back(static_cast<std::int32_t>(pattern.column.size()));
+  }
+  const StoredPattern sell = convert(pattern, SparseFormat::sell);
+  CHECK(sell.row_start == Indices{0, 3 * 32, 4 * 32});
+  CHECK(sell.row[0] == 3);
+  CHECK(sell.row[1] == 0);
+  CHECK(sell.row[4] == 4);
+  CHECK(sell.row[39] == 39);
+  CHECK(sell.slot[3] == 0);  // row 3's entries stand a slice apart
+  CHECK(sell.slot[4] == 32);
+  CHECK(sell.slot[5] == 64);
+  CHECK(sell.column[64] == 2);
+  // A long row of the second window stays there.
+  SparsityPattern long_one = {2000, 5, {0}, {}};
+  for (std::int32_t row = 0; row < 2000; ++row) {
+    for (std::int32_t k = 0; k < (row == 1999 ? 5 : 1); ++k) long_one.column.push_back(k);
+    long_one.row_start.push_back(static_cast<std::int32_t>(long_one.column.size()));
+  }
+  const StoredPattern windows = convert(long_one, SparseFormat::sell);
+  CHECK(windows.row[krylov::kSortedRows] == 1999);
+  CHECK(windows.slots == (2000 + 31) / 32 * 32 + 4 * 32);
+}
+
 TEST_CASE("products of all formats are those of the rows, also of rectangles") {
   Random random(5);
-  for (const auto& [rows, columns, chance] :
-       {std::tuple{1, 1, 1.0}, {30, 30, 0.1}, {17, 40, 0.3}, {40, 17, 0.05}, {25, 25, 0.0}}) {
+  for (const auto& [rows, columns, chance] : {std::tuple{1, 1, 1.0},
+                                              {30, 30, 0.1},
+                                              {17, 40, 0.3},
+                                              {40, 17, 0.05},
+                                              {25, 25, 0.0},
+                                              {1100, 3, 0.4}}) {
     const krylov::SparseMatrix matrix = random_matrix(rows, columns, chance, random);
     REQUIRE(krylov::check(matrix.pattern).ok());
     std::vector<double> x(static_cast<std::size_t>(columns));
@@ -112,6 +150,50 @@ TEST_CASE("products of all formats are those of the rows, also of rectangles") {
       CHECK(krylov::stored_bytes(matrix.pattern, format, 8) ==
             8 * static_cast<std::uint64_t>(stored.slots) + 4 * indices);
     }
+  }
+}
+
+TEST_CASE("faults that are put into a conversion are found by the check of products") {
+  Random random(11);
+  const krylov::SparseMatrix matrix = random_matrix(60, 40, 0.2, random);
+  std::vector<double> x(40);
+  for (double& number : x) number = 1 + random.uniform();
+  std::vector<double> y(60);
+  for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
+    const auto format = static_cast<SparseFormat>(i);
+    CAPTURE(krylov::sparse_format_name(format));
+    const StoredPattern right = convert(matrix.pattern, format);
+    const auto product_of = [&](const StoredPattern& stored) {
+      krylov::multiply(stored, numbers_of(stored, matrix.values), x, y);
+      return y;
+    };
+    const std::vector<double> expected = product_of(right);
+    CHECK(krylov::is_product(matrix, x, expected, true));
+    int found = 0;
+    for (int fault = 0; fault < 200; ++fault) {
+      // Two different numbers of one array change places; some places hold nothing.
+      StoredPattern wrong = right;
+      Indices* const arrays[] = {&wrong.row_start, &wrong.row, &wrong.column, &wrong.offset,
+                                 &wrong.slot};
+      Indices& array = *arrays[random.below(5)];
+      if (array.size() < 2) continue;
+      const auto first = static_cast<std::size_t>(random.below(array.size() - 1));
+      if (&array == &wrong.row_start) {
+        if (array[first] == array[first + 1] || first == 0) continue;
+        array[first] = array[first + 1];
+      } else {
+        const auto second = static_cast<std::size_t>(random.below(array.size()));
+        if (array[first] == array[second]) continue;
+        std::swap(array[first], array[second]);
+      }
+      double largest = 0;
+      const std::vector<double> got = product_of(wrong);
+      for (std::size_t k = 0; k < got.size(); ++k)
+        largest = std::max(largest, std::fabs(got[k] - expected[k]));
+      CHECK(krylov::is_product(matrix, x, got, true) == (largest < 1e-12));
+      found += largest < 1e-12 ? 0 : 1;
+    }
+    CHECK(found > 20);
   }
 }
 
