@@ -89,10 +89,19 @@ bool Iterations::step_apart(CgState& cg) {
   cg.rz = next;
   if (settled) steps_.took(1e6 * seconds_since(begin));
   if (done(std::sqrt(cg.rr))) return true;
-  if (steps_.running()) {
-    steps_.look_ahead(forecast_.outlook().low, 2e6 * product_.usual_trial_seconds());
-  }
+  choose_steps();
   return false;
+}
+
+// Which way CG's next step goes.
+void Iterations::choose_steps() {
+  if (steps_.settled(product_.converted())) return;
+  steps_.look_ahead(forecast_.outlook().low, 2e6 * product_.usual_trial_seconds(),
+                    product_.converted());
+  if (!product_.converted()) return;
+  product_.take(steps_.converted());
+  if (!steps_.running() && !steps_.converted())
+    product_.keep_rows(steps_.best_us(true), steps_.best_us(false));
 }
 
 // Saad 2003, algorithms 6.18 and 9.1.

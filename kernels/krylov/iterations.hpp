@@ -48,6 +48,7 @@ class Iterations {
   bool step_apart(CgState& cg);
   bool steps_fused(CgState& cg);
   bool fuses() const;
+  void choose_steps();
   bool fused_product(CgState& cg);
   bool is_positive(double pq, double rz);
 

@@ -30,7 +30,10 @@ using idletune::StatusCode;
 using idletune::krylov::Solver;
 
 static_assert(IDLETUNE_KRYLOV_GMRES == static_cast<int>(idletune::krylov::Method::gmres) &&
-                  IDLETUNE_KRYLOV_F64 == static_cast<int>(idletune::krylov::Precision::f64) &&
+                  IDLETUNE_KRYLOV_MIXED == static_cast<int>(idletune::krylov::Precision::mixed) &&
+                  IDLETUNE_KRYLOV_CHOOSE_ALWAYS ==
+                      static_cast<int>(idletune::krylov::Choosing::always) &&
+                  IDLETUNE_KRYLOV_STEPS_FUSED == static_cast<int>(idletune::krylov::Steps::fused) &&
                   IDLETUNE_KRYLOV_OVERFLOW == static_cast<int>(idletune::krylov::Ended::overflow),
               "the numbers of C follow those of C++");
 
@@ -65,34 +68,110 @@ idletune::krylov::SparseMatrix matrix_of(std::int32_t rows, std::int32_t columns
   return matrix;
 }
 
+template <class E>
+bool is_one(E value, E last) {
+  return value >= 0 && value <= last;
+}
+
+const char* what_is_wrong(const idletune_krylov_setup& setup) {
+  if (!is_one(setup.precision, IDLETUNE_KRYLOV_MIXED))
+    return "precision is none, expected one of idletune_krylov_precision";
+  if (!is_one(setup.choosing, IDLETUNE_KRYLOV_CHOOSE_ALWAYS))
+    return "choosing is none, expected one of idletune_krylov_choosing";
+  if (!is_one(setup.steps, IDLETUNE_KRYLOV_STEPS_FUSED))
+    return "steps are none, expected one of idletune_krylov_steps";
+  if (setup.format >= static_cast<int>(idletune::krylov::kSparseFormats))
+    return "format is none, expected the number of one, or less than 0";
+  return setup.model == nullptr && setup.model_bytes > 0 ? "model is NULL" : nullptr;
+}
+
+idletune::krylov::SolverOptions options_of(const idletune_krylov_setup& setup) {
+  idletune::krylov::SolverOptions options;
+  options.precision = static_cast<idletune::krylov::Precision>(setup.precision);
+  options.choosing = static_cast<idletune::krylov::Choosing>(setup.choosing);
+  options.steps = static_cast<idletune::krylov::Steps>(setup.steps);
+  options.fixed_format = setup.format >= 0;
+  if (options.fixed_format)
+    options.format = static_cast<idletune::krylov::SparseFormat>(setup.format);
+  options.format_limit_bytes = setup.format_limit_bytes;
+  options.model = {static_cast<const std::uint8_t*>(setup.model), setup.model_bytes};
+  if (setup.memory_folder != nullptr) options.memory_folder = setup.memory_folder;
+  return options;
+}
+
 }  // namespace
 
 idletune_krylov_options idletune_krylov_defaults(void) {
-  return {IDLETUNE_KRYLOV_CG, 0, 1e-8, 10000, 30, 0};
+  return {IDLETUNE_KRYLOV_CG, 0, 1e-8, 10000, 30, -1};
+}
+
+idletune_krylov_setup idletune_krylov_usual_setup(void) {
+  const idletune::krylov::SolverOptions usual;
+  return {IDLETUNE_KRYLOV_F64,
+          IDLETUNE_KRYLOV_CHOOSE_WHEN_PAYS,
+          IDLETUNE_KRYLOV_STEPS_FASTER,
+          -1,
+          usual.format_limit_bytes,
+          nullptr,
+          0,
+          nullptr};
 }
 
 idletune_status idletune_krylov_open(idletune_device* device, idletune_krylov_precision precision,
                                      int32_t rows, int32_t columns, const int32_t* row_start,
                                      const int32_t* column, const double* values,
                                      idletune_krylov** krylov) {
+  idletune_krylov_setup setup = idletune_krylov_usual_setup();
+  setup.precision = precision;
+  return idletune_krylov_open_with(device, &setup, rows, columns, row_start, column, values,
+                                   krylov);
+}
+
+idletune_status idletune_krylov_open_with(idletune_device* device,
+                                          const idletune_krylov_setup* setup, int32_t rows,
+                                          int32_t columns, const int32_t* row_start,
+                                          const int32_t* column, const double* values,
+                                          idletune_krylov** krylov) {
   if (device == nullptr) return refused("device is NULL");
-  if (krylov == nullptr || row_start == nullptr) return refused("krylov or row_start is NULL");
+  if (krylov == nullptr || row_start == nullptr || setup == nullptr) {
+    return refused("krylov, row_start or setup is NULL");
+  }
   *krylov = nullptr;
   if (rows < 0 || columns < 0) return refused("a matrix of negative size");
   if (row_start[rows] > 0 && (column == nullptr || values == nullptr)) {
     return refused("column or values is NULL");
   }
+  const char* const wrong = what_is_wrong(*setup);
+  if (wrong != nullptr) return refused(wrong);
   idletune::Device& opened = idletune::device_of(device);
   auto queue = queue_of(opened);
   if (!queue.ok()) return reported(queue.status());
   auto matrix = matrix_of(rows, columns, row_start, column, values);
   const std::size_t entries = matrix.values.size();
-  idletune::krylov::SolverOptions options;
-  options.precision = static_cast<idletune::krylov::Precision>(precision);
-  auto solver = Solver::make(opened, **queue, std::move(matrix), options);
+  auto solver = Solver::make(opened, **queue, std::move(matrix), options_of(*setup));
   if (!solver.ok()) return reported(solver.status());
   *krylov = new idletune_krylov{std::move(*queue), static_cast<std::size_t>(rows),
                                 static_cast<std::size_t>(columns), entries, std::move(*solver)};
+  return IDLETUNE_OK;
+}
+
+idletune_status idletune_krylov_chosen(const idletune_krylov* krylov,
+                                       idletune_krylov_choice* choice) {
+  if (krylov == nullptr || choice == nullptr) return refused("krylov or choice is NULL");
+  const idletune::krylov::Chosen chosen = krylov->solver.chosen();
+  const idletune::krylov::Conversion& conversion = krylov->solver.conversion();
+  *choice = {sparse_format_name(chosen.format),
+             chosen.group_per_row ? 1 : 0,
+             chosen.work_group,
+             chosen.predicted_us,
+             chosen.measured_us,
+             krylov->solver.csr_us(),
+             verdict_name(conversion.verdict),
+             conversion.cost_ms,
+             conversion.break_even_iterations,
+             conversion.left_low,
+             conversion.left_expected,
+             conversion.reason.c_str()};
   return IDLETUNE_OK;
 }
 

@@ -18,7 +18,7 @@ double slots_of(const SparsityPattern& pattern, SparseFormat format) {
 }
 
 KernelVariant variant_of(const ProductCandidate& candidate) {
-  return {candidate.group_per_row ? 1 : 0, static_cast<std::int32_t>(candidate.work_group)};
+  return {candidate.kernel, static_cast<std::int32_t>(candidate.work_group)};
 }
 
 }  // namespace
@@ -29,6 +29,7 @@ Status ModelChoice::open(Bytes model, const DeviceKernels& kernels) {
   if (times.code() == StatusCode::not_found) return {};
   if (!times.ok()) return times.status();
   times_ = std::move(*times);
+  expected_.reserve(times_.size());
   return {};
 }
 
@@ -38,8 +39,15 @@ void ModelChoice::look_at(const SparsityPattern& pattern) {
   for (std::size_t f = 0; f < kSparseFormats; ++f) {
     const auto format = static_cast<SparseFormat>(f);
     inputs[f] = product_inputs(features, slots_of(pattern, format));
+  }
+  choose(inputs);
+}
+
+void ModelChoice::choose(const ProductInputs (&inputs)[kSparseFormats]) {
+  for (std::size_t f = 0; f < kSparseFormats; ++f) {
     conversion_us_[f] = times_.conversion_us(static_cast<std::uint8_t>(f), inputs[f]);
   }
+  expected_.clear();
   for (std::size_t i = 0; i < times_.size(); ++i) {
     const ProductCandidate candidate = times_.candidate(i);
     if (candidate.format >= kSparseFormats) continue;  // of a later version
@@ -61,8 +69,10 @@ double ModelChoice::product_us(SparseFormat format, KernelVariant variant) const
 }
 
 double ModelChoice::best_us(SparseFormat format) const {
-  const std::vector<KernelVariant> best = fastest(format, 1);
-  return best.empty() ? 0 : product_us(format, best[0]);
+  for (const Expected& expected : expected_) {
+    if (expected.candidate.format == static_cast<std::uint8_t>(format)) return expected.us;
+  }
+  return 0;
 }
 
 double ModelChoice::conversion_us(SparseFormat format) const {

@@ -19,6 +19,8 @@ class ModelChoice {
   // Computes the matrix's features: some passes over its entries. Only then anything is predicted.
   void look_at(const SparsityPattern& pattern);
   bool looked() const { return looked_; }
+  // The same from what is known of the matrix. No allocation.
+  void choose(const ProductInputs (&inputs)[kSparseFormats]);
 
   // Microseconds; 0: nothing is predicted.
   double product_us(SparseFormat format, KernelVariant variant) const;

@@ -11,22 +11,19 @@
 
 #include "kernels/krylov/device_kernels.hpp"
 #include "kernels/krylov/device_matrix.hpp"
-#include "kernels/krylov/kernel_race.hpp"
 #include "kernels/krylov/model_choice.hpp"
+#include "kernels/krylov/product_choice.hpp"
 
 namespace idletune::krylov {
-
-// Products still to come, as expected, and at the pessimistic end.
-struct Outlook {
-  double low = 0;
-  double expected = 0;
-};
 
 class Product {
  public:
   // `matrix` must outlive it.
   Product(DeviceKernels& kernels, ApplicationQueue& queue, const SparseMatrix& matrix,
           const SolverOptions& options);
+  // What an earlier process found out; before start().
+  void remember(const SolveMemory& memory) { choice_.remember(memory); }
+  SolveMemory memory(std::uint32_t iterations) const { return choice_.memory(iterations); }
   // Puts the matrix onto the device and compiles its first kernel.
   Status start();
   // The numbers of the matrix have changed.
@@ -37,51 +34,37 @@ class Product {
   // run or is wrong.
   Result<bool> multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y);
   std::size_t fused_pairs() const { return form().groups(fused_kernel()); }
-  bool settled() const { return !race().running(); }  // the next product is not measured
-  double usual_trial_seconds() const { return trials_ > 0 ? trial_seconds_ / trials_ : 0; }
+  bool settled() const { return !choice_.race().running(); }  // the next product is not measured
+  double usual_trial_seconds() const { return choice_.usual_trial_seconds(); }
+  // Of several formats, as ProductChoice has them.
+  bool converted() const { return choice_.is_converted(); }
+  void take(bool converted) { choice_.take(converted); }
+  void keep_rows(double us, double csr_us) { choice_.keep_rows(us, csr_us); }
   // Between two iterations: whether the next kernel is tried, or another format taken.
   Status look_ahead(const Outlook& outlook);
 
   Chosen chosen(bool fused) const;
-  double csr_us() const { return races_[0].best_us(); }
-  const Conversion& conversion() const { return conversion_; }
+  double csr_us() const { return choice_.csr_us(); }
+  const Conversion& conversion() const { return choice_.conversion(); }
   double tuning_seconds() const { return tuning_seconds_; }
 
  private:
-  KernelRace& race() { return races_[static_cast<std::size_t>(active_)]; }
-  const KernelRace& race() const { return races_[static_cast<std::size_t>(active_)]; }
-  DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(active_)]; }
+  DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(choice_.active())]; }
   KernelVariant fused_kernel() const;
   Status put(SparseFormat format);
   Status measured(const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);
-  void consult_model(const Outlook& outlook);
-  void go_on(const Outlook& outlook);
-  void size_formats();
-  std::size_t best_format() const;
-  Status think_of_conversion(const Outlook& outlook);
-  Status convert(SparseFormat format, const Outlook& outlook);
-  void judge_conversion();
+  void compute_sizes();
+  Status convert();
 
   DeviceKernels& kernels_;
   ApplicationQueue& queue_;
   const SparseMatrix& matrix_;
   SolverOptions options_;
   ModelChoice model_;
-  SparseFormat active_ = SparseFormat::csr;
+  ProductChoice choice_;
   std::array<std::unique_ptr<DeviceMatrix>, kSparseFormats> forms_;
-  std::array<KernelRace, kSparseFormats> races_;
-  std::array<double, kSparseFormats> predicted_us_{};
-  std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
-  Conversion conversion_;
-  bool decided_ = false;       // nothing more is converted
-  bool sized_ = false;         // predicted_us_ is known
-  double upload_seconds_ = 0;  // of the CSR
   double tuning_seconds_ = 0;
-  double trial_seconds_ = 0;  // of those, in trials of kernels
-  std::uint32_t trials_ = 0;
-  std::uint32_t products_ = 0;
-  double most_expected_ = 0;  // products still to come, at least, at any time so far
   SparseFormat fused_format_ = SparseFormat::csr;  // of the fused kernel that was checked
   KernelVariant fused_kernel_{0, 0, 0};
   std::vector<double> host_x_, host_y_;

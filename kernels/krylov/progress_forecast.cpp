@@ -25,7 +25,8 @@ void ProgressForecast::add(double residual) {
 }
 
 // The rate of the later half goes on, or at the lower end that of its steepest quarter. Where the
-// residual does not fall, there are as many iterations left as there were.
+// residual does not fall, there are as many iterations left as there were. No more than those, or
+// than the solve before took, are reckoned with: residuals often fall late and then at once.
 Outlook ProgressForecast::of_this_solve() const {
   const std::size_t count = logs_.size();
   const auto done = static_cast<double>(count);
@@ -42,7 +43,7 @@ Outlook ProgressForecast::of_this_solve() const {
   }
   const double way = std::max(0.0, static_cast<double>(logs_.back()) - log_target_);
   const double rate = fall(logs_, half, count - 1);
-  const double low = steepest > 0 ? way / steepest : done;
+  const double low = std::min(steepest > 0 ? way / steepest : done, std::max(done, usual_ - done));
   const double expected = rate > 0 ? way / rate : std::max(done, low);
   return {std::min(low, most_left), std::min(expected, most_left)};
 }

@@ -4,9 +4,13 @@
 #include <cstdint>
 #include <vector>
 
-#include "kernels/krylov/product.hpp"
+#include "kernels/krylov/product_choice.hpp"
 
 namespace idletune::krylov {
+
+// How many solves of the same structure are expected behind this one: as many as the application
+// says, or where it does not (less than 0) as many as there were.
+inline double solves_reckoned_with(double said, double done) { return said >= 0 ? said : done; }
 
 class ProgressForecast {
  public:

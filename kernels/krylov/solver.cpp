@@ -8,6 +8,7 @@
 #include "kernels/krylov/device_vectors.hpp"
 #include "kernels/krylov/iterations.hpp"
 #include "kernels/krylov/product.hpp"
+#include "kernels/krylov/solve_memory.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
 #include "kernels/krylov/stopwatch.hpp"
 #include "kernels/krylov/system_check.hpp"
@@ -16,6 +17,11 @@ namespace idletune::krylov {
 namespace {
 
 constexpr double kStagnated = 1.05;  // true residual over the tolerance: more than rounding
+// Of mixed precision: how far a correction goes at most, and how much of the residual one that gets
+// anywhere may leave.
+constexpr double kCorrection = 1e-4;
+constexpr double kShortCorrection = 0.1;  // once that has failed
+constexpr double kLeastCorrection = 0.5;
 
 double norm_of(Span<const double> values) {
   double largest = 0;
@@ -26,6 +32,10 @@ double norm_of(Span<const double> values) {
   return largest * std::sqrt(sum);
 }
 
+Precision on_device(Precision precision) {
+  return precision == Precision::f64 ? Precision::f64 : Precision::f32;
+}
+
 Status check_options(const SolveOptions& options) {
   if (!(options.tolerance > 0)) {
     return {StatusCode::invalid_argument, "tolerance: expected a number above 0"};
@@ -33,11 +43,30 @@ Status check_options(const SolveOptions& options) {
   if (options.restart < 1 || options.restart > 1000) {
     return {StatusCode::invalid_argument, {"restart: ", options.restart, ", expected 1 to 1000"}};
   }
-  if (!(options.solves_to_come >= 0)) {
-    return {StatusCode::invalid_argument, "solves_to_come: expected a number of at least 0"};
+  if (std::isnan(options.solves_to_come)) {
+    return {StatusCode::invalid_argument, "solves_to_come: expected a number"};
   }
   return {};
 }
+
+// What ended a single correction ends the whole where that gets no further.
+Status ends(Ended how, const char* why, SolveReport& report) {
+  const bool told = report.ended == Ended::breakdown || report.ended == Ended::overflow;
+  if (how == Ended::stagnated && told) return {};
+  report.ended = how;
+  report.reason = why;
+  return {};
+}
+
+// Who calls back during corrections: with the residual as a share of the norm of b itself.
+struct ScaledProgress {
+  const SolveOptions& options;
+  double scale;
+  static void call(void* user, std::uint32_t iteration, double residual) {
+    const auto& self = *static_cast<ScaledProgress*>(user);
+    self.options.progress(self.options.user, iteration, residual * self.scale);
+  }
+};
 
 }  // namespace
 
@@ -57,7 +86,7 @@ class Solver::State {
   State(Device& device, ApplicationQueue& queue, SparseMatrix matrix, const SolverOptions& options)
       : options_(options),
         matrix_(std::move(matrix)),
-        kernels_(device, options.precision),
+        kernels_(device, on_device(options.precision)),
         product_(kernels_, queue, matrix_, options),
         vectors_(kernels_, queue, static_cast<std::size_t>(matrix_.pattern.rows)),
         inputs_(kernels_, queue, static_cast<std::size_t>(matrix_.pattern.columns)),
@@ -72,9 +101,17 @@ class Solver::State {
  private:
   Status check_system(Span<const double> b, Span<const double> x, const SolveOptions& options);
   Status prepare(Span<const double> b, Span<const double> x, const SolveOptions& options);
-  Status iterate(const SolveOptions& options, double norm, SolveReport& report);
+  // From `x_`, with a right-hand side of this norm, while that of the residual is above
+  // options.tolerance of it; the whole solve ends at `target` of it.
+  Status iterate(const SolveOptions& options, double norm, double target, SolveReport& report);
+  Status solve_once(Span<const double> b, Span<double> x, double norm, double target,
+                    const SolveOptions& options, SolveReport& report);
+  Status refine(Span<const double> b, Span<double> x, double norm, const SolveOptions& options,
+                SolveReport& report);
+  void subtract_product(Span<const double> b, Span<const double> x, std::vector<double>& rest);
   void finish(Span<const double> b, Span<const double> x, double norm, const SolveOptions& options,
               SolveReport& report);
+  bool is_mixed() const { return options_.precision == Precision::mixed; }
 
   SolverOptions options_;
   SparseMatrix matrix_;
@@ -87,6 +124,8 @@ class Solver::State {
   bool symmetric_ = false;  // known to be
   bool diagonal_known_ = false;
   double usual_iterations_ = 0;
+  double solves_ = 0;
+  MemoryFile memory_;
   double setup_seconds_ = 0;
 };
 
@@ -94,7 +133,14 @@ Status Solver::State::start() {
   const Clock::time_point begin = Clock::now();
   Status status = check(matrix_.pattern);
   if (status.ok()) status = check_values(matrix_.pattern, matrix_.values, options_.precision);
-  if (status.ok()) status = product_.start();
+  if (!status.ok()) return status;
+  memory_.open(options_.memory_folder, kernels_.device().info(), kernels_.number_bytes(),
+               matrix_.pattern);
+  if (memory_.known()) {
+    usual_iterations_ = memory_.memory().iterations;
+    product_.remember(memory_.memory());
+  }
+  status = product_.start();
   setup_seconds_ = seconds_since(begin);
   return status;
 }
@@ -124,8 +170,9 @@ Status Solver::State::check_system(Span<const double> b, Span<const double> x,
             {"b has ", b.size(), " and x ", x.size(), " numbers, expected ", rows}};
   }
   Status status = check_options(options);
-  if (status.ok()) status = check_numbers(b, options_.precision, "b");
-  if (status.ok()) status = check_numbers(x, options_.precision, "x");
+  const Precision precision = is_mixed() ? Precision::f64 : options_.precision;
+  if (status.ok()) status = check_numbers(b, precision, "b");
+  if (status.ok()) status = check_numbers(x, precision, "x");
   if (status.ok() && options.method == Method::cg && !symmetric_) {
     status = check_symmetric(matrix_);
     symmetric_ = status.ok();
@@ -152,9 +199,12 @@ Status Solver::State::prepare(Span<const double> b, Span<const double> x,
   return vectors_.status();
 }
 
-Status Solver::State::iterate(const SolveOptions& options, double norm, SolveReport& report) {
-  const ProgressForecast forecast(options.tolerance * norm, options.max_iterations,
-                                  usual_iterations_, options.solves_to_come);
+Status Solver::State::iterate(const SolveOptions& options, double norm, double target,
+                              SolveReport& report) {
+  const double done = report.iterations;
+  const ProgressForecast forecast(target * norm, options.max_iterations - done,
+                                  std::max(0.0, usual_iterations_ - done),
+                                  solves_reckoned_with(options.solves_to_come, solves_));
   const bool jacobi = options.preconditioner == Preconditioner::jacobi;
   Iterations iterations(vectors_, product_, jacobi ? diagonal_.get() : nullptr, options, norm,
                         forecast, steps_, report);
@@ -164,6 +214,63 @@ Status Solver::State::iterate(const SolveOptions& options, double norm, SolveRep
     case Method::gmres: return iterations.gmres(*b_, *x_);
   }
   return {StatusCode::internal, "no such method"};
+}
+
+void Solver::State::subtract_product(Span<const double> b, Span<const double> x,
+                                     std::vector<double>& rest) {
+  rest.resize(x.size());
+  krylov::multiply(matrix_.pattern, matrix_.values, x, rest);
+  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = b[i] - rest[i];
+}
+
+Status Solver::State::solve_once(Span<const double> b, Span<double> x, double norm, double target,
+                                 const SolveOptions& options, SolveReport& report) {
+  Status status = prepare(b, x, options);
+  if (status.ok()) status = iterate(options, norm, target, report);
+  if (!status.ok()) return status;
+  vectors_.get(*x_, x);
+  return vectors_.status();
+}
+
+// Iterative refinement: x += the solution, in single precision, of A d = b - A x.
+Status Solver::State::refine(Span<const double> b, Span<double> x, double norm,
+                             const SolveOptions& options, SolveReport& report) {
+  std::vector<double> rest, correction(x.size()), kept;
+  subtract_product(b, x, rest);
+  double size = norm_of(rest);
+  double reach = kCorrection;
+  bool moves = true;
+  for (;;) {
+    report.residual = size / norm;
+    if (report.residual <= options.tolerance) return ends(Ended::converged, "", report);
+    if (report.iterations >= options.max_iterations)
+      return ends(Ended::limit_reached, "the limit of iterations was reached", report);
+    if (!moves && reach == kShortCorrection)
+      return ends(Ended::stagnated, "corrections in single precision do not help any more", report);
+    if (!moves) reach = kShortCorrection;  // where rounding has made the matrix indefinite
+    for (double& number : rest) number /= size;
+    std::fill(correction.begin(), correction.end(), 0.0);
+    ScaledProgress progress{options, size / norm};
+    SolveOptions single = options;
+    const double target = options.tolerance / report.residual;
+    single.tolerance = std::max(reach, 0.5 * target);
+    single.user = &progress;
+    if (options.progress != nullptr) single.progress = ScaledProgress::call;
+    Status status = solve_once(rest, correction, 1, target, single, report);
+    if (!status.ok()) return status;
+    ++report.refinements;
+    kept.assign(x.begin(), x.end());
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] += size * correction[i];
+    subtract_product(b, x, rest);
+    const double left = norm_of(rest);
+    moves = left <= kLeastCorrection * size;
+    if (left < size) {
+      size = left;
+    } else {
+      std::copy(kept.begin(), kept.end(), x.begin());
+      subtract_product(b, x, rest);
+    }
+  }
 }
 
 void Solver::State::finish(Span<const double> b, Span<const double> x, double norm,
@@ -179,6 +286,9 @@ void Solver::State::finish(Span<const double> b, Span<const double> x, double no
         "preconditioner is needed";
   }
   usual_iterations_ = report.iterations;
+  ++solves_;
+  if (report.iterations > 0) memory_.keep(product_.memory(report.iterations));
+  report.memory = memory_.note();
 }
 
 Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
@@ -195,11 +305,9 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
     const Clock::time_point begin = Clock::now();
     const double tuned_before = product_.tuning_seconds();
     const double compiled_before = kernels_.compile_seconds();
-    status = prepare(b, x, options);
-    if (status.ok()) status = iterate(options, norm, report);
+    status = is_mixed() ? refine(b, x, norm, options, report)
+                        : solve_once(b, x, norm, options.tolerance, options, report);
     if (!status.ok()) return status;
-    vectors_.get(*x_, x);
-    if (!vectors_.status().ok()) return vectors_.status();
     report.solve_seconds = seconds_since(begin);
     report.tuning_seconds = std::max(product_.tuning_seconds() - tuned_before,
                                      kernels_.compile_seconds() - compiled_before);

@@ -1,4 +1,6 @@
-// Whether CG runs faster with its steps fused into two kernels: both ways run some iterations.
+// Which way CG iterates: steps apart or fused, with CSR or with the format that was converted to.
+// Each way runs some iterations, and what counts is a whole one: the format with the faster product
+// need not be the one whose fused steps are faster.
 #pragma once
 
 #include <cstdint>
@@ -9,30 +11,42 @@ namespace idletune::krylov {
 
 class StepRace {
  public:
-  explicit StepRace(const SolverOptions& options)
-      : fused_(options.steps == Steps::fused),
-        always_(options.choosing == Choosing::always),
-        over_(options.steps != Steps::faster || options.choosing == Choosing::none) {}
+  explicit StepRace(const SolverOptions& options);
   bool running() const { return !over_; }
+  // Whether look_ahead() would change nothing.
+  bool settled(bool other_format) const { return over_ && other_format == other_; }
   // How the next step runs.
   bool fused() const { return fused_; }
+  bool converted() const { return converted_; }
   // After a step: how it ran.
   void took(double microseconds);
-  // Fused steps cannot be had.
+  // Fused steps cannot be had in this format.
   void refuse();
-  // What to reckon with before another step apart: iterations left, and the price of trying fused
-  // ones.
-  void look_ahead(double iterations_left, double price_us);
+  // Between two steps: iterations left, the price of trying fused ones, and whether there is a
+  // format that was converted to, which the product has just taken where there was none before.
+  void look_ahead(double iterations_left, double price_us, bool other_format);
+  double best_us(bool converted) const;  // 0: not measured
 
  private:
-  double fastest() const;  // of the last four
+  struct Way {
+    float last[16] = {};     // microseconds; the kernels of products may have changed before
+    std::uint32_t runs = 0;  // the first is not counted
+    bool allowed = false;
+    bool measured() const;
+    double median() const;  // 0: not measured, or not allowed
+  };
+  Way& way(bool converted, bool fused) { return ways_[converted ? 1 : 0][fused ? 1 : 0]; }
+  bool there(bool converted) const { return other_ || !converted; }
+  double best_us() const;
+  bool try_next(double iterations_left, double price_us);
 
   bool fused_;
   bool always_;
+  bool never_;
   bool over_;
-  std::uint32_t runs_ = 0;  // of the way that runs
-  double last_[4] = {};     // microseconds; the kernels of products may have changed before
-  double apart_us_ = 0;
+  bool converted_ = false;
+  bool other_ = false;
+  Way ways_[2][2];
 };
 
 }  // namespace idletune::krylov

@@ -21,14 +21,14 @@ const char* expected(Precision precision) {
                                      : "expected a finite number of single precision";
 }
 
-std::size_t index(std::int32_t value) { return static_cast<std::size_t>(value); }
+std::size_t index_of(std::int32_t value) { return static_cast<std::size_t>(value); }
 
 // The entry of a row in a column; entries() if there is none.
 std::size_t find_entry(const SparsityPattern& pattern, std::size_t row, std::size_t column) {
   const auto begin = pattern.column.begin() + pattern.row_start[row];
   const auto end = pattern.column.begin() + pattern.row_start[row + 1];
   const auto found = std::lower_bound(begin, end, static_cast<std::int32_t>(column));
-  if (found == end || index(*found) != column) return pattern.entries();
+  if (found == end || index_of(*found) != column) return pattern.entries();
   return static_cast<std::size_t>(found - pattern.column.begin());
 }
 
@@ -51,7 +51,7 @@ Status check_values(const SparsityPattern& pattern, Span<const double> values,
   }
   std::size_t row = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
-    while (index(pattern.row_start[row + 1]) <= k) ++row;
+    while (index_of(pattern.row_start[row + 1]) <= k) ++row;
     if (holds(values[k], precision)) continue;
     return {StatusCode::invalid_argument,
             {"matrix, row ", row, ", column ", pattern.column[k], ": not a number in range; ",
@@ -62,10 +62,10 @@ Status check_values(const SparsityPattern& pattern, Span<const double> values,
 
 Status check_symmetric(const SparseMatrix& matrix) {
   const SparsityPattern& pattern = matrix.pattern;
-  for (std::size_t row = 0; row < index(pattern.rows); ++row) {
-    for (std::size_t k = index(pattern.row_start[row]); k < index(pattern.row_start[row + 1]);
+  for (std::size_t row = 0; row < index_of(pattern.rows); ++row) {
+    for (std::size_t k = index_of(pattern.row_start[row]); k < index_of(pattern.row_start[row + 1]);
          ++k) {
-      const std::size_t column = index(pattern.column[k]);
+      const std::size_t column = index_of(pattern.column[k]);
       if (column == row) continue;
       const std::size_t other = find_entry(pattern, column, row);
       const double value = matrix.values[k];
@@ -81,7 +81,7 @@ Status check_symmetric(const SparseMatrix& matrix) {
 }
 
 Result<std::vector<double>> reciprocal_diagonal(const SparseMatrix& matrix) {
-  std::vector<double> reciprocals(index(matrix.pattern.rows));
+  std::vector<double> reciprocals(index_of(matrix.pattern.rows));
   for (std::size_t row = 0; row < reciprocals.size(); ++row) {
     const std::size_t k = find_entry(matrix.pattern, row, row);
     const bool missing = k == matrix.pattern.entries();

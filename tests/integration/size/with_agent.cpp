@@ -7,6 +7,9 @@
 #ifdef WITH_FOREST
 #include <idletune/learning.hpp>
 #endif
+#ifdef WITH_KRYLOV
+#include <idletune/krylov.hpp>
+#endif
 #ifdef WITH_CUDA
 #include <idletune/cuda.hpp>
 #endif
@@ -32,6 +35,13 @@ int main(int argc, char** argv) {
   if (!kernel) return 1;
   auto buffer = (*device)->allocate(1 << 20);
   if (!buffer) return 1;
+#ifdef WITH_KRYLOV
+  auto queue = idletune::opencl::application_queue(**device);
+  if (!queue) return 1;
+  auto solver = idletune::krylov::Solver::make(**device, **queue, {{1, 1, {0, 1}, {0}}, {2.0}}, {});
+  std::vector<double> solution(1);
+  if (!solver || !solver->solve(std::vector<double>(1, 1.0), solution, {})) return 1;
+#endif
   const idletune::Argument memory = (*buffer)->argument();
   if (!agent->start_background().ok()) return 1;
   const auto launched = kernel->launch({64, 64, 64}, {memory, memory, memory, 1.0f, 0.0f});

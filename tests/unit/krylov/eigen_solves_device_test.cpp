@@ -2,17 +2,13 @@
 // end wherever the other one comes to an end.
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <idletune/krylov.hpp>
 
-#include "kernels/krylov/sparse_matrix.hpp"
 #include "tests/unit/krylov/collected_matrices.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
 #include "tests/unit/skip.hpp"
@@ -25,23 +21,13 @@ namespace {
 
 using namespace idletune;
 using namespace idletune::krylov;
+using test::collected_system;
 using test::open_subject;
+using test::Solved;
 using test::Subject;
+using test::System;
 using Vector = std::vector<double>;
 using EigenMatrix = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>;
-
-struct System {
-  SparseMatrix matrix;
-  Vector b;  // the rows' sums
-};
-
-System collected(const std::string& path) {
-  System system{test::read_collected(path).matrix, {}};
-  system.b.resize(static_cast<std::size_t>(system.matrix.pattern.rows));
-  krylov::multiply(system.matrix.pattern, system.matrix.values, Vector(system.b.size(), 1.0),
-                   system.b);
-  return system;
-}
 
 EigenMatrix in_eigen(const SparseMatrix& matrix) {
   const SparsityPattern& pattern = matrix.pattern;
@@ -59,30 +45,10 @@ double residual_after(EigenSolver& solver, const Vector& b, Eigen::Index iterati
   return solver.error();
 }
 
-void keep_residual(void* user, std::uint32_t iteration, double residual) {
-  auto& history = *static_cast<Vector*>(user);
-  history.resize(iteration);
-  history.push_back(residual);
-}
-
-struct Solved {
-  Vector x;
-  Vector history;
-  SolveReport report;
-};
-
 Solved solve(const Subject& subject, const System& system, const SolverOptions& options,
-             SolveOptions how) {
-  auto solver = Solver::make(*subject.device, *subject.queue, system.matrix, options);
-  REQUIRE_MESSAGE(solver.ok(), solver.status().to_string());
-  Solved solved;
-  solved.x.resize(system.b.size());
-  how.progress = keep_residual;
-  how.user = &solved.history;
-  auto report = solver->solve(system.b, solved.x, how);
-  REQUIRE_MESSAGE(report.ok(), report.status().to_string());
-  solved.report = std::move(*report);
-  return solved;
+             const SolveOptions& how) {
+  Solver solver = test::make_solver(subject, system.matrix, options);
+  return test::solve(solver, system.b, how);
 }
 
 constexpr std::size_t kCompared = 50;
@@ -96,7 +62,7 @@ TEST_CASE("the first residuals of CG in every format and kernel are those of Eig
   const Subject subject = open_subject();
   for (const char* name : {"1138_bus", "nasa2910", "vem2"}) {
     CAPTURE(name);
-    const System system = collected(folder + "spd/" + name + ".mtx.gz");
+    const System system = collected_system(folder + "spd/" + name + ".mtx.gz");
     const EigenMatrix theirs = in_eigen(system.matrix);
     Eigen::ConjugateGradient<EigenMatrix, Eigen::Lower | Eigen::Upper> eigen(theirs);
     eigen.setTolerance(1e-14);
@@ -139,7 +105,7 @@ TEST_CASE("where Eigen's BiCGSTAB or GMRES converges, so do ours" *
        {"general/epb0", "general/epb1", "general/fidap007", "general/bcspwr10", "general/cryg2500",
         "spd/1138_bus", "spd/bcsstk21", "spd/Chem97ZtZ", "spd/ex3", "spd/vem1"}) {
     CAPTURE(name);
-    const System system = collected(folder + name + ".mtx.gz");
+    const System system = collected_system(folder + name + ".mtx.gz");
     const EigenMatrix theirs = in_eigen(system.matrix);
     for (const bool restarts : {false, true}) {
       CAPTURE(restarts);
@@ -171,7 +137,7 @@ TEST_CASE("equal choices give equal bits" * doctest::test_suite("recorded data")
   const std::string folder = test::collected_matrices();
   if (folder.empty()) return test::skip("no recorded matrices (IDLETUNE_SHARED)");
   const Subject subject = open_subject();
-  const System system = collected(folder + "spd/vem1.mtx.gz");
+  const System system = collected_system(folder + "spd/vem1.mtx.gz");
   for (std::size_t format = 0; format < kSparseFormats; ++format) {
     SolverOptions options;
     options.choosing = Choosing::none;

@@ -6,15 +6,12 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
-#include <memory>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <idletune/krylov.hpp>
 
-#include "kernels/krylov/sparse_matrix.hpp"
 #include "tests/unit/krylov/collected_matrices.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
 #include "tests/unit/skip.hpp"
@@ -49,21 +46,15 @@ std::vector<std::map<std::string, std::string>> table_of(const std::string& path
 
 // Jacobi's preconditioner, b of the rows' sums, to 1e-6: as the recorded figures were made.
 SolveReport solve(const Subject& subject, const std::string& path, Precision precision) {
-  SparseMatrix matrix = test::read_collected(path).matrix;
-  std::vector<double> b(static_cast<std::size_t>(matrix.pattern.rows));
-  krylov::multiply(matrix.pattern, matrix.values, std::vector<double>(b.size(), 1.0), b);
+  const test::System system = test::collected_system(path);
   SolverOptions options;
   options.precision = precision;
   options.choosing = Choosing::none;
-  auto solver = Solver::make(*subject.device, *subject.queue, std::move(matrix), options);
-  REQUIRE_MESSAGE(solver.ok(), solver.status().to_string());
+  Solver solver = test::make_solver(subject, system.matrix, options);
   SolveOptions how;
   how.preconditioner = Preconditioner::jacobi;
   how.tolerance = 1e-6;
-  std::vector<double> x(b.size(), 0.0);
-  auto report = solver->solve(b, x, how);
-  REQUIRE_MESSAGE(report.ok(), report.status().to_string());
-  return std::move(*report);
+  return test::solve(solver, system.b, how).report;
 }
 
 }  // namespace
@@ -102,5 +93,19 @@ TEST_CASE("single precision stagnates on ill-conditioned matrices and says so" *
     CHECK(report.ended == Ended::stagnated);
     CHECK(report.residual <= 1e-6);
     CHECK(report.true_residual > 1e-6);
+  }
+}
+
+TEST_CASE("single precision refined in double converges where single precision stagnates" *
+          doctest::test_suite("recorded data")) {
+  const std::string folder = test::collected_matrices();
+  if (folder.empty()) return test::skip("no recorded matrices (IDLETUNE_SHARED)");
+  const Subject subject = open_subject();
+  for (const char* name : {"ex3", "ex10", "ex10hs", "ex13"}) {
+    CAPTURE(name);
+    const auto report = solve(subject, folder + "spd/" + name + ".mtx.gz", Precision::mixed);
+    CHECK(report.ended == Ended::converged);
+    CHECK(report.true_residual <= 1e-6);
+    CHECK(report.refinements > 1);
   }
 }

@@ -6,9 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <idletune/krylov.hpp>
@@ -24,15 +22,12 @@ using namespace idletune;
 using namespace idletune::krylov;
 using test::add_entry;
 using test::end_row;
+using test::make_solver;
 using test::open_subject;
+using test::solve;
+using test::Solved;
 using test::Subject;
 using test::Vector;
-
-Solver make(const Subject& subject, const SparseMatrix& matrix, const SolverOptions& options) {
-  auto solver = Solver::make(*subject.device, *subject.queue, matrix, options);
-  REQUIRE_MESSAGE(solver.ok(), solver.status().to_string());
-  return std::move(*solver);
-}
 
 // Five points on a square grid. `wind` makes it unsymmetric; the diagonal grows along the grid, so
 // that Jacobi's preconditioner does something.
@@ -64,29 +59,6 @@ Vector right_hand_side(std::size_t size) {
   Vector b(size);
   for (std::size_t i = 0; i < size; ++i) b[i] = 1 + 0.1 * static_cast<double>(i * 7 % 13);
   return b;
-}
-
-void keep_residual(void* user, std::uint32_t iteration, double residual) {
-  auto& history = *static_cast<Vector*>(user);
-  history.resize(iteration);
-  history.push_back(residual);
-}
-
-struct Solved {
-  Vector x;
-  Vector history;
-  SolveReport report;
-};
-
-Solved solve(Solver& solver, const Vector& b, SolveOptions options = {}) {
-  Solved solved;
-  solved.x.resize(b.size());
-  options.progress = keep_residual;
-  options.user = &solved.history;
-  auto report = solver.solve(b, solved.x, options);
-  REQUIRE_MESSAGE(report.ok(), report.status().to_string());
-  solved.report = std::move(*report);
-  return solved;
 }
 
 std::string refusal(Solver& solver, const Vector& b, const SolveOptions& options = {}) {
@@ -130,7 +102,7 @@ TEST_CASE("each method's residuals are those of its twin on the host") {
                         : method == Method::bicgstab ? test::host_bicgstab
                                                      : test::host_gmres;
       options.method = method;
-      Solver solver = make(subject, matrix, plain());
+      Solver solver = make_solver(subject, matrix, plain());
       const Solved solved = solve(solver, b, options);
       CHECK(solved.report.ended == Ended::converged);
       CHECK(solved.report.true_residual < 2e-8);
@@ -144,7 +116,7 @@ TEST_CASE("GMRES that begins anew converges, and the true residual says so") {
   SolveOptions options;
   options.method = Method::gmres;
   options.restart = 7;
-  Solver solver = make(subject, grid(12, 0.3), plain());
+  Solver solver = make_solver(subject, grid(12, 0.3), plain());
   const Solved solved = solve(solver, right_hand_side(144), options);
   CHECK(solved.report.ended == Ended::converged);
   CHECK(solved.report.iterations > 7);
@@ -162,7 +134,7 @@ TEST_CASE("every format and kernel gives the host's residuals, whatever is tried
     options.fixed_format = true;
     options.format = static_cast<SparseFormat>(i);
     CAPTURE(sparse_format_name(options.format));
-    Solver solver = make(subject, matrix, options);
+    Solver solver = make_solver(subject, matrix, options);
     // A few solves, until every kernel has had its turn.
     for (int round = 0; round < 2; ++round) {
       const Solved solved = solve(solver, b);
@@ -190,7 +162,7 @@ TEST_CASE("fused steps give the host's residuals, and end as steps apart do") {
       fused.fixed_format = true;
       fused.format = static_cast<SparseFormat>(i);
       CAPTURE(sparse_format_name(fused.format));
-      Solver solver = make(subject, matrix, fused);
+      Solver solver = make_solver(subject, matrix, fused);
       const Solved solved = solve(solver, b, options);
       CHECK(solved.report.ended == Ended::converged);
       CHECK(solved.report.chosen.fused);
@@ -200,7 +172,7 @@ TEST_CASE("fused steps give the host's residuals, and end as steps apart do") {
       CHECK(solve(solver, b, options).x == solve(solver, b, options).x);  // bit by bit
       // While kernels are measured steps go apart, from the same x, r and p.
       fused.choosing = Choosing::always;
-      Solver choosing = make(subject, matrix, fused);
+      Solver choosing = make_solver(subject, matrix, fused);
       for (int round = 0; round < 3; ++round) {
         check_history(solve(choosing, b, options).history, expected);
       }
@@ -208,11 +180,11 @@ TEST_CASE("fused steps give the host's residuals, and end as steps apart do") {
   }
   SolverOptions fused = plain();
   fused.steps = Steps::fused;
-  Solver indefinite = make(subject, diagonal({2, -1, 1}), fused);
+  Solver indefinite = make_solver(subject, diagonal({2, -1, 1}), fused);
   const Solved broken = solve(indefinite, {1, 2, 1});
   CHECK(broken.report.ended == Ended::breakdown);
   CHECK(broken.x == Vector(3, 0.0));
-  Solver one_step = make(subject, diagonal({3, 3, 3}), fused);
+  Solver one_step = make_solver(subject, diagonal({3, 3, 3}), fused);
   CHECK(solve(one_step, {1, 2, 1}).report.iterations == 1);
 }
 
@@ -223,7 +195,7 @@ TEST_CASE("the faster steps are found while iterating, with the same residuals")
   SolverOptions options;
   options.choosing = Choosing::always;
   options.fixed_format = true;
-  Solver solver = make(subject, matrix, options);
+  Solver solver = make_solver(subject, matrix, options);
   const Vector expected = test::host_cg(matrix, b, Vector(144, 1.0), 1e-8, 1000);
   for (int round = 0; round < 4; ++round) check_history(solve(solver, b).history, expected);
 }
@@ -232,7 +204,7 @@ TEST_CASE("single precision converges as far as it goes") {
   const Subject subject = open_subject();
   SolveOptions options;
   options.tolerance = 1e-5;
-  Solver solver = make(subject, grid(12), plain(Precision::f32));
+  Solver solver = make_solver(subject, grid(12), plain(Precision::f32));
   const Solved solved = solve(solver, right_hand_side(144), options);
   CHECK(solved.report.ended == Ended::converged);
   CHECK(solved.report.true_residual < 1e-4);
@@ -250,7 +222,7 @@ TEST_CASE("a recurrence that converged while the true residual did not has stagn
   SolveOptions options;
   options.tolerance = 1e-9;
   options.max_iterations = 5000;
-  Solver solver = make(subject, hilbert, plain(Precision::f32));
+  Solver solver = make_solver(subject, hilbert, plain(Precision::f32));
   const Solved solved = solve(solver, right_hand_side(12), options);
   CHECK(solved.report.ended != Ended::converged);
   CHECK(solved.report.true_residual > 1e-8);
@@ -260,10 +232,50 @@ TEST_CASE("a recurrence that converged while the true residual did not has stagn
   }
 }
 
+TEST_CASE("refined single precision reaches what double precision does, by every method") {
+  const Subject subject = open_subject();
+  const Vector b = right_hand_side(144);
+  for (const Method method : {Method::cg, Method::bicgstab, Method::gmres}) {
+    CAPTURE(static_cast<int>(method));
+    SolveOptions options;
+    options.method = method;
+    options.tolerance = 1e-12;
+    Solver solver =
+        make_solver(subject, grid(12, method == Method::cg ? 0 : 0.3), plain(Precision::mixed));
+    const Solved solved = solve(solver, b, options);
+    CHECK(solved.report.ended == Ended::converged);
+    CHECK(solved.report.refinements >= 2);
+    CHECK(solved.report.true_residual <= 1e-12);
+    CHECK(solved.history.size() == solved.report.iterations + 1);
+    CHECK(solved.history.back() < 1e-11);
+    // From there nothing is left to do.
+    Vector x = solved.x;
+    const auto again = solver.solve(b, x, options);
+    REQUIRE(again.ok());
+    CHECK(again->iterations == 0);
+    CHECK(x == solved.x);
+    options.max_iterations = 5;
+    CHECK(solve(solver, b, options).report.ended == Ended::limit_reached);
+  }
+  // What single precision cannot hold is what it corrects no further, and x stays the best one.
+  SparseMatrix hilbert;
+  hilbert.pattern.columns = 12;
+  for (int i = 0; i < 12; ++i) {
+    for (int k = 0; k < 12; ++k) add_entry(hilbert, k, 1.0 / (i + k + 1));
+    end_row(hilbert);
+  }
+  SolveOptions options;
+  options.tolerance = 1e-15;
+  Solver solver = make_solver(subject, hilbert, plain(Precision::mixed));
+  const Solved solved = solve(solver, right_hand_side(12), options);
+  CHECK(solved.report.ended != Ended::converged);
+  CHECK(solved.report.true_residual <= 1);
+}
+
 TEST_CASE("b of zeros and an exact x end before the first iteration") {
   const Subject subject = open_subject();
   const SparseMatrix matrix = grid(5);
-  Solver solver = make(subject, matrix, plain());
+  Solver solver = make_solver(subject, matrix, plain());
   for (const Method method : {Method::cg, Method::bicgstab, Method::gmres}) {
     SolveOptions options;
     options.method = method;
@@ -286,7 +298,7 @@ TEST_CASE("b of zeros and an exact x end before the first iteration") {
 
 TEST_CASE("a matrix that is not positive definite ends CG with the last good x") {
   const Subject subject = open_subject();
-  Solver solver = make(subject, diagonal({2, -1, 1}), plain());
+  Solver solver = make_solver(subject, diagonal({2, -1, 1}), plain());
   const Solved solved = solve(solver, {1, 2, 1});
   CHECK(solved.report.ended == Ended::breakdown);
   CHECK(solved.report.reason.find("iteration 1") != std::string::npos);
@@ -305,7 +317,7 @@ TEST_CASE("breakdowns of the other methods are told, and no number of x is lost"
   const SparseMatrix rotation = {{2, 2, {0, 1, 2}, {1, 0}}, {-1, 1}};
   SolveOptions options;
   options.method = Method::bicgstab;
-  Solver turning = make(subject, rotation, plain());
+  Solver turning = make_solver(subject, rotation, plain());
   Solved solved = solve(turning, {1, 0}, options);
   CHECK(solved.report.ended == Ended::breakdown);
   CHECK(solved.report.reason.find("orthogonal") != std::string::npos);
@@ -313,7 +325,7 @@ TEST_CASE("breakdowns of the other methods are told, and no number of x is lost"
   // A row of zeros: nothing reaches its number of b.
   const SparseMatrix singular = {{2, 2, {0, 1, 1}, {0}}, {1}};
   options.method = Method::gmres;
-  Solver stuck = make(subject, singular, plain());
+  Solver stuck = make_solver(subject, singular, plain());
   solved = solve(stuck, {0, 1}, options);
   CHECK(solved.report.ended == Ended::breakdown);
   CHECK(solved.x == Vector{0, 0});
@@ -323,12 +335,12 @@ TEST_CASE("the limit of iterations and overflow are told") {
   const Subject subject = open_subject();
   SolveOptions options;
   options.max_iterations = 3;
-  Solver solver = make(subject, grid(12), plain());
+  Solver solver = make_solver(subject, grid(12), plain());
   Solved solved = solve(solver, right_hand_side(144), options);
   CHECK(solved.report.ended == Ended::limit_reached);
   CHECK(solved.report.iterations == 3);
   CHECK(solved.report.true_residual == doctest::Approx(solved.report.residual));
-  Solver large = make(subject, diagonal({1e30, 2e30}), plain(Precision::f32));
+  Solver large = make_solver(subject, diagonal({1e30, 2e30}), plain(Precision::f32));
   solved = solve(large, {1e30, 1e30});
   CHECK(solved.report.ended == Ended::overflow);
   for (const double number : solved.x) CHECK(std::isfinite(number));
@@ -341,17 +353,17 @@ TEST_CASE("what cannot be solved is refused before anything is done, in one line
   jacobi.preconditioner = Preconditioner::jacobi;
   SolveOptions any;
   any.method = Method::bicgstab;
-  Solver wind = make(subject, grid(3, 0.5), plain());
+  Solver wind = make_solver(subject, grid(3, 0.5), plain());
   CHECK(refusal(wind, Vector(9, 1.0)).find("BiCGStab") != std::string::npos);
   CHECK(refusal(wind, Vector(8, 1.0)).find("expected 9") != std::string::npos);
   CHECK(refusal(wind, {1, 2, 3, nan, 5, 6, 7, 8, 9}, any).find("b, row 3") == 0);
   const SparseMatrix wide = {{1, 2, {0, 2}, {0, 1}}, {1, 2}};
-  Solver not_square = make(subject, wide, plain());
+  Solver not_square = make_solver(subject, wide, plain());
   CHECK(refusal(not_square, {1}, any).find("only products take it") != std::string::npos);
-  Solver zero = make(subject, diagonal({1, 0, 2}), plain());
+  Solver zero = make_solver(subject, diagonal({1, 0, 2}), plain());
   CHECK(refusal(zero, {1, 1, 1}, jacobi).find("row 1: the diagonal's entry is 0") == 0);
   const SparseMatrix rotation = {{2, 2, {0, 1, 2}, {1, 0}}, {1, 1}};
-  Solver missing = make(subject, rotation, plain());
+  Solver missing = make_solver(subject, rotation, plain());
   CHECK(refusal(missing, {1, 1}, jacobi).find("row 0: the diagonal's entry is missing") == 0);
   Vector x(9, std::numeric_limits<double>::infinity());
   CHECK(wind.solve(Vector(9, 1.0), x, any).status().message().find("x, row 0") == 0);
@@ -375,11 +387,11 @@ TEST_CASE("new values in the same structure are as good as a new solver") {
     options.fixed_format = true;
     options.format = static_cast<SparseFormat>(i);
     CAPTURE(sparse_format_name(options.format));
-    Solver changed = make(subject, first, options);
+    Solver changed = make_solver(subject, first, options);
     const Vector b = right_hand_side(81);
     const Vector before = solve(changed, b).x;
     REQUIRE(changed.set_values(second.values).ok());
-    Solver fresh = make(subject, second, options);
+    Solver fresh = make_solver(subject, second, options);
     const Vector after = solve(changed, b).x;
     CHECK(after == solve(fresh, b).x);  // bit by bit
     CHECK(after != before);
@@ -405,8 +417,8 @@ TEST_CASE("a switch to another format between two iterations changes rounding on
   exact.tolerance = 1e-10;
   exact.solves_to_come = 10;
   const Vector b = right_hand_side(400);
-  Solver still = make(subject, band, plain());
-  Solver choosing = make(subject, band, options);
+  Solver still = make_solver(subject, band, plain());
+  Solver choosing = make_solver(subject, band, options);
   const Solved expected = solve(still, b, exact);
   CHECK(expected.report.conversion.verdict == Conversion::Verdict::keep);
   Solved solved;
@@ -427,7 +439,7 @@ TEST_CASE("a format without room leaves the matrix in its rows") {
   options.fixed_format = true;
   options.format = SparseFormat::dia;
   options.format_limit_bytes = 100;
-  Solver solver = make(subject, grid(9), options);
+  Solver solver = make_solver(subject, grid(9), options);
   const Solved solved = solve(solver, right_hand_side(81));
   CHECK(solved.report.ended == Ended::converged);
   CHECK(solved.report.chosen.format == SparseFormat::csr);
@@ -442,7 +454,7 @@ TEST_CASE("products of matrices that are not square") {
     options.fixed_format = true;
     options.format = static_cast<SparseFormat>(i);
     CAPTURE(sparse_format_name(options.format));
-    Solver solver = make(subject, wide, options);
+    Solver solver = make_solver(subject, wide, options);
     Vector y(2);
     REQUIRE(solver.multiply(Vector{1, 10, 100}, y).ok());
     CHECK(y == Vector{201, 30});

@@ -7,8 +7,18 @@ namespace {
 
 using namespace idletune::krylov;
 
+constexpr double kMany = 1e6;  // iterations left
+
 void run_steps(StepRace& race, int steps, double microseconds) {
   for (int i = 0; i < steps; ++i) race.took(microseconds);
+}
+
+// Runs all that is tried, once CSR has been measured; by format and way.
+void run_all(StepRace& race, const double (&us)[2][2]) {
+  for (int i = 0; i < 300 && !race.settled(true); ++i) {
+    race.look_ahead(kMany, 1, true);
+    race.took(us[race.converted() ? 1 : 0][race.fused() ? 1 : 0]);
+  }
 }
 
 }  // namespace
@@ -17,23 +27,78 @@ TEST_CASE("fused steps are tried once they pay, and kept where they are faster")
   for (const double fused_us : {60.0, 140.0}) {
     StepRace race{SolverOptions()};
     CHECK(!race.fused());
-    race.look_ahead(1e6, 1);
+    race.look_ahead(kMany, 1, false);
     CHECK(!race.fused());  // nothing was measured
-    run_steps(race, 5, 100);
-    race.look_ahead(100, 1e5);
+    run_steps(race, 17, 100);
+    race.look_ahead(100, 1e5, false);
     CHECK(!race.fused());  // 100 iterations save no tenth of a second
-    race.look_ahead(1e5, 1e5);
+    CHECK(race.running());
+    race.look_ahead(1e5, 1e5, false);
     CHECK(race.fused());
     race.took(1e5);  // the first generates code and does not count
-    run_steps(race, 3, fused_us);
+    run_steps(race, 15, fused_us);
+    race.look_ahead(1e5, 1e5, false);
     CHECK(race.running());
     race.took(fused_us);
+    race.look_ahead(1e5, 1e5, false);
     CHECK(!race.running());
     CHECK(race.fused() == (fused_us < 100));
   }
 }
 
-TEST_CASE("a given way of the steps stays, but for fused ones that cannot be had") {
+TEST_CASE("the format that was converted to is kept by whole iterations, not by its product") {
+  // Apart the other format is faster; of both fused, CSR.
+  const double rows_win[2][2] = {{100, 50}, {80, 70}};
+  const double other_wins[2][2] = {{100, 50}, {80, 40}};
+  const double other_wins_apart[2][2] = {{100, 60}, {50, 70}};
+  for (const bool known : {false, true}) {
+    CAPTURE(known);  // CSR was measured before the conversion
+    for (const auto* us : {&rows_win, &other_wins, &other_wins_apart}) {
+      StepRace race{SolverOptions()};
+      for (int i = 0; known && i < 35; ++i) {
+        race.took((*us)[0][race.fused() ? 1 : 0]);
+        race.look_ahead(kMany, 1, false);
+      }
+      CHECK(race.running() == !known);
+      CHECK(race.fused() == known);
+      run_all(race, *us);
+      CHECK(!race.running());
+      CHECK(race.converted() == (us != &rows_win));
+      CHECK(race.fused() == (us != &other_wins_apart));
+      CHECK(race.best_us(false) == (*us)[0][1]);
+    }
+  }
+}
+
+TEST_CASE("where the product leaves the format that was converted to, its steps do") {
+  StepRace race{SolverOptions()};
+  const double us[2][2] = {{100, 50}, {80, 40}};
+  run_all(race, us);
+  CHECK(race.converted());
+  race.look_ahead(kMany, 1, false);
+  CHECK(!race.converted());
+  CHECK(race.fused());
+  CHECK(!race.running());
+}
+
+TEST_CASE("a given way of the steps stays, and formats are compared in it") {
+  SolverOptions options;
+  options.steps = Steps::apart;
+  const double us[2][2] = {{100, 50}, {80, 40}};
+  StepRace apart(options);
+  run_all(apart, us);
+  CHECK(!apart.running());
+  CHECK(!apart.fused());
+  CHECK(apart.converted());
+  options.steps = Steps::fused;
+  const double slower[2][2] = {{100, 50}, {80, 60}};
+  StepRace fused(options);
+  run_all(fused, slower);
+  CHECK(fused.fused());
+  CHECK(!fused.converted());
+}
+
+TEST_CASE("where nothing is to be tried the way stays, but for fused steps that cannot be had") {
   SolverOptions options;
   options.choosing = Choosing::none;
   CHECK(!StepRace(options).running());

@@ -42,13 +42,18 @@ enum class SparseFormat : std::uint8_t {
   coo = 1,  // row and column of each entry
   dia = 2,  // every diagonal that has an entry, whole
   ell = 3,  // as many slots in each row as the longest one has
-  hyb = 4   // ELL of the width that a third of the rows fill, and COO for the rest
+  hyb = 4,  // ELL of the width that a third of the rows fill, and COO for the rest
+  sell = 5  // ELL for each 32 rows, which were sorted by their length
 };
-inline constexpr std::size_t kSparseFormats = 5;
+inline constexpr std::size_t kSparseFormats = 6;
 const char* sparse_format_name(SparseFormat format);  // "CSR", ...
 
 // Of the numbers on the device; those on the host are doubles.
-enum class Precision : std::uint8_t { f32, f64 };
+enum class Precision : std::uint8_t {
+  f32,
+  f64,
+  mixed  // f32, refined: residuals in double on the host, each corrected by a solve in single
+};
 
 // How much is tried while iterating.
 enum class Choosing : std::uint8_t {
@@ -77,6 +82,9 @@ struct SolverOptions {
   // A model of `idletune learn`, read by make() alone: which formats, kernels and work groups are
   // tried is then what it expects of this matrix. Empty, or of other devices: it is done without.
   Span<const std::uint8_t> model;
+  // Where processes leave what they have found out about a structure, in a small file for each, and
+  // the next one begins with it. Must exist. Empty: nothing is left.
+  std::string memory_folder;
 };
 
 enum class Method : std::uint8_t {
@@ -93,7 +101,8 @@ struct SolveOptions {
   std::uint32_t max_iterations = 10000;
   std::uint32_t restart = 30;  // GMRES: 1 to 1000
   // Solves with this structure that are still to come behind this one, as the application knows.
-  double solves_to_come = 0;
+  // Less than 0: it does not; as many are expected as there were.
+  double solves_to_come = -1;
   // Called with the iteration and the residual's norm as a share of that of b; may be null.
   void (*progress)(void* user, std::uint32_t iteration, double residual) = nullptr;
   void* user = nullptr;
@@ -113,6 +122,8 @@ struct Conversion {
   enum class Verdict : std::uint8_t { keep, converted, reverted, fixed };
   Verdict verdict = Verdict::keep;
   double cost_ms = 0;                // measured where it was done, else predicted
+  double left_low = 0;               // iterations still to come when it was thought of: at the
+  double left_expected = 0;          // pessimistic end, and as expected
   double break_even_iterations = 0;  // from which it pays; 0: never
   std::uint32_t at_iteration = 0;    // where it was done, counted over all solves
   std::string reason;                // one sentence
@@ -122,6 +133,7 @@ const char* verdict_name(Conversion::Verdict verdict);  // "keep", ...
 struct Chosen {
   SparseFormat format = SparseFormat::csr;
   bool group_per_row = false;
+  std::uint32_t lanes = 1;  // work items of a row, where it does not have a whole group
   std::uint32_t work_group = 0;
   bool fused = false;       // the steps of CG
   double predicted_us = 0;  // of a product in this format, before it was measured; 0: not predicted
@@ -132,14 +144,16 @@ struct SolveReport {
   Ended ended = Ended::converged;
   std::string reason;  // one sentence; empty where it converged
   std::uint32_t iterations = 0;
-  double residual = 0;       // of the recurrence, as a share of the norm of b
-  double true_residual = 0;  // of x as it is returned, in double precision
+  std::uint32_t refinements = 0;  // of mixed precision: solves in single precision
+  double residual = 0;            // of the recurrence, as a share of the norm of b
+  double true_residual = 0;       // of x as it is returned, in double precision
   Chosen chosen;
   double csr_us = 0;  // the fastest product in CSR; 0: not measured
   Conversion conversion;
   double solve_seconds = 0;   // of that, `tuning_seconds` went into what was tried
   double tuning_seconds = 0;  // compiling, checking and converting
   double setup_seconds = 0;   // of make() and set_values(), since the last solve
+  std::string memory;         // what earlier processes left; empty without `memory_folder`
 };
 
 // A matrix on a device. Not for several threads at a time. The device must not be one on which an

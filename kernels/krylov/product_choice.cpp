@@ -1,0 +1,294 @@
+#include "kernels/krylov/product_choice.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <iterator>
+#include <utility>
+
+namespace idletune::krylov {
+namespace {
+
+constexpr double kHopedGain = 0.2;     // of a further kernel, as a share of the best one's time
+constexpr double kMostLost = 0.005;    // of the first kernel's time, by all that is tried
+constexpr double kSurelyGained = 0.5;  // of what the best kernel is expected to save
+constexpr double kReserve = 1.25;      // expected gain over cost that a conversion must promise
+constexpr double kWorthALook = 40;     // products for which formats are sized: a few are its price
+constexpr double kSizesCost = 10;      // products that sizing the formats takes at most
+constexpr double kFeatureCost = 10;    // products that features take at most
+constexpr std::size_t kConfirmed = 3;  // of a format, where a model says which
+constexpr double kLeastGain = 0.03;    // predicted, as a share
+constexpr double kConvertPerUpload = 3;  // a conversion's time over that of as many bytes of CSR
+// Predicted time over that of as many bytes of CSR, by SparseFormat: bisection costs COO some.
+constexpr double kEffort[kSparseFormats] = {1, 1.4, 1, 1, 1.15, 1};
+
+constexpr KernelVariant kVariants[] = {{0, 64},  {0, 256}, {0, 16}, {1, 16},  {1, 32},  {0, 128},
+                                       {0, 512}, {0, 32},  {1, 64}, {1, 128}, {1, 256}, {1, 512}};
+// Of CSR, where neighbouring work items can share a row.
+constexpr KernelVariant kOfRows[] = {{0, 64},  {0, 256}, {0, 32}, {4, 64},  {1, 32},  {0, 128},
+                                     {0, 512}, {0, 16},  {1, 64}, {16, 64}, {8, 128}, {1, 128}};
+
+std::string text(const char* format, double a, double b, double c = 0, double d = 0) {
+  char line[256];
+  std::snprintf(line, sizeof line, format, a, b, c, d);
+  return line;
+}
+
+}  // namespace
+
+ProductChoice::ProductChoice(const SolverOptions& options, const ModelChoice& model)
+    : options_(options), model_(model) {
+  options_.model = {};
+  conversion_.reason = options_.choosing == Choosing::none
+                           ? "nothing else was to be tried"
+                           : "there were too few products to compare formats";
+}
+
+std::vector<KernelVariant> ProductChoice::entrants(SparseFormat format) const {
+  const bool one = options_.choosing == Choosing::none;
+  std::vector<KernelVariant> variants = model_.fastest(format, one ? 1 : kConfirmed);
+  if (variants.empty()) {
+    const auto& all = format == SparseFormat::csr ? kOfRows : kVariants;
+    variants.assign(std::begin(all), one ? std::begin(all) + 1 : std::end(all));
+  }
+  // The kernel that was the fastest before runs first.
+  const auto before =
+      std::find_if(variants.begin(), variants.end(),
+                   [&](const KernelVariant& each) { return same(each, remembered_.variant); });
+  if (remembered_.product_us > 0 && remembered_.format == format && before != variants.end())
+    std::rotate(variants.begin(), before, before + 1);
+  return variants;
+}
+
+void ProductChoice::remember(const SolveMemory& memory) {
+  remembered_ = memory;
+  if (!memory.reverted || options_.fixed_format || always()) return;
+  decided_ = true;
+  conversion_.reason = "an earlier process found CSR faster than the format that it converted to";
+}
+
+SolveMemory ProductChoice::memory(std::uint32_t iterations) const {
+  SolveMemory memory;
+  memory.iterations = iterations;
+  memory.format = active_;
+  memory.variant = race().best();
+  memory.reverted = conversion_.verdict == Conversion::Verdict::reverted ||
+                    (remembered_.reverted && active_ == SparseFormat::csr);
+  memory.product_us = race().best_us();
+  memory.csr_us = csr_us();
+  return memory;
+}
+
+void ProductChoice::begins_in(SparseFormat format, double seconds, const std::string& reason) {
+  active_ = format;
+  upload_seconds_ = seconds;
+  race().begin(entrants(format));
+  if (!reason.empty()) {
+    conversion_.reason = reason;
+  } else if (options_.fixed_format) {
+    conversion_.verdict = Conversion::Verdict::fixed;
+    conversion_.reason = "the format was given";
+  }
+}
+
+void ProductChoice::converted(double seconds) {
+  conversion_.verdict = Conversion::Verdict::converted;
+  conversion_.cost_ms = 1e3 * seconds;
+  behind_us_ += 1e6 * seconds;
+  conversion_.at_iteration = products_;
+  conversion_.reason =
+      text("at least %.0f products were still expected, of %.1f us instead of %.1f us",
+           converts_at_, predicted_us_[static_cast<std::size_t>(wanted_)], csr_us());
+  active_ = wanted_;
+  race().begin(entrants(wanted_));
+}
+
+void ProductChoice::no_room(const std::string& why) { conversion_.reason = why + "; CSR goes on"; }
+
+void ProductChoice::ran() {
+  ++products_;
+  if (race().best_us() > 0) behind_us_ += race().best_us() - first_us_;
+}
+
+void ProductChoice::took(double microseconds) {
+  ++products_;
+  const bool counted = !race().first_run();
+  race().took(microseconds);
+  if (first_us_ > 0 && counted) behind_us_ += microseconds - first_us_;
+  if (first_us_ == 0) first_us_ = race().best_us();
+}
+
+void ProductChoice::tried(double seconds) {
+  ++trials_;
+  trial_seconds_ += seconds;
+  if (first_us_ > 0) behind_us_ += 1e6 * seconds - first_us_;
+}
+
+bool ProductChoice::failed() {
+  ++products_;
+  race().failed();
+  if (race().best_us() > 0) return true;
+  if (active_ == SparseFormat::csr || !races_[0].begun()) return false;
+  active_ = SparseFormat::csr;
+  conversion_.verdict = Conversion::Verdict::reverted;
+  conversion_.reason = "the product in the other format was wrong or did not run";
+  return true;
+}
+
+ProductChoice::Wish ProductChoice::look_ahead(const Outlook& outlook) {
+  if (race().running()) return Wish::nothing;
+  // Features are computed where what a better kernel is hoped to save pays for them.
+  const bool tries = options_.choosing != Choosing::none;
+  if (tries && model_.open() && !model_.looked() &&
+      (always() || kHopedGain * outlook.low > kFeatureCost))
+    return Wish::features;
+  if (next_pays(outlook)) race().go_on();
+  if (race().running()) return Wish::nothing;
+  if (active_ == SparseFormat::csr) return think_of_conversion(outlook);
+  judge_conversion();
+  return Wish::nothing;
+}
+
+void ProductChoice::looked() {
+  const std::vector<KernelVariant> next = model_.fastest(active_, kConfirmed);
+  if (!next.empty()) race().follow(next);
+}
+
+// What may be lost at once: of all products, done and to come, a small share of the first kernel's
+// time; and what was gained over that, with half of what is still to be gained.
+double ProductChoice::allowed_us(const Outlook& outlook) const {
+  const double best = std::min(first_us_, race().best_us());
+  return kMostLost * first_us_ * (products_ + outlook.low) - behind_us_ +
+         kSurelyGained * outlook.low * (first_us_ - best);
+}
+
+bool ProductChoice::next_pays(const Outlook& outlook) const {
+  if (race().over() || race().best_us() == 0 || always()) return true;
+  const double trial = usual_trial_seconds() * 1e6 + 2 * race().best_us();
+  return kHopedGain * race().best_us() * outlook.low > trial && allowed_us(outlook) > trial;
+}
+
+void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& stored_bytes,
+                          double vector_bytes) {
+  stored_bytes_ = stored_bytes;
+  const double expected_csr = model_.product_us(SparseFormat::csr, races_[0].best());
+  for (std::size_t i = 0; i < kSparseFormats; ++i) {
+    predicted_us_[i] = csr_us() * kEffort[i] *
+                       (static_cast<double>(stored_bytes_[i]) + vector_bytes) /
+                       (static_cast<double>(stored_bytes_[0]) + vector_bytes);
+    // What the model says of CSR and what was measured say how it errs about this matrix.
+    const double expected = model_.best_us(static_cast<SparseFormat>(i));
+    if (i > 0 && expected > 0 && expected_csr > 0)
+      predicted_us_[i] = csr_us() * expected / expected_csr;
+  }
+  if (remembered_.format != SparseFormat::csr && remembered_.csr_us > 0)
+    predicted_us_[static_cast<std::size_t>(remembered_.format)] =
+        csr_us() * remembered_.product_us / remembered_.csr_us;
+  sized_ = true;
+}
+
+std::size_t ProductChoice::best_format() const {
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < kSparseFormats; ++i) {
+    const bool fits = stored_bytes_[i] <= options_.format_limit_bytes;
+    if (fits && predicted_us_[i] < predicted_us_[best]) best = i;
+  }
+  return best;
+}
+
+ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {
+  if (decided_ || options_.fixed_format || options_.choosing == Choosing::none || csr_us() == 0)
+    return Wish::nothing;
+  most_expected_ = std::max(most_expected_, outlook.low);
+  if (!always() && most_expected_ < kWorthALook) {
+    conversion_.reason = text(
+        "in %.0f products never more than %.0f were still to come, at the lower end; from %.0f on "
+        "formats are compared",
+        products_, most_expected_, kWorthALook);
+    return Wish::nothing;
+  }
+  if (!always() && outlook.low < kWorthALook) return Wish::nothing;
+  if (!sized_) {
+    const double cost = kSizesCost * csr_us();
+    if (!always() && allowed_us(outlook) < cost) return Wish::nothing;
+    behind_us_ += cost;
+    return Wish::sizes;
+  }
+  const std::size_t best = best_format();
+  if (best != 0 && csr_us() - predicted_us_[best] >= kLeastGain * csr_us())
+    return weigh(best, outlook);
+  decided_ = true;
+  conversion_.reason = text("no format is expected to be faster than CSR (%.1f us) by %.0f %%",
+                            csr_us(), 100 * kLeastGain);
+  return Wish::nothing;
+}
+
+ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outlook) {
+  const double gain = csr_us() - predicted_us_[best];
+  const double bytes_per_csr =
+      static_cast<double>(stored_bytes_[best]) / static_cast<double>(stored_bytes_[0]);
+  const double conversion = 1e-6 * model_.conversion_us(static_cast<SparseFormat>(best));
+  const double cost = (conversion > 0 ? conversion + upload_seconds_ * bytes_per_csr
+                                      : kConvertPerUpload * upload_seconds_ * bytes_per_csr) +
+                      usual_trial_seconds();
+  conversion_.cost_ms = 1e3 * cost;
+  conversion_.left_low = outlook.low;
+  conversion_.left_expected = outlook.expected;
+  conversion_.break_even_iterations = 1e6 * cost / gain;
+  if (!always() && allowed_us(outlook) < 1e6 * cost) {
+    conversion_.reason = text(
+        "in %.0f products never more than %.0f were still to come, at the lower end; a conversion, "
+        "of %.2f ms, is more than may be lost on it",
+        products_, most_expected_, conversion_.cost_ms);
+    return Wish::nothing;
+  }
+  if (!always() && outlook.low * gain < kReserve * 1e6 * cost) {
+    conversion_.reason = text(
+        "in %.0f products never more than %.0f were still to come, at the lower end; a conversion, "
+        "of %.2f ms, pays from %.0f on",
+        products_, most_expected_, conversion_.cost_ms,
+        kReserve * conversion_.break_even_iterations);
+    return Wish::nothing;
+  }
+  decided_ = true;
+  wanted_ = static_cast<SparseFormat>(best);
+  converts_at_ = outlook.low;
+  return Wish::conversion;
+}
+
+// Once the new format was measured.
+void ProductChoice::judge_conversion() {
+  if (conversion_.verdict != Conversion::Verdict::converted || race().best_us() == 0) return;
+  const double gain = csr_us() - race().best_us();
+  conversion_.break_even_iterations = gain > 0 ? 1e3 * conversion_.cost_ms / gain : 0;
+  if (gain > 0) return;
+  conversion_.verdict = Conversion::Verdict::reverted;
+  conversion_.reason =
+      text("%.1f us were measured, but in CSR %.1f us", race().best_us(), csr_us());
+  active_ = SparseFormat::csr;
+}
+
+void ProductChoice::take(bool converted) {
+  if (is_converted()) active_ = converted ? wanted_ : SparseFormat::csr;
+}
+
+void ProductChoice::keep_rows(double microseconds, double csr_microseconds) {
+  conversion_.verdict = Conversion::Verdict::reverted;
+  conversion_.reason =
+      text("an iteration took %.1f us, but in CSR %.1f us", microseconds, csr_microseconds);
+  active_ = SparseFormat::csr;
+}
+
+bool ProductChoice::settled() const {
+  if (!race().over()) return false;
+  const bool judged =
+      conversion_.verdict != Conversion::Verdict::converted || race().best_us() < csr_us();
+  const bool decided = decided_ || options_.fixed_format || options_.choosing == Choosing::none;
+  return decided && judged;
+}
+
+double ProductChoice::predicted_us(SparseFormat format) const {
+  const double expected = model_.product_us(format, race().best());
+  return expected > 0 ? expected : predicted_us_[static_cast<std::size_t>(format)];
+}
+
+}  // namespace idletune::krylov

@@ -1,0 +1,112 @@
+// Which format, kernel and work group products with a matrix run with, and what is tried next. It
+// decides from the times that it is told, without a device: Product carries its wishes out, and
+// tests/bench/conversion_pays replays them from recorded times.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <idletune/krylov.hpp>
+
+#include "kernels/krylov/kernel_race.hpp"
+#include "kernels/krylov/model_choice.hpp"
+#include "kernels/krylov/solve_memory.hpp"
+
+namespace idletune::krylov {
+
+// Products still to come, as expected, and at the pessimistic end.
+struct Outlook {
+  double low = 0;
+  double expected = 0;
+};
+
+class ProductChoice {
+ public:
+  // `model` must outlive it; it may know nothing.
+  ProductChoice(const SolverOptions& options, const ModelChoice& model);
+
+  SparseFormat active() const { return active_; }
+  KernelRace& race() { return races_[static_cast<std::size_t>(active_)]; }
+  const KernelRace& race() const { return races_[static_cast<std::size_t>(active_)]; }
+  double csr_us() const { return races_[0].best_us(); }
+  double usual_trial_seconds() const { return trials_ > 0 ? trial_seconds_ / trials_ : 0; }
+  const Conversion& conversion() const { return conversion_; }
+
+  // What an earlier process found out; before anything else.
+  void remember(const SolveMemory& memory);
+  // The same for a later one, after so many iterations.
+  SolveMemory memory(std::uint32_t iterations) const;
+
+  // The matrix lies on the device in this format, which took so long: the first one, or the one
+  // that was wanted. `reason` says why it is not another one; may be empty.
+  void begins_in(SparseFormat format, double seconds, const std::string& reason);
+  void converted(double seconds);
+  // The format that was wanted has no room.
+  void no_room(const std::string& why);
+
+  // A kernel was compiled before anything ran.
+  void compiled(double seconds) { trial_seconds_ += seconds; }
+  // A product ran that is not measured; one that is.
+  void ran();
+  void took(double microseconds);
+  // Its kernel ran for the first time; with compilation and check that took `seconds`.
+  void tried(double seconds);
+  // The kernel that ran is wrong. Whether another one is left: else nothing runs.
+  bool failed();
+
+  enum class Wish : std::uint8_t {
+    nothing,
+    features,   // the model is to look at the matrix, then looked()
+    sizes,      // sized()
+    conversion  // to wanted(): then converted() or no_room()
+  };
+  // Between two products; to be asked again after a wish was met.
+  Wish look_ahead(const Outlook& outlook);
+  void looked();
+  void sized(const std::array<std::uint64_t, kSparseFormats>& stored_bytes, double vector_bytes);
+  SparseFormat wanted() const { return wanted_; }
+
+  // Whether there is another format that CSR was converted to; the next products take it or CSR.
+  bool is_converted() const { return conversion_.verdict == Conversion::Verdict::converted; }
+  void take(bool converted);
+  // Whole iterations took so long in that format, and in CSR, which stays.
+  void keep_rows(double microseconds, double csr_microseconds);
+  // Nothing is left to try or to think of.
+  bool settled() const;
+
+  double predicted_us(SparseFormat format) const;
+
+ private:
+  std::vector<KernelVariant> entrants(SparseFormat format) const;
+  bool always() const { return options_.choosing == Choosing::always; }
+  double allowed_us(const Outlook& outlook) const;
+  bool next_pays(const Outlook& outlook) const;
+  std::size_t best_format() const;
+  Wish think_of_conversion(const Outlook& outlook);
+  Wish weigh(std::size_t best, const Outlook& outlook);
+  void judge_conversion();
+
+  SolverOptions options_;
+  const ModelChoice& model_;
+  SparseFormat active_ = SparseFormat::csr;
+  SparseFormat wanted_ = SparseFormat::csr;
+  std::array<KernelRace, kSparseFormats> races_;
+  std::array<double, kSparseFormats> predicted_us_{};
+  std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
+  Conversion conversion_;
+  SolveMemory remembered_;
+  bool decided_ = false;       // nothing more is converted
+  bool sized_ = false;         // predicted_us_ is known
+  double upload_seconds_ = 0;  // of the first format
+  double trial_seconds_ = 0;
+  std::uint32_t trials_ = 0;
+  std::uint32_t products_ = 0;
+  double most_expected_ = 0;  // products still to come, at least, at any time so far
+  double converts_at_ = 0;    // products expected where a conversion was wanted
+  double first_us_ = 0;       // a product of the first kernel; 0: not measured
+  double behind_us_ = 0;      // what trying has cost so far, less what it has saved
+};
+
+}  // namespace idletune::krylov
