@@ -1,10 +1,10 @@
 #include "agent/cli/sparse_learning.hpp"
 
-#include <cstdio>
 #include <memory>
 
 #include <nlohmann/json.hpp>
 
+#include "agent/cli/explanation_output.hpp"
 #include "agent/cli/lab.hpp"
 #include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/tree_learners.hpp"
@@ -16,18 +16,14 @@ using sparse::ChoiceQuality;
 using sparse::Chooser;
 using sparse::Table;
 
-std::string kept_text(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
-  return text;
-}
-
 std::vector<std::pair<std::string, Chooser>> choosers() {
   std::vector<std::pair<std::string, Chooser>> all{
       {"times", sparse::choose_by_times},
       {"cart", sparse::choose_by_class([] { return std::make_unique<learners::CartLearner>(); })},
       {"forest",
        sparse::choose_by_class([] { return std::make_unique<learners::ForestLearner>(); })},
+      {"forest, then for all",
+       sparse::choose_in_two_stages([] { return std::make_unique<learners::ForestLearner>(); })},
       {"knn", sparse::choose_by_class([] {
          learners::NeighborOptions options;
          options.standardize = true;
@@ -50,8 +46,13 @@ nlohmann::json object_of(const ChoiceQuality& quality) {
           {"format_kept", quality.format_kept},
           {"format_within_5_percent", quality.format_within_5_percent},
           {"kernel_kept", quality.kernel_kept},
-          {"work_group_kept", quality.work_group_kept}};
+          {"work_group_kept", quality.work_group_kept},
+          {"kept_in_other_samples", quality.kept_again},
+          {"within_5_percent_in_other_samples", quality.within_5_percent_again},
+          {"format_kept_in_other_samples", quality.format_kept_again}};
 }
+
+std::string known_percent(double share) { return share > 0 ? format_percent(share) : "-"; }
 
 void print(const Table& table, const std::vector<ChoiceQuality>& qualities,
            const CliContext& context) {
@@ -68,13 +69,19 @@ void print(const Table& table, const std::vector<ChoiceQuality>& qualities,
                   {"format alone", Align::right},
                   {"within 5 %", Align::right},
                   {"kernel alone", Align::right},
-                  {"work group alone", Align::right}});
+                  {"work group alone", Align::right},
+                  {"in other samples", Align::right},
+                  {"within 5 %", Align::right},
+                  {"format alone", Align::right}});
   for (const ChoiceQuality& quality : qualities) {
-    text.add_row({"  " + quality.chooser, kept_text(quality.kept), kept_text(quality.worst),
-                  quality.worst_matrix, kept_text(quality.within_5_percent),
-                  kept_text(quality.balanced_accuracy), kept_text(quality.format_kept),
-                  kept_text(quality.format_within_5_percent), kept_text(quality.kernel_kept),
-                  kept_text(quality.work_group_kept)});
+    text.add_row(
+        {"  " + quality.chooser, format_percent(quality.kept), format_percent(quality.worst),
+         quality.worst_matrix, format_percent(quality.within_5_percent),
+         known_percent(quality.balanced_accuracy), format_percent(quality.format_kept),
+         format_percent(quality.format_within_5_percent), known_percent(quality.kernel_kept),
+         known_percent(quality.work_group_kept), format_percent(quality.kept_again),
+         format_percent(quality.within_5_percent_again),
+         format_percent(quality.format_kept_again)});
   }
   context.print(text);
 }
@@ -87,6 +94,8 @@ nlohmann::json report_choices(const std::vector<const History*>& histories,
   for (const Table& table : sparse::tables_of(histories)) {
     std::vector<ChoiceQuality> qualities;
     nlohmann::json learners = nlohmann::json::array();
+    qualities.push_back(sparse::evaluate_oracle(table));
+    learners.push_back(object_of(qualities.back()));
     for (const auto& [name, chooser] : choosers()) {
       qualities.push_back(sparse::evaluate(table, name, chooser));
       learners.push_back(object_of(qualities.back()));

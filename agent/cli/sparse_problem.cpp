@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "agent/cli/matrix_description.hpp"
+#include "agent/cli/places.hpp"
 #include "agent/cli/sparse_families.hpp"
 #include "kernels/krylov/features.hpp"
 #include "kernels/krylov/formats.hpp"
@@ -22,13 +23,10 @@ namespace {
 using krylov::SparseFormat;
 using krylov::SparsityPattern;
 using krylov::StoredPattern;
+using Features = std::array<double, krylov::kFeatures>;
 
 constexpr std::size_t kMaxMatrixBytes = std::size_t{1} << 30;
 constexpr int kTimings = 3;  // of the host's work; the fastest counts
-
-bool has_ending(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 bool is_matrix_file(const std::string& name) {
   return has_ending(name, ".mtx") || has_ending(name, ".mtx.gz");
@@ -69,12 +67,13 @@ Result<PackageFormat> format_of(const KernelPackage& package) {
                        "or a kernel of vectors");
 }
 
-template <class Work>
-double fastest_ns(const Work& work) {
+// Repeats the work, and keeps what it answered.
+template <class Work, class Answer>
+double fastest_ns(const Work& work, Answer& answer) {
   double best = 0;
   for (int i = 0; i < kTimings; ++i) {
     const auto begin = std::chrono::steady_clock::now();
-    work();
+    answer = work();
     const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - begin;
     if (i == 0 || took.count() < best) best = took.count();
   }
@@ -89,7 +88,7 @@ std::int32_t longest_row(const SparsityPattern& pattern) {
 }
 
 Result<Shape> shape_of(const KernelPackage& package, const SparsityPattern& pattern,
-                       const StoredPattern& stored) {
+                       const StoredPattern& stored, const Features& features) {
   Shape shape;
   const auto rest = static_cast<std::int64_t>(stored.row.size());
   const std::pair<std::string_view, std::int64_t> dimensions[] = {
@@ -99,6 +98,7 @@ Result<Shape> shape_of(const KernelPackage& package, const SparsityPattern& patt
       {"WIDTH", stored.width},
       {"DIAGONALS", stored.width},
       {"REST", rest},
+      {"SLOTS", stored.slots},
       {"LONGEST", longest_row(pattern)},
       {"N", pattern.rows}};
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {
@@ -110,7 +110,6 @@ Result<Shape> shape_of(const KernelPackage& package, const SparsityPattern& patt
                                         " is none of a sparse matrix");
     shape.push_back(found->second);
   }
-  const auto features = krylov::features_of(pattern);
   for (std::size_t f = 0; f < package.given_feature_count(); ++f) {
     const auto* found = std::find(krylov::kFeatureNames.begin(), krylov::kFeatureNames.end(),
                                   package.feature_name(f));
@@ -135,6 +134,7 @@ Result<CapturedArguments> capture(const KernelPackage& package, const Shape& sha
   if (!captured.ok()) return captured;
   const std::pair<std::string_view, const std::vector<std::int32_t>*> arrays[] = {
       {"row_start", &stored.row_start},
+      {"slice_start", &stored.row_start},
       {"row_of", &stored.row},
       {"column", &stored.column},
       {"offset", &stored.offset}};
@@ -155,15 +155,16 @@ Result<CapturedArguments> capture(const KernelPackage& package, const Shape& sha
   return captured;
 }
 
-nlohmann::ordered_json note_of(const std::string& text, const SparsityPattern& pattern) {
+nlohmann::ordered_json note_of(const std::string& text, const SparsityPattern& pattern,
+                               Features& features) {
   nlohmann::ordered_json note;
   note["name"] = sparse_problem_name(text);
   note["family"] = nullptr;
   if (names_sparse_family(text)) note["family"] = text.substr(0, text.find(':'));
-  const auto features = krylov::features_of(pattern);
+  const double features_ns = fastest_ns([&] { return krylov::features_of(pattern); }, features);
   for (std::size_t i = 0; i < krylov::kFeatures; ++i)
     note["features"][krylov::kFeatureNames[i]] = features[i];
-  note["features_ns"] = fastest_ns([&] { (void)krylov::features_of(pattern); });
+  note["features_ns"] = features_ns;
   return note;
 }
 
@@ -197,23 +198,27 @@ Result<SparseProblem> sparse_problem(const KernelPackage& package, const std::st
   auto pattern = pattern_of(text);
   if (!pattern.ok()) return pattern.status();
   SparseProblem problem;
-  problem.note = note_of(text, *pattern);
+  Features features{};
+  problem.note = note_of(text, *pattern, features);
   StoredPattern stored;
   if (has_captured(package)) {
     const auto format = format_of(package);
     if (!format.ok()) return format.status();
-    auto converted = krylov::convert(*pattern, format->format, format->number_bytes, limit_bytes);
+    Result<StoredPattern> converted = StoredPattern();
+    const double conversion_ns = fastest_ns(
+        [&] {
+          return krylov::convert(*pattern, format->format, format->number_bytes, limit_bytes);
+        },
+        converted);
     if (!converted.ok())
       return Status(converted.code(), text + ": " + converted.status().message());
     stored = std::move(*converted);
     problem.note["format"] = krylov::sparse_format_name(format->format);
     problem.note["number_bytes"] = format->number_bytes;
     problem.note["bytes"] = krylov::stored_bytes(*pattern, format->format, format->number_bytes);
-    problem.note["conversion_ns"] = fastest_ns([&] {
-      (void)krylov::convert(*pattern, format->format, format->number_bytes, limit_bytes);
-    });
+    problem.note["conversion_ns"] = conversion_ns;
   }
-  auto shape = shape_of(package, *pattern, stored);
+  auto shape = shape_of(package, *pattern, stored, features);
   if (!shape.ok()) return shape.status();
   problem.shape = *shape;
   if (!has_captured(package)) return problem;

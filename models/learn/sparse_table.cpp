@@ -17,6 +17,7 @@ struct Note {
   std::optional<std::size_t> format;
   std::size_t number_bytes = 0;
   double conversion_ns = 0;
+  bool turns = false;  // its candidates took turns
 };
 
 std::optional<Note> note_of(const History& history) {
@@ -40,6 +41,7 @@ std::optional<Note> note_of(const History& history) {
     }
     note.number_bytes = json.value("number_bytes", std::size_t{0});
     note.conversion_ns = json.value("conversion_ns", 0.0);
+    note.turns = json.value("turns", false);
     return note;
   }
   return {};
@@ -53,6 +55,8 @@ double dimension(const History& history, const char* name, double otherwise) {
 }
 
 double slots_of(const History& history) {
+  const double slots = dimension(history, "SLOTS", -1);
+  if (slots >= 0) return slots;
   const double rows = dimension(history, "ROWS", 0);
   const double diagonals = dimension(history, "DIAGONALS", -1);
   if (diagonals >= 0) return rows * diagonals;
@@ -77,6 +81,16 @@ double smallest_ns(const History& history, std::size_t row,
   return smallest > 0 ? smallest : 0;
 }
 
+// Of every second sample from `first` on.
+double half_ns(const History& history, std::size_t begin, std::size_t end, std::size_t first,
+               bool turns) {
+  std::vector<double> half;
+  for (std::size_t i = begin + first; i < end; i += 2)
+    half.push_back(history.samples[i] * history.nanoseconds_per_unit);
+  std::sort(half.begin(), half.end());
+  return half[turns ? half.size() / 2 : 0];
+}
+
 template <class Item, class Same>
 std::size_t place_of(std::vector<Item>& items, const Same& same, const Item& otherwise) {
   const auto found = std::find_if(items.begin(), items.end(), same);
@@ -90,7 +104,8 @@ void add(const History& history, const Note& note, Table& table) {
   const std::size_t m = place_of(
       table.matrices, [&](const Matrix& known) { return known.name == note.matrix.name; },
       note.matrix);
-  table.ns.resize(table.matrices.size());
+  for (auto* times : {&table.ns, &table.half_ns[0], &table.half_ns[1]})
+    times->resize(table.matrices.size());
   table.matrices[m].slots[format] = slots_of(history);
   table.matrices[m].conversion_ns[format] = note.conversion_ns;
   const std::vector<std::size_t> offsets = history.sample_offsets();
@@ -98,17 +113,29 @@ void add(const History& history, const Note& note, Table& table) {
     const auto group = parameter(history, row, "GROUP_PER_ROW");
     const auto size = parameter(history, row, "WG");
     if (!group || !size) continue;
-    const ProductCandidate wanted{static_cast<std::uint8_t>(format), *group != 0,
+    const std::int64_t lanes = parameter(history, row, "LANES").value_or(1);
+    if (lanes < 1 || lanes > kMaxRowItems) continue;
+    const ProductCandidate wanted{static_cast<std::uint8_t>(format),
+                                  static_cast<std::uint8_t>(*group != 0 ? 1
+                                                            : lanes > 1 ? lanes
+                                                                        : 0),
                                   static_cast<std::uint32_t>(*size)};
     const std::size_t c = place_of(
         table.candidates,
         [&](const ProductCandidate& known) {
-          return known.format == wanted.format && known.group_per_row == wanted.group_per_row &&
+          return known.format == wanted.format && known.kernel == wanted.kernel &&
                  known.work_group == wanted.work_group;
         },
         wanted);
-    if (table.ns[m].size() <= c) table.ns[m].resize(c + 1, 0.0);
-    table.ns[m][c] = smallest_ns(history, row, offsets);
+    for (auto* times : {&table.ns[m], &table.half_ns[0][m], &table.half_ns[1][m]})
+      if (times->size() <= c) times->resize(c + 1, 0.0);
+    const double smallest = smallest_ns(history, row, offsets);
+    const double ns = note.turns && smallest > 0 ? history.run_time_ns(row) : smallest;
+    table.ns[m][c] = ns;
+    const bool halves = ns > 0 && offsets[row + 1] - offsets[row] >= 4;
+    for (const std::size_t h : {0, 1})
+      table.half_ns[h][m][c] =
+          halves ? half_ns(history, offsets[row], offsets[row + 1], h, note.turns) : ns;
   }
 }
 
@@ -132,9 +159,9 @@ double Table::best_ns(std::size_t matrix, std::uint8_t format) const {
   return best_of(*this, matrix, [&](const ProductCandidate& c) { return c.format == format; });
 }
 
-double Table::best_ns(std::size_t matrix, std::uint8_t format, bool group_per_row) const {
+double Table::best_ns(std::size_t matrix, std::uint8_t format, std::uint8_t kernel) const {
   return best_of(*this, matrix, [&](const ProductCandidate& c) {
-    return c.format == format && c.group_per_row == group_per_row;
+    return c.format == format && c.kernel == kernel;
   });
 }
 
@@ -155,7 +182,8 @@ std::vector<Table> tables_of(const std::vector<const History*>& histories) {
     add(*history, *note, tables[t]);
   }
   for (Table& table : tables) {
-    for (std::vector<double>& times : table.ns) times.resize(table.candidates.size(), 0.0);
+    for (auto* all : {&table.ns, &table.half_ns[0], &table.half_ns[1]})
+      for (std::vector<double>& times : *all) times.resize(table.candidates.size(), 0.0);
   }
   return tables;
 }

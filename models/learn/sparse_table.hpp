@@ -14,8 +14,8 @@
 namespace idletune::sparse {
 
 // In the order of krylov::SparseFormat.
-inline constexpr const char* kFormatNames[] = {"CSR", "COO", "DIA", "ELL", "HYB"};
-inline constexpr std::size_t kFormats = 5;
+inline constexpr const char* kFormatNames[] = {"CSR", "COO", "DIA", "ELL", "HYB", "SELL"};
+inline constexpr std::size_t kFormats = 6;
 
 struct Matrix {
   std::string name;
@@ -32,8 +32,11 @@ struct Table {
   std::size_t number_bytes = 0;
   std::vector<ProductCandidate> candidates;
   std::vector<Matrix> matrices;
-  // By matrix and candidate, the smallest sample; 0: not measured, or failed.
+  // By matrix and candidate; 0: not measured, or failed. Where candidates took turns the median of
+  // their samples, else the smallest: what was measured in a row had one moment's luck.
   std::vector<std::vector<double>> ns;
+  // The same of every other sample and of the rest; as `ns` where there are fewer than four.
+  std::vector<std::vector<double>> half_ns[2];
 
   ProductInputs inputs(std::size_t matrix, std::size_t format) const {
     return product_inputs(matrices[matrix].features, matrices[matrix].slots[format]);
@@ -41,7 +44,7 @@ struct Table {
   // Of the measured candidates of a matrix, also of one format or kernel alone; 0: there is none.
   double best_ns(std::size_t matrix) const;
   double best_ns(std::size_t matrix, std::uint8_t format) const;
-  double best_ns(std::size_t matrix, std::uint8_t format, bool group_per_row) const;
+  double best_ns(std::size_t matrix, std::uint8_t format, std::uint8_t kernel) const;
 };
 
 // Of the histories with a note on a matrix (see `explore --problem`); the others are not looked at.

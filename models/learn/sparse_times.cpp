@@ -67,7 +67,7 @@ std::vector<std::uint8_t> write_product_times(const std::vector<Table>& tables) 
     for (const std::size_t c : learned.candidates) {
       const ProductCandidate& candidate = table.candidates[c];
       candidates.push_back(candidate.format);
-      candidates.push_back(candidate.group_per_row ? 1 : 0);
+      candidates.push_back(candidate.kernel);
       candidates.push_back(candidate.work_group);
     }
     devices.push_back(model_schema::CreateProductTimesDirect(

@@ -44,7 +44,7 @@ TEST_CASE("a matrix becomes dimensions, features and arrays of a package's forma
 }
 
 TEST_CASE("every product's package takes a matrix, also where its format has no rest") {
-  for (const char* format : {"csr", "coo", "dia", "ell", "hyb"}) {
+  for (const char* format : {"csr", "coo", "dia", "ell", "hyb", "sell"}) {
     for (const char* precision : {"", "_double"}) {
       const std::string name = std::string("spmv/spmv_") + format + precision;
       CAPTURE(name);

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string>
 #include <vector>
@@ -46,7 +47,37 @@ TEST_CASE("learned times and a tree choose the format of matrices that were left
                                                 return std::make_unique<learners::CartLearner>();
                                               }));
   CHECK(tree.kept > 0.9);
+  const ChoiceQuality staged = sparse::evaluate(
+      table, "two stages",
+      sparse::choose_in_two_stages([] { return std::make_unique<learners::CartLearner>(); }));
+  CHECK(staged.format_within_5_percent > 0.9);
   CHECK(sparse::evaluate(table, "one", sparse::choose_one_for_all).kept < 0.8);
+}
+
+TEST_CASE("beside the luckiest of many even an oracle is slow, in other samples it is not") {
+  // Two kernels are equally fast, but every half of the samples makes another one look twice so.
+  Table table = test::made_products(40);
+  for (std::size_t m = 0; m < 40; ++m) {
+    table.ns[m] = {100, 100, 400, 400};
+    table.half_ns[0].push_back({100, 50, 400, 400});
+    table.half_ns[1].push_back({50, 100, 400, 400});
+  }
+  const ChoiceQuality oracle = sparse::evaluate_oracle(table);
+  CHECK(oracle.matrices == 40);
+  CHECK(oracle.kept == doctest::Approx(0.5));
+  CHECK(oracle.within_5_percent == 0);
+  CHECK(oracle.format_kept == doctest::Approx(1));
+  const auto always = [](std::size_t candidate) {
+    return [candidate](const Table&, const std::vector<std::size_t>&, std::size_t) {
+      return candidate;
+    };
+  };
+  const ChoiceQuality first = sparse::evaluate(table, "first", always(0));
+  CHECK(first.kept_again == doctest::Approx(std::sqrt(2.0)));  // 100 / 50 and 100 / 100
+  CHECK(first.format_kept_again == doctest::Approx(1));
+  const ChoiceQuality last = sparse::evaluate(table, "last", always(3));
+  CHECK(last.kept_again == doctest::Approx(0.25));
+  CHECK(last.within_5_percent_again == 0);
 }
 
 TEST_CASE("a matrix is left out with its whole family") {
@@ -91,6 +122,15 @@ TEST_CASE("histories with a note on their matrix become a table, others are left
   CHECK(tables[0].ns[0] == std::vector<double>{600, 0});
   CHECK(tables[0].best_ns(0, 3, true) == 600);
   CHECK(tables[0].best_ns(0, 0) == 0);
+  // Where candidates took turns, it is the median of their samples, and halves are of every other.
+  history.samples = {900, 600, 700, 800};
+  history.sample_count[0] = 4;
+  history.run_time[0] = 750;
+  history.notes.back().second.insert(1, R"("turns":true,)");
+  const auto turns = sparse::tables_of({&history});
+  CHECK(turns[0].ns[0] == std::vector<double>{750, 0});
+  CHECK(turns[0].half_ns[0][0] == std::vector<double>{900, 0});
+  CHECK(turns[0].half_ns[1][0] == std::vector<double>{800, 0});
 }
 
 TEST_CASE("as published, unscaled inputs give one constant answer to matrices not learned from") {

@@ -86,7 +86,9 @@ TEST_CASE("a section that does not hold together is refused") {
   CHECK(open(section_of({0, 0, 64}, row, {})) == StatusCode::ok);
   CHECK(open(section_of({0, 0}, row, {})) == StatusCode::corrupt);
   CHECK(open(section_of({16, 0, 64}, row, {})) == StatusCode::corrupt);
-  CHECK(open(section_of({0, 2, 64}, row, {})) == StatusCode::corrupt);
+  CHECK(open(section_of({0, 3, 64}, row, {})) == StatusCode::corrupt);   // not a power of two
+  CHECK(open(section_of({0, 64, 32}, row, {})) == StatusCode::corrupt);  // more than a group has
+  CHECK(open(section_of({0, 8, 64}, row, {})) == StatusCode::ok);
   CHECK(open(section_of({0, 0, 0}, row, {})) == StatusCode::corrupt);
   CHECK(open(section_of({0, 0, 64, 1, 0, 64}, row, {})) == StatusCode::corrupt);
   CHECK(open(section_of({0, 0, 64}, row, {1})) == StatusCode::corrupt);
