@@ -1,5 +1,6 @@
 // `idletune solve`: solves a linear system with a sparse matrix, and tells what it ran with and
 // why.
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdlib>
@@ -14,6 +15,8 @@
 #include "agent/cli/matrix_description.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/places.hpp"
+#include "agent/cli/report/solve_page.hpp"
+#include "agent/cli/solve_details.hpp"
 #include "agent/cli/verbs.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
 #include "kernels/krylov/system_check.hpp"
@@ -39,6 +42,8 @@ struct SolveVerbOptions {
   std::string choose = "pays";
   std::string programs;
   std::string model;
+  std::string memory;
+  std::string page;
   std::vector<std::uint8_t> model_bytes;
   double tolerance = 0;
   std::uint32_t max_iterations = 10000;
@@ -58,11 +63,16 @@ struct Task {
 
 struct Answer {
   SolveReport report;
+  json details = json::object();  // for the page alone
   std::uint32_t solves = 0;
 };
 
 bool is_single(const SolveVerbOptions& given) {
   return given.precision == "f32" || given.precision == "single";
+}
+
+const char* precision_name(const SolveVerbOptions& given) {
+  return is_single(given) ? "f32" : given.precision == "mixed" ? "mixed" : "f64";
 }
 
 bool positive_diagonal(const SparseMatrix& matrix) {
@@ -127,12 +137,15 @@ Result<Task> task_of(const std::string& path, const SolveVerbOptions& given) {
 
 krylov::SolverOptions solver_options(const SolveVerbOptions& given) {
   krylov::SolverOptions options;
-  options.precision = is_single(given) ? krylov::Precision::f32 : krylov::Precision::f64;
+  options.precision = is_single(given)             ? krylov::Precision::f32
+                      : given.precision == "mixed" ? krylov::Precision::mixed
+                                                   : krylov::Precision::f64;
   options.choosing = given.choose == "never"    ? krylov::Choosing::none
                      : given.choose == "always" ? krylov::Choosing::always
                                                 : krylov::Choosing::when_pays;
   options.model = given.model_bytes;
-  const char* const names[] = {"csr", "coo", "dia", "ell", "hyb"};
+  options.memory_folder = given.memory;
+  const char* const names[] = {"csr", "coo", "dia", "ell", "hyb", "sell"};
   for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
     if (given.format != names[i]) continue;
     options.fixed_format = true;
@@ -191,16 +204,20 @@ Result<Answer> run(const SolveVerbOptions& given, const Task& task, Device& devi
   Answer answer;
   answer.report.setup_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  ResidualCurve curve(*solver);
   if (task.method == "spmv") {
+    curve.add_to(answer.details);
     Status status = multiply(*solver, task, given.repeat, answer);
     if (!status.ok()) return status;
     return answer;
   }
   krylov::SolveOptions options = solve_options(given, task);
   SolveReport total;
+  if (!given.page.empty()) curve.watch(options);
   for (std::uint32_t i = 0; i < given.repeat; ++i) {
     std::vector<double> x(task.b.size(), 0.0);
     options.solves_to_come = given.repeat - i - 1;
+    curve.begin_solve();
     auto report = solver->solve(task.b, x, options);
     if (!report.ok()) return report.status();
     total.solve_seconds += report->solve_seconds;
@@ -212,10 +229,19 @@ Result<Answer> run(const SolveVerbOptions& given, const Task& task, Device& devi
   answer.report.setup_seconds = total.setup_seconds;
   answer.report.tuning_seconds = total.tuning_seconds;
   answer.solves = given.repeat;
+  curve.add_to(answer.details);
   return answer;
 }
 
 json known(double value) { return value > 0 ? json(value) : json(nullptr); }
+
+std::string row_kernel(const krylov::Chosen& chosen, char blank) {
+  std::string text = chosen.group_per_row ? "work group per row"
+                     : chosen.lanes > 1   ? std::to_string(chosen.lanes) + " work items per row"
+                                          : "work item per row";
+  std::replace(text.begin(), text.end(), ' ', blank);
+  return text;
+}
 
 json object_of(const Task& task, const SolveVerbOptions& given, const Answer& answer) {
   const SolveReport& report = answer.report;
@@ -229,9 +255,10 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
             {"features", features_object(task.matrix.pattern)}}},
           {"method", task.method},
           {"precondition", given.precondition},
-          {"precision", is_single(given) ? "f32" : "f64"},
+          {"precision", precision_name(given)},
           {"solves", answer.solves},
           {"iterations", report.iterations},
+          {"refinements", report.refinements},
           {"converged", report.ended == krylov::Ended::converged},
           {"stagnated", report.ended == krylov::Ended::stagnated},
           {"ended", krylov::ended_name(report.ended)},
@@ -240,7 +267,7 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
           {"true_residual", report.true_residual},
           {"chosen",
            {{"format", krylov::sparse_format_name(chosen.format)},
-            {"kernel", chosen.group_per_row ? "work_group_per_row" : "work_item_per_row"},
+            {"kernel", row_kernel(chosen, '_')},
             {"work_group", chosen.work_group},
             {"fused", chosen.fused},
             {"predicted_us", known(chosen.predicted_us)},
@@ -250,7 +277,10 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
            {{"verdict", krylov::verdict_name(report.conversion.verdict)},
             {"cost_ms", known(report.conversion.cost_ms)},
             {"break_even_iterations", known(report.conversion.break_even_iterations)},
+            {"iterations_left",
+             {{"low", report.conversion.left_low}, {"expected", report.conversion.left_expected}}},
             {"reason", report.conversion.reason}}},
+          {"memory", report.memory},
           {"seconds",
            {{"solve", report.solve_seconds},
             {"setup", report.setup_seconds},
@@ -277,15 +307,16 @@ void print_answer(const Task& task, const Answer& answer, const CliContext& cont
   if (!report.reason.empty()) context.print_paragraph("  because     ", report.reason);
   context.print_paragraph(
       "  chosen      ",
-      std::string(krylov::sparse_format_name(chosen.format)) + ", " +
-          (chosen.group_per_row ? "a work group" : "a work item") + " per row, groups of " +
-          std::to_string(chosen.work_group) + (chosen.fused ? ", fused steps" : "") +
+      std::string(krylov::sparse_format_name(chosen.format)) + ", " + row_kernel(chosen, ' ') +
+          ", groups of " + std::to_string(chosen.work_group) +
+          (chosen.fused ? ", fused steps" : "") +
           (chosen.measured_us > 0 ? ", " + number(chosen.measured_us, " us a product") : "") +
           (report.csr_us > 0 ? " (CSR " + number(report.csr_us, " us)") : ""));
   context.print_paragraph("  conversion  ",
                           std::string(krylov::verdict_name(report.conversion.verdict)) +
                               (report.conversion.reason.empty() ? "" : ": ") +
                               report.conversion.reason);
+  if (!report.memory.empty()) context.print_paragraph("  memory      ", report.memory);
   context.print_paragraph(
       "  time        ", number(report.solve_seconds, " s for ") + std::to_string(answer.solves) +
                             " solves, of which " + number(report.tuning_seconds, " s of tuning; ") +
@@ -313,11 +344,19 @@ Status solve(const SolveVerbOptions& given, CliContext& context) {
       if (failure.ok()) failure = status;
       continue;
     }
-    if (context.json()) {
-      results.push_back(object_of(*task, given, *answer));
-    } else {
-      print_answer(*task, *answer, context);
-    }
+    if (!context.json()) print_answer(*task, *answer, context);
+    results.push_back(object_of(*task, given, *answer));
+    if (given.page.empty()) continue;
+    results.back().update(answer->details);
+    status = add_matrix_details(task->matrix, solver_options(given).precision, **device, **queue,
+                                results.back());
+    if (!status.ok()) return status;
+  }
+  if (!given.page.empty()) {
+    const std::string html = report::html_of(report::solve_page(results));
+    Status written = write_file_atomically(
+        given.page, Bytes(reinterpret_cast<const std::uint8_t*>(html.data()), html.size()));
+    if (!written.ok()) return written;
   }
   if (context.json()) {
     context.print_json(given.matrices.size() == 1 ? results.front() : json{{"results", results}});
@@ -337,13 +376,14 @@ void add_choice_options(Verb& verb, SolveVerbOptions& options) {
       .one_of({"none", "jacobi"})
       .shows_default();
   verb.option("--precision", options.precision,
-              "Of the numbers on the device: f64 or f32; also double or single")
+              "Of the numbers on the device: f64 or f32, also double or single; mixed is f32, and "
+              "residuals in double to refine it")
       .value_name("NAME")
-      .one_of({"f64", "f32", "double", "single"})
+      .one_of({"f64", "f32", "mixed", "double", "single"})
       .shows_default();
   verb.option("--format", options.format, "auto, or csr, coo, dia, ell, hyb from the start")
       .value_name("NAME")
-      .one_of({"auto", "csr", "coo", "dia", "ell", "hyb"})
+      .one_of({"auto", "csr", "coo", "dia", "ell", "hyb", "sell"})
       .shows_default();
   verb.option("--choose", options.choose,
               "Try other kernels and formats where it pays, never, or always")
@@ -374,6 +414,12 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
       .shows_default();
   verb.option("--model", options->model,
               "A model of learn that says which formats, kernels and work groups to try")
+      .value_name("FILE");
+  verb.option("--memory", options->memory,
+              "Folder where processes leave what they found out about a matrix's structure")
+      .value_name("FOLDER");
+  verb.option("--html", options->page,
+              "Writes a page: the matrix's pattern, its formats side by side, the residual's curve")
       .value_name("FILE");
   verb.option("--programs", options->programs, "Folder that keeps compiled programs")
       .value_name("FOLDER");
