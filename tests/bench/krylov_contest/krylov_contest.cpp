@@ -11,8 +11,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -21,69 +19,19 @@
 #include <idletune/krylov.hpp>
 #include <idletune/opencl.hpp>
 
-#include "kernels/krylov/matrix_market.hpp"
-#include "kernels/krylov/sparse_matrix.hpp"
-#include "models/history/compression.hpp"
+#include "tests/bench/krylov_contest/systems.hpp"
 #include "tests/bench/krylov_contest/viennacl_contestants.hpp"
 #include "tests/bench/required.hpp"
 
 namespace idletune::bench {
 namespace {
 
-using krylov::SparseMatrix;
 using EigenMatrix = Eigen::SparseMatrix<double, Eigen::RowMajor, std::int32_t>;
 
 constexpr unsigned kWarmUp = 10;    // iterations until drivers have generated code
 constexpr unsigned kSettled = 400;  // iterations within which choosing has ended
 constexpr double kAllowed = 1e-6;   // share by which residuals after the warm-up may differ
 constexpr double kNever = 1e-300;   // a tolerance that is not reached
-
-struct System {
-  std::string name;
-  SparseMatrix matrix;
-  std::vector<double> b;
-};
-
-System named(std::string name, SparseMatrix matrix) {
-  System system{std::move(name), std::move(matrix), {}};
-  system.b.resize(static_cast<std::size_t>(system.matrix.pattern.rows));
-  for (std::size_t i = 0; i < system.b.size(); ++i) {
-    system.b[i] = 1 + 0.1 * static_cast<double>(i * 7 % 13);
-  }
-  return system;
-}
-
-System from_file(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  std::string unpacked;
-  const auto text =
-      required(gunzip({reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()},
-                      std::size_t{1} << 28, path, unpacked));
-  const std::string name = path.substr(path.find_last_of('/') + 1);
-  return named(
-      name.substr(0, name.find('.')),
-      std::move(required(krylov::read_matrix_market(std::string(text.text), path)).matrix));
-}
-
-// Five points on a square grid.
-System grid(std::int32_t side) {
-  SparseMatrix matrix;
-  matrix.pattern.rows = matrix.pattern.columns = side * side;
-  const auto add = [&](std::int32_t column, double value) {
-    matrix.pattern.column.push_back(column);
-    matrix.values.push_back(value);
-  };
-  for (std::int32_t row = 0; row < side * side; ++row) {
-    if (row >= side) add(row - side, -1);
-    if (row % side > 0) add(row - 1, -1);
-    add(row, 4.01);
-    if (row % side < side - 1) add(row + 1, -1);
-    if (row < side * (side - 1)) add(row + side, -1);
-    matrix.pattern.row_start.push_back(static_cast<std::int32_t>(matrix.values.size()));
-  }
-  return named("grid " + std::to_string(side) + " x " + std::to_string(side), std::move(matrix));
-}
 
 // Device and queue must outlive it.
 struct OwnSolver {
@@ -192,8 +140,8 @@ int run(const std::vector<System>& systems, int rounds, unsigned iterations) {
       "Microseconds of an iteration of CG, double precision; median of %d solves of %u "
       "iterations [quartiles].\n\n"
       "| matrix | rows | entries | ViennaCL CSR | ELL | HYB | sliced ELL | fixed CSR | "
-      "fused CSR | COO | DIA | ELL | HYB | chosen | Eigen | what was chosen |\n"
-      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+      "fused CSR | COO | DIA | ELL | HYB | SELL | chosen | Eigen | what was chosen |\n"
+      "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
       rounds, iterations);
   bool right = true;
   for (const System& system : systems) right = contest(system, rounds, iterations) && right;
