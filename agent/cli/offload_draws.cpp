@@ -45,8 +45,6 @@ nlohmann::json classes_of(const offload::SampleSet& set, const offload::DrawResu
   return list;
 }
 
-std::string percent(double share) { return format_number(100 * share, 1) + " %"; }
-
 void print_classes(const nlohmann::json& classes, const CliContext& context) {
   TextTable by_class({{"speed-up up to", Align::right},
                       {"tests", Align::right},
@@ -55,8 +53,8 @@ void print_classes(const nlohmann::json& classes, const CliContext& context) {
                       {"range right", Align::right}});
   for (const auto& one : classes) {
     by_class.add_row({one["up_to"].is_null() ? "any" : format_number(one["up_to"], 0),
-                      one["tests"].dump(), percent(one["mean"]), percent(one["geometric"]),
-                      percent(one["range_right"])});
+                      one["tests"].dump(), format_percent(one["mean"]),
+                      format_percent(one["geometric"]), format_percent(one["range_right"])});
   }
   context.print(by_class);
 }
@@ -103,8 +101,8 @@ void evaluate_with_draws(const DrawArguments& arguments, const LearnerArguments&
                       {"mean", one.mean},
                       {"least", one.least},
                       {"worst", one.worst}});
-    table.add_row({sweeps ? percent(one.inclusion) : "-", percent(one.mean), percent(one.least),
-                   percent(one.worst)});
+    table.add_row({sweeps ? format_percent(one.inclusion) : "-", format_percent(one.mean),
+                   format_percent(one.least), format_percent(one.worst)});
   }
   const nlohmann::json classes = classes_of(set, *result);
   if (context.json()) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "agent/cli/lab.hpp"
+#include "agent/cli/places.hpp"
 #include "models/history/compression.hpp"
 #include "models/offload/import_samples.hpp"
 #include "models/offload/layer_profiles.hpp"
@@ -15,10 +16,6 @@ namespace idletune::cli {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{256} << 20;
-
-bool ends_with(const std::string& text, const std::string& end) {
-  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
 
 // Only those devices, in that order.
 Result<offload::SampleSet> keep_devices(offload::SampleSet set,
@@ -139,7 +136,7 @@ Result<offload::SampleSet> read_all_samples(const SampleFiles& files) {
     return Status(StatusCode::invalid_argument,
                   "name a SET, or --times and --shapes of a network's layers");
   }
-  if (ends_with(files.set, ".json")) {
+  if (has_ending(files.set, ".json")) {
     if (files.times.empty())
       return Status(StatusCode::invalid_argument, files.set + ": profiles need GPU times, --times");
     const std::string_view text(reinterpret_cast<const char*>(set->data()), set->size());

@@ -13,6 +13,7 @@
 #include "agent/cli/report/offload_page.hpp"
 #include "agent/cli/verbs_offload.hpp"
 #include "models/offload/evaluation.hpp"
+#include "models/offload/few_measured.hpp"
 #include "models/offload/new_device.hpp"
 #include "platform/os/storage.hpp"
 
@@ -106,7 +107,7 @@ nlohmann::json risk_of(const SampleSet& set, const std::vector<LeftOut>& results
 }
 
 std::string percent(const nlohmann::json& share) {
-  return share.is_null() ? "-" : format_number(100 * share.get<double>(), 1) + " %";
+  return share.is_null() ? "-" : format_percent(share.get<double>());
 }
 
 void print_figures(const nlohmann::json& result, const CliContext& context) {
@@ -134,6 +135,26 @@ void print_figures(const nlohmann::json& result, const CliContext& context) {
   context.print(table);
 }
 
+void print_few_measured(const nlohmann::json& list, const CliContext& context) {
+  if (list.empty()) return;
+  TextTable table({{"measured, of " + list[0]["groups"].dump() + " groups", Align::right},
+                   {"median error", Align::right},
+                   {"80 % covers", Align::right},
+                   {"90 % covers", Align::right},
+                   {"80 % width", Align::right},
+                   {"per sample", Align::right},
+                   {"unknown", Align::right},
+                   {"wrong", Align::right}});
+  for (const auto& f : list) {
+    const auto& width = f["coverage"]["width80"];
+    table.add_row(
+        {f["measured"].dump(), percent(f["error"]["median"]), percent(f["coverage"]["p80"]),
+         percent(f["coverage"]["p90"]), width.is_null() ? "-" : format_number(width, 1),
+         format_number(f["choice"]["geometric"], 3), percent(f["unknown"]), percent(f["wrong"])});
+  }
+  context.print(table);
+}
+
 Status write_page(const nlohmann::json& result, const std::string& path) {
   const std::string html = report::html_of(report::offload_page(result));
   return write_file_atomically(
@@ -151,6 +172,7 @@ void answer_with(nlohmann::json result, const EvaluateArguments& arguments, cons
   if (!set.device.empty()) context.print("GPU: " + set.device + "\n");
   for (const std::string& remark : set.remarks) context.print(remark + "\n");
   print_figures(result, context);
+  if (result.contains("measured")) print_few_measured(result["measured"], context);
 }
 
 offload::PredictorOptions predictor_options(const EvaluateArguments& arguments) {
@@ -234,6 +256,33 @@ void evaluate_devices(const EvaluateArguments& arguments, const SampleSet& set,
   context.print(table);
 }
 
+// What some measured samples of the set would add to the model; empty where groups are too few.
+nlohmann::json with_few_of(const EvaluateArguments& arguments, const SampleSet& set,
+                           const std::vector<LeftOut>& results) {
+  constexpr std::size_t kDraws = 100;
+  std::vector<double> predicted;
+  for (const LeftOut& one : results) predicted.push_back(one.prediction.log_speedup);
+  nlohmann::json list = nlohmann::json::array();
+  for (const double measured : arguments.measured) {
+    const auto few = offload::with_few_measured(set, predicted, GroupBy::program,
+                                                static_cast<std::size_t>(measured), kDraws,
+                                                arguments.learner.seed);
+    if (!few.ok()) continue;
+    list.push_back({{"measured", few->measured},
+                    {"groups", few->groups},
+                    {"draws", kDraws},
+                    {"error", {{"median", few->error_median}}},
+                    {"coverage",
+                     {{"p80", few->coverage80},
+                      {"p90", few->coverage90},
+                      {"width80", number_or_null(few->width80)}}},
+                    {"choice", {{"geometric", few->ratio_geometric}}},
+                    {"unknown", few->unknown},
+                    {"wrong", few->wrong}});
+  }
+  return list;
+}
+
 void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
   const auto model = read_model(arguments.files.set);
   if (!model.ok()) return context.fail(model.status());
@@ -255,6 +304,7 @@ void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
   result["set"] = set->name;
   result["left_out"] = "nothing";
   result["parts"] = parts_of(*set, results, told_by(model->options.group));
+  result["measured"] = with_few_of(arguments, *set, results);
   answer_with(std::move(result), arguments, *set, context);
 }
 
@@ -286,7 +336,8 @@ void add_offload_evaluate_verb(Verb& offload, CliContext& context) {
               "Groups that are left out in turn: kernel, program, suite, network, kind or device")
       .one_of({"kernel", "program", "suite", "network", "kind", "device"})
       .shows_default();
-  verb.option("--measured", arguments->measured, "Kernels measured on a device that is left out")
+  verb.option("--measured", arguments->measured,
+              "Kernels measured on a device that is left out, or of those that a model is tried on")
       .separated_by_commas()
       .one_at_a_time();
   verb.option("--folds", arguments->folds, "Parts that intervals are learned from")

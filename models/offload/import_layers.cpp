@@ -109,7 +109,8 @@ Result<Shapes> read_shapes(Bytes bytes, const std::string& path) {
     shape.groups = std::max(1.0, number("group"));
     const std::string extra(table->text(row, "extra"));
     const std::size_t window = extra.find("local_size=");
-    if (window != std::string::npos) shape.kernel = std::atof(extra.c_str() + window + 11);
+    if (window != std::string::npos)
+      shape.kernel = std::strtod(extra.c_str() + window + 11, nullptr);
     if (!(shape.kernel > 0 && shape.kernel < 1e9)) shape.kernel = 0;
     shapes[{std::string(table->text(row, "network")), std::string(table->text(row, "layer"))}] =
         shape;
@@ -150,7 +151,7 @@ SampleSet join(const LayerTimes& times, const Shapes& shapes, const LayerProfile
   std::size_t without_profile = 0;
   for (const auto& [key, repeats] : times.cells) {
     const auto shape = shapes.find({key.network, key.layer});
-    const double batch = std::atof(key.batch.c_str());
+    const double batch = std::strtod(key.batch.c_str(), nullptr);
     if (shape == shapes.end() || !(batch >= 1 && batch < 1e6)) {
       ++without_shape;
       continue;

@@ -95,6 +95,13 @@ std::optional<TunedLayer> layer_of(const std::string& name, const Json& argument
   return layer;
 }
 
+// What convolutions of one network share, whose names the logs do not have.
+std::string likeness(const LayerShape& shape) {
+  const auto text = [](double value) { return std::to_string(static_cast<long long>(value)); };
+  return text(shape.in_pixels) + " pixels, side " + text(shape.kernel) + " every " +
+         text(shape.stride) + (shape.groups > 1 ? ", by channels" : "");
+}
+
 // The best of a line's repeats; NaN if it failed.
 double time_ms(const Json& result) {
   double best = std::numeric_limits<double>::quiet_NaN();
@@ -177,6 +184,7 @@ Result<SampleSet> import_tuned_layers(Bytes gpu_bytes, const std::string& gpu_pa
     Sample sample;
     sample.name = key;
     sample.groups.kernel = key;
+    sample.groups.program = likeness(layer.shape);
     sample.groups.suite = "AutoTVM";
     sample.groups.kind = layer.shape.kind;
     sample.cpu_ms = std::numeric_limits<double>::infinity();

@@ -58,6 +58,7 @@ void write_block(Writer& out, const Block& block) {
     out.renaming(entry.renaming);
   }
   out.renaming(block.leaving);
+  out.numbers(block.next);
 }
 
 Block read_block(Reader& in) {
@@ -70,6 +71,7 @@ Block read_block(Reader& in) {
     entry.renaming = in.renaming();
   }
   block.leaving = in.renaming();
+  block.next = in.numbers();
   return block;
 }
 
@@ -145,6 +147,14 @@ Program Program::decode(const std::uint32_t* words) {
   program.remarks.resize(in.number());
   for (std::string& remark : program.remarks) remark = in.text();
   return program;
+}
+
+std::uint64_t Program::runs(std::uint32_t block, const std::uint64_t* counts) const {
+  const std::vector<std::uint32_t>& next = blocks[block].next;
+  if (next.empty()) return counts[block];
+  std::uint64_t sum = 0;
+  for (const std::uint32_t one : next) sum += runs(one, counts);
+  return sum;
 }
 
 std::vector<std::uint64_t> Program::executions(const std::uint64_t* block_counts) const {

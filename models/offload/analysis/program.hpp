@@ -27,6 +27,9 @@ struct Block {
   std::uint32_t first_operation = 0, operations = 0;
   std::vector<Entry> entries;
   Renaming leaving;  // arguments of the call at its end, or what it returns
+  // Blocks into which control comes from here alone, and always does: this one ran as often as they
+  // together, and has no count. Empty: it has one.
+  std::vector<std::uint32_t> next;
 };
 
 struct Program {
@@ -42,6 +45,8 @@ struct Program {
   std::vector<std::uint32_t> encode() const;
   static Program decode(const std::uint32_t* words);
 
+  // How often a block has run, by the counts of those that have one.
+  std::uint64_t runs(std::uint32_t block, const std::uint64_t* counts) const;
   // From counts of blocks to counts of operations.
   std::vector<std::uint64_t> executions(const std::uint64_t* block_counts) const;
 };

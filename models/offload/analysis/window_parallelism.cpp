@@ -19,48 +19,45 @@ std::size_t slot_of(std::uint64_t key) {
 }  // namespace
 
 WindowParallelism::WindowParallelism(std::size_t values)
-    : level_of_(values), maybe_stored_(kStoreSlots / 64), stores_(kStoreSlots) {}
+    : level_of_(values), maybe_stored_(kStoreSlots / 64), store_in_(kStoreSlots) {}
 
 const WindowParallelism::Store* WindowParallelism::find(std::uint64_t key) const {
   std::size_t slot = slot_of(key);
   if ((maybe_stored_[slot / 64] >> (slot % 64) & 1U) == 0) return nullptr;
   for (;; slot = (slot + 1) % kStoreSlots) {
-    const Store& store = stores_[slot];
-    if (store.epoch != epoch_) return nullptr;
-    if (store.key == key) return &store;
+    const Store* store = in_slot(slot);
+    if (store == nullptr || store->key == key) return store;
   }
 }
 
 WindowParallelism::Store* WindowParallelism::insert(std::uint64_t key) {
   std::size_t slot = slot_of(key);
   maybe_stored_[slot / 64] |= std::uint64_t{1} << (slot % 64);
-  for (;; slot = (slot + 1) % kStoreSlots) {
-    Store& store = stores_[slot];
-    if (store.epoch == epoch_ && store.key == key) return &store;
-    if (store.epoch == epoch_) continue;
-    if (stored_ >= kMostStores) return nullptr;
-    ++stored_;
-    store.epoch = epoch_;
-    store.key = key;
-    return &store;
+  while (const Store* store = in_slot(slot)) {
+    if (store->key == key) return &stores_[store_in_[slot]];
+    slot = (slot + 1) % kStoreSlots;
   }
+  if (stores_.size() >= kMostStores) return nullptr;
+  store_in_[slot] = static_cast<std::uint32_t>(stores_.size());
+  stores_.push_back({key, slot, {}});
+  return &stores_.back();
 }
 
-void WindowParallelism::wait_for_stores(std::uint64_t address, std::uint32_t bytes,
-                                        Levels& levels) {
-  if (stored_ == 0) return;
+WindowParallelism::Levels WindowParallelism::levels_of_stores(std::uint64_t address,
+                                                              std::uint32_t bytes) const {
+  Levels levels;
   const std::uint64_t last = address + (bytes == 0 ? 0 : bytes - 1);
   for (std::uint64_t word = address >> 2U; word <= last >> 2U; ++word) {
     if (const Store* store = find(word)) raise(levels, store->levels);
   }
-  if (!single_bytes_) return;
+  if (!single_bytes_) return levels;
   for (std::uint64_t byte = address; byte <= last; ++byte) {
     if (const Store* store = find(byte | kByteKey)) raise(levels, store->levels);
   }
+  return levels;
 }
 
-void WindowParallelism::remember_store(std::uint64_t address, std::uint32_t bytes,
-                                       const Levels& levels) {
+void WindowParallelism::remember_store(std::uint64_t address, std::uint32_t bytes, Levels levels) {
   const std::uint64_t last = address + (bytes == 0 ? 0 : bytes - 1);
   if (bytes < 4) {
     single_bytes_ = true;
@@ -77,8 +74,10 @@ void WindowParallelism::remember_store(std::uint64_t address, std::uint32_t byte
 void WindowParallelism::execute(const Operation& operation, std::uint64_t address) {
   Levels levels = base_;
   for (const ValueNumber source : operation.sources) raise(levels, level_of_[source]);
-  if (operation.kind == OperationKind::load) wait_for_stores(address, operation.bytes, levels);
-  for (Level& level : levels.at) level += 1;
+  if (operation.kind == OperationKind::load && !stores_.empty())
+    raise(levels, levels_of_stores(address, operation.bytes));
+  levels.half[0] += 1;
+  levels.half[1] += 1;
   raise(highest_, levels);
   if (operation.kind == OperationKind::store) remember_store(address, operation.bytes, levels);
   if (operation.result != 0) level_of_[operation.result] = levels;
@@ -101,17 +100,17 @@ void WindowParallelism::finish_smallest() {
   }
   if (in_window_[kWindows - 1] != 0) return;
   forget_stores();
-  if (highest_.at[0] > kHighest) begin_at_zero();
+  if (highest_.at(0) > kHighest) begin_at_zero();
 }
 
 void WindowParallelism::finish(std::size_t window) {
   const double weight = window < 3 ? weight_ : long_weight_;
   sum_[window] += weight * static_cast<double>(kSizes[window]) /
-                  static_cast<double>(highest_.at[window] - base_.at[window]);
+                  static_cast<double>(highest_.at(window) - base_.at(window));
   weights_[window] += weight;
   ++finished_[window];
   in_window_[window] = 0;
-  base_.at[window] = highest_.at[window];
+  base_.set(window, highest_.at(window));
 }
 
 void WindowParallelism::keep_longest_unfinished() {
@@ -119,14 +118,13 @@ void WindowParallelism::keep_longest_unfinished() {
     if (finished_[window] > 0 || in_window(window) <= unfinished_[window]) continue;
     unfinished_[window] = in_window(window);
     unfinished_parallelism_[window] = static_cast<double>(in_window(window)) /
-                                      static_cast<double>(highest_.at[window] - base_.at[window]);
+                                      static_cast<double>(highest_.at(window) - base_.at(window));
   }
 }
 
 void WindowParallelism::forget_stores() {
-  if (stored_ > 0) std::fill(maybe_stored_.begin(), maybe_stored_.end(), 0);
-  ++epoch_;
-  stored_ = 0;
+  if (!stores_.empty()) std::fill(maybe_stored_.begin(), maybe_stored_.end(), 0);
+  stores_.clear();
   single_bytes_ = false;
 }
 
@@ -141,14 +139,14 @@ void WindowParallelism::restart() {
   in_smallest_ = 0;
   base_ = highest_;
   forget_stores();
-  if (highest_.at[0] > kHighest) begin_at_zero();
+  if (highest_.at(0) > kHighest) begin_at_zero();
 }
 
 double WindowParallelism::mean(std::size_t window) const {
   if (finished_[window] > 0) return sum_[window] / weights_[window];
   if (in_window(window) <= unfinished_[window]) return unfinished_parallelism_[window];
   return static_cast<double>(in_window(window)) /
-         static_cast<double>(highest_.at[window] - base_.at[window]);
+         static_cast<double>(highest_.at(window) - base_.at(window));
 }
 
 }  // namespace idletune::offload

@@ -48,23 +48,34 @@ class WindowParallelism {
  private:
   // Whole numbers below 2^24: the oldest vector units have the greater of two floats.
   using Level = float;
-  // Eight at a time suit vector units; the last three are never looked at.
-  struct alignas(32) Levels {
-    Level at[8] = {};
+  // For units of four at a time, said in so many words: a compiler that takes them apart is three
+  // times as slow. The last three are never looked at.
+  struct Levels {
+    using Four = Level __attribute__((vector_size(16)));
+    Four half[2] = {{}, {}};
+    Level at(std::size_t window) const { return half[window / 4][window % 4]; }
+    void set(std::size_t window, Level level) { half[window / 4][window % 4] = level; }
   };
   static void raise(Levels& levels, const Levels& to) {
-    for (int i = 0; i < 8; ++i) levels.at[i] = levels.at[i] < to.at[i] ? to.at[i] : levels.at[i];
+    levels.half[0] = levels.half[0] < to.half[0] ? to.half[0] : levels.half[0];
+    levels.half[1] = levels.half[1] < to.half[1] ? to.half[1] : levels.half[1];
   }
   struct Store {
     std::uint64_t key = 0;
-    std::uint64_t epoch = 0;
+    std::size_t slot = 0;  // that leads here
     Levels levels;
   };
 
+  // The store that a slot leads to; null if it is one of an earlier window.
+  const Store* in_slot(std::size_t slot) const {
+    const std::uint32_t number = store_in_[slot];
+    return number < stores_.size() && stores_[number].slot == slot ? &stores_[number] : nullptr;
+  }
   const Store* find(std::uint64_t key) const;
   Store* insert(std::uint64_t key);
-  void wait_for_stores(std::uint64_t address, std::uint32_t bytes, Levels& levels);
-  void remember_store(std::uint64_t address, std::uint32_t bytes, const Levels& levels);
+  // The highest levels of what is loaded.
+  Levels levels_of_stores(std::uint64_t address, std::uint32_t bytes) const;
+  void remember_store(std::uint64_t address, std::uint32_t bytes, Levels levels);
   std::uint32_t in_window(std::size_t window) const {
     return window == 0 ? in_smallest_ : in_window_[window] + in_smallest_;
   }
@@ -88,10 +99,11 @@ class WindowParallelism {
   double unfinished_parallelism_[kWindows] = {};
 
   std::vector<std::uint64_t> maybe_stored_;  // a bit per slot where a search may begin
-  std::vector<Store> stores_;                // open addressing; entries of earlier epochs are free
-  std::uint64_t epoch_ = 1;
-  std::size_t stored_ = 0;
-  bool single_bytes_ = false;  // of this epoch some stores were below 4 bytes
+  // Stores of the largest window lie behind each other, where those of the one before lay, so that
+  // little memory is touched; slots with open addressing say which, and are never cleared.
+  std::vector<std::uint32_t> store_in_;
+  std::vector<Store> stores_;
+  bool single_bytes_ = false;  // some of them were below 4 bytes
   std::vector<Levels> moving_;
 };
 

@@ -1,8 +1,14 @@
 #include "models/offload/pass/instrument.hpp"
 
+#include <algorithm>
 #include <set>
 
+#include <llvm/ADT/Triple.h>
+#include <llvm/Analysis/AssumptionCache.h>
 #include <llvm/Analysis/LoopInfo.h>
+#include <llvm/Analysis/ScalarEvolution.h>
+#include <llvm/Analysis/ScalarEvolutionExpressions.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/IR/CFG.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/IRBuilder.h>
@@ -11,79 +17,12 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
-#include "models/offload/runtime/runtime.hpp"
-
 namespace idletune::offload {
 namespace {
 
 using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::IRBuilder;
-
-llvm::GlobalVariable* shared(llvm::Module& module, llvm::Type* type, const char* name) {
-  auto* variable = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::ExternalLinkage,
-                                            nullptr, name);
-  variable->setDSOLocal(true);
-  return variable;
-}
-
-// void name(i8* address): calls `missed` where the address's block is not among the recent ones.
-llvm::Function* look_then_call(llvm::Module& module, const char* name, const char* table,
-                               const char* missed) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* word = llvm::Type::getInt64Ty(context);
-  llvm::Type* pointer = llvm::Type::getInt8PtrTy(context);
-  auto* recent = shared(module, llvm::ArrayType::get(word, kIdletuneRecent), table);
-  const llvm::FunctionCallee call =
-      module.getOrInsertFunction(missed, llvm::Type::getVoidTy(context), pointer);
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer}, false);
-  auto* function = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  function->addFnAttr(llvm::Attribute::AlwaysInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  auto* look = BasicBlock::Create(context, "", function);
-  auto* miss = BasicBlock::Create(context, "", function);
-  auto* end = BasicBlock::Create(context, "", function);
-  IRBuilder<> builder(look);
-  llvm::Value* block = builder.CreateLShr(builder.CreatePtrToInt(function->getArg(0), word), 7);
-  llvm::Value* slot = builder.CreateAnd(block, kIdletuneRecent - 1);
-  llvm::Value* place =
-      builder.CreateInBoundsGEP(recent->getValueType(), recent, {builder.getInt64(0), slot});
-  builder.CreateCondBr(builder.CreateICmpEQ(builder.CreateLoad(word, place), block), end, miss,
-                       llvm::MDBuilder(context).createBranchWeights(2000, 1));
-  builder.SetInsertPoint(miss);
-  builder.CreateCall(call, {function->getArg(0)});
-  builder.CreateBr(end);
-  builder.SetInsertPoint(end);
-  builder.CreateRetVoid();
-  return function;
-}
-
-// void idletune.decide(i8* last, i8 way, i32 block): tells that a branch goes another way.
-llvm::Function* decide_then_call(llvm::Module& module, llvm::FunctionCallee turn) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* byte = llvm::Type::getInt8Ty(context);
-  auto* type = llvm::FunctionType::get(
-      llvm::Type::getVoidTy(context),
-      {llvm::Type::getInt8PtrTy(context), byte, llvm::Type::getInt32Ty(context)}, false);
-  auto* function =
-      llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "idletune.decide", module);
-  function->addFnAttr(llvm::Attribute::AlwaysInline);
-  function->addFnAttr(llvm::Attribute::NoUnwind);
-  auto* look = BasicBlock::Create(context, "", function);
-  auto* other = BasicBlock::Create(context, "", function);
-  auto* end = BasicBlock::Create(context, "", function);
-  IRBuilder<> builder(look);
-  llvm::Value* same =
-      builder.CreateICmpEQ(builder.CreateLoad(byte, function->getArg(0)), function->getArg(1));
-  builder.CreateCondBr(same, end, other, llvm::MDBuilder(context).createBranchWeights(20, 1));
-  builder.SetInsertPoint(other);
-  builder.CreateStore(function->getArg(1), function->getArg(0));
-  builder.CreateCall(turn, {function->getArg(2)});
-  builder.CreateBr(end);
-  builder.SetInsertPoint(end);
-  builder.CreateRetVoid();
-  return function;
-}
 
 // Afterwards no value but a place on the stack is used outside of its block.
 void values_to_memory(llvm::Function& function) {
@@ -117,33 +56,77 @@ void values_to_memory(llvm::Function& function) {
 
 class Doubling {
  public:
-  Doubling(FunctionCode& code, const Program& program, const RuntimeCalls& calls)
+  Doubling(FunctionCode& code, Program& program, const RuntimeCalls& calls)
       : code_(code), program_(program), calls_(calls) {}
 
   void run(const BlockVariables& variables, bool outermost);
 
  private:
+  void share_counts();
   void find_crossings(bool outermost);
+  void find_near_accesses();
+  llvm::AllocaInst* variable(llvm::Type* type, llvm::Value* first);
   void look_at_accesses();
   void look_at_decisions(llvm::GlobalVariable& last);
+  void look_at_branch(llvm::BranchInst& branch, llvm::Value* last, llvm::Value* kept);
   void count(llvm::GlobalVariable& counts);
   void free_the_entry();
+  void count_down_locally();
   void make_telling_half();
-  BasicBlock* make_crossing(BasicBlock* block);
+  llvm::Value* telling(llvm::Value* value) {
+    llvm::Value* copy = telling_.lookup(value);
+    return copy != nullptr ? copy : value;
+  }
+  void count_down(IRBuilder<>& builder, std::uint64_t operations, BasicBlock* change,
+                  BasicBlock* on);
+  BasicBlock* make_change(BasicBlock* on);
+  void make_crossing(BasicBlock* block);
+  void redirect(BasicBlock* from, BasicBlock* original);
   void redirect_to_crossings();
+  bool is_continuation(BasicBlock* block) const {
+    return std::find(code_.continuations.begin(), code_.continuations.end(), block) !=
+           code_.continuations.end();
+  }
   std::uint64_t operations_of(BasicBlock* block) {
     return program_.blocks[code_.number[block]].operations;
   }
 
   FunctionCode& code_;
-  const Program& program_;
+  Program& program_;
   const RuntimeCalls& calls_;
   BasicBlock* places_ = nullptr;  // holds the function's variables, and is not doubled
   llvm::ValueToValueMapTy telling_;
+  std::map<Instruction*, llvm::Value*> address_;  // of the accesses, as a pointer to bytes
+  // Accesses in loops that mostly stay in the block where they were the last time; and stores right
+  // behind loads of the same address, with those.
+  std::set<Instruction*> near_;
+  std::map<Instruction*, Instruction*> loaded_before_;
+  std::set<BasicBlock*> in_loops_;
+  // Loops without others and without calls, by their first block.
+  std::map<BasicBlock*, std::set<BasicBlock*>> tight_;
+  std::map<BasicBlock*, BasicBlock*> edges_;  // on the way from a branch; and whose it is
+  llvm::Value* left_ = nullptr;               // operations until the next change
+  // By where control wants to go, in either half: where it goes instead, into a loop from outside
+  // (or behind a call, or at the begin), and at a tight loop's end.
+  std::map<BasicBlock*, BasicBlock*> into_, again_;
+  std::map<BasicBlock*, const std::set<BasicBlock*>*> inside_;  // what is in a tight loop
   // Where control may change sides: how many operations come before the next such place; 0: does
   // not count.
   std::map<BasicBlock*, std::uint64_t> crossings_;
 };
+
+void Doubling::share_counts() {
+  for (BasicBlock* block : code_.blocks) {
+    std::vector<std::uint32_t>& next = program_.blocks[code_.number[block]].next;
+    for (BasicBlock* successor : llvm::successors(block)) {
+      if (successor->getSinglePredecessor() != block || is_continuation(successor)) {
+        next.clear();
+        break;
+      }
+      next.push_back(code_.number[successor]);
+    }
+  }
+}
 
 void Doubling::find_crossings(bool outermost) {
   llvm::DominatorTree tree(*code_.function);
@@ -152,15 +135,68 @@ void Doubling::find_crossings(bool outermost) {
   for (BasicBlock* block : code_.blocks) {
     if (const llvm::Loop* loop = loops.getLoopFor(block)) {
       crossings_[loop->getHeader()] += operations_of(block);
+      in_loops_.insert(block);
+      if (loop->isInnermost()) tight_[loop->getHeader()].insert(block);
     } else {
       outside += operations_of(block);
     }
   }
-  for (BasicBlock* block : code_.continuations) crossings_.emplace(block, 0);
+  for (BasicBlock* block : code_.continuations) {
+    crossings_.emplace(block, 0);
+    if (const llvm::Loop* loop = loops.getLoopFor(block)) tight_.erase(loop->getHeader());
+  }
   crossings_.emplace(code_.blocks.front(), outermost ? outside : 0);
 }
 
+// Steps of at most half a block, or none, from one iteration to the next.
+bool stays_near(const llvm::SCEV* address, const llvm::Loop& loop,
+                llvm::ScalarEvolution& evolution) {
+  if (evolution.isLoopInvariant(address, &loop)) return true;
+  const auto* steps = llvm::dyn_cast<llvm::SCEVAddRecExpr>(address);
+  if (steps == nullptr || steps->getLoop() != &loop) return false;
+  const auto* step = llvm::dyn_cast<llvm::SCEVConstant>(steps->getStepRecurrence(evolution));
+  return step != nullptr && step->getAPInt().abs().ule(64);
+}
+
+void Doubling::find_near_accesses() {
+  llvm::Function& function = *code_.function;
+  llvm::DominatorTree tree(function);
+  llvm::LoopInfo loops(tree);
+  llvm::AssumptionCache assumptions(function);
+  const llvm::TargetLibraryInfoImpl names(llvm::Triple(function.getParent()->getTargetTriple()));
+  llvm::TargetLibraryInfo library(names);
+  llvm::ScalarEvolution evolution(function, library, assumptions, tree, loops);
+  const BasicBlock* block = nullptr;
+  std::map<const llvm::Value*, Instruction*> loads;  // of the block, by address
+  for (Instruction* access : code_.accesses) {
+    if (access->getParent() != block) loads.clear();
+    block = access->getParent();
+    const llvm::Value* pointer = llvm::getLoadStorePointerOperand(access);
+    const llvm::Loop* loop = loops.getLoopFor(block);
+    if (pointer == nullptr || loop == nullptr) continue;
+    if (!stays_near(evolution.getSCEV(const_cast<llvm::Value*>(pointer)), *loop, evolution)) {
+      continue;
+    }
+    near_.insert(access);
+    const auto load = loads.find(pointer);
+    if (llvm::isa<llvm::LoadInst>(access)) {
+      loads.emplace(pointer, access);
+    } else if (load != loads.end()) {
+      loaded_before_.emplace(access, load->second);
+    }
+  }
+}
+
+// One that becomes a register.
+llvm::AllocaInst* Doubling::variable(llvm::Type* type, llvm::Value* first) {
+  auto* place = new llvm::AllocaInst(type, 0, "", &places_->front());
+  new llvm::StoreInst(first, place, places_->getTerminator());
+  return place;
+}
+
 void Doubling::look_at_accesses() {
+  std::set<Instruction*> updated;
+  for (const auto& [store, load] : loaded_before_) updated.insert(load);
   for (Instruction* access : code_.accesses) {
     const bool writes = llvm::isa<llvm::StoreInst>(access) ||
                         llvm::isa<llvm::AtomicRMWInst>(access) ||
@@ -170,18 +206,23 @@ void Doubling::look_at_accesses() {
                                                         ? llvm::getLoadStorePointerOperand(access)
                                                         : access->getOperand(0));
     IRBuilder<> builder(access);
-    builder.CreateCall(writes ? calls_.write : calls_.read,
-                       {builder.CreatePointerCast(pointer, builder.getInt8PtrTy())});
+    llvm::Value* address = builder.CreatePointerCast(pointer, builder.getInt8PtrTy());
+    address_[access] = address;
+    if (loaded_before_.count(access) != 0) continue;  // the load has looked for both
+    if (near_.count(access) == 0) {
+      builder.CreateCall(writes ? calls_.write : calls_.read, {address});
+      continue;
+    }
+    llvm::Value* last = variable(builder.getInt64Ty(), builder.getInt64(~std::uint64_t{0}));
+    builder.CreateCall(updated.count(access) != 0 ? calls_.update_near
+                       : writes                   ? calls_.write_near
+                                                  : calls_.read_near,
+                       {address, last});
   }
 }
 
-// Which successor it will be, from 1 on; null where there is no decision.
+// Which successor of a switch it will be, from 1 on; null for anything else.
 llvm::Value* chosen(IRBuilder<>& builder, Instruction& end) {
-  if (auto* branch = llvm::dyn_cast<llvm::BranchInst>(&end)) {
-    if (branch->isUnconditional()) return nullptr;
-    return builder.CreateAdd(builder.CreateZExt(branch->getCondition(), builder.getInt8Ty()),
-                             builder.getInt8(1));
-  }
   auto* cases = llvm::dyn_cast<llvm::SwitchInst>(&end);
   if (cases == nullptr) return nullptr;
   std::map<BasicBlock*, std::uint8_t> numbers{{cases->getDefaultDest(), 1}};
@@ -196,19 +237,44 @@ llvm::Value* chosen(IRBuilder<>& builder, Instruction& end) {
   return number;
 }
 
+// On the way to each of its successors, where the other one need not be thought of.
+void Doubling::look_at_branch(llvm::BranchInst& branch, llvm::Value* last, llvm::Value* kept) {
+  const std::uint32_t number = code_.number[branch.getParent()];
+  for (unsigned i = 0; i < 2; ++i) {
+    auto* edge = BasicBlock::Create(branch.getContext(), "edge", code_.function);
+    IRBuilder<> builder(edge);
+    builder.CreateCall(
+        calls_.decide,
+        {last, kept, builder.getInt8(static_cast<std::uint8_t>(i + 1)), builder.getInt32(number)});
+    builder.CreateBr(branch.getSuccessor(i));
+    branch.setSuccessor(i, edge);
+    edges_[edge] = branch.getParent();
+  }
+}
+
 void Doubling::look_at_decisions(llvm::GlobalVariable& last) {
   for (BasicBlock* block : code_.blocks) {
-    IRBuilder<> builder(block->getTerminator());
+    auto* branch = llvm::dyn_cast<llvm::BranchInst>(block->getTerminator());
+    if (branch != nullptr && branch->isUnconditional()) continue;
+    IRBuilder<> builder(places_->getTerminator());
+    llvm::Value* kept =
+        builder.CreateConstInBoundsGEP2_64(last.getValueType(), &last, 0, code_.number[block]);
+    if (branch != nullptr) {
+      const bool often = in_loops_.count(block) != 0;
+      llvm::Type* byte = builder.getInt8Ty();
+      look_at_branch(*branch, often ? variable(byte, builder.CreateLoad(byte, kept)) : kept, kept);
+      continue;
+    }
+    builder.SetInsertPoint(block->getTerminator());
     llvm::Value* way = chosen(builder, *block->getTerminator());
     if (way == nullptr) continue;
-    llvm::Value* place =
-        builder.CreateConstInBoundsGEP2_64(last.getValueType(), &last, 0, code_.number[block]);
-    builder.CreateCall(calls_.decide, {place, way, builder.getInt32(code_.number[block])});
+    builder.CreateCall(calls_.decide, {kept, kept, way, builder.getInt32(code_.number[block])});
   }
 }
 
 void Doubling::count(llvm::GlobalVariable& counts) {
   for (BasicBlock* block : code_.blocks) {
+    if (!program_.blocks[code_.number[block]].next.empty()) continue;
     Instruction* first = &*block->getFirstInsertionPt();
     while (llvm::isa<llvm::AllocaInst>(first)) first = first->getNextNode();
     IRBuilder<> builder(first);
@@ -233,9 +299,30 @@ void Doubling::free_the_entry() {
   llvm::BranchInst::Create(entry, places_);
 }
 
+// While the function runs the countdown is its own, but for what it calls.
+void Doubling::count_down_locally() {
+  IRBuilder<> builder(places_->getTerminator());
+  llvm::Type* word = builder.getInt64Ty();
+  if (in_loops_.empty()) {
+    left_ = calls_.countdown;
+    return;
+  }
+  left_ = variable(word, builder.CreateLoad(word, calls_.countdown));
+  const auto hand_back = [&](Instruction* before) {
+    builder.SetInsertPoint(before);
+    builder.CreateStore(builder.CreateLoad(word, left_), calls_.countdown);
+  };
+  for (BasicBlock* block : code_.blocks) {
+    if (is_continuation(block)) hand_back(&*block->getSinglePredecessor()->getFirstInsertionPt());
+    if (llvm::isa<llvm::ReturnInst>(block->getTerminator())) hand_back(block->getTerminator());
+  }
+}
+
 void Doubling::make_telling_half() {
   std::vector<BasicBlock*> copies;
-  for (BasicBlock* block : code_.blocks) {
+  std::vector<BasicBlock*> all = code_.blocks;
+  for (const auto& [edge, from] : edges_) all.push_back(edge);
+  for (BasicBlock* block : all) {
     BasicBlock* copy = llvm::CloneBasicBlock(block, telling_, ".telling", code_.function);
     telling_[block] = copy;
     copies.push_back(copy);
@@ -252,95 +339,108 @@ void Doubling::make_telling_half() {
     builder.CreateCall(calls_.block, {builder.getInt32(code_.number[block])});
   }
   for (Instruction* access : code_.accesses) {
-    auto* copy = llvm::cast<Instruction>(&*telling_[access]);
-    // Behind the call of read or write, which has the address as a pointer to bytes.
-    auto* look = llvm::cast<llvm::CallBase>(copy->getPrevNode());
-    IRBuilder<> builder(look);
-    builder.CreateCall(calls_.access, {look->getArgOperand(0)});
+    IRBuilder<> builder(llvm::cast<Instruction>(telling(access)));
+    builder.CreateCall(calls_.access, {telling(address_[access])});
   }
 }
 
-BasicBlock* Doubling::make_crossing(BasicBlock* block) {
+void Doubling::count_down(IRBuilder<>& builder, std::uint64_t operations, BasicBlock* change,
+                          BasicBlock* on) {
+  llvm::Type* word = builder.getInt64Ty();
+  llvm::Value* left =
+      builder.CreateSub(builder.CreateLoad(word, left_), builder.getInt64(operations));
+  builder.CreateStore(left, left_);
+  builder.CreateCondBr(builder.CreateICmpSLT(left, builder.getInt64(0)), change, on,
+                       llvm::MDBuilder(on->getContext()).createBranchWeights(1, 100000));
+}
+
+// Tells that the countdown is over.
+BasicBlock* Doubling::make_change(BasicBlock* on) {
+  auto* change = BasicBlock::Create(on->getContext(), "change", code_.function);
+  IRBuilder<> builder(change);
+  llvm::Type* word = builder.getInt64Ty();
+  builder.CreateStore(builder.CreateLoad(word, left_), calls_.countdown);
+  builder.CreateCall(calls_.change);
+  builder.CreateStore(builder.CreateLoad(word, calls_.countdown), left_);
+  builder.CreateBr(on);
+  return change;
+}
+
+// Where either half may be the right one from now on. A tight loop's next iteration stays in its
+// half as long as nothing changes, and otherwise comes here: so every loop has one way in.
+void Doubling::make_crossing(BasicBlock* block) {
   llvm::LLVMContext& context = block->getContext();
-  auto* crossing = BasicBlock::Create(context, "crossing", code_.function, block);
-  IRBuilder<> builder(crossing);
-  llvm::MDBuilder metadata(context);
-  if (const std::uint64_t operations = crossings_[block]; operations > 0) {
-    auto* change = BasicBlock::Create(context, "change", code_.function);
-    auto* on = BasicBlock::Create(context, "crossing", code_.function, block);
-    llvm::Type* word = builder.getInt64Ty();
-    llvm::Value* left =
-        builder.CreateSub(builder.CreateLoad(word, calls_.countdown), builder.getInt64(operations));
-    builder.CreateStore(left, calls_.countdown);
-    builder.CreateCondBr(builder.CreateICmpSLT(left, builder.getInt64(0)), change, on,
-                         metadata.createBranchWeights(1, 100000));
-    builder.SetInsertPoint(change);
-    builder.CreateCall(calls_.change);
-    builder.CreateBr(on);
-    builder.SetInsertPoint(on);
-  }
+  auto* choice = BasicBlock::Create(context, "choice", code_.function, block);
+  auto* crossing = BasicBlock::Create(context, "crossing", code_.function, choice);
+  IRBuilder<> builder(choice);
   llvm::Value* tracing = builder.CreateICmpNE(
       builder.CreateLoad(builder.getInt8Ty(), calls_.tracing), builder.getInt8(0));
-  builder.CreateCondBr(tracing, llvm::cast<BasicBlock>(&*telling_[block]), block,
-                       metadata.createBranchWeights(1, 1000));
-  return crossing;
+  builder.CreateCondBr(tracing, llvm::cast<BasicBlock>(telling(block)), block,
+                       llvm::MDBuilder(context).createBranchWeights(1, 1000));
+  const std::uint64_t operations = crossings_[block];
+  builder.SetInsertPoint(crossing);
+  if (is_continuation(block)) {
+    builder.CreateStore(builder.CreateLoad(builder.getInt64Ty(), calls_.countdown), left_);
+  }
+  if (operations > 0) {
+    count_down(builder, operations, make_change(choice), choice);
+  } else {
+    builder.CreateBr(choice);
+  }
+  into_[block] = into_[llvm::cast<BasicBlock>(telling(block))] = crossing;
+  if (tight_.count(block) == 0) return;
+  BasicBlock* change = make_change(choice);
+  for (BasicBlock* half : {block, llvm::cast<BasicBlock>(telling(block))}) {
+    again_[half] = BasicBlock::Create(context, "again", code_.function, half);
+    builder.SetInsertPoint(again_[half]);
+    count_down(builder, operations, change, half);
+  }
 }
 
-void Doubling::redirect_to_crossings() {
-  std::map<BasicBlock*, BasicBlock*> to;
-  std::vector<BasicBlock*> from{places_};
-  for (BasicBlock* block : code_.blocks) {
-    from.push_back(block);
-    from.push_back(llvm::cast<BasicBlock>(&*telling_[block]));
-  }
-  for (const auto& [block, operations] : crossings_) {
-    BasicBlock* crossing = make_crossing(block);
-    to[block] = crossing;
-    to[llvm::cast<BasicBlock>(&*telling_[block])] = crossing;
-  }
-  for (BasicBlock* block : from) {
-    Instruction* end = block->getTerminator();
-    for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
-      const auto found = to.find(end->getSuccessor(i));
-      if (found != to.end()) end->setSuccessor(i, found->second);
+// `original`: what `from` is or is a part of, in the half that does not tell.
+void Doubling::redirect(BasicBlock* from, BasicBlock* original) {
+  Instruction* end = from->getTerminator();
+  for (unsigned i = 0; i < end->getNumSuccessors(); ++i) {
+    BasicBlock* to = end->getSuccessor(i);
+    const auto again = again_.find(to);
+    const auto into = into_.find(to);
+    if (again != again_.end() && inside_.at(to)->count(original) != 0) {
+      end->setSuccessor(i, again->second);
+    } else if (into != into_.end()) {
+      end->setSuccessor(i, into->second);
     }
   }
 }
 
+void Doubling::redirect_to_crossings() {
+  for (const auto& [block, operations] : crossings_) make_crossing(block);
+  for (const auto& [block, loop] : tight_) {
+    inside_[block] = inside_[llvm::cast<BasicBlock>(telling(block))] = &loop;
+  }
+  redirect(places_, places_);
+  std::map<BasicBlock*, BasicBlock*> all = edges_;
+  for (BasicBlock* block : code_.blocks) all[block] = block;
+  for (const auto& [block, original] : all) {
+    redirect(block, original);
+    redirect(llvm::cast<BasicBlock>(telling(block)), original);
+  }
+}
+
 void Doubling::run(const BlockVariables& variables, bool outermost) {
+  share_counts();
   find_crossings(outermost);
+  find_near_accesses();
   values_to_memory(*code_.function);
-  look_at_accesses();
-  look_at_decisions(*variables.last);
-  count(*variables.counts);
   free_the_entry();
+  look_at_accesses();
+  count(*variables.counts);
+  count_down_locally();
+  look_at_decisions(*variables.last);
   make_telling_half();
   redirect_to_crossings();
 }
 
 }  // namespace
-
-RuntimeCalls::RuntimeCalls(llvm::Module& module) {
-  llvm::LLVMContext& context = module.getContext();
-  llvm::Type* none = llvm::Type::getVoidTy(context);
-  llvm::Type* pointer = llvm::Type::getInt8PtrTy(context);
-  llvm::Type* number = llvm::Type::getInt32Ty(context);
-  llvm::Type* word = llvm::Type::getInt64Ty(context);
-  change = module.getOrInsertFunction("idletune_switch", none);
-  block = module.getOrInsertFunction("idletune_block", none, number);
-  access = module.getOrInsertFunction("idletune_access", none, pointer);
-  bulk = module.getOrInsertFunction("idletune_bulk", none, pointer, pointer, word, number, number);
-  turn = module.getOrInsertFunction("idletune_turn", none, number);
-  for (llvm::FunctionCallee callee : {change, block, access, bulk, turn}) {
-    llvm::cast<llvm::Function>(callee.getCallee())->addFnAttr(llvm::Attribute::NoUnwind);
-  }
-  countdown = shared(module, word, "idletune_countdown");
-  tracing = shared(module, llvm::Type::getInt8Ty(context), "idletune_tracing");
-  read = look_then_call(module, "idletune.read", "idletune_recent_reads", "idletune_first_read");
-  decide = decide_then_call(module, turn);
-  write =
-      look_then_call(module, "idletune.write", "idletune_recent_writes", "idletune_first_write");
-}
 
 void variables_to_registers(llvm::Function& function) {
   for (;;) {
@@ -357,7 +457,7 @@ void variables_to_registers(llvm::Function& function) {
   }
 }
 
-void instrument(FunctionCode& code, const Program& program, const RuntimeCalls& calls,
+void instrument(FunctionCode& code, Program& program, const RuntimeCalls& calls,
                 const BlockVariables& variables, bool outermost) {
   Doubling(code, program, calls).run(variables, outermost);
   variables_to_registers(*code.function);

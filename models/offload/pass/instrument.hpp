@@ -6,18 +6,9 @@
 #include <llvm/IR/Module.h>
 
 #include "models/offload/pass/region_code.hpp"
+#include "models/offload/pass/runtime_calls.hpp"
 
 namespace idletune::offload {
-
-// What the code calls, and the variables that it shares with the runtime.
-struct RuntimeCalls {
-  explicit RuntimeCalls(llvm::Module& module);
-
-  llvm::FunctionCallee change, block, access, bulk, turn;
-  // Of this module: they look before they call.
-  llvm::Function *read = nullptr, *write = nullptr, *decide = nullptr;
-  llvm::GlobalVariable *countdown = nullptr, *tracing = nullptr;
-};
 
 // What a region's code keeps for each block.
 struct BlockVariables {
@@ -28,12 +19,13 @@ struct BlockVariables {
 // Brings variables into registers, as far as they are ever alone.
 void variables_to_registers(llvm::Function& function);
 
-// Each block adds one to its count, each access looks at the recent blocks, and each branch tells
-// when it goes another way than the last time. The code is doubled: one half tells blocks and
+// Each block whose count does not follow from others' (Block::next, which is filled in) adds one to
+// it, each access looks at the recent blocks, and each branch tells when it goes another way than
+// the last time. The code is doubled: one half tells blocks and
 // accesses, the other one does not. Where control may change sides (at the function's begin, at
 // loops, behind calls) it goes where idletune_tracing says. `outermost`: the function that is the
 // region itself.
-void instrument(FunctionCode& code, const Program& program, const RuntimeCalls& calls,
+void instrument(FunctionCode& code, Program& program, const RuntimeCalls& calls,
                 const BlockVariables& variables, bool outermost);
 
 }  // namespace idletune::offload

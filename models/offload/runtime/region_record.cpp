@@ -27,7 +27,7 @@ void write_count(std::FILE* file, const char* name, std::uint64_t count, bool la
 }  // namespace
 
 void RegionRecord::begin_run() {
-  counts_before_.assign(counts_, counts_ + program_.blocks.size());
+  counts_before_ = all_runs();
   bulk_.assign(program_.operations.size(), 0);
   tracer_.reset();
   analysis_ = std::make_unique<Analysis>(program_.operations, program_.values);
@@ -56,9 +56,15 @@ void RegionRecord::bulk(std::uint64_t to, std::uint64_t from, std::uint64_t byte
   }
 }
 
-std::vector<std::uint64_t> RegionRecord::block_runs() const {
+std::vector<std::uint64_t> RegionRecord::all_runs() const {
   std::vector<std::uint64_t> blocks(program_.blocks.size());
-  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] = counts_[i] - counts_before_[i];
+  for (std::uint32_t i = 0; i < blocks.size(); ++i) blocks[i] = program_.runs(i, counts_);
+  return blocks;
+}
+
+std::vector<std::uint64_t> RegionRecord::block_runs() const {
+  std::vector<std::uint64_t> blocks = all_runs();
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i] -= counts_before_[i];
   return blocks;
 }
 

@@ -27,11 +27,13 @@ class RegionRecord {
   std::uint64_t entries = 0;
   double seconds = 0;    // spent in the region
   bool sampled = false;  // not everything was traced
-  // The branch at the end of a block, which is counted already, goes another way than before.
+  // The branch at the end of a block goes another way than before. A count of the block's own has
+  // this time already, those of the blocks behind it have not.
   void turn(std::uint32_t block) {
     const Block& described = program_.blocks[block];
+    const std::uint64_t runs = program_.runs(block, counts_) - counts_before_[block];
     analysis_->change_decision(described.first_operation + described.operations - 1,
-                               counts_[block] - counts_before_[block] - 1);
+                               described.next.empty() ? runs - 1 : runs);
   }
   void bulk(std::uint64_t to, std::uint64_t from, std::uint64_t bytes, std::uint32_t load,
             std::uint32_t store, bool tracing);
@@ -44,7 +46,8 @@ class RegionRecord {
   Iterations iterations() const;
 
  private:
-  std::vector<std::uint64_t> block_runs() const;
+  std::vector<std::uint64_t> all_runs() const;    // of each block, in all runs of the program
+  std::vector<std::uint64_t> block_runs() const;  // in this run
 
   Program program_;
   const std::uint64_t* counts_;               // the program's own, ever growing

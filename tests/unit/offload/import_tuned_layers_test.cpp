@@ -56,6 +56,7 @@ TEST_CASE("a convolution that both devices were tuned for is a sample with its b
   CHECK(set->samples[0].gpu_ms[0] == doctest::Approx(3));
   CHECK(set->samples[0].gpu_ms[1] == doctest::Approx(2));
   CHECK(set->features == layer_features());
+  CHECK(set->samples[0].groups.program == "81 pixels, side 3 every 2");
   CHECK(feature(*set, 0, "batch") == 2);
   CHECK(feature(*set, 0, "out_pixels") == 25);  // (9 + 2 - 3) / 2 + 1 = 5 on each side
   CHECK(feature(*set, 0, "depth") == 54);
