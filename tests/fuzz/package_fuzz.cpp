@@ -1,5 +1,6 @@
 // Kernel packages from anywhere: opened as they are, and once more under a correct content digest,
 // so that everything behind the digest is reached too. Whatever opens must work.
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -53,6 +54,17 @@ void use_step(const KernelPackage& package, const PlannedStep& step) {
   }
 }
 
+// In its default configuration it says the same.
+void use_fixed(const KernelPackage& package, const Shape& shape, std::uint64_t key) {
+  const auto fixed = package.where(package.default_configuration());
+  const std::vector<std::int64_t> tiles = fixed->class_tiles({});
+  if (!tiles.empty()) require(key == fixed->class_key(shape, {}, {tiles.data(), tiles.size()}));
+  const auto plan = package.plan(shape, package.default_configuration());
+  require(plan.status().code() == fixed->plan(shape, {}).status().code());
+  std::array<std::int64_t, kMaxArguments> sizes;
+  if (plan.ok()) (void)fixed->sizes(shape, {}, sizes);
+}
+
 void use(const KernelPackage& package) {
   Random random(1);
   require(package.space().contains(package.default_configuration()));
@@ -71,6 +83,7 @@ void use(const KernelPackage& package) {
     const Span<const std::int64_t> known(tiles.data(), tiles.size());
     const std::uint64_t key = package.class_key(shape, package.default_configuration(), known);
     require(key == package.class_key(shape, package.default_configuration(), known));
+    use_fixed(package, shape, key);
     (void)package.reference_plan(shape);
     (void)package.tolerance(shape);
     for (std::size_t a = 0; a < package.argument_count(); ++a) {
