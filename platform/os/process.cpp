@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -242,9 +243,31 @@ class SpawnPlan {
   posix_spawnattr_t attributes_;
 };
 
+// Children that were killed and had not ended when they were left behind; 0: nobody.
+std::atomic<pid_t> left_behind[16];
+
 }  // namespace
 
+void ChildProcess::leave_behind(pid_t pid) {
+  for (std::atomic<pid_t>& place : left_behind) {
+    pid_t nobody = 0;
+    if (place.compare_exchange_strong(nobody, pid)) return;
+  }
+}
+
+std::size_t ChildProcess::reap_left_behind() {
+  std::size_t there = 0;
+  for (std::atomic<pid_t>& place : left_behind) {
+    const pid_t pid = place.exchange(0);  // nobody else waits for it meanwhile
+    if (pid == 0 || ::waitpid(pid, nullptr, WNOHANG) != 0) continue;
+    leave_behind(pid);
+    ++there;
+  }
+  return there;
+}
+
 Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& options) {
+  (void)reap_left_behind();
   // posix_spawn tells too, but not on every system.
   if (::access(options.program.c_str(), X_OK) != 0) {
     return {StatusCode::not_found, {"starting '", options.program, "': ", error_text(errno)}};
@@ -281,7 +304,8 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& 
 ChildProcess::~ChildProcess() {
   channel_.close();
   kill();
-  (void)ended(std::chrono::seconds(2));
+  if (!ended(std::chrono::seconds(2))) leave_behind(pid_);
+  (void)reap_left_behind();
 }
 
 void ChildProcess::kill() {

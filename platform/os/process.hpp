@@ -75,7 +75,8 @@ struct ExitStatus {
 
 // A started program, the leader of its own process group, with a channel to it. The destructor
 // kills the whole group and reaps the child; a child that does not die within two seconds (stuck in
-// a driver's system call) is left behind rather than waited for. Used by one thread at a time.
+// a driver's system call, or of low priority on a busy machine) is left behind rather than waited
+// for, and reaped when another child starts or ends. Used by one thread at a time.
 //
 // In the child the channel is descriptor kChannelDescriptor; standard input is /dev/null, and
 // standard output is not part of the protocol, because drivers print there. The child's main()
@@ -99,6 +100,10 @@ class ChildProcess {
   std::chrono::nanoseconds cpu_time() const;
   // Valid once ended() was true.
   const ExitStatus& exit_status() const { return exit_status_; }
+  // A killed child of this process that nobody waits for any more. Any thread.
+  static void leave_behind(pid_t pid);
+  // Reaps those left behind that have ended; how many have not. Any thread.
+  static std::size_t reap_left_behind();
 
  private:
   ChildProcess(pid_t pid, Channel channel) : pid_(pid), channel_(std::move(channel)) {}

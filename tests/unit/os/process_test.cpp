@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cerrno>
 #include <csignal>
@@ -192,6 +193,22 @@ TEST_CASE("a child whose end somebody else collected counts as ended in an unkno
     CHECK(child->exit_status().kind == ExitStatus::Kind::unknown);
   }
   ::signal(SIGCHLD, SIG_DFL);
+}
+
+TEST_CASE("a child that is left behind is reaped when it has ended") {
+  const pid_t stuck = ::fork();
+  if (stuck == 0) {
+    for (;;) ::pause();
+  }
+  REQUIRE(stuck > 0);
+  ChildProcess::leave_behind(stuck);
+  CHECK(ChildProcess::reap_left_behind() == 1);
+  ::kill(stuck, SIGKILL);
+  siginfo_t info{};
+  REQUIRE(::waitid(P_PID, static_cast<id_t>(stuck), &info, WEXITED | WNOWAIT) == 0);
+  (void)shell("true");
+  CHECK(::waitpid(stuck, nullptr, WNOHANG) == -1);
+  CHECK(ChildProcess::reap_left_behind() == 0);
 }
 
 TEST_CASE("a child that joined its parent echoes" * doctest::test_suite("own children")) {

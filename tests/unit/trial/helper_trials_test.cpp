@@ -92,8 +92,13 @@ bool contains(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-// The processes that any thread of this one has started and that are still there.
+// The processes that any thread of this one has started and that are still there, but for those
+// that die slowly on a busy machine.
 std::set<pid_t> children() {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (ChildProcess::reap_left_behind() > 0 && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
   std::set<pid_t> result;
   DIR* threads = ::opendir("/proc/self/task");
   REQUIRE(threads != nullptr);
