@@ -207,13 +207,13 @@ TEST_CASE("a fault in gemm is found") {
   CHECK(run_and_count_wrong(*device, *program, plan->first().range, problem) > 0);
 }
 
-// Forty configurations; campaigns of more (IDLETUNE_GEMM_CONFIGURATIONS) and others
+// As few as contain every value; campaigns of more (IDLETUNE_GEMM_CONFIGURATIONS) and others
 // (IDLETUNE_GEMM_SEED) are started by hand and recorded in kernels/gemm/README.md.
 TEST_CASE("random configurations of gemm with every parameter value are right for every shape") {
   const auto package = open_gemm();
   const auto device = open_first_device();
   const auto configurations = covering_configurations(
-      package->space(), number_from_environment("IDLETUNE_GEMM_CONFIGURATIONS", 40),
+      package->space(), number_from_environment("IDLETUNE_GEMM_CONFIGURATIONS", 1),
       number_from_environment("IDLETUNE_GEMM_SEED", kSeed));
   MESSAGE(configurations.size() << " configurations");
   for (const Configuration& configuration : configurations) {
