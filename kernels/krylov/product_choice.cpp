@@ -8,10 +8,11 @@
 namespace idletune::krylov {
 namespace {
 
-constexpr double kHopedGain = 0.2;     // of a further kernel, as a share of the best one's time
-constexpr double kMostLost = 0.005;    // of the first kernel's time, by all that is tried
-constexpr double kSurelyGained = 0.5;  // of what the best kernel is expected to save
-constexpr double kReserve = 1.25;      // expected gain over cost that a conversion must promise
+constexpr double kHopedGain = 0.2;       // of a further kernel, as a share of the best one's time
+constexpr double kHopedOfFinals = 0.05;  // likewise, of the best ones in turns
+constexpr double kMostLost = 0.005;      // of the first kernel's time, by all that is tried
+constexpr double kSurelyGained = 0.5;    // of what the best kernel is expected to save
+constexpr double kReserve = 1.25;        // expected gain over cost that a conversion must promise
 constexpr double kWorthALook = 40;     // products for which formats are sized: a few are its price
 constexpr double kSizesCost = 10;      // products that sizing the formats takes at most
 constexpr double kFeatureCost = 10;    // products that features take at most
@@ -79,7 +80,7 @@ SolveMemory ProductChoice::memory(std::uint32_t iterations) const {
 }
 
 void ProductChoice::begins_in(SparseFormat format, double seconds, const std::string& reason) {
-  active_ = format;
+  active_ = first_format_ = format;
   upload_seconds_ = seconds;
   race().begin(entrants(format));
   if (!reason.empty()) {
@@ -99,7 +100,7 @@ void ProductChoice::converted(double seconds) {
       text("at least %.0f products were still expected, of %.1f us instead of %.1f us",
            converts_at_, predicted_us_[static_cast<std::size_t>(wanted_)], csr_us());
   active_ = wanted_;
-  race().begin(entrants(wanted_));
+  race().begin(entrants(wanted_), races_[0].usual_row());
 }
 
 void ProductChoice::no_room(const std::string& why) { conversion_.reason = why + "; CSR goes on"; }
@@ -112,9 +113,10 @@ void ProductChoice::ran() {
 void ProductChoice::took(double microseconds) {
   ++products_;
   const bool counted = !race().first_run();
+  const double row_us = microseconds * race().in_a_row();
   race().took(microseconds);
-  if (first_us_ > 0 && counted) behind_us_ += microseconds - first_us_;
-  if (first_us_ == 0) first_us_ = race().best_us();
+  if (first_us_ > 0 && counted) behind_us_ += row_us - first_us_;
+  first_us_ = races_[static_cast<std::size_t>(first_format_)].first_us();
 }
 
 void ProductChoice::tried(double seconds) {
@@ -163,8 +165,10 @@ double ProductChoice::allowed_us(const Outlook& outlook) const {
 
 bool ProductChoice::next_pays(const Outlook& outlook) const {
   if (race().over() || race().best_us() == 0 || always()) return true;
-  const double trial = usual_trial_seconds() * 1e6 + 2 * race().best_us();
-  return kHopedGain * race().best_us() * outlook.low > trial && allowed_us(outlook) > trial;
+  const bool finals = race().in_finals();
+  const double trial = race().extra_us() + (finals ? 0 : 1e6 * usual_trial_seconds());
+  const double hoped = finals ? kHopedOfFinals : kHopedGain;
+  return hoped * race().best_us() * outlook.low > trial && allowed_us(outlook) > trial;
 }
 
 void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& stored_bytes,

@@ -48,7 +48,7 @@ class ProductChoice {
 
   // A kernel was compiled before anything ran.
   void compiled(double seconds) { trial_seconds_ += seconds; }
-  // A product ran that is not measured; one that is.
+  // A product ran that is not measured; one that is, or the mean of as many as the race says.
   void ran();
   void took(double microseconds);
   // Its kernel ran for the first time; with compilation and check that took `seconds`.
@@ -92,6 +92,7 @@ class ProductChoice {
   const ModelChoice& model_;
   SparseFormat active_ = SparseFormat::csr;
   SparseFormat wanted_ = SparseFormat::csr;
+  SparseFormat first_format_ = SparseFormat::csr;
   std::array<KernelRace, kSparseFormats> races_;
   std::array<double, kSparseFormats> predicted_us_{};
   std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
