@@ -23,16 +23,15 @@ float logarithm(float number) {
 ClassVariants::ClassVariants(std::uint32_t number, const KernelPackage& package,
                              std::vector<ClassVariant> variants)
     : number_(number), variants_(std::move(variants)) {
-  if (variants_.size() > kMax) variants_.resize(kMax);
   for (ClassVariant& variant : variants_) {
-    places_.push_back(place_of(variant.adopted_at));
+    variant.place = place_of(variant.adopted_at);
     variant.package = package.where(variant.configuration);
     variant.tiles = variant.package->class_tiles(Configuration());
   }
 }
 
-ClassVariants::Place ClassVariants::place_of(const Shape& shape) {
-  Place place{};
+ClassVariant::Place ClassVariants::place_of(const Shape& shape) {
+  ClassVariant::Place place{};
   std::size_t i = 0;
   for (const std::int64_t value : shape.values()) place[i++] = logarithm(static_cast<float>(value));
   for (std::size_t f = 0; f < shape.feature_count(); ++f) {
@@ -45,10 +44,10 @@ const ClassVariant* ClassVariants::choose(const Shape& shape) const {
   std::uint32_t out = refused_.load(std::memory_order_relaxed);
   std::array<float, kMax> distance{};
   if (variants_.size() > 1) {
-    const Place place = place_of(shape);
+    const ClassVariant::Place place = place_of(shape);
     for (std::size_t i = 0; i < variants_.size(); ++i) {
       for (std::size_t d = 0; d < shape.input_count(); ++d) {
-        distance[i] += std::fabs(place[d] - places_[i][d]);
+        distance[i] += std::fabs(place[d] - variants_[i].place[d]);
       }
     }
   }

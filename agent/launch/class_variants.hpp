@@ -21,15 +21,16 @@ struct ClassVariant {
   // Made of these by ClassVariants: the package in this configuration, and its tiles.
   std::shared_ptr<const KernelPackage> package;
   std::vector<std::int64_t> tiles;
+  using Place = std::array<float, kMaxDimensions + kMaxFeatures>;  // binary logarithms, roughly
+  Place place{};
 };
 
-// Immutable, but for what launches find out. Made by the tuner, read by launching threads that hold
-// a lane.
+// To launching threads, which hold a lane, immutable but for what they find out. Made by the tuner.
 class ClassVariants {
  public:
   static constexpr std::size_t kMax = 16;
 
-  // The first kMax of them count. `number`: not 0, another for each list of a kernel.
+  // At most kMax of them. `number`: not 0, another for each list of a kernel.
   ClassVariants(std::uint32_t number, const KernelPackage& package,
                 std::vector<ClassVariant> variants);
 
@@ -39,14 +40,14 @@ class ClassVariants {
   const ClassVariant* choose(const Shape& shape) const;
   // The driver refused it for some shape: it is not chosen any more.
   void refused(const ClassVariant& variant) const;
+  // Earlier ones, as long as a launch may read them.
+  std::unique_ptr<ClassVariants> before;
 
  private:
-  using Place = std::array<float, kMaxDimensions + kMaxFeatures>;  // binary logarithms, roughly
-  static Place place_of(const Shape& shape);
+  static ClassVariant::Place place_of(const Shape& shape);
 
   const std::uint32_t number_;
   std::vector<ClassVariant> variants_;
-  std::vector<Place> places_;
   mutable std::atomic<std::uint32_t> refused_{0};  // bits
 };
 

@@ -322,24 +322,26 @@ Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint
   Status status = package_->sizes(shape, variant.configuration, sizes);
   const LaunchPlan& plan = variant.plan;
   if (!plan.setup().empty()) {
-    variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
-    variant.scratch->expect_setup(plan.setup());
-    variant.scratch->setups_allowed = setups;
+    variant.own_scratch = std::make_unique<VariantScratch>(scratch_use_);
+    variant.own_scratch->expect_setup(plan.setup());
+    variant.own_scratch->setups_allowed = setups;
   }
   for (std::size_t i = 0; i < derived_count_ && plan.all().size() > 1 && status.ok(); ++i) {
     const std::size_t index = derived_[i];
     if (!is_own_memory(package_->argument(index).kind)) continue;
-    if (variant.scratch == nullptr)
-      variant.scratch = std::make_unique<VariantScratch>(scratch_use_);
-    status = variant.scratch->add(device_, static_cast<std::uint64_t>(sizes[index]),
-                                  variant.derived[index]);
+    if (variant.own_scratch == nullptr)
+      variant.own_scratch = std::make_unique<VariantScratch>(scratch_use_);
+    status = variant.own_scratch->add(device_, static_cast<std::uint64_t>(sizes[index]),
+                                      variant.derived[index]);
   }
+  variant.scratch = variant.own_scratch.get();
   return status;
 }
 
 Status KernelState::plan_default(const Shape& shape, Variant& variant) const {
   variant.programs = default_programs_;
-  return plan_variant(shape, package_->default_configuration(), variant);
+  Status status = plan_variant(shape, package_->default_configuration(), variant);
+  return status.ok() ? take_scratch(shape, variant, VariantScratch::kAlways) : status;
 }
 
 Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
@@ -348,8 +350,6 @@ Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
   // Everything that may fail comes before a slot is taken.
   Variant fallback;
   if (Status status = plan_default(shape, fallback); !status.ok()) return status;
-  if (Status status = take_scratch(shape, fallback, VariantScratch::kAlways); !status.ok())
-    return status;
   ShapeSlot* slot = table_.claim(hash);
   if (slot == nullptr) {
     return Status(StatusCode::out_of_memory, std::string());

@@ -86,10 +86,11 @@ class KernelState {
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
                                          Selection selection);
 
-  // What launches may run for shapes that have no variant of their own, from now on. The tuner's
-  // thread, as for the next one.
+  // What launches may run for shapes that have no variant of their own, from now on; before that,
+  // what the steps of each hand on. The tuner's thread, as for the next one.
+  void expect_scratch(const VariantScratch& scratch) { shared_scratch_.note(scratch); }
   void offer_for_classes(std::vector<ClassVariant> variants);
-  // Frees what no launch can still read of earlier offers.
+  // Frees what no launch can still read of earlier offers, and takes scratch that launches lacked.
   void reclaim();
   Device& device() const { return device_; }
   const KernelPackage& package() const { return *package_; }
@@ -120,22 +121,24 @@ class KernelState {
   // Plan, configuration and derived arguments.
   Status plan_variant(const Shape& shape, const Configuration& configuration,
                       Variant& variant) const;
+  // With all that it needs.
   Status plan_default(const Shape& shape, Variant& variant) const;
   // Device memory for what the variant's steps hand on, and its setup prepares. `setups`: how many
   // launches may make. Errors: out_of_memory, beyond the limit.
   Status take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const;
+  // What all shapes share, for a variant of this one. False where that is too small, or it has a
+  // setup.
+  bool share_scratch(const Shape& shape, Variant& variant) const;
   Status unless_no_work(const Shape& shape, Status status) const;
   Status launch_unslotted(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                           Argument* arguments);
-  struct Planned {
-    const KernelPackage& package;  // in the configuration
-    const Configuration& configuration;
-    const trial::StepPrograms& programs;
-  };
+  // Of a package in one configuration. `busy` where it needs memory of its own; nothing was
+  // enqueued then.
   Status launch_planned(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
-                        const Planned& planned, Argument* arguments, bool& begun) const;
-  Status launch_once(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
-                     const Planned& planned, Argument* arguments, bool& begun) const;
+                        const KernelPackage& package, const trial::StepPrograms& programs,
+                        Argument* arguments, bool& begun) const;
+  Status launch_default_once(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
+                             Argument* arguments, bool& begun) const;
   // What the slot runs that nobody tuned: of its class if that is covered, else the default.
   const Variant* look_for_class(ShapeSlot& slot);
   // What the application passes, checked for kind and type, to its places in all[argument_count_].
@@ -185,8 +188,9 @@ class KernelState {
   };
   std::vector<BuiltPrograms> built_programs_;
   mutable ScratchUse scratch_use_;
+  mutable SharedScratch shared_scratch_{scratch_use_};
   std::atomic<const ClassVariants*> for_classes_{nullptr};
-  std::vector<std::unique_ptr<const ClassVariants>> offers_;  // the last one is in use
+  std::unique_ptr<ClassVariants> offer_;  // that one
   std::optional<Lanes::Quiescence> since_offer_;
   std::uint32_t offer_count_ = 0;
   LaunchTable table_;

@@ -90,7 +90,7 @@ std::uint32_t Lanes::take() {
   }
 }
 
-Lanes::Quiescence::Quiescence(const Lanes& lanes) : busy_since_(lanes.count_) {
+Lanes::Quiescence::Quiescence(const Lanes& lanes) : busy_since_{} {
   for (std::uint32_t i = 0; i < lanes.count_; ++i) {
     const std::uint64_t entries = lanes.lanes_[i].entries.load(std::memory_order_seq_cst);
     busy_since_[i] = lanes.lanes_[i].taken.load(std::memory_order_seq_cst) ? entries : kOver;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 #include <idletune/agent.hpp>
 #include <idletune/device.hpp>
@@ -26,7 +25,8 @@ struct Variant {
   LaunchPlan plan;
   // One launch of a kernel function that takes all arguments in order, as most variants are.
   bool simple = true;
-  std::unique_ptr<VariantScratch> scratch;  // null: it needs none; never null with a setup
+  VariantScratch* scratch = nullptr;            // null: it needs none; never null with a setup
+  std::unique_ptr<VariantScratch> own_scratch;  // that one, where it is not shared
   Configuration configuration;
   Selection selection = Selection::fallback;
   // Those that the application does not pass, at their places.
@@ -40,7 +40,8 @@ struct Variant {
     programs = std::move(other.programs);
     plan = other.plan;
     simple = other.simple;
-    scratch = std::move(other.scratch);
+    scratch = other.scratch;
+    own_scratch = std::move(other.own_scratch);
     configuration = other.configuration;
     selection = other.selection;
     derived = other.derived;
@@ -177,7 +178,8 @@ class LaunchTable {
 // at the same time the tuner's means to know that no launch still uses an unpublished variant.
 class Lanes {
  public:
-  explicit Lanes(std::uint32_t count) : lanes_(new Lane[count]), count_(count) {}
+  static constexpr std::uint32_t kMax = 8;
+  explicit Lanes(std::uint32_t count) : lanes_(new Lane[count]), count_(count) {}  // up to kMax
   // Takes a free lane, beginning at this thread's usual one; spins only while more threads than
   // lanes are inside an enqueue.
   std::uint32_t take();
@@ -191,7 +193,7 @@ class Lanes {
     bool reached(const Lanes& lanes);
 
    private:
-    std::vector<std::uint64_t> busy_since_;  // entry counts of the lanes that were taken; or done
+    std::array<std::uint64_t, kMax> busy_since_;  // entry counts of lanes that were taken; or done
   };
 
  private:

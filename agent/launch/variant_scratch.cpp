@@ -6,6 +6,11 @@
 #include "agent/trial/step_programs.hpp"
 
 namespace idletune::detail {
+namespace {
+
+constexpr std::uint64_t kSharedPart = 2;  // of the limit: a half
+
+}  // namespace
 
 Status VariantScratch::add(Device& device, std::uint64_t bytes, Argument& argument) {
   const std::uint64_t before = use_.bytes.fetch_add(bytes, std::memory_order_relaxed);
@@ -71,6 +76,43 @@ bool VariantScratch::is_of(Span<const PlannedStep> setup, const Argument* argume
     }
   }
   return true;
+}
+
+bool SharedScratch::lend(std::size_t number, std::uint64_t bytes, Argument& buffer) {
+  Place& place = places_[number];
+  const Buffer* held = place.buffer.load(std::memory_order_acquire);
+  if (held == nullptr || held->size_bytes() < bytes) {
+    place.wanted.store(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  buffer = held->argument();
+  return true;
+}
+
+void SharedScratch::note(const VariantScratch& other) {
+  for (std::size_t i = 0; i < other.buffers_.size(); ++i) {
+    Argument unused;
+    (void)lend(i, other.buffers_[i]->size_bytes(), unused);
+  }
+}
+
+void SharedScratch::enlarge(Device& device) {
+  for (Place& place : places_) {
+    const std::uint64_t wanted = place.wanted.load(std::memory_order_relaxed);
+    const Buffer* held = place.buffer.load(std::memory_order_relaxed);
+    const std::uint64_t before = held != nullptr ? held->size_bytes() : 0;
+    if (wanted <= before || wanted >= place.refused) continue;
+    const std::uint64_t bytes = wanted + before, all = bytes_;
+    Argument unused;
+    if (all + bytes <= use_.limit_bytes / kSharedPart && add(device, bytes, unused).ok()) {
+      place.buffer.store(buffers_.back().get(), std::memory_order_release);
+      enlarged_.fetch_add(1, std::memory_order_relaxed);
+    } else {
+      use_.bytes.fetch_sub(bytes_ - all, std::memory_order_relaxed);
+      bytes_ = all;
+      place.refused = wanted;
+    }
+  }
 }
 
 }  // namespace idletune::detail

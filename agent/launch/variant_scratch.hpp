@@ -1,6 +1,7 @@
 // Device memory of one variant: what its steps hand results on in, and what its setup has prepared.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -65,6 +66,7 @@ class VariantScratch {
   void forget_setup() IDLETUNE_REQUIRES(enqueueing) { prepared_ = false; }
 
  private:
+  friend class SharedScratch;
   bool is_of(Span<const PlannedStep> setup, const Argument* arguments) const
       IDLETUNE_REQUIRES(enqueueing);
 
@@ -76,6 +78,33 @@ class VariantScratch {
   std::vector<Argument> prepared_of_ IDLETUNE_GUARDED_BY(enqueueing);  // of the last setup
   std::uint32_t prepared_version_ IDLETUNE_GUARDED_BY(enqueueing) = 0;
   bool prepared_ IDLETUNE_GUARDED_BY(enqueueing) = false;
+};
+
+// Of all launches of a kernel that run for shapes without memory of their own: a buffer for each of
+// its arguments of that kind, in order, which a launch takes if it is large enough. The tuner adds
+// larger ones, within half of what the kernel may take. Those before stay until the kernel ends,
+// since slots name them: each is larger than all before it, so that they take less than the last
+// one does.
+class SharedScratch final : public VariantScratch {
+ public:
+  using VariantScratch::VariantScratch;
+  // Any thread. False where there is none so large; that is noted.
+  bool lend(std::size_t number, std::uint64_t bytes, Argument& buffer);
+  // As if a launch had wanted what another variant has.
+  void note(const VariantScratch& other);
+  // The tuner: takes what was noted, if it may be had.
+  void enlarge(Device& device);
+  // How often that gave something.
+  std::uint32_t enlarged() const { return enlarged_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Place {
+    std::atomic<const Buffer*> buffer{nullptr};
+    std::atomic<std::uint64_t> wanted{0};
+    std::uint64_t refused = UINT64_MAX;  // that much was not to be had
+  };
+  std::array<Place, kMaxArguments> places_;
+  std::atomic<std::uint32_t> enlarged_{0};
 };
 
 }  // namespace idletune::detail

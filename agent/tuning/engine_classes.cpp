@@ -57,19 +57,25 @@ void TuningEngine::refute_classes(KernelTask& kernel) {
 }
 
 void TuningEngine::offer_for_classes(KernelTask& kernel) {
-  std::vector<ClassVariant> variants;
+  std::vector<ClassVariant> variants(ClassVariants::kMax);
+  std::size_t count = 0;
   for (const std::unique_ptr<ShapeTask>& task : kernel.shapes) {
     const Variant* adopted = task->variants.adopted();
-    // What is handed on or prepared is its shape's own.
-    if (adopted == nullptr || adopted->scratch != nullptr) continue;
-    ClassVariant variant{adopted->programs, adopted->configuration, task->slot.shape, {}, {}, {}};
+    // What is prepared is its shape's own.
+    if (adopted == nullptr || !adopted->plan.setup().empty()) continue;
+    ClassVariant& variant = variants[count];
     const std::uint64_t configuration = digest_of(adopted->configuration);
     for (const CheckedClass& known : kernel.checked_classes) {
       if (known.right && known.configuration == configuration) push(variant.classes, known.key);
     }
     if (variant.classes.empty()) continue;
-    variants.push_back(std::move(variant));
+    variant.programs = adopted->programs;
+    variant.configuration = adopted->configuration;
+    variant.adopted_at = task->slot.shape;
+    if (adopted->scratch != nullptr) kernel.state->expect_scratch(*adopted->scratch);
+    if (++count == variants.size()) break;
   }
+  while (variants.size() > count) variants.pop_back();
   kernel.state->offer_for_classes(std::move(variants));
 }
 

@@ -112,7 +112,7 @@ struct ShapeTask {
   // Null where what was adopted has no setup, or nothing was.
   VariantScratch* setup() const {
     const Variant* variant = variants.adopted();
-    return variant != nullptr && !variant->plan.setup().empty() ? variant->scratch.get() : nullptr;
+    return variant != nullptr && !variant->plan.setup().empty() ? variant->scratch : nullptr;
   }
   SetupPrice setup_price() const {
     // A journal that lost what it takes.

@@ -81,6 +81,17 @@ TEST_CASE("a kernel of three steps is tuned from cold to adopted, and every laun
   REQUIRE(kernel.prepare(ragged.shape).ok());
   CHECK(explain(kernel, ragged.shape).selection == Selection::tuned);
   for (int i = 0; i < 5; ++i) CHECK(ragged.wrong(kernel) + even.wrong(kernel) == 0);
+  // Another shape of the class runs it at its first launch, a larger one as soon as the tuner has
+  // taken memory for it.
+  PaddedProduct smaller(application, 37, 80, 34);
+  CHECK(smaller.wrong(kernel) == 0);
+  CHECK(explain(kernel, smaller.shape).selection == Selection::shape_class);
+  PaddedProduct larger(application, 53, 96, 50);
+  CHECK(larger.wrong(kernel) == 0);
+  (void)agent.idle(0ms);
+  CHECK(larger.wrong(kernel) == 0);
+  CHECK(explain(kernel, larger.shape).selection == Selection::shape_class);
+  CHECK(ragged.wrong(kernel) + smaller.wrong(kernel) == 0);
 }
 
 TEST_CASE("a family of two kernels is tuned as one, and every launch is right") {

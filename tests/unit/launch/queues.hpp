@@ -60,7 +60,7 @@ class Queues final : public idletune::Device {
     entries_.push_back(std::move(entry));
   }
 
-  std::size_t allocated = 0;
+  std::atomic<std::size_t> allocated{0};
   std::atomic<int> discarded{0};
   std::string failing;  // the entry that the driver refuses
   bool profiling = true;
