@@ -51,8 +51,6 @@ enum ClassTermKind : std::uint8_t {
   kClassTermKinds = 16
 };
 inline constexpr std::size_t kMaxClassTerms = 512;
-// Of class_tiles(): the term says nothing that an earlier one does not say; less: so many in a row.
-inline constexpr std::int64_t kClassSaid = -1;
 
 // The binaries of one configuration (Space::key).
 struct StoredBinaries {

@@ -10,8 +10,10 @@ namespace {
 
 using namespace space;
 
+// Of class_tiles(), beside tiles and numbers that are known.
 constexpr std::int64_t kUnknown = 0;  // a shape decides
-constexpr std::int64_t kSaid = kClassSaid;
+// The term says nothing that an earlier one does not say; less: so many in a row.
+constexpr std::int64_t kSaid = -1;
 
 // None whole, one, or more, each with or without a rest.
 std::uint64_t in_tiles(std::int64_t number, std::int64_t tile) {
