@@ -33,12 +33,18 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"bicg",
-                         {{1, 1}, {1, 300}, {300, 1}, {3, 7}, {64, 64}, {131, 277}},
-                         {9, 37},
-                         expected_products,
-                         {"first_row + i * WGY + item_row;", "first_row + i * WGY;"}};
+const KernelCheck kCheck{
+    "bicg",
+    {{1, 1}, {1, 300}, {300, 1}, {3, 7}, {64, 64}, {131, 277}},
+    {9, 37},
+    expected_products,
+    {"first_row + i * WGY + item_row;", "first_row + i * WGY;"},
+    {},
+    {{"lanes[lane] = column + lane < n ? line[column + lane] : 0.0f;", "lanes[lane] = 0.0f;"},
+     {"? (n + TILE_COLUMNS - 1) / TILE_COLUMNS", "? n / TILE_COLUMNS + (n < TILE_COLUMNS)"},
+     {"if (first_row + at < m) {", "if (first_row + at < m - (m % TILE_ROWS != 0)) {"}}};
 
 }  // namespace
 
 IDLETUNE_KERNEL_TESTS("bicg", kCheck)
+IDLETUNE_CLASS_FAULT_TEST("bicg", kCheck)

@@ -28,12 +28,21 @@ Outputs expected_convolution(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"conv2d",
-                         {{1, 1}, {1, 70}, {70, 1}, {3, 7}, {32, 64}, {67, 131}},
-                         {9, 21},
-                         expected_convolution,
-                         {"min(group_row + tile_row, height - 1)", "min(group_row + tile_row, 1)"}};
+const KernelCheck kCheck{
+    "conv2d",
+    {{1, 1}, {1, 70}, {70, 1}, {3, 7}, {32, 64}, {67, 131}},
+    {9, 21},
+    expected_convolution,
+    {"min(group_row + tile_row, height - 1)", "min(group_row + tile_row, 1)"},
+    {},
+    {{"for (int at = column; at < width; ++at)",
+      "for (int at = column; at < width - (width > TILE_COLUMNS); ++at)"},
+     {"} else if (row < height) {", "} else if (row < height && height >= TILE_ROWS) {"},
+     {"= in[(size_t)row * in_pitch + column];",
+      "= in[(size_t)row * in_pitch + column] * (float)(row < height + FILTER - 2 || height % "
+      "TILE_ROWS == 0);"}}};
 
 }  // namespace
 
 IDLETUNE_KERNEL_TESTS("conv2d", kCheck)
+IDLETUNE_CLASS_FAULT_TEST("conv2d", kCheck)

@@ -32,8 +32,14 @@ const KernelCheck kCheck{
     {{1, 1, 1, 1}, {3, 16, 16, 16}, {17, 5, 7, 3}, {2, 33, 35, 37}, {9, 1, 40, 17}, {5, 40, 1, 8}},
     {3, 9, 11, 17},
     expected_products,
-    {"first < k; first += DEPTH", "first < k - 1; first += DEPTH"}};
+    {"first < k; first += DEPTH", "first < k - 1; first += DEPTH"},
+    {},
+    {{"row < m && column < n) {\n      c[((",
+      "row < m - (m > TILE_ROWS && m % TILE_ROWS != 0) && column < n) {\n      c[(("},
+     {"const int depth = min(DEPTH, k - first);",
+      "const int depth = min(DEPTH, k - first) - (first > 0 && k - first < DEPTH);"}}};
 
 }  // namespace
 
 IDLETUNE_KERNEL_TESTS("gemm_batched", kCheck)
+IDLETUNE_CLASS_FAULT_TEST("gemm_batched", kCheck)

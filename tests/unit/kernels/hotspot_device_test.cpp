@@ -45,8 +45,11 @@ const KernelCheck kCheck{"hotspot",
                          {{1, 1}, {1, 90}, {90, 1}, {3, 2}, {64, 64}, {61, 131}},
                          {9, 11},
                          expected_heat,
-                         {"row < rows - 1 ?", "row < rows - 2 ?"}};
+                         {"row < rows - 1 ?", "row < rows - 2 ?"},
+                         {},
+                         {{"row < rows - 1 ?", "row < rows - 1 - (rows % (TBY * ROWS) != 0) ?"}}};
 
 }  // namespace
 
 IDLETUNE_KERNEL_TESTS("hotspot", kCheck)
+IDLETUNE_CLASS_FAULT_TEST("hotspot", kCheck)

@@ -44,6 +44,20 @@ Subject open_subject(const KernelCheck& check) {
   return {open_package(xml_of(check)), open_first_device()};
 }
 
+Subject open_faulty(const KernelCheck& check, const Fault& fault) {
+  auto description = read_kernel_xml(xml_of(check));
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  const std::string_view right(fault.right);
+  const std::size_t at = description->source.find(right);
+  REQUIRE_MESSAGE(at != std::string::npos, "the source does not hold '" << right << "'");
+  description->source.replace(at, right.size(), fault.wrong);
+  auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  auto package = KernelPackage::open(std::move(*bytes), check.name);
+  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
+  return {*package, open_first_device()};
+}
+
 // Every kernel function that a configuration needs.
 trial::StepPrograms programs_of(Result<trial::StepPrograms> compiled) {
   REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());
@@ -260,8 +274,8 @@ std::vector<std::vector<Shape>> shapes_by_class(const KernelCheck& check, const 
     const Shape shape = draw_shape(check, random);
     if (extent(shape) > 1.5 * largest) continue;
     const auto plan = package.plan(shape, configuration);
-    // What is handed on in memory of its own is no class's.
-    if (!plan.ok() || plan->all().size() > 1 || !fits(*subject.device, *plan)) continue;
+    // What is prepared is no class's.
+    if (!plan.ok() || !plan->setup().empty() || !fits(*subject.device, *plan)) continue;
     classes[package.class_key(shape, configuration, {tiles.data(), tiles.size()})].push_back(shape);
   }
   std::vector<std::vector<Shape>> found;
@@ -271,6 +285,21 @@ std::vector<std::vector<Shape>> shapes_by_class(const KernelCheck& check, const 
     if (shapes.front() != shapes.back()) found.push_back(std::move(shapes));
   }
   return found;
+}
+
+// Whether what was checked for the class ran; fails where anything is wrong.
+bool launch_right(const KernelCheck& check, const Subject& subject, detail::KernelState& kernel,
+                  const Shape& shape, const Configuration& configuration) {
+  Call call(*subject.device, *subject.package, shape, configuration);
+  const std::vector<Argument> given = call.given();
+  const std::uint64_t before = kernel.class_launches();
+  const Status status = kernel.launch({}, shape, {given.data(), given.size()});
+  REQUIRE_MESSAGE(status.ok(), status.to_string());
+  call.wait();
+  const Findings found =
+      call.findings(check.expected(shape, call.inputs()), *subject.package->tolerance(shape));
+  REQUIRE(found.wrong == 0);
+  return kernel.class_launches() == before + 1;
 }
 
 // How many launches were right; fails with the first that was not.
@@ -296,16 +325,13 @@ std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
     const Shape& shape = shapes[1 + random.below(shapes.size() - 1)];
     if (shape == probe) continue;
     CAPTURE(to_text(shape));
-    Call call(*subject.device, package, shape, configuration);
-    const std::vector<Argument> given = call.given();
-    const std::uint64_t before = kernel.class_launches();
-    const Status status = kernel.launch({}, shape, {given.data(), given.size()});
-    REQUIRE_MESSAGE(status.ok(), status.to_string());
-    REQUIRE(kernel.class_launches() == before + 1);
-    call.wait();
-    const Findings found =
-        call.findings(check.expected(shape, call.inputs()), *package.tolerance(shape));
-    REQUIRE(found.wrong == 0);
+    // Where steps hand on more than at the probe, the default runs first.
+    const bool may_need_more = package.plan(shape, configuration)->all().size() > 1;
+    if (!launch_right(check, subject, kernel, shape, configuration)) {
+      REQUIRE(may_need_more);
+      kernel.reclaim();
+      REQUIRE(launch_right(check, subject, kernel, shape, configuration));
+    }
     ++launched;
   }
   return launched;
@@ -334,6 +360,38 @@ void check_class_launches(const KernelCheck& check) {
   }
   MESSAGE(launched << " launches of " << std::string(check.name));
   CHECK(launched > 0);
+}
+
+void check_class_faults(const KernelCheck& check) {
+  constexpr std::size_t kClasses = 12;
+  Random random(number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
+  for (const Fault& fault : check.class_faults) {
+    CAPTURE(std::string(fault.wrong));
+    const Subject subject = open_faulty(check, fault);
+    std::size_t shown = 0, hidden = 0;
+    for (int tries = 0; (shown == 0 || hidden == 0) && tries < 30; ++tries) {
+      const Configuration configuration = subject.package->space().sample(random);
+      CAPTURE(idletune::to_text(subject.package->space(), configuration));
+      const auto programs =
+          programs_of(trial::compile_steps(*subject.device, *subject.package, configuration));
+      auto classes = shapes_by_class(check, subject, configuration, random);
+      if (classes.size() > kClasses) classes.resize(kClasses);
+      for (const std::vector<Shape>& shapes : classes) {
+        const auto is_wrong = [&](const Shape& shape) {
+          const auto plan = subject.package->plan(shape, configuration);
+          return run_and_compare(check, subject, programs, *plan, shape, configuration).wrong > 0;
+        };
+        const Shape& other = shapes[1 + random.below(shapes.size() - 1)];
+        CAPTURE(to_text(shapes.front()));
+        CAPTURE(to_text(other));
+        const bool wrong = is_wrong(shapes.front());
+        CHECK(wrong == is_wrong(other));
+        (wrong ? shown : hidden) += 1;
+      }
+    }
+    CHECK(shown > 0);
+    CHECK(hidden > 0);
+  }
 }
 
 void check_reference_kernel(const KernelCheck& check) {
@@ -394,18 +452,7 @@ void check_every_value_on_tiny_shape(const KernelCheck& check) {
 }
 
 void check_fault_is_found(const KernelCheck& check) {
-  auto description = read_kernel_xml(xml_of(check));
-  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  const std::string_view right(check.fault.right);
-  const std::size_t at = description->source.find(right);
-  REQUIRE_MESSAGE(at != std::string::npos, "the source does not hold '" << right << "'");
-  description->source.replace(at, right.size(), check.fault.wrong);
-  auto bytes = pack(*description);
-  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
-  auto package = KernelPackage::open(std::move(*bytes), check.name);
-  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
-
-  const Subject subject{*package, open_first_device()};
+  const Subject subject = open_faulty(check, check.fault);
   const Configuration& configuration = subject.package->default_configuration();
   const auto programs =
       programs_of(trial::compile_steps(*subject.device, *subject.package, configuration));

@@ -57,7 +57,8 @@ struct KernelCheck {
   Shape tiny;                 // what simulators run; more than one tile where that is cheap
   Outputs (*expected)(const Shape& shape, const Inputs& inputs);
   Fault fault;
-  std::vector<Shape> more_tiny = {};  // where launch steps differ from shape to shape
+  std::vector<Shape> more_tiny = {};     // where launch steps differ from shape to shape
+  std::vector<Fault> class_faults = {};  // that show at shapes of some classes only
 };
 
 void check_reference_kernel(const KernelCheck& check);
@@ -70,6 +71,9 @@ void check_fault_is_found(const KernelCheck& check);
 // as launches do that find no slot. IDLETUNE_CLASS_LAUNCHES says how many (10),
 // IDLETUNE_KERNEL_SEED which.
 void check_class_launches(const KernelCheck& check);
+// Each of the class faults is found at any shape of a class of which it is found at one, and not at
+// all classes.
+void check_class_faults(const KernelCheck& check);
 
 }  // namespace idletune::kernel_tests
 
@@ -89,4 +93,9 @@ void check_class_launches(const KernelCheck& check);
   TEST_CASE("a fault in " name " is found") { check_fault_is_found(check); }            \
   TEST_CASE("what " name " launches for a class of shapes is right for all of it") {    \
     check_class_launches(check);                                                        \
+  }
+
+#define IDLETUNE_CLASS_FAULT_TEST(name, check)                                              \
+  TEST_CASE("faults of " name " that some classes show are found at each shape of those") { \
+    check_class_faults(check);                                                              \
   }

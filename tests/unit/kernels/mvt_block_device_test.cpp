@@ -26,12 +26,20 @@ Outputs expected_products(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"mvt_block",
-                         {{1}, {2}, {31}, {64}, {257}, {1031}},
-                         {35},
-                         expected_products,
-                         {"x2[own] += sum2", "x2[own] = sum2"}};
+const KernelCheck kCheck{
+    "mvt_block",
+    {{1}, {2}, {31}, {64}, {257}, {1031}},
+    {35},
+    expected_products,
+    {"x2[own] += sum2", "x2[own] = sum2"},
+    {},
+    {{"if (own >= n) return;",
+      "if (own >= n - (n > BLOCK_X * BLOCK_Y && n % (BLOCK_X * BLOCK_Y) != 0)) return;"},
+     {"sum1 = MULTIPLY_ADD(a[(size_t)own * n + i], y1[i], sum1);",
+      "if (i > 0 || n >= BLOCK_X * BLOCK_Y) sum1 = MULTIPLY_ADD(a[(size_t)own * n + i], y1[i], "
+      "sum1);"}}};
 
 }  // namespace
 
 IDLETUNE_KERNEL_TESTS("mvt_block", kCheck)
+IDLETUNE_CLASS_FAULT_TEST("mvt_block", kCheck)

@@ -36,12 +36,18 @@ Outputs expected_bodies(const Shape& shape, const Inputs& in) {
   return out;
 }
 
-const KernelCheck kCheck{"nbody",
-                         {{1}, {2}, {63}, {64}, {257}, {1031}},
-                         {37},
-                         expected_bodies,
-                         {"ay[v] = MULTIPLY_ADD(dy, pull", "ay[v] = MULTIPLY_ADD(dx, pull"}};
+const KernelCheck kCheck{
+    "nbody",
+    {{1}, {2}, {63}, {64}, {257}, {1031}},
+    {37},
+    expected_bodies,
+    {"ay[v] = MULTIPLY_ADD(dy, pull", "ay[v] = MULTIPLY_ADD(dx, pull"},
+    {},
+    {{"if (body < n) {", "if (body < n - (n > WG * BODIES && n % (WG * BODIES) != 0)) {"},
+     {"for (int j = 0; j < count; ++j) ATTRACT(BODY(j))",
+      "for (int j = 0; j < count - (n > CHUNK); ++j) ATTRACT(BODY(j))"}}};
 
 }  // namespace
 
 IDLETUNE_KERNEL_TESTS("nbody", kCheck)
+IDLETUNE_CLASS_FAULT_TEST("nbody", kCheck)
