@@ -97,7 +97,7 @@ Contest::Contest(const ContestOptions& options)
   tuned_ = std::make_unique<TunedKernel>(required(agent_->kernel(*device_, std::move(bytes))));
   // Scratch of the default is taken when a shape is prepared, or at its first launch.
   for (const Shape& shape : shapes_) {
-    if (launches_ > 1) require(tuned_->prepare(shape));
+    if (launches_ > 1 && options.prepared) require(tuned_->prepare(shape));
   }
 }
 

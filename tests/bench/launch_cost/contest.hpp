@@ -23,6 +23,7 @@ struct ContestOptions {
   bool nothing_to_tune = true;  // the kernel's space holds the default configuration alone
   std::size_t max_shapes = 64;  // of the agent
   std::size_t launches = 1;     // that a variant consists of: 1, or at least 3 with scratch
+  bool prepared = true;         // each shape, where its variants are several launches
   std::vector<Shape> shapes;    // M, N, K each
 };
 

@@ -5,6 +5,7 @@
 // not do what the raw calls do; never because of a time.
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -48,6 +49,20 @@ class Stub {
     if (function == nullptr) throw std::runtime_error(dlerror());
   }
   void* library_;
+};
+
+// What trials run on meanwhile, in this process and in the helper, computes the product.
+class ComputingStub {
+ public:
+  explicit ComputingStub(const Stub& stub) {
+    stub.reset();
+    stub.set(STUB_RECORD_LAUNCHES, 0);
+    stub.set(STUB_GEMM, 1);
+  }
+
+ private:
+  const Variable library_{"IDLETUNE_OPENCL_LIBRARY", IDLETUNE_STUB_OPENCL};
+  const Variable computes_{"STUB_OPENCL_GEMM", "2"};
 };
 
 struct StubScenario {
@@ -129,11 +144,7 @@ void require_profiles(unsigned long queries, const StubScenario& scenario, std::
 }
 
 Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, const Effort& effort) {
-  stub.reset();
-  stub.set(STUB_RECORD_LAUNCHES, 0);
-  stub.set(STUB_GEMM, 1);
-  const Variable library("IDLETUNE_OPENCL_LIBRARY", IDLETUNE_STUB_OPENCL);
-  const Variable computing("STUB_OPENCL_GEMM", "2");
+  const ComputingStub computing(stub);
   ContestOptions options;
   options.library = IDLETUNE_STUB_OPENCL;
   options.profiled_queue = scenario.profiled_queue;
@@ -166,33 +177,49 @@ Measurement measure_on_stub(const Stub& stub, const StubScenario& scenario, cons
 }
 
 // Shapes of one class in every configuration: two whole tiles or more along each dimension, and an
-// odd rest.
+// odd rest. The last is the largest.
 std::vector<Shape> shapes_of_a_class(std::size_t count) {
   std::vector<Shape> shapes;
   const auto side = [](std::size_t i) { return 257 + 2 * static_cast<std::int64_t>(i % 47); };
   for (std::size_t i = 0; i < count; ++i) shapes.push_back({side(i), side(i / 47), side(i / 2209)});
+  shapes.push_back({side(46), side(46), side(46)});
   return shapes;
 }
 
+struct NeverSeen {
+  const char* name;
+  bool class_ready;
+  std::size_t launches;  // that a variant consists of
+};
+
+constexpr NeverSeen kNeverSeen[] = {
+    {"shapes never seen, their class ready", true, 1},
+    {"shapes never seen, the default", false, 1},
+    {"shapes never seen, the default of three launches", false, 3},
+};
+
 // Each shape is launched once, in order: at its first launch it runs what was adopted for the first
 // one, or, where nothing was, the default. Throws if another share of the launches does.
-Measurement measure_never_seen(const char* name, const Stub& stub, bool class_ready,
-                               const Effort& effort) {
-  stub.reset();
-  stub.set(STUB_RECORD_LAUNCHES, 0);
-  stub.set(STUB_GEMM, 1);
-  const Variable library("IDLETUNE_OPENCL_LIBRARY", IDLETUNE_STUB_OPENCL);
-  const Variable computing("STUB_OPENCL_GEMM", "2");
+Measurement measure_never_seen(const NeverSeen& scenario, const Stub& stub, const Effort& effort) {
+  const ComputingStub computing(stub);
   ContestOptions options;
   options.library = IDLETUNE_STUB_OPENCL;
-  options.nothing_to_tune = !class_ready;
+  options.nothing_to_tune = !scenario.class_ready;
+  options.launches = scenario.launches;
+  options.prepared = false;
+  if (scenario.launches > 1) options.max_shapes = 1;
   const std::size_t pairs = effort.pairs / 20;
   options.shapes = shapes_of_a_class(1 + pairs * effort.block);
   Contest contest(options);
   exclude_library_of(reinterpret_cast<const void*>(contest.api().EnqueueNDRangeKernel));
-  if (class_ready) contest.tune(0);
+  if (scenario.class_ready) contest.tune(0);
+  if (scenario.launches > 1) {  // the first has the only slot; then there is scratch for all others
+    contest.launch_idletune(0);
+    contest.launch_idletune(contest.shape_count() - 1);
+    (void)contest.agent().idle(std::chrono::milliseconds(0));
+  }
   Measurement result;
-  result.scenario = name;
+  result.scenario = scenario.name;
   std::vector<Pair> measured;
   for (std::size_t p = 0; p < pairs; ++p) {
     const std::size_t first = 1 + p * effort.block;
@@ -201,11 +228,11 @@ Measurement measure_never_seen(const char* name, const Stub& stub, bool class_re
   result.raw_launches = result.launches = pairs * effort.block;
   summarize(measured, result);
   const AgentStatus status = contest.agent().status();
-  const std::uint64_t expected = class_ready ? status.unslotted_launches : 0;
+  const std::uint64_t expected = scenario.class_ready ? status.unslotted_launches : 0;
   if (status.class_launches != expected || status.unslotted_launches + 64 < result.launches) {
-    throw std::runtime_error(std::string(name) + ": " + std::to_string(status.class_launches) +
-                             " launches ran their class's variant, expected " +
-                             std::to_string(expected));
+    throw std::runtime_error(
+        std::string(scenario.name) + ": " + std::to_string(status.class_launches) +
+        " launches ran their class's variant, expected " + std::to_string(expected));
   }
   exclude_library_of(nullptr);
   return result;
@@ -354,11 +381,9 @@ int run(bool quick, bool json, const std::string& only) {
     measurements.push_back(measure_on_stub(stub, scenario, on_stub));
     all_sane = sane(measurements.back(), true) && all_sane;
   }
-  for (const bool class_ready : {true, false}) {
-    const char* const name =
-        class_ready ? "shapes never seen, their class ready" : "shapes never seen, the default";
-    if (std::string(name).find(only) == std::string::npos) continue;
-    measurements.push_back(measure_never_seen(name, stub, class_ready, on_stub));
+  for (const NeverSeen& scenario : kNeverSeen) {
+    if (std::string(scenario.name).find(only) == std::string::npos) continue;
+    measurements.push_back(measure_never_seen(scenario, stub, on_stub));
     all_sane = sane(measurements.back(), true) && all_sane;
   }
   const DeviceMeasurement device = measure_on_device(on_device);
