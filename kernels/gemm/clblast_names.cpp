@@ -19,17 +19,21 @@ namespace {
 using idletune::Argument;
 using idletune::Gemm;
 using idletune::GemmArgument;
+using idletune::MatrixStorage;
 using idletune::Product;
 using idletune::Result;
 using idletune::Status;
 using idletune::StatusCode;
 
-// A context's device, with the library on it.
+// A context's device, with the library on it, opened for each storage that was asked for.
 struct Loaded {
+  std::unique_ptr<Gemm>& of(MatrixStorage storage) {
+    return storage == MatrixStorage::half ? halves : floats;
+  }
   cl_context context = nullptr;
   cl_device_id id = nullptr;
   std::unique_ptr<idletune::Device> device;
-  std::unique_ptr<Gemm> gemm;
+  std::unique_ptr<Gemm> floats, halves;
 };
 
 struct Libraries {
@@ -43,7 +47,7 @@ Libraries* libraries = nullptr;  // never destroyed behind a driver that is gone
 void clear() {
   const std::lock_guard<std::mutex> lock(libraries_mutex);
   if (libraries == nullptr) return;
-  for (Loaded& loaded : libraries->loaded) loaded.gemm.reset();
+  for (Loaded& loaded : libraries->loaded) loaded.floats.reset(), loaded.halves.reset();
   libraries->agent.reset();
   delete libraries;
   libraries = nullptr;
@@ -68,8 +72,20 @@ Status open_agent() {
   return libraries->agent->start_background();
 }
 
-// The library for a queue; opened where it is the first of its context and device.
-Result<Gemm*> library_for(cl_command_queue queue) {
+Result<Loaded*> device_for(Loaded wanted, cl_command_queue queue) {
+  for (Loaded& loaded : libraries->loaded) {
+    if (loaded.context == wanted.context && loaded.id == wanted.id) return &loaded;
+  }
+  if (Status status = open_agent(); !status.ok()) return status;
+  auto device = idletune::opencl::adopt(wanted.context, wanted.id, queue);
+  if (!device.ok()) return device.status();
+  wanted.device = std::move(*device);
+  libraries->loaded.push_back(std::move(wanted));
+  return &libraries->loaded.back();
+}
+
+// The library for a queue; opened where it is the first of its context, device and storage.
+Result<Gemm*> library_for(cl_command_queue queue, MatrixStorage storage) {
   Loaded wanted;
   if (queue == nullptr || !ask(queue, CL_QUEUE_CONTEXT, wanted.context) ||
       !ask(queue, CL_QUEUE_DEVICE, wanted.id)) {
@@ -81,21 +97,16 @@ Result<Gemm*> library_for(cl_command_queue queue) {
     static const int registered = std::atexit(clear);
     static_cast<void>(registered);
   }
-  for (const Loaded& loaded : libraries->loaded) {
-    if (loaded.context == wanted.context && loaded.id == wanted.id) return loaded.gemm.get();
-  }
-  Status status = open_agent();
-  if (!status.ok()) return status;
-  auto device = idletune::opencl::adopt(wanted.context, wanted.id, queue);
-  if (!device.ok()) return device.status();
-  wanted.device = std::move(*device);
-  auto own_queue = idletune::opencl::application_queue(*wanted.device);
+  const Result<Loaded*> found = device_for(std::move(wanted), queue);
+  if (!found.ok()) return found.status();
+  Loaded& loaded = **found;
+  if (loaded.of(storage) != nullptr) return loaded.of(storage).get();
+  auto own_queue = idletune::opencl::application_queue(*loaded.device);
   if (!own_queue.ok()) return own_queue.status();
-  auto gemm = Gemm::open(*libraries->agent, *wanted.device, std::move(*own_queue));
+  auto gemm = Gemm::open(*libraries->agent, *loaded.device, std::move(*own_queue), storage);
   if (!gemm.ok()) return gemm.status();
-  wanted.gemm = std::make_unique<Gemm>(std::move(*gemm));
-  libraries->loaded.push_back(std::move(wanted));
-  return libraries->loaded.back().gemm.get();
+  loaded.of(storage) = std::make_unique<Gemm>(std::move(*gemm));
+  return loaded.of(storage).get();
 }
 
 CLBlastStatusCode code_of(const Status& status) {
@@ -130,8 +141,8 @@ std::int64_t number(std::size_t value) {
 
 // A product, and the library for it; a status other than CLBlastSuccess says what is wrong.
 struct Prepared {
-  Prepared(CLBlastLayout layout, CLBlastTranspose ta, CLBlastTranspose tb, std::size_t m,
-           std::size_t n, std::size_t k, const cl_command_queue* queue) {
+  Prepared(MatrixStorage storage, CLBlastLayout layout, CLBlastTranspose ta, CLBlastTranspose tb,
+           std::size_t m, std::size_t n, std::size_t k, const cl_command_queue* queue) {
     idletune::gemm::last_wrong() = GemmArgument::none;
     const auto is_transpose = [](CLBlastTranspose t) {
       return t >= CLBlastTransposeNo && t <= CLBlastTransposeConjugate;
@@ -150,7 +161,7 @@ struct Prepared {
       product.transpose_b = tb != CLBlastTransposeNo;
       product.m = number(m), product.n = number(n), product.k = number(k);
       options.queue = *queue;
-      const Result<Gemm*> library = library_for(*queue);
+      const Result<Gemm*> library = library_for(*queue, storage);
       code = code_of(library.status());
       if (library.ok()) gemm = *library;
     }
@@ -167,6 +178,65 @@ struct Prepared {
   CLBlastStatusCode code = CLBlastSuccess;
 };
 
+float number(float value) { return value; }
+float number(cl_half bits) {
+  idletune::Half half;
+  half.bits = bits;
+  return static_cast<float>(half.value());
+}
+
+template <class T>
+constexpr MatrixStorage kStorage = sizeof(T) == sizeof(cl_half) ? MatrixStorage::half
+                                                                : MatrixStorage::single;
+
+// CLBlast's arguments of a buffer.
+struct Place {
+  cl_mem buffer;
+  std::size_t offset, ld, stride;
+};
+
+template <class T>
+CLBlastStatusCode multiply(Prepared&& call, std::size_t count, T alpha, T beta, const Place& a,
+                           const Place& b, const Place& c, cl_event* event) {
+  if (call.gemm == nullptr) return call.code;
+  if (count == 0) return CLBlastInvalidBatchCount;
+  call.place(a.buffer, a.offset, a.ld, b.buffer, b.offset, b.ld, c.buffer, c.offset, c.ld);
+  call.product.alpha = number(alpha), call.product.beta = number(beta);
+  call.options.event = event;
+  return code_of(call.gemm->multiply_strided(
+      call.product, {number(count), number(a.stride), number(b.stride), number(c.stride)},
+      call.options));
+}
+
+struct Scattered {
+  cl_mem buffer;
+  const std::size_t* offsets;
+  std::size_t ld;
+};
+
+template <class T>
+CLBlastStatusCode multiply_batched(Prepared&& call, std::size_t count, const T* alphas,
+                                   const T* betas, const Scattered& a, const Scattered& b,
+                                   const Scattered& c, cl_event* event) {
+  if (call.gemm == nullptr) return call.code;
+  if (count == 0) return CLBlastInvalidBatchCount;
+  call.place(a.buffer, 0, a.ld, b.buffer, 0, b.ld, c.buffer, 0, c.ld);
+  for (std::size_t from = 0; from < count;) {
+    std::size_t to = from + 1;
+    while (to < count && alphas[to] == alphas[from] && betas[to] == betas[from]) ++to;
+    call.product.alpha = number(alphas[from]), call.product.beta = number(betas[from]);
+    call.options.event = to == count ? event : nullptr;
+    const std::size_t some = to - from;
+    const Status status = call.gemm->multiply_batched(
+        call.product,
+        {{a.offsets + from, some}, {b.offsets + from, some}, {c.offsets + from, some}},
+        call.options);
+    if (!status.ok()) return code_of(status);
+    from = to;
+  }
+  return CLBlastSuccess;
+}
+
 }  // namespace
 
 extern "C" {
@@ -177,12 +247,9 @@ CLBlastStatusCode CLBlastSgemm(CLBlastLayout layout, CLBlastTranspose a_transpos
                                cl_mem b_buffer, size_t b_offset, size_t b_ld, float beta,
                                cl_mem c_buffer, size_t c_offset, size_t c_ld,
                                cl_command_queue* queue, cl_event* event) {
-  Prepared call(layout, a_transpose, b_transpose, m, n, k, queue);
-  if (call.gemm == nullptr) return call.code;
-  call.place(a_buffer, a_offset, a_ld, b_buffer, b_offset, b_ld, c_buffer, c_offset, c_ld);
-  call.product.alpha = alpha, call.product.beta = beta;
-  call.options.event = event;
-  return code_of(call.gemm->multiply(call.product, call.options));
+  return multiply({kStorage<float>, layout, a_transpose, b_transpose, m, n, k, queue}, 1, alpha,
+                  beta, {a_buffer, a_offset, a_ld, 0}, {b_buffer, b_offset, b_ld, 0},
+                  {c_buffer, c_offset, c_ld, 0}, event);
 }
 
 CLBlastStatusCode CLBlastSgemmBatched(CLBlastLayout layout, CLBlastTranspose a_transpose,
@@ -192,24 +259,9 @@ CLBlastStatusCode CLBlastSgemmBatched(CLBlastLayout layout, CLBlastTranspose a_t
                                       size_t b_ld, const float* betas, cl_mem c_buffer,
                                       const size_t* c_offsets, size_t c_ld, size_t batch_count,
                                       cl_command_queue* queue, cl_event* event) {
-  Prepared call(layout, a_transpose, b_transpose, m, n, k, queue);
-  if (call.gemm == nullptr) return call.code;
-  if (batch_count == 0) return CLBlastInvalidBatchCount;
-  call.place(a_buffer, 0, a_ld, b_buffer, 0, b_ld, c_buffer, 0, c_ld);
-  for (std::size_t from = 0; from < batch_count;) {
-    std::size_t to = from + 1;
-    while (to < batch_count && alphas[to] == alphas[from] && betas[to] == betas[from]) ++to;
-    call.product.alpha = alphas[from], call.product.beta = betas[from];
-    call.options.event = to == batch_count ? event : nullptr;
-    const std::size_t count = to - from;
-    const Status status = call.gemm->multiply_batched(
-        call.product,
-        {{a_offsets + from, count}, {b_offsets + from, count}, {c_offsets + from, count}},
-        call.options);
-    if (!status.ok()) return code_of(status);
-    from = to;
-  }
-  return CLBlastSuccess;
+  return multiply_batched({kStorage<float>, layout, a_transpose, b_transpose, m, n, k, queue},
+                          batch_count, alphas, betas, {a_buffer, a_offsets, a_ld},
+                          {b_buffer, b_offsets, b_ld}, {c_buffer, c_offsets, c_ld}, event);
 }
 
 CLBlastStatusCode CLBlastSgemmStridedBatched(
@@ -218,15 +270,46 @@ CLBlastStatusCode CLBlastSgemmStridedBatched(
     cl_mem b_buffer, size_t b_offset, size_t b_ld, size_t b_stride, float beta, cl_mem c_buffer,
     size_t c_offset, size_t c_ld, size_t c_stride, size_t batch_count, cl_command_queue* queue,
     cl_event* event) {
-  Prepared call(layout, a_transpose, b_transpose, m, n, k, queue);
-  if (call.gemm == nullptr) return call.code;
-  if (batch_count == 0) return CLBlastInvalidBatchCount;
-  call.place(a_buffer, a_offset, a_ld, b_buffer, b_offset, b_ld, c_buffer, c_offset, c_ld);
-  call.product.alpha = alpha, call.product.beta = beta;
-  call.options.event = event;
-  return code_of(call.gemm->multiply_strided(
-      call.product, {number(batch_count), number(a_stride), number(b_stride), number(c_stride)},
-      call.options));
+  return multiply({kStorage<float>, layout, a_transpose, b_transpose, m, n, k, queue}, batch_count,
+                  alpha, beta, {a_buffer, a_offset, a_ld, a_stride},
+                  {b_buffer, b_offset, b_ld, b_stride}, {c_buffer, c_offset, c_ld, c_stride},
+                  event);
+}
+
+CLBlastStatusCode CLBlastHgemm(CLBlastLayout layout, CLBlastTranspose a_transpose,
+                               CLBlastTranspose b_transpose, size_t m, size_t n, size_t k,
+                               cl_half alpha, cl_mem a_buffer, size_t a_offset, size_t a_ld,
+                               cl_mem b_buffer, size_t b_offset, size_t b_ld, cl_half beta,
+                               cl_mem c_buffer, size_t c_offset, size_t c_ld,
+                               cl_command_queue* queue, cl_event* event) {
+  return multiply({kStorage<cl_half>, layout, a_transpose, b_transpose, m, n, k, queue}, 1, alpha,
+                  beta, {a_buffer, a_offset, a_ld, 0}, {b_buffer, b_offset, b_ld, 0},
+                  {c_buffer, c_offset, c_ld, 0}, event);
+}
+
+CLBlastStatusCode CLBlastHgemmBatched(CLBlastLayout layout, CLBlastTranspose a_transpose,
+                                      CLBlastTranspose b_transpose, size_t m, size_t n, size_t k,
+                                      const cl_half* alphas, cl_mem a_buffer,
+                                      const size_t* a_offsets, size_t a_ld, cl_mem b_buffer,
+                                      const size_t* b_offsets, size_t b_ld, const cl_half* betas,
+                                      cl_mem c_buffer, const size_t* c_offsets, size_t c_ld,
+                                      size_t batch_count, cl_command_queue* queue,
+                                      cl_event* event) {
+  return multiply_batched({kStorage<cl_half>, layout, a_transpose, b_transpose, m, n, k, queue},
+                          batch_count, alphas, betas, {a_buffer, a_offsets, a_ld},
+                          {b_buffer, b_offsets, b_ld}, {c_buffer, c_offsets, c_ld}, event);
+}
+
+CLBlastStatusCode CLBlastHgemmStridedBatched(
+    CLBlastLayout layout, CLBlastTranspose a_transpose, CLBlastTranspose b_transpose, size_t m,
+    size_t n, size_t k, cl_half alpha, cl_mem a_buffer, size_t a_offset, size_t a_ld,
+    size_t a_stride, cl_mem b_buffer, size_t b_offset, size_t b_ld, size_t b_stride, cl_half beta,
+    cl_mem c_buffer, size_t c_offset, size_t c_ld, size_t c_stride, size_t batch_count,
+    cl_command_queue* queue, cl_event* event) {
+  return multiply({kStorage<cl_half>, layout, a_transpose, b_transpose, m, n, k, queue},
+                  batch_count, alpha, beta, {a_buffer, a_offset, a_ld, a_stride},
+                  {b_buffer, b_offset, b_ld, b_stride}, {c_buffer, c_offset, c_ld, c_stride},
+                  event);
 }
 
 CLBlastStatusCode CLBlastClearCache(void) {

@@ -1,5 +1,6 @@
 /* A program written for CLBlast: a matrix multiplication, one of a batch at any offsets and one of
- * a batch by strides, checked on the host. Skipped (77) without an OpenCL device. */
+ * a batch by strides, of floats and of halves, checked on the host. Skipped (77) without an OpenCL
+ * device. */
 #include <clblast_c.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,12 +22,28 @@ static int open_device(Opencl* opencl) {
   return opencl->queue != NULL;
 }
 
-static cl_mem upload(const Opencl* opencl, const float* values, size_t count) {
-  cl_mem buffer =
-      clCreateBuffer(opencl->context, CL_MEM_READ_WRITE, count * sizeof(float), NULL, NULL);
-  clEnqueueWriteBuffer(opencl->queue, buffer, CL_TRUE, 0, count * sizeof(float), values, 0, NULL,
-                       NULL);
+static cl_mem upload(const Opencl* opencl, const void* values, size_t bytes) {
+  cl_mem buffer = clCreateBuffer(opencl->context, CL_MEM_READ_WRITE, bytes, NULL, NULL);
+  clEnqueueWriteBuffer(opencl->queue, buffer, CL_TRUE, 0, bytes, values, 0, NULL, NULL);
   return buffer;
+}
+
+/* Whole numbers of at most 2048, which halves hold exactly. */
+static cl_half half_of(float value) {
+  int bits = abs((int)value), exponent = 25;
+  if (bits == 0) return 0;
+  for (; bits < 1024; bits *= 2) --exponent;
+  return (cl_half)((value < 0.0f ? 0x8000 : 0) | exponent << 10 | (bits & 1023));
+}
+
+static cl_mem upload_floats(const Opencl* opencl, const float* values, size_t count) {
+  return upload(opencl, values, count * sizeof *values);
+}
+
+static cl_mem upload_halves(const Opencl* opencl, const float* values, size_t count) {
+  static cl_half halves[kBatch * kM * kN + kBatch * kM * kK];
+  for (size_t i = 0; i < count; ++i) halves[i] = half_of(values[i]);
+  return upload(opencl, halves, count * sizeof *halves);
 }
 
 /* Small whole numbers, so that every sum is exact. */
@@ -34,28 +51,105 @@ static void fill(float* values, size_t count, int seed) {
   for (size_t i = 0; i < count; ++i) values[i] = (float)((int)((i * 7 + (size_t)seed) % 11) - 5);
 }
 
-/* How many elements of C = 2 A^T B + 3 C, column-major, are wrong in `products` dense products. */
-static int wrong_elements(const float* a, const float* b, const float* before, const float* after,
-                          int products) {
+static float a[kBatch * kM * kK], b[kBatch * kK * kN], c[kBatch * kM * kN];
+
+/* What an element of C is after C = 2 A^T B + 3 C, column-major, of dense products. */
+static float expected(int product, int row, int column) {
+  float sum = 3.0f * c[product * kM * kN + column * kM + row];
+  for (int k = 0; k < kK; ++k) {
+    sum += 2.0f * a[product * kM * kK + row * kK + k] * b[product * kK * kN + column * kK + k];
+  }
+  return sum;
+}
+
+static int wrong_elements(const float* result, int products) {
   int wrong = 0;
-  for (int p = 0; p < products; ++p) {
-    for (int row = 0; row < kM; ++row) {
-      for (int column = 0; column < kN; ++column) {
-        const int at = p * kM * kN + column * kM + row;
-        float sum = 3.0f * before[at];
-        for (int k = 0; k < kK; ++k) {
-          sum += 2.0f * a[p * kM * kK + row * kK + k] * b[p * kK * kN + column * kK + k];
-        }
-        wrong += after[at] == sum ? 0 : 1;
-      }
-    }
+  for (int i = 0; i < products * kM * kN; ++i) {
+    wrong += result[i] == expected(i / (kM * kN), i % kM, i / kM % kN) ? 0 : 1;
   }
   return wrong;
 }
 
+static int wrong_halves(const cl_half* result, int products) {
+  int wrong = 0;
+  for (int i = 0; i < products * kM * kN; ++i) {
+    wrong += result[i] == half_of(expected(i / (kM * kN), i % kM, i / kM % kN)) ? 0 : 1;
+  }
+  return wrong;
+}
+
+static const size_t a_offsets[kBatch] = {0, kM* kK, 2 * kM* kK};
+static const size_t b_offsets[kBatch] = {0, kK* kN, 2 * kK* kN};
+static const size_t c_offsets[kBatch] = {0, kM* kN, 2 * kM* kN};
+
+/* C = 2 A^T B + 3 C by one of the three functions. */
+static CLBlastStatusCode of_floats(int way, cl_mem on_a, cl_mem on_b, cl_mem on_c,
+                                   cl_command_queue* queue, cl_event* event) {
+  static const float alphas[kBatch] = {2.0f, 2.0f, 2.0f};
+  static const float betas[kBatch] = {3.0f, 3.0f, 3.0f};
+  const CLBlastLayout layout = CLBlastLayoutColMajor;
+  const CLBlastTranspose yes = CLBlastTransposeYes, no = CLBlastTransposeNo;
+  if (way == 0) {
+    return CLBlastSgemm(layout, yes, no, kM, kN, kK, 2.0f, on_a, 0, kK, on_b, 0, kK, 3.0f, on_c, 0,
+                        kM, queue, event);
+  }
+  if (way == 1) {
+    return CLBlastSgemmBatched(layout, yes, no, kM, kN, kK, alphas, on_a, a_offsets, kK, on_b,
+                               b_offsets, kK, betas, on_c, c_offsets, kM, kBatch, queue, event);
+  }
+  return CLBlastSgemmStridedBatched(layout, yes, no, kM, kN, kK, 2.0f, on_a, 0, kK, kM * kK, on_b,
+                                    0, kK, kK * kN, 3.0f, on_c, 0, kM, kM * kN, kBatch, queue,
+                                    event);
+}
+
+static CLBlastStatusCode of_halves(int way, cl_mem on_a, cl_mem on_b, cl_mem on_c,
+                                   cl_command_queue* queue, cl_event* event) {
+  const cl_half two = half_of(2.0f), three = half_of(3.0f);
+  const cl_half alphas[kBatch] = {two, two, two}, betas[kBatch] = {three, three, three};
+  const CLBlastLayout layout = CLBlastLayoutColMajor;
+  const CLBlastTranspose yes = CLBlastTransposeYes, no = CLBlastTransposeNo;
+  if (way == 0) {
+    return CLBlastHgemm(layout, yes, no, kM, kN, kK, two, on_a, 0, kK, on_b, 0, kK, three, on_c, 0,
+                        kM, queue, event);
+  }
+  if (way == 1) {
+    return CLBlastHgemmBatched(layout, yes, no, kM, kN, kK, alphas, on_a, a_offsets, kK, on_b,
+                               b_offsets, kK, betas, on_c, c_offsets, kM, kBatch, queue, event);
+  }
+  return CLBlastHgemmStridedBatched(layout, yes, no, kM, kN, kK, two, on_a, 0, kK, kM * kK, on_b, 0,
+                                    kK, kK * kN, three, on_c, 0, kM, kM * kN, kBatch, queue, event);
+}
+
+/* How many elements are wrong in C, on the device as halves or not, after a way; all where it
+ * failed. */
+static int wrong_after(const Opencl* opencl, int halves, int way) {
+  cl_mem (*const put)(const Opencl*, const float*, size_t) = halves ? upload_halves : upload_floats;
+  cl_mem on_a = put(opencl, a, kBatch * kM * kK), on_b = put(opencl, b, kBatch * kK * kN);
+  cl_mem on_c = put(opencl, c, kBatch * kM * kN);
+  static float result[kBatch * kM * kN];
+  static cl_half half_result[kBatch * kM * kN];
+  cl_command_queue queue = opencl->queue;
+  cl_event event = NULL;
+  const CLBlastStatusCode status =
+      (halves ? of_halves : of_floats)(way, on_a, on_b, on_c, &queue, &event);
+  int wrong = kM * kN;
+  if (status == CLBlastSuccess) {
+    const int products = way == 0 ? 1 : kBatch;
+    clWaitForEvents(1, &event);
+    clReleaseEvent(event);
+    clEnqueueReadBuffer(queue, on_c, CL_TRUE, 0, halves ? sizeof half_result : sizeof result,
+                        halves ? (void*)half_result : (void*)result, 0, NULL, NULL);
+    wrong = halves ? wrong_halves(half_result, products) : wrong_elements(result, products);
+  }
+  printf("%s, way %d: status %d, %d elements are wrong\n", halves ? "halves" : "floats", way,
+         (int)status, wrong);
+  clReleaseMemObject(on_a);
+  clReleaseMemObject(on_b);
+  clReleaseMemObject(on_c);
+  return wrong;
+}
+
 int main(void) {
-  static float a[kBatch * kM * kK], b[kBatch * kK * kN], c[kBatch * kM * kN],
-      result[kBatch * kM * kN];
   Opencl opencl;
   if (!open_device(&opencl)) {
     printf("skipped: no OpenCL device\n");
@@ -64,47 +158,17 @@ int main(void) {
   fill(a, kBatch * kM * kK, 1);
   fill(b, kBatch * kK * kN, 2);
   fill(c, kBatch * kM * kN, 3);
-  cl_mem on_a = upload(&opencl, a, kBatch * kM * kK);
-  cl_mem on_b = upload(&opencl, b, kBatch * kK * kN);
-  const size_t a_offsets[kBatch] = {0, kM * kK, 2 * kM * kK};
-  const size_t b_offsets[kBatch] = {0, kK * kN, 2 * kK * kN};
-  const size_t c_offsets[kBatch] = {0, kM * kN, 2 * kM * kN};
-  const float alphas[kBatch] = {2.0f, 2.0f, 2.0f};
-  const float betas[kBatch] = {3.0f, 3.0f, 3.0f};
   int wrong = 0;
-  for (int way = 0; way < 3; ++way) {
-    cl_mem on_c = upload(&opencl, c, kBatch * kM * kN);
-    cl_event event = NULL;
-    CLBlastStatusCode status;
-    if (way == 0) {
-      status =
-          CLBlastSgemm(CLBlastLayoutColMajor, CLBlastTransposeYes, CLBlastTransposeNo, kM, kN, kK,
-                       2.0f, on_a, 0, kK, on_b, 0, kK, 3.0f, on_c, 0, kM, &opencl.queue, &event);
-    } else if (way == 1) {
-      status = CLBlastSgemmBatched(CLBlastLayoutColMajor, CLBlastTransposeYes, CLBlastTransposeNo,
-                                   kM, kN, kK, alphas, on_a, a_offsets, kK, on_b, b_offsets, kK,
-                                   betas, on_c, c_offsets, kM, kBatch, &opencl.queue, &event);
-    } else {
-      status =
-          CLBlastSgemmStridedBatched(CLBlastLayoutColMajor, CLBlastTransposeYes, CLBlastTransposeNo,
-                                     kM, kN, kK, 2.0f, on_a, 0, kK, kM * kK, on_b, 0, kK, kK * kN,
-                                     3.0f, on_c, 0, kM, kM * kN, kBatch, &opencl.queue, &event);
-    }
-    if (status != CLBlastSuccess) {
-      printf("way %d: status %d\n", way, (int)status);
-      return EXIT_FAILURE;
-    }
-    clWaitForEvents(1, &event);
-    clReleaseEvent(event);
-    clEnqueueReadBuffer(opencl.queue, on_c, CL_TRUE, 0, sizeof result, result, 0, NULL, NULL);
-    clReleaseMemObject(on_c);
-    wrong += wrong_elements(a, b, c, result, way == 0 ? 1 : kBatch);
-  }
+  for (int way = 0; way < 6; ++way) wrong += wrong_after(&opencl, way / 3, way % 3);
   /* What CLBlast says of a leading dimension that is too small. */
-  const int refused = CLBlastSgemm(CLBlastLayoutColMajor, CLBlastTransposeNo, CLBlastTransposeNo, 4,
-                                   4, 4, 1.0f, on_a, 0, 3, on_b, 0, 4, 0.0f, on_b, 0, 4,
-                                   &opencl.queue, NULL) == CLBlastInvalidLeadDimA;
-  printf("%d elements are wrong\n", wrong);
+  cl_mem any = upload_floats(&opencl, a, 64);
+  const CLBlastTranspose no = CLBlastTransposeNo;
+  const int refused =
+      CLBlastSgemm(CLBlastLayoutColMajor, no, no, 4, 4, 4, 1.0f, any, 0, 3, any, 0, 4, 0.0f, any, 0,
+                   4, &opencl.queue, NULL) == CLBlastInvalidLeadDimA &&
+      CLBlastHgemm(CLBlastLayoutColMajor, no, no, 4, 4, 4, 0, any, 0, 4, any, 0, 3, 0, any, 0, 4,
+                   &opencl.queue, NULL) == CLBlastInvalidLeadDimB;
+  clReleaseMemObject(any);
   CLBlastClearCache();
   return wrong == 0 && refused ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,5 +1,5 @@
 /* The matrix multiplications of CLBlast's interface in C, by their names there, done by
- * idletune::gemm: a program that was written for CLBlast and multiplies in single precision is
+ * idletune::gemm: a program that was written for CLBlast and multiplies floats or halves is
  * compiled with this folder among its include folders, and linked with libidletune_gemm.a and
  * libidletune.a in place of libclblast. Written from CLBlast's documented signatures.
  *
@@ -72,6 +72,30 @@ CLBlastStatusCode CLBlastSgemmStridedBatched(
     cl_mem b_buffer, size_t b_offset, size_t b_ld, size_t b_stride, float beta, cl_mem c_buffer,
     size_t c_offset, size_t c_ld, size_t c_stride, size_t batch_count, cl_command_queue* queue,
     cl_event* event);
+
+/* The same of halves (cl_half), added up in single precision. The first call with halves loads
+ * kernels of their own. */
+CLBlastStatusCode CLBlastHgemm(CLBlastLayout layout, CLBlastTranspose a_transpose,
+                               CLBlastTranspose b_transpose, size_t m, size_t n, size_t k,
+                               cl_half alpha, cl_mem a_buffer, size_t a_offset, size_t a_ld,
+                               cl_mem b_buffer, size_t b_offset, size_t b_ld, cl_half beta,
+                               cl_mem c_buffer, size_t c_offset, size_t c_ld,
+                               cl_command_queue* queue, cl_event* event);
+
+CLBlastStatusCode CLBlastHgemmBatched(CLBlastLayout layout, CLBlastTranspose a_transpose,
+                                      CLBlastTranspose b_transpose, size_t m, size_t n, size_t k,
+                                      const cl_half* alphas, cl_mem a_buffer,
+                                      const size_t* a_offsets, size_t a_ld, cl_mem b_buffer,
+                                      const size_t* b_offsets, size_t b_ld, const cl_half* betas,
+                                      cl_mem c_buffer, const size_t* c_offsets, size_t c_ld,
+                                      size_t batch_count, cl_command_queue* queue, cl_event* event);
+
+CLBlastStatusCode CLBlastHgemmStridedBatched(
+    CLBlastLayout layout, CLBlastTranspose a_transpose, CLBlastTranspose b_transpose, size_t m,
+    size_t n, size_t k, cl_half alpha, cl_mem a_buffer, size_t a_offset, size_t a_ld,
+    size_t a_stride, cl_mem b_buffer, size_t b_offset, size_t b_ld, size_t b_stride, cl_half beta,
+    cl_mem c_buffer, size_t c_offset, size_t c_ld, size_t c_stride, size_t batch_count,
+    cl_command_queue* queue, cl_event* event);
 
 /* Forgets kernels and agent, and writes what was learned. Nothing may be under way; also done when
  * the program ends. */
