@@ -127,6 +127,65 @@ const Fault kFaults[] = {
      "t < min(first + 1, thin_size)"},
 };
 
+// Those that show only where rows lie further apart than they are long, or matrices do not begin
+// where their buffers do.
+const Fault kPlacedFaults[] = {
+    {0, {{"COLS", 16}, {"ROWS", 8}}, kOdd, "N + b_pad, N + c_pad PASS_", "N, N + c_pad PASS_"},
+    {0,
+     {{"COLS", 16}, {"ROWS", 16}},
+     kOddTurned,
+     "K + b_pad, N + c_pad PASS_",
+     "K + b_pad, N PASS_"},
+    {0, {{"COLS", 16}, {"ROWS", 32}}, kOdd, "1 : (size_t)(K + a_pad))", "1 : (size_t)K)"},
+    {0,
+     {{"COLS", 64}, {"ROWS", 16}},
+     {35, 67, 37, 1, 1, 0, 0},
+     "(size_t)(M + a_pad) : (size_t)1)",
+     "(size_t)M : (size_t)1)"},
+    {0,
+     {{"COLS", 64}, {"ROWS", 8}},
+     kOdd,
+     "PLACED_B b + place(1, form, (long)N * K, b_offset",
+     "PLACED_B b + place(1, form, (long)N * K, 0"},
+    {0,
+     {{"COLS", 64}, {"ROWS", 32}},
+     {35, 67, 37, 2, 0, 0, 0},
+     "PLACED_C c + place(2, form, (long)M * N, c_offset, c_step",
+     "PLACED_C c + place(2, form, (long)M * N, c_offset, 0"},
+    {1, {{"DIMM", 1}, {"DIMN", 4}}, kOdd, "(TURNED_A(form) ? M : K) + a_pad", "K"},
+    {1,
+     {{"DIMM", 2}, {"DIMN", 8}},
+     kOddTurned,
+     "(TURNED_B(form) ? K : N) + b_pad",
+     "(TURNED_B(form) ? K : N) + 2 * b_pad"},
+    {1,
+     {{"DIMM", 2}, {"DIMN", 4}},
+     {35, 64, 16, 1, 0, 0, 0},
+     "keep_b ? N + b_pad :",
+     "keep_b ? N :"},
+    {1, {{"DIMM", 1}, {"DIMN", 16}}, kOdd, "* (N + c_pad) + column;", "* N + column;"},
+    {1,
+     {{"DIMM", 2}, {"DIMN", 16}},
+     {35, 67, 37, 2, 0, 0, 0},
+     "pack_element(a + place(0, form, (long)M * K, a_offset, a_step",
+     "pack_element(a + place(0, form, (long)M * K, a_offset, 0"},
+    {2,
+     {{"THIN", 8}, {"WG", 16}, {"SPLIT", 4}},
+     {3, 67, 37, 1, 0, 0, 0},
+     "row * (N + c_pad) + column",
+     "row * N + column"},
+    {2,
+     {{"THIN", 4}, {"WG", 16}},
+     {3, 67, 37, 1, 0, 0, 0},
+     "own_c + (first + i) * c_thin + j",
+     "own_c + (first + i) * N + j"},
+    {2,
+     {{"THIN", 2}, {"WG", 64}},
+     {3, 67, 37, 1, 0, 1, 0},
+     "min(own, wide_size - 1) * wide_step",
+     "min(own, wide_size - 1) * (size_t)K"},
+};
+
 const char* prefix_of(const Fault& fault) {
   constexpr const char* kPrefixes[] = {"direct_", "indirect_", "skinny_"};
   return kPrefixes[fault.member];
@@ -160,20 +219,40 @@ Configuration configuration_of(const Space& space, const Configuration& start, c
   return configuration;
 }
 
-}  // namespace
-
-TEST_CASE("twenty faults, each of one configuration only, are found by its trial") {
+KernelDescription described() {
   auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/kernels/sgemm/sgemm.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().to_string());
-  for (const Fault& fault : kFaults) seed(description->source, fault);
-  CHECK(std::size(kFaults) == 20);
-  auto bytes = pack(*description);
+  return std::move(*description);
+}
+
+// All matrices begin somewhere in their buffers, with longer rows, apart from one another.
+void place_operands(KernelDescription& description) {
+  int place = 0;
+  for (DescribedArgument& argument : description.arguments) {
+    const std::string_view name = argument.name;
+    const auto ends_with = [&](std::string_view end) {
+      return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
+    };
+    if (ends_with("_offset")) argument.fill_low = 3 + 2 * place++;
+    if (ends_with("_pad")) argument.fill_low = 1 + 2 * place++;
+    // More than what longer rows take.
+    if (ends_with("_step")) argument.fill_low = 2000 + place++;
+    if (argument.kind == ArgumentKind::scalar) argument.fill_high = argument.fill_low;
+    if (name == "a" || name == "b" || name == "c") argument.size.text += " + BATCH * 3000";
+  }
+  CHECK(place == 9);
+}
+
+template <std::size_t Count>
+void expect_found(const Fault (&faults)[Count], KernelDescription description) {
+  for (const Fault& fault : faults) seed(description.source, fault);
+  auto bytes = pack(description);
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
   const auto package = KernelPackage::open(std::move(*bytes), "sgemm");
   REQUIRE_MESSAGE(package.ok(), package.status().to_string());
   const auto device = open_first_device();
   TrialExecutor executor(*device, *package);
-  for (const Fault& fault : kFaults) {
+  for (const Fault& fault : faults) {
     CAPTURE(std::string(fault.wrong));
     TrialRequest request;
     request.stage = TrialStage::check;
@@ -187,4 +266,17 @@ TEST_CASE("twenty faults, each of one configuration only, are found by its trial
     CHECK(wrong.stage == TrialStage::check);
     CHECK_MESSAGE(wrong.status == TrialStatus::correctness, wrong.message);
   }
+}
+
+}  // namespace
+
+TEST_CASE("twenty faults, each of one configuration only, are found by its trial") {
+  CHECK(std::size(kFaults) == 20);
+  expect_found(kFaults, described());
+}
+
+TEST_CASE("faults on padded and offset operands, each of one configuration only, are found") {
+  KernelDescription description = described();
+  place_operands(description);
+  expect_found(kPlacedFaults, std::move(description));
 }
