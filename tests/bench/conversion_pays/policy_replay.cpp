@@ -96,8 +96,8 @@ class Replay {
       return choice_.ran();
     }
     const KernelVariant variant = choice_.race().current();
-    double took = product_us(variant);
-    us_ += took;
+    const double took = product_us(variant);
+    us_ += took * choice_.race().in_a_row();
     if (choice_.race().first_run()) {
       const bool compiled = choice_.active() == SparseFormat::csr && us_ == took + first_us();
       const double rest = matrix_.check_us + (compiled ? 0 : program_us(variant));
