@@ -103,7 +103,8 @@ struct SolveOptions {
   // Solves with this structure that are still to come behind this one, as the application knows.
   // Less than 0: it does not; as many are expected as there were.
   double solves_to_come = -1;
-  // Called with the iteration and the residual's norm as a share of that of b; may be null.
+  // Called with the iteration and the residual's norm as a share of that of b; may be null. Must
+  // not throw.
   void (*progress)(void* user, std::uint32_t iteration, double residual) = nullptr;
   void* user = nullptr;
 };
