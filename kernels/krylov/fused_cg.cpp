@@ -49,7 +49,7 @@ bool Iterations::steps_fused(CgState& cg) {
     vectors_.add_pairs(*cg.pairs, step_pairs, pairs, sums);
     cg.rr = sums[0];
     cg.rz = sums[1];
-    steps_.took(1e6 * seconds_since(begin));
+    if (!product_.converting()) steps_.took(1e6 * seconds_since(begin));
     if (done(std::sqrt(cg.rr))) return true;
     choose_steps();
   } while (fuses() && product_.fused_pairs() == pairs);

@@ -87,7 +87,7 @@ bool Iterations::step_apart(CgState& cg) {
   const double next = cg.own_z ? vectors_.dot(*cg.r, *cg.z) : cg.rr;
   vectors_.axpby(1, *cg.z, next / cg.rz, *cg.p);
   cg.rz = next;
-  if (settled) steps_.took(1e6 * seconds_since(begin));
+  if (settled && !product_.converting()) steps_.took(1e6 * seconds_since(begin));
   if (done(std::sqrt(cg.rr))) return true;
   choose_steps();
   return false;
@@ -95,7 +95,7 @@ bool Iterations::step_apart(CgState& cg) {
 
 // Which way CG's next step goes.
 void Iterations::choose_steps() {
-  if (steps_.settled(product_.converted())) return;
+  if (steps_.settled(product_.converted()) || product_.converting()) return;
   steps_.look_ahead(forecast_.outlook().low, 2e6 * product_.usual_trial_seconds(),
                     product_.converted());
   if (!product_.converted()) return;

@@ -96,6 +96,7 @@ idletune::krylov::SolverOptions options_of(const idletune_krylov_setup& setup) {
   options.format_limit_bytes = setup.format_limit_bytes;
   options.model = {static_cast<const std::uint8_t*>(setup.model), setup.model_bytes};
   if (setup.memory_folder != nullptr) options.memory_folder = setup.memory_folder;
+  options.own_thread = setup.no_thread == 0;
   return options;
 }
 
@@ -114,7 +115,8 @@ idletune_krylov_setup idletune_krylov_usual_setup(void) {
           usual.format_limit_bytes,
           nullptr,
           0,
-          nullptr};
+          nullptr,
+          0};
 }
 
 idletune_status idletune_krylov_open(idletune_device* device, idletune_krylov_precision precision,

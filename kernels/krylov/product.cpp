@@ -23,11 +23,9 @@ Product::Product(DeviceKernels& kernels, ApplicationQueue& queue, const SparseMa
   if (!options_.fixed_format) options_.format = SparseFormat::csr;
 }
 
-Status Product::put(SparseFormat format) {
-  const std::uint64_t limit =
-      format == SparseFormat::csr ? UINT64_MAX : options_.format_limit_bytes;
-  auto stored = krylov::convert(matrix_.pattern, format, kernels_.number_bytes(), limit);
-  if (!stored.ok()) return stored.status();
+Status Product::put(Result<StoredPattern> stored) {
+  if (!stored.ok()) return std::move(stored).status();
+  const SparseFormat format = stored->format;
   auto form = std::make_unique<DeviceMatrix>(queue_, std::move(*stored), kernels_.number_bytes());
   if (Status status = form->upload(matrix_.values); !status.ok()) return status;
   forms_[static_cast<std::size_t>(format)] = std::move(form);
@@ -41,12 +39,16 @@ Status Product::start() {
   if (!status.ok()) return status;
   SparseFormat format = options_.format;
   std::string reason;
-  status = put(format);
-  if (status.code() == StatusCode::out_of_memory && format != SparseFormat::csr) {
-    reason = joined({status.message(), "; CSR is used"});
-    format = SparseFormat::csr;
-    status = put(format);
+  const std::size_t bytes = kernels_.number_bytes();
+  if (format != SparseFormat::csr) {
+    status = put(krylov::convert(matrix_.pattern, format, bytes, options_.format_limit_bytes));
+    if (status.code() == StatusCode::out_of_memory) {
+      reason = joined({status.message(), "; CSR is used"});
+      format = SparseFormat::csr;
+    }
   }
+  if (format == SparseFormat::csr)
+    status = put(krylov::convert(matrix_.pattern, format, bytes, UINT64_MAX));
   if (!status.ok()) return status;
   choice_.begins_in(format, seconds_since(begin), reason);
   begin = Clock::now();
@@ -140,6 +142,13 @@ Result<bool> Product::right(const Buffer& x, const Buffer& y) {
 }
 
 Status Product::look_ahead(const Outlook& outlook) {
+  if (background_.started()) {
+    // Whose thread would disturb what is measured meanwhile: nothing is.
+    if (!background_.done()) return {};
+    Result<StoredPattern> stored = background_.take();
+    if (Status status = adopt(std::move(stored), background_.seconds()); !status.ok())
+      return status;
+  }
   for (;;) {
     const Clock::time_point begin = Clock::now();
     switch (choice_.look_ahead(outlook)) {
@@ -151,7 +160,7 @@ Status Product::look_ahead(const Outlook& outlook) {
         break;
       case ProductChoice::Wish::sizes: compute_sizes(); break;
       case ProductChoice::Wish::conversion:
-        if (Status status = convert(); !status.ok()) return status;
+        if (Status status = convert(); !status.ok() || background_.started()) return status;
         break;
     }
   }
@@ -165,16 +174,31 @@ void Product::compute_sizes() {
                            static_cast<double>(matrix_.pattern.rows));
 }
 
+// Who wants everything tried waits for it; else iterations go on meanwhile.
 Status Product::convert() {
+  const std::uint64_t limit = options_.format_limit_bytes;
+  const std::size_t bytes = kernels_.number_bytes();
+  if (options_.own_thread && options_.choosing != Choosing::always &&
+      background_.start(matrix_.pattern, choice_.wanted(), bytes, limit))
+    return {};
   const Clock::time_point begin = Clock::now();
-  Status status = put(choice_.wanted());
+  auto stored = krylov::convert(matrix_.pattern, choice_.wanted(), bytes, limit);
+  const double seconds = seconds_since(begin);
+  tuning_seconds_ += seconds;
+  return adopt(std::move(stored), seconds);
+}
+
+// Between two iterations, by the calling thread: its numbers may have changed meanwhile.
+Status Product::adopt(Result<StoredPattern> stored, double conversion_seconds) {
+  const Clock::time_point begin = Clock::now();
+  Status status = put(std::move(stored));
   const double seconds = seconds_since(begin);
   tuning_seconds_ += seconds;
   if (status.code() == StatusCode::out_of_memory) {
     choice_.no_room(status.message());
     return {};
   }
-  if (status.ok()) choice_.converted(seconds);
+  if (status.ok()) choice_.converted(conversion_seconds + seconds);
   return status;
 }
 

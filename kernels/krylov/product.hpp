@@ -9,6 +9,7 @@
 #include <idletune/application_queue.hpp>
 #include <idletune/krylov.hpp>
 
+#include "kernels/krylov/background_conversion.hpp"
 #include "kernels/krylov/device_kernels.hpp"
 #include "kernels/krylov/device_matrix.hpp"
 #include "kernels/krylov/model_choice.hpp"
@@ -35,6 +36,7 @@ class Product {
   Result<bool> multiply_fused(const FusedProduct& fused, const Buffer& x, Buffer& y);
   std::size_t fused_pairs() const { return form().groups(fused_kernel()); }
   bool settled() const { return !choice_.race().running(); }  // the next product is not measured
+  bool converting() const { return background_.started(); }   // beside the iterations
   double usual_trial_seconds() const { return choice_.usual_trial_seconds(); }
   // Of several formats, as ProductChoice has them.
   bool converted() const { return choice_.is_converted(); }
@@ -51,11 +53,12 @@ class Product {
  private:
   DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(choice_.active())]; }
   KernelVariant fused_kernel() const;
-  Status put(SparseFormat format);
+  Status put(Result<StoredPattern> stored);
   Status measured(const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);
   void compute_sizes();
   Status convert();
+  Status adopt(Result<StoredPattern> stored, double conversion_seconds);
 
   DeviceKernels& kernels_;
   ApplicationQueue& queue_;
@@ -68,6 +71,7 @@ class Product {
   SparseFormat fused_format_ = SparseFormat::csr;  // of the fused kernel that was checked
   KernelVariant fused_kernel_{0, 0, 0};
   std::vector<double> host_x_, host_y_;
+  BackgroundConversion background_;
 };
 
 }  // namespace idletune::krylov

@@ -256,6 +256,7 @@ ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outloo
   }
   decided_ = true;
   wanted_ = static_cast<SparseFormat>(best);
+  conversion_.reason = joined({"a conversion to ", sparse_format_name(wanted_), " is under way"});
   converts_at_ = outlook.low;
   return Wish::conversion;
 }

@@ -84,6 +84,35 @@ Result<Solver> multiplied(const test::Subject& subject, const ByteVector& model)
   return solver;
 }
 
+TEST_CASE("iterations go on in rows while another format is made, on a thread or between two") {
+  const test::Subject subject = test::open_subject();
+  const ByteVector model = model_of(subject.device->info().name,
+                                    {{SparseFormat::csr, 64, 9}, {SparseFormat::ell, 32, 1}});
+  for (const bool own_thread : {true, false}) {
+    CAPTURE(own_thread);
+    SolverOptions options;
+    options.own_thread = own_thread;
+    options.model = model;
+    Solver solver = test::make_solver(subject, tridiagonal(), options);
+    const std::vector<double> x(500, 1.0);
+    std::vector<double> y(500);
+    bool under_way = false;
+    int products = 0;
+    while (solver.conversion().verdict == Conversion::Verdict::keep && ++products < 100000) {
+      REQUIRE(solver.multiply(x, y, 1e9).ok());
+      CHECK(y[1] == 0.5);
+      under_way = under_way || solver.conversion().reason.find("under way") != std::string::npos;
+      // New numbers meanwhile are those that the other format gets.
+      if (under_way) REQUIRE(solver.set_values(tridiagonal().values).ok());
+    }
+    CHECK(solver.conversion().verdict != Conversion::Verdict::keep);
+    CHECK(solver.conversion().cost_ms > 0);
+    CHECK(under_way == own_thread);
+    for (int i = 0; i < 10; ++i) REQUIRE(solver.multiply(x, y, 1e9).ok());
+    CHECK(y[1] == 0.5);
+  }
+}
+
 TEST_CASE("a solver converts to the format that a model expects to be faster, and only to it") {
   const test::Subject subject = test::open_subject();
   const std::string device = subject.device->info().name;

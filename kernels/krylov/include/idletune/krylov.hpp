@@ -79,6 +79,10 @@ struct SolverOptions {
   SparseFormat format = SparseFormat::csr;
   // Of the matrix on the device in one format; CSR, which must be there, is not limited.
   std::uint64_t format_limit_bytes = std::uint64_t{256} << 20;
+  // Whether another format is made on a thread of the solver, while iterations go on; joined by the
+  // destructor at the latest. Else the calling thread does so between two iterations, as where
+  // `choosing` is always.
+  bool own_thread = true;
   // A model of `idletune learn`, read by make() alone: which formats, kernels and work groups are
   // tried is then what it expects of this matrix. Empty, or of other devices: it is done without.
   Span<const std::uint8_t> model;

@@ -1,0 +1,56 @@
+#include "kernels/krylov/background_conversion.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <utility>
+
+#include "kernels/krylov/stopwatch.hpp"
+
+namespace idletune::krylov {
+namespace {
+
+constexpr int kNice = 10;  // the iterations go first where the device is the processor itself
+
+}  // namespace
+
+BackgroundConversion::~BackgroundConversion() {
+  if (started()) pthread_join(thread_, nullptr);
+}
+
+bool BackgroundConversion::start(const SparsityPattern& pattern, SparseFormat format,
+                                 std::size_t number_bytes, std::uint64_t limit_bytes) {
+  pattern_ = &pattern;
+  format_ = format;
+  number_bytes_ = number_bytes;
+  limit_bytes_ = limit_bytes;
+  done_.store(false, std::memory_order_relaxed);
+  // The application's signals are its own threads'; faults are whose they are.
+  sigset_t all, before;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT})
+    sigdelset(&all, fault);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const bool runs = pthread_create(&thread_, nullptr, run, this) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!runs) pattern_ = nullptr;
+  return runs;
+}
+
+void* BackgroundConversion::run(void* self) {
+  auto& own = *static_cast<BackgroundConversion*>(self);
+  (void)setpriority(PRIO_PROCESS, 0, kNice);  // of this thread
+  const Clock::time_point begin = Clock::now();
+  own.stored_ = convert(*own.pattern_, own.format_, own.number_bytes_, own.limit_bytes_);
+  own.seconds_ = seconds_since(begin);
+  own.done_.store(true, std::memory_order_release);
+  return nullptr;
+}
+
+Result<StoredPattern> BackgroundConversion::take() {
+  pthread_join(thread_, nullptr);
+  pattern_ = nullptr;
+  return std::move(stored_);
+}
+
+}  // namespace idletune::krylov
