@@ -34,6 +34,7 @@ struct Variant {
   // Whether a launch brought buffers that are large enough. They are not looked at again.
   mutable std::atomic<bool> buffers_fit{false};
   mutable std::atomic<bool> refused{false};  // a launch of it failed
+  std::unique_ptr<Variant> retired_before;   // of its slot (PublishedVariants)
 
   // While nobody else sees it.
   void take_over(Variant&& other) {

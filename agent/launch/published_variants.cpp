@@ -10,7 +10,10 @@ constexpr std::int32_t kEagerSamples = 16;
 }  // namespace
 
 void PublishedVariants::retire(std::unique_ptr<Variant> variant) {
-  if (variant) retired_.push_back(std::move(variant));
+  if (variant) {
+    variant->retired_before = std::move(retired_);
+    retired_ = std::move(variant);
+  }
   quiescence_.emplace(lanes_);
 }
 
@@ -44,12 +47,12 @@ std::size_t PublishedVariants::place_of(const Variant* variant) const {
 }
 
 void PublishedVariants::reclaim() {
-  if (retired_.empty() || !quiescence_ || !quiescence_->reached(lanes_)) return;
+  if (!retired_ || !quiescence_ || !quiescence_->reached(lanes_)) return;
   // Tickets name the variant they were drawn for.
   for (const std::atomic<std::uint32_t>& state : slot_.ticket_states) {
     if (state.load(std::memory_order_acquire) != 0) return;
   }
-  retired_.clear();
+  retired_.reset();
   quiescence_.reset();
 }
 

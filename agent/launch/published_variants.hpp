@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
 
 #include "agent/launch/launch_table.hpp"
 
@@ -41,7 +40,7 @@ class PublishedVariants {
   // Frees what no launch and no ticket can still name. Call after the tickets that had ended were
   // taken.
   void reclaim();
-  std::size_t retired() const { return retired_.size(); }
+  bool has_retired() const { return retired_ != nullptr; }
 
  private:
   ShapeSlot& slot_;
@@ -49,7 +48,7 @@ class PublishedVariants {
   std::unique_ptr<Variant> adopted_;
   std::array<std::unique_ptr<Variant>, RaceTurns::kCandidates> candidates_;
   std::size_t racers_ = 0;
-  std::vector<std::unique_ptr<Variant>> retired_;
+  std::unique_ptr<Variant> retired_;             // the last of them
   std::optional<Lanes::Quiescence> quiescence_;  // since the last of them was retired
 };
 

@@ -116,7 +116,7 @@ bool TuningEngine::may_leave(const ShapeTask& task) const {
                     (build_ && build_->task == &task);
   return !held && is<Resting>(task.work) && task.race == nullptr && !task.recalled &&
          task.said_launches < 0 && task.variants.adopted() == nullptr &&
-         task.variants.retired() == 0;
+         !task.variants.has_retired();
 }
 
 void TuningEngine::leave(KernelTask& kernel, ShapeSlot& slot) {
