@@ -39,8 +39,8 @@ class KernelRace {
   // These in place of those that have not run yet.
   void follow(const std::vector<KernelVariant>& next);
   void go_on() { paused_ = false; }
-  // Whether the best run next, each once; and what they, or the next kernel, compute that is not due
-  // anyway or not counted, in microseconds, if all are as fast as the best one.
+  // Whether the best run next, each once; and what they, or the next kernel, compute that is not
+  // due anyway or not counted, in microseconds, if all are as fast as the best one.
   bool in_finals() const { return finals_; }
   double extra_us() const;
 

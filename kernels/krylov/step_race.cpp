@@ -7,20 +7,25 @@
 namespace idletune::krylov {
 namespace {
 
-constexpr std::uint32_t kStepRuns = 17;  // the first is not counted
+constexpr std::uint32_t kStepRuns = 17;  // of a turn; the first is not counted
+constexpr std::uint32_t kTurns = 3;      // of each way
 constexpr double kHopedOfFusing = 0.25;  // of fused steps, as a share of a step's time
 
 double lower(double a, double b) { return a == 0 || (b > 0 && b < a) ? b : a; }
 
 }  // namespace
 
-bool StepRace::Way::measured() const { return runs >= kStepRuns; }
-
-double StepRace::Way::median() const {
-  if (!measured() || !allowed) return 0;
-  Way sorted = *this;
-  return median_of(sorted.last, std::size(last));
+void StepRace::Way::took(double microseconds) {
+  if (runs++ > 0) us[runs - 2] = static_cast<float>(microseconds);
+  if (runs < kStepRuns) return;
+  best_us = lower(best_us, median_of(us, std::size(us)));
+  runs = 0;
+  ++turns;
 }
+
+bool StepRace::Way::measured() const { return turns >= kTurns; }
+
+double StepRace::Way::median() const { return measured() && allowed ? best_us : 0; }
 
 StepRace::StepRace(const SolverOptions& options)
     : fused_(options.steps == Steps::fused),
@@ -42,31 +47,32 @@ double StepRace::best_us() const {
   return other_ ? lower(best_us(false), best_us(true)) : best_us(false);
 }
 
-void StepRace::took(double microseconds) {
-  Way& now = way(converted_, fused_);
-  now.last[now.runs++ % std::size(now.last)] = static_cast<float>(microseconds);
-}
+void StepRace::took(double microseconds) { way(converted_, fused_).took(microseconds); }
 
 void StepRace::refuse() {
   way(converted_, true).allowed = false;
   fused_ = false;
 }
 
-// Takes a way that was not measured; false: there is none that pays.
+// Takes the way that has had the fewest turns and is due more; false: there is none that pays.
 bool StepRace::try_next(double iterations_left, double price_us) {
+  double least_us = 0;
+  for (const auto& format : ways_) {
+    for (const Way& way : format) least_us = lower(least_us, way.best_us);
+  }
   const bool pays =
-      always_ || !ways_[0][0].allowed || iterations_left * kHopedOfFusing * best_us() >= price_us;
-  for (const bool converted : {converted_, !converted_}) {
+      always_ || !ways_[0][0].allowed || iterations_left * kHopedOfFusing * least_us >= price_us;
+  std::uint32_t fewest = kTurns;
+  for (const bool converted : {other_, false}) {
     for (const bool fused : {false, true}) {
       const Way& next = way(converted, fused);
-      if (!there(converted) || !next.allowed || next.measured()) continue;
-      if (fused && !pays) continue;
+      if (!next.allowed || next.turns >= fewest || (fused && !pays)) continue;
+      fewest = next.turns;
       converted_ = converted;
       fused_ = fused;
-      return true;
     }
   }
-  return false;
+  return fewest < kTurns;
 }
 
 void StepRace::look_ahead(double iterations_left, double price_us, bool other_format) {
@@ -75,7 +81,7 @@ void StepRace::look_ahead(double iterations_left, double price_us, bool other_fo
     fused_ = !way(converted_, false).allowed;
     over_ = never_;
   }
-  if (over_ || (way(converted_, fused_).allowed && !way(converted_, fused_).measured())) return;
+  if (over_ || way(converted_, fused_).in_turn()) return;
   if (try_next(iterations_left, price_us)) return;
   const double best = best_us();
   over_ = true;

@@ -1,6 +1,7 @@
 // Which way CG iterates: steps apart or fused, with CSR or with the format that was converted to.
-// Each way runs some iterations, and what counts is a whole one: the format with the faster product
-// need not be the one whose fused steps are faster.
+// Each way runs some iterations, in turns, since a slow moment may be as long as a turn: the best
+// turn counts. And what counts is a whole iteration: the format with the faster product need not be
+// the one whose fused steps are faster.
 #pragma once
 
 #include <cstdint>
@@ -29,9 +30,13 @@ class StepRace {
 
  private:
   struct Way {
-    float last[16] = {};     // microseconds; the kernels of products may have changed before
-    std::uint32_t runs = 0;  // the first is not counted
+    float us[16] = {};
+    std::uint32_t runs = 0;   // of this turn; the first is not counted
+    std::uint32_t turns = 0;  // that are over
+    double best_us = 0;       // the least of the turns' medians
     bool allowed = false;
+    void took(double microseconds);
+    bool in_turn() const { return allowed && (runs > 0 || turns == 0); }
     bool measured() const;
     double median() const;  // 0: not measured, or not allowed
   };

@@ -15,7 +15,7 @@ void run_steps(StepRace& race, int steps, double microseconds) {
 
 // Runs all that is tried, once CSR has been measured; by format and way.
 void run_all(StepRace& race, const double (&us)[2][2]) {
-  for (int i = 0; i < 300 && !race.settled(true); ++i) {
+  for (int i = 0; i < 600 && !race.settled(true); ++i) {
     race.look_ahead(kMany, 1, true);
     race.took(us[race.converted() ? 1 : 0][race.fused() ? 1 : 0]);
   }
@@ -38,12 +38,31 @@ TEST_CASE("fused steps are tried once they pay, and kept where they are faster")
     race.took(1e5);  // the first generates code and does not count
     run_steps(race, 15, fused_us);
     race.look_ahead(1e5, 1e5, false);
-    CHECK(race.running());
+    CHECK(race.fused());
     race.took(fused_us);
+    for (int turn = 0; turn < 4; ++turn) {  // each way has three
+      race.look_ahead(1e5, 1e5, false);
+      CHECK(race.running());
+      CHECK(race.fused() == (turn % 2 == 1));
+      run_steps(race, 17, race.fused() ? fused_us : 100);
+    }
     race.look_ahead(1e5, 1e5, false);
     CHECK(!race.running());
     CHECK(race.fused() == (fused_us < 100));
   }
+}
+
+TEST_CASE("a slow moment, as long as a turn, does not decide how steps go") {
+  StepRace race{SolverOptions()};
+  int steps = 0;
+  for (; race.running() && steps < 200; ++steps) {
+    const double slow = steps >= 17 && steps < 34 ? 5 : 1;  // the first turn of fused steps
+    race.took(slow * (race.fused() ? 40 : 100));
+    race.look_ahead(kMany, 1, false);
+  }
+  CHECK(steps == 102);
+  CHECK(race.fused());
+  CHECK(race.best_us(false) == 40);
 }
 
 TEST_CASE("the format that was converted to is kept by whole iterations, not by its product") {
@@ -55,7 +74,7 @@ TEST_CASE("the format that was converted to is kept by whole iterations, not by 
     CAPTURE(known);  // CSR was measured before the conversion
     for (const auto* us : {&rows_win, &other_wins, &other_wins_apart}) {
       StepRace race{SolverOptions()};
-      for (int i = 0; known && i < 35; ++i) {
+      for (int i = 0; known && i < 103; ++i) {
         race.took((*us)[0][race.fused() ? 1 : 0]);
         race.look_ahead(kMany, 1, false);
       }

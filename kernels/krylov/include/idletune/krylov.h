@@ -43,7 +43,7 @@ typedef struct idletune_krylov_setup {
   const void* model;           /* of `idletune learn`, read by opening alone; NULL: none */
   size_t model_bytes;
   const char* memory_folder; /* where processes leave what they found out; NULL: nowhere */
-  int no_thread; /* not 0: the calling thread converts, between two iterations */
+  int no_thread;             /* not 0: the calling thread converts, between two iterations */
 } idletune_krylov_setup;
 /* Double precision; what pays is tried, without a model. */
 idletune_krylov_setup idletune_krylov_usual_setup(void);
