@@ -364,11 +364,11 @@ std::optional<Suspect> State::suspect(const TrialKey& key) const {
   return decode_entry<Suspect>(suspects_, variant_of(key));
 }
 
-void State::for_each_quarantine(const std::function<void(const Quarantine&)>& visit) const {
+void State::for_each_quarantine(const Visitor<const Quarantine&>& visit) const {
   visit_all<Quarantine>(quarantines_, visit);
 }
 
-void State::for_each_suspect(const std::function<void(const Suspect&)>& visit) const {
+void State::for_each_suspect(const Visitor<const Suspect&>& visit) const {
   visit_all<Suspect>(suspects_, visit);
 }
 
@@ -444,7 +444,7 @@ std::optional<Adoption> State::stale_adoption(const ShapeKey& key) const {
   return newest;
 }
 
-void State::for_each_adoption(const std::function<void(const Adoption&)>& visit) const {
+void State::for_each_adoption(const Visitor<const Adoption&>& visit) const {
   visit_all<Adoption>(adoptions_, visit);
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <optional>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "agent/journal/codec.hpp"
 #include "agent/journal/entries.hpp"
 #include "agent/journal/record.hpp"
+#include "models/core/visitor.hpp"
 
 namespace idletune::journal {
 
@@ -67,7 +67,7 @@ class State {
   Replayed apply(std::uint8_t type, std::uint8_t version, Bytes payload);
   // Hands out the records that make up this state, in an order that `apply` turns into the same
   // state.
-  using RecordSink = std::function<void(std::uint8_t type, std::uint8_t version, Bytes payload)>;
+  using RecordSink = Visitor<std::uint8_t, std::uint8_t, Bytes>;  // type, version, payload
   void for_each_live_record(const RecordSink& sink) const;
   std::uint64_t live_bytes() const;  // of those records
   // The same for equal states, whatever way led there.
@@ -79,8 +79,8 @@ class State {
   bool is_suspect(const TrialKey& key) const;  // to be tried last and only in the helper program
   std::optional<Quarantine> quarantine(const TrialKey& key) const;
   std::optional<Suspect> suspect(const TrialKey& key) const;
-  void for_each_quarantine(const std::function<void(const Quarantine&)>& visit) const;
-  void for_each_suspect(const std::function<void(const Suspect&)>& visit) const;
+  void for_each_quarantine(const Visitor<const Quarantine&>& visit) const;
+  void for_each_suspect(const Visitor<const Suspect&>& visit) const;
   std::size_t quarantine_count() const { return quarantines_.entries().size(); }
   std::size_t suspect_count() const { return suspects_.entries().size(); }
 
@@ -94,7 +94,7 @@ class State {
 
   // --- Knowledge
   // -----------------------------------------------------------------------------------
-  using MeasurementVisitor = std::function<void(const Measurement&)>;
+  using MeasurementVisitor = Visitor<const Measurement&>;
   // Of exactly this kernel, device, driver and shape, ordered by the configuration's digest.
   void for_each_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const;
   // All there are.
@@ -111,7 +111,7 @@ class State {
   // A hint: what was adopted for the same kernel, device and shape under another driver (the
   // newest).
   std::optional<Adoption> stale_adoption(const ShapeKey& key) const;
-  void for_each_adoption(const std::function<void(const Adoption&)>& visit) const;
+  void for_each_adoption(const Visitor<const Adoption&>& visit) const;
   std::size_t adoption_count() const { return adoptions_.entries().size(); }
 
   const Ledger& ledger() const { return ledger_; }

@@ -2,7 +2,7 @@
 
 namespace idletune::journal {
 
-Status for_each_record(Bytes file, const std::function<void(const RecordView&)>& visit) {
+Status for_each_record(Bytes file, const Visitor<const RecordView&>& visit) {
   const Result<FileHeader> header = read_file_header(file);
   if (!header.ok()) return header.status();
   RecordReader reader(file, header->generation);

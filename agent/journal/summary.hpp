@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
@@ -31,6 +30,6 @@ struct JournalSummary {
 Result<JournalSummary> read_journal(Bytes file);
 
 // Visits the good records in the order of the file. Errors: those of read_file_header.
-Status for_each_record(Bytes file, const std::function<void(const RecordView&)>& visit);
+Status for_each_record(Bytes file, const Visitor<const RecordView&>& visit);
 
 }  // namespace idletune::journal
