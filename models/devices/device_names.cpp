@@ -1,6 +1,9 @@
 #include "models/devices/device_names.hpp"
 
 #include <string>
+#include <utility>
+
+#include <idletune/text.hpp>
 
 namespace idletune {
 
@@ -21,8 +24,8 @@ std::string pattern_of(std::string_view word) {
 }
 
 // Whether a text of words, each with a space before it and one behind the last, has that word.
-bool has_word(std::string_view words, const std::string& word) {
-  return words.find(' ' + word + ' ') != std::string_view::npos;
+bool has_word(std::string_view words, std::string_view word) {
+  return words.find(joined({" ", word, " "})) != std::string_view::npos;
 }
 
 // Vendors, marketing and packaging: the same chip is sold with and without them. With digits as #:
@@ -43,7 +46,7 @@ std::string words_of(std::string_view name) {
     if (is_alphanumeric(c)) {
       word += c;
     } else if (!word.empty()) {
-      if (!is_noise(word)) words += ' ' + word;
+      if (!is_noise(word)) append(words, {" ", word});
       word.clear();
     }
   }
@@ -54,19 +57,22 @@ std::string words_of(std::string_view name) {
 
 bool device_name_contains(std::string_view name, std::string_view word) {
   const std::string wanted = words_of(word);
-  return wanted.rfind(' ') == 0 && has_word(words_of(name) + ' ', wanted.substr(1));
+  return wanted.rfind(' ') == 0 &&
+         has_word(words_of(name) + ' ', std::string_view(wanted).substr(1));
 }
 
 bool same_device_model(std::string_view a, std::string_view b) {
   if (a == b) return !a.empty();
-  std::string longer = words_of(a);
-  std::string shorter = words_of(b);
-  if (longer.size() < shorter.size()) longer.swap(shorter);
+  const std::string words_of_a = words_of(a);
+  const std::string words_of_b = words_of(b);
+  std::string_view longer = words_of_a;
+  std::string_view shorter = words_of_b;
+  if (longer.size() < shorter.size()) std::swap(longer, shorter);
   if (shorter.empty()) return false;
   if (longer == shorter) return true;
   // "2080 Ti" and "GeForce RTX 2080 Ti": a shared tail, if it holds a model number.
-  return shorter.find_first_of("0123456789") != std::string::npos &&
-         longer.compare(longer.size() - shorter.size(), shorter.size(), shorter) == 0;
+  return shorter.find_first_of("0123456789") != std::string_view::npos &&
+         longer.substr(longer.size() - shorter.size()) == shorter;
 }
 
 }  // namespace idletune

@@ -257,7 +257,7 @@ std::string options_for(const PackageContents& package, const Configuration& con
     if (i > 0) options += ' ';
     options += joined({"-D", package.space.parameter_name(i), "=", configuration[i]});
   }
-  if (!package.options.empty()) options += ' ' + std::string(package.options);
+  if (!package.options.empty()) append(options, {" ", package.options});
   return options;
 }
 

@@ -1,5 +1,7 @@
 #include "platform/opencl/session.hpp"
 
+#include <idletune/text.hpp>
+
 #include <cctype>
 #include <cstdlib>
 #include <string_view>
@@ -70,7 +72,7 @@ bool has_word(std::string_view list, std::string_view word) {
 // The major version of "OpenCL 3.0 ..."; 1 for anything else.
 int major_version(const std::string& version) {
   constexpr std::string_view kPrefix = "OpenCL ";
-  if (version.compare(0, kPrefix.size(), kPrefix) != 0) return 1;
+  if (std::string_view(version).substr(0, kPrefix.size()) != kPrefix) return 1;
   const long major = std::strtol(version.c_str() + kPrefix.size(), nullptr, 10);
   return major > 0 ? static_cast<int>(major) : 1;
 }
@@ -149,7 +151,7 @@ std::string full_name(const std::string& name, const std::string& version) {
       name.find_first_of("0123456789") != std::string::npos) {
     return name;
   }
-  return "QUALCOMM " + version.substr(adreno);
+  return joined({"QUALCOMM ", std::string_view(version).substr(adreno)});
 }
 
 DeviceInfo describe(const Api& api, cl_device_id device, std::uint32_t index) {

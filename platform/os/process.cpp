@@ -21,6 +21,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <string_view>
 
 #include "models/core/lists.hpp"
 #include "platform/os/error.hpp"
@@ -173,14 +174,13 @@ constexpr int kAboveChannel = 10;  // where descriptors are parked before they t
 
 // The environment of this process with `additions` in place of its own values.
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
-  const auto name_length = [](const std::string& entry) { return entry.find('=') + 1; };
+  const auto name_of = [](std::string_view entry) { return entry.substr(0, entry.find('=') + 1); };
   std::vector<std::string> merged;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const std::string inherited(*entry);
     const bool replaced =
         std::any_of(additions.begin(), additions.end(), [&](const std::string& addition) {
-          return name_length(addition) > 0 && inherited.compare(0, name_length(addition), addition,
-                                                                0, name_length(addition)) == 0;
+          return name_of(addition) == name_of(inherited) && !name_of(addition).empty();
         });
     if (!replaced) push(merged, inherited);
   }
