@@ -6,12 +6,6 @@
 #include "agent/trial/tuning_data.hpp"
 
 namespace idletune::detail {
-namespace {
-
-const Configuration kNoParameters;  // of packages that know theirs
-
-}  // namespace
-
 void KernelState::offer_for_classes(std::vector<ClassVariant> variants) {
   shared_scratch_.enlarge(device_);
   auto offer = std::make_unique<ClassVariants>(++offer_count_, *package_, std::move(variants));

@@ -25,8 +25,7 @@ ClassVariants::ClassVariants(std::uint32_t number, const KernelPackage& package,
     : number_(number), variants_(std::move(variants)) {
   for (ClassVariant& variant : variants_) {
     variant.place = place_of(variant.adopted_at);
-    variant.package = package.where(variant.configuration);
-    variant.tiles = variant.package->class_tiles(Configuration());
+    variant.package = package.where(variant.configuration, &variant.adopted_at);
   }
 }
 
@@ -60,8 +59,7 @@ const ClassVariant* ClassVariants::choose(const Shape& shape) const {
     }
     if (nearest == nullptr) return nullptr;
     out |= std::uint32_t{1} << at;
-    const std::uint64_t key = nearest->package->class_key(
-        shape, Configuration(), {nearest->tiles.data(), nearest->tiles.size()});
+    const std::uint64_t key = nearest->package->class_key(shape, kNoParameters);
     const std::vector<std::uint64_t>& classes = nearest->classes;
     if (std::find(classes.begin(), classes.end(), key) != classes.end()) return nearest;
   }

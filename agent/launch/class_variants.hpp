@@ -12,15 +12,16 @@
 
 namespace idletune::detail {
 
+inline const Configuration kNoParameters;  // of packages that know theirs
+
 // An adopted variant, and the classes for which its configuration passed its checks.
 struct ClassVariant {
   std::shared_ptr<const trial::StepPrograms> programs;
   Configuration configuration;
   Shape adopted_at;
   std::vector<std::uint64_t> classes;  // KernelPackage::class_key
-  // Made of these by ClassVariants: the package in this configuration, and its tiles.
+  // Made of these by ClassVariants: the package in this configuration.
   std::shared_ptr<const KernelPackage> package;
-  std::vector<std::int64_t> tiles;
   using Place = std::array<float, kMaxDimensions + kMaxFeatures>;  // binary logarithms, roughly
   Place place{};
 };

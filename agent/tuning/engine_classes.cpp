@@ -16,10 +16,7 @@ constexpr std::uint32_t kUnusedLooks = 2;  // in a row, until a slot may go
 
 CheckedClass::CheckedClass(const KernelPackage& package, const Configuration& values,
                            const Shape& shape, bool passed)
-    : configuration(digest_of(values)), right(passed) {
-  const std::vector<std::int64_t> tiles = package.class_tiles(values);
-  key = package.class_key(shape, values, {tiles.data(), tiles.size()});
-}
+    : configuration(digest_of(values)), key(package.class_key(shape, values)), right(passed) {}
 
 const CheckedClass* KernelTask::known(const CheckedClass& wanted) const {
   for (const CheckedClass& one : checked_classes) {

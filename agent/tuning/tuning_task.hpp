@@ -132,7 +132,7 @@ struct CheckedClass {
   CheckedClass(const KernelPackage& package, const Configuration& values, const Shape& shape,
                bool passed = true);
   std::uint64_t configuration;  // digest
-  std::uint64_t key = 0;        // KernelPackage::class_key
+  std::uint64_t key;            // KernelPackage::class_key
   bool right;
 };
 

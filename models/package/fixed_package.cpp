@@ -9,34 +9,83 @@ namespace {
 
 using namespace space;
 
-void put_in(const Configuration& configuration, std::vector<Expression>& expressions) {
-  for (Expression& expression : expressions) expression.put_in(configuration.values());
+// What is put in: a configuration, and the dimensions whose bit is set.
+struct Known {
+  Span<const std::int64_t> parameters;
+  Span<const std::int64_t> dimensions;
+  std::uint32_t which;
+
+  void put_in(Expression& expression) const {
+    expression.put_in(parameters, ~0u, dimensions, which);
+  }
+  void put_in(std::vector<Expression>& expressions) const {
+    for (Expression& expression : expressions) put_in(expression);
+  }
+};
+
+bool is_always(const Expression& expression, bool holds) {
+  const Evaluation value = expression.evaluate({}, {});
+  return !expression.code().empty() && value.ok() && (value.value != 0) == holds;
+}
+
+void put_in(const Known& known, PackageContents& package) {
+  package.space = Space();
+  known.put_in(package.class_terms);
+  reduce_class_parts(package);
+  known.put_in(package.shape_constraints);
+  known.put_in(package.argument_sizes);
+  for (std::size_t i = 0; i < package.shape_constraints.size() && i < 32; ++i) {
+    if (is_always(package.shape_constraints[i], true)) package.open_constraints &= ~(1u << i);
+  }
+  package.sized_by = 0;
+  for (std::size_t i = 0; i < package.steps.size(); ++i) {
+    StepContents& step = package.steps[i];
+    known.put_in(step.launch.global);
+    known.put_in(step.launch.local);
+    known.put_in(step.launch.local_memory_bytes);
+    known.put_in(step.condition);
+    if (is_always(step.condition, false)) package.open_steps &= ~(1u << i);
+    for (const Expression& size : step.launch.global) package.sized_by |= size.dimension_mask();
+  }
 }
 
 }  // namespace
 
-std::shared_ptr<const KernelPackage> KernelPackage::where(
-    const Configuration& configuration) const {
-  Result<std::unique_ptr<PackageContents>> read = read_package(contents_->bytes);
-  if (!read.ok()) return nullptr;  // it was read before
-  PackageContents& fixed = **read;
-  fixed.space = Space();
-  put_in(configuration, fixed.class_terms);
-  fixed.usual_numbers = usual_numbers(fixed);
-  put_in(configuration, fixed.shape_constraints);
-  put_in(configuration, fixed.argument_sizes);
-  for (StepContents& step : fixed.steps) {
-    put_in(configuration, step.launch.global);
-    put_in(configuration, step.launch.local);
-    step.launch.local_memory_bytes.put_in(configuration.values());
-    step.condition.put_in(configuration.values());
+std::shared_ptr<const KernelPackage> KernelPackage::where(const Configuration& configuration,
+                                                          const Shape* like) const {
+  std::array<std::int64_t, kMaxDimensions> alike{};
+  std::uint32_t which = contents_->zero_dimensions;
+  for (std::size_t i = 0; like != nullptr && i < like->size(); ++i) {
+    alike[i] = (*like)[i];
+    if (alike[i] >> 1 != 0) which &= ~(1u << i);
   }
-  return std::shared_ptr<const KernelPackage>(new KernelPackage(std::move(*read)));
+  std::unique_ptr<PackageContents> general, special;
+  for (std::unique_ptr<PackageContents>* contents : {&general, &special}) {
+    if (contents == &special && which == 0) break;
+    Result<std::unique_ptr<PackageContents>> read = read_package(contents_->bytes);
+    if (!read.ok()) return nullptr;  // it was read before
+    *contents = std::move(*read);
+    put_in({configuration.values(), {alike.data(), alike.size()}, contents == &special ? which : 0},
+           **contents);
+  }
+  std::shared_ptr<KernelPackage> fixed(new KernelPackage(std::move(general)));
+  fixed->alike_contents_ = std::move(special);
+  fixed->alike_ = which;
+  fixed->like_ = alike;
+  return fixed;
+}
+
+const PackageContents& KernelPackage::contents_for(const Shape& shape) const {
+  std::int64_t unlike = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    unlike |= (shape[i] ^ like_[i]) & -static_cast<std::int64_t>(alike_ >> i & 1);
+  }
+  return alike_ == 0 || unlike != 0 ? *contents_ : *alike_contents_;
 }
 
 Status KernelPackage::sizes(const Shape& shape, const Configuration& configuration,
                             std::array<std::int64_t, kMaxArguments>& out) const {
-  const PackageContents& package = *contents_;
+  const PackageContents& package = contents_for(shape);
   for (std::size_t i = 0; i < package.arguments.size(); ++i) {
     const ArgumentSpec& spec = package.arguments[i];
     out[i] = 0;

@@ -33,9 +33,10 @@ Status no_value(const PackageContents& package, TextPieces what, const Expressio
                  expression_error_name(error), ")"});
 }
 
-bool has_zero(const Shape& shape) {
-  for (const std::int64_t dimension : shape.values()) {
-    if (dimension == 0) return true;
+// Whether a dimension whose bit is set in `which` is 0.
+bool has_zero(const Shape& shape, std::uint32_t which = ~0u) {
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0 && (which >> i & 1) != 0) return true;
   }
   return false;
 }
@@ -95,7 +96,9 @@ Status check_configuration(const PackageContents& package, const Configuration& 
 
 Status check_constraints(const PackageContents& package, const Shape& shape,
                          const Configuration& configuration) {
-  for (const Expression& constraint : package.shape_constraints) {
+  for (std::size_t i = 0; i < package.shape_constraints.size(); ++i) {
+    if (i < 32 && (package.open_constraints >> i & 1) == 0) continue;
+    const Expression& constraint = package.shape_constraints[i];
     const Evaluation result = constraint.evaluate(shape.values(), configuration.values());
     if (!result.ok()) return no_value(package, {"constraint"}, constraint, result.error);
     if (result.value != 0) continue;
@@ -197,9 +200,10 @@ bool has_work(const StepContents& step, const Shape& shape, const Configuration&
 Status plan_steps(const PackageContents& package, const std::vector<StepContents>& steps,
                   const Shape& shape, const Configuration& configuration, LaunchPlan& plan) {
   plan.clear();
-  const bool zero = has_zero(shape);
+  const bool zero = has_zero(shape, package.sized_by);
   bool idle = false;
   for (std::size_t i = 0; i < steps.size(); ++i) {
+    if ((package.open_steps >> i & 1) == 0) continue;
     const Expression& condition = steps[i].condition;
     if (!condition.code().empty()) {
       const Evaluation holds = condition.evaluate(shape.values(), configuration.values());
@@ -439,8 +443,9 @@ Result<LaunchPlan> KernelPackage::plan(const Shape& shape,
 }
 Status KernelPackage::plan(const Shape& shape, const Configuration& configuration,
                            LaunchPlan& plan) const {
-  Status status = checked_plan(*contents_, contents_->steps, true, shape, configuration, plan);
-  return status.ok() ? check_work(*contents_, plan) : status;
+  const PackageContents& package = contents_for(shape);
+  Status status = checked_plan(package, package.steps, true, shape, configuration, plan);
+  return status.ok() ? check_work(package, plan) : status;
 }
 
 std::string KernelPackage::compile_options(const Configuration& configuration) const {

@@ -216,16 +216,16 @@ class KernelPackage {
   // memory is local is not looked at.
   Status sizes(const Shape& shape, const Configuration& configuration,
                std::array<std::int64_t, kMaxArguments>& out) const;
-  // Answers for this configuration what plan(), sizes(), class_key() and class_tiles() answer,
-  // faster: they are asked with an empty one. The other questions are for this one.
-  std::shared_ptr<const KernelPackage> where(const Configuration& configuration) const;
+  // Answers for this configuration what plan(), sizes() and class_key() answer, faster: they are
+  // asked with an empty one. Fastest for shapes whose dimensions that may be 0 are as those of
+  // `like`, if these are 0 or 1; null: as 0. The other questions are for this one.
+  std::shared_ptr<const KernelPackage> where(const Configuration& configuration,
+                                             const Shape* like = nullptr) const;
 
   // Shapes whose keys are equal behave alike in this configuration, as far as the package knows
-  // (models/package/README.md says what that rests on). `tiles`: what class_tiles() gave for the
-  // configuration. Without classes, a digest of the problem. plan() checks the other arguments.
-  std::uint64_t class_key(const Shape& shape, const Configuration& configuration,
-                          Span<const std::int64_t> tiles) const;
-  std::vector<std::int64_t> class_tiles(const Configuration& configuration) const;
+  // (models/package/README.md says what that rests on). Without classes, a digest of the problem.
+  // plan() checks the other arguments.
+  std::uint64_t class_key(const Shape& shape, const Configuration& configuration) const;
   bool has_classes() const;
 
   // Constraints that read dimensions; checked by plan(), never part of the space's count.
@@ -256,7 +256,12 @@ class KernelPackage {
 
  private:
   explicit KernelPackage(std::unique_ptr<space::PackageContents> contents);
+  const space::PackageContents& contents_for(const Shape& shape) const;
   std::unique_ptr<space::PackageContents> contents_;
+  // Of where(): for shapes that are like one where `alike_` has bits; null: none.
+  std::unique_ptr<space::PackageContents> alike_contents_;
+  std::uint32_t alike_ = 0;
+  std::array<std::int64_t, kMaxDimensions> like_{};
 };
 
 }  // namespace idletune

@@ -51,6 +51,14 @@ enum ClassTermKind : std::uint8_t {
   kClassTermKinds = 16
 };
 inline constexpr std::size_t kMaxClassTerms = 512;
+// A term's part in a class's key, which is the sum of the terms' states, each times its weight.
+struct ClassPart {
+  std::uint64_t weight;
+  std::int64_t tile;     // of a kClassTile what is known; 0: a shape decides
+  std::uint16_t number;  // among class_terms, as the next one
+  std::uint16_t tile_term;
+  std::uint8_t kind;
+};
 
 // The binaries of one configuration (Space::key).
 struct StoredBinaries {
@@ -68,7 +76,10 @@ struct PackageContents {
   Space space;
   Configuration default_configuration;
   std::vector<std::string_view> dimensions;
-  std::uint8_t zero_dimensions = 0;       // bit i: dimension i may be 0
+  std::uint8_t zero_dimensions = 0;  // bit i: dimension i may be 0
+  std::uint32_t sized_by = ~0u;      // bit i: a global size reads dimension i
+  // Bit i: it is not known to hold (to run never); those beyond 32 have none.
+  std::uint32_t open_constraints = ~0u, open_steps = ~0u;
   std::vector<FeatureContents> features;  // given ones first
   std::size_t given_features = 0;
   std::vector<Expression> shape_constraints;
@@ -89,15 +100,17 @@ struct PackageContents {
   std::vector<StoredBinaries> binaries;
   std::vector<Expression> class_terms;    // empty: each shape is a class of its own
   std::vector<std::uint8_t> class_kinds;  // bits of ClassTermKind, one for each
-  // Of a package in one configuration (KernelPackage::where): see usual_numbers().
-  std::vector<std::int64_t> usual_numbers;
+  std::vector<ClassPart> class_parts;
+  std::uint64_t class_rest = 0;  // what the terms that are in no part add to a key
+  // The same where no dimension is above kUsualDimension: then the first ones are enough.
+  std::size_t usual_parts = 0;
+  std::uint64_t usual_rest = 0;
 };
 
-// Of each class term a number that tells shapes apart as well as the term itself does where no
-// dimension is above kUsualDimension; kNoUsualNumber: there is none.
 inline constexpr std::int64_t kUsualDimension = 8192;
-inline constexpr std::int64_t kNoUsualNumber = INT64_MIN;
-std::vector<std::int64_t> usual_numbers(const PackageContents& package);
+// One part for each class term; or few, where parameters have been put into the terms.
+void make_class_parts(PackageContents& package);
+void reduce_class_parts(PackageContents& package);
 
 // Fills both digests from all the rest: KernelPackage::digest() says what of.
 void add_digests(PackageContents& contents);

@@ -472,10 +472,11 @@ class Reader {
     const Span<const std::uint8_t> kinds = view(root_->class_kinds());
     if (kinds.size() != terms.size()) return corrupt({"a term of classes has no kind"});
     for (const std::uint8_t kind : kinds) {
-      if (kind >= kClassTermKinds) return Status();
+      if (kind >= kClassTermKinds || kinds[0] == kClassTile) return Status();
     }
     contents_->class_terms = std::move(terms);
     contents_->class_kinds.assign(kinds.begin(), kinds.end());
+    make_class_parts(*contents_);
     return Status();
   }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "models/core/digest.hpp"
+#include "models/core/lists.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/package_contents.hpp"
 
@@ -9,11 +10,6 @@ namespace idletune {
 namespace {
 
 using namespace space;
-
-// Of class_tiles(), beside tiles and numbers that are known.
-constexpr std::int64_t kUnknown = 0;  // a shape decides
-// The term says nothing that an earlier one does not say; less: so many in a row.
-constexpr std::int64_t kSaid = -1;
 
 // None whole, one, or more, each with or without a rest.
 std::uint64_t in_tiles(std::int64_t number, std::int64_t tile) {
@@ -51,92 +47,116 @@ bool grows(const Expression& term) {
 }
 
 bool is_usual(const Shape& shape) {
+  bool usual = true;
   for (const std::int64_t dimension : shape.values()) {
-    if (dimension < 0 || dimension > space::kUsualDimension) return false;
+    usual = usual && static_cast<std::uint64_t>(dimension) <= kUsualDimension;
   }
-  return true;
+  return usual;
+}
+
+bool same(const Expression& a, const Expression& b) {
+  const Span<const std::uint32_t> x = a.code(), y = b.code();
+  return x.size() == y.size() && std::equal(x.begin(), x.end(), y.begin()) &&
+         a.constants().empty() && b.constants().empty();
+}
+
+std::uint64_t state_of(const ClassPart& part, std::int64_t number, std::int64_t tile) {
+  return part.kind == kClassTile ? in_tiles(number, tile) : state_of(part.kind, number);
+}
+
+// Whether the number has one state where no dimension is above kUsualDimension.
+bool is_usual(const Expression& term, std::uint8_t kind, std::uint64_t& state) {
+  std::int64_t dimensions[2][kMaxDimensions] = {};
+  std::fill_n(dimensions[1], kMaxDimensions, kUsualDimension);
+  const Evaluation low = term.evaluate({dimensions[0], kMaxDimensions}, {});
+  const Evaluation high = term.evaluate({dimensions[1], kMaxDimensions}, {});
+  state = state_of(kind, low.value);
+  return kind != kClassTile && low.ok() && high.ok() && state == state_of(kind, high.value) &&
+         grows(term);
+}
+
+// What is the same for all usual shapes comes last.
+void leave_out_usual(PackageContents& package) {
+  std::size_t& count = package.usual_parts = package.class_parts.size();
+  package.usual_rest = package.class_rest;
+  for (std::size_t i = count; i-- > 0;) {
+    ClassPart& part = package.class_parts[i];
+    std::uint64_t state = 0;
+    if (!is_usual(package.class_terms[part.number], part.kind, state)) continue;
+    package.usual_rest += part.weight * state;
+    std::swap(part, package.class_parts[--count]);
+  }
 }
 
 }  // namespace
 
-std::vector<std::int64_t> space::usual_numbers(const PackageContents& package) {
-  const std::size_t terms = package.class_terms.size();
-  std::vector<std::int64_t> numbers(terms, kNoUsualNumber);
-  Shape smallest, largest;
-  while (smallest.size() < package.dimensions.size()) {
-    smallest.push_back(0);
-    largest.push_back(kUsualDimension);
-  }
-  for (std::size_t i = 0; i < terms; ++i) {
+void space::make_class_parts(PackageContents& package) {
+  std::uint16_t number = 0;
+  for (std::uint16_t i = 0; i < package.class_terms.size(); ++i) {
     const std::uint8_t kind = package.class_kinds[i];
-    const bool counts_tiles = i + 1 < terms && package.class_kinds[i + 1] == kClassTile;
-    if (kind == kClassTile || counts_tiles || !grows(package.class_terms[i])) continue;
-    const Evaluation low = package.class_terms[i].evaluate(smallest.values(), {});
-    const Evaluation high = package.class_terms[i].evaluate(largest.values(), {});
-    if (!low.ok() || !high.ok() || state_of(kind, low.value) != state_of(kind, high.value))
-      continue;
-    numbers[i] = high.value;
+    if (kind != kClassTile) number = i;
+    std::uint64_t weight = (i + 1u) * 0x9e3779b97f4a7c15ull;
+    weight = (weight ^ weight >> 32) * 0xff51afd7ed558ccdull;
+    push(package.class_parts, {weight ^ weight >> 29, 0, number, i, kind});
   }
-  return numbers;
+  package.usual_parts = package.class_parts.size();
+}
+
+void space::reduce_class_parts(PackageContents& package) {
+  const std::vector<Expression>& terms = package.class_terms;
+  std::vector<ClassPart>& parts = package.class_parts;
+  std::size_t count = 0;
+  for (const ClassPart& read : parts) {
+    ClassPart part = read;
+    const Evaluation number = terms[part.number].evaluate({}, {});
+    const Evaluation tile = terms[part.tile_term].evaluate({}, {});
+    if (part.kind == kClassTile && tile.ok() && tile.value >= 1) part.tile = tile.value;
+    if (number.ok() && (part.kind != kClassTile || part.tile != 0)) {
+      package.class_rest += part.weight * state_of(part, number.value, part.tile);
+      continue;
+    }
+    if (part.kind == 0) continue;  // counts in its tiles
+    std::size_t at = 0;
+    for (; at < count; ++at) {
+      const ClassPart& known = parts[at];
+      if (!same(terms[known.number], terms[part.number])) continue;
+      part.number = known.number;
+      const bool settled = part.kind != kClassTile || part.tile != 0;
+      if (known.kind == part.kind && known.tile == part.tile && settled) break;
+    }
+    if (at < count) {
+      parts[at].weight += part.weight;
+    } else {
+      parts[count++] = part;
+    }
+  }
+  parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(count), parts.end());
+  leave_out_usual(package);
 }
 
 bool KernelPackage::has_classes() const { return !contents_->class_terms.empty(); }
 
-std::vector<std::int64_t> KernelPackage::class_tiles(const Configuration& configuration) const {
-  std::vector<std::int64_t> tiles(contents_->class_terms.size(), kUnknown);
-  std::size_t first = 0;     // of those of the same number
-  bool always_zero = false;  // that number, as one of a family's member that does not run
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    const Expression& term = contents_->class_terms[i];
-    if (contents_->class_kinds[i] != kClassTile) {
-      first = i + 1;
-      const Evaluation number = term.evaluate({}, configuration.values());
-      always_zero = number.ok() && number.value == 0;
-      if (number.ok() && number.value > 0) tiles[i] = number.value;
-    }
-    if (always_zero) tiles[i] = kSaid;
-    if (always_zero || contents_->class_kinds[i] != kClassTile) continue;
-    const Evaluation tile = term.evaluate({}, configuration.values());
-    if (!tile.ok() || tile.value < 1) continue;
-    const bool said = std::find(&tiles[first], &tiles[i], tile.value) != &tiles[i];
-    tiles[i] = said ? kSaid : tile.value;
-  }
-  for (std::size_t i = tiles.size(); i-- > 1;) {
-    if (tiles[i] < 0 && tiles[i - 1] < 0) tiles[i - 1] += tiles[i];
-  }
-  return tiles;
-}
-
-std::uint64_t KernelPackage::class_key(const Shape& shape, const Configuration& configuration,
-                                       Span<const std::int64_t> tiles) const {
-  if (tiles.empty() || tiles.size() != contents_->class_terms.size()) return digest_of(shape);
-  std::uint64_t key = 0x9e3779b97f4a7c15ull;
+std::uint64_t KernelPackage::class_key(const Shape& shape,
+                                       const Configuration& configuration) const {
+  const PackageContents& package = contents_for(shape);
+  if (package.class_terms.empty()) return digest_of(shape);
+  const bool usual = is_usual(shape);
+  std::uint64_t key = usual ? package.usual_rest : package.class_rest;
+  const std::size_t count = usual ? package.usual_parts : package.class_parts.size();
+  const auto value_of = [&](std::uint16_t term) {
+    const Evaluation value =
+        package.class_terms[term].evaluate(shape.values(), configuration.values());
+    return value.ok() ? value.value : INT64_MIN + static_cast<std::int64_t>(value.error);
+  };
   std::int64_t number = 0;
-  const std::vector<std::int64_t>& usual = contents_->usual_numbers;
-  const bool is_in_them = !usual.empty() && is_usual(shape);
-  for (std::size_t i = 0; i < tiles.size(); ++i) {
-    std::int64_t known = tiles[i];
-    if (known < 0) {
-      i += static_cast<std::size_t>(-known) - 1;
-      continue;
-    }
-    const std::uint8_t kind = contents_->class_kinds[i];
-    if (is_in_them && usual[i] != kNoUsualNumber) {
-      known = usual[i];
-    } else if (known == kUnknown) {
-      const Evaluation value =
-          contents_->class_terms[i].evaluate(shape.values(), configuration.values());
-      known = value.ok() ? value.value : INT64_MIN + static_cast<std::int64_t>(value.error);
-    }
-    std::uint64_t state = 0;
-    if (kind == kClassTile) {
-      state = in_tiles(number, known);
-    } else {
-      number = known;
-      state = state_of(kind, number);
-    }
-    key = (key ^ state) * 0xff51afd7ed558ccdull;
-    key ^= key >> 32;
+  std::uint32_t its_term = ~0u;
+  for (std::size_t i = 0; i < count; ++i) {
+    const ClassPart& part = package.class_parts[i];
+    if (part.number != its_term)
+      number = value_of(static_cast<std::uint16_t>(its_term = part.number));
+    std::int64_t tile = part.tile;
+    if (part.kind == kClassTile && tile == 0) tile = value_of(part.tile_term);
+    key += part.weight * state_of(part, number, tile);
   }
   return key;
 }

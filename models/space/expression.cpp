@@ -199,12 +199,16 @@ Result<Expression> Expression::load(Span<const std::uint32_t> code,
   return expression;
 }
 
-void Expression::put_in(Span<const std::int64_t> parameters, std::uint32_t which) {
+void Expression::put_in(Span<const std::int64_t> parameters, std::uint32_t which,
+                        Span<const std::int64_t> dimensions, std::uint32_t of_dimensions) {
   for (std::uint32_t& word : code_) {
     const std::uint32_t read = operand_of(word);
-    if (static_cast<ExpressionOp>(op_of(word)) != ExpressionOp::parameter) continue;
-    if ((which >> read & 1) == 0 || read >= parameters.size()) continue;
-    const std::int64_t value = parameters[read];
+    const ExpressionOp op = static_cast<ExpressionOp>(op_of(word));
+    const bool of_shape = op == ExpressionOp::dimension;
+    if (!of_shape && op != ExpressionOp::parameter) continue;
+    const Span<const std::int64_t> values = of_shape ? dimensions : parameters;
+    if (((of_shape ? of_dimensions : which) >> read & 1) == 0 || read >= values.size()) continue;
+    const std::int64_t value = values[read];
     if (is_small(value)) {
       word = push_small(value);
       continue;

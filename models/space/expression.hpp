@@ -81,9 +81,11 @@ class Expression {
   Evaluation evaluate(Span<const std::int64_t> dimensions,
                       Span<const std::int64_t> parameters) const;
 
-  // Puts those parameters in whose bit is set in `which`: the value stays the same for all
-  // dimensions, is not asked for them any more, and takes less time.
-  void put_in(Span<const std::int64_t> parameters, std::uint32_t which = ~0u);
+  // Puts those parameters in whose bit is set in `which`, and those dimensions whose bit is set in
+  // `of_dimensions`: the value stays the same for all others, is not asked for these any more, and
+  // takes less time.
+  void put_in(Span<const std::int64_t> parameters, std::uint32_t which = ~0u,
+              Span<const std::int64_t> dimensions = {}, std::uint32_t of_dimensions = 0);
 
   // Bit i set: reads dimension (parameter) i.
   std::uint32_t dimension_mask() const { return dimension_mask_; }

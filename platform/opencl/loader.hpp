@@ -28,7 +28,7 @@ namespace idletune::opencl {
 // Functions of later versions, or that few need; null where the library lacks them.
 #define IDLETUNE_OPENCL_OPTIONAL(X) \
   X(CreateCommandQueueWithProperties) X(CreateSubBuffer) X(EnqueueBarrierWithWaitList) \
-  X(EnqueueMarkerWithWaitList) X(GetExtensionFunctionAddressForPlatform)
+  X(EnqueueMarkerWithWaitList) X(GetExtensionFunctionAddressForPlatform) X(GetKernelInfo)
 // clang-format on
 
 // The functions of one OpenCL library, by their names without the prefix. The library stays loaded

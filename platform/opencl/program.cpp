@@ -2,6 +2,8 @@
 
 #include <idletune/text.hpp>
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "platform/build_log.hpp"
@@ -38,6 +40,11 @@ T kernel_value(const Session& session, cl_kernel kernel, cl_kernel_work_group_in
   const cl_int error = session.api->GetKernelWorkGroupInfo(kernel, session.device, what,
                                                            sizeof value, &value, nullptr);
   return error == CL_SUCCESS ? value : T{};
+}
+
+// Of scalars; bytes behind a short one are 0.
+bool is_same(const Argument& a, const Argument& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), 8) == 0;
 }
 
 const cl_event* wait_events(const LaunchOptions& options) {
@@ -86,6 +93,14 @@ Status OpenclProgram::create_kernels(const std::string& entry, std::uint32_t lan
   max_work_group_size_ = kernel_value<std::size_t>(*session_, kernel, CL_KERNEL_WORK_GROUP_SIZE);
   if (max_work_group_size_ == 0) max_work_group_size_ = session_->info.max_work_group_size;
   local_memory_bytes_ = kernel_value<cl_ulong>(*session_, kernel, CL_KERNEL_LOCAL_MEM_SIZE);
+  cl_uint arguments = 0;
+  const Api& api = *session_->api;
+  if (api.GetKernelInfo != nullptr &&
+      api.GetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof arguments, &arguments, nullptr) ==
+          CL_SUCCESS) {
+    arguments_ = std::min<std::size_t>(arguments, kMaxArguments);
+    set_.reset(new Argument[arguments_ * kernels_.size()]);
+  }
   return {};
 }
 
@@ -104,17 +119,25 @@ OpenclProgram::~OpenclProgram() {
   for (cl_kernel kernel : kernels_) session_->api->ReleaseKernel(kernel);
 }
 
-Status OpenclProgram::launch(cl_kernel kernel, cl_command_queue queue, const Range& range,
+Status OpenclProgram::launch(std::size_t which, cl_command_queue queue, const Range& range,
                              Span<const Argument> arguments, const LaunchOptions& options,
                              cl_event* event) {
   const Api& api = *session_->api;
+  cl_kernel kernel = kernels_[which];
+  Argument* const set = set_.get() + which * arguments_;
   cl_uint index = 0;
   for (const Argument& argument : arguments) {
+    const bool is_scalar = argument.kind() == Argument::Kind::scalar && index < arguments_;
+    if (is_scalar && is_same(set[index], argument)) {
+      ++index;
+      continue;
+    }
     const bool is_local = argument.kind() == Argument::Kind::local;
     const cl_int error =
         is_local ? api.SetKernelArg(kernel, index, static_cast<std::size_t>(argument.local_bytes()),
                                     nullptr)
                  : api.SetKernelArg(kernel, index, argument.size(), argument.data());
+    if (is_scalar) set[index] = error == CL_SUCCESS ? argument : Argument();
     if (error != CL_SUCCESS) {
       return {StatusCode::invalid_argument,
               {"argument ", index, ": ", to_status(error, "clSetKernelArg").message()}};
@@ -143,10 +166,10 @@ Status OpenclProgram::enqueue(std::uint32_t lane, const Range& range,
   }
   const bool ticket_wanted = profile != nullptr && profiled;
   auto* out_event = static_cast<cl_event*>(options.event);
-  if (!ticket_wanted) return launch(kernels_[lane], queue, range, arguments, options, out_event);
+  if (!ticket_wanted) return launch(lane, queue, range, arguments, options, out_event);
 
   cl_event event = nullptr;
-  Status launched = launch(kernels_[lane], queue, range, arguments, options, &event);
+  Status launched = launch(lane, queue, range, arguments, options, &event);
   if (!launched.ok()) return launched;
   *profile = event;
   if (out_event != nullptr) {
@@ -158,7 +181,7 @@ Status OpenclProgram::enqueue(std::uint32_t lane, const Range& range,
 
 Status OpenclProgram::enqueue_tuning(const Range& range, Span<const Argument> arguments,
                                      cl_event* event) {
-  return launch(kernels_.back(), session_->tuning, range, arguments, LaunchOptions{}, event);
+  return launch(lanes_, session_->tuning, range, arguments, LaunchOptions{}, event);
 }
 
 std::vector<std::uint8_t> OpenclProgram::binary() const {

@@ -46,12 +46,17 @@ class OpenclProgram final : public Program {
   explicit OpenclProgram(std::shared_ptr<const Built> built)
       : built_(std::move(built)), session_(built_->session) {}
   Status create_kernels(const std::string& entry, std::uint32_t lanes);
-  Status launch(cl_kernel kernel, cl_command_queue queue, const Range& range,
+  // `which`: of kernels_.
+  Status launch(std::size_t which, cl_command_queue queue, const Range& range,
                 Span<const Argument> arguments, const LaunchOptions& options, cl_event* event);
 
   std::shared_ptr<const Built> built_;
   std::shared_ptr<Session> session_;
   std::vector<cl_kernel> kernels_;  // one per lane, then the tuner's
+  // What each kernel's arguments were set to last, `arguments_` of each; scalars that are the same
+  // are not set again. Buffers are: a handle may be another buffer's by now.
+  std::unique_ptr<Argument[]> set_;
+  std::size_t arguments_ = 0;
   std::uint32_t lanes_ = 0;
   std::uint64_t max_work_group_size_ = 0;
   std::uint64_t local_memory_bytes_ = 0;

@@ -57,8 +57,7 @@ void use_step(const KernelPackage& package, const PlannedStep& step) {
 // In its default configuration it says the same.
 void use_fixed(const KernelPackage& package, const Shape& shape, std::uint64_t key) {
   const auto fixed = package.where(package.default_configuration());
-  const std::vector<std::int64_t> tiles = fixed->class_tiles({});
-  if (!tiles.empty()) require(key == fixed->class_key(shape, {}, {tiles.data(), tiles.size()}));
+  require(key == fixed->class_key(shape, {}));
   const auto plan = package.plan(shape, package.default_configuration());
   require(plan.status().code() == fixed->plan(shape, {}).status().code());
   std::array<std::int64_t, kMaxArguments> sizes;
@@ -79,10 +78,7 @@ void use(const KernelPackage& package) {
     require(package.with_features(shape).feature_count() == package.feature_count());
     require(!package.problem_text(package.with_features(shape)).empty());
     require(!package.has_no_work(shape) || !plan.ok());
-    const std::vector<std::int64_t> tiles = package.class_tiles(package.default_configuration());
-    const Span<const std::int64_t> known(tiles.data(), tiles.size());
-    const std::uint64_t key = package.class_key(shape, package.default_configuration(), known);
-    require(key == package.class_key(shape, package.default_configuration(), known));
+    const std::uint64_t key = package.class_key(shape, package.default_configuration());
     use_fixed(package, shape, key);
     (void)package.reference_plan(shape);
     (void)package.tolerance(shape);

@@ -323,6 +323,12 @@ cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* error) {
   return kernel;
 }
 
+cl_int clGetKernelInfo(cl_kernel, cl_kernel_info what, size_t size, void* out, size_t* size_out) {
+  if (const cl_int error = enter(kGetKernelInfo)) return error;
+  return what == CL_KERNEL_NUM_ARGS ? give_value<cl_uint>(32, size, out, size_out)
+                                    : CL_INVALID_VALUE;
+}
+
 cl_int clGetKernelWorkGroupInfo(cl_kernel, cl_device_id, cl_kernel_work_group_info what,
                                 size_t size, void* out, size_t* size_out) {
   if (const cl_int error = enter(kGetKernelWorkGroupInfo)) return error;

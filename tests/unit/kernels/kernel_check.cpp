@@ -266,7 +266,6 @@ std::vector<std::vector<Shape>> shapes_by_class(const KernelCheck& check, const 
                                                 const Configuration& configuration,
                                                 Random& random) {
   const KernelPackage& package = *subject.package;
-  const std::vector<std::int64_t> tiles = package.class_tiles(configuration);
   std::map<std::uint64_t, std::vector<Shape>> classes;
   double largest = 0;  // what the host computes in no time
   for (const Shape& known : check.shapes) largest = std::max(largest, extent(known));
@@ -276,7 +275,7 @@ std::vector<std::vector<Shape>> shapes_by_class(const KernelCheck& check, const 
     const auto plan = package.plan(shape, configuration);
     // What is prepared is no class's.
     if (!plan.ok() || !plan->setup().empty() || !fits(*subject.device, *plan)) continue;
-    classes[package.class_key(shape, configuration, {tiles.data(), tiles.size()})].push_back(shape);
+    classes[package.class_key(shape, configuration)].push_back(shape);
   }
   std::vector<std::vector<Shape>> found;
   for (auto& [key, shapes] : classes) {
@@ -311,15 +310,14 @@ std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
   if (classes.empty()) return 0;
   const auto programs = std::make_shared<const trial::StepPrograms>(programs_of(
       trial::compile_steps(*subject.device, package, configuration, detail::KernelState::kLanes)));
-  const std::vector<std::int64_t> tiles = package.class_tiles(configuration);
   std::uint64_t launched = 0;
   for (const std::vector<Shape>& shapes : classes) {
     if (launched == wanted) break;
     const Shape& probe = shapes.front();
     CAPTURE(to_text(probe));
     check_run(check, subject, *programs, *package.plan(probe, configuration), probe, configuration);
-    detail::ClassVariant variant{programs, configuration, probe, {}, {}, {}};
-    variant.classes = {package.class_key(probe, configuration, {tiles.data(), tiles.size()})};
+    detail::ClassVariant variant{programs, configuration, probe, {}, {}};
+    variant.classes = {package.class_key(probe, configuration)};
     kernel.offer_for_classes({variant});
     kernel.reclaim();
     const Shape& shape = shapes[1 + random.below(shapes.size() - 1)];

@@ -80,14 +80,12 @@ struct RowApplication {
     REQUIRE(slot.ok());
     auto variant = kernel->build(**slot, kTuned, Selection::tuned);
     REQUIRE(variant.ok());
-    ClassVariant offered{(*variant)->programs, kTuned, shapes.front(), {}, {}, {}};
+    ClassVariant offered{(*variant)->programs, kTuned, shapes.front(), {}, {}};
     for (const Shape& shape : shapes) offered.classes.push_back(key(shape, kTuned));
     kernel->offer_for_classes({offered});
   }
-  std::vector<std::int64_t> tiles(const Configuration& c) const { return package->class_tiles(c); }
   std::uint64_t key(const Shape& shape, const Configuration& c) const {
-    const std::vector<std::int64_t> known = tiles(c);
-    return package->class_key(shape, c, {known.data(), known.size()});
+    return package->class_key(shape, c);
   }
   bool launch(const Shape& shape) {
     const Argument arguments[] = {y};
@@ -136,7 +134,7 @@ TEST_CASE("Of two variants for a class the one adopted nearer runs, and a refuse
   CHECK(application.launch({7001, 8}));
 
   const auto offered = [&](const Configuration& c, const Shape& adopted_at) {
-    return ClassVariant{nullptr, c, adopted_at, {application.key({7001, 8}, c)}, {}, {}};
+    return ClassVariant{nullptr, c, adopted_at, {application.key({7001, 8}, c)}, {}};
   };
   const Configuration other{32, 4};
   const detail::ClassVariants offer(1, *application.package,

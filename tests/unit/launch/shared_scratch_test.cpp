@@ -34,8 +34,7 @@ struct SharingApplication {
   void adopt() {
     auto variant = kernel->build(**kernel->slot_for({100}), kWide, Selection::tuned);
     REQUIRE(variant.ok());
-    const std::vector<std::int64_t> tiles = package->class_tiles(kWide);
-    const std::uint64_t key = package->class_key({100}, kWide, {tiles.data(), tiles.size()});
+    const std::uint64_t key = package->class_key({100}, kWide);
     const ClassVariant offered{(*variant)->programs, kWide, {100}, {key}, {}, {}};
     kernel->expect_scratch(*(*variant)->scratch);
     kernel->offer_for_classes({offered});

@@ -58,6 +58,39 @@ TEST_CASE("a launch sets exactly its arguments and enqueues once") {
   }
 }
 
+TEST_CASE("scalars that a lane's kernel has already are not set again, buffers are") {
+  Stub stub;
+  auto device = open_stub(stub);
+  auto program = compile_on(*device, 2);
+  auto buffer = device->allocate(64);
+  REQUIRE(buffer.ok());
+  Argument arguments[] = {(*buffer)->argument(), 2.5f, std::int32_t{-7}, std::int64_t{-7}};
+  const auto calls = [&](std::uint32_t lane) {
+    stub.reset();
+    REQUIRE(program->enqueue(lane, two_dimensions(), arguments, {}, nullptr).ok());
+    StubLaunch launch;
+    stub.last_launch(&launch);
+    for (int i = 0; i < 4; ++i) {
+      CHECK(std::memcmp(launch.argument[i], arguments[i].data(), arguments[i].size()) == 0);
+    }
+    return stub.calls("clSetKernelArg");
+  };
+  CHECK(calls(0) == 4);
+  CHECK(calls(0) == 1);
+  CHECK(calls(1) == 4);  // a kernel of its own
+  arguments[2] = std::int32_t{8};
+  CHECK(calls(0) == 2);
+  arguments[2] = std::int32_t{-7};
+  CHECK(calls(0) == 2);
+  CHECK(calls(1) == 1);
+  // What could not be set is set the next time.
+  arguments[1] = 3.5f;
+  stub.fail("clSetKernelArg", CL_INVALID_ARG_SIZE, 1);
+  CHECK_FALSE(program->enqueue(0, two_dimensions(), arguments, {}, nullptr).ok());
+  arguments[1] = 2.5f;
+  CHECK(calls(0) == 2);
+}
+
 TEST_CASE("lanes have kernels of their own, the tuner another, and there are no more") {
   Stub stub;
   auto device = open_stub(stub);
@@ -144,7 +177,8 @@ TEST_CASE_FIXTURE(OpenedStub, "a failing launch gives no ticket and no event") {
   CHECK(event == nullptr);
   stub.reset();
   stub.fail("clSetKernelArg", CL_INVALID_ARG_SIZE, 1);
-  status = program->enqueue(0, two_dimensions(), arguments, options, &ticket);
+  const Argument others[] = {3.0f, 4.0f};
+  status = program->enqueue(0, two_dimensions(), others, options, &ticket);
   CHECK(status.code() == StatusCode::invalid_argument);
   CHECK(status.message() == "argument 1: clSetKernelArg: CL_INVALID_ARG_SIZE (-51)");
   CHECK(stub.calls("clEnqueueNDRangeKernel") == 0);

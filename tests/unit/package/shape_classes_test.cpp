@@ -38,8 +38,7 @@ std::shared_ptr<const KernelPackage> packed(const KernelDescription& description
 }
 
 std::uint64_t key_of(const KernelPackage& package, const Shape& shape, const Configuration& c) {
-  const std::vector<std::int64_t> tiles = package.class_tiles(c);
-  return package.class_key(shape, c, {tiles.data(), tiles.size()});
+  return package.class_key(shape, c);
 }
 
 }  // namespace
@@ -136,12 +135,6 @@ TEST_CASE("Features make no difference to a class, since they change nothing tha
   CHECK(key_of(*package, Shape({1001, 8}, {1.5}), c) == key_of(*package, Shape({7777, 8}, {9}), c));
 }
 
-TEST_CASE("A class key without tiles is the problem's own") {
-  const auto package = packed(row_kernel());
-  const Configuration c{64, 4, 1};
-  CHECK(package->class_key({1001, 8}, c, {}) != package->class_key({7777, 8}, c, {}));
-}
-
 TEST_CASE("Terms of a kind that a later version knows leave no classes; damaged ones are refused") {
   namespace fb = idletune::kernel_schema;
   const auto bytes = *pack(row_kernel());
@@ -156,7 +149,7 @@ TEST_CASE("Terms of a kind that a later version knows leave no classes; damaged 
   const auto later = patched(1, 32);
   REQUIRE(later.ok());
   CHECK_FALSE((*later)->has_classes());
-  CHECK((*later)->class_tiles({64, 4, 1}).empty());
+  CHECK(key_of(**later, {1001, 8}, {64, 4, 1}) != key_of(**later, {7777, 8}, {64, 4, 1}));
   // One kind less: the length stands in front of the data.
   CHECK(patched(std::size_t(0) - 4, 1).status().message().find("has no kind") != std::string::npos);
 }
