@@ -290,16 +290,16 @@ TEST_CASE("CUDA streams are ordered by an event, one stream needs none") {
   auto device = open_stub(stub);
   auto program = compile_on(*device);
   void* other = cuda::handles(*device).stream;
-  int not_ours = 0;
+  void* not_ours[8] = {};  // the stub looks into it
   stub.reset();
   CHECK(device->order(nullptr, other).ok());
   CHECK(stub.calls("cuStreamWaitEvent") == 0);
-  CHECK(device->order(nullptr, &not_ours).ok());
+  CHECK(device->order(nullptr, not_ours).ok());
   CHECK(stub.calls("cuEventRecord") == 1);
   CHECK(stub.calls("cuStreamWaitEvent") == 1);
   CHECK(stub.calls("cuEventDestroy") == stub.calls("cuEventCreate"));
   stub.fail("cuStreamWaitEvent", cuda::kOutOfMemory, 0);
-  CHECK_FALSE(device->order(&not_ours, nullptr).ok());
+  CHECK_FALSE(device->order(not_ours, nullptr).ok());
   CHECK(stub.calls("cuEventDestroy") == stub.calls("cuEventCreate"));
 }
 
