@@ -57,7 +57,7 @@ const char* problem_in(const TreeNode& node, const TreeShape& shape) {
 }
 
 Status corrupt(std::size_t node, const char* what) {
-  return Status(StatusCode::corrupt, "tree node " + std::to_string(node) + ": " + what);
+  return {StatusCode::corrupt, {"tree node ", node, ": ", what}};
 }
 
 // A class and the weight that trees give it.
@@ -129,9 +129,8 @@ std::size_t TreeView::height() const {
 
 Status verify(Span<const TreeNode> nodes, const TreeShape& shape) {
   if (nodes.empty() || nodes.size() > kMaxTreeNodes) {
-    return Status(StatusCode::corrupt, "a tree of " + std::to_string(nodes.size()) +
-                                           " nodes; expected 1 to " +
-                                           std::to_string(kMaxTreeNodes));
+    return {StatusCode::corrupt,
+            {"a tree of ", nodes.size(), " nodes; expected 1 to ", kMaxTreeNodes}};
   }
   PreorderWalk walk;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -155,8 +154,8 @@ Status verify(Span<const TreeNode> nodes, const TreeShape& shape) {
 Result<Span<const TreeNode>> tree_nodes_in(Bytes bytes) {
   if (bytes.size() % sizeof(TreeNode) != 0 ||
       reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(TreeNode) != 0) {
-    return Status(StatusCode::corrupt, "tree nodes: " + std::to_string(bytes.size()) +
-                                           " bytes; expected aligned nodes of 8");
+    return {StatusCode::corrupt,
+            {"tree nodes: ", bytes.size(), " bytes; expected aligned nodes of 8"}};
   }
   return Span<const TreeNode>(reinterpret_cast<const TreeNode*>(bytes.data()),
                               bytes.size() / sizeof(TreeNode));

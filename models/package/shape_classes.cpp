@@ -92,7 +92,8 @@ void leave_out_usual(PackageContents& package) {
 
 void space::make_class_parts(PackageContents& package) {
   std::uint16_t number = 0;
-  for (std::uint16_t i = 0; i < package.class_terms.size(); ++i) {
+  for (std::size_t term = 0; term < package.class_terms.size(); ++term) {
+    const auto i = static_cast<std::uint16_t>(term);  // there are few
     const std::uint8_t kind = package.class_kinds[i];
     if (kind != kClassTile) number = i;
     std::uint64_t weight = (i + 1u) * 0x9e3779b97f4a7c15ull;

@@ -51,7 +51,7 @@ std::string driver_text(const Api& api, cl_device_id device, cl_platform_id plat
   std::string text = device_text(api, device, CL_DRIVER_VERSION);
   for (const std::string& more : {device_text(api, device, CL_DEVICE_VERSION),
                                   platform_text(api, platform, CL_PLATFORM_VERSION)}) {
-    if (more.empty() || text.find(more) != std::string::npos) continue;
+    if (more.empty() || text.find(std::string_view(more)) != std::string::npos) continue;
     if (!text.empty()) text += "; ";
     text += more;
   }
