@@ -43,6 +43,7 @@ class ExploreShapes {
     if (arguments.repeats_given) settings_.repeats = given.repeats;
     if (arguments.measure_ms_given) settings_.measure_at_most = given.measure_at_most;
     if (arguments.run_ms_given) settings_.run_deadline = given.run_deadline;
+    if (arguments.slow_too) settings_.far_too_slow = 0;
   }
 
   Status run() {
@@ -206,6 +207,7 @@ class ExploreShapes {
     progress.clear();
     measured_now_ = sweep.progress().done - before;
     remaining_ = sweep.progress().total - sweep.progress().done;
+    left_out_ = sweep.progress().left_out;
     complete_ = sweep.complete();
     quarantine->close();
     return status;
@@ -232,6 +234,7 @@ class ExploreShapes {
               {"rows", rows_},
               {"correct", correct_},
               {"measured_now", measured_now_},
+              {"left_out", left_out_},
               {"remaining", remaining_},
               {"complete", complete_}};
     }
@@ -240,6 +243,7 @@ class ExploreShapes {
                        std::to_string(settings_.shapes.size()) + " problems on " + device_.name +
                        ", " + std::to_string(correct_) + " of " + std::to_string(rows_) +
                        " pairs correct";
+    if (left_out_ > 0) text += ", " + std::to_string(left_out_) + " left out as far too slow";
     if (remaining_ > 0) {
       text += ", " + std::to_string(remaining_) + " left (the same command goes on)";
     } else if (!complete_) {
@@ -259,6 +263,7 @@ class ExploreShapes {
   std::unique_ptr<explore::Log> log_;
   std::string output_;
   std::uint64_t measured_now_ = 0;
+  std::uint64_t left_out_ = 0;
   std::uint64_t remaining_ = 0;
   bool complete_ = false;
   std::size_t rows_ = 0;
@@ -304,6 +309,9 @@ void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
               "With --shapes: instead of draws the configurations of this history that cover its "
               "problems best, --samples of them at most, and the defaults")
       .value_name("HISTORY");
+  verb.flag("--slow-too", arguments.slow_too,
+            "With --shapes: measure a configuration also where it took more than 8 times the best "
+            "time at the four problems most like it");
 }
 
 void explore_shape_list(const ExploreArguments& arguments, CliContext& context) {

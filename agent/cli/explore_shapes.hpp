@@ -23,7 +23,8 @@ struct ExploreArguments {
   std::string shape_list;             // a file, or a name
   std::vector<std::string> fixed;
   std::string covering;  // a history
-  double largest = 0;    // product of dimensions; 0: any
+  bool slow_too = false;
+  double largest = 0;  // product of dimensions; 0: any
   std::string output;
   std::string state;
   std::string quirks;

@@ -1,6 +1,8 @@
 #include "agent/explore/sweep.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -13,6 +15,10 @@ namespace idletune::explore {
 namespace {
 
 constexpr std::size_t kLeastSmallShapes = 8;  // where all are large, the smallest count as small
+// The problems most like another one: so many, and all of them so near (two dimensions twice as
+// large, or one four times).
+constexpr std::size_t kNearby = 4;
+constexpr double kNear = 2;
 
 std::string digest_of_shapes(const std::vector<Shape>& shapes) {
   std::string bytes;
@@ -52,10 +58,16 @@ Sweep::Sweep(std::shared_ptr<const KernelPackage> package, const DeviceInfo& dev
   std::stable_sort(by_extent_.begin(), by_extent_.end(), [this](std::size_t a, std::size_t b) {
     return extent(settings_.shapes[a]) < extent(settings_.shapes[b]);
   });
+  for (const Shape& shape : settings_.shapes) {
+    logs_.emplace_back();
+    for (const std::int64_t value : shape.values()) {
+      logs_.back().push_back(std::log2(1.0 + std::abs(static_cast<double>(value))));
+    }
+  }
   for (const ExploredConfiguration& result : log.results()) note(result);
 }
 
-Sweep::Progress Sweep::progress() const { return {done_, pairs_.size(), again_}; }
+Sweep::Progress Sweep::progress() const { return {done_, pairs_.size(), left_out_, again_}; }
 
 bool Sweep::stopped() {
   stopped_ = stopped_ || (*stop_)(progress());
@@ -79,6 +91,37 @@ bool Sweep::all_done(std::size_t configuration) const {
   const auto first = pairs_.begin() + static_cast<std::ptrdiff_t>(number(configuration, 0));
   return std::all_of(first, first + static_cast<std::ptrdiff_t>(settings_.shapes.size()),
                      [](const Pair& pair) { return pair.done; });
+}
+
+double Sweep::distance(std::size_t a, std::size_t b) const {
+  double sum = 0;
+  for (std::size_t i = 0; i < logs_[a].size(); ++i) sum += std::abs(logs_[a][i] - logs_[b][i]);
+  return sum;
+}
+
+// Where nothing else is known to run, it does.
+bool Sweep::far_too_slow_nearby(std::size_t configuration, std::size_t shape) const {
+  if (settings_.far_too_slow <= 0 || best_ns_[shape] == 0) return false;
+  std::array<std::pair<double, bool>, kNearby>
+      nearest;  // how far, and whether it is too slow there
+  nearest.fill({kNear, false});
+  for (std::size_t s = 0; s < settings_.shapes.size(); ++s) {
+    const double time = pairs_[static_cast<std::size_t>(number(configuration, s))].first_ns;
+    const double away = time > 0 ? distance(s, shape) : kNear;
+    if (away >= nearest.back().first) continue;
+    nearest.back() = {away, time > settings_.far_too_slow * best_ns_[s]};
+    std::sort(nearest.begin(), nearest.end());
+  }
+  return std::all_of(nearest.begin(), nearest.end(), [](const auto& near) { return near.second; });
+}
+
+bool Sweep::leave_out(std::size_t configuration, std::size_t shape) {
+  Pair& pair = pairs_[static_cast<std::size_t>(number(configuration, shape))];
+  if (pair.done || !far_too_slow_nearby(configuration, shape)) return pair.done;
+  pair.done = pair.left_out = true;
+  ++done_;
+  ++left_out_;
+  return true;
 }
 
 void Sweep::note(const ExploredConfiguration& result) {
@@ -169,6 +212,8 @@ Status Sweep::sweep_all() {
 }
 
 Status Sweep::sweep_one(std::size_t configuration, bool last_chance, Fate& fate) {
+  for (const std::size_t s : by_extent_) leave_out(configuration, s);
+  if (all_done(configuration)) return {};
   ExploredConfiguration worst = result_of(configuration, 0);
   JournaledTrial trial(journal_, trial_of(configuration));
   if (const auto known = journal_.state().quarantine(trial.identity().key()); known) {
@@ -199,7 +244,7 @@ Status Sweep::try_everywhere(std::size_t configuration, JournaledTrial& trial,
   bool first = true;
   for (const std::size_t s : by_extent_) {
     if (worst.status != TrialStatus::correct || stopped()) return {};
-    if (pairs_[static_cast<std::size_t>(number(configuration, s))].done) continue;
+    if (leave_out(configuration, s)) continue;
     ExploredConfiguration result = result_of(configuration, s);
     if (first) result.compile = compiled;
     if (const auto plan = package_->plan(settings_.shapes[s], result.configuration); !plan.ok()) {

@@ -44,6 +44,9 @@ struct SweepSettings {
   Nanoseconds measure_at_most{std::chrono::milliseconds(50)};
   // A configuration that takes so many times the best known time of a problem runs there once.
   double hopeless = 3;
+  // One that took so many times the best known time at each of the problems most like another one
+  // is not run there at all; 0: it is.
+  double far_too_slow = 8;
   Nanoseconds run_deadline{std::chrono::seconds(20)};  // of one run; then it is a timeout
   // Where outputs are compared in full, drawn anew for each configuration: among the smallest
   // problems, the smallest always, and one among the larger ones.
@@ -71,9 +74,10 @@ class Sweep {
         TrialRunner& runner, journal::Journal& journal, Log& log);
 
   struct Progress {
-    std::uint64_t done = 0;   // pairs of a configuration and a problem, earlier runs included
-    std::uint64_t total = 0;  // the same
-    bool again = false;       // the finalists are timed again
+    std::uint64_t done = 0;      // pairs of a configuration and a problem, earlier runs included
+    std::uint64_t total = 0;     // the same
+    std::uint64_t left_out = 0;  // of those done: not run, since far too slow nearby
+    bool again = false;          // the finalists are timed again
   };
   Progress progress() const;
   // Everything is measured, and the finalists are timed again.
@@ -89,6 +93,7 @@ class Sweep {
  private:
   struct Pair {
     bool done = false;
+    bool left_out = false;     // it is done without a result
     std::uint32_t rounds = 0;  // how often it was timed again
     double first_ns = 0;       // before that; 0: not correct
   };
@@ -99,6 +104,9 @@ class Sweep {
   }
   bool stopped();
   bool all_done(std::size_t configuration) const;
+  double distance(std::size_t a, std::size_t b) const;
+  bool far_too_slow_nearby(std::size_t configuration, std::size_t shape) const;
+  bool leave_out(std::size_t configuration, std::size_t shape);
   void note(const ExploredConfiguration& result);
   Status record(ExploredConfiguration result);
 
@@ -133,10 +141,12 @@ class Sweep {
   TrialRunner& runner_;
   journal::Journal& journal_;
   Log& log_;
-  std::vector<Pair> pairs_;             // by number
-  std::vector<double> best_ns_;         // by shape; 0: none yet
-  std::vector<std::size_t> by_extent_;  // shapes, small ones first
+  std::vector<Pair> pairs_;                // by number
+  std::vector<double> best_ns_;            // by shape; 0: none yet
+  std::vector<std::size_t> by_extent_;     // shapes, small ones first
+  std::vector<std::vector<double>> logs_;  // of the shapes' dimensions and features
   std::uint64_t done_ = 0;
+  std::uint64_t left_out_ = 0;
   const std::function<bool(const Progress&)>* stop_ = nullptr;
   bool again_ = false;
   bool stopped_ = false;

@@ -124,6 +124,51 @@ TEST_CASE("outputs are compared at the smallest problem and at some that are dra
   CHECK(all.size() > 10);
 }
 
+TEST_CASE("a configuration is not run where it was far too slow at the problems most like it") {
+  Bench bench;
+  bench.samples = 2;
+  bench.settings.shapes.clear();
+  for (std::int64_t n = 200; n < 400; ++n) bench.settings.shapes.push_back(Shape{n});
+  bench.settings.shapes.push_back(Shape{400000});
+  // As fast as the default far away.
+  bench.runner.script = [](const TrialRequest& request, TrialOutcome& outcome) {
+    const bool is_default = request.configuration == Configuration({1, 10});
+    const bool slow = !is_default && request.shape[0] < 400000;
+    for (Nanoseconds& sample : outcome.samples) sample = Nanoseconds(slow ? 9000 : 1000);
+  };
+  SUBCASE("in one life") { REQUIRE(bench.live().ok()); }
+  SUBCASE("in two") {
+    REQUIRE(bench.live([](const Sweep::Progress& far) { return far.done > 250; }).ok());
+    REQUIRE(bench.live().ok());
+    for (const auto& [values, count] : bench.runner.compiles()) CHECK(count <= 2);
+  }
+  CHECK(bench.complete);
+  // The default everywhere, the others at four problems and far away.
+  const std::size_t others = bench.configurations().size() - 1;
+  REQUIRE(others >= 1);
+  CHECK(bench.results.size() == 201 + 5 * others);
+  // All is done: nothing is compiled to find that out.
+  bench.runner.requests.clear();
+  REQUIRE(bench.live().ok());
+  CHECK(bench.complete);
+  CHECK(bench.runner.requests.empty());
+}
+
+TEST_CASE("a configuration that is far too slow is run everywhere if asked for") {
+  Bench bench;
+  bench.samples = 2;
+  bench.settings.far_too_slow = 0;
+  bench.settings.shapes.clear();
+  for (std::int64_t n = 200; n < 220; ++n) bench.settings.shapes.push_back(Shape{n});
+  bench.runner.script = [](const TrialRequest& request, TrialOutcome& outcome) {
+    const bool is_default = request.configuration == Configuration({1, 10});
+    for (Nanoseconds& sample : outcome.samples) sample = Nanoseconds(is_default ? 1000 : 9000);
+  };
+  REQUIRE(bench.live().ok());
+  CHECK(bench.results.size() == 20 * bench.configurations().size());
+  CHECK(bench.results.size() >= 40);
+}
+
 TEST_CASE("a configuration that takes three times the best known time of a problem runs once") {
   Bench bench;
   bench.samples = 2;
