@@ -25,16 +25,18 @@ Parameters read_parameters(const std::string& file) {
 }
 
 // Runs this program again, with the tuner's own output left out. What became of it.
-std::string run_tuner(const std::string& kernel, const ClblastTuning& tuning,
-                      const std::string& file) {
+std::string run_tuner(const ClblastKernel& kernel, const ClblastTuning& tuning) {
   const std::string share = std::to_string(tuning.share);
+  const std::string sizes[] = {std::to_string(kernel.size.m), std::to_string(kernel.size.n),
+                               std::to_string(kernel.size.k)};
   const pid_t child = fork();
   if (child == 0) {
     alarm(tuning.seconds);
     const int nowhere = open("/dev/null", O_WRONLY);
     (void)dup2(nowhere, STDOUT_FILENO);
-    execl("/proc/self/exe", "gemm_contest", "--tune-clblast-kernel", kernel.c_str(),
-          "--tuner-share", share.c_str(), "--parameters", file.c_str(), nullptr);
+    execl("/proc/self/exe", "gemm_contest", "--tune-clblast-kernel", kernel.name.c_str(), "--m",
+          sizes[0].c_str(), "--n", sizes[1].c_str(), "--k", sizes[2].c_str(), "--tuner-share",
+          share.c_str(), "--tuned-clblast", tuning.folder.c_str(), nullptr);
     _exit(127);
   }
   int status = 0;
@@ -49,37 +51,51 @@ std::string run_tuner(const std::string& kernel, const ClblastTuning& tuning,
 
 }  // namespace
 
-int tune_clblast(const std::string& kernel, double share, const std::string& file) {
+std::string ClblastKernel::file_in(const std::string& folder) const {
+  return folder + "/clblast_" + name + '_' + std::to_string(size.m) + '_' + std::to_string(size.n) +
+         '_' + std::to_string(size.k);
+}
+
+std::vector<ClblastKernel> usual_clblast_kernels() {
+  return {{"Xgemm", {1024, 1024, 1024}}, {"XgemmDirect", {256, 256, 256}}};
+}
+
+std::vector<ClblastKernel> clblast_kernels_at(const Size& size) {
+  return {{"Xgemm", size}, {"XgemmDirect", size}};
+}
+
+int tune_clblast(const ClblastKernel& kernel, const ClblastTuning& tuning) {
   Workplace work;
   Parameters parameters;
+  const auto [m, n, k, turned_a, turned_b] = kernel.size;
   const auto status =
-      kernel == "Xgemm"
-          ? clblast::TuneXgemm<float>(work.queue(), 1024, 1024, 1024, share, parameters)
-          : clblast::TuneXgemmDirect<float>(work.queue(), 256, 256, 256, share, parameters);
+      kernel.name == "Xgemm"
+          ? clblast::TuneXgemm<float>(work.queue(), m, n, k, tuning.share, parameters)
+          : clblast::TuneXgemmDirect<float>(work.queue(), m, n, k, tuning.share, parameters);
   if (status != clblast::StatusCode::kSuccess || parameters.empty()) return 1;
-  std::ofstream stream(file);
+  std::ofstream stream(kernel.file_in(tuning.folder));
   for (const auto& [name, value] : parameters) stream << name << ' ' << value << '\n';
   return stream.flush() ? 0 : 1;
 }
 
-std::string use_tuned_clblast(Workplace& work, const ClblastTuning& tuning) {
+std::string use_tuned_clblast(Workplace& work, const ClblastTuning& tuning,
+                              const std::vector<ClblastKernel>& kernels) {
   std::string said;
-  for (const char* kernel : {"Xgemm", "XgemmDirect"}) {
-    const std::string file = tuning.folder + "/clblast_" + kernel;
+  for (const ClblastKernel& kernel : kernels) {
+    const std::string file = kernel.file_in(tuning.folder);
     std::string failure;
-    if (read_parameters(file).empty()) failure = run_tuner(kernel, tuning, file);
+    if (read_parameters(file).empty()) failure = run_tuner(kernel, tuning);
     const Parameters parameters = read_parameters(file);
-    said += std::string(said.empty() ? "" : "; ") + kernel + ": ";
+    said += std::string(said.empty() ? "" : "; ") + kernel.name + ": ";
     if (!failure.empty() || parameters.empty()) {
-      said += "as installed, its tuner " + (failure.empty() ? "found nothing" : failure);
+      said += "as before, its tuner " + (failure.empty() ? "found nothing" : failure);
       continue;
     }
-    const auto status =
-        clblast::OverrideParameters(work.device(), kernel, clblast::Precision::kSingle, parameters);
-    said += status == clblast::StatusCode::kSuccess
-                ? "tuned"
-                : "as installed, its parameters were refused: " +
-                      std::to_string(static_cast<int>(status));
+    const auto status = clblast::OverrideParameters(work.device(), kernel.name,
+                                                    clblast::Precision::kSingle, parameters);
+    said += status == clblast::StatusCode::kSuccess ? "tuned"
+                                                    : "as before, its parameters were refused: " +
+                                                          std::to_string(static_cast<int>(status));
   }
   return said;
 }

@@ -33,10 +33,10 @@ struct Arguments {
   double tuning_seconds = 60;
   int rounds = 101;
   std::string state;
+  std::string model;  // that the tuned one begins with; empty: none
   bool tuned_clblast = false;
   ClblastTuning tuning;
-  std::string only_kernel;  // of CLBlast: tune it, and nothing else
-  std::string parameters;   // where to
+  ClblastKernel only;  // where it has a name: tune it, and nothing else
 };
 
 std::vector<Size> default_sizes() {
@@ -70,12 +70,16 @@ std::vector<Size> read_sizes(const Arguments& arguments) {
 
 // An agent that only launches, or one that tunes.
 struct Contestant {
-  Contestant(Workplace& work, Mode mode, const std::string& state, std::size_t shapes)
+  Contestant(Workplace& work, Mode mode, const Arguments& arguments, std::size_t shapes)
       : device(work.adopted()) {
     AgentOptions options;
     options.read_environment = false;
     options.mode = mode;
-    options.state = state;
+    options.model = kNoModel;
+    if (mode == Mode::tune) {
+      options.state = arguments.state;
+      if (!arguments.model.empty()) options.model = arguments.model;
+    }
     options.in_process = trials_in_process();
     options.learner = forest_and_tree_learner();
     options.max_shapes = std::min<std::size_t>(std::max<std::size_t>(shapes, 64), 4096);
@@ -131,12 +135,13 @@ class Contest {
   Contest(const Arguments& arguments, std::vector<Size> sizes)
       : arguments_(arguments),
         sizes_(std::move(sizes)),
-        tuned_(work_, Mode::tune, arguments.state, sizes_.size()),
-        untuned_(work_, Mode::off, "", sizes_.size()) {}
+        tuned_(work_, Mode::tune, arguments, sizes_.size()),
+        untuned_(work_, Mode::off, arguments, sizes_.size()) {}
 
   int run() {
     if (arguments_.tuned_clblast) {
-      std::printf("CLBlast: %s.\n", use_tuned_clblast(work_, arguments_.tuning).c_str());
+      const std::string said = use_tuned_clblast(work_, arguments_.tuning, usual_clblast_kernels());
+      std::printf("CLBlast: %s.\n", said.c_str());
     }
     tune();
     std::printf(
@@ -168,6 +173,11 @@ class Contest {
 
   bool play(const Size& size) {
     work_.take(size);
+    if (arguments_.tuning.per_shape) {
+      const std::string said =
+          use_tuned_clblast(work_, arguments_.tuning, clblast_kernels_at(size));
+      std::fprintf(stderr, "CLBlast at %s: %s\n", size.text().c_str(), said.c_str());
+    }
     require(untuned_.gemm->prepare(work_.product()));
     require(tuned_.gemm->prepare(work_.product()));
     const std::vector<std::pair<const char*, std::function<void()>>> contestants = {
@@ -224,8 +234,8 @@ class Contest {
 
 constexpr const char* kUsage =
     "usage: gemm_contest [--shapes FILE|go2|go2/8|po2] [--largest MNK] [--tune-seconds S]\n"
-    "         [--rounds N] [--state FOLDER]\n"
-    "         [--tuned-clblast FOLDER [--tuner-share X] [--tuner-seconds S]]\n";
+    "         [--rounds N] [--state FOLDER] [--model FILE]\n"
+    "         [--tuned-clblast FOLDER [--tuner-share X] [--tuner-seconds S] [--per-shape yes]]\n";
 
 bool parse(int argc, char** argv, Arguments& arguments) {
   for (int i = 1; i < argc; i += 2) {
@@ -242,6 +252,8 @@ bool parse(int argc, char** argv, Arguments& arguments) {
       arguments.rounds = std::max(1, std::atoi(value));
     } else if (name == "--state") {
       arguments.state = value;
+    } else if (name == "--model") {
+      arguments.model = value;
     } else if (name == "--tuned-clblast") {
       arguments.tuned_clblast = true;
       arguments.tuning.folder = value;
@@ -249,10 +261,13 @@ bool parse(int argc, char** argv, Arguments& arguments) {
       arguments.tuning.share = std::atof(value);
     } else if (name == "--tuner-seconds") {
       arguments.tuning.seconds = static_cast<unsigned>(std::max(1, std::atoi(value)));
+    } else if (name == "--per-shape") {
+      arguments.tuning.per_shape = true;
     } else if (name == "--tune-clblast-kernel") {
-      arguments.only_kernel = value;
-    } else if (name == "--parameters") {
-      arguments.parameters = value;
+      arguments.only.name = value;
+    } else if (name == "--m" || name == "--n" || name == "--k") {
+      Size& size = arguments.only.size;
+      (name == "--m" ? size.m : name == "--n" ? size.n : size.k) = std::strtoul(value, nullptr, 10);
     } else {
       return false;
     }
@@ -261,9 +276,7 @@ bool parse(int argc, char** argv, Arguments& arguments) {
 }
 
 int run(const Arguments& arguments) {
-  if (!arguments.only_kernel.empty()) {
-    return tune_clblast(arguments.only_kernel, arguments.tuning.share, arguments.parameters);
-  }
+  if (!arguments.only.name.empty()) return tune_clblast(arguments.only, arguments.tuning);
   return Contest(arguments, read_sizes(arguments)).run();
 }
 
