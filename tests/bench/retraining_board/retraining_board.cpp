@@ -67,12 +67,15 @@ void run_board(const Options& options) {
   std::chrono::duration<double> passed{0};
   const double seconds = std::stod(get(options, "--seconds"));
   const bool granted = get(options, "--gaps") == "granted";
+  double said = 0;
   while (passed.count() < seconds) {
     for (const Shape& problem : problems) {
       require(gemm.launch(problem, a->argument(), b->argument(), c->argument(), 1.0f, 0.0f));
     }
     (void)(granted ? agent.tune_now(kGap) : agent.idle(kGap));
     passed = std::chrono::steady_clock::now() - start;
+    if (passed.count() < said + kGap.count()) continue;
+    said = passed.count();
     const AgentStatus status = agent.status();
     std::printf("%.0f s: %.1f s in trials and trees; trials: %s; %s\n", passed.count(),
                 status.tuning_seconds, status.trials.to_string().c_str(), status.advice.c_str());
