@@ -8,11 +8,12 @@
 namespace idletune::krylov {
 namespace {
 
-constexpr double kHopedGain = 0.2;       // of a further kernel, as a share of the best one's time
-constexpr double kHopedOfFinals = 0.05;  // likewise, of the best ones in turns
-constexpr double kMostLost = 0.005;      // of the first kernel's time, by all that is tried
-constexpr double kSurelyGained = 0.25;   // of what the best kernel is expected to save
-constexpr double kReserve = 1.25;        // expected gain over cost that a conversion must promise
+constexpr double kHopedGain = 0.2;        // of a further kernel, as a share of the best one's time
+constexpr double kHopedOfFinals = 0.05;   // likewise, of the best ones in turns
+constexpr double kMostLost = 0.005;       // of the first kernel's time, by all that is tried
+constexpr double kMostLostAtEnd = 0.015;  // likewise, should no solve come that was not announced
+constexpr double kSurelyGained = 0.25;    // of what the best kernel is expected to save
+constexpr double kReserve = 1.25;         // expected gain over cost that a conversion must promise
 constexpr double kWorthALook = 40;     // products for which formats are sized: a few are its price
 constexpr double kSizesCost = 10;      // products that sizing the formats takes at most
 constexpr double kFeatureCost = 10;    // products that features take at most
@@ -157,11 +158,14 @@ void ProductChoice::looked() {
 
 // What may be lost at once: of all products, done and to come, a small share of the first kernel's
 // time; and what was gained over that. Finals gain little: other trials may also spend a quarter of
-// what is still to be gained.
+// what is still to be gained. But should all end with the last solve that was announced, little may
+// be lost either.
 double ProductChoice::allowed_us(const Outlook& outlook) const {
+  const double at_end = kMostLostAtEnd * first_us_ * (products_ + outlook.announced);
   const double best = std::min(first_us_, race().best_us());
   const double gained = race().in_finals() ? 0 : kSurelyGained * outlook.low * (first_us_ - best);
-  return kMostLost * first_us_ * (products_ + outlook.low) - behind_us_ + gained;
+  const double in_the_long_run = kMostLost * first_us_ * (products_ + outlook.low) + gained;
+  return std::min(in_the_long_run, at_end) - behind_us_;
 }
 
 bool ProductChoice::next_pays(const Outlook& outlook) const {

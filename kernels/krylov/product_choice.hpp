@@ -16,10 +16,12 @@
 
 namespace idletune::krylov {
 
-// Products still to come, as expected, and at the pessimistic end.
+// Products still to come, as expected, and at the pessimistic end; and those of the latter that do
+// not rest on solves which nobody has announced.
 struct Outlook {
   double low = 0;
   double expected = 0;
+  double announced = 0;
 };
 
 class ProductChoice {

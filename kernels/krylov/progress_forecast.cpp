@@ -17,7 +17,8 @@ double fall(const std::vector<float>& logs, std::size_t from, std::size_t to) {
 
 }  // namespace
 
-ProgressForecast::ProgressForecast(double target, double most, double usual, double solves_to_come)
+ProgressForecast::ProgressForecast(double target, double most, double usual,
+                                   SolvesToCome solves_to_come)
     : log_target_(std::log(target)), most_(most), usual_(usual), solves_to_come_(solves_to_come) {}
 
 void ProgressForecast::add(double residual) {
@@ -33,7 +34,7 @@ Outlook ProgressForecast::of_this_solve() const {
   const double most_left = std::max(0.0, most_ - done);
   if (count < kFirstForecast) {
     const double left = std::min(most_left, std::max(0.0, usual_ - done));
-    return {kPessimism * left, left};
+    return {kPessimism * left, left, kPessimism * left};
   }
   const std::size_t half = count / 2;
   const std::size_t quarter = (count - half) / 4;
@@ -45,15 +46,17 @@ Outlook ProgressForecast::of_this_solve() const {
   const double rate = fall(logs_, half, count - 1);
   const double low = std::min(steepest > 0 ? way / steepest : done, std::max(done, usual_ - done));
   const double expected = rate > 0 ? way / rate : std::max(done, low);
-  return {std::min(low, most_left), std::min(expected, most_left)};
+  return {std::min(low, most_left), std::min(expected, most_left), std::min(low, most_left)};
 }
 
 Outlook ProgressForecast::outlook() const {
   Outlook outlook = of_this_solve();
   const auto done = static_cast<double>(logs_.size());
   const double per_solve = usual_ > 0 ? usual_ : done + outlook.expected;
-  outlook.low += solves_to_come_ * kPessimism * (usual_ > 0 ? usual_ : done);
-  outlook.expected += solves_to_come_ * per_solve;
+  const double later = solves_to_come_.count * kPessimism * (usual_ > 0 ? usual_ : done);
+  outlook.low += later;
+  outlook.expected += solves_to_come_.count * per_solve;
+  if (solves_to_come_.announced) outlook.announced += later;
   return outlook;
 }
 

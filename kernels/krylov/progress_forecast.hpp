@@ -8,15 +8,22 @@
 
 namespace idletune::krylov {
 
-// How many solves of the same structure are expected behind this one: as many as the application
-// says, or where it does not (less than 0) as many as there were.
-inline double solves_reckoned_with(double said, double done) { return said >= 0 ? said : done; }
+// Solves of the same structure that are expected behind this one.
+struct SolvesToCome {
+  double count = 0;
+  bool announced = true;
+};
+
+// As many as the application says, or where it does not (less than 0) as many as there were.
+inline SolvesToCome solves_reckoned_with(double said, double done) {
+  return said >= 0 ? SolvesToCome{said, true} : SolvesToCome{done, false};
+}
 
 class ProgressForecast {
  public:
   // `target`: of the residual's norm. `most`: iterations at most. `usual`: what an earlier solve
   // took; 0: there was none.
-  ProgressForecast(double target, double most, double usual, double solves_to_come);
+  ProgressForecast(double target, double most, double usual, SolvesToCome solves_to_come);
   void add(double residual);
   Outlook outlook() const;
 
@@ -26,7 +33,7 @@ class ProgressForecast {
   double log_target_;
   double most_;
   double usual_;
-  double solves_to_come_;
+  SolvesToCome solves_to_come_;
   std::vector<float> logs_;  // of the residuals
 };
 

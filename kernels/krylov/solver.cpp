@@ -339,7 +339,8 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   inputs_.put(x, *from);
   if (!inputs_.status().ok()) return inputs_.status();
   status = product_.multiply(*from, *to);
-  if (status.ok()) status = product_.look_ahead({products_to_come, products_to_come});
+  if (status.ok())
+    status = product_.look_ahead({products_to_come, products_to_come, products_to_come});
   if (!status.ok()) return status;
   vectors_.get(*to, y);
   return vectors_.status();

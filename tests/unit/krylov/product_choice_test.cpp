@@ -1,0 +1,65 @@
+// What a choice of kernels may lose while nobody says how many products come.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "kernels/krylov/product_choice.hpp"
+
+namespace {
+
+using namespace idletune::krylov;
+
+constexpr double kFirstUs = 100;
+constexpr double kSecondUs = 80;
+constexpr double kOthersUs = 110;
+constexpr double kTrialUs = 400;  // compilation and check
+constexpr int kProducts = 2000;
+
+struct Played {
+  double most_lost = 0;  // of the first kernel's time, at any moment after its own trial
+  int trials = 0;
+};
+
+// As many products are expected behind each one as there were, and so many are announced.
+Played play(double announced) {
+  const ModelChoice none;
+  SolverOptions options;
+  options.fixed_format = true;
+  ProductChoice choice(options, none);
+  choice.begins_in(SparseFormat::csr, 1e-4, "");
+  Played played;
+  double us = 0;
+  for (int done = 1; done <= kProducts; ++done) {
+    const auto product_us = [&](const KernelVariant& variant) {
+      if (same(variant, {0, 64})) return kFirstUs;
+      return same(variant, {0, 256}) ? kSecondUs : kOthersUs;
+    };
+    if (choice.race().running()) {
+      const double took = product_us(choice.race().current());
+      us += took * choice.race().in_a_row();
+      if (choice.race().first_run()) {
+        choice.tried(1e-6 * (took + kTrialUs));
+        if (played.trials++ > 0) us += kTrialUs;
+      }
+      choice.took(took);
+    } else {
+      us += product_us(choice.race().best());
+      choice.ran();
+    }
+    if (played.trials > 1) {
+      played.most_lost = std::max(played.most_lost, us / (kFirstUs * done) - 1);
+    }
+    choice.look_ahead({static_cast<double>(done), static_cast<double>(done), announced});
+  }
+  return played;
+}
+
+}  // namespace
+
+TEST_CASE("should no solve come that was not announced, a choice has lost next to nothing") {
+  const Played guessed = play(0);
+  CHECK(guessed.trials > 1);
+  CHECK(guessed.most_lost < 0.02);
+  // Where they are announced it pays for trials at once.
+  CHECK(play(kProducts).most_lost > 0.02);
+}
