@@ -81,7 +81,7 @@ class Compressor {
     out_.push_back(static_cast<std::uint8_t>(std::min<std::size_t>(count, 15) << 4 |
                                              std::min<std::size_t>(match, 15)));
     further(count);
-    out_.insert(out_.end(), &in_[0] + from, &in_[0] + to);
+    out_.insert(out_.end(), in_.data() + from, in_.data() + to);
   }
   void further(std::size_t number) {
     if (number < 15) return;
