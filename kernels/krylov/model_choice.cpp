@@ -23,9 +23,9 @@ KernelVariant variant_of(const ProductCandidate& candidate) {
 
 }  // namespace
 
-Status ModelChoice::open(Bytes model, const DeviceKernels& kernels) {
+Status ModelChoice::open(Bytes model, std::string_view device, std::size_t number_bytes) {
   if (model.empty()) return {};
-  auto times = ProductTimes::open(model, kernels.device().info().name, kernels.number_bytes());
+  auto times = ProductTimes::open(model, device, number_bytes);
   if (times.code() == StatusCode::not_found) return {};
   if (!times.ok()) return times.status();
   times_ = std::move(*times);

@@ -1,6 +1,8 @@
 // What a learned model expects of products with one matrix: in which format, kernel and work group.
 #pragma once
 
+#include <cstddef>
+#include <string_view>
 #include <vector>
 
 #include <idletune/product_times.hpp>
@@ -14,7 +16,7 @@ class ModelChoice {
  public:
   // Without a model, or with one that says nothing of this device, it knows nothing. Errors: those
   // of ProductTimes::open but not_found.
-  Status open(Bytes model, const DeviceKernels& kernels);
+  Status open(Bytes model, std::string_view device, std::size_t number_bytes);
   bool open() const { return times_.size() > 0; }
   // Computes the matrix's features: some passes over its entries. Only then anything is predicted.
   void look_at(const SparsityPattern& pattern);

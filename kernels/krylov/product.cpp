@@ -34,7 +34,8 @@ Status Product::put(Result<StoredPattern> stored) {
 
 Status Product::start() {
   Clock::time_point begin = Clock::now();
-  Status status = model_.open(options_.model, kernels_);
+  Status status =
+      model_.open(options_.model, kernels_.device().info().name, kernels_.number_bytes());
   options_.model = {};
   if (!status.ok()) return status;
   SparseFormat format = options_.format;
@@ -155,7 +156,7 @@ Status Product::look_ahead(const Outlook& outlook) {
       case ProductChoice::Wish::nothing: return {};
       case ProductChoice::Wish::features:
         model_.look_at(matrix_.pattern);
-        choice_.looked();
+        choice_.looked(seconds_since(begin));
         tuning_seconds_ += seconds_since(begin);
         break;
       case ProductChoice::Wish::sizes: compute_sizes(); break;

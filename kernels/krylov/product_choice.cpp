@@ -8,15 +8,16 @@
 namespace idletune::krylov {
 namespace {
 
-constexpr double kHopedGain = 0.2;        // of a further kernel, as a share of the best one's time
-constexpr double kHopedOfFinals = 0.05;   // likewise, of the best ones in turns
-constexpr double kMostLost = 0.005;       // of the first kernel's time, by all that is tried
-constexpr double kMostLostAtEnd = 0.015;  // likewise, should no solve come that was not announced
-constexpr double kSurelyGained = 0.25;    // of what the best kernel is expected to save
-constexpr double kReserve = 1.25;         // expected gain over cost that a conversion must promise
+constexpr double kHopedGain = 0.2;       // of a further kernel, as a share of the best one's time
+constexpr double kHopedOfFinals = 0.05;  // likewise, of the best ones in turns
+constexpr double kMostLost = 0.005;      // of the first kernel's time, by all that is tried
+constexpr double kMostLostForeseen = 0.01;  // likewise, where a model says what to try
+constexpr double kMostLostAtEnd = 0.015;    // likewise, should no solve come that was not announced
+constexpr double kSurelyGained = 0.25;      // of what the best kernel is expected to save
+constexpr double kReserve = 1.25;      // expected gain over cost that a conversion must promise
 constexpr double kWorthALook = 40;     // products for which formats are sized: a few are its price
 constexpr double kSizesCost = 10;      // products that sizing the formats takes at most
-constexpr double kFeatureCost = 10;    // products that features take at most
+constexpr double kFeatureCost = 3;     // products that features take at most
 constexpr std::size_t kConfirmed = 3;  // of a format, where a model says which
 constexpr double kLeastGain = 0.03;    // predicted, as a share
 constexpr double kConvertPerUpload = 3;  // a conversion's time over that of as many bytes of CSR
@@ -139,11 +140,8 @@ bool ProductChoice::failed() {
 
 ProductChoice::Wish ProductChoice::look_ahead(const Outlook& outlook) {
   if (race().running()) return Wish::nothing;
-  // Features are computed where what a better kernel is hoped to save pays for them.
   const bool tries = options_.choosing != Choosing::none;
-  if (tries && model_.open() && !model_.looked() &&
-      (always() || kHopedGain * outlook.low > kFeatureCost))
-    return Wish::features;
+  if (tries && model_.open() && !model_.looked() && features_pay(outlook)) return Wish::features;
   if (next_pays(outlook)) race().go_on();
   if (race().running()) return Wish::nothing;
   if (active_ == SparseFormat::csr) return think_of_conversion(outlook);
@@ -151,7 +149,8 @@ ProductChoice::Wish ProductChoice::look_ahead(const Outlook& outlook) {
   return Wish::nothing;
 }
 
-void ProductChoice::looked() {
+void ProductChoice::looked(double seconds) {
+  behind_us_ += 1e6 * seconds;
   const std::vector<KernelVariant> next = model_.fastest(active_, kConfirmed);
   if (!next.empty()) race().follow(next);
 }
@@ -164,7 +163,8 @@ double ProductChoice::allowed_us(const Outlook& outlook) const {
   const double at_end = kMostLostAtEnd * first_us_ * (products_ + outlook.announced);
   const double best = std::min(first_us_, race().best_us());
   const double gained = race().in_finals() ? 0 : kSurelyGained * outlook.low * (first_us_ - best);
-  const double in_the_long_run = kMostLost * first_us_ * (products_ + outlook.low) + gained;
+  const double lost = model_.looked() ? kMostLostForeseen : kMostLost;
+  const double in_the_long_run = lost * first_us_ * (products_ + outlook.low) + gained;
   return std::min(in_the_long_run, at_end) - behind_us_;
 }
 
@@ -202,6 +202,12 @@ std::size_t ProductChoice::best_format() const {
     if (fits && predicted_us_[i] < predicted_us_[best]) best = i;
   }
   return best;
+}
+
+bool ProductChoice::features_pay(const Outlook& outlook) const {
+  const double cost = kFeatureCost * race().best_us();
+  return always() ||
+         (cost > 0 && kHopedGain * outlook.low > kFeatureCost && allowed_us(outlook) > cost);
 }
 
 ProductChoice::Wish ProductChoice::think_of_conversion(const Outlook& outlook) {

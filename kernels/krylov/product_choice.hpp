@@ -66,7 +66,7 @@ class ProductChoice {
   };
   // Between two products; to be asked again after a wish was met.
   Wish look_ahead(const Outlook& outlook);
-  void looked();
+  void looked(double seconds);  // that it took
   void sized(const std::array<std::uint64_t, kSparseFormats>& stored_bytes, double vector_bytes);
   SparseFormat wanted() const { return wanted_; }
 
@@ -85,6 +85,7 @@ class ProductChoice {
   bool always() const { return options_.choosing == Choosing::always; }
   double allowed_us(const Outlook& outlook) const;
   bool next_pays(const Outlook& outlook) const;
+  bool features_pay(const Outlook& outlook) const;
   std::size_t best_format() const;
   Wish think_of_conversion(const Outlook& outlook);
   Wish weigh(std::size_t best, const Outlook& outlook);

@@ -1,12 +1,15 @@
 // Whether choosing formats, kernels and work groups while iterating pays: what 1 to 1,000 solves of
 // 1 to 100,000 iterations take in all, replayed from recorded times by the rules of the solver,
 // beside CSR alone, beside the fastest format from the start, and beside somebody who knows all
-// times and the number of iterations beforehand. Exits with 1 where a target is missed.
+// times and the number of iterations beforehand. With --learned-from a folder of histories, the
+// solver has a model, of other matrices alone; matrices that no history knows are left out. Exits
+// with 1 where a target is missed.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,20 +52,23 @@ const char* name_of(Falls falls) {
   return falls == Falls::evenly ? "evenly" : falls == Falls::late ? "late" : "in waves";
 }
 
+// With the model that each is asked of; an empty list: without models.
+using Models = std::vector<std::optional<LeftOutModel>>;
+
 void add_matrix(const ProductTimesTable& table, const TimedMatrix& matrix, Scenario scenario,
-                bool quick, Summary& summary) {
+                const LeftOutModel* model, bool quick, Summary& summary) {
   for (std::uint32_t n = 1; n <= (quick ? 10000U : 100000U); n *= quick ? 100 : 10) {
     for (std::uint32_t solves = 1; solves <= 1000; solves *= quick ? 1000 : 10) {
       scenario.iterations = n;
       scenario.solves = solves;
-      const Totals totals = replay(table, matrix, scenario);
+      const Totals totals = replay(table, matrix, scenario, model);
       summary.add(totals, matrix.name + ", " + std::to_string(solves) + " x " + std::to_string(n) +
                               ", ended in " + krylov::sparse_format_name(totals.ended_in));
     }
   }
 }
 
-int compare(const ProductTimesTable& table, bool quick) {
+int compare(const ProductTimesTable& table, const Models& models, bool quick) {
   std::printf(
       "Over CSR alone: geometric means of ours and of always converting, the worst cases; over the "
       "clairvoyant: means of ours and of CSR; foreseeing: who knows as much, but begins as "
@@ -80,8 +86,13 @@ int compare(const ProductTimesTable& table, bool quick) {
         scenario.told = told;
         scenario.falls = falls;
         Summary summary;
-        for (std::size_t i = 0; i < table.matrices.size(); i += quick ? 5 : 1)
-          add_matrix(table, table.matrices[i], scenario, quick, summary);
+        for (std::size_t i = 0; i < table.matrices.size(); i += quick ? 5 : 1) {
+          if (models.empty()) {
+            add_matrix(table, table.matrices[i], scenario, nullptr, quick, summary);
+          } else if (models[i]) {
+            add_matrix(table, table.matrices[i], scenario, &*models[i], quick, summary);
+          }
+        }
         std::printf(
             "| %s | %s | %s | %zu | %.3f | %.3f | %zu | %.3f | %.1f | %.3f | %.3f | %.3f | %s |\n",
             cold ? "cold" : "warm", told ? "told" : "not told", name_of(falls), summary.cases,
@@ -106,19 +117,22 @@ int main(int argc, char** argv) {
   using namespace idletune::bench;
   bool quick = false;
   bool measure = false;
+  std::string histories;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--quick") == 0) {
       quick = true;
     } else if (std::strcmp(argv[i], "--measure") == 0) {
       measure = true;
+    } else if (std::strcmp(argv[i], "--learned-from") == 0 && i + 1 < argc) {
+      histories = argv[++i];
     } else if (argv[i][0] != '-') {
       files.emplace_back(argv[i]);
     }
   }
   if (measure ? false : files.size() != 1) {
     std::fprintf(stderr,
-                 "usage: conversion_pays TIMES [--quick]\n"
+                 "usage: conversion_pays TIMES [--quick] [--learned-from HISTORIES]\n"
                  "       conversion_pays --measure A.mtx.gz|grid:SIDE... >> TIMES\n");
     return 2;
   }
@@ -126,7 +140,13 @@ int main(int argc, char** argv) {
 #if IDLETUNE_WITH_OPENCL
     if (measure) return record_products(files), 0;
 #endif
-    return compare(read_times(files.front()), quick);
+    const ProductTimesTable table = read_times(files.front());
+    Models models;
+    if (!histories.empty()) {
+      const LeftOutModels learned(histories);
+      for (const TimedMatrix& matrix : table.matrices) models.push_back(learned.of(matrix.name));
+    }
+    return compare(table, models, quick);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "conversion_pays: %s\n", error.what());
     return 1;

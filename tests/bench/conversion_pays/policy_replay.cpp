@@ -6,6 +6,7 @@
 
 #include "kernels/krylov/product_choice.hpp"
 #include "kernels/krylov/progress_forecast.hpp"
+#include "tests/bench/required.hpp"
 
 namespace idletune::bench {
 namespace {
@@ -17,6 +18,7 @@ using krylov::SparseFormat;
 using Wish = krylov::ProductChoice::Wish;
 
 constexpr double kTarget = 1e-8;
+constexpr double kFeatureProducts = 3;  // that features take: the most of what was measured
 
 const TimedKernel& find(const std::vector<TimedKernel>& kernels, SparseFormat format,
                         KernelVariant variant) {
@@ -39,8 +41,17 @@ double residual(Falls falls, double done, double all) {
 
 class Replay {
  public:
-  Replay(const ProductTimesTable& table, const TimedMatrix& matrix, const Scenario& scenario)
-      : table_(table), matrix_(matrix), scenario_(scenario), choice_(options(), no_model_) {}
+  Replay(const ProductTimesTable& table, const TimedMatrix& matrix, const Scenario& scenario,
+         const LeftOutModel* model)
+      : table_(table),
+        matrix_(matrix),
+        scenario_(scenario),
+        left_out_(model),
+        choice_(options(), model_) {
+    if (model == nullptr) return;
+    require(model_.open(model->bytes, model->device, sizeof(double)));
+    if (!model_.open()) throw std::runtime_error("a model says nothing of its device");
+  }
 
   double run() {
     choice_.begins_in(SparseFormat::csr, 1e-6 * matrix_.formats[0].put_us, "");
@@ -112,7 +123,7 @@ class Replay {
     for (;;) {
       switch (choice_.look_ahead(outlook)) {
         case Wish::nothing: return;
-        case Wish::features: choice_.looked(); break;
+        case Wish::features: look_at(); break;
         case Wish::sizes: size(); break;
         case Wish::conversion: {
           const TimedFormat& wanted = matrix_.formats[static_cast<std::size_t>(choice_.wanted())];
@@ -125,6 +136,13 @@ class Replay {
         }
       }
     }
+  }
+
+  void look_at() {
+    const double cost = kFeatureProducts * matrix_.products.front().us;
+    us_ += cost;
+    model_.choose(left_out_->inputs);
+    choice_.looked(1e-6 * cost);
   }
 
   void size() {
@@ -140,7 +158,8 @@ class Replay {
   const ProductTimesTable& table_;
   const TimedMatrix& matrix_;
   const Scenario& scenario_;
-  krylov::ModelChoice no_model_;
+  const LeftOutModel* left_out_;
+  krylov::ModelChoice model_;
   ProductChoice choice_;
   double us_ = 0;
   const TimedKernel* found_ = nullptr;  // the last one
@@ -148,7 +167,8 @@ class Replay {
 
 }  // namespace
 
-Totals replay(const ProductTimesTable& table, const TimedMatrix& matrix, const Scenario& scenario) {
+Totals replay(const ProductTimesTable& table, const TimedMatrix& matrix, const Scenario& scenario,
+              const LeftOutModel* model) {
   const double products = static_cast<double>(scenario.iterations) * scenario.solves;
   const auto in_all = [&](const TimedKernel& product) {
     const TimedKernel& program = find(table.programs, product.format, product.variant);
@@ -169,7 +189,7 @@ Totals replay(const ProductTimesTable& table, const TimedMatrix& matrix, const S
     if (product.us < fastest->us) fastest = &product;
   }
   totals.always = in_all(*fastest);
-  Replay ours(table, matrix, scenario);
+  Replay ours(table, matrix, scenario, model);
   totals.ours = ours.run();
   totals.ended_in = ours.ended_in();
   return totals;

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "tests/bench/conversion_pays/left_out_models.hpp"
 #include "tests/bench/conversion_pays/product_times_table.hpp"
 
 namespace idletune::bench {
@@ -32,6 +33,8 @@ struct Totals {  // microseconds
   krylov::SparseFormat ended_in = krylov::SparseFormat::csr;  // ours
 };
 
-Totals replay(const ProductTimesTable& table, const TimedMatrix& matrix, const Scenario& scenario);
+// `model`: what the solver is given; null: none.
+Totals replay(const ProductTimesTable& table, const TimedMatrix& matrix, const Scenario& scenario,
+              const LeftOutModel* model);
 
 }  // namespace idletune::bench

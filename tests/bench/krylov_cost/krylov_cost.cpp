@@ -86,7 +86,7 @@ Costs costs_of(const System& system, Device& device, ApplicationQueue& queue, By
       rounds, [&] { krylov::multiply(pattern, system.matrix.values, system.b, product); });
   costs.features = median_us(rounds, [&] { (void)features_of(pattern); });
   ModelChoice choice;
-  require(choice.open(model, kernels));
+  require(choice.open(model, kernels.device().info().name, kernels.number_bytes()));
   if (!choice.open()) return costs;
   ProductInputs inputs[kSparseFormats];
   for (ProductInputs& of_format : inputs)
