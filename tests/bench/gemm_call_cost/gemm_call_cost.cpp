@@ -71,7 +71,7 @@ class Contest {
     call(shape);
     const auto end = std::chrono::steady_clock::now() + kTuningPatience;
     while (required(gemm_->explain(product_of(shape))).selection != Selection::tuned) {
-      (void)agent_->tune_now(std::chrono::milliseconds(20));
+      (void)agent_->tune_now(std::chrono::seconds(2));
       if (std::chrono::steady_clock::now() < end) continue;
       throw std::runtime_error(
           "nothing was adopted (trials: " + agent_->status().trials.to_string() + ")");
