@@ -197,7 +197,7 @@ void Contest::tune(std::size_t i) {
   tuned_->expect_launches(shapes_[i], 1e9);
   const auto end = std::chrono::steady_clock::now() + kTuningPatience;
   while (required(tuned_->explain(shapes_[i])).selection != Selection::tuned) {
-    (void)agent_->tune_now(std::chrono::milliseconds(20));
+    (void)agent_->tune_now(std::chrono::milliseconds(500));
     if (std::chrono::steady_clock::now() < end) continue;
     throw std::runtime_error("nothing was adopted (trials: " + agent_->status().trials.to_string() +
                              ")");
