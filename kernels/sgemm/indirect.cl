@@ -6,12 +6,18 @@
 // Tuning parameters:
 //   DIMM DIMN  work items of a group along the rows and the columns of C
 //   WPM        rows of C per work item
-//   WPN        neighbouring columns per work item, loaded at once
+//   WPN        neighbouring columns per work item, loaded at once (by 16 where there are more)
 //   KWI        products between two tests of the loop
 //   TILE       depth of the tiles in local memory; 0: none
 //   PACK       1: copies an operand also where that could be left out
 //   LINE       work items of a group that copies
 
+#if WPN > 16
+#define WIDTH 16
+#else
+#define WIDTH WPN
+#endif
+#define VECTORS (WPN / WIDTH)
 #define TILE_ROWS (DIMM * WPM)
 #define TILE_COLUMNS (DIMN * WPN)
 #if TILE > 0
@@ -73,6 +79,20 @@ FUNCTION void store(GLOBAL STORED* c, const float alpha, const float beta, const
   WRITE(c, 0, alpha == 0.0f ? old : MULTIPLY_ADD(alpha, sum, old));
 }
 
+// `left` more columns of C begin here.
+FUNCTION void store_vector(GLOBAL STORED* c, const float alpha, const float beta,
+                           const FLOAT_VECTOR(WIDTH) sums, const int left) {
+  if (WIDTH <= left && alpha != 0.0f) {
+    FLOAT_VECTOR(WIDTH) result = SPLAT(WIDTH, alpha) * sums;
+    if (beta != 0.0f) result = MULTIPLY_ADD(SPLAT(WIDTH, beta), LOAD_STORED(WIDTH, c), result);
+    STORE_STORED(WIDTH, result, c);
+    return;
+  }
+  float lanes[WIDTH];
+  LANES_OF(WIDTH, sums, lanes);
+  for (int lane = 0; lane < min(WIDTH, left); ++lane) store(c + lane, alpha, beta, lanes[lane]);
+}
+
 KERNEL WORK_GROUP(DIMN, DIMM, 1)
 void multiply(const int M, const int N, const int K, const int form,
               const GLOBAL STORED* RESTRICT a, const GLOBAL STORED* RESTRICT b,
@@ -109,11 +129,18 @@ void multiply(const int M, const int N, const int K, const int form,
   const int item = LOCAL_ID(1) * DIMN + LOCAL_ID(0);
 #else
   left += in_tile(panels_a, group_row, own_row, M, K);
-  right += in_tile(panels_b, group_column, own_column, N, K);
-#endif
-  FLOAT_VECTOR(WPN) sums[WPM];
+  size_t right_at[VECTORS];
 #pragma unroll
-  for (int i = 0; i < WPM; ++i) sums[i] = SPLAT(WPN, 0.0f);
+  for (int v = 0; v < VECTORS; ++v) {
+    right_at[v] = in_tile(panels_b, group_column, own_column + v * WIDTH, N, K);
+  }
+#endif
+  FLOAT_VECTOR(WIDTH) sums[WPM][VECTORS];
+#pragma unroll
+  for (int i = 0; i < WPM; ++i) {
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) sums[i][v] = SPLAT(WIDTH, 0.0f);
+  }
   for (int k = 0; k < WHOLE(K); k += STRIDE) {
 #if TILE > 0
     for (int i = item; i < TILE * TILE_ROWS; i += DIMM * DIMN) {
@@ -130,17 +157,24 @@ void multiply(const int M, const int N, const int K, const int form,
 #pragma unroll
       for (int step = 0; step < KWI; ++step) {
         const int d = unrolled + step;
+        FLOAT_VECTOR(WIDTH) factor[VECTORS];
 #if TILE > 0
-        const FLOAT_VECTOR(WPN) factor =
-            LOAD_VECTOR(WPN, columns + d * TILE_COLUMNS + own_column);
+        factor[0] = LOAD_VECTOR(WIDTH, columns + d * TILE_COLUMNS + own_column);
         LOCAL_POINTER const float* from = rows + d * TILE_ROWS + own_row;
 #else
-        const FLOAT_VECTOR(WPN) factor = LOAD_STORED(WPN, right + (k + d) * right_step);
+#pragma unroll
+        for (int v = 0; v < VECTORS; ++v) {
+          factor[v] = LOAD_STORED(WIDTH, right + (k + d) * right_step + right_at[v]);
+        }
         const GLOBAL STORED* from = left + (k + d) * left_step;
 #endif
 #pragma unroll
         for (int i = 0; i < WPM; ++i) {
-          sums[i] = MULTIPLY_ADD(SPLAT(WPN, FACTOR(from, i)), factor, sums[i]);
+          const FLOAT_VECTOR(WIDTH) row = SPLAT(WIDTH, FACTOR(from, i));
+#pragma unroll
+          for (int v = 0; v < VECTORS; ++v) {
+            sums[i][v] = MULTIPLY_ADD(row, factor[v], sums[i][v]);
+          }
         }
       }
     }
@@ -153,18 +187,12 @@ void multiply(const int M, const int N, const int K, const int form,
   GLOBAL STORED* own = c + place(2, form, (long)M * N, c_offset, c_step, table, product);
 #pragma unroll
   for (int i = 0; i < WPM; ++i) {
-    if (row + i < M && column < N) {
-      GLOBAL STORED* to = own + (size_t)(row + i) * (N + c_pad) + column;
-      if (column + WPN <= N && alpha != 0.0f) {
-        FLOAT_VECTOR(WPN) result = SPLAT(WPN, alpha) * sums[i];
-        if (beta != 0.0f) result = MULTIPLY_ADD(SPLAT(WPN, beta), LOAD_STORED(WPN, to), result);
-        STORE_STORED(WPN, result, to);
-      } else {
-        float lanes[WPN];
-        LANES_OF(WPN, sums[i], lanes);
-        for (int lane = 0; lane < min(WPN, N - column); ++lane) {
-          store(to + lane, alpha, beta, lanes[lane]);
-        }
+#pragma unroll
+    for (int v = 0; v < VECTORS; ++v) {
+      const int first = column + v * WIDTH;
+      if (row + i < M && first < N) {
+        store_vector(own + (size_t)(row + i) * (N + c_pad) + first, alpha, beta, sums[i][v],
+                     N - first);
       }
     }
   }

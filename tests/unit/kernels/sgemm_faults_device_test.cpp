@@ -163,7 +163,7 @@ const Fault kPlacedFaults[] = {
      {35, 64, 16, 1, 0, 0, 0},
      "keep_b ? N + b_pad :",
      "keep_b ? N :"},
-    {1, {{"DIMM", 1}, {"DIMN", 16}}, kOdd, "* (N + c_pad) + column;", "* N + column;"},
+    {1, {{"DIMM", 1}, {"DIMN", 16}}, kOdd, "* (N + c_pad) + first,", "* N + first,"},
     {1,
      {{"DIMM", 2}, {"DIMN", 16}},
      {35, 67, 37, 2, 0, 0, 0},
