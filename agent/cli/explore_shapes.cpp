@@ -34,6 +34,23 @@ Status wrong_fixed(const std::string& text) {
                 "--set " + text + ": expected NAME=VALUE, such as BATCH=1");
 }
 
+// NAME=VALUE of a tuning parameter, both as the space has them.
+Result<explore::SpacePart::value_type> pinned_parameter(const Space& space,
+                                                        const std::string& text) {
+  const std::size_t equals = text.find('=');
+  const auto parameter = space.parameter_index(text.substr(0, equals));
+  if (!parameter || equals == std::string::npos) {
+    return Status(StatusCode::invalid_argument,
+                  "'" + text + "': expected NAME=VALUE of a tuning parameter");
+  }
+  for (const std::int64_t value : space.parameter_values(*parameter)) {
+    if (std::to_string(value) == text.substr(equals + 1)) {
+      return explore::SpacePart::value_type(*parameter, value);
+    }
+  }
+  return Status(StatusCode::invalid_argument, "'" + text + "': the parameter has no such value");
+}
+
 class ExploreShapes {
  public:
   ExploreShapes(const ExploreArguments& arguments, CliContext& context)
@@ -70,10 +87,32 @@ class ExploreShapes {
     const auto samples =
         arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
     if (!arguments_.covering.empty()) return take_covering();
-    auto chosen = explore::configurations_to_sweep(*package_, settings_.seed, samples);
+    const auto parts = parts_of_space();
+    if (!parts.ok()) return parts.status();
+    auto chosen = explore::configurations_to_sweep(*package_, settings_.seed, samples, *parts);
     if (!chosen.ok()) return chosen.status();
     configurations_ = std::move(*chosen);
+    for (const std::string& part : arguments_.parts) settings_.chosen += "part " + part + ' ';
     return {};
+  }
+
+  Result<std::vector<explore::SpacePart>> parts_of_space() const {
+    const Space& space = package_->space();
+    std::vector<explore::SpacePart> parts;
+    for (const std::string& text : arguments_.parts) {
+      explore::SpacePart part;
+      for (std::size_t at = 0; at <= text.size();) {
+        const std::size_t end = std::min(text.find(',', at), text.size());
+        auto pinned = pinned_parameter(space, text.substr(at, end - at));
+        if (!pinned.ok()) {
+          return Status(pinned.code(), "--part " + text + ": " + pinned.status().message());
+        }
+        part.push_back(*pinned);
+        at = end + 1;
+      }
+      parts.push_back(std::move(part));
+    }
+    return parts;
   }
 
   // The defaults, and what covers the problems of a history best.
@@ -305,6 +344,12 @@ void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
               "product of 2 GFLOP has 1e9)")
       .value_name("PRODUCT")
       .not_negative();
+  verb.option("--part", arguments.parts,
+              "With --shapes: besides, as many draws among the configurations with these values, "
+              "such as DIMM=1,DIMN=1: for a corner of the space that draws of the whole would "
+              "hardly meet. May be repeated")
+      .value_name("NAME=VALUE,...")
+      .one_at_a_time();
   verb.option("--covering", arguments.covering,
               "With --shapes: instead of draws the configurations of this history that cover its "
               "problems best, --samples of them at most, and the defaults")

@@ -22,6 +22,7 @@ struct ExploreArguments {
   std::vector<std::string> problems;  // sparse matrices
   std::string shape_list;             // a file, or a name
   std::vector<std::string> fixed;
+  std::vector<std::string> parts;
   std::string covering;  // a history
   bool slow_too = false;
   double largest = 0;  // product of dimensions; 0: any

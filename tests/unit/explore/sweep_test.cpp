@@ -353,3 +353,30 @@ TEST_CASE("a longer list of configurations begins with the shorter one") {
   REQUIRE(other.ok());
   CHECK(*other != *more);
 }
+
+TEST_CASE("a part of the space has draws of its own") {
+  const auto package = explore::test::twelve();
+  const std::size_t parameter = *package->space().parameter_index("A");
+  const std::int64_t rare = 4;
+  const auto of_part = [&](const std::vector<Configuration>& list) {
+    return std::count_if(list.begin(), list.end(), [&](const Configuration& configuration) {
+      return configuration[parameter] == rare;
+    });
+  };
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const auto whole = configurations_to_sweep(*package, seed, 2);
+    const auto both = configurations_to_sweep(*package, seed, 2, {{{parameter, rare}}});
+    REQUIRE(whole.ok());
+    REQUIRE(both.ok());
+    CHECK(of_part(*both) >= 2);
+    CHECK(both->size() >= whole->size());
+    for (const Configuration& configuration : *whole) {
+      CHECK(std::count(both->begin(), both->end(), configuration) == 1);
+    }
+  }
+  const std::int64_t nowhere = rare + 1;
+  const auto none = configurations_to_sweep(*package, 1, 2, {{{parameter, nowhere}}});
+  REQUIRE(none.ok());
+  CHECK(*none == *configurations_to_sweep(*package, 1, 2));
+}
