@@ -118,6 +118,15 @@ KERNEL WORK_GROUP(WG, 1, 1) void skinny_along(SIGNATURE) {
   }
 }
 
+// VW elements so far apart.
+FUNCTION Vector load_apart(const GLOBAL STORED* from, const size_t apart) {
+  if (apart == 1) return LOAD_STORED(VW, from);
+  float lanes[VW];
+#pragma unroll
+  for (int lane = 0; lane < VW; ++lane) lanes[lane] = READ(from, lane * apart);
+  return VECTOR_OF(VW, lanes);
+}
+
 // Where the depth lies side by side: SHARE work items take vectors of it in turn.
 KERNEL WORK_GROUP(WG, 1, 1) void skinny_dot(SIGNATURE) {
   SIDES;
@@ -137,10 +146,7 @@ KERNEL WORK_GROUP(WG, 1, 1) void skinny_dot(SIGNATURE) {
     for (int i = 0; i < THIN; ++i) {
       const int t = min(first + i, thin_size - 1);
       const GLOBAL STORED* from = thin + begin_of(thin_panels, t, thin_step) + k * thin_depth;
-      float lanes[VW];
-#pragma unroll
-      for (int lane = 0; lane < VW; ++lane) lanes[lane] = READ(from, lane * thin_depth);
-      sums[i] = MULTIPLY_ADD(VECTOR_OF(VW, lanes), from_wide, sums[i]);
+      sums[i] = MULTIPLY_ADD(load_apart(from, thin_depth), from_wide, sums[i]);
     }
   }
 #pragma unroll
