@@ -4,6 +4,7 @@
 // whatever else the machine does meets both. Exits with 1 if a launch allocated on the heap or did
 // not do what the raw calls do; never because of a time.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -201,6 +202,16 @@ constexpr NeverSeen kNeverSeen[] = {
     {"shapes never seen, the default of three launches", false, 3},
 };
 
+// KiB of this process that are in memory; 0 where the system does not say.
+std::int64_t resident_kib() {
+  std::FILE* file = std::fopen("/proc/self/statm", "r");
+  if (file == nullptr) return 0;
+  long long pages = 0, resident = 0;
+  const int read = std::fscanf(file, "%lld %lld", &pages, &resident);
+  std::fclose(file);
+  return read == 2 ? resident * ::sysconf(_SC_PAGESIZE) / 1024 : 0;
+}
+
 // Each shape is launched once, in order: at its first launch it runs what was adopted for the first
 // one, or, where nothing was, the default. Throws if another share of the launches does.
 Measurement measure_never_seen(const NeverSeen& scenario, const Stub& stub, const Effort& effort) {
@@ -224,10 +235,14 @@ Measurement measure_never_seen(const NeverSeen& scenario, const Stub& stub, cons
   Measurement result;
   result.scenario = scenario.name;
   std::vector<Pair> measured;
+  measured.reserve(pairs);
+  std::int64_t resident_at_first = 0;
   for (std::size_t p = 0; p < pairs; ++p) {
     const std::size_t first = 1 + p * effort.block;
     measured.push_back(measure_pair(contest, effort, first, p % 2 == 0, result.allocations));
+    if (p == 0) resident_at_first = resident_kib();
   }
+  result.growth_kib = resident_kib() - resident_at_first;
   result.raw_launches = result.launches = pairs * effort.block;
   summarize(measured, result);
   const AgentStatus status = contest.agent().status();
@@ -312,6 +327,11 @@ void print_table(const std::vector<Measurement>& stub, const DeviceMeasurement& 
   } else {
     std::printf("\nNo device: %s\n", device.skipped.c_str());
   }
+  for (const Measurement& m : stub) {
+    if (!m.growth_kib) continue;
+    std::printf("\n%s: %zu launches, the process grew by %lld KiB after the first block.\n",
+                m.scenario.c_str(), m.launches, static_cast<long long>(*m.growth_kib));
+  }
 }
 
 nlohmann::json json_of(const Quartiles& q) {
@@ -330,6 +350,7 @@ nlohmann::json json_of(const Measurement& m, bool count_allocations) {
     json["first_launch_allocations"] = m.first_allocations;
     json["allocations"] = m.allocations;
   }
+  if (m.growth_kib) json["growth_kib"] = *m.growth_kib;
   return json;
 }
 
@@ -345,12 +366,21 @@ void print_json(const std::vector<Measurement>& stub, const DeviceMeasurement& d
   std::printf("%s\n", all.dump(2).c_str());
 }
 
+// Of launches that allocate nothing: pages that are touched for the first time, and chance.
+constexpr std::int64_t kMostGrowthKib = 256;
+
 // What must hold whatever the machine does. Reports on stderr.
 bool sane(const Measurement& m, bool count_allocations) {
   if (count_allocations && m.first_allocations + m.allocations != 0) {
     std::fprintf(stderr, "%s: launches allocated %llu + %llu times, expected never\n",
                  m.scenario.c_str(), static_cast<unsigned long long>(m.first_allocations),
                  static_cast<unsigned long long>(m.allocations));
+    return false;
+  }
+  if (m.growth_kib && *m.growth_kib > kMostGrowthKib) {
+    std::fprintf(stderr, "%s: the process grew by %lld KiB, expected %lld at most\n",
+                 m.scenario.c_str(), static_cast<long long>(*m.growth_kib),
+                 static_cast<long long>(kMostGrowthKib));
     return false;
   }
   if (!(m.raw_ns.median > 0) || !(m.idletune_ns.median > 0)) {

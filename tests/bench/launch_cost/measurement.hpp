@@ -37,6 +37,8 @@ struct Measurement {
   std::uint64_t steps = 0;              // of tuning that ended meanwhile
   std::uint64_t first_allocations = 0;  // by the first launch of every shape
   std::uint64_t allocations = 0;        // by all further ones
+  // KiB by which the process' resident memory grew after the first pair of blocks; where looked at.
+  std::optional<std::int64_t> growth_kib;
 };
 
 // What raw and idletune launches took at about the same time.
