@@ -14,8 +14,7 @@ using namespace space;
 // None whole, one, or more, each with or without a rest.
 std::uint64_t in_tiles(std::int64_t number, std::int64_t tile) {
   if (tile < 1 || number < 0) return static_cast<std::uint64_t>(number) + 100;
-  const bool shifts = (tile & (tile - 1)) == 0;  // as most do, in less time
-  const std::int64_t whole = shifts ? number >> __builtin_ctzll(tile) : number / tile;
+  const std::int64_t whole = quotient(number, tile);
   return static_cast<std::uint64_t>(2 * std::min<std::int64_t>(whole, 2) +
                                     (number != whole * tile ? 1 : 0));
 }

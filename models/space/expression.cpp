@@ -28,6 +28,7 @@ Evaluation value_of(std::int64_t value) { return {value, ExpressionError::none};
 Evaluation failure(ExpressionError error) { return {0, error}; }
 
 Evaluation divide(std::int64_t a, std::int64_t b) {
+  if (a >= 0 && b > 0) return value_of(quotient(a, b));  // as most are
   if (b == 0) return failure(ExpressionError::division_by_zero);
   if (b == -1) {
     std::int64_t negated = 0;
@@ -45,7 +46,10 @@ Evaluation remainder(std::int64_t a, std::int64_t b) {
 }
 
 Evaluation ceil_div(std::int64_t a, std::int64_t b) {
-  if (a >= 0 && b > 0) return value_of(a / b + (a % b != 0 ? 1 : 0));  // as most are
+  if (a >= 0 && b > 0) {
+    const std::int64_t whole = quotient(a, b);
+    return value_of(whole + (whole * b != a ? 1 : 0));
+  }
   const Evaluation quotient = divide(a, b);
   if (!quotient.ok() || b == -1) return quotient;
   const std::int64_t rest = a % b;

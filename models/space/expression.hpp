@@ -28,6 +28,11 @@ struct Evaluation {
   bool ok() const { return error == ExpressionError::none; }
 };
 
+// a / b, for a >= 0 and b > 0: shifts, where b is a power of two as most are.
+inline std::int64_t quotient(std::int64_t a, std::int64_t b) {
+  return (b & (b - 1)) == 0 ? a >> __builtin_ctzll(static_cast<std::uint64_t>(b)) : a / b;
+}
+
 // The instructions. An instruction is one 32-bit word: the operation in the low 8 bits, its operand
 // above. The numbers are stored in packages and never change.
 enum class ExpressionOp : std::uint8_t {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "models/core/random.hpp"
+
 using namespace idletune;
 
 namespace {
@@ -67,6 +69,31 @@ TEST_CASE("division truncates as in C and ceil_div rounds towards plus infinity"
   CHECK(value(ExpressionOp::round_up, 7, 4) == 8);
   CHECK(value(ExpressionOp::round_up, 8, 4) == 8);
   CHECK(value(ExpressionOp::round_up, kMax - 7, 8) == kMax - 7);
+}
+
+TEST_CASE("quotients are exact, by powers of two and others, of numbers of any size") {
+  Random random(5);
+  const auto draw = [&] {
+    const auto any = static_cast<std::int64_t>(random.next() >> (random.next() % 64));
+    const std::int64_t number = random.below(3) == 0 ? std::int64_t{1} << random.below(63) : any;
+    return random.below(4) == 0 ? static_cast<std::int64_t>(0 - static_cast<std::uint64_t>(number))
+                                : number;
+  };
+  for (int i = 0; i < 20000; ++i) {
+    const std::int64_t a = draw(), b = draw();
+    if (b == 0 || (a == kMin && b == -1)) continue;
+    CAPTURE(a);
+    CAPTURE(b);
+    const std::int64_t whole = a / b, rest = a % b;
+    const std::int64_t up = whole + (rest != 0 && (rest > 0) == (b > 0) ? 1 : 0);
+    CHECK(value(ExpressionOp::divide, a, b) == whole);
+    CHECK(value(ExpressionOp::ceil_div, a, b) == up);
+    std::int64_t rounded = 0;
+    const bool overflows = __builtin_mul_overflow(up, b, &rounded);
+    const Evaluation result = apply(ExpressionOp::round_up, a, b);
+    CHECK(result.ok() == !overflows);
+    if (result.ok()) CHECK(result.value == rounded);
+  }
 }
 
 TEST_CASE("what has no exact value is an error, not a wrapped number") {
