@@ -75,25 +75,28 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
   Sizes sizes;
   Status status = package.plan(shape, kNoParameters, plan);
   if (status.ok()) status = package.sizes(shape, kNoParameters, sizes);
-  if (status.ok()) status = check_given(sizes, arguments);
+  if (status.ok()) status = check_given(sizes, arguments, options.buffer_bytes);
   bool lent = plan.setup().empty();
   std::size_t shared = 0;
   for (std::size_t i = 0; i < derived_count_ && status.ok(); ++i) {
     const std::size_t index = derived_[i];
-    if (is_own_memory(package.argument(index).kind)) {
+    const ArgumentSpec& spec = package.argument(index);
+    if (is_own_memory(spec.kind)) {
       // One step alone hands nothing on, and what a setup prepares is not shared.
+      arguments[index] = Argument();
       if (plan.all().size() == 1 || !plan.setup().empty()) continue;
       const auto bytes = static_cast<std::uint64_t>(sizes[index]);
       if (!shared_scratch_.lend(shared++, bytes, arguments[index])) lent = false;
-    } else if (!trial::derived_from(package.argument(index), sizes[index], arguments[index])) {
+    } else if (!trial::derived_from(spec, sizes[index], arguments[index])) {
       status = package.derived_value(index, shape, kNoParameters).status();
     }
   }
   if (!status.ok()) return status;
   if (!lent) return Status(StatusCode::busy, std::string());
-  if (plan.first().spec.takes_all(argument_count_) && plan.all().size() == 1) {
-    return programs.front()->enqueue(lane, plan.first().range, {arguments, argument_count_},
-                                     options, nullptr);
+  const PlannedStep& only = plan.first();
+  if (only.spec.in_order && plan.all().size() == 1) {
+    return programs[only.index]->enqueue(lane, only.range, {arguments, only.spec.arguments.size()},
+                                         options, nullptr);
   }
   if (shared == 0)
     return enqueue_steps(lane, programs, plan.steps(), arguments, options, nullptr, begun);

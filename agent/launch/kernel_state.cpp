@@ -18,6 +18,14 @@ bool stands_for(ScalarType given, ScalarType expected) {
                                                      static_cast<unsigned>(expected)) == 1);
 }
 
+// Of what a launch passes. Not made ready before it is there.
+struct ArgumentRoom {
+  ArgumentRoom() {}  // NOLINT: as said
+  union {
+    Argument arguments[kMaxArguments];
+  };
+};
+
 }  // namespace
 
 bool LaunchLog::read(std::uint64_t& position, Entry& entry, bool& lost) const {
@@ -101,7 +109,8 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
     }
     if (made.ok()) slot = *made;
   }
-  Argument all[kMaxArguments];
+  ArgumentRoom room;
+  Argument* const all = room.arguments;
   if (Status status = take_arguments(arguments, all); !status.ok()) return status;
   if (slot == nullptr) return launch_unslotted(guard.lane(), options, shape, all);
 
@@ -166,9 +175,10 @@ Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
                                     std::uint32_t version, const Argument* arguments,
                                     LaunchOptions options, Profiles* profiles, bool& begun) const {
   if (variant.simple) {
-    return variant.programs->front()->enqueue(lane, variant.plan.first().range,
-                                              {arguments, argument_count_}, options,
-                                              profiles != nullptr ? profiles->data() : nullptr);
+    const PlannedStep& step = variant.plan.first();
+    return (*variant.programs)[step.index]->enqueue(
+        lane, step.range, {arguments, step.spec.arguments.size()}, options,
+        profiles != nullptr ? profiles->data() : nullptr);
   }
   const Span<const PlannedStep> steps = variant.plan.steps();
   if (variant.scratch == nullptr) {
@@ -277,11 +287,13 @@ Status KernelState::complete_arguments(const Shape& shape, const Variant& varian
   return check_buffers(shape, variant, arguments);
 }
 
-Status KernelState::check_given(const Sizes& sizes, const Argument* arguments) const {
+Status KernelState::check_given(const Sizes& sizes, const Argument* arguments,
+                                const std::uint64_t* known) const {
   for (std::size_t i = 0; i < given_count_; ++i) {
     const std::size_t index = given_[i].index;
     if (!given_[i].is_buffer) continue;
     const auto bytes = static_cast<std::uint64_t>(sizes[index]);
+    if (known != nullptr && known[i] >= bytes) continue;
     const Status fit = device_.check_buffer(arguments[index], bytes);
     if (!fit.ok()) return refused(index, {fit.message()});
   }
@@ -292,7 +304,7 @@ Status KernelState::check_buffers(const Shape& shape, const Variant& variant,
                                   const Argument* arguments) const {
   Sizes sizes;
   Status status = package_->sizes(shape, variant.configuration, sizes);
-  if (status.ok()) status = check_given(sizes, arguments);
+  if (status.ok()) status = check_given(sizes, arguments, nullptr);
   if (status.ok()) variant.buffers_fit.store(true, std::memory_order_relaxed);
   return status;
 }
@@ -303,7 +315,7 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
     return status;
   }
   const LaunchPlan& plan = variant.plan;
-  variant.simple = plan.all().size() == 1 && plan.first().spec.takes_all(argument_count_);
+  variant.simple = plan.all().size() == 1 && plan.first().spec.in_order;
   variant.configuration = configuration;
   for (std::size_t i = 0; i < derived_count_; ++i) {
     const std::size_t index = derived_[i];

@@ -146,7 +146,9 @@ class KernelState {
   // The rest, which the variant has; and the size of the buffers, once per variant.
   Status complete_arguments(const Shape& shape, const Variant& variant, Argument* arguments) const;
   using Sizes = std::array<std::int64_t, kMaxArguments>;  // KernelPackage::sizes
-  Status check_given(const Sizes& sizes, const Argument* arguments) const;
+  // `known`: LaunchOptions::buffer_bytes.
+  Status check_given(const Sizes& sizes, const Argument* arguments,
+                     const std::uint64_t* known) const;
   Status check_buffers(const Shape& shape, const Variant& variant, const Argument* arguments) const;
   struct GivenArgument;
   Status wrong_argument(GivenArgument rule, const Argument& given) const;
@@ -170,7 +172,7 @@ class KernelState {
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
   void post_ticket(ShapeSlot& slot, const Variant& variant, const Profiles& profiles) const;
 
-  // What launches must know of an argument that the application passes, compact for the hot path.
+  // What launches must know of an argument, compact for the hot path.
   struct GivenArgument {
     std::uint8_t index = 0;  // among all arguments
     bool is_buffer = false;

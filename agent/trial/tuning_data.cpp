@@ -1,5 +1,7 @@
 #include "agent/trial/tuning_data.hpp"
 
+#include <new>
+
 #include "models/core/random.hpp"
 #include "models/core/scalar.hpp"
 
@@ -83,7 +85,7 @@ bool derived_from(const ArgumentSpec& spec, std::int64_t value, Argument& out) {
     return value >= 1;
   }
   if (spec.type == ScalarType::i32 && static_cast<std::int32_t>(value) == value) {  // as most are
-    out = Argument(static_cast<std::int32_t>(value));
+    new (&out) Argument(static_cast<std::int32_t>(value));  // a copy would wait for its parts
     return true;
   }
   std::uint8_t bytes[8];

@@ -28,6 +28,22 @@ bool is_always(const Expression& expression, bool holds) {
   return !expression.code().empty() && value.ok() && (value.value != 0) == holds;
 }
 
+// What sizes() says, where that needs no second look.
+bool size_of(const PackageContents& package, std::size_t argument, const Shape& shape,
+             const Configuration& configuration, std::int64_t& out) {
+  const ArgumentSpec& spec = package.arguments[argument];
+  out = 0;
+  if (spec.kind == ArgumentKind::scalar) return true;
+  Evaluation value =
+      package.argument_sizes[argument].evaluate(shape.values(), configuration.values());
+  const bool memory = is_memory(spec.kind);
+  if (value.value == 0 && is_own_memory(spec.kind)) value.value = 1;
+  if (!value.ok() || (memory && (value.value < 1 || value.value >> 59 != 0))) return false;
+  out =
+      memory ? value.value * static_cast<std::int64_t>(scalar_size_bytes(spec.type)) : value.value;
+  return true;
+}
+
 void put_in(const Known& known, PackageContents& package) {
   package.space = Space();
   known.put_in(package.class_terms);
@@ -37,6 +53,12 @@ void put_in(const Known& known, PackageContents& package) {
   for (std::size_t i = 0; i < package.shape_constraints.size() && i < 32; ++i) {
     if (is_always(package.shape_constraints[i], true)) package.open_constraints &= ~(1u << i);
   }
+  const Shape none;
+  const Configuration nothing;
+  for (std::size_t i = 0; i < package.arguments.size(); ++i) {
+    if (size_of(package, i, none, nothing, package.known_sizes[i]))
+      package.open_sizes &= ~(1u << i);
+  }
   package.sized_by = 0;
   for (std::size_t i = 0; i < package.steps.size(); ++i) {
     StepContents& step = package.steps[i];
@@ -45,11 +67,23 @@ void put_in(const Known& known, PackageContents& package) {
     known.put_in(step.launch.local_memory_bytes);
     known.put_in(step.condition);
     if (is_always(step.condition, false)) package.open_steps &= ~(1u << i);
+    if (is_always(step.condition, true)) package.open_conditions &= ~(1u << i);
+    step.is_known = plan_locally(package, step, none, nothing, step.known).ok();
     for (const Expression& size : step.launch.global) package.sized_by |= size.dimension_mask();
   }
 }
 
 }  // namespace
+
+// Here, since every place that has a plan would repeat them.
+LaunchPlan::LaunchPlan() {}  // NOLINT: steps_ is not made ready
+LaunchPlan::LaunchPlan(const LaunchPlan& other) { *this = other; }
+LaunchPlan& LaunchPlan::operator=(const LaunchPlan& other) {
+  count_ = other.count_;
+  setup_count_ = other.setup_count_;
+  for (std::size_t i = 0; i < count_ + setup_count_; ++i) steps_[i] = other.steps_[i];
+  return *this;
+}
 
 std::shared_ptr<const KernelPackage> KernelPackage::where(const Configuration& configuration,
                                                           const Shape* like) const {
@@ -86,19 +120,13 @@ const PackageContents& KernelPackage::contents_for(const Shape& shape) const {
 Status KernelPackage::sizes(const Shape& shape, const Configuration& configuration,
                             std::array<std::int64_t, kMaxArguments>& out) const {
   const PackageContents& package = contents_for(shape);
+  out = package.known_sizes;
   for (std::size_t i = 0; i < package.arguments.size(); ++i) {
-    const ArgumentSpec& spec = package.arguments[i];
-    out[i] = 0;
-    if (spec.kind == ArgumentKind::scalar) continue;
-    Evaluation value = package.argument_sizes[i].evaluate(shape.values(), configuration.values());
-    const bool memory = is_memory(spec.kind);
-    if (value.value == 0 && is_own_memory(spec.kind)) value.value = 1;
-    if (value.ok() && (!memory || (value.value >= 1 && value.value >> 59 == 0))) {
-      out[i] = memory ? value.value * static_cast<std::int64_t>(scalar_size_bytes(spec.type))
-                      : value.value;
-      continue;
+    if ((package.open_sizes >> i & 1) == 0) continue;
+    if (size_of(package, i, shape, configuration, out[i])) continue;
+    if (!is_memory(package.arguments[i].kind)) {
+      return derived_value(i, shape, configuration).status();
     }
-    if (!memory) return derived_value(i, shape, configuration).status();
     const Result<std::uint64_t> bytes = buffer_bytes(i, shape, configuration);
     if (!bytes.ok()) return bytes.status();
     out[i] = static_cast<std::int64_t>(*bytes);

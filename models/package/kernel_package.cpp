@@ -145,44 +145,27 @@ Status evaluate_size(const PackageContents& package, const char* what, std::size
   return Status();
 }
 
-Status plan_axis(const PackageContents& package, const LaunchGeometry& launch, std::size_t axis,
-                 const Shape& shape, const Configuration& configuration, Range& range) {
-  Status status = evaluate_size(package, "global size", axis, launch.global[axis], shape,
-                                configuration, range.global[axis]);
-  if (!status.ok()) return status;
-  status = evaluate_size(package, "local size", axis, launch.local[axis], shape, configuration,
-                         range.local[axis]);
-  if (!status.ok() || range.global[axis] % range.local[axis] == 0) return status;
-  return failed(package, StatusCode::unsupported,
-                {"global size ", kAxisNames[axis], " '", launch.global[axis].text(), "' is ",
-                 range.global[axis], ", not a multiple of the local size ", range.local[axis]});
+// Local sizes are powers of two, as a rule.
+bool divides(std::size_t local, std::size_t global) {
+  return (local & (local - 1)) == 0 ? (global & (local - 1)) == 0 : global % local == 0;
 }
 
 Status plan_step(const PackageContents& package, const StepContents& step, const Shape& shape,
                  const Configuration& configuration, PlannedStep& plan) {
-  const LaunchGeometry& launch = step.launch;
-  plan.spec = step.spec();
-  plan.range.dimensions = static_cast<std::uint32_t>(launch.global.size());
-  for (std::size_t axis = 0; axis < launch.global.size(); ++axis) {
-    Status status = plan_axis(package, launch, axis, shape, configuration, plan.range);
+  if (!step.is_known) {
+    Status status = space::plan_locally(package, step, shape, configuration, plan);
     if (!status.ok()) return status;
   }
-  const Evaluation memory =
-      launch.local_memory_bytes.evaluate(shape.values(), configuration.values());
-  if (!memory.ok()) {
-    return no_value(package, {"local memory"}, launch.local_memory_bytes, memory.error);
-  }
-  if (memory.value < 0) {
+  Range& range = plan.range;
+  for (std::size_t axis = 0; axis < range.dimensions; ++axis) {
+    const Expression& size = step.launch.global[axis];
+    Status status =
+        evaluate_size(package, "global size", axis, size, shape, configuration, range.global[axis]);
+    if (!status.ok()) return status;
+    if (divides(range.local[axis], range.global[axis])) continue;
     return failed(package, StatusCode::unsupported,
-                  {"local memory '", launch.local_memory_bytes.text(), "' is negative"});
-  }
-  plan.local_memory_bytes = static_cast<std::uint64_t>(memory.value);
-  for (const std::uint8_t i : step.arguments) {
-    if (package.arguments[i].kind != ArgumentKind::local) continue;
-    const Result<std::int64_t> bytes = argument_size(package, i, shape, configuration);
-    if (!bytes.ok()) return bytes.status();
-    // Sizes below 1 are refused where the argument is made.
-    plan.local_memory_bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(*bytes, 0));
+                  {"global size ", kAxisNames[axis], " '", size.text(), "' is ", range.global[axis],
+                   ", not a multiple of the local size ", range.local[axis]});
   }
   return {};
 }
@@ -205,7 +188,7 @@ Status plan_steps(const PackageContents& package, const std::vector<StepContents
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if ((package.open_steps >> i & 1) == 0) continue;
     const Expression& condition = steps[i].condition;
-    if (!condition.code().empty()) {
+    if ((package.open_conditions >> i & 1) != 0 && !condition.code().empty()) {
       const Evaluation holds = condition.evaluate(shape.values(), configuration.values());
       if (!holds.ok()) return no_value(package, {"condition"}, condition, holds.error);
       if (holds.value == 0) continue;
@@ -218,7 +201,7 @@ Status plan_steps(const PackageContents& package, const std::vector<StepContents
       return failed(package, StatusCode::unsupported,
                     {"more than ", LaunchPlan::kMaxSteps, " steps would run"});
     }
-    PlannedStep& planned = plan.add(steps[i].of_setup);
+    PlannedStep& planned = plan.add(steps[i].of_setup) = steps[i].known;
     planned.index = static_cast<std::uint8_t>(i);
     Status status = plan_step(package, steps[i], shape, configuration, planned);
     if (!status.ok()) return status;
@@ -267,14 +250,35 @@ std::string options_for(const PackageContents& package, const Configuration& con
 
 }  // namespace
 
-// Here, since every place that has a plan would repeat them.
-LaunchPlan::LaunchPlan() {}  // NOLINT: steps_ is not made ready
-LaunchPlan::LaunchPlan(const LaunchPlan& other) { *this = other; }
-LaunchPlan& LaunchPlan::operator=(const LaunchPlan& other) {
-  count_ = other.count_;
-  setup_count_ = other.setup_count_;
-  for (std::size_t i = 0; i < count_ + setup_count_; ++i) steps_[i] = other.steps_[i];
-  return *this;
+Status space::plan_locally(const PackageContents& package, const StepContents& step,
+                           const Shape& shape, const Configuration& configuration,
+                           PlannedStep& plan) {
+  const LaunchGeometry& launch = step.launch;
+  plan.spec = step.spec();
+  plan.range.dimensions = static_cast<std::uint32_t>(launch.local.size());
+  for (std::size_t axis = 0; axis < launch.local.size(); ++axis) {
+    Status status = evaluate_size(package, "local size", axis, launch.local[axis], shape,
+                                  configuration, plan.range.local[axis]);
+    if (!status.ok()) return status;
+  }
+  const Evaluation memory =
+      launch.local_memory_bytes.evaluate(shape.values(), configuration.values());
+  if (!memory.ok()) {
+    return no_value(package, {"local memory"}, launch.local_memory_bytes, memory.error);
+  }
+  if (memory.value < 0) {
+    return failed(package, StatusCode::unsupported,
+                  {"local memory '", launch.local_memory_bytes.text(), "' is negative"});
+  }
+  plan.local_memory_bytes = static_cast<std::uint64_t>(memory.value);
+  for (const std::uint8_t i : step.arguments) {
+    if (package.arguments[i].kind != ArgumentKind::local) continue;
+    const Result<std::int64_t> bytes = argument_size(package, i, shape, configuration);
+    if (!bytes.ok()) return bytes.status();
+    // Sizes below 1 are refused where the argument is made.
+    plan.local_memory_bytes += static_cast<std::uint64_t>(std::max<std::int64_t>(*bytes, 0));
+  }
+  return {};
 }
 
 Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std::uint8_t> bytes,

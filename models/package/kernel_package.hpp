@@ -78,12 +78,8 @@ struct ArgumentSpec {
 struct StepSpec {
   std::string_view entry;
   Span<const std::uint8_t> arguments;
-  // Whether those are all of the package's `count` arguments, in order.
-  bool takes_all(std::size_t count) const {
-    bool all = arguments.size() == count;
-    for (std::size_t i = 0; all && i < count; ++i) all = arguments[i] == i;
-    return all;
-  }
+  // Whether those are the package's first ones, in order.
+  bool in_order = false;
 };
 
 struct PlannedStep {
@@ -111,7 +107,7 @@ class LaunchPlan {
   PlannedStep& add(bool of_setup) {
     PlannedStep& step = steps_[count_ + setup_count_];
     ++(of_setup ? setup_count_ : count_);
-    return step = PlannedStep();
+    return step;
   }
 
  private:

@@ -1,6 +1,7 @@
 // What an open kernel package holds besides its bytes.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -24,6 +25,13 @@ struct LaunchGeometry {
   Expression local_memory_bytes;
 };
 
+// Whether a step takes the package's first arguments, in order.
+inline bool are_in_order(const std::vector<std::uint8_t>& arguments) {
+  bool in_order = true;
+  for (std::size_t i = 0; i < arguments.size(); ++i) in_order = in_order && arguments[i] == i;
+  return in_order;
+}
+
 // Views point into the package's bytes.
 struct StepContents {
   std::string_view entry;
@@ -31,7 +39,11 @@ struct StepContents {
   LaunchGeometry launch;
   Expression condition;  // of a step that runs always: no code
   bool of_setup = false;
-  StepSpec spec() const { return {entry, {arguments.data(), arguments.size()}}; }
+  bool in_order = false;  // StepSpec; set by the reader
+  // What is the same for all shapes; and whether that is all but the global sizes.
+  PlannedStep known;
+  bool is_known = false;
+  StepSpec spec() const { return {entry, {arguments.data(), arguments.size()}, in_order}; }
 };
 
 struct FeatureContents {
@@ -78,8 +90,8 @@ struct PackageContents {
   std::vector<std::string_view> dimensions;
   std::uint8_t zero_dimensions = 0;  // bit i: dimension i may be 0
   std::uint32_t sized_by = ~0u;      // bit i: a global size reads dimension i
-  // Bit i: it is not known to hold (to run never); those beyond 32 have none.
-  std::uint32_t open_constraints = ~0u, open_steps = ~0u;
+  // Bit i: it is not known to hold (to run never, to run always); those beyond 32 have none.
+  std::uint32_t open_constraints = ~0u, open_steps = ~0u, open_conditions = ~0u;
   std::vector<FeatureContents> features;  // given ones first
   std::size_t given_features = 0;
   std::vector<Expression> shape_constraints;
@@ -87,6 +99,9 @@ struct PackageContents {
   std::vector<ArgumentSpec> arguments;
   std::vector<Expression> argument_sizes;  // elements of a buffer, value of a dimension
   std::vector<Expression> index_bounds;    // of an argument that is no index: no code
+  // Bit i: what sizes() says of argument i is not the same for all shapes, and not in known_sizes.
+  std::uint32_t open_sizes = ~0u;
+  std::array<std::int64_t, kMaxArguments> known_sizes{};
 
   std::vector<StepContents> steps;  // those of the setup behind the others
   // Empty: the variant itself.
@@ -111,6 +126,10 @@ inline constexpr std::int64_t kUsualDimension = 8192;
 // One part for each class term; or few, where parameters have been put into the terms.
 void make_class_parts(PackageContents& package);
 void reduce_class_parts(PackageContents& package);
+
+// All of a step's plan but the global sizes. Errors: KernelPackage::plan.
+Status plan_locally(const PackageContents& package, const StepContents& step, const Shape& shape,
+                    const Configuration& configuration, PlannedStep& plan);
 
 // Fills both digests from all the rest: KernelPackage::digest() says what of.
 void add_digests(PackageContents& contents);

@@ -352,6 +352,7 @@ class Reader {
     read.entry = text_of(step.entry());
     if (!is_identifier(read.entry)) return corrupt({"an entry point is not an identifier"});
     Status status = read_step_arguments(step.arguments(), read.arguments);
+    read.in_order = are_in_order(read.arguments);
     if (status.ok()) status = read_expressions(step.global(), 3, "global sizes", launch.global);
     if (status.ok()) status = read_expressions(step.local(), 3, "local sizes", launch.local);
     if (status.ok()) status = read_expression(step.local_memory_bytes(), launch.local_memory_bytes);

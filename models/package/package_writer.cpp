@@ -170,9 +170,10 @@ class Writer {
     const auto local = expressions(step.launch.local);
     const auto memory = expression(step.launch.local_memory_bytes);
     // Absent: all in order.
-    const auto arguments = step.spec().takes_all(c_.arguments.size())
-                               ? Offset<flatbuffers::Vector<std::uint8_t>>()
-                               : builder_.CreateVector(step.arguments);
+    const auto arguments =
+        are_in_order(step.arguments) && step.arguments.size() == c_.arguments.size()
+            ? Offset<flatbuffers::Vector<std::uint8_t>>()
+            : builder_.CreateVector(step.arguments);
     const auto condition = expression(step.condition);
     return fb::CreateStep(builder_, stored_entry, global, local, memory, arguments, condition);
   }

@@ -44,7 +44,10 @@ T kernel_value(const Session& session, cl_kernel kernel, cl_kernel_work_group_in
 
 // Of scalars; bytes behind a short one are 0.
 bool is_same(const Argument& a, const Argument& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), 8) == 0;
+  std::uint64_t x = 0, y = 0;
+  std::memcpy(&x, a.data(), sizeof x);
+  std::memcpy(&y, b.data(), sizeof y);
+  return x == y && a.size() == b.size();
 }
 
 const cl_event* wait_events(const LaunchOptions& options) {

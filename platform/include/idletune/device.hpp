@@ -137,6 +137,9 @@ struct LaunchOptions {
   std::uint32_t wait_count = 0;
   void* event = nullptr;  // cl_event* or CUevent*: receives an event the caller releases;
                           // may be null
+  // What the caller has just seen that buffers hold at least, in bytes, one number per argument of
+  // the launch: where that is enough, the driver is not asked again. Null: it is asked.
+  const std::uint64_t* buffer_bytes = nullptr;
 };
 
 // Device memory; freed by the destructor. Not copyable.

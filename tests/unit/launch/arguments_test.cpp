@@ -153,6 +153,25 @@ TEST_CASE("sizes of buffers are asked for once per shape and configuration") {
   CHECK(camera.device.needed.size() == 4);
 }
 
+TEST_CASE("what the caller has just seen of buffers is not asked again, what it has not is") {
+  Camera camera(1 << 20, 1);
+  void* b = camera.buffer;
+  REQUIRE(camera.launch({10}, {b, b, 1.0f, 1}).ok());
+  const Argument arguments[] = {b, b, 1.0f, 1};
+  const auto asked = [&](std::uint64_t x, std::uint64_t y) {
+    const std::uint64_t seen[] = {x, y, 0, 0};
+    LaunchOptions options;
+    options.buffer_bytes = seen;
+    camera.device.needed.clear();
+    REQUIRE(camera.kernel->launch(options, {100}, arguments).ok());
+    return camera.device.needed;
+  };
+  CHECK(asked(100, 224).empty());
+  CHECK(asked(99, 224) == std::vector<std::uint64_t>{100});
+  CHECK(asked(100, 223) == std::vector<std::uint64_t>{224});
+  CHECK(asked(0, 0) == std::vector<std::uint64_t>{100, 224});
+}
+
 TEST_CASE("a buffer that is too small is refused, also where no slot is left") {
   Camera camera(150, 1);
   void* b = camera.buffer;
