@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -38,9 +39,9 @@ bool elements_needed(const Operand& operand, std::int64_t count, std::int64_t& e
 
 // Whether y lies in the memory of x; then its first element is `apart` behind that of x.
 bool Gemm::State::same_memory(const Operand& x, const Operand& y, std::int64_t& apart) const {
-  std::int64_t handles[2] = {0, 0};
-  std::memcpy(&handles[0], x.buffer.data(), x.buffer.size());
-  std::memcpy(&handles[1], y.buffer.data(), y.buffer.size());
+  std::int64_t handles[2] = {0, 0};  // behind short ones are zeros
+  std::memcpy(&handles[0], x.buffer.data(), sizeof handles[0]);
+  std::memcpy(&handles[1], y.buffer.data(), sizeof handles[1]);
   apart = 0;
   if (handles[0] == handles[1]) return true;
   if (addresses) apart = (handles[1] - handles[0]) / element_bytes;
@@ -76,27 +77,28 @@ Status Gemm::State::check_overlap(const PlacedProduct& placed, std::size_t opera
   return {};
 }
 
-// `count` matrices are within their buffer.
-Status Gemm::State::check_operand(const Operand& operand, GemmArgument argument,
-                                  std::int64_t count) const {
-  const char* const name = name_of(argument);
+// `count` matrices are within their buffer, which has `bytes`.
+Status Gemm::State::check_operand(const Operand& operand, GemmArgument argument, std::int64_t count,
+                                  std::uint64_t& bytes) const {
   if (operand.stride < 0) {
-    return wrong(argument,
-                 {"the stride of ", name, " is ", operand.stride, ", expected at least 0"});
+    return wrong(argument, {"the stride of ", name_of(argument), " is ", operand.stride,
+                            ", expected at least 0"});
   }
   std::int64_t elements = 0;
   if (!elements_needed(operand, count, elements)) {
-    return wrong(argument, {name, " would reach beyond 2^60 elements"});
+    return wrong(argument, {name_of(argument), " would reach beyond 2^60 elements"});
   }
-  const Status status =
-      device.check_buffer(operand.buffer, static_cast<std::uint64_t>(elements) * element_bytes);
-  return status.ok() ? status : wrong(argument, {name, ": ", status.message()});
+  bytes = static_cast<std::uint64_t>(elements) * element_bytes;
+  Status status = device.check_buffer(operand.buffer, bytes);
+  if (status.ok()) return status;
+  return wrong(argument, {name_of(argument), ": ", status.message()});
 }
 
 // With alpha 0 only C is the caller's.
-Status Gemm::State::check(const PlacedProduct& placed) const {
+Status Gemm::State::check(PlacedProduct& placed) const {
   for (std::size_t i = placed.alpha == 0 ? 2 : 0; i < 3; ++i) {
-    Status status = check_operand(placed.operands[i], placed.names[i], placed.count);
+    Operand& operand = placed.operands[i];
+    Status status = check_operand(operand, placed.names[i], placed.count, operand.seen_bytes);
     if (!status.ok()) return status;
   }
   const Operand& c = placed.operands[2];
@@ -129,8 +131,15 @@ Status Gemm::State::launch(const PlacedProduct& placed, std::int64_t links, cons
                                 placed.alpha,   placed.beta, a.stored.begin, b.stored.begin,
                                 c.stored.begin, pads[0],     pads[1],        pads[2],
                                 steps[0],       steps[1],    steps[2]};
+  // Where a table is needed it is another one than no_table, of which nothing was seen. Nothing is
+  // asked of scalars.
+  std::uint64_t seen[std::size(arguments)];
+  for (std::size_t i = 0; i < 3; ++i) seen[i] = placed.operands[i].seen_bytes;
+  seen[3] = links == kScattered ? 0 : sizeof(std::int64_t);
+  LaunchOptions seen_there = options;
+  seen_there.buffer_bytes = seen;
   return kernel.launch(
-      options,
+      seen_there,
       {placed.m, placed.n, placed.k, placed.count, a.turned ? 1 : 0, b.turned ? 1 : 0, links},
       arguments);
 }
@@ -156,11 +165,11 @@ Status Gemm::State::enqueue_part(const PlacedProduct& placed, const LaunchOption
     if (placed.operands[0].stride == 0) links |= kSharedA;
     if (placed.operands[1].stride == 0) links |= kSharedB;
   }
-  return launch(placed, links, no_table->argument(), options);
+  return launch(placed, links, no_table_argument, options);
 }
 
 // What has been checked, in as many launches as it takes.
-Status Gemm::State::enqueue(PlacedProduct placed, const LaunchOptions& options) {
+Status Gemm::State::enqueue(PlacedProduct& placed, const LaunchOptions& options) {
   const std::int64_t at_once = holds_dense(placed) ? kMaxProducts : 1;
   const bool several = placed.count > at_once;
   LaunchOptions without_event = options;
@@ -190,13 +199,14 @@ Status Gemm::multiply(const Product& product, const LaunchOptions& options) {
 
 Status Gemm::multiply_strided(const Product& product, const Strides& strides,
                               const LaunchOptions& options) {
-  Result<PlacedProduct> placed = gemm::place(product, strides.count);
-  if (!placed.ok()) return placed.status();
+  PlacedProduct placed;
+  Status status = gemm::place(product, strides.count, placed);
+  if (!status.ok()) return status;
   const bool swapped = product.layout == MatrixLayout::column_major;
-  placed->operands[swapped ? 1 : 0].stride = strides.a;
-  placed->operands[swapped ? 0 : 1].stride = strides.b;
-  placed->operands[2].stride = strides.c;
-  return state_->check_and_enqueue(*placed, options);
+  placed.operands[swapped ? 1 : 0].stride = strides.a;
+  placed.operands[swapped ? 0 : 1].stride = strides.b;
+  placed.operands[2].stride = strides.c;
+  return state_->check_and_enqueue(placed, options);
 }
 
 // --- opening, and what is known of a product -----------------------------------------------------
@@ -209,14 +219,15 @@ Result<Shape> shape_of(const Product& product, std::int64_t count) {
   for (MatrixPlace* place : {&anywhere.a, &anywhere.b, &anywhere.c}) {
     *place = {{}, 0, gemm::kMaxSize};
   }
-  const Result<PlacedProduct> placed = gemm::place(anywhere, count);
-  if (!placed.ok()) return placed.status();
-  return Shape{placed->m,
-               placed->n,
-               std::max<std::int64_t>(placed->k, 1),
-               std::min(placed->count, kMaxProducts),
-               placed->operands[0].turned ? 1 : 0,
-               placed->operands[1].turned ? 1 : 0,
+  PlacedProduct placed;
+  Status status = gemm::place(anywhere, count, placed);
+  if (!status.ok()) return status;
+  return Shape{placed.m,
+               placed.n,
+               std::max<std::int64_t>(placed.k, 1),
+               std::min(placed.count, kMaxProducts),
+               placed.operands[0].turned ? 1 : 0,
+               placed.operands[1].turned ? 1 : 0,
                0};
 }
 
@@ -242,6 +253,7 @@ Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<Applicatio
                                                  : device.allocate(sizeof(std::int64_t));
   if (!no_table.ok()) return no_table.status();
   state->no_table = std::move(*no_table);
+  state->no_table_argument = state->no_table->argument();
   state->queue = std::move(queue);
   state->addresses = device.info().backend == "cuda";
   return Gemm(std::move(state));

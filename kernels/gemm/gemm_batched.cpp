@@ -166,12 +166,13 @@ Status Gemm::multiply_batched(const Product& product, const Offsets& offsets,
                  {"there are ", offsets.a.size(), " offsets of a, ", offsets.b.size(), " of b and ",
                   count, " of c, expected as many of each"});
   }
-  Result<PlacedProduct> placed = gemm::place(product, static_cast<std::int64_t>(count));
-  if (!placed.ok()) return placed.status();
-  if (placed->m == 0 || placed->n == 0 || count == 0) return {};
-  if (placed->k == 0 || placed->alpha == 0) gemm::leave_out_products(*placed);
-  Status status = state_->check_offsets(*placed, offsets);
-  return status.ok() ? state_->enqueue_scattered(*placed, offsets, options) : status;
+  PlacedProduct placed;
+  Status status = gemm::place(product, static_cast<std::int64_t>(count), placed);
+  if (!status.ok()) return status;
+  if (placed.m == 0 || placed.n == 0 || count == 0) return {};
+  if (placed.k == 0 || placed.alpha == 0) gemm::leave_out_products(placed);
+  status = state_->check_offsets(placed, offsets);
+  return status.ok() ? state_->enqueue_scattered(placed, offsets, options) : status;
 }
 
 }  // namespace idletune

@@ -39,16 +39,17 @@ struct Gemm::State {
   State(TunedKernel loaded, Device& on, MatrixStorage as)
       : kernel(loaded), device(on), element_bytes(as == MatrixStorage::half ? 2 : 4) {}
 
-  Status check(const gemm::PlacedProduct& placed) const;
-  Status check_operand(const gemm::Operand& operand, GemmArgument argument,
-                       std::int64_t count) const;
+  // Fills in what was seen of the buffers.
+  Status check(gemm::PlacedProduct& placed) const;
+  Status check_operand(const gemm::Operand& operand, GemmArgument argument, std::int64_t count,
+                       std::uint64_t& bytes) const;
   Status check_overlap(const gemm::PlacedProduct& placed, std::size_t operand) const;
   bool same_memory(const gemm::Operand& x, const gemm::Operand& y, std::int64_t& apart) const;
   bool holds_dense(const gemm::PlacedProduct& placed) const;
   Status launch(const gemm::PlacedProduct& placed, std::int64_t links, const Argument& table,
                 const LaunchOptions& options);
   Status check_and_enqueue(gemm::PlacedProduct& placed, const LaunchOptions& options);
-  Status enqueue(gemm::PlacedProduct placed, const LaunchOptions& options);
+  Status enqueue(gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status enqueue_part(const gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status check_offsets(const gemm::PlacedProduct& placed, const Offsets& offsets);
   Status enqueue_scattered(gemm::PlacedProduct placed, const Offsets& offsets,
@@ -67,6 +68,7 @@ struct Gemm::State {
   std::uint32_t element_bytes;
   std::unique_ptr<ApplicationQueue> queue;  // may be null
   std::unique_ptr<Buffer> no_table;
+  Argument no_table_argument;        // that one, so that calls need not ask for it
   std::unique_ptr<Buffer> identity;  // a panel's width squared; made when something is packed
   bool addresses = false;            // handles are addresses of device memory
   std::mutex tables_mutex;

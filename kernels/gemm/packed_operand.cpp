@@ -110,9 +110,10 @@ Status Gemm::pack_again(PackedOperand& packed, const Product& product,
   Status status = gemm::check_place(operand, packed.is_a_ ? GemmArgument::lda : GemmArgument::ldb,
                                     panels.a, needed);
   if (status.ok()) {
+    std::uint64_t bytes = 0;
     status = state_->check_operand(
-        {panels.a.buffer, {panels.a.offset, lines, needed, panels.a.leading}, false, 0}, operand,
-        1);
+        {panels.a.buffer, {panels.a.offset, lines, needed, panels.a.leading}, false, 0, 0}, operand,
+        1, bytes);
   }
   if (!status.ok()) return status;
   const std::int64_t stride = panels.transpose_a ? kPanel * panels.a.leading : kPanel;
@@ -148,20 +149,21 @@ Status Gemm::multiply_packed(const Product& product, const PackedOperand& packed
   own_place.buffer = packed.buffer_->argument();
   own_place.offset = 0;
   own_place.leading = kMaxSize;
-  Result<gemm::PlacedProduct> placed = gemm::place(placeable, strides.count);
-  if (!placed.ok()) return placed.status();
+  gemm::PlacedProduct placed;
+  Status status = gemm::place(placeable, strides.count, placed);
+  if (!status.ok()) return status;
   const bool swapped = product.layout == MatrixLayout::column_major;
-  placed->operands[swapped ? 1 : 0].stride = strides.a;
-  placed->operands[swapped ? 0 : 1].stride = strides.b;
-  placed->operands[2].stride = strides.c;
+  placed.operands[swapped ? 1 : 0].stride = strides.a;
+  placed.operands[swapped ? 0 : 1].stride = strides.b;
+  placed.operands[2].stride = strides.c;
   const std::size_t own = packed.is_a_ == swapped ? 1 : 0;
   const std::int64_t elements = whole_panels(packed.outer_) * whole_panels(packed.depth_);
-  gemm::Operand& in_panels = placed->operands[own];
+  gemm::Operand& in_panels = placed.operands[own];
   in_panels.stored = {0, 1, elements, elements};
   in_panels.turned = false;
   in_panels.stride = 0;
-  placed->panels = gemm::kPanelsA << own;
-  return state_->check_and_enqueue(*placed, options);
+  placed.panels = gemm::kPanelsA << own;
+  return state_->check_and_enqueue(placed, options);
 }
 
 }  // namespace idletune

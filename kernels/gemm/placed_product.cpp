@@ -8,14 +8,16 @@ namespace {
 
 constexpr std::int64_t kMaxOffset = std::int64_t{1} << 60;
 
+bool is_size(std::int64_t value) { return value >= 0 && value <= kMaxSize; }
+
 Status check_size(GemmArgument argument, std::int64_t value) {
-  if (value >= 0 && value <= kMaxSize) return {};
+  if (is_size(value)) return {};
   return wrong(argument, {name_of(argument), " is ", value, ", expected 0 to ", kMaxSize});
 }
 
 Operand operand_of(const MatrixPlace& place, bool turned, std::int64_t rows, std::int64_t columns) {
   if (turned) std::swap(rows, columns);
-  return {place.buffer, {place.offset, rows, columns, place.leading}, turned, 0};
+  return {place.buffer, {place.offset, rows, columns, place.leading}, turned, 0, 0};
 }
 
 }  // namespace
@@ -77,12 +79,15 @@ bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t str
   return false;
 }
 
-Result<PlacedProduct> place(const Product& product, std::int64_t count) {
+Status place(const Product& product, std::int64_t count, PlacedProduct& placed) {
   const bool turned_layout = product.layout == MatrixLayout::column_major;
-  Status status = check_size(GemmArgument::m, product.m);
-  if (status.ok()) status = check_size(GemmArgument::n, product.n);
-  if (status.ok()) status = check_size(GemmArgument::k, product.k);
-  if (status.ok()) status = check_size(GemmArgument::count, count);
+  Status status;
+  if (!is_size(product.m) || !is_size(product.n) || !is_size(product.k) || !is_size(count)) {
+    status = check_size(GemmArgument::m, product.m);
+    if (status.ok()) status = check_size(GemmArgument::n, product.n);
+    if (status.ok()) status = check_size(GemmArgument::k, product.k);
+    if (status.ok()) status = check_size(GemmArgument::count, count);
+  }
   if (status.ok()) {
     status = check_place(GemmArgument::a, GemmArgument::lda, product.a,
                          product.transpose_a != turned_layout ? product.m : product.k);
@@ -97,7 +102,6 @@ Result<PlacedProduct> place(const Product& product, std::int64_t count) {
   }
   if (!status.ok()) return status;
 
-  PlacedProduct placed;
   placed.m = product.m, placed.n = product.n, placed.k = product.k, placed.count = count;
   placed.alpha = product.alpha, placed.beta = product.beta;
   const MatrixPlace* a = &product.a;
@@ -114,7 +118,7 @@ Result<PlacedProduct> place(const Product& product, std::int64_t count) {
   placed.operands[0] = operand_of(*a, turned_a, placed.m, placed.k);
   placed.operands[1] = operand_of(*b, turned_b, placed.k, placed.n);
   placed.operands[2] = operand_of(product.c, false, placed.m, placed.n);
-  return placed;
+  return {};
 }
 
 void leave_out_products(PlacedProduct& placed) {
@@ -122,8 +126,8 @@ void leave_out_products(PlacedProduct& placed) {
   placed.alpha = 0;
   placed.panels = 0;
   const Argument& c = placed.operands[2].buffer;
-  placed.operands[0] = {c, {0, placed.m, 1, 1}, false, 0};
-  placed.operands[1] = {c, {0, 1, placed.n, placed.n}, false, 0};
+  placed.operands[0] = {c, {0, placed.m, 1, 1}, false, 0, 0};
+  placed.operands[1] = {c, {0, 1, placed.n, placed.n}, false, 0, 0};
 }
 
 }  // namespace idletune::gemm

@@ -27,7 +27,8 @@ struct Operand {
   Argument buffer;
   Rectangle stored;
   bool turned = false;
-  std::int64_t stride = 0;  // from product to product
+  std::int64_t stride = 0;       // from product to product
+  std::uint64_t seen_bytes = 0;  // that its buffer was seen to hold, in this call
 };
 
 // What the kernels of kernels/sgemm take: row-major, column-major ones having swapped operands.
@@ -59,7 +60,7 @@ Status check_place(GemmArgument argument, GemmArgument leading, const MatrixPlac
 
 // Checks sizes and leading dimensions, and places the product. Products with nothing to do (m, n
 // or count is 0) are right, too.
-Result<PlacedProduct> place(const Product& product, std::int64_t count);
+Status place(const Product& product, std::int64_t count, PlacedProduct& placed);
 // Makes it C = beta C: A and B are not read, so that C itself can stand for them.
 void leave_out_products(PlacedProduct& placed);
 
