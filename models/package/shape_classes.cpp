@@ -59,6 +59,11 @@ bool same(const Expression& a, const Expression& b) {
          a.constants().empty() && b.constants().empty();
 }
 
+// What a term says; errors are numbers of their own.
+std::int64_t number_of(const Evaluation& value) {
+  return value.ok() ? value.value : INT64_MIN + static_cast<std::int64_t>(value.error);
+}
+
 std::uint64_t state_of(const ClassPart& part, std::int64_t number, std::int64_t tile) {
   return part.kind == kClassTile ? in_tiles(number, tile) : state_of(part.kind, number);
 }
@@ -111,8 +116,10 @@ void space::reduce_class_parts(PackageContents& package) {
     const Evaluation number = terms[part.number].evaluate({}, {});
     const Evaluation tile = terms[part.tile_term].evaluate({}, {});
     if (part.kind == kClassTile && tile.ok() && tile.value >= 1) part.tile = tile.value;
-    if (number.ok() && (part.kind != kClassTile || part.tile != 0)) {
-      package.class_rest += part.weight * state_of(part, number.value, part.tile);
+    // Errors, too, are the same for all shapes where they come before any dimension is looked at.
+    const bool is_known = number.error != ExpressionError::missing_variable;
+    if (is_known && (part.kind != kClassTile || part.tile != 0)) {
+      package.class_rest += part.weight * state_of(part, number_of(number), part.tile);
       continue;
     }
     if (part.kind == 0) continue;  // counts in its tiles
@@ -144,9 +151,7 @@ std::uint64_t KernelPackage::class_key(const Shape& shape,
   std::uint64_t key = usual ? package.usual_rest : package.class_rest;
   const std::size_t count = usual ? package.usual_parts : package.class_parts.size();
   const auto value_of = [&](std::uint16_t term) {
-    const Evaluation value =
-        package.class_terms[term].evaluate(shape.values(), configuration.values());
-    return value.ok() ? value.value : INT64_MIN + static_cast<std::int64_t>(value.error);
+    return number_of(package.class_terms[term].evaluate(shape.values(), configuration.values()));
   };
   std::int64_t number = 0;
   std::uint32_t its_term = ~0u;
