@@ -54,7 +54,8 @@ class TuningBeside {
 
  private:
   void tune() {
-    while (!stopping_.load()) steps_ += agent_.tune_now(std::chrono::milliseconds(20)).steps;
+    // Room for a stage of a sanitized build, too.
+    while (!stopping_.load()) steps_ += agent_.tune_now(std::chrono::milliseconds(500)).steps;
   }
   void end() {
     stopping_ = true;
