@@ -79,7 +79,7 @@ std::vector<CachedFile> scan(const std::string& folder) {
   while (const dirent* entry = ::readdir(listing)) {
     const std::string_view name = entry->d_name;
     if (name.find(kSuffix) == std::string_view::npos) continue;
-    std::string path = joined({folder, "/", entry->d_name});
+    std::string path = joined("%/%", folder, entry->d_name);
     struct stat status {};
     if (::lstat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode)) continue;
     if (!ends_with(name, kSuffix)) {
@@ -126,14 +126,14 @@ BinaryCache::Lookup BinaryCache::find(const BinaryKey& key, std::vector<std::uin
 
 Status BinaryCache::store(const BinaryKey& key, Bytes binary) {
   if (!enabled() || binary.empty() || binary.size() > limit_bytes_ / 4) return {};
-  if (::mkdir(folder_.c_str(), 0777) != 0 && errno != EEXIST) {
+  if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
     return system_error("creating the program cache", folder_, errno);
   }
   if (!make_room(kHeaderBytes + binary.size())) return {};
   std::vector<std::uint8_t> file(kHeaderBytes + binary.size());
   fill_header(file.data(), key, binary);
   std::memcpy(file.data() + kHeaderBytes, binary.data(), binary.size());
-  return write_file_atomically(path_of(key), file);
+  return write_file_atomically(path_of(key), file, FileSync::yes, FileReaders::owner);
 }
 
 void BinaryCache::drop(const BinaryKey& key) {

@@ -9,6 +9,8 @@
 
 #include <idletune/device.hpp>
 
+#include "platform/os/awake_time.hpp"
+
 namespace idletune {
 
 // Processor time that this process has had so far.
@@ -31,15 +33,16 @@ inline bool has_starved(Nanoseconds elapsed, Nanoseconds deadline, Nanoseconds p
 // with sleeps from 20 us to 1 ms.
 class CompletionWait {
  public:
-  using Clock = std::chrono::steady_clock;
+  using Clock = AwakeTime::Clock;
   using ProcessorTime = Nanoseconds (*)();
 
-  // `deadline` counts from `start`; zero or less: none. `processor_time`: for devices that compute
-  // on the processor, which a process of low priority may wait for long. A run that had less than
-  // half of its deadline in processor time gets more, up to ten deadlines. Null: not so.
+  // `deadline` counts from `start` while this process is awake; zero or less: none.
+  // `processor_time`: for devices that compute on the processor, which a process of low priority
+  // may wait for long. A run that had less than half of its deadline in processor time gets more,
+  // up to ten deadlines. Null: not so.
   CompletionWait(Clock::time_point start, Nanoseconds deadline,
                  ProcessorTime processor_time = nullptr)
-      : start_(start),
+      : awake_(start),
         deadline_(deadline),
         processor_time_(processor_time),
         processor_time_before_(processor_time != nullptr ? processor_time() : Nanoseconds(0)) {}
@@ -47,23 +50,28 @@ class CompletionWait {
   // After a look that found the run unfinished. False when the deadline has passed; else it may
   // have slept, and the caller looks again.
   bool again() {
-    const Nanoseconds waited = Clock::now() - start_;
-    const bool limited = deadline_ > Nanoseconds::zero();
-    if (limited && waited >= deadline_ && !has_starved(waited)) return false;
-    if (waited < std::chrono::microseconds(50)) return true;
-    const bool near_its_end = limited && waited < deadline_;
-    std::this_thread::sleep_for(near_its_end ? std::min(sleep_, deadline_ - waited) : sleep_);
+    if (!has_time(Clock::now())) return false;
+    if (waited_ < std::chrono::microseconds(50)) return true;
+    const bool near_its_end = is_limited() && waited_ < deadline_;
+    std::this_thread::sleep_for(near_its_end ? std::min(sleep_, deadline_ - waited_) : sleep_);
     sleep_ = std::min<Nanoseconds>(sleep_ * 5 / 4, std::chrono::milliseconds(1));
     return true;
   }
-
- private:
-  bool has_starved(Nanoseconds waited) const {
-    return processor_time_ != nullptr &&
-           idletune::has_starved(waited, deadline_, processor_time_() - processor_time_before_);
+  // The look alone, at `now`.
+  bool has_time(Clock::time_point now) {
+    waited_ = awake_.until(now);
+    return !is_limited() || waited_ < deadline_ || has_starved();
   }
 
-  Clock::time_point start_;
+ private:
+  bool is_limited() const { return deadline_ > Nanoseconds::zero(); }
+  bool has_starved() const {
+    return processor_time_ != nullptr &&
+           idletune::has_starved(waited_, deadline_, processor_time_() - processor_time_before_);
+  }
+
+  AwakeTime awake_;
+  Nanoseconds waited_{0};
   Nanoseconds deadline_;
   ProcessorTime processor_time_;
   Nanoseconds processor_time_before_;

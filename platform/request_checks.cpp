@@ -13,23 +13,22 @@ Result<std::uint32_t> checked_lanes(const CompileRequest& request, std::uint32_t
   const std::uint32_t lanes = request.lanes != 0 ? request.lanes : default_lanes;
   if (lanes != 0 && lanes <= kMaxLanes && !request.entry.empty()) return lanes;
   return {StatusCode::invalid_argument,
-          {"compile: expected an entry point and 1..", kMaxLanes, " lanes, got '", request.entry,
-           "' and ", lanes}};
+          "compile: expected an entry point and 1..% lanes, got '%' and %", kMaxLanes,
+          request.entry, lanes};
 }
 
 Status check_allocation(const DeviceInfo& device, std::size_t bytes) {
   if (bytes == 0) return {StatusCode::invalid_argument, "allocate: expected at least one byte"};
   const std::uint64_t limit = device.max_allocation_bytes;
   if (limit == 0 || bytes <= limit) return {};
-  return {StatusCode::out_of_memory,
-          {"allocate: ", bytes, " bytes; the device allows at most ", limit, " at once"}};
+  return {StatusCode::out_of_memory, "allocate: % bytes; the device allows at most % at once",
+          bytes, limit};
 }
 
 Status check_range(const Buffer& buffer, std::size_t offset, std::size_t size) {
   if (offset <= buffer.size_bytes() && size <= buffer.size_bytes() - offset) return {};
-  return {StatusCode::invalid_argument,
-          {"copy of ", size, " bytes at ", offset, " of a buffer of ", buffer.size_bytes(),
-           ": expected it inside"}};
+  return {StatusCode::invalid_argument, "copy of % bytes at % of a buffer of %: expected it inside",
+          size, offset, buffer.size_bytes()};
 }
 
 }  // namespace idletune

@@ -28,25 +28,23 @@ constexpr double kDensityWidth = 0.5;
 constexpr double kLeastDensity = 0.05;
 // Draws count for less still: 33 quantiles know a density only roughly.
 constexpr double kDrawTempering = 0.25;
-// Nothing is believed to lie more than this many standard deviations below a source's prediction of
-// t_best.
-constexpr double kFurthest = 2.0;
-constexpr double kFailureChance = 0.05;  // of an entry that ran elsewhere
-// An improvement worth the name (of the logarithm), and the pseudo hits that the forecasts of it
-// are worth before any was put to the test.
-constexpr double kImprovement = 0.03;
-constexpr double kForecastHits = 2.0;
 
-double fourth_power(double q) {
-  const double square = q * q;
-  return square * square;
+// In a race among many the good ones count: q to the 16th power.
+double race_power(double q) {
+  for (int i = 0; i < 4; ++i) q *= q;
+  return q;
 }
 
-// P(T <= t) of Student's t with 6 degrees of freedom: heavier tails than the normal, no exp.
-double student_below(double t) {
-  const double s = t / std::sqrt(6 + t * t);
-  const double s2 = s * s;
-  return 0.5 + s * (0.9375 - s2 * (0.625 - 0.1875 * s2));
+// The mean of that over a distribution with linear pieces, by Simpson's rule.
+double mean_race_power(Span<const float> values, const std::array<double, kQuantileCount>& levels) {
+  double mean = 0;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    const double low = static_cast<double>(values[i - 1]);
+    const double high = static_cast<double>(values[i]);
+    mean += (levels[i] - levels[i - 1]) / 6 *
+            (race_power(low) + 4 * race_power((low + high) / 2) + race_power(high));
+  }
+  return mean;
 }
 
 }  // namespace
@@ -56,11 +54,13 @@ DevicePosterior::DevicePosterior(const KernelKnowledge& kernel, std::string_view
   sources_ = std::min(kernel.source_count(), kMaxSources);
   entries_ = std::min(kernel.portfolio_size(), kMaxEntries);
   for (std::size_t i = 0; i < entries_; ++i) open_.set(i);
+  const std::array<double, kQuantileCount> levels = quantile_levels();
   double total = 0;
   for (std::size_t d = 0; d < sources_; ++d) {
     const HistoricalSource source = kernel.source(d);
     distributions_[d] = source.relative_performance;
-    if (source.is_sample()) samples_[d] = static_cast<float>(source.measured_count);
+    draw_weight_ +=
+        mean_race_power(distributions_[d].values(), levels) / static_cast<double>(sources_);
     double same = 0;
     for (std::size_t e = 0; e < sources_; ++e) {
       same += same_device_model(source.device, kernel.source(e).device) ? 1 : 0;
@@ -104,7 +104,7 @@ void DevicePosterior::tell_entry(std::size_t entry, double time_ns) {
   if (entry >= entries_ || !(time_ns > 0)) return;
   take(entry);
   const double log_time = std::log(time_ns);
-  score_forecast(entry, log_time);
+  tried_weight_ += race_weight(entry);
   ++measured_;
   for (std::size_t d = 0; d < sources_; ++d) {
     const double q = kernel_.portfolio_relative(entry, d);
@@ -118,7 +118,7 @@ void DevicePosterior::tell_entry(std::size_t entry, double time_ns) {
 void DevicePosterior::tell_entry_failed(std::size_t entry) {
   if (entry >= entries_) return;
   take(entry);
-  score_forecast(entry, HUGE_VAL);
+  tried_weight_ += race_weight(entry);
   ++failed_;
   for (std::size_t d = 0; d < sources_; ++d) {
     if (kernel_.portfolio_relative(entry, d) > 0) {
@@ -126,37 +126,6 @@ void DevicePosterior::tell_entry_failed(std::size_t entry) {
     }
   }
   weigh();
-}
-
-// How good the forecasts of improvements are: what was expected of this entry against what it did.
-void DevicePosterior::score_forecast(std::size_t entry, double log_time) {
-  if (measured_ == 0) {
-    best_log_time_ = log_time;  // of the first that runs
-    return;
-  }
-  const double limit = best_log_time_ - kImprovement;
-  double expected = 0;
-  for (std::size_t d = 0; d < sources_; ++d) {
-    const double q = kernel_.portfolio_relative(entry, d);
-    if (q > 0) expected += weight(d) * Prediction(component(d), q).chance_below(limit);
-  }
-  expected_hits_ += expected;
-  if (log_time <= limit) hits_ += 1;
-  best_log_time_ = std::min(best_log_time_, log_time);
-}
-
-DevicePosterior::Prediction::Prediction(const Component& component, double relative)
-    : expected(component.log_scale - std::log(relative)),
-      deviation(std::sqrt(component.noise_variance + component.scale_variance)),
-      least(component.log_scale - kFurthest * deviation) {}
-
-double DevicePosterior::Prediction::chance_below(double log_limit) const {
-  if (log_limit < least) return 0;
-  return (1 - kFailureChance) * student_below((log_limit - expected) / deviation);
-}
-
-double DevicePosterior::forecast_quality() const {
-  return std::min(1.0, (kForecastHits + hits_) / (kForecastHits + expected_hits_));
 }
 
 void DevicePosterior::tell_draw(double time_ns) {
@@ -209,7 +178,7 @@ DevicePosterior::Component DevicePosterior::component(std::size_t source) const 
   component.weight = static_cast<double>(weights_[source]);
   component.log_scale = static_cast<double>(belief.mean);
   component.noise_variance = noise_variance(belief);
-  component.scale_variance = component.noise_variance / std::max<double>(belief.count, 1.0);
+  component.count = belief.count;
   return component;
 }
 
@@ -217,30 +186,6 @@ double DevicePosterior::relative(std::size_t entry, std::size_t source) const {
   return source < sources_ ? kernel_.portfolio_relative(entry, source) : -1;
 }
 
-double DevicePosterior::value(std::size_t entry) const {
-  const double unknown = fourth_power(kernel_.portfolio_score(entry));
-  const Span<const float> row = kernel_.portfolio_row(entry);
-  double value = weight_of_none() * unknown;
-  for (std::size_t d = 0; d < sources_; ++d) {
-    const double q = static_cast<double>(row[d]);
-    value += static_cast<double>(weights_[d]) * (q < 0 ? unknown : fourth_power(q));
-  }
-  return value;
-}
-
-std::size_t DevicePosterior::upcoming(Span<Forecast> room) const {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < entries_; ++i) {
-    if (!open_.test(i)) continue;
-    const Forecast forecast{i, value(i)};
-    if (count == room.size() && (count == 0 || forecast.value <= room[count - 1].value)) continue;
-    std::size_t place = count < room.size() ? count++ : count - 1;
-    for (; place > 0 && room[place - 1].value < forecast.value; --place) {
-      room[place] = room[place - 1];
-    }
-    room[place] = forecast;
-  }
-  return count;
-}
+double DevicePosterior::race_weight(std::size_t entry) const { return race_power(expected(entry)); }
 
 }  // namespace idletune

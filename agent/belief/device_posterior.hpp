@@ -31,19 +31,10 @@ class DevicePosterior {
 
   // What a component of the mixture believes.
   struct Component {
-    double weight = 0;     // all components add up to 1
-    double log_scale = 0;  // of s in ns; for "none of these" of the typical time of an entry
-    double scale_variance = 0;
+    double weight = 0;          // all components add up to 1
+    double log_scale = 0;       // of s in ns; means nothing while `count` is 0
     double noise_variance = 0;  // of log t around its prediction
-  };
-  // What a component expects of an entry: a distribution of log t.
-  struct Prediction {
-    Prediction(const Component& component, double relative);  // q on the source, positive
-    // The chance that it runs and takes less than exp(log_limit) ns.
-    double chance_below(double log_limit) const;
-    double expected;
-    double deviation;
-    double least;  // nothing is faster
+    std::uint32_t count = 0;    // entries that ran here and on the source
   };
   // One upcoming proposal.
   struct Forecast {
@@ -62,7 +53,7 @@ class DevicePosterior {
   void tell_entry_failed(std::size_t entry);
   // A uniform draw was measured that is no entry.
   void tell_draw(double time_ns);
-  // The entry is not to be forecast: proposed already, excluded, or not in the space.
+  // The entry is not to be proposed: it was already, excluded, or not in the space.
   void take(std::size_t entry) { open_.reset(entry); }
   bool is_open(std::size_t entry) const { return open_.test(entry); }
 
@@ -74,27 +65,23 @@ class DevicePosterior {
   // Entries that ran here; 0: the scale is unknown.
   std::uint32_t measured() const { return measured_; }
   std::uint32_t failed() const { return failed_; }  // entries that did not
-  // Of a source, or of "none of these" (source_count()). Scale and its variance mean nothing while
-  // measured() is 0.
+  // Of a source, or of "none of these" (source_count()).
   Component component(std::size_t source) const;
   // q of the entry on that source; negative: not measured there. In "none of these": negative.
   double relative(std::size_t entry, std::size_t source) const;
-  // How far forecasts of improvements have held: the factor to trust them by, in (0, 1]. The noise
-  // around a prediction is not symmetric; this is where that is learned.
-  double forecast_quality() const;
-  QuantileView distribution(std::size_t source) const { return distributions_[source]; }
-  // Draws that a source's distribution comes from; 0: it is of the whole space.
-  double sample_size(std::size_t source) const { return static_cast<double>(samples_[source]); }
   std::string_view device(std::size_t source) const { return kernel_.source(source).device; }
   // p_b(ratio) there, of a sample the lower end of its interval.
   double cautious_fraction(std::size_t source, double ratio) const {
     return kernel_.source(source).cautious_fraction(ratio);
   }
 
-  // What entries are ranked by: the mean of q^4 under the weights.
-  double value(std::size_t entry) const;
-  // The open entries of the highest value, best first; returns how many were written.
-  std::size_t upcoming(Span<Forecast> room) const;
+  // q of the entry that the model expects anywhere.
+  double expected(std::size_t entry) const { return kernel_.portfolio_score(entry); }
+  // In the race for the best configuration (search_forecast): q to the 16th power, expected of an
+  // entry, of a uniform draw, and the sum over the entries that were tried here.
+  double race_weight(std::size_t entry) const;
+  double draw_weight() const { return draw_weight_; }
+  double tried_weight() const { return tried_weight_; }
 
  private:
   struct Belief {
@@ -105,7 +92,6 @@ class DevicePosterior {
   };
   double noise_variance(const Belief& belief) const;
   void observe(Belief& belief, double value);
-  void score_forecast(std::size_t entry, double log_time);
   void weigh();
 
   KernelKnowledge kernel_;
@@ -113,14 +99,12 @@ class DevicePosterior {
   std::size_t entries_ = 0;
   std::uint32_t measured_ = 0;
   std::uint32_t failed_ = 0;
-  double best_log_time_ = 0;  // of an entry
-  double hits_ = 0;           // entries that improved on the best before them
-  double expected_hits_ = 0;  // the forecast of that
+  double draw_weight_ = 0;
+  double tried_weight_ = 0;
   std::bitset<kMaxEntries> open_;
   std::array<Belief, kMaxSources + 1> beliefs_{};  // the last one used: "none of these"
   std::array<float, kMaxSources + 1> weights_{};
   std::array<float, kMaxSources> priors_{};
-  std::array<float, kMaxSources> samples_{};
   std::array<QuantileView, kMaxSources> distributions_{};
 };
 static_assert(sizeof(DevicePosterior) <= 8192, "belongs to the 32 KiB of a kernel");

@@ -7,7 +7,7 @@
 #include <idletune/span.hpp>
 
 #include "agent/belief/device_posterior.hpp"
-#include "agent/belief/relative_performance.hpp"
+#include "agent/belief/draw_laws.hpp"
 #include "agent/belief/uniform_draws.hpp"
 
 namespace idletune {
@@ -16,76 +16,50 @@ namespace idletune {
 struct SearchOutlook {
   const DevicePosterior* beliefs = nullptr;  // not owned; null: uniform draws only
   double random_share = 1;  // uniform draws among the next proposals while the portfolio lasts
-  // The entries that come next, best first; empty: those that `beliefs` values most. Not owned.
+  // The entries that come next, best first. Not owned.
   Span<const DevicePosterior::Forecast> upcoming{};
 };
 
-// The scale t_best of this device, log-normal, where no entry of the portfolio was measured.
-struct ScaleGuess {
-  double mean_log = 0;
-  double spread = 0;
-};
-
 struct ForecastInput {
-  SearchOutlook outlook;  // beliefs not null
-  const UniformDraws* draws = nullptr;
-  double current_ns = 0;           // of what runs now
-  double margin = 0.03;            // smaller improvements are none
-  double first_pick_relative = 0;  // of a first pick that is proposed next; 0: none is
-  ScaleGuess scale;                // without regard to entries that were measured
-  ScaleGuess unknown_scale;        // under "none of these": by the rank of what runs now alone
-  const RelativePerformance* unknown = nullptr;  // q under "none of these"; not null
-  Span<const float> levels;                      // of the sources' quantiles
+  SearchOutlook outlook;
+  const UniformDraws* draws = nullptr;  // may be null
+  double tried = 0;                     // configurations that were tried here, by whatever reason
+  double behind = 0;                    // log of what runs now over the fastest seen; at least 0
+  double margin = 0.03;                 // smaller improvements are none
+  bool first_tried = false;             // as if the first of the entries that come next had been
 };
 
-// The chance that the best of the next k proposals is faster than now by given factors: a mixture
-// over the components of DevicePosterior, each with the upcoming entries one by one and uniform
-// draws in between. advance_to(k) only with growing k. About 2 KiB, no allocation.
+// A race with an end: every try, made or to come, has a weight, and the best of all is among those
+// to come with their share of the weight. A win counts less the nearer it is to the end, which is
+// how far t_best probably lies below the fastest so far. Method and constants:
+// agent/belief/README.md. About 1.5 KiB, no allocation.
 class SearchForecast {
  public:
-  static constexpr std::size_t kThresholds = 16;
-  static constexpr std::size_t kMembers = 4;    // the heaviest sources, and "none of these"
   static constexpr std::size_t kUpcoming = 64;  // entries; further ones count as uniform draws
 
   explicit SearchForecast(const ForecastInput& input);
 
-  void advance_to(double proposals);
-  // E[time saved per launch by the best of them], in ns.
-  double expected_gain() const;
-  // The time saved per launch that is reached with probability 1 - level, in ns.
-  double gain_quantile(double level) const;
+  // E[time saved per launch by the best of the next proposals] / the time of a launch now.
+  double gain(double proposals) const;
 
  private:
-  using Row = std::array<double, kThresholds>;
-  struct Member {
-    double weight = 0;
-    std::size_t source = 0;
-    bool none = false;
-    DevicePosterior::Component belief;
-    Row draw{};        // log of the chance that a uniform draw does not beat the threshold
-    Row entry{};       // chance that the entry looked at last does
-    Row missed{};      // chance that no entry so far did
-    Row all_missed{};  // nor any draw
+  static constexpr std::size_t kPoints = 9;
+  // Of one end: the points of the integral over improvements, the first at the margin.
+  struct Points {
+    std::array<double, kPoints> chance{};  // that a win is worth that much; 0: past the end
+    std::array<double, kPoints> width{};   // gain between them
   };
-  void choose_members();
-  void place(Member& member) const;
-  void count_hits();
-  void set_draw_chances(Member& member) const;
-  void look_at_entry(Member& member, double relative) const;
-  void pass_entry(std::size_t index);
-  double missed(std::size_t threshold) const;
+  Points points_to(double end, double weight, double power) const;
+  double weight_of_next(double proposals) const;
 
   ForecastInput input_;
-  std::array<Member, kMembers> members_{};
-  std::size_t member_count_ = 0;
-  std::array<DevicePosterior::Forecast, kUpcoming> upcoming_{};
-  std::size_t upcoming_count_ = 0;
-  std::size_t passed_ = 0;  // entries, a pending first pick included
-  double log_current_ = 0;
-  double trust_ = 1;
-  Row speed_up_{};  // the thresholds
-  Row gain_{};      // in ns per launch, of just reaching them
-  Row hits_{};      // uniform draws that beat them
+  double none_ = 1;                              // nobody's weights tell anything
+  double count_ = 0;                             // tries so far
+  double weight_ = 0;                            // of these
+  std::size_t entries_ = 0;                      // that come next
+  std::array<double, kUpcoming + 1> weights_{};  // of the first so many of them
+  std::array<Points, 3> weighed_{};              // by the weights
+  std::array<Points, 3> alike_{};                // all tries weigh the same
 };
 
 }  // namespace idletune

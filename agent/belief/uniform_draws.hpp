@@ -13,11 +13,10 @@ namespace idletune {
 // Counts and a bounded uniform sample (a reservoir, Vitter 1985, algorithm R) of the run times of
 // *uniform* draws. Picks of a portfolio or a learner are not uniform draws and must not be added:
 // they would make the space look better than it is. Deterministic: the same draws in the same order
-// give the same sample. A plain value of about 680 bytes; one thread at a time.
+// give the same sample. A plain value of about 550 bytes; one thread at a time.
 class UniformDraws {
  public:
   static constexpr std::size_t kCapacity = 64;
-  static constexpr std::size_t kFastest = 16;
 
   // A draw that ran correctly in `time`; a time that is not positive counts as a failure.
   void add(Nanoseconds time);
@@ -28,22 +27,18 @@ class UniformDraws {
   std::uint32_t correct() const { return correct_; }
   std::uint32_t failed() const { return failed_; }
   // The fastest of all correct draws, also of those no longer in the sample; 0 if there is none.
-  Nanoseconds best() const { return fastest_[0]; }
-  // How many draws were faster than `time_ns`: exact up to kFastest of them or while nothing was
-  // dropped from the sample, else estimated from it.
-  double count_below(double time_ns) const;
+  Nanoseconds best() const { return best_; }
   // Sampled times, fastest first; all of them while there are at most kCapacity.
   Span<const Nanoseconds> times() const { return {times_.data(), size_}; }
 
  private:
   void insert(Nanoseconds time);
-  void note_if_fast(Nanoseconds time);
 
   std::array<Nanoseconds, kCapacity> times_{};
   std::size_t size_ = 0;
   std::uint32_t correct_ = 0;
   std::uint32_t failed_ = 0;
-  std::array<Nanoseconds, kFastest> fastest_{};  // of all correct draws, fastest first
+  Nanoseconds best_{0};
   std::uint64_t random_state_ = 0x9e3779b97f4a7c15u;
 };
 

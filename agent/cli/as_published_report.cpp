@@ -1,11 +1,8 @@
 // learn --as-published: tables 4 to 7 of Li and Suda 2012.
-#include <cmath>
-#include <cstdio>
 
-#include <nlohmann/json.hpp>
-
-#include "agent/cli/sparse_learning.hpp"
+#include "agent/cli/lab.hpp"
 #include "models/learn/sparse_as_published.hpp"
+#include "models/learn/sparse_evaluation.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -82,9 +79,9 @@ Status learn(const PublishedRows& rows, bool of_products, Column& column) {
   column.rows = rows.inputs.size();
   for (const PublishedSplit split : {PublishedSplit::drawn, PublishedSplit::in_order}) {
     for (const PublishedKernel kernel : {PublishedKernel::radial, PublishedKernel::polynomial}) {
-      const auto figures = sparse::as_published(rows, kernel, of_products ? 4 : 6, split, kSeed);
-      if (!figures.ok()) return figures.status();
-      column.figures[static_cast<int>(split)][static_cast<int>(kernel)] = *figures;
+      const auto figures =
+          must(sparse::as_published(rows, kernel, of_products ? 4 : 6, split, kSeed));
+      column.figures[static_cast<int>(split)][static_cast<int>(kernel)] = figures;
     }
   }
   return {};
@@ -105,8 +102,7 @@ Result<std::vector<Column>> columns_of(const std::vector<const History*>& histor
   for (const sparse::VectorTable& table : sparse::vector_tables_of(histories)) {
     if (table.kernel.rfind("axpby", 0) != 0) continue;
     const bool single = table.kernel == "axpby";
-    const Status status = add(single ? "f32" : "f64", sparse::published_rows(table), false);
-    if (!status.ok()) return status;
+    must(add(single ? "f32" : "f64", sparse::published_rows(table), false));
   }
   if (columns.empty())
     return Status(StatusCode::invalid_argument,
@@ -125,13 +121,13 @@ void print_table(const PublishedTable& table, const std::vector<Column>& columns
                  const CliContext& context) {
   context.print("\ntable " + std::to_string(table.number) + ": " + table.title +
                 "; ours (rows drawn; in order), theirs\n");
-  std::vector<TextTable::Column> heads{{"  "}};
+  std::vector<std::string> heads{"  "};
   for (const Column& column : columns) {
     if (column.of_products != table.of_products) continue;
-    heads.push_back({column.name + " drawn", Align::right});
-    heads.push_back({column.name + " in order", Align::right});
+    heads.push_back(">" + column.name + " drawn");
+    heads.push_back(">" + column.name + " in order");
   }
-  for (const char* name : kTheirColumns) heads.push_back({name, Align::right});
+  for (const char* name : kTheirColumns) heads.push_back(std::string(">") + name);
   TextTable text(heads);
   for (int row = 0; row < 4; ++row) {
     std::vector<std::string> cells{std::string("  ") + kRows[row]};
@@ -147,12 +143,8 @@ void print_table(const PublishedTable& table, const std::vector<Column>& columns
 
 void print_doubts(const std::vector<Column>& columns, const CliContext& context) {
   context.print("\nwhat the test figures are worth (of the test rows)\n");
-  TextTable text({{"  "},
-                  {"rows", Align::right},
-                  {"majority's share", Align::right},
-                  {"balanced accuracy", Align::right},
-                  {"the same answer to", Align::right},
-                  {"variance", Align::right}});
+  TextTable text({"  ", ">rows", ">majority's share", ">balanced accuracy", ">the same answer to",
+                  ">variance"});
   for (const Column& column : columns) {
     for (const int split : {0, 1}) {
       for (const int kernel : {0, 1}) {
@@ -181,32 +173,25 @@ void print_doubts(const std::vector<Column>& columns, const CliContext& context)
       "The balanced accuracy of a constant answer is 50 %.\n");
 }
 
-nlohmann::json object_of(const PublishedFigures& figures) {
-  return {{"train_accuracy", figures.train_accuracy},
-          {"test_accuracy", figures.test_accuracy},
-          {"test_majority", figures.test_majority},
-          {"test_balanced", figures.test_balanced},
-          {"same_answer", figures.same_answer},
-          {"train_mse", figures.train_mse},
-          {"test_mse", figures.test_mse},
-          {"test_variance", figures.test_variance}};
+json object_of(const PublishedFigures& figures) {
+  return IDLETUNE_FIELDS(figures, train_accuracy, test_accuracy, test_majority, test_balanced,
+                         same_answer, train_mse, test_mse, test_variance);
 }
 
 }  // namespace
 
-Result<nlohmann::json> report_as_published(const std::vector<const History*>& histories,
-                                           const CliContext& context) {
-  const auto columns = columns_of(histories);
-  if (!columns.ok()) return columns.status();
+Result<json> report_as_published(const std::vector<const History*>& histories,
+                                 const CliContext& context) {
+  const auto columns = must(columns_of(histories));
   if (!context.json()) {
-    for (const PublishedTable& table : kTables) print_table(table, *columns, context);
-    print_doubts(*columns, context);
+    for (const PublishedTable& table : kTables) print_table(table, columns, context);
+    print_doubts(columns, context);
   }
-  nlohmann::json answers = nlohmann::json::array();
-  for (const Column& column : *columns) {
-    nlohmann::json answer = {{"of", column.of_products ? "products" : "vectors"},
-                             {"precision", column.name},
-                             {"rows", column.rows}};
+  json answers = json::array();
+  for (const Column& column : columns) {
+    json answer = {{"of", column.of_products ? "products" : "vectors"},
+                   {"precision", column.name},
+                   {"rows", column.rows}};
     const char* splits[] = {"drawn", "in_order"};
     const char* kernels[] = {"radial", "polynomial"};
     for (const int split : {0, 1})

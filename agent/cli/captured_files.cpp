@@ -1,9 +1,6 @@
 #include "agent/cli/captured_files.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <system_error>
-#include <utility>
 
 #include "agent/cli/histories.hpp"
 #include "platform/os/storage.hpp"
@@ -27,15 +24,15 @@ std::vector<std::string> captured_below(const std::string& state_folder) {
   return found;
 }
 
-nlohmann::json describe_captured(const CapturedArguments& captured) {
+json describe_captured(const CapturedArguments& captured) {
   const Shape& shape = captured.shape();
-  nlohmann::json buffers = nlohmann::json::array();
+  json buffers = json::array();
   for (const CapturedArguments::Array& array : captured.arrays()) {
     buffers.push_back({{"name", std::string(array.name)},
                        {"type", scalar_type_name(array.type)},
                        {"elements", array.data.size() / scalar_size_bytes(array.type)}});
   }
-  nlohmann::json features = nlohmann::json::array();
+  json features = json::array();
   for (std::size_t i = 0; i < shape.feature_count(); ++i) features.push_back(shape.feature(i));
   return {{"format", "captured arguments"},
           {"kernel", std::string(captured.kernel())},

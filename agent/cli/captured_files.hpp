@@ -1,13 +1,7 @@
 // Files of captured arguments as people are told of them.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
-
-#include <idletune/result.hpp>
-
+#include "agent/cli/report/common.hpp"
 #include "models/package/captured_arguments.hpp"
 
 namespace idletune::cli {
@@ -16,6 +10,6 @@ namespace idletune::cli {
 Result<CapturedArguments> read_captured(const std::string& path);
 // Those that an agent keeps in its state folder, sorted; none where there is no such folder.
 std::vector<std::string> captured_below(const std::string& state_folder);
-nlohmann::json describe_captured(const CapturedArguments& captured);
+json describe_captured(const CapturedArguments& captured);
 
 }  // namespace idletune::cli

@@ -1,9 +1,7 @@
 #include "agent/cli/command_line.hpp"
 
-#include <algorithm>
 #include <cctype>
-#include <cstdint>
-#include <utility>
+#include <sstream>
 
 #include <CLI/CLI.hpp>
 
@@ -35,9 +33,98 @@ std::string upper_case(std::string text) {
 // What stands for an option's value: the name that it was given, or one for its type.
 std::string value_name(const CLI::Option& option) {
   if (option.get_items_expected_max() == 0) return {};  // a flag
-  const std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
+  std::string type = option.get_type_name().substr(0, option.get_type_name().find(':'));
   if (type == "TEXT" || type.empty()) return "TEXT";
   return type == "UINT" || type == "INT" || type == "FLOAT" ? "N" : type.substr(0, type.find(' '));
+}
+
+// "ms" of an option that takes "N[ms]".
+std::string unit_of(const CLI::Option& option) {
+  const std::string type = option.get_type_name();
+  if (type.rfind("N[", 0) != 0) return {};
+  return type.substr(2, type.find(']') - 2);
+}
+
+struct Unit {
+  const char* name;
+  double size;
+};
+constexpr Unit kTimes[] = {{"ns", 1e-9}, {"us", 1e-6}, {"\xC2\xB5s", 1e-6}, {"ms", 1e-3},
+                           {"s", 1},     {"min", 60},  {"h", 3600}};
+constexpr Unit kSizes[] = {{"B", 1},        {"kB", 1e3},        {"MB", 1e6},          {"GB", 1e9},
+                           {"KiB", 1024.0}, {"MiB", 1048576.0}, {"GiB", 1073741824.0}};
+
+double size_of(const std::string& unit) {
+  for (const auto& known : kTimes)
+    if (unit == known.name) return known.size;
+  for (const auto& known : kSizes)
+    if (unit == known.name) return known.size;
+  return 0;
+}
+
+bool is_time(const std::string& unit) {
+  return std::any_of(std::begin(kTimes), std::end(kTimes),
+                     [&](const Unit& known) { return unit == known.name; });
+}
+
+// What a number's text is worth in the option's unit; NaN if it is none.
+double number_in(const std::string& text, const std::string& unit) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  if (end == text.c_str() || std::isspace(static_cast<unsigned char>(text[0])) != 0) return none;
+  const std::string behind(end + std::strspn(end, " "));
+  if (behind.empty()) return *end == '\0' ? number : none;
+  const double size = size_of(behind);
+  if (unit.empty() || size == 0 || size_of(unit) == 0 || is_time(behind) != is_time(unit))
+    return none;
+  return number * size / size_of(unit);
+}
+
+std::string expected_number(const CLI::Option& option, const char* number,
+                            const std::string& text) {
+  const std::string unit = unit_of(option);
+  return std::string("expected ") + number + (unit.empty() ? "" : ", such as 10" + unit) +
+         ", not " + text;
+}
+
+// A real number as the parser reads it again; what is wrong with it otherwise.
+std::string read_real(const CLI::Option& option, std::string& text) {
+  const double number = number_in(text, unit_of(option));
+  if (!std::isfinite(number)) return expected_number(option, "a finite number", text);
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.17g", number);
+  text = buffer;
+  return {};
+}
+
+// The same of a whole one: decimal, or hexadecimal behind 0x.
+std::string read_whole(const CLI::Option& option, bool has_sign, std::string& text) {
+  const std::string wrong =
+      expected_number(option, has_sign ? "a whole number" : "a whole number from 0 on", text);
+  const bool negative = has_sign && text[0] == '-';
+  const std::string digits = text.substr(negative ? 1 : 0);
+  const std::string unit = unit_of(option);
+  if (!unit.empty()) {
+    const double number = number_in(text, unit);
+    if (!(number >= 0 && number < 1e18) || number != std::floor(number)) return wrong;
+    text = std::to_string(static_cast<std::uint64_t>(number));
+    return {};
+  }
+  const bool hexadecimal = digits.rfind("0x", 0) == 0;
+  const char* const allowed = hexadecimal ? "0123456789abcdefABCDEF" : "0123456789";
+  const std::string bare = digits.substr(hexadecimal ? 2 : 0);
+  if (bare.empty() || bare.find_first_not_of(allowed) != std::string::npos) return wrong;
+  // The parser takes a 0 in front for octal numbers.
+  const std::string plain = bare.substr(std::min(bare.find_first_not_of('0'), bare.size() - 1));
+  text = (negative ? "-" : "") + std::string(hexadecimal ? "0x" : "") + plain;
+  return {};
+}
+
+std::string limit_text(double limit) {
+  char buffer[40];
+  std::snprintf(buffer, sizeof buffer, "%.12g", limit);
+  return buffer;
 }
 
 std::string name_of(const CLI::Option& option) {
@@ -57,7 +144,8 @@ std::string description_of(const CLI::Option& option) {
   std::string fallback = option.get_default_str();
   if (!fallback.empty() && fallback.front() == '[')
     fallback = fallback.substr(1, fallback.size() - 2);
-  if (!fallback.empty()) text += " [" + fallback + "]";
+  const std::string unit = unit_of(option);
+  if (!fallback.empty()) text += " [" + fallback + (unit.empty() ? "" : " " + unit) + "]";
   if (!option.get_envname().empty()) text += " (or in " + option.get_envname() + ")";
   return text;
 }
@@ -97,8 +185,9 @@ std::string help_of_verb(const CLI::App& app) {
   }
   std::string text = paragraph(full_name(app) + ": ", app.get_description(), kHelpWidth);
   text += "\n" + paragraph("", usage + " [OPTION...]", kHelpWidth) + "\n" + two_columns(rows);
-  if (!app.get_footer().empty()) {
-    text += "\n" + paragraph("example: ", "idletune " + app.get_footer(), kHelpWidth);
+  std::istringstream examples(app.get_footer());
+  for (std::string example; std::getline(examples, example);) {
+    text += "\n" + paragraph("example: ", "idletune " + example, kHelpWidth);
   }
   return text;
 }
@@ -137,8 +226,8 @@ std::string help_of_program(const CLI::App& app) {
   return text + "\n" +
          paragraph("",
                    app.get_name() +
-                       " VERB --help tells its options. Every verb takes --json. "
-                       "Exit status: 0 done, 1 failed, 2 used wrongly.",
+                       " VERB --help tells its options. Every verb takes --json. Exit status: 0 "
+                       "done, 1 failed, 2 used wrongly.",
                    kHelpWidth);
 }
 
@@ -169,27 +258,44 @@ Argument Argument::environment(const std::string& variable) const {
   return *this;
 }
 
-Argument Argument::between_integers(long long low, long long high) const {
-  option_->check(CLI::Range(low, high));
+Argument Argument::unit(const std::string& name) const {
+  option_->type_name("N[" + name + "]");
   return *this;
+}
+
+Argument Argument::between_integers(long long low, long long high) const {
+  return between_reals(static_cast<double>(low), static_cast<double>(high));
+}
+
+Argument Argument::at_least(long long low) const {
+  return between_reals(static_cast<double>(low), std::numeric_limits<double>::infinity());
 }
 
 Argument Argument::between_reals(double low, double high) const {
-  option_->check(CLI::Range(low, high));
+  const std::string unit = unit_of(*option_);
+  const std::string range = std::isfinite(high) ? limit_text(low) + " to " + limit_text(high)
+                                                : "from " + limit_text(low) + " on";
+  const std::string units = unit.empty() ? "" : " " + unit;
+  option_->description(option_->get_description() + " (" + range + ")");
+  option_->check(CLI::Validator(
+      [low, high, wanted = "expected " + range + units](std::string& text) {
+        const double number = std::strtod(text.c_str(), nullptr);
+        return number >= low && number <= high ? std::string() : wanted + ", not " + text;
+      },
+      ""));
   return *this;
 }
 
-Argument Argument::positive() const {
-  option_->check(CLI::PositiveNumber);
-  return *this;
+namespace {
+
+void name_if_unnamed(CLI::Option& option, const char* name) {
+  if (option.get_type_name() == "TEXT") option.type_name(name);
 }
 
-Argument Argument::not_negative() const {
-  option_->check(CLI::NonNegativeNumber);
-  return *this;
-}
+}  // namespace
 
 Argument Argument::one_of(const std::vector<std::string>& values) const {
+  name_if_unnamed(*option_, option_->get_delimiter() == ',' ? "NAME,..." : "NAME");
   option_->check(CLI::IsMember(values));
   return *this;
 }
@@ -220,25 +326,58 @@ Argument Argument::excludes(Argument other) const {
   return *this;
 }
 
+Argument Argument::acts(const std::string& where, const std::function<bool()>& acts) const {
+  line_->rules_.push_back({app_, option_, where, acts});
+  return *this;
+}
+
+Argument Argument::writes(FileKind kind, bool beside) const {
+  name_if_unnamed(*option_, "FILE");
+  line_->written_.push_back({app_, option_, kind, beside, /*folder=*/false, true});
+  return *this;
+}
+
+Argument Argument::writes_below(bool replaces) const {
+  name_if_unnamed(*option_, "FOLDER");
+  line_->written_.push_back({app_, option_, FileKind::history, false, /*folder=*/true, replaces});
+  return *this;
+}
+
 bool Argument::given() const { return option_->count() > 0; }
+
+namespace {
+
+template <class T>
+struct Element {
+  using type = T;
+  static bool is_something(const T& value) { return value != T(); }
+};
+template <class T>
+struct Element<std::vector<T>> {
+  using type = T;
+  static bool is_something(const std::vector<T>& list) { return !list.empty(); }
+};
+
+}  // namespace
 
 template <class T>
 Argument Verb::option(const std::string& name, T& value, const std::string& help) {
   CLI::Option* option = app_->add_option(name, value, help);
-  if constexpr (std::is_unsigned_v<T> && !std::is_same_v<T, bool>) {
-    // The parser takes -1 for the largest number there is.
-    option->check(CLI::Validator(
-        [](std::string& text) {
-          const bool negative = text.find('-') != std::string::npos;
-          return negative ? "expected a whole number from 0 on, not " + text : std::string();
+  if (Element<T>::is_something(value)) option->capture_default_str();
+  using Number = typename Element<T>::type;
+  if constexpr (std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) {
+    option->transform(CLI::Validator(
+        [option](std::string& text) {
+          if constexpr (std::is_floating_point_v<Number>) return read_real(*option, text);
+          return read_whole(*option, std::is_signed_v<Number>, text);
         },
         ""));
   }
-  return Argument(option);
+  return Argument(option, app_, line_);
 }
 
 Argument Verb::flag(const std::string& name, bool& value, const std::string& help) {
-  return Argument(app_->add_flag(name, value, help));
+  return Argument(app_->add_flag(name, value, help), app_, line_);
 }
 
 Verb Verb::add_verb(const std::string& name, const std::string& purpose) {
@@ -248,13 +387,49 @@ Verb Verb::add_verb(const std::string& name, const std::string& purpose) {
 
 void Verb::takes_anything() { app_->allow_extras(); }
 
-void Verb::example(const std::string& words) { app_->footer(words); }
+void Verb::example(const std::string& words) {
+  const std::string before = app_->get_footer();
+  app_->footer(before.empty() ? words : before + "\n" + words);
+}
 
 void Verb::runs(const std::function<void()>& action) {
-  app_->callback([action, line = line_, name = name_of_verb(*app_)] {
-    if (line->before_) line->before_(name);
-    action();
-  });
+  if (line_->json_ != nullptr)
+    flag("--json", *line_->json_, "Print one JSON object instead of text");
+  const auto& written = line_->written_;
+  if (std::any_of(written.begin(), written.end(),
+                  [this](const auto& file) { return file.app == app_ && file.replaces; })) {
+    app_->add_flag("--force", line_->insists_,
+                   "Write also over what is read here, and over files of other kinds");
+  }
+  app_->callback([action, line = line_, app = app_] { line->work(*app, action); });
+}
+
+void CommandLine::work(const CLI::App& app, const std::function<void()>& action) const {
+  if (before_) before_(name_of_verb(app));
+  for (const Rule& rule : rules_) {
+    if (rule.app != &app || rule.option->count() == 0 || rule.acts()) continue;
+    throw CLI::ValidationError(rule.option->get_name(),
+                               "it does something " + rule.where + ", and nothing in this call");
+  }
+  Call call;
+  call.insists = insists_;
+  std::vector<const CLI::Option*> outputs;
+  for (const Written& file : written_) {
+    if (file.app != &app) continue;
+    outputs.push_back(file.option);
+    if (file.option->count() == 0) continue;
+    if (file.folder) {
+      call.folders.push_back(file.option->as<std::string>());
+      continue;
+    }
+    call.files.push_back({file.option->as<std::string>(), file.kind, file.beside});
+  }
+  for (const CLI::Option* option : app.get_options()) {
+    if (std::find(outputs.begin(), outputs.end(), option) != outputs.end()) continue;
+    for (const std::string& word : option->results()) call.words.push_back(word);
+  }
+  if (may_work_ && !may_work_(call)) return;
+  action();
 }
 
 CommandLine::CommandLine(const std::string& program, const std::string& purpose,
@@ -298,7 +473,9 @@ bool CommandLine::run(int argc, const char* const* argv) {
     while (!named->get_subcommands().empty()) named = named->get_subcommands().front();
     if (named != app_.get() && before_) before_(name_of_verb(*named));
     if (!named->get_subcommands({}).empty() && !app_->remaining(true).empty()) {
-      usage_error_ = "there is no verb '" + app_->remaining(true).front() + "'";
+      const std::string word = app_->remaining(true).front();
+      usage_error_ = word[0] == '-' ? "expected a verb before '" + word + "'"
+                                    : "there is no verb '" + word + "'";
     }
     return false;
   }
@@ -313,5 +490,6 @@ template Argument Verb::option(const std::string&, std::int64_t&, const std::str
 template Argument Verb::option(const std::string&, std::uint64_t&, const std::string&);
 template Argument Verb::option(const std::string&, std::vector<std::string>&, const std::string&);
 template Argument Verb::option(const std::string&, std::vector<double>&, const std::string&);
+template Argument Verb::option(const std::string&, std::vector<std::uint64_t>&, const std::string&);
 
 }  // namespace idletune::cli

@@ -24,6 +24,19 @@ std::vector<std::uint8_t> random_floats(std::size_t count, std::uint64_t seed) {
 
 }  // namespace
 
+Nanoseconds percentile(std::vector<Nanoseconds> times, double share) {
+  if (times.empty()) return Nanoseconds{0};
+  const auto rank = static_cast<std::size_t>(share * static_cast<double>(times.size() - 1));
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(rank), times.end());
+  return times[rank];
+}
+
+void Phase::add(const FrameTimes& frame) {
+  busy.push_back(frame.busy);
+  total += frame.busy;
+  launches.insert(launches.end(), frame.launches.begin(), frame.launches.end());
+}
+
 struct DemoApplication::Problem {
   Shape shape;
   std::unique_ptr<Buffer> a, b, c;
@@ -35,11 +48,10 @@ DemoApplication::DemoApplication(std::unique_ptr<ApplicationQueue> queue)
 DemoApplication::~DemoApplication() { (void)queue_->wait(); }
 
 Result<std::unique_ptr<DemoApplication>> DemoApplication::create(Device& device) {
-  Result<std::unique_ptr<ApplicationQueue>> queue = queue_of(device);
-  if (!queue.ok()) return queue.status();
-  std::unique_ptr<DemoApplication> application(new DemoApplication(std::move(*queue)));
+  auto queue = must(queue_of(device));
+  std::unique_ptr<DemoApplication> application(new DemoApplication(std::move(queue)));
   for (const Shape& shape : kProblems) {
-    if (Status status = application->add_problem(shape); !status.ok()) return status;
+    must(application->add_problem(shape));
   }
   return application;
 }
@@ -54,9 +66,8 @@ Status DemoApplication::add_problem(const Shape& shape) {
       {&problem->a, m * k}, {&problem->b, k * n}, {&problem->c, m * n}};
   std::uint64_t seed = 1;
   for (const auto& [buffer, elements] : parts) {
-    Result<std::unique_ptr<Buffer>> allocated = queue_->allocate(elements * sizeof(float));
-    if (!allocated.ok()) return allocated.status();
-    *buffer = std::move(*allocated);
+    auto allocated = must(queue_->allocate(elements * sizeof(float)));
+    *buffer = std::move(allocated);
     const std::vector<std::uint8_t> data = random_floats(elements, seed++);
     Status status = queue_->write(**buffer, 0, data);
     if (status.ok()) status = queue_->wait();
@@ -78,7 +89,7 @@ Result<FrameTimes> DemoApplication::frame(TunedKernel& kernel) {
     times.launches.push_back(Clock::now() - before);
     if (!status.ok()) return status;
   }
-  if (Status status = queue_->wait(); !status.ok()) return status;
+  must(queue_->wait());
   times.busy = Clock::now() - start;
   return times;
 }

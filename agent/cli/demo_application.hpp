@@ -1,9 +1,7 @@
 // The application that `idletune demo` plays: frames of several matrix multiplications.
 #pragma once
 
-#include <chrono>
-#include <memory>
-#include <vector>
+#include "agent/cli/report/common.hpp"
 
 #include <idletune/agent.hpp>
 #include <idletune/application_queue.hpp>
@@ -15,6 +13,18 @@ namespace idletune::cli {
 struct FrameTimes {
   Nanoseconds busy{0};                // from the first launch until every result is there
   std::vector<Nanoseconds> launches;  // CPU time of each launch() call
+};
+
+// The value below which that share of them is; 0 of none.
+Nanoseconds percentile(std::vector<Nanoseconds> times, double share);
+
+// What the frames of one phase took.
+struct Phase {
+  std::vector<Nanoseconds> busy;
+  std::vector<Nanoseconds> launches;
+  Nanoseconds total{0};
+  void add(const FrameTimes& frame);
+  Nanoseconds median() const { return percentile(busy, 0.5); }
 };
 
 // Owns the problems' buffers on one device of open_device. One thread.

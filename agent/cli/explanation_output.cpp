@@ -1,13 +1,9 @@
 #include "agent/cli/explanation_output.hpp"
 
-#include <cmath>
-#include <cstdio>
-
-#include <nlohmann/json.hpp>
-
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/text_layout.hpp"
 #include "models/insight/chosen_member.hpp"
+#include "platform/os/environment.hpp"
 
 namespace idletune::cli {
 
@@ -18,65 +14,51 @@ std::string format_number(double value, int digits) {
   return buffer;
 }
 
-std::string format_percent(double share) { return format_number(100 * share, 1) + " %"; }
-
-std::string format_milliseconds(double milliseconds) {
-  if (!(milliseconds > 0)) return "-";
-  return format_number(milliseconds, milliseconds < 1 ? 3 : milliseconds < 100 ? 2 : 0);
+std::string measured_time(double milliseconds) {
+  return milliseconds > 0 ? report::time_text(milliseconds * 1e6) : "not measured";
 }
 
-nlohmann::json member_or_null(const std::string& configuration) {
+std::string measured_ms(double milliseconds) {
+  return milliseconds > 0 ? report::significant(milliseconds) : "-";
+}
+
+std::string why_never(const AgentOptions& options) {
+  if (options.mode == Mode::tune) return {};
+  const char* const said = environment("IDLETUNE_MODE");
+  return (said != nullptr ? std::string("IDLETUNE_MODE=") + said : "IDLETUNE_MAX_TUNING_MS=0") +
+         ": nothing is tuned";
+}
+
+json member_or_null(const std::string& configuration) {
   const auto member = chosen_member(configuration);
-  return member ? nlohmann::json(member->name) : nlohmann::json(nullptr);
+  return member ? json(member->name) : json();
 }
 
-nlohmann::json explanation_object(const Explanation& e) {
-  nlohmann::json shape = nlohmann::json::array();
+json explanation_object(const Explanation& e) {
+  json shape = json::array();
   for (std::int64_t dimension : e.shape.values()) shape.push_back(dimension);
-  nlohmann::json resembles = nlohmann::json::array();
+  json resembles = json::array();
   for (const Explanation::Resemblance& one : e.resembles) {
     resembles.push_back({{"device", one.device}, {"weight", one.weight}});
   }
-  const auto finite = [](double value) {
-    return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-  };
-  return {{"kernel", e.kernel},
-          {"member", member_or_null(e.running_text)},
-          {"shape", shape},
-          {"problem", e.problem},
-          {"model_refused", e.model_refused},
-          {"selection", selection_name(e.selection)},
-          {"running", e.running_text},
-          {"verdict", verdict_name(e.verdict)},
-          {"reason", e.reason},
-          {"blocker", blocker_name(e.blocker)},
-          {"advice", e.advice},
-          {"trying", e.trying},
-          {"captured", e.captured},
-          {"default_ms", e.default_ms},
-          {"first_pick_ms", e.first_pick_ms},
-          {"running_ms", e.running_ms},
-          {"speed_up", e.speed_up},
-          {"expected_launches", finite(e.expected_launches)},
-          {"expected_steps", finite(e.expected_steps)},
-          {"cost_ms", finite(e.cost_ms)},
-          {"gain_ms", finite(e.gain_ms)},
-          {"break_even_launches", finite(e.break_even_launches)},
-          {"tuning_ms", e.tuning_ms},
-          {"charged_ms", e.charged_ms},
-          {"launches", e.launches},
-          {"evaluated", e.evaluated},
-          {"rejected", e.rejected},
-          {"quarantined", e.quarantined},
-          {"production_watch", e.production_watch},
-          {"fraction", e.fraction},
-          {"fraction_interval", {e.fraction_low, e.fraction_high}},
-          {"fraction_origin", e.fraction_origin},
-          {"best_estimate_ms", e.best_estimate_ms},
-          {"pessimistic_net_ms", finite(e.pessimistic_net_ms)},
-          {"step_ms", e.step_ms},
-          {"launches_said", e.launches_said},
-          {"resembles", resembles}};
+  return joined(
+      IDLETUNE_FIELDS(e, kernel, problem, model_refused, reason, advice, trying, captured,
+                      default_ms, first_pick_ms, running_ms, speed_up, tuning_ms, charged_ms,
+                      launches, evaluated, rejected, quarantined, production_watch, fraction,
+                      fraction_origin, best_estimate_ms, step_ms, launches_said),
+      {{"member", member_or_null(e.running_text)},
+       {"shape", shape},
+       {"selection", selection_name(e.selection)},
+       {"running", e.running_text},
+       {"verdict", verdict_name(e.verdict)},
+       {"blocker", blocker_name(e.blocker)},
+       {"expected_launches", finite_or_null(e.expected_launches)},
+       {"expected_steps", finite_or_null(e.expected_steps)},
+       {"cost_ms", finite_or_null(e.cost_ms)},
+       {"gain_ms", finite_or_null(e.gain_ms)},
+       {"break_even_launches", finite_or_null(e.break_even_launches)},
+       {"fraction_interval", {e.fraction_low, e.fraction_high}},
+       {"resembles", resembles}});
 }
 
 std::string explanation_text(const Explanation& e) {
@@ -86,11 +68,12 @@ std::string explanation_text(const Explanation& e) {
   text += paragraph("  runs      ", with_chosen_member(e.running_text) + " (" +
                                         selection_name(e.selection) +
                                         (e.captured ? ", on captured data)" : ")"));
-  text += "  time      default " + format_milliseconds(e.default_ms) + " ms, now " +
-          format_milliseconds(e.running_ms) + " ms: " + format_number(e.speed_up, 2) + "x\n";
-  text += "  tried     " + std::to_string(e.evaluated) + " configurations, " +
+  text +=
+      "  time      default " + measured_time(e.default_ms) + ", now " + measured_time(e.running_ms);
+  text += (e.default_ms > 0 ? ": " + report::significant(e.speed_up) + "x\n" : "\n");
+  text += "  tried     " + report::counted(e.evaluated, "configuration", "configurations") + ", " +
           std::to_string(e.rejected) + " failed, " + std::to_string(e.quarantined) +
-          " quarantined, in " + format_number(e.tuning_ms / 1000, 1) + " s\n";
+          " quarantined, in " + report::time_text(e.tuning_ms * 1e6) + "\n";
   return text;
 }
 

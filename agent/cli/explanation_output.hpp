@@ -1,25 +1,26 @@
 // Explanations for people and for machines.
 #pragma once
 
-#include <string>
-
-#include <nlohmann/json_fwd.hpp>
-
 #include <idletune/agent.hpp>
+
+#include "agent/cli/report/numbers.hpp"
 
 namespace idletune::cli {
 
 // With `digits` after the point; "-" for what is not finite.
 std::string format_number(double value, int digits);
-// A share of 1 as "12.5 %".
-std::string format_percent(double share);
-// Milliseconds with three significant digits; "-" for 0 (not measured).
-std::string format_milliseconds(double milliseconds);
+// A time in the unit that suits it; "not measured" for 0.
+std::string measured_time(double milliseconds);
+// Three significant digits of milliseconds; "-" for 0.
+std::string measured_ms(double milliseconds);
+
+// Why an agent with these options tunes nothing at all; empty: it may.
+std::string why_never(const AgentOptions& options);
 
 // The name of the family's kernel that a configuration runs; null: it is of no family.
-nlohmann::json member_or_null(const std::string& configuration);
+json member_or_null(const std::string& configuration);
 // Every field under its own name.
-nlohmann::json explanation_object(const Explanation& explanation);
+json explanation_object(const Explanation& explanation);
 // Some lines, each ended by a newline.
 std::string explanation_text(const Explanation& explanation);
 

@@ -1,17 +1,10 @@
 #include "agent/cli/explore_shapes.hpp"
 
-#include <algorithm>
-#include <chrono>
-#include <cstdlib>
-#include <memory>
-#include <utility>
-
-#include <nlohmann/json.hpp>
-
 #include <idletune/options.hpp>
 
 #include "agent/cli/exploration_files.hpp"
 #include "agent/cli/histories.hpp"
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
@@ -56,6 +49,7 @@ class ExploreShapes {
   ExploreShapes(const ExploreArguments& arguments, CliContext& context)
       : arguments_(arguments), context_(context) {
     settings_.seed = arguments.settings.seed;
+    settings_.give_up = interrupted;
     const explore::Settings& given = arguments.settings;
     if (arguments.repeats_given) settings_.repeats = given.repeats;
     if (arguments.measure_ms_given) settings_.measure_at_most = given.measure_at_most;
@@ -166,6 +160,7 @@ class ExploreShapes {
     for (std::size_t f = 0; f < package_->given_feature_count(); ++f) {
       columns.features.emplace_back(package_->feature_name(f));
     }
+    std::size_t known = 0;
     for (const std::string& text : arguments_.fixed) {
       const std::size_t equals = text.find('=');
       if (equals == std::string::npos || equals + 1 == text.size()) return wrong_fixed(text);
@@ -173,6 +168,11 @@ class ExploreShapes {
       const double value = std::strtod(text.c_str() + equals + 1, &end);
       if (*end != '\0' || !(value >= 0) || value > 1e12) return wrong_fixed(text);
       columns.fixed.emplace_back(text.substr(0, equals), value);
+      for (const auto* names : {&columns.dimensions, &columns.features})
+        known += std::count(names->begin(), names->end(), columns.fixed.back().first);
+      if (known == columns.fixed.size()) continue;
+      return Status(StatusCode::invalid_argument, "--set %: % has no such dimension or feature",
+                    text, package_->name());
     }
     return columns;
   }
@@ -211,6 +211,7 @@ class ExploreShapes {
           file_name_part(std::string(package_->name()) + "-" + device_.name) + "-shapes.ithistory";
     }
     const std::string folder = output_ + ".progress";
+    if (!context_.check(output_, FileKind::history, /*beside=*/true)) return kSaid;
     if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
     auto log = open_progress_log(folder, explore::sweep_identity(*package_, device_, settings_));
     if (!log.ok()) return log.status();
@@ -226,7 +227,7 @@ class ExploreShapes {
     HelperTrials trials(device_, package_, std::move(*options));
     explore::Sweep sweep(package_, device_, configurations_, settings_, trials,
                          quarantine->journal(), *log_);
-    catch_interrupts();
+    const KeepsPart keeps;
     const std::uint64_t before = sweep.progress().done;
     Progress progress("exploring " + std::string(package_->name()) + " at " +
                           std::to_string(settings_.shapes.size()) + " problems",
@@ -243,7 +244,6 @@ class ExploreShapes {
       const double share = far.again ? 1 : kSweepShare;
       return interrupted() || (arguments_.bounded && elapsed.count() >= share * arguments_.seconds);
     });
-    progress.clear();
     measured_now_ = sweep.progress().done - before;
     remaining_ = sweep.progress().total - sweep.progress().done;
     left_out_ = sweep.progress().left_out;
@@ -259,11 +259,12 @@ class ExploreShapes {
       rows_ += history.rows();
       correct_ += history.count(TrialStatus::correct);
     }
-    return write_file_atomically(output_, write_histories(*histories));
+    const std::vector<std::uint8_t> bytes = write_histories(*histories);
+    return context_.write({{output_, FileKind::history, bytes}}) ? Status() : kSaid;
   }
 
  public:
-  nlohmann::json answer() {
+  json answer() {
     if (context_.json()) {
       return {{"file", output_},
               {"kernel", std::string(package_->name())},
@@ -288,7 +289,7 @@ class ExploreShapes {
     } else if (!complete_) {
       text += "; the best are still to be timed again (the same command goes on)";
     }
-    context_.print(text);
+    context_.print_paragraph(text);
     return nullptr;
   }
 
@@ -328,42 +329,54 @@ Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments) {
 }
 
 void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
-  verb.option("--shapes", arguments.shape_list,
-              "A list of problems: a file of values separated by commas below a line with the "
-              "names of the kernel's dimensions, or a set known by name (go2, go2/8, po2). Each "
-              "configuration is compiled once for all of them, and --samples counts for each "
-              "member of a family, its default besides")
-      .value_name("LIST");
+  const Argument shapes =
+      verb.option("--shapes", arguments.shape_list,
+                  "A list of problems: a file of values separated by commas below a line with the "
+                  "names of the kernel's dimensions, or a set known by name (go2, go2/8, po2). "
+                  "Each configuration is compiled once for all of them, and --samples counts for "
+                  "each member of a family, its default besides")
+          .value_name("LIST");
   verb.option("--set", arguments.fixed,
               "With --shapes: a dimension or feature that is the same in all problems, such as "
               "BATCH=1. May be repeated")
       .value_name("NAME=VALUE")
+      .needs(shapes)
       .one_at_a_time();
   verb.option("--largest", arguments.largest,
               "With --shapes: leave out problems whose dimensions' product is larger (a matrix "
               "product of 2 GFLOP has 1e9)")
       .value_name("PRODUCT")
-      .not_negative();
-  verb.option("--part", arguments.parts,
-              "With --shapes: besides, as many draws among the configurations with these values, "
-              "such as DIMM=1,DIMN=1: for a corner of the space that draws of the whole would "
-              "hardly meet. May be repeated")
-      .value_name("NAME=VALUE,...")
-      .one_at_a_time();
+      .needs(shapes)
+      .between(1.0, 1e18);
+  const Argument part =
+      verb.option("--part", arguments.parts,
+                  "With --shapes: besides, as many draws among the configurations with these "
+                  "values, such as DIMM=1,DIMN=1: for a corner of the space that draws of the "
+                  "whole would hardly meet. May be repeated")
+          .value_name("NAME=VALUE,...")
+          .needs(shapes)
+          .one_at_a_time();
   verb.option("--covering", arguments.covering,
               "With --shapes: instead of draws the configurations of this history that cover its "
               "problems best, --samples of them at most, and the defaults")
-      .value_name("HISTORY");
+      .value_name("HISTORY")
+      .needs(shapes)
+      .excludes(part);
   verb.flag("--slow-too", arguments.slow_too,
             "With --shapes: measure a configuration also where it took more than 8 times the best "
-            "time at the four problems most like it");
+            "time at the four problems most like it")
+      .needs(shapes);
 }
 
 void explore_shape_list(const ExploreArguments& arguments, CliContext& context) {
   ExploreShapes explore(arguments, context);
-  if (Status status = explore.run(); !status.ok()) return context.fail(status);
-  const nlohmann::json answer = explore.answer();
+  if (Status status = explore.run(); !status.ok()) {
+    if (!status.message().empty() && !interrupted()) context.fail(status);
+    return;
+  }
+  const json answer = explore.answer();
   if (context.json()) context.print_json(answer);
+  if (interrupted()) context.stopped("stopped; the same command goes on");
 }
 
 }  // namespace idletune::cli

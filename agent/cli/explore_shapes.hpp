@@ -1,12 +1,6 @@
 // What `explore` has in common for one problem and for a list of them, and the latter.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include <idletune/result.hpp>
-
 #include "agent/cli/command_line.hpp"
 #include "agent/cli/context.hpp"
 #include "agent/cli/open_device.hpp"

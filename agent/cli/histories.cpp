@@ -1,12 +1,8 @@
 #include "agent/cli/histories.hpp"
 
-#include <algorithm>
 #include <filesystem>
-#include <set>
-#include <system_error>
-#include <utility>
 
-#include <nlohmann/json.hpp>
+#include "agent/cli/report/numbers.hpp"
 
 #include "agent/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
@@ -42,13 +38,6 @@ Result<std::vector<History>> import_named(Bytes bytes, const std::string& path,
   return histories;
 }
 
-Result<std::vector<History>> load_histories(const std::string& path) {
-  const Result<std::vector<std::uint8_t>> bytes = read_file(file_behind(path), kMaxFileBytes);
-  if (!bytes.ok()) return bytes.status();
-  if (!is_history_file(*bytes)) return import_named(*bytes, path);
-  return read_histories(*bytes, path);
-}
-
 Result<std::vector<std::string>> history_files(const std::vector<std::string>& paths) {
   namespace fs = std::filesystem;
   std::vector<std::string> files;
@@ -79,16 +68,91 @@ Status expand_folders(std::vector<std::string>& paths) {
   return files.status();
 }
 
-Result<std::vector<History>> load_histories(const std::vector<std::string>& paths) {
+Result<std::vector<History>> load_file(const std::string& path) {
+  const Result<std::vector<std::uint8_t>> bytes = read_file(file_behind(path), kMaxFileBytes);
+  if (!bytes.ok()) return bytes.status();
+  if (!is_history_file(*bytes)) return import_named(*bytes, path);
+  return read_histories(*bytes, path);
+}
+
+Result<LoadedHistories> load_with_files(const std::vector<std::string>& paths) {
   const Result<std::vector<std::string>> files = history_files(paths);
   if (!files.ok()) return files.status();
-  std::vector<History> all;
+  LoadedHistories all;
   for (const std::string& path : *files) {
-    Result<std::vector<History>> loaded = load_histories(path);
+    Result<std::vector<History>> loaded = load_file(path);
     if (!loaded.ok()) return loaded.status();
-    for (History& history : *loaded) all.push_back(std::move(history));
+    for (History& history : *loaded) all.histories.push_back(std::move(history));
+    all.files.resize(all.histories.size(), path);
   }
   return all;
+}
+
+Result<std::vector<History>> load_histories(const std::string& path) {
+  return load_histories(std::vector<std::string>{path});
+}
+
+Result<std::vector<History>> load_histories(const std::vector<std::string>& paths) {
+  auto loaded = load_with_files(paths);
+  if (!loaded.ok()) return loaded.status();
+  return std::move(loaded->histories);
+}
+
+namespace {
+
+// Whatever occurs more than once gets more behind it.
+template <class More>
+void tell_apart(std::vector<std::string>& names, const More& more) {
+  std::map<std::string, std::size_t> seen;
+  for (const std::string& name : names) ++seen[name];
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (seen[names[i]] > 1) names[i] += more(i);
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> target_names(const LoadedHistories& loaded) {
+  std::vector<std::string> names = loaded.files;
+  const auto shape = [&](std::size_t i) {
+    return " " + report::shape_text(loaded.histories[i].shape);
+  };
+  tell_apart(names, shape);
+  tell_apart(names, [&](std::size_t i) { return " " + loaded.histories[i].kernel; });
+  std::map<std::string, std::size_t> seen;
+  tell_apart(names, [&](std::size_t i) { return " #" + std::to_string(++seen[names[i]]); });
+  return names;
+}
+
+std::vector<std::string> problem_column(const LoadedHistories& loaded) {
+  std::vector<std::string> rows;
+  std::vector<std::string> texts;
+  for (const History& history : loaded.histories) {
+    rows.push_back(history.kernel + "\n" + history.device + "\n");
+    texts.push_back(report::shape_text(history.shape));
+  }
+  if (std::set<std::string>(rows.begin(), rows.end()).size() == rows.size()) return {};
+  std::map<std::string, std::size_t> seen;
+  const auto row = [&](std::size_t i) { return rows[i] + texts[i]; };
+  for (std::size_t i = 0; i < rows.size(); ++i) ++seen[row(i)];
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::string& file = loaded.files[i];
+    if (seen[row(i)] > 1) texts[i] += " " + file.substr(file.rfind('/') + 1);
+  }
+  return texts;
+}
+
+std::vector<std::string> with_problem(const std::vector<std::string>& problems,
+                                      std::vector<std::string> columns) {
+  if (!problems.empty()) columns.insert(columns.begin() + 2, "problem");
+  return columns;
+}
+
+std::vector<std::string> with_problem(const std::vector<std::string>& problems, std::size_t row,
+                                      std::vector<std::string> cells) {
+  if (!problems.empty())
+    cells.insert(cells.begin() + 2, row < problems.size() ? problems[row] : "");
+  return cells;
 }
 
 std::vector<std::vector<History>> problems_together(std::vector<History> histories) {
@@ -111,18 +175,22 @@ std::vector<std::vector<History>> problems_together(std::vector<History> histori
   return groups;
 }
 
-nlohmann::json problem_object(const History& history) {
-  nlohmann::json object = nlohmann::json::object();
+json problem_object(const History& history) {
+  json object = json::object();
   const bool named = history.inputs.size() == history.shape.input_count();
   for (std::size_t i = 0; named && i < history.inputs.size(); ++i) {
-    object[history.inputs[i]] = i < history.shape.size() ? nlohmann::json(history.shape[i])
-                                                         : nlohmann::json(history.shape.input(i));
+    object[history.inputs[i]] =
+        i < history.shape.size() ? json(history.shape[i]) : json(history.shape.input(i));
   }
   return object;
 }
 
-nlohmann::json history_entry(const History& history, const std::string& file) {
-  nlohmann::json failed = nlohmann::json::object();
+json shape_object(const History& history) {
+  return std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end());
+}
+
+json history_entry(const History& history, const std::string& file) {
+  json failed = json::object();
   for (std::size_t s = 1; s < kTrialStatusCount; ++s) {
     const auto status = static_cast<TrialStatus>(s);
     if (history.count(status) > 0) failed[trial_status_name(status)] = history.count(status);
@@ -130,8 +198,7 @@ nlohmann::json history_entry(const History& history, const std::string& file) {
   return {{"file", file},
           {"kernel", history.kernel},
           {"device", history.device},
-          {"shape",
-           std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
+          {"shape", shape_object(history)},
           {"problem", problem_object(history)},
           {"configurations", history.rows()},
           {"correct", history.count(TrialStatus::correct)},

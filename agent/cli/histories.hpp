@@ -1,13 +1,7 @@
 // What the verbs that read histories share.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <nlohmann/json_fwd.hpp>
-
-#include <idletune/result.hpp>
-
+#include "agent/cli/text_layout.hpp"
 #include "models/history/history.hpp"
 #include "models/history/import.hpp"
 
@@ -28,19 +22,40 @@ Result<std::vector<History>> import_named(Bytes bytes, const std::string& path,
 std::string file_behind(const std::string& path);
 
 // The histories in a file: our own format, or whatever import_named knows.
-Result<std::vector<History>> load_histories(const std::string& path);
+Result<std::vector<History>> load_file(const std::string& path);
 
 // All of them, in the order of the paths, which may be folders; the first failure ends it.
+Result<std::vector<History>> load_histories(const std::string& path);
 Result<std::vector<History>> load_histories(const std::vector<std::string>& paths);
+
+// The same, and where each is from.
+struct LoadedHistories {
+  std::vector<History> histories;
+  std::vector<std::string> files;  // of each
+};
+Result<LoadedHistories> load_with_files(const std::vector<std::string>& paths);
+
+// A name for each that no other one has: its file's, where that holds several with the problem.
+std::vector<std::string> target_names(const LoadedHistories& loaded);
+// Of a table of kernels and devices the column that tells its rows apart: the problem, and the file
+// where that is not enough. Empty: kernel and device do.
+std::vector<std::string> problem_column(const LoadedHistories& loaded);
 
 // What `import` and `explore` answer about a history in `file`: kernel, device, counts, warnings.
 // Names and values of its problem; empty where names are not known.
-nlohmann::json problem_object(const History& history);
+json problem_object(const History& history);
+json shape_object(const History& history);
 
 // Groups that can share a file, problems in order. Two histories of one problem (repeats) stay
 // apart.
 std::vector<std::vector<History>> problems_together(std::vector<History> histories);
 
-nlohmann::json history_entry(const History& history, const std::string& file);
+// A table's columns or cells with that column behind kernel and device, where there is one.
+std::vector<std::string> with_problem(const std::vector<std::string>& problems,
+                                      std::vector<std::string> columns);
+std::vector<std::string> with_problem(const std::vector<std::string>& problems, std::size_t row,
+                                      std::vector<std::string> cells);
+
+json history_entry(const History& history, const std::string& file);
 
 }  // namespace idletune::cli

@@ -1,8 +1,6 @@
 #include "agent/cli/kernel_file.hpp"
 
 #include <cerrno>
-#include <cmath>
-#include <cstdlib>
 
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
@@ -45,6 +43,31 @@ Result<Problem> parse_problem(const std::string& text) {
     position = end + 1;
   }
   return *end == '\0' && !problem.overflow() ? Result<Problem>(problem) : wrong();
+}
+
+std::string wrong_with_problem(const std::string& text) {
+  return parse_problem(text).status().message();
+}
+
+Result<NamedKind> named_kind(const std::string& text) {
+  const std::size_t equals = text.rfind('=');
+  const bool named = equals != std::string::npos && equals > 0;
+  const std::optional<ParameterKind> kind =
+      named ? parameter_kind_from_name(text.substr(equals + 1)) : std::nullopt;
+  if (kind) return NamedKind{text.substr(0, equals), *kind};
+  return {StatusCode::invalid_argument,
+          "'" + text + "': expected NAME=KIND with a kind of " + kind_names()};
+}
+
+std::string wrong_with_kind(const std::string& text) { return named_kind(text).status().message(); }
+
+std::string kind_names() {
+  std::string names;
+  for (std::uint8_t kind = 0; kind < kParameterKindCount; ++kind) {
+    if (kind > 0) names += ", ";
+    names += parameter_kind_name(static_cast<ParameterKind>(kind));
+  }
+  return names;
 }
 
 }  // namespace idletune::cli

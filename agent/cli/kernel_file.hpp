@@ -1,12 +1,10 @@
 // A kernel named on the command line: a package, or a description that is packed on the spot.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
+#include "agent/cli/report/common.hpp"
 
 #include <idletune/configuration.hpp>
-#include <idletune/result.hpp>
+#include "models/space/space.hpp"
 
 namespace idletune::cli {
 
@@ -15,5 +13,21 @@ Result<std::vector<std::uint8_t>> read_kernel(const std::string& path);
 
 // "256,256,256" or "256x256x256", with features "256,256:12.5,1". Error: invalid_argument.
 Result<Problem> parse_problem(const std::string& text);
+// What is wrong with such a text; empty: nothing.
+std::string wrong_with_problem(const std::string& text);
+
+// "NAME=KIND": what kind the parameters of a name are.
+struct NamedKind {
+  std::string name;
+  ParameterKind kind = ParameterKind::other;
+};
+
+// Error: invalid_argument, which names the kinds there are.
+Result<NamedKind> named_kind(const std::string& text);
+// What is wrong with such a text; empty: nothing.
+std::string wrong_with_kind(const std::string& text);
+
+// All kinds, separated by commas, for people.
+std::string kind_names();
 
 }  // namespace idletune::cli

@@ -1,8 +1,5 @@
 #include "agent/cli/known_kernels.hpp"
 
-#include <utility>
-
-#include "agent/cli/fractions_table.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
 
@@ -31,6 +28,21 @@ bool has_parameters(const KernelPackage& package, const std::vector<std::string>
 }
 
 }  // namespace
+
+json default_note(const History& history) {
+  for (const auto& [key, text] : history.notes) {
+    if (key != "default") continue;
+    json note = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (note.is_object()) return note;
+  }
+  return json::object();
+}
+
+double default_time_ns(const History& history) {
+  const json note = default_note(history);
+  const auto found = note.find("run_time");
+  return found != note.end() && found->is_number() ? found->get<double>() : 0;
+}
 
 Result<KnownKernels::Opened> KnownKernels::open_one(const std::string& file) {
   auto bytes = read_kernel(file);

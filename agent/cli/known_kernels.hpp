@@ -1,13 +1,7 @@
 // What kernel packages say about the kernels of histories.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <idletune/result.hpp>
-
+#include "agent/cli/report/common.hpp"
 #include "models/history/history.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/work.hpp"
@@ -20,6 +14,11 @@ struct KernelFacts {
   std::optional<KernelWork> work;  // with that configuration
   std::string work_from;           // the file that says so
 };
+
+// What `idletune explore` noted about the default; an empty object without it.
+json default_note(const History& history);
+// The run time of the default configuration by that; 0: not noted.
+double default_time_ns(const History& history);
 
 class KnownKernels {
  public:

@@ -1,14 +1,13 @@
 // The `idletune` command: reads the command line and runs one verb.
-#include <cstdio>
-#include <cstring>
-#include <exception>
-#include <string>
 
 #include "agent/cli/context.hpp"
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/verbs.hpp"
 
 namespace {
 
+using idletune::cli::Call;
+using idletune::cli::catch_interrupts;
 using idletune::cli::CliContext;
 using idletune::cli::CommandLine;
 
@@ -41,7 +40,11 @@ void add_verbs(CommandLine& line, CliContext& context) {
   line.begin_group("Solve with it");
   add_solve_verb(line, context);
   line.begin_group("Before there is a kernel");
-  add_offload_verb(line, context);
+  Verb offload = line.add_verb("offload", "predicts from CPU code whether a GPU kernel would pay");
+  add_offload_profile_verb(offload, context);
+  add_offload_learn_verb(offload, context);
+  add_offload_evaluate_verb(offload, context);
+  add_offload_decide_verb(offload, context);
   line.begin_group("Look into files and boards");
   add_explain_verb(line, context);
   add_inspect_verb(line, context);
@@ -49,7 +52,7 @@ void add_verbs(CommandLine& line, CliContext& context) {
 
 // Before the command line was read: a failure of reading it is told as JSON, too.
 bool wants_json(int argc, char** argv) {
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; i < argc && std::strcmp(argv[i], "--") != 0; ++i) {
     if (std::strcmp(argv[i], "--json") == 0) return true;
   }
   return false;
@@ -62,10 +65,18 @@ int main(int argc, char** argv) {
                    IDLETUNE_VERSION);
   CliContext context;
   if (wants_json(argc, argv)) context.expect_json();
+  context.add_json_flags(line);
   line.before_verb([&context](const std::string& verb) { context.begin(verb); });
+  line.before_work([&context](const Call& call) {
+    if (!context.may_work(call)) return false;
+    catch_interrupts([&context] { context.give_up(); });
+    return true;
+  });
   try {
     add_verbs(line, context);
     line.run(argc, argv);
+  } catch (const idletune::cli::Failure& failure) {
+    context.fail(failure.status());
   } catch (const std::exception& error) {
     context.fail(std::string(error.what()));
   }

@@ -1,10 +1,5 @@
 #include "agent/cli/matrix_description.hpp"
 
-#include <algorithm>
-#include <string_view>
-
-#include <nlohmann/json.hpp>
-
 #include "kernels/krylov/features.hpp"
 #include "kernels/krylov/formats.hpp"
 #include "kernels/krylov/matrix_market.hpp"
@@ -12,8 +7,6 @@
 
 namespace idletune::cli {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kMaxTextBytes = std::size_t{4} << 30;
 constexpr std::string_view kBanner = "%%MatrixMarket";
@@ -30,6 +23,9 @@ Result<krylov::MatrixMarket> read_matrix(const std::vector<std::uint8_t>& bytes,
   std::string unpacked;
   const auto text = gunzip(bytes, kMaxTextBytes, path, unpacked);
   if (!text.ok()) return text.status();
+  if (text->truncated) {
+    return {StatusCode::corrupt, "%: what gzip packed is damaged, or is not all there", path};
+  }
   return krylov::read_matrix_market(text->text, path);
 }
 
@@ -51,16 +47,13 @@ Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::
     format_bytes[krylov::sparse_format_name(format)] =
         krylov::stored_bytes(pattern, format, sizeof(float));
   }
-  return json{{"format", "sparse matrix"},
-              {"rows", pattern.rows},
-              {"columns", pattern.columns},
-              {"nonzeros", pattern.entries()},
-              {"field", read->field},
-              {"symmetry", read->symmetry},
-              {"explicit_zeros", read->explicit_zeros},
-              {"duplicates", read->duplicates},
-              {"features", features_object(pattern)},
-              {"bytes_in_f32", format_bytes}};
+  return joined(IDLETUNE_FIELDS(*read, field, symmetry, explicit_zeros, duplicates),
+                {{"format", "sparse matrix"},
+                 {"rows", pattern.rows},
+                 {"columns", pattern.columns},
+                 {"nonzeros", pattern.entries()},
+                 {"features", features_object(pattern)},
+                 {"bytes_in_f32", format_bytes}});
 }
 
 }  // namespace idletune::cli

@@ -1,14 +1,7 @@
 // Sparse matrices in files, and what is told of them.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json_fwd.hpp>
-
-#include <idletune/result.hpp>
-
+#include "agent/cli/report/common.hpp"
 #include "kernels/krylov/matrix_market.hpp"
 
 namespace idletune::cli {
@@ -21,11 +14,10 @@ Result<krylov::MatrixMarket> read_matrix(const std::vector<std::uint8_t>& bytes,
                                          const std::string& path);
 
 // By their published names.
-nlohmann::json features_object(const krylov::SparsityPattern& pattern);
+json features_object(const krylov::SparsityPattern& pattern);
 
 // Size, symmetry, features, and the bytes of each format in single precision. Errors: those of
 // read_matrix.
-Result<nlohmann::json> describe_matrix(const std::vector<std::uint8_t>& bytes,
-                                       const std::string& path);
+Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::string& path);
 
 }  // namespace idletune::cli

@@ -1,8 +1,5 @@
 #include "agent/cli/offload_samples.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 #include "agent/cli/lab.hpp"
 #include "agent/cli/places.hpp"
 #include "models/history/compression.hpp"
@@ -67,24 +64,31 @@ Status check_features(const std::string& path, const offload::FeatureSet& learne
           path + ": learned from features " + text(learned) + "; expected " + text(asked)};
 }
 
-nlohmann::json number_or_null(double value) {
-  return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
-
 void add_sample_options(Verb& verb, SampleFiles& files) {
-  verb.option("--times", files.times,
-              "Times: of a network's layers; of SET's kernels on devices; or on a GPU, of the "
-              "regions in SET")
-      .value_name("FILE");
-  verb.option("--shapes", files.shapes,
-              "Shapes of the layers in --times; SET may be a profile of such layers")
-      .value_name("FILE");
+  const Argument times = verb.option("--times", files.times,
+                                     "Times: of a network's layers; of SET's kernels on devices; "
+                                     "or on a GPU, of the regions in SET")
+                             .value_name("FILE");
+  const Argument shapes =
+      verb.option("--shapes", files.shapes,
+                  "Shapes of the layers in --times; SET may be a profile of such layers")
+          .value_name("FILE");
+  shapes.needs(times);
   verb.option("--cpu-times", files.cpu_times,
               "AutoTVM's log of a board's CPU; --times is that of its GPU")
-      .value_name("FILE");
-  verb.option("--cpu", files.cpu, "Which of several devices is the CPU").shows_default();
+      .value_name("FILE")
+      .needs(times)
+      .excludes(shapes);
+  // Times of kernels on devices: a table beside one of times.
+  const auto several = [&files] {
+    return !files.times.empty() && files.shapes.empty() && files.cpu_times.empty() &&
+           !has_ending(files.set, ".json") && !has_ending(files.set, ".itmodel");
+  };
+  verb.option("--cpu", files.cpu, "Which of several devices is the CPU")
+      .acts("with a SET of kernels and --times of several devices", several);
   verb.option("--variant", files.variant, "One of several GPU times, such as 'default' or 'best'");
   verb.option("--devices", files.devices, "GPUs to take, of several")
+      .acts("with a SET of kernels and --times of several devices", several)
       .separated_by_commas()
       .one_at_a_time();
 }
@@ -119,16 +123,13 @@ Result<offload::SampleSet> read_all_samples(const SampleFiles& files) {
   auto shapes = bytes_of(files.shapes);
   if (!shapes.ok()) return shapes.status();
   if (!files.cpu_times.empty()) {
-    if (files.times.empty() || !files.set.empty() || !files.shapes.empty())
+    if (!files.set.empty())
       return Status(StatusCode::invalid_argument, "--cpu-times stands beside --times alone");
     const auto cpu_times = read_bytes(files.cpu_times);
     if (!cpu_times.ok()) return cpu_times.status();
     return offload::import_tuned_layers(*times, files.times, *cpu_times, files.cpu_times);
   }
   if (!files.shapes.empty()) {
-    if (files.times.empty())
-      return Status(StatusCode::invalid_argument,
-                    "--shapes stands beside --times; SET may be profiles of the layers");
     if (!files.set.empty()) return read_profiled_layers(files, *set, *times, *shapes);
     return offload::import_layers(*times, files.times, *shapes, files.shapes);
   }
@@ -170,17 +171,26 @@ Result<offload::SampleSet> read_samples(const SampleFiles& files) {
   return one;
 }
 
-void add_learner_options(Verb& verb, LearnerArguments& arguments) {
-  verb.option("--learner", arguments.method,
-              "published (stepwise regressions of time per operation), logarithm (the same of the "
-              "speed-up's logarithm), forest, or svr (lab)")
-      .one_of({"published", "logarithm", "forest", "svr"})
-      .shows_default();
-  verb.flag("--no-cpu-time", arguments.no_cpu_time, "The CPU's time is no feature");
-  verb.option("--models", arguments.models, "Regressions or trees of an ensemble")
-      .between(1, 1000)
-      .shows_default();
-  verb.option("--seed", arguments.seed, "Of everything random").shows_default();
+std::vector<Argument> add_learner_options(Verb& verb, LearnerArguments& arguments, bool stored) {
+  const std::string learners =
+      "published (stepwise regressions of time per operation), logarithm (the same of the "
+      "speed-up's logarithm)";
+  std::vector<std::string> names{"published", "logarithm", "forest"};
+  if (!stored) names.emplace_back("svr");
+  const std::vector<Argument> options{
+      verb.option("--learner", arguments.method,
+                  learners + (stored ? " or forest" : ", forest, or svr (lab)"))
+          .one_of(names),
+      verb.flag("--no-cpu-time", arguments.no_cpu_time, "The CPU's time is no feature"),
+      verb.option("--models", arguments.models,
+                  "Regressions of an ensemble, or trees of a forest, which has 256 at most")
+          .between(1, 1000)
+          .acts("with --learner forest up to 256",
+                [&arguments] { return arguments.method != "forest" || arguments.models <= 256; })
+          .acts("with another learner than svr",
+                [&arguments] { return arguments.method != "svr"; })};
+  verb.option("--seed", arguments.seed, "Of everything random");
+  return options;
 }
 
 offload::SpeedupOptions speedup_options(const LearnerArguments& arguments) {

@@ -1,14 +1,6 @@
 // The files that the verbs of `idletune offload` learn from and are tried on.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
-
-#include <idletune/result.hpp>
-
 #include "agent/cli/command_line.hpp"
 #include "models/offload/sample.hpp"
 #include "models/offload/stored_model.hpp"
@@ -40,7 +32,10 @@ struct LearnerArguments {
   std::uint64_t models = 100;
   std::uint64_t seed = 1;
 };
-void add_learner_options(Verb& verb, LearnerArguments& arguments);
+// `stored`: those that a model can hold.
+// Returns those that say how it is learned: all but the seed.
+std::vector<Argument> add_learner_options(Verb& verb, LearnerArguments& arguments,
+                                          bool stored = false);
 offload::SpeedupOptions speedup_options(const LearnerArguments& arguments);
 
 // Errors: those of read_file() and of read_offload_model().
@@ -48,9 +43,6 @@ Result<offload::OffloadModel> read_model(const std::string& path);
 // version_mismatch, with the model's path, if it was learned from other features.
 Status check_features(const std::string& path, const offload::FeatureSet& learned,
                       const offload::FeatureSet& asked);
-
-// A number that is none becomes null.
-nlohmann::json number_or_null(double value);
 
 // The file's bytes; errors: those of read_file().
 Result<std::vector<std::uint8_t>> read_bytes(const std::string& path);

@@ -49,9 +49,7 @@ bool is_without_cuda(const Status& status) {
 void add_device_options(Verb verb, DeviceChoice& choice) {
   verb.option("--backend", choice.backend,
               "opencl, cuda, or auto: cuda where the kernel and the machine can")
-      .value_name("NAME")
-      .one_of({"auto", "opencl", "cuda"})
-      .shows_default();
+      .one_of({"auto", "opencl", "cuda"});
   verb.option("--device", choice.index, "Its number in 'idletune devices'").shows_default();
 }
 

@@ -1,13 +1,8 @@
 // Which device a verb works on.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <string>
-
 #include <idletune/application_queue.hpp>
 #include <idletune/device.hpp>
-#include <idletune/result.hpp>
 
 #include "agent/cli/command_line.hpp"
 #include "models/package/kernel_package.hpp"

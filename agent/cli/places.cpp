@@ -2,8 +2,8 @@
 
 #include <sys/stat.h>
 #include <cerrno>
-#include <cstdlib>
 
+#include "platform/os/environment.hpp"
 #include "platform/os/error.hpp"
 #include "platform/os/process.hpp"
 #include "platform/os/storage.hpp"
@@ -13,7 +13,7 @@ namespace {
 
 // An absolute path in the variable; the specification of the XDG folders ignores others.
 std::string folder_in(const char* variable) {
-  const char* value = std::getenv(variable);
+  const char* value = environment(variable);
   return value != nullptr && value[0] == '/' ? value : std::string();
 }
 

@@ -1,9 +1,7 @@
 // Where the command finds what ships with it, and where it keeps what it made.
 #pragma once
 
-#include <string>
-
-#include <idletune/result.hpp>
+#include "agent/cli/report/common.hpp"
 
 namespace idletune::cli {
 

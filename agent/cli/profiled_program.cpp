@@ -6,37 +6,32 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <fstream>
-#include <memory>
 #include <sstream>
 #include <thread>
 
-#include <nlohmann/json.hpp>
-
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/places.hpp"
-#include "agent/cli/progress.hpp"
 #include "models/core/plain_file.hpp"
+#include "models/offload/analysis/function_name.hpp"
+#include "platform/os/environment.hpp"
 
 extern char** environ;
 
 namespace idletune::cli {
 namespace {
 
-using nlohmann::json;
 using offload::Profile;
 using offload::RegionProfile;
 
 constexpr std::uint64_t kFewestAccesses = 32;  // one window
-constexpr double kPatience = 10;               // seconds that a program has to write what it knows
+constexpr double kPatienceOfUser = 0.5;
+constexpr double kPatience = 10;  // seconds that a program has to write what it knows
 
 class TemporaryFolder {
  public:
   TemporaryFolder() {
-    const char* base = std::getenv("TMPDIR");
+    const char* base = environment("TMPDIR");
     path_ = std::string(base != nullptr && base[0] == '/' ? base : "/tmp") + "/idletune-XXXXXX";
     if (::mkdtemp(path_.data()) == nullptr) path_.clear();
   }
@@ -111,7 +106,8 @@ Result<Ended> run_to_end(const Run& run) {
       told_at = seconds;
       ::kill(*pid, SIGTERM);
     }
-    if (ended.stopped && seconds > told_at + kPatience && !ended.killed) {
+    const double patience = interrupted() ? kPatienceOfUser : kPatience;
+    if (ended.stopped && seconds > told_at + patience && !ended.killed) {
       ended.killed = true;
       ::kill(*pid, SIGKILL);
     }
@@ -149,16 +145,13 @@ Status compiler_error(const std::string& source, const std::string& errors) {
 }
 
 std::string readable_name(const std::string& linker_name) {
+  // Anything else would be taken for a type: "f" for float.
+  if (linker_name.rfind("_Z", 0) != 0) return linker_name;
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> name(
       abi::__cxa_demangle(linker_name.c_str(), nullptr, nullptr, &status), std::free);
   if (status != 0 || name == nullptr) return linker_name;
-  std::string text(name.get());
-  const std::string unnamed = "(anonymous namespace)::";
-  for (std::size_t at = text.find(unnamed); at != std::string::npos; at = text.find(unnamed)) {
-    text.erase(at, unnamed.size());
-  }
-  return text.substr(0, text.find('('));
+  return offload::without_arguments(name.get());
 }
 
 class Profiling {

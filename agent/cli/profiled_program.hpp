@@ -1,11 +1,7 @@
 // Compiles a program so that its regions are profiled, runs it, and reads what it found.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <idletune/result.hpp>
-
+#include "agent/cli/report/common.hpp"
 #include "models/offload/profile.hpp"
 
 namespace idletune::cli {

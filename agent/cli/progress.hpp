@@ -1,17 +1,16 @@
-// Progress on standard error, and Ctrl-C as a polite request to stop.
+// Progress on standard error.
 #pragma once
 
-#include <chrono>
-#include <cstddef>
-#include <string>
+#include "agent/cli/report/common.hpp"
 
 namespace idletune::cli {
 
-// "3 s", "2 min 05 s", "1 h 10 min": a duration as one reads it, rounded to what matters.
+// "12.5 us", "3.00 s", "2 min 05 s", "1 h 10 min": a duration as one reads it, rounded to what
+// matters.
 std::string readable(std::chrono::nanoseconds duration);
 
 // One line about how far a task is: redrawn in place on a terminal, a plain line every five seconds
-// elsewhere (log files). Used by one thread. The destructor ends the line.
+// elsewhere (log files). Used by one thread. The destructor takes the line away.
 class Progress {
  public:
   // `total` is the number of units of the whole task; 0 where it is not known (no bar, no ETA).
@@ -23,8 +22,9 @@ class Progress {
 
   // `done` units are finished. `note` says what is going on (one short line; may be empty).
   void update(std::size_t done, const std::string& note = {});
-  // Takes the drawn line away, so that other text can be printed; the next update draws it again.
-  void clear();
+  // Takes the drawn line away, whoever drew it, so that other text can be printed; the next update
+  // draws it again.
+  static void clear();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -34,14 +34,8 @@ class Progress {
   std::size_t total_;
   bool quiet_;
   bool terminal_;
-  bool drawn_ = false;
   Clock::time_point start_;
   Clock::time_point last_print_;
 };
-
-// From now on the first Ctrl-C (SIGINT) or SIGTERM only sets a flag; a second one ends the program.
-void catch_interrupts();
-// Whether that flag is set. Any thread.
-bool interrupted();
 
 }  // namespace idletune::cli

@@ -1,7 +1,6 @@
 #include "agent/cli/seen_by_model.hpp"
 
-#include <algorithm>
-
+#include "agent/cli/context.hpp"
 #include "models/learn/model_contents.hpp"
 #include "models/learn/provenance.hpp"
 #include "models/predict/model.hpp"
@@ -11,15 +10,13 @@ namespace idletune::cli {
 
 Result<std::vector<bool>> seen_by_model(const std::string& model,
                                         const std::vector<History>& histories) {
-  const auto bytes = read_file(model, kMaxModelBytes);
-  if (!bytes.ok()) return bytes.status();
-  const auto contents = read_model(*bytes, model);
-  if (!contents.ok()) return contents.status();
+  const auto bytes = must(read_file(model, kMaxModelBytes));
+  const auto contents = must(read_model(bytes, model));
   std::vector<bool> seen;
   seen.reserve(histories.size());
   for (const History& history : histories) {
     seen.push_back(std::any_of(
-        contents->kernels.begin(), contents->kernels.end(), [&](const ModelKernel& kernel) {
+        contents.kernels.begin(), contents.kernels.end(), [&](const ModelKernel& kernel) {
           return kernel.name == history.kernel && learned_from(provenance_of(kernel), history);
         }));
   }
@@ -30,8 +27,8 @@ std::string seen_warning(const std::vector<bool>& seen) {
   const auto count = std::count(seen.begin(), seen.end(), true);
   if (count == 0) return {};
   return std::to_string(count) + " of " + std::to_string(seen.size()) +
-         " targets are among what the model learned from (marked *): their figures say nothing "
-         "about a device that is new to it; --leave-one-out does";
+         " targets are, or may be, among what the model learned from (marked *): their figures say "
+         "nothing about a device that is new to it; --leave-one-out does";
 }
 
 }  // namespace idletune::cli

@@ -1,11 +1,7 @@
 // Whether a model learned from the histories that it is tried on.
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include <idletune/result.hpp>
-
+#include "agent/cli/report/common.hpp"
 #include "models/history/history.hpp"
 
 namespace idletune::cli {

@@ -1,7 +1,5 @@
 #include "agent/cli/slow_frames.hpp"
 
-#include <algorithm>
-
 namespace idletune::cli {
 
 bool SlowFrames::ended(Clock::time_point now, Nanoseconds frame) {

@@ -1,8 +1,7 @@
 // Notices when an application's frames have been slower than before for a while.
 #pragma once
 
-#include <chrono>
-#include <vector>
+#include "agent/cli/report/common.hpp"
 
 namespace idletune::cli {
 

@@ -1,16 +1,9 @@
 #include "agent/cli/solve_details.hpp"
 
-#include <algorithm>
-#include <string>
-
-#include <nlohmann/json.hpp>
-
 #include "kernels/krylov/formats.hpp"
 
 namespace idletune::cli {
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kCells = 32;         // of a side of the pattern
 constexpr int kProducts = 60;              // in each format: every kernel has its turn
@@ -32,6 +25,12 @@ json cells_of(const krylov::SparsityPattern& pattern) {
 }
 
 }  // namespace
+
+std::string chosen_kernel_text(const krylov::Chosen& chosen) {
+  if (chosen.group_per_row) return "work group per row";
+  return chosen.lanes > 1 ? std::to_string(chosen.lanes) + " work items per row"
+                          : "work item per row";
+}
 
 void ResidualCurve::watch(krylov::SolveOptions& options) {
   options.progress = take;
@@ -56,7 +55,7 @@ void ResidualCurve::take(void* user, std::uint32_t iteration, double residual) {
 void ResidualCurve::add_to(json& result) const {
   const auto& points = switched_ || kept_.empty() ? now_ : kept_;
   result["curve"] = points;
-  result["switched_at"] = switched_ ? json(switched_at_) : json(nullptr);
+  result["switched_at"] = or_null(switched_, switched_at_);
   result["switched_to"] = krylov::sparse_format_name(to_);
 }
 
@@ -83,10 +82,10 @@ Status add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision 
         {{"format", krylov::sparse_format_name(options.format)},
          {"bytes", krylov::stored_bytes(matrix.pattern, options.format,
                                         precision == krylov::Precision::f64 ? 8 : 4)},
-         {"kernel", !room ? std::string()
-                          : std::string(chosen.group_per_row ? "a work group" : "work items") +
-                                " per row, groups of " + std::to_string(chosen.work_group)},
-         {"measured_us", room ? json(chosen.measured_us) : json(nullptr)}});
+         {"kernel",
+          !room ? std::string()
+                : chosen_kernel_text(chosen) + ", groups of " + std::to_string(chosen.work_group)},
+         {"measured_us", or_null(room, chosen.measured_us)}});
   }
   return {};
 }

@@ -1,10 +1,7 @@
 // What the page of a solve shows besides its report.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include <nlohmann/json_fwd.hpp>
+#include "agent/cli/report/common.hpp"
 
 #include <idletune/krylov.hpp>
 
@@ -18,7 +15,7 @@ class ResidualCurve {
   void watch(krylov::SolveOptions& options);
   void begin_solve();
   // "curve", "switched_at" and "switched_to".
-  void add_to(nlohmann::json& result) const;
+  void add_to(json& result) const;
 
  private:
   static void take(void* user, std::uint32_t iteration, double residual);
@@ -30,9 +27,12 @@ class ResidualCurve {
   krylov::SparseFormat to_ = krylov::SparseFormat::csr;
 };
 
+// "4 work items per row".
+std::string chosen_kernel_text(const krylov::Chosen& chosen);
+
 // "pattern": entries of the cells of a grid. "formats": bytes and the fastest measured product of
 // each. Errors: those of Solver::make and multiply.
 Status add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision precision,
-                          Device& device, ApplicationQueue& queue, nlohmann::json& result);
+                          Device& device, ApplicationQueue& queue, json& result);
 
 }  // namespace idletune::cli

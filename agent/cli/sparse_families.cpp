@@ -1,8 +1,6 @@
 #include "agent/cli/sparse_families.hpp"
 
-#include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include "models/core/random.hpp"
 

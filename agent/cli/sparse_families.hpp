@@ -1,13 +1,9 @@
 // Sparse matrices made up: families that differ in how they look, in any size. Structures only.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "agent/cli/report/common.hpp"
 
 #include <idletune/krylov.hpp>
-#include <idletune/result.hpp>
 
 namespace idletune::cli {
 

@@ -1,13 +1,9 @@
-#include "agent/cli/sparse_learning.hpp"
-
-#include <memory>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/lab.hpp"
 #include "models/forest/nearest_neighbors.hpp"
 #include "models/forest/tree_learners.hpp"
+#include "models/learn/sparse_evaluation.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -35,24 +31,18 @@ std::vector<std::pair<std::string, Chooser>> choosers() {
   return all;
 }
 
-nlohmann::json object_of(const ChoiceQuality& quality) {
-  return {{"chooser", quality.chooser},
-          {"matrices", quality.matrices},
-          {"kept", quality.kept},
-          {"worst", quality.worst},
-          {"worst_matrix", quality.worst_matrix},
-          {"within_5_percent", quality.within_5_percent},
-          {"balanced_accuracy", quality.balanced_accuracy},
-          {"format_kept", quality.format_kept},
-          {"format_within_5_percent", quality.format_within_5_percent},
-          {"kernel_kept", quality.kernel_kept},
-          {"work_group_kept", quality.work_group_kept},
-          {"kept_in_other_samples", quality.kept_again},
-          {"within_5_percent_in_other_samples", quality.within_5_percent_again},
-          {"format_kept_in_other_samples", quality.format_kept_again}};
+json object_of(const ChoiceQuality& quality) {
+  return joined(IDLETUNE_FIELDS(quality, chooser, matrices, kept, worst, worst_matrix,
+                                within_5_percent, format_kept, format_within_5_percent),
+                {{"balanced_accuracy", positive_or_null(quality.balanced_accuracy)},
+                 {"kernel_kept", positive_or_null(quality.kernel_kept)},
+                 {"work_group_kept", positive_or_null(quality.work_group_kept)},
+                 {"kept_in_other_samples", quality.kept_again},
+                 {"within_5_percent_in_other_samples", quality.within_5_percent_again},
+                 {"format_kept_in_other_samples", quality.format_kept_again}});
 }
 
-std::string known_percent(double share) { return share > 0 ? format_percent(share) : "-"; }
+std::string known_percent(double share) { return share > 0 ? report::percent_text(share) : "-"; }
 
 void print(const Table& table, const std::vector<ChoiceQuality>& qualities,
            const CliContext& context) {
@@ -60,40 +50,30 @@ void print(const Table& table, const std::vector<ChoiceQuality>& qualities,
                 std::to_string(table.number_bytes) + " bytes, each of " +
                 std::to_string(table.matrices.size()) +
                 " matrices (of made-up ones each family) chosen for by the others:\n");
-  TextTable text({{"  learner"},
-                  {"speed kept", Align::right},
-                  {"worst", Align::right},
-                  {"on"},
-                  {"within 5 %", Align::right},
-                  {"balanced accuracy", Align::right},
-                  {"format alone", Align::right},
-                  {"within 5 %", Align::right},
-                  {"kernel alone", Align::right},
-                  {"work group alone", Align::right},
-                  {"in other samples", Align::right},
-                  {"within 5 %", Align::right},
-                  {"format alone", Align::right}});
+  TextTable text({"  learner", ">speed kept", ">worst", "on", ">within 5 %", ">balanced accuracy",
+                  ">format alone", ">within 5 %", ">kernel alone", ">work group alone",
+                  ">in other samples", ">within 5 %", ">format alone"});
   for (const ChoiceQuality& quality : qualities) {
     text.add_row(
-        {"  " + quality.chooser, format_percent(quality.kept), format_percent(quality.worst),
-         quality.worst_matrix, format_percent(quality.within_5_percent),
-         known_percent(quality.balanced_accuracy), format_percent(quality.format_kept),
-         format_percent(quality.format_within_5_percent), known_percent(quality.kernel_kept),
-         known_percent(quality.work_group_kept), format_percent(quality.kept_again),
-         format_percent(quality.within_5_percent_again),
-         format_percent(quality.format_kept_again)});
+        {"  " + quality.chooser, report::percent_text(quality.kept),
+         report::percent_text(quality.worst), quality.worst_matrix,
+         report::percent_text(quality.within_5_percent), known_percent(quality.balanced_accuracy),
+         report::percent_text(quality.format_kept),
+         report::percent_text(quality.format_within_5_percent), known_percent(quality.kernel_kept),
+         known_percent(quality.work_group_kept), report::percent_text(quality.kept_again),
+         report::percent_text(quality.within_5_percent_again),
+         report::percent_text(quality.format_kept_again)});
   }
   context.print(text);
 }
 
 }  // namespace
 
-nlohmann::json report_choices(const std::vector<const History*>& histories,
-                              const CliContext& context) {
-  nlohmann::json devices = nlohmann::json::array();
+json report_choices(const std::vector<const History*>& histories, const CliContext& context) {
+  json devices = json::array();
   for (const Table& table : sparse::tables_of(histories)) {
     std::vector<ChoiceQuality> qualities;
-    nlohmann::json learners = nlohmann::json::array();
+    json learners = json::array();
     qualities.push_back(sparse::evaluate_oracle(table));
     learners.push_back(object_of(qualities.back()));
     for (const auto& [name, chooser] : choosers()) {
@@ -106,7 +86,7 @@ nlohmann::json report_choices(const std::vector<const History*>& histories,
                        {"matrices", table.matrices.size()},
                        {"learners", std::move(learners)}});
   }
-  return devices.empty() ? nlohmann::json(nullptr) : devices;
+  return devices.empty() ? json(nullptr) : devices;
 }
 
 }  // namespace idletune::cli

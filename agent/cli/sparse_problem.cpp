@@ -1,13 +1,8 @@
 #include "agent/cli/sparse_problem.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cctype>
-#include <chrono>
-#include <cstring>
 #include <filesystem>
-#include <system_error>
-#include <utility>
 
 #include "agent/cli/matrix_description.hpp"
 #include "agent/cli/places.hpp"
@@ -62,9 +57,9 @@ Result<PackageFormat> format_of(const KernelPackage& package) {
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (name == wanted || name == wanted + "_double") return found;
   }
-  return wrong_package(package,
-                       "--problem expected a product of a known format (spmv_csr, ...) "
-                       "or a kernel of vectors");
+  return wrong_package(
+      package,
+      "--problem expected a product of a known format (spmv_csr, ...) or a kernel of vectors");
 }
 
 // Repeats the work, and keeps what it answered.

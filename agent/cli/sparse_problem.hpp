@@ -2,16 +2,9 @@
 // a package is for.
 #pragma once
 
-#include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
-
 #include <idletune/krylov.hpp>
-#include <idletune/result.hpp>
 
+#include "agent/cli/report/common.hpp"
 #include "models/package/captured_arguments.hpp"
 
 namespace idletune::cli {

@@ -1,20 +1,15 @@
 #include "agent/cli/standards_report.hpp"
 
-#include <algorithm>
-#include <cstdint>
-#include <cstdio>
-#include <optional>
-
-#include <nlohmann/json.hpp>
-
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/numbers.hpp"
 
 namespace idletune::cli {
 
 namespace {
 
-nlohmann::json figure_of(const std::optional<std::uint64_t>& samples, std::uint64_t random,
-                         std::uint64_t configurations) {
+json figure_of(const std::optional<std::uint64_t>& samples, std::uint64_t random,
+               std::uint64_t configurations) {
   if (!samples) return nullptr;
   const double n = static_cast<double>(*samples);
   return {{"samples", *samples},
@@ -22,8 +17,8 @@ nlohmann::json figure_of(const std::optional<std::uint64_t>& samples, std::uint6
           {"normalized", n / static_cast<double>(random)}};
 }
 
-nlohmann::json result_of(const StandardsTarget& target, const std::string& searcher,
-                         const Standards& found, const Standards& random) {
+json result_of(const StandardsTarget& target, const std::string& searcher, const Standards& found,
+               const Standards& random) {
   const std::uint64_t all = target.simulation->space().valid_count();
   return {{"target", target.name},
           {"kernel", target.simulation->history().kernel},
@@ -35,8 +30,8 @@ nlohmann::json result_of(const StandardsTarget& target, const std::string& searc
 }
 
 // Figure 11: over the targets. Those where a standard was not reached count as worse than all.
-nlohmann::json summary_of(const nlohmann::json& results, const std::string& searcher) {
-  nlohmann::json summary{{"searcher", searcher}};
+json summary_of(const json& results, const std::string& searcher) {
+  json summary{{"searcher", searcher}};
   for (const char* standard : {"standard1", "standard2"}) {
     std::vector<double> normalized;
     std::size_t targets = 0;
@@ -48,7 +43,7 @@ nlohmann::json summary_of(const nlohmann::json& results, const std::string& sear
       }
     }
     std::sort(normalized.begin(), normalized.end());
-    nlohmann::json& of = summary[standard];
+    json& of = summary[standard];
     of = {{"targets", targets}, {"reached", normalized.size()}};
     const std::size_t middle = targets / 2;
     if (targets > 0 && middle < normalized.size()) {
@@ -59,36 +54,30 @@ nlohmann::json summary_of(const nlohmann::json& results, const std::string& sear
   return summary;
 }
 
-std::string text_of(const nlohmann::json& figure, const char* key, double factor, int digits) {
+// "samples" are a count, "ratio" a share, and what is normalized a number.
+std::string text_of(const json& figure, const char* key) {
   if (figure.is_null() || !figure.contains(key)) return "-";
-  char buffer[48];
-  std::snprintf(buffer, sizeof buffer, "%.*f", digits, factor * figure[key].get<double>());
-  return buffer;
+  const double value = figure[key].get<double>();
+  if (std::string(key) == "ratio") return report::percent_text(value);
+  return std::string(key) == "samples" ? report::mean_count_text(value)
+                                       : report::significant(value);
 }
 
-void print_readable(const nlohmann::json& report, const CliContext& context) {
-  TextTable table({{"kernel"},
-                   {"device"},
-                   {"searcher"},
-                   {"standard 1: samples", Align::right},
-                   {"% of space", Align::right},
-                   {"x random", Align::right},
-                   {"standard 2: samples", Align::right},
-                   {"% of space", Align::right},
-                   {"x random", Align::right}});
-  for (const auto& r : report["standards"]) {
+void print_standards(const json& answer, const CliContext& context) {
+  TextTable table({"kernel", "device", "searcher", ">standard 1: samples", ">of space", ">x random",
+                   ">standard 2: samples", ">of space", ">x random"});
+  for (const auto& r : answer["standards"]) {
     std::vector<std::string> row{r["kernel"], r["device"], r["searcher"]};
     for (const char* standard : {"standard1", "standard2"}) {
-      row.push_back(text_of(r[standard], "samples", 1, 0));
-      row.push_back(text_of(r[standard], "ratio", 100, 2));
-      row.push_back(text_of(r[standard], "normalized", 1, 2));
+      for (const char* key : {"samples", "ratio", "normalized"})
+        row.push_back(text_of(r[standard], key));
     }
     table.add_row(row);
   }
-  for (const auto& s : report["summary"]) {
+  for (const auto& s : answer["summary"]) {
     table.add_row({"(median)", "", s["searcher"], "", "",
-                   text_of(s["standard1"], "median_normalized", 1, 2), "", "",
-                   text_of(s["standard2"], "median_normalized", 1, 2)});
+                   text_of(s["standard1"], "median_normalized"), "", "",
+                   text_of(s["standard2"], "median_normalized")});
   }
   context.print(table);
 }
@@ -98,7 +87,8 @@ void print_readable(const nlohmann::json& report, const CliContext& context) {
 void report_standards(const std::vector<StandardsTarget>& targets,
                       const std::vector<std::string>& searchers, const StandardsOptions& options,
                       CliContext& context) {
-  nlohmann::json results = nlohmann::json::array();
+  const KeepsPart keeps;
+  json results = json::array();
   Progress progress("standards", targets.size() * searchers.size(), context.json());
   std::size_t done = 0;
   for (const StandardsTarget& target : targets) {
@@ -109,28 +99,26 @@ void report_standards(const std::vector<StandardsTarget>& targets,
         progress.update(done, note);
         return !interrupted();
       };
-      const auto found = standards_of(*target.simulation, searcher, options, go_on);
-      if (!found.ok()) {
-        progress.clear();
-        return context.fail(found.status());
-      }
+      const auto found = must(standards_of(*target.simulation, searcher, options, go_on));
       if (interrupted()) break;
-      results.push_back(result_of(target, searcher, *found, random));
+      results.push_back(result_of(target, searcher, found, random));
       ++done;
     }
   }
-  progress.clear();
-  if (interrupted()) context.warn("stopped early: the figures are of what was finished");
-  nlohmann::json summary = nlohmann::json::array();
+  json summary = json::array();
   for (const std::string& searcher : searchers) summary.push_back(summary_of(results, searcher));
-  const nlohmann::json report{{"standards", results},
-                              {"summary", summary},
-                              {"until", options.until},
-                              {"repeats", options.repeats},
-                              {"iterations", options.iterations},
-                              {"complete", !interrupted()}};
-  if (context.json()) return context.print_json(report);
-  print_readable(report, context);
+  const json report{{"standards", results},
+                    {"summary", summary},
+                    {"until", options.until},
+                    {"repeats", options.repeats},
+                    {"iterations", options.iterations},
+                    {"complete", !interrupted()}};
+  if (context.json()) {
+    context.print_json(report);
+  } else {
+    print_standards(report, context);
+  }
+  if (interrupted()) context.stopped("stopped early: the figures are of what was finished");
 }
 
 }  // namespace idletune::cli

@@ -1,10 +1,6 @@
 // What `idletune simulate --standards` says: the evaluation of Cui & Feng 2019 (figures 7 to 11).
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "agent/cli/context.hpp"
 #include "agent/lab/standards.hpp"
 

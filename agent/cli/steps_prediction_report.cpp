@@ -1,13 +1,6 @@
-#include "agent/cli/steps_prediction_report.hpp"
+#include "agent/cli/lab.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <map>
-#include <string>
-
-#include <nlohmann/json.hpp>
-
+#include "agent/cli/report/numbers.hpp"
 #include "agent/lab/simulation.hpp"
 #include "models/insight/device_spaces.hpp"
 #include "models/insight/fractions.hpp"
@@ -28,15 +21,13 @@ struct Target {
 };
 
 Result<double> median_needed(const History& history, const PredictionOptions& options) {
-  const auto simulation = Simulation::of(history);
-  if (!simulation.ok()) return simulation.status();
+  const auto simulation = must(Simulation::of(history));
   SimulationOptions until;
   until.until = options.threshold;
   std::vector<double> evaluations;
   for (std::size_t i = 0; i < options.repeats; ++i) {
-    const auto search = simulation->run("random", nullptr, options.seed + i, until);
-    if (!search.ok()) return search.status();
-    evaluations.push_back(static_cast<double>(search->evaluations));
+    const auto search = must(simulation.run("random", nullptr, options.seed + i, until));
+    evaluations.push_back(static_cast<double>(search.evaluations));
   }
   return summarize(std::move(evaluations)).median;
 }
@@ -47,12 +38,12 @@ bool within_factor_two(double predicted, double needed) {
   return predicted <= 2 * needed && needed <= 2 * predicted;
 }
 
-nlohmann::json to_json(const StepsPrediction& prediction, double needed) {
+json to_json(const StepsPrediction& prediction, double needed) {
   const double steps = static_cast<double>(prediction.steps);
-  nlohmann::json result = {{"fraction", prediction.fraction},
-                           {"steps", prediction.steps},
-                           {"ratio", steps / needed},
-                           {"within_factor_two", within_factor_two(steps, needed)}};
+  json result = {{"fraction", prediction.fraction},
+                 {"steps", prediction.steps},
+                 {"ratio", steps / needed},
+                 {"within_factor_two", within_factor_two(steps, needed)}};
   if (prediction.most > 0) result["interval"] = {prediction.fewest, prediction.most};
   return result;
 }
@@ -77,14 +68,14 @@ struct Score {
     within += within_factor_two(predicted, needed) ? 1 : 0;
     doublings += std::abs(doublings_off(predicted, needed));
   }
-  nlohmann::json over(std::size_t targets) const {
+  json over(std::size_t targets) const {
     const double n = static_cast<double>(targets);
     return {{"within_factor_two", static_cast<double>(within) / n},
             {"mean_doublings_off", doublings / n}};
   }
 };
 
-nlohmann::json summary_of(const nlohmann::json& predictions, const std::vector<Target>& targets) {
+json summary_of(const json& predictions, const std::vector<Target>& targets) {
   Score paper;
   Score ours;
   std::size_t covered = 0;
@@ -120,33 +111,25 @@ Result<std::vector<Target>> targets_of(const std::vector<DeviceSpace>& entries,
     target.counts = {entry.history.device, distribution.valid,
                      distribution.count_at_least(options.threshold)};
     if (target.counts.well_performing == 0) continue;  // nothing ran
-    const auto needed = median_needed(entry.history, options);
-    if (!needed.ok()) return needed.status();
-    target.needed = *needed;
+    const auto needed = must(median_needed(entry.history, options));
+    target.needed = needed;
     targets.push_back(target);
   }
   return targets;
 }
 
-std::string number(double value, int digits) {
-  char buffer[48];
-  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
-  return buffer;
-}
-
-Result<nlohmann::json> steps_predictions(const std::vector<History>& histories,
-                                         const PredictionOptions& options) {
+Result<json> steps_predictions(const std::vector<History>& histories,
+                               const PredictionOptions& options) {
   std::vector<const History*> pointers;
   pointers.reserve(histories.size());
   for (const History& history : histories) pointers.push_back(&history);
   const std::vector<DeviceSpace> entries = device_spaces(pointers);
-  const auto targets = targets_of(entries, options);
-  if (!targets.ok()) return targets.status();
-  nlohmann::json predictions = nlohmann::json::array();
-  nlohmann::json alone = nlohmann::json::array();
-  for (const Target& target : *targets) {
+  const auto targets = must(targets_of(entries, options));
+  json predictions = json::array();
+  json alone = json::array();
+  for (const Target& target : targets) {
     std::vector<SpaceOnDevice> others;
-    for (const Target& other : *targets) {
+    for (const Target& other : targets) {
       if (&other != &target && other.entry->space == target.entry->space)
         others.push_back(other.counts);
     }
@@ -172,58 +155,52 @@ Result<nlohmann::json> steps_predictions(const std::vector<History>& histories,
                            {"paper", to_json(*paper, target.needed)},
                            {"ours", to_json(*ours, target.needed)}});
   }
-  return nlohmann::json{
-      {"predictions", predictions},     {"alone", alone},
-      {"threshold", options.threshold}, {"repeats", options.repeats},
-      {"seed", options.seed},           {"summary", summary_of(predictions, *targets)}};
+  return json{{"predictions", predictions},     {"alone", alone},
+              {"threshold", options.threshold}, {"repeats", options.repeats},
+              {"seed", options.seed},           {"summary", summary_of(predictions, targets)}};
 }
 
-void print_steps_predictions(const nlohmann::json& report, const CliContext& context) {
-  TextTable table({{"kernel"},
-                   {"device"},
-                   {"space", Align::right},
-                   {"good", Align::right},
-                   {"needed", Align::right},
-                   {"published rule", Align::right},
-                   {"ours", Align::right},
-                   {"likely", Align::right}});
-  const auto marked = [](const nlohmann::json& p) {
-    return p["steps"].dump() + (p["within_factor_two"] ? "  " : " !");
+void print_steps_predictions(const json& answer, const CliContext& context) {
+  TextTable table(
+      {"kernel", "device", ">space", ">good", ">needed", ">published rule", ">ours", ">likely"});
+  const auto count = [](const json& n) { return report::mean_count_text(n.get<double>()); };
+  const auto marked = [](const json& p) {
+    return report::count_text(p["steps"].get<std::uint64_t>()) +
+           (p["within_factor_two"] ? "  " : " !");
   };
-  for (const auto& p : report["predictions"]) {
+  for (const auto& p : answer["predictions"]) {
     const auto& interval = p["ours"]["interval"];
-    table.add_row({p["kernel"], p["device"], p["configurations"].dump(),
-                   p["well_performing"].dump(), number(p["needed"], 1), marked(p["paper"]),
-                   marked(p["ours"]), interval[0].dump() + " to " + interval[1].dump()});
+    table.add_row({p["kernel"], p["device"], count(p["configurations"]),
+                   count(p["well_performing"]), count(p["needed"]), marked(p["paper"]),
+                   marked(p["ours"]), count(interval[0]) + " to " + count(interval[1])});
   }
   context.print(table);
-  for (const auto& one : report["alone"]) {
-    context.warn(one["kernel"].get<std::string>() + " on " + one["device"].get<std::string>() +
-                 ": no other device to predict from");
+  for (const auto& one : answer["alone"]) {
+    context.warn(one["kernel"].get<std::string>() + " on " + one["device"].get<std::string>(),
+                 "no other device to predict from");
   }
-  const auto& s = report["summary"];
+  const auto& s = answer["summary"];
   if (s["targets"] == 0) return;
-  const auto score = [](const nlohmann::json& one) {
-    return number(100 * one["within_factor_two"].get<double>(), 0) + " % (" +
-           number(one["mean_doublings_off"], 2) + " doublings off on average)";
+  const auto score = [](const json& one) {
+    return report::percent_text(one["within_factor_two"]) + " (" +
+           report::significant(one["mean_doublings_off"]) + " doublings off on average)";
   };
-  context.print(
-      "Median steps of random search to " + number(100 * report["threshold"].get<double>(), 0) +
-      " % of the best, " + report["repeats"].dump() + " replays from seed " +
-      report["seed"].dump() + ". Within a factor of two: published rule " + score(s["paper"]) +
-      ", ours " + score(s["ours"]) + "; one number per space at best " +
-      number(100 * s["one_number_per_space"].get<double>(), 0) + " %. Inside the likely range: " +
-      number(100 * s["interval_coverage"].get<double>(), 0) + " %. ! marks what is further off.");
+  context.print_paragraph(
+      "Median steps of random search to " + report::percent_text(answer["threshold"]) +
+      " of the best, " + count(answer["repeats"]) + " replays from seed " + answer["seed"].dump() +
+      ". Within a factor of two: published rule " + score(s["paper"]) + ", ours " +
+      score(s["ours"]) + "; one number per space at best " +
+      report::percent_text(s["one_number_per_space"]) + ". Inside the likely range: " +
+      report::percent_text(s["interval_coverage"]) + ". ! marks what is further off.");
 }
 
 }  // namespace
 
 void report_steps_predictions(const std::vector<History>& histories,
                               const PredictionOptions& options, CliContext& context) {
-  const auto report = steps_predictions(histories, options);
-  if (!report.ok()) return context.fail(report.status());
-  if (context.json()) return context.print_json(*report);
-  print_steps_predictions(*report, context);
+  const auto report = must(steps_predictions(histories, options));
+  if (context.json()) return context.print_json(report);
+  print_steps_predictions(report, context);
 }
 
 }  // namespace idletune::cli

@@ -1,12 +1,4 @@
 // idletune best H...: the fastest configurations of each history.
-#include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
@@ -31,12 +23,8 @@ bool counts_operations(const KernelFacts& known) {
   return known.work && known.work->operations.value_or(0) > 0;
 }
 
-nlohmann::json or_null(double value) {
-  return value > 0 ? nlohmann::json(value) : nlohmann::json(nullptr);
-}
-
-nlohmann::json configuration_object(const History& history, std::size_t row) {
-  nlohmann::json object = nlohmann::json::object();
+json configuration_object(const History& history, std::size_t row) {
+  json object = json::object();
   for (const CellColumn& column : history.parameters) {
     if (column.kind(row) == CellKind::integer) {
       object[column.name()] = column.code(row);
@@ -55,25 +43,25 @@ std::string configuration_text(const History& history, std::size_t row) {
   return text;
 }
 
-nlohmann::json entry_of(const History& history, const RankedConfiguration& best,
-                        const KernelFacts& known) {
-  nlohmann::json elsewhere = nlohmann::json::array();
+json entry_of(const History& history, const RankedConfiguration& best, const KernelFacts& known) {
+  json elsewhere = json::array();
   for (const RankedConfiguration::Elsewhere& one : best.elsewhere) {
     elsewhere.push_back({{"device", one.device},
-                         {"rank", one.rank ? nlohmann::json(*one.rank) : nlohmann::json(nullptr)},
+                         {"rank", or_null(one.rank)},
                          {"of", one.of},
                          {"relative", one.relative}});
   }
-  return {
-      {"rank", best.rank},
-      {"time_ns", best.time_ns},
-      {"relative", best.relative},
-      {"speed_up", or_null(known.default_ns / best.time_ns)},
-      {"gflops", or_null(counts_operations(known) ? *known.work->operations / best.time_ns : 0)},
-      {"gbytes_per_second", or_null(known.work ? known.work->compulsory_bytes / best.time_ns : 0)},
-      {"member", member_or_null(configuration_text(history, best.row))},
-      {"configuration", configuration_object(history, best.row)},
-      {"elsewhere", elsewhere}};
+  return {{"rank", best.rank},
+          {"time_ns", best.time_ns},
+          {"relative", best.relative},
+          {"speed_up", positive_or_null(known.default_ns / best.time_ns)},
+          {"gflops",
+           positive_or_null(counts_operations(known) ? *known.work->operations / best.time_ns : 0)},
+          {"gbytes_per_second",
+           positive_or_null(known.work ? known.work->compulsory_bytes / best.time_ns : 0)},
+          {"member", member_or_null(configuration_text(history, best.row))},
+          {"configuration", configuration_object(history, best.row)},
+          {"elsewhere", elsewhere}};
 }
 
 // One unit for the whole table.
@@ -88,17 +76,16 @@ TimeUnit unit_for(double ns) {
   return ns >= 1e3 ? TimeUnit{"us", 1e3} : TimeUnit{"ns", 1};
 }
 
-std::vector<TextTable::Column> columns_of(const std::vector<RankedConfiguration>& best,
-                                          const KernelFacts& known, const TimeUnit& unit) {
-  std::vector<TextTable::Column> columns{{"rank", Align::right},
-                                         {std::string("time ") + unit.name, Align::right}};
-  if (known.default_ns > 0) columns.push_back({"x default", Align::right});
-  if (counts_operations(known)) columns.push_back({"GFLOP/s", Align::right});
-  if (known.work) columns.push_back({"GB/s", Align::right});
+std::vector<std::string> columns_of(const std::vector<RankedConfiguration>& best,
+                                    const KernelFacts& known, const TimeUnit& unit) {
+  std::vector<std::string> columns{">rank", std::string(">time ") + unit.name};
+  if (known.default_ns > 0) columns.push_back(">x default");
+  if (counts_operations(known)) columns.push_back(">GFLOP/s");
+  if (known.work) columns.push_back(">GB/s");
   for (std::size_t d = 0; d < std::min(best.front().elsewhere.size(), kMostDevices); ++d) {
-    columns.push_back({std::string(1, static_cast<char>('A' + d)), Align::right});
+    columns.push_back(">" + std::string(1, static_cast<char>('A' + d)));
   }
-  columns.push_back({"configuration"});
+  columns.push_back("configuration");
   return columns;
 }
 
@@ -106,13 +93,15 @@ void print_best(const History& history, const std::vector<RankedConfiguration>& 
                 const KernelFacts& known, const CliContext& context) {
   using report::significant;
   const TimeUnit unit = unit_for(best.front().time_ns);
-  std::string about = history.kernel + " " + report::shape_text(history.shape) + " on " +
-                      history.device + ": " + std::to_string(history.count(TrialStatus::correct)) +
-                      " of " + std::to_string(history.rows()) + " configurations ran";
+  const std::string shape =
+      history.shape.size() > 0 ? " " + report::shape_text(history.shape) : std::string();
+  std::string about = history.kernel + shape + " on " + history.device + ": " +
+                      std::to_string(history.count(TrialStatus::correct)) + " of " +
+                      std::to_string(history.rows()) + " configurations ran";
   if (known.default_ns > 0) {
     about += "; default " + significant(known.default_ns / unit.ns, 3) + " " + unit.name;
   }
-  context.print_paragraph("", about);
+  context.print_paragraph(about);
   TextTable table(columns_of(best, known, unit));
   for (const RankedConfiguration& one : best) {
     std::vector<std::string> cells{std::to_string(one.rank), significant(one.time_ns / unit.ns, 4)};
@@ -136,8 +125,8 @@ void print_best(const History& history, const std::vector<RankedConfiguration>& 
                                 other.device + " (-: it did not)");
   }
   if (best.front().elsewhere.size() > kMostDevices) {
-    context.print_paragraph("", std::to_string(best.front().elsewhere.size() - kMostDevices) +
-                                    " more devices stand in the JSON");
+    context.print_paragraph(std::to_string(best.front().elsewhere.size() - kMostDevices) +
+                            " more devices stand in the JSON");
   }
   if (known.work) {
     context.print_paragraph("GB/s: ", "as if every buffer crossed the memory's interface once");
@@ -145,32 +134,30 @@ void print_best(const History& history, const std::vector<RankedConfiguration>& 
 }
 
 void run_best(const BestArguments& arguments, CliContext& context) {
-  const auto histories = load_histories(arguments.histories);
-  if (!histories.ok()) return context.fail(histories.status());
-  const auto kernels = KnownKernels::open(arguments.kernels);
-  if (!kernels.ok()) return context.fail(kernels.status());
-  std::vector<const History*> all;
-  for (const History& history : *histories) all.push_back(&history);
-  nlohmann::json results = nlohmann::json::array();
-  for (const History& history : *histories) {
+  const auto histories = must(load_histories(arguments.histories));
+  const auto kernels = must(KnownKernels::open(arguments.kernels));
+  json results = json::array();
+  for (const History& history : histories) {
+    std::vector<const History*> all;  // a second run on the same device is not another one
+    for (const History& other : histories) {
+      if (&other == &history || other.device != history.device) all.push_back(&other);
+    }
     const auto best = best_configurations(history, arguments.count, all);
-    const KernelFacts known = kernels->about(history);
-    nlohmann::json entries = nlohmann::json::array();
+    const KernelFacts known = kernels.about(history);
+    json entries = json::array();
     for (const auto& one : best) entries.push_back(entry_of(history, one, known));
-    results.push_back(
-        {{"kernel", history.kernel},
-         {"device", history.device},
-         {"shape",
-          std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end())},
-         {"configurations", history.rows()},
-         {"correct", history.count(TrialStatus::correct)},
-         {"default_ns", or_null(known.default_ns)},
-         {"work_from", known.work ? nlohmann::json(known.work_from) : nlohmann::json(nullptr)},
-         {"best", entries}});
+    results.push_back({{"kernel", history.kernel},
+                       {"device", history.device},
+                       {"shape", shape_object(history)},
+                       {"configurations", history.rows()},
+                       {"correct", history.count(TrialStatus::correct)},
+                       {"default_ns", positive_or_null(known.default_ns)},
+                       {"work_from", or_null(known.work.has_value(), known.work_from)},
+                       {"best", entries}});
     if (context.json()) continue;
-    if (&history != &histories->front()) context.print("\n");
+    if (&history != &histories.front()) context.print("\n");
     if (best.empty()) {
-      context.print(history.kernel + " on " + history.device + ": no configuration ran");
+      context.print_paragraph(history.kernel + " on " + history.device + ": no configuration ran");
     } else {
       print_best(history, best, known, context);
     }
@@ -182,23 +169,20 @@ void run_best(const BestArguments& arguments, CliContext& context) {
 
 void add_best_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<BestArguments>();
-  Verb verb = line.add_verb("best",
-                            "tells which configurations are fastest, and how they rank "
-                            "on other devices");
+  Verb verb = line.add_verb(
+      "best", "tells which configurations are fastest, and how they rank on other devices");
   verb.option("histories", arguments->histories,
               "Histories (.ithistory, or what import reads), or folders of them; those of one "
               "kernel and shape are each other's other devices")
       .required();
   verb.option("-n,--count", arguments->count, "So many of each")
-      .between(std::size_t{1}, std::size_t{1000000})
-      .shows_default();
+      .between(std::size_t{1}, std::size_t{1000000});
   verb.option("--kernel", arguments->kernels,
               "Package or description that tells a kernel's work and default; may be repeated")
       .value_name("FILE")
       .one_at_a_time()
       .shows_default("the one that ships");
   verb.example("best histories -n 5");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_best(*arguments, context); });
 }
 

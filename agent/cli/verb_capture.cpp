@@ -1,12 +1,5 @@
 // idletune capture F: arguments that an application lent, for tuning on real data elsewhere.
-#include <algorithm>
 #include <filesystem>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/captured_files.hpp"
 #include "agent/cli/kernel_file.hpp"
@@ -39,72 +32,65 @@ Status fill_array(CapturedArguments& captured, const std::string& text, std::vec
                   "--array " + text + ": expected NAME=FILE with a captured buffer's name");
   }
   const std::string path = text.substr(equals + 1);
-  const auto bytes = read_file(path, CapturedArguments::kMaxBytes);
-  if (!bytes.ok()) return bytes.status();
-  if (bytes->size() != array->data.size()) {
+  const auto bytes = must(read_file(path, CapturedArguments::kMaxBytes));
+  if (bytes.size() != array->data.size()) {
     return Status(StatusCode::invalid_argument,
-                  path + ": " + std::to_string(bytes->size()) + " bytes, expected " +
+                  path + ": " + std::to_string(bytes.size()) + " bytes, expected " +
                       std::to_string(array->data.size()) + " for buffer '" + name + "'");
   }
   const auto index = static_cast<std::size_t>(array - captured.arrays().data());
   given[index] = true;
-  std::copy(bytes->begin(), bytes->end(), captured.writable(index).data());
+  std::copy(bytes.begin(), bytes.end(), captured.writable(index).data());
   return {};
 }
 
 // Of files with the bare elements.
 Result<CapturedArguments> made_of(const CaptureArguments& arguments) {
-  auto bytes = read_kernel(arguments.from);
-  if (!bytes.ok()) return bytes.status();
-  const auto package = KernelPackage::open(std::move(*bytes), arguments.from);
-  if (!package.ok()) return package.status();
-  const auto shape = parse_problem(arguments.shape);
-  if (!shape.ok()) return shape.status();
-  auto made = CapturedArguments::make(**package, *shape, CapturedArguments::kMaxBytes / 2);
-  if (!made.ok()) return made;
-  std::vector<bool> given(made->arrays().size());
+  auto bytes = must(read_kernel(arguments.from));
+  const auto package = must(KernelPackage::open(std::move(bytes), arguments.from));
+  const auto shape = must(parse_problem(arguments.shape));
+  auto made = must(CapturedArguments::make(*package, shape, CapturedArguments::kMaxBytes / 2));
+  std::vector<bool> given(made.arrays().size());
   for (const std::string& array : arguments.arrays) {
-    if (Status status = fill_array(*made, array, given); !status.ok()) return status;
+    must(fill_array(made, array, given));
   }
   for (std::size_t i = 0; i < given.size(); ++i) {
     if (given[i]) continue;
     return Status(StatusCode::invalid_argument,
-                  "--array " + std::string(made->arrays()[i].name) + "=FILE is missing");
+                  "--array " + std::string(made.arrays()[i].name) + "=FILE is missing");
   }
-  made->seal();
-  if (Status status = made->check(**package); !status.ok()) return status;
+  made.seal();
+  must(made.check(*package));
   return made;
 }
 
 Result<std::vector<Found>> find(const CaptureArguments& arguments) {
   std::vector<Found> found;
   if (!arguments.arrays.empty()) {
-    auto made = made_of(arguments);
-    if (!made.ok()) return made.status();
-    found.push_back({arguments.from, std::move(*made)});
+    auto made = must(made_of(arguments));
+    found.push_back({arguments.from, std::move(made)});
     return found;
   }
   std::vector<std::string> paths = {arguments.from};
-  if (std::filesystem::is_directory(arguments.from)) paths = captured_below(arguments.from);
+  std::error_code error;
+  if (std::filesystem::is_directory(arguments.from, error)) paths = captured_below(arguments.from);
   Problem shape;
   if (!arguments.shape.empty()) {
-    const auto parsed = parse_problem(arguments.shape);
-    if (!parsed.ok()) return parsed.status();
-    shape = *parsed;
+    const auto parsed = must(parse_problem(arguments.shape));
+    shape = parsed;
   }
   for (const std::string& path : paths) {
-    auto captured = read_captured(path);
-    if (!captured.ok()) return captured.status();
-    if (!arguments.kernel.empty() && captured->kernel() != arguments.kernel) continue;
-    if (!arguments.shape.empty() && captured->shape() != shape) continue;
-    found.push_back({path, std::move(*captured)});
+    auto captured = must(read_captured(path));
+    if (!arguments.kernel.empty() && captured.kernel() != arguments.kernel) continue;
+    if (!arguments.shape.empty() && captured.shape() != shape) continue;
+    found.push_back({path, std::move(captured)});
   }
   if (!found.empty()) return found;
   return Status(StatusCode::not_found, arguments.from + ": no captured arguments" +
                                            (paths.empty() ? "" : " of that kernel and shape"));
 }
 
-std::string line_of(const nlohmann::json& entry) {
+std::string line_of(const json& entry) {
   std::string text = entry["file"].get<std::string>() + ": " + entry["kernel"].get<std::string>() +
                      " " + entry["shape"].dump();
   for (const auto& buffer : entry["buffers"]) {
@@ -115,21 +101,20 @@ std::string line_of(const nlohmann::json& entry) {
 }
 
 void run_capture(const CaptureArguments& arguments, CliContext& context) {
-  const auto found = find(arguments);
-  if (!found.ok()) return context.fail(found.status());
+  const auto found = must(find(arguments));
   if (!arguments.output.empty()) {
-    if (found->size() != 1) {
-      return context.fail(std::to_string(found->size()) +
+    if (found.size() != 1) {
+      return context.fail(std::to_string(found.size()) +
                           " captures, expected one for -o: name it by --kernel and --shape");
     }
-    const Status written = write_file_atomically(arguments.output, found->front().captured.bytes());
-    if (!written.ok()) return context.fail(written);
+    context.write({{arguments.output, FileKind::capture, found.front().captured.bytes()}});
   }
-  nlohmann::json entries = nlohmann::json::array();
-  for (const Found& one : *found) {
-    nlohmann::json entry = describe_captured(one.captured);
-    entry["file"] = arguments.output.empty() ? one.path : arguments.output;
-    if (!context.json()) context.print(line_of(entry));
+  json entries = json::array();
+  for (const Found& one : found) {
+    json entry = describe_captured(one.captured);
+    const bool stored = !arguments.output.empty() && context.exit_status() == 0;
+    entry["file"] = stored ? arguments.output : one.path;
+    if (!context.json()) context.print(terminal_text(line_of(entry)));
     entries.push_back(std::move(entry));
   }
   if (context.json()) context.print_json({{"captures", entries}});
@@ -145,21 +130,23 @@ void add_capture_verb(CommandLine& line, CliContext& context) {
               "An agent's state folder, a file of captured arguments, or the kernel's package or "
               "description where --array says the rest")
       .required();
-  verb.option("--kernel", arguments->kernel, "Only those of the kernel of that name")
-      .value_name("NAME");
+  const Argument kernel =
+      verb.option("--kernel", arguments->kernel, "Only those of the kernel of that name")
+          .value_name("NAME");
   const Argument shape =
       verb.option("--shape", arguments->shape, "Only those of that problem, such as 4096,65536:16")
-          .value_name("SHAPE");
+          .value_name("SHAPE")
+          .checked(wrong_with_problem);
   verb.option("--array", arguments->arrays,
               "A captured buffer's elements as they lie in memory; for each of them")
       .value_name("NAME=FILE")
       .one_at_a_time()
-      .needs(shape);
+      .needs(shape)
+      .excludes(kernel);
   verb.option("-o,--output", arguments->output,
               "Where to store the one that was found, for explore --captured")
-      .value_name("FILE");
+      .writes(FileKind::capture);
   verb.example("capture /data/idletune --kernel histogram -o real.itcapture");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_capture(*arguments, context); });
 }
 

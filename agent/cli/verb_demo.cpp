@@ -1,22 +1,16 @@
 // `idletune demo`: an application whose kernels get faster while it runs.
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <memory>
-#include <optional>
 #include <thread>
-
-#include <nlohmann/json.hpp>
 
 #include <idletune/agent.hpp>
 #include <idletune/learning.hpp>
+#include <idletune/options.hpp>
 
 #include "agent/cli/demo_application.hpp"
 #include "agent/cli/explanation_output.hpp"
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/places.hpp"
-#include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/slow_frames.hpp"
 #include "agent/cli/verbs.hpp"
@@ -47,26 +41,6 @@ constexpr Nanoseconds kPause = std::chrono::milliseconds(150);
 
 double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 
-Nanoseconds percentile(std::vector<Nanoseconds> times, double share) {
-  if (times.empty()) return Nanoseconds{0};
-  const auto rank = static_cast<std::size_t>(share * static_cast<double>(times.size() - 1));
-  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(rank), times.end());
-  return times[rank];
-}
-
-// What the frames of one phase took.
-struct Phase {
-  std::vector<Nanoseconds> busy;
-  std::vector<Nanoseconds> launches;
-  Nanoseconds total{0};
-  void add(const FrameTimes& frame) {
-    busy.push_back(frame.busy);
-    total += frame.busy;
-    launches.insert(launches.end(), frame.launches.begin(), frame.launches.end());
-  }
-  Nanoseconds median() const { return percentile(busy, 0.5); }
-};
-
 class Demo {
  public:
   Demo(const DemoOptions& options, CliContext& context) : options_(options), context_(context) {}
@@ -84,6 +58,7 @@ class Demo {
   Status play_tuned();
   Status compare();
   Status frame(TunedKernel& kernel, Phase& phase);
+  Status play();
   bool over(double share_of_time) const;
   void live_line();
   void say_why_slow(const IdleReport& idle) const;
@@ -91,10 +66,12 @@ class Demo {
   void report_text(const std::vector<Explanation>& shapes) const;
   void report_json(const std::vector<Explanation>& shapes) const;
   double ratio(double share) const;
-  std::string finding() const;
+  bool is_faster() const;
+  std::string finding(const std::vector<Explanation>& shapes) const;
 
   DemoOptions options_;
   CliContext& context_;
+  AgentOptions agent_options_;  // the user's words first, then the environment
   std::unique_ptr<Device> device_;
   std::unique_ptr<DemoApplication> application_;
   std::vector<std::uint8_t> package_;
@@ -120,20 +97,22 @@ void Demo::say(const std::string& text) const {
 // What the user did not name: the package and the model that ship, and a folder of the user's own.
 Status Demo::find_files() {
   if (options_.kernel.empty()) {
-    Result<std::string> shipped = find_shipped("gemm.itkernel");
-    if (!shipped.ok()) return shipped.status();
-    options_.kernel = *shipped;
+    auto shipped = must(find_shipped("gemm.itkernel"));
+    options_.kernel = shipped;
   }
+  must(apply_environment(agent_options_));
+  agent_options_.read_environment = false;
+  if (options_.model.empty()) options_.model = agent_options_.model;
   if (options_.model.empty()) {
     const Result<std::string> shipped = find_shipped("idletune.itmodel");
     options_.model = shipped.ok() ? *shipped : kNoModel;
   }
+  if (options_.state.empty()) options_.state = agent_options_.state;
   if (options_.state.empty()) {
-    Result<std::string> folder = state_folder("demo");
-    if (!folder.ok()) return folder.status();
-    options_.state = *folder;
+    auto folder = must(state_folder("demo"));
+    options_.state = folder;
   }
-  if (Status made = make_folders(options_.state); !made.ok()) return made;
+  must(make_folders(options_.state));
   if (!options_.fresh) return {};
   Result<std::unique_ptr<Storage>> storage = open_posix_storage(options_.state);
   if (storage.ok()) (void)(*storage)->remove("journal");
@@ -141,20 +120,18 @@ Status Demo::find_files() {
 }
 
 Status Demo::open_agents() {
-  AgentOptions tuning;
+  AgentOptions& tuning = agent_options_;
   tuning.learner = forest_learner();
   tuning.log = log_to_standard_error;
   tuning.model = options_.model;
   tuning.state = options_.state;
-  Result<Agent> agent = Agent::open(tuning);
-  if (!agent.ok()) return agent.status();
-  tuning_.emplace(std::move(*agent));
+  auto agent = must(Agent::open(tuning));
+  tuning_.emplace(std::move(agent));
   AgentOptions plain;
   plain.mode = Mode::off;
   plain.read_environment = false;
-  Result<Agent> off = Agent::open(plain);
-  if (!off.ok()) return off.status();
-  plain_.emplace(std::move(*off));
+  auto off = must(Agent::open(plain));
+  plain_.emplace(std::move(off));
   return {};
 }
 
@@ -163,28 +140,29 @@ Status Demo::open_kernels() {
       open_device(options_.device, dialect_, options_.state + "/programs");
   if (!device.ok()) return device.status();
   device_ = std::move(*device);
-  Result<TunedKernel> plain_kernel = plain_->kernel(*device_, package_);
-  if (!plain_kernel.ok()) return plain_kernel.status();
-  plain_kernel_ = *plain_kernel;
-  Result<TunedKernel> tuned_kernel = tuning_->kernel(*device_, package_);
-  if (!tuned_kernel.ok()) return tuned_kernel.status();
-  tuned_kernel_ = *tuned_kernel;
+  auto plain_kernel = must(plain_->kernel(*device_, package_));
+  plain_kernel_ = plain_kernel;
+  auto tuned_kernel = must(tuning_->kernel(*device_, package_));
+  tuned_kernel_ = tuned_kernel;
   return {};
 }
 
 Status Demo::open() {
-  if (Status status = find_files(); !status.ok()) return status;
-  Result<std::vector<std::uint8_t>> package = read_kernel(options_.kernel);
-  if (!package.ok()) return package.status();
-  const auto opened = KernelPackage::open(*package, options_.kernel);
-  if (!opened.ok()) return opened.status();
-  dialect_ = (*opened)->dialect();
-  package_ = std::move(*package);
-  if (Status status = open_agents(); !status.ok()) return status;
-  if (Status status = open_kernels(); !status.ok()) return status;
-  Result<std::unique_ptr<DemoApplication>> application = DemoApplication::create(*device_);
-  if (!application.ok()) return application.status();
-  application_ = std::move(*application);
+  must(find_files());
+  auto package = must(read_kernel(options_.kernel));
+  const auto opened = must(KernelPackage::open(package, options_.kernel));
+  if (opened->dimension_count() != 3) {
+    return Status(StatusCode::invalid_argument,
+                  options_.kernel + ": " + std::string(opened->name()) + " has " +
+                      std::to_string(opened->dimension_count()) +
+                      " dimensions, expected a matrix product's M, N and K");
+  }
+  dialect_ = opened->dialect();
+  package_ = std::move(package);
+  must(open_agents());
+  must(open_kernels());
+  auto application = must(DemoApplication::create(*device_));
+  application_ = std::move(application);
   for (const Shape& shape : application_->shapes()) {
     Result<Explanation> known = tuned_kernel_->explain(shape);
     resumed_ = resumed_ || (known.ok() && known->selection != Selection::fallback);
@@ -206,10 +184,9 @@ bool Demo::over(double share_of_time) const {
 }
 
 Status Demo::frame(TunedKernel& kernel, Phase& phase) {
-  Result<FrameTimes> times = application_->frame(kernel);
-  if (!times.ok()) return times.status();
-  launches_ += times->launches.size();
-  phase.add(*times);
+  auto times = must(application_->frame(kernel));
+  launches_ += times.launches.size();
+  phase.add(times);
   return {};
 }
 
@@ -223,14 +200,14 @@ void Demo::live_line() {
   char begin[64];
   if (tuned_.busy.empty()) {
     std::snprintf(begin, sizeof begin, "%4.0f s   frame %5s ms   tuning is off\n", elapsed,
-                  format_milliseconds(milliseconds(untuned_.median())).c_str());
+                  measured_ms(milliseconds(untuned_.median())).c_str());
     return say(begin);
   }
   const std::size_t recent = std::min<std::size_t>(tuned_.busy.size(), 15);
   const Nanoseconds now =
       percentile({tuned_.busy.end() - static_cast<std::ptrdiff_t>(recent), tuned_.busy.end()}, 0.5);
   std::snprintf(begin, sizeof begin, "%4.0f s   frame %5s ms  %5.2fx   tried %3llu  ", elapsed,
-                format_milliseconds(milliseconds(now)).c_str(),
+                measured_ms(milliseconds(now)).c_str(),
                 milliseconds(untuned_.median()) / milliseconds(now),
                 static_cast<unsigned long long>(steps_));
   std::string line = begin;
@@ -260,7 +237,7 @@ void Demo::say_why_slow(const IdleReport& idle) const {
 
 Status Demo::play_untuned() {
   while (!over(kUntunedShare) || untuned_.busy.size() < 5) {
-    if (Status status = frame(*plain_kernel_, untuned_); !status.ok()) return status;
+    must(frame(*plain_kernel_, untuned_));
     std::this_thread::sleep_for(kPause);
     live_line();
     if (interrupted()) break;
@@ -278,11 +255,13 @@ void Demo::expect_launches() {
 
 Status Demo::play_tuned() {
   expect_launches();
-  say("now with tuning in the " + format_number(milliseconds(kPause), 0) +
-      " ms between two frames\n");
+  const std::string never = why_never(agent_options_);
+  say(never.empty() ? "now with tuning in the " + format_number(milliseconds(kPause), 0) +
+                          " ms between two frames\n"
+                    : never + "\n");
   SlowFrames slow(untuned_.median());
   while (!over(1 - kComparedShare)) {
-    if (Status status = frame(*tuned_kernel_, tuned_); !status.ok()) return status;
+    must(frame(*tuned_kernel_, tuned_));
     const Clock::time_point end = Clock::now() + kPause;
     const IdleReport idle = tuning_->idle(kPause);
     steps_ += idle.steps;
@@ -294,11 +273,11 @@ Status Demo::play_tuned() {
 }
 
 Status Demo::compare() {
-  say("a frame without tuning and one with it, in turn ...\n");
+  if (!interrupted()) say("a frame without tuning and one with it, in turn ...\n");
   while (!over(1.0) || compared_tuned_.busy.size() < 5) {
     if (interrupted()) break;
-    if (Status status = frame(*plain_kernel_, compared_plain_); !status.ok()) return status;
-    if (Status status = frame(*tuned_kernel_, compared_tuned_); !status.ok()) return status;
+    must(frame(*plain_kernel_, compared_plain_));
+    must(frame(*tuned_kernel_, compared_tuned_));
     ratios_.push_back(milliseconds(compared_plain_.busy.back()) /
                       milliseconds(compared_tuned_.busy.back()));
     std::this_thread::sleep_for(compared_tuned_.busy.back() / 2);
@@ -327,14 +306,18 @@ void Demo::greet() const {
   say("\n");
 }
 
+Status Demo::play() {
+  must(play_untuned());
+  must(play_tuned());
+  return compare();
+}
+
 Status Demo::run() {
-  catch_interrupts();
-  if (Status status = open(); !status.ok()) return status;
+  must(open());
+  const KeepsPart keeps;
   greet();
   start_ = last_line_ = Clock::now();
-  if (Status status = play_untuned(); !status.ok()) return status;
-  if (Status status = play_tuned(); !status.ok()) return status;
-  if (Status status = compare(); !status.ok()) return status;
+  must(play());
 
   std::vector<Explanation> shapes;
   for (const Shape& shape : application_->shapes()) {
@@ -348,34 +331,46 @@ Status Demo::run() {
   }
   const AgentStatus status = tuning_->status();
   if (!status.trials.ok()) context_.warn("tuning was not possible: " + status.trials.message());
+  if (interrupted()) context_.stopped("stopped: the figures are of what was played until then");
   return {};
 }
 
+// Frames differ by chance: so many pairs must agree that coins would in one case of twenty at most.
+bool Demo::is_faster() const {
+  const auto pairs = static_cast<double>(ratios_.size());
+  double faster = 0;
+  for (const double ratio : ratios_) faster += ratio > 1 ? 1 : 0;
+  double chance = 0;
+  for (double k = faster; k <= pairs; ++k) {
+    chance += std::exp(std::lgamma(pairs + 1) - std::lgamma(k + 1) - std::lgamma(pairs - k + 1) -
+                       pairs * std::log(2.0));
+  }
+  return pairs > 0 && chance <= 0.05;
+}
+
 // "your frames took 76.1 ms; now 16.7 ms, 4.56 times faster".
-std::string Demo::finding() const {
-  const double before = milliseconds(compared_plain_.median());
-  const double now = milliseconds(compared_tuned_.median());
-  std::string text = "your frames took " + format_milliseconds(before) + " ms; now " +
-                     format_milliseconds(now) + " ms";
-  // Frames differ by chance: three of four pairs must agree.
-  if (ratio(0.25) > 1) return text + ", " + format_number(ratio(0.5), 2) + " times faster";
-  return text + ": that is no difference yet";
+std::string Demo::finding(const std::vector<Explanation>& shapes) const {
+  if (ratios_.empty()) return "no pair of frames was compared";
+  const std::string text = "your frames took " +
+                           measured_time(milliseconds(compared_plain_.median())) + "; now " +
+                           measured_time(milliseconds(compared_tuned_.median()));
+  const bool tuned = std::any_of(shapes.begin(), shapes.end(), [](const Explanation& e) {
+    return e.selection != Selection::fallback;
+  });
+  if (!tuned) return text + ": with the same configurations, nothing was tuned";
+  if (!is_faster()) return text + ": that is no difference yet";
+  return text + ", " + format_number(ratio(0.5), 2) + " times faster";
 }
 
 void Demo::report_text(const std::vector<Explanation>& shapes) const {
-  TextTable table({{"shape"},
-                   {"default ms", Align::right},
-                   {"pick ms", Align::right},
-                   {"now ms", Align::right},
-                   {"speed-up", Align::right},
-                   {"tried", Align::right},
-                   {"failed", Align::right},
-                   {"tuning s", Align::right}});
+  TextTable table({"shape", ">default ms", ">pick ms", ">now ms", ">speed-up", ">tried", ">failed",
+                   ">tuning s"});
   for (const Explanation& e : shapes) {
-    table.add_row({report::shape_text(e.shape), format_milliseconds(e.default_ms),
-                   format_milliseconds(e.first_pick_ms), format_milliseconds(e.running_ms),
-                   format_number(e.speed_up, 2), std::to_string(e.evaluated),
-                   std::to_string(e.rejected), format_number(e.tuning_ms / 1000, 2)});
+    table.add_row({report::shape_text(e.shape), measured_ms(e.default_ms),
+                   measured_ms(e.first_pick_ms), measured_ms(e.running_ms),
+                   e.default_ms > 0 ? format_number(e.speed_up, 2) : "-",
+                   report::count_text(e.evaluated), report::count_text(e.rejected),
+                   report::significant(e.tuning_ms / 1000)});
   }
   say("\n");
   context_.print(table);
@@ -385,10 +380,10 @@ void Demo::report_text(const std::vector<Explanation>& shapes) const {
     context_.print_paragraph("  decision  ",
                              std::string(verdict_name(e.verdict)) + ": " + e.reason);
   }
-  const auto micros = [](Nanoseconds time) { return format_number(milliseconds(time) * 1000, 1); };
-  const auto both = [&](const Phase& phase) {
-    return micros(percentile(phase.launches, 0.5)) +
-           " us (99 %: " + micros(percentile(phase.launches, 0.99)) + ")";
+  const auto both = [](const Phase& phase) {
+    if (phase.launches.empty()) return std::string("an unknown time (not measured)");
+    return measured_time(milliseconds(percentile(phase.launches, 0.5))) +
+           " (99 %: " + measured_time(milliseconds(percentile(phase.launches, 0.99))) + ")";
   };
   say("\n");
   context_.print_paragraph(
@@ -396,44 +391,56 @@ void Demo::report_text(const std::vector<Explanation>& shapes) const {
       "takes " + both(untuned_) + " of processor without tuning, " + both(tuned_) + " with it");
   const double never = milliseconds(untuned_.median()) * static_cast<double>(tuned_.busy.size());
   context_.print_paragraph("while tuning  ",
-                           std::to_string(tuned_.busy.size()) + " frames took " +
-                               format_number(milliseconds(tuned_.total) / 1000, 2) +
-                               " s, without it " + format_number(never / 1000, 2) +
-                               " s (their median before)");
-  context_.print_paragraph("side by side  ", std::to_string(ratios_.size()) + " pairs of frames: " +
-                                                 format_number(ratio(0.5), 2) + "x (quartiles " +
-                                                 format_number(ratio(0.25), 2) + " to " +
-                                                 format_number(ratio(0.75), 2) + ")");
-  say("\n" + finding() + "\n");
+                           report::counted(tuned_.busy.size(), "frame", "frames") + " took " +
+                               measured_time(milliseconds(tuned_.total)) + ", without it " +
+                               measured_time(never) + " (their median before)");
+  if (!ratios_.empty()) {
+    context_.print_paragraph("side by side  ", report::counted(ratios_.size(), "pair", "pairs") +
+                                                   " of frames: " + format_number(ratio(0.5), 2) +
+                                                   "x (quartiles " + format_number(ratio(0.25), 2) +
+                                                   " to " + format_number(ratio(0.75), 2) + ")");
+  }
+  say("\n");
+  context_.print_paragraph(finding(shapes));
 }
 
 void Demo::report_json(const std::vector<Explanation>& shapes) const {
-  nlohmann::json list = nlohmann::json::array();
+  json list = json::array();
   for (const Explanation& e : shapes) list.push_back(explanation_object(e));
   const AgentStatus status = tuning_->status();
+  // Null for what was not played.
+  const auto launch_us = [&](const Phase& phase, double share) {
+    return or_null(!phase.launches.empty(), milliseconds(percentile(phase.launches, share)) * 1000);
+  };
+  const bool compared = !ratios_.empty();
+  const bool tuned = !tuned_.busy.empty();
+  const double never =
+      milliseconds(untuned_.median()) * static_cast<double>(tuned_.busy.size()) / 1000;
   context_.print_json({{"device", device_->info().name},
+                       {"complete", !interrupted()},
+                       {"mode", why_never(agent_options_)},
                        {"resumed", resumed_},
                        {"launches", launches_},
                        {"steps", steps_},
                        {"shapes", list},
                        {"launch_us",
-                        {{"off_p50", milliseconds(percentile(untuned_.launches, 0.5)) * 1000},
-                         {"off_p99", milliseconds(percentile(untuned_.launches, 0.99)) * 1000},
-                         {"on_p50", milliseconds(percentile(tuned_.launches, 0.5)) * 1000},
-                         {"on_p99", milliseconds(percentile(tuned_.launches, 0.99)) * 1000}}},
+                        {{"off_p50", launch_us(untuned_, 0.5)},
+                         {"off_p99", launch_us(untuned_, 0.99)},
+                         {"on_p50", launch_us(tuned_, 0.5)},
+                         {"on_p99", launch_us(tuned_, 0.99)}}},
                        {"frames", tuned_.busy.size()},
-                       {"kernel_seconds_tuning", milliseconds(tuned_.total) / 1000},
-                       {"kernel_seconds_never", milliseconds(untuned_.median()) *
-                                                    static_cast<double>(tuned_.busy.size()) / 1000},
+                       {"kernel_seconds_tuning", or_null(tuned, milliseconds(tuned_.total) / 1000)},
+                       {"kernel_seconds_never", or_null(tuned, never)},
                        {"frame_ms",
-                        {{"before", milliseconds(compared_plain_.median())},
-                         {"now", milliseconds(compared_tuned_.median())}}},
+                        {{"before", or_null(compared, milliseconds(compared_plain_.median()))},
+                         {"now", or_null(compared, milliseconds(compared_tuned_.median()))}}},
+                       {"finding", finding(shapes)},
                        {"state", options_.state},
                        {"side_by_side",
                         {{"pairs", ratios_.size()},
-                         {"q25", ratio(0.25)},
-                         {"median", ratio(0.5)},
-                         {"q75", ratio(0.75)}}},
+                         {"q25", or_null(compared, ratio(0.25))},
+                         {"median", or_null(compared, ratio(0.5))},
+                         {"q75", or_null(compared, ratio(0.75))}}},
                        {"charged_seconds", status.charged_seconds},
                        {"tuning_seconds", status.tuning_seconds}});
 }
@@ -443,20 +450,20 @@ void Demo::report_json(const std::vector<Explanation>& shapes) const {
 void add_demo_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("demo", "plays an application whose frames get faster while it runs");
   auto options = std::make_shared<DemoOptions>();
-  verb.option("--seconds", options->seconds, "How long to run").between(5, 86400).shows_default();
+  verb.option("--seconds", options->seconds, "How long to run").unit("s").between(5, 86400);
   add_device_options(verb, options->device);
   verb.option("--kernel", options->kernel, "GEMM package or XML")
       .shows_default("the one that ships");
   verb.option("--model", options->model, "Model file for the first picks; -: none")
       .shows_default("the one that ships");
   verb.option("--state", options->state, "Folder that keeps what was found")
+      .writes_below()
       .shows_default("idletune/demo in $XDG_STATE_HOME or ~/.local/state");
   verb.flag("--fresh", options->fresh, "Forget what earlier runs found");
   verb.example("demo --seconds 30 --fresh");
-  context.add_json_flag(verb);
   verb.runs([options, &context] {
     Demo demo(*options, context);
-    if (Status status = demo.run(); !status.ok()) context.fail(status);
+    must(demo.run());
   });
 }
 

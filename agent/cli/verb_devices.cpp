@@ -1,12 +1,4 @@
 // `idletune devices`: what can compute here, and what the board says about itself.
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include <idletune/device.hpp>
 #ifdef IDLETUNE_WITH_CUDA
@@ -17,14 +9,14 @@
 #endif
 
 #include "agent/cli/context.hpp"
+#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/text_layout.hpp"
 #include "agent/cli/verbs.hpp"
 #include "platform/board/board.hpp"
 #include "platform/board/meters.hpp"
 
 namespace idletune::cli {
 namespace {
-
-using nlohmann::json;
 
 struct DevicesOptions {
   std::string opencl_library;
@@ -88,33 +80,12 @@ std::string kibibytes(std::uint64_t bytes) {
   return in_units(static_cast<double>(bytes) / 1024.0, "%.0f", " KiB");
 }
 
-// Drivers describe themselves at length; the whole text is in the JSON.
-std::string shortened(const std::string& text, std::size_t limit) {
-  return text.size() <= limit ? text : text.substr(0, limit - 3) + "...";
-}
-
 json device_json(const DeviceInfo& info) {
-  return {{"index", info.index},
-          {"backend", info.backend},
-          {"platform", info.platform},
-          {"name", info.name},
-          {"vendor", info.vendor},
-          {"driver", info.driver},
-          {"key", hexadecimal(info.driver_key())},
-          {"compute_units", info.compute_units},
-          {"local_memory_bytes", info.local_memory_bytes},
-          {"global_memory_bytes", info.global_memory_bytes},
-          {"max_allocation_bytes", info.max_allocation_bytes},
-          {"max_work_group_size", info.max_work_group_size},
-          {"max_work_item_sizes", info.max_work_item_sizes},
-          {"has_compiler", info.has_compiler},
-          {"is_cpu", info.is_cpu},
-          {"unified_memory", info.unified_memory}};
-}
-
-template <class T>
-json value_or_null(const std::optional<T>& value) {
-  return value ? json(*value) : json();
+  return joined(IDLETUNE_FIELDS(info, index, backend, platform, name, vendor, driver, compute_units,
+                                local_memory_bytes, global_memory_bytes, max_allocation_bytes,
+                                max_work_group_size, max_work_item_sizes, has_compiler, is_cpu,
+                                unified_memory),
+                {{"key", hexadecimal(info.driver_key())}});
 }
 
 // Both kinds of sensors, and what they said.
@@ -136,23 +107,23 @@ json board_json(const BoardSensors& sensors) {
   json zones = json::array();
   for (const ThermalZone& zone : sensors.board.thermal_zones()) {
     zones.push_back({{"type", zone.type},
-                     {"temperature_c", value_or_null(zone.temperature_c)},
-                     {"trip_c", value_or_null(zone.trip_c)}});
+                     {"temperature_c", or_null(zone.temperature_c)},
+                     {"trip_c", or_null(zone.trip_c)}});
   }
   json rails = json::array();
   for (const PowerRail& rail : sensors.meters.power_rails()) {
-    rails.push_back({{"name", rail.name}, {"power_w", value_or_null(rail.power_w)}});
+    rails.push_back({{"name", rail.name}, {"power_w", or_null(rail.power_w)}});
   }
-  return {{"temperature_c", value_or_null(state.temperature_c)},
-          {"thermal_margin_c", value_or_null(state.thermal_margin_c)},
-          {"on_mains", value_or_null(state.on_mains)},
-          {"battery", value_or_null(state.battery)},
-          {"gpu_load", value_or_null(state.gpu_load)},
-          {"gpu_clock_hz", value_or_null(metered.gpu_clock_hz)},
-          {"gpu_max_clock_hz", value_or_null(metered.gpu_max_clock_hz)},
-          {"cpu_clock_hz", value_or_null(metered.cpu_clock_hz)},
-          {"cpu_max_clock_hz", value_or_null(metered.cpu_max_clock_hz)},
-          {"power_w", value_or_null(metered.power_w)},
+  return {{"temperature_c", or_null(state.temperature_c)},
+          {"thermal_margin_c", or_null(state.thermal_margin_c)},
+          {"on_mains", or_null(state.on_mains)},
+          {"battery", or_null(state.battery)},
+          {"gpu_load", or_null(state.gpu_load)},
+          {"gpu_clock_hz", or_null(metered.gpu_clock_hz)},
+          {"gpu_max_clock_hz", or_null(metered.gpu_max_clock_hz)},
+          {"cpu_clock_hz", or_null(metered.cpu_clock_hz)},
+          {"cpu_max_clock_hz", or_null(metered.cpu_max_clock_hz)},
+          {"power_w", or_null(metered.power_w)},
           {"thermal_zones", std::move(zones)},
           {"power_rails", std::move(rails)}};
 }
@@ -166,15 +137,9 @@ void print_devices(const CliContext& context, const BackEnd& back_end) {
     context.print(back_end.name + ": no devices\n");
     return;
   }
-  TextTable table({{"index", Align::right},
-                   {"platform"},
-                   {"device"},
-                   {"driver"},
-                   {"units", Align::right},
-                   {"local memory", Align::right},
-                   {"memory", Align::right}});
+  TextTable table({">index", "platform", "device", "driver", ">units", ">local memory", ">memory"});
   for (const DeviceInfo& info : back_end.devices) {
-    table.add_row({std::to_string(info.index), info.platform, info.name, shortened(info.driver, 40),
+    table.add_row({std::to_string(info.index), info.platform, info.name, fitted(info.driver, 40),
                    std::to_string(info.compute_units), kibibytes(info.local_memory_bytes),
                    mebibytes(info.global_memory_bytes)});
   }
@@ -190,7 +155,7 @@ std::string clock_text(std::uint64_t hertz, std::optional<std::uint64_t> maximum
 void print_board(const CliContext& context, const BoardSensors& sensors) {
   const BoardState& state = sensors.state;
   const MeterState& metered = sensors.metered;
-  TextTable table({{"board sensor"}, {"value"}});
+  TextTable table({"board sensor", "value"});
   bool any = false;
   auto add = [&](const std::string& sensor, const std::string& value) {
     table.add_row({sensor, value});
@@ -203,8 +168,8 @@ void print_board(const CliContext& context, const BoardSensors& sensors) {
     add("heat " + zone.type, value);
   }
   if (state.on_mains) add("mains", *state.on_mains ? "yes" : "no");
-  if (state.battery) add("battery", in_units(*state.battery * 100, "%.0f", " %"));
-  if (state.gpu_load) add("GPU load", in_units(*state.gpu_load * 100, "%.1f", " %"));
+  if (state.battery) add("battery", report::percent_text(*state.battery));
+  if (state.gpu_load) add("GPU load", report::percent_text(*state.gpu_load));
   if (metered.gpu_clock_hz)
     add("GPU clock", clock_text(*metered.gpu_clock_hz, metered.gpu_max_clock_hz));
   if (metered.cpu_clock_hz)
@@ -264,9 +229,8 @@ void add_devices_verb(CommandLine& line, CliContext& context) {
       .environment("IDLETUNE_CUDA_LIBRARY");
   verb.option("--nvrtc-library", options->nvrtc_library, "NVRTC to open instead of the usual ones")
       .environment("IDLETUNE_NVRTC_LIBRARY");
-  verb.option("--sysfs", options->sysfs_root, "Folder that stands in for /sys").shows_default();
+  verb.option("--sysfs", options->sysfs_root, "Folder that stands in for /sys");
   verb.example("devices --json");
-  context.add_json_flag(verb);
   verb.runs([&context, options] { list_devices(context, *options); });
 }
 

@@ -1,7 +1,4 @@
 // `idletune explain`: what the agent of a state folder decided and why; it may be running.
-#include <memory>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/report/numbers.hpp"
@@ -20,7 +17,7 @@ double milliseconds(std::chrono::nanoseconds time) {
   return static_cast<double>(time.count()) * 1e-6;
 }
 
-nlohmann::json adoption_object(const journal::State& state, const journal::Adoption& adoption) {
+json adoption_object(const journal::State& state, const journal::Adoption& adoption) {
   const std::size_t measured = state.measurement_count(adoption.trial.shape_key());
   const explore::KernelNames names = explore::kernel_names(state, adoption.trial.kernel);
   const std::string text = explore::configuration_text(names, adoption.trial.configuration);
@@ -37,21 +34,21 @@ nlohmann::json adoption_object(const journal::State& state, const journal::Adopt
 }
 
 // The last explanation the agent wrote (at its end or a flush); null if there is none to be had.
-nlohmann::json last_explanation(const std::string& folder) {
+json last_explanation(const std::string& folder) {
   Result<std::vector<std::uint8_t>> bytes =
       read_file(folder + "/explain.json", kMaxExplanationBytes);
   if (!bytes.ok()) return nullptr;
-  nlohmann::json parsed = nlohmann::json::parse(bytes->begin(), bytes->end(), nullptr, false);
-  return parsed.is_discarded() ? nlohmann::json(nullptr) : parsed;
+  json parsed = json::parse(bytes->begin(), bytes->end(), nullptr, false);
+  return parsed.is_discarded() ? json(nullptr) : parsed;
 }
 
-nlohmann::json describe(const journal::Journal& journal) {
+json describe(const journal::Journal& journal) {
   const journal::State& state = journal.state();
-  nlohmann::json adoptions = nlohmann::json::array();
+  json adoptions = json::array();
   state.for_each_adoption([&](const journal::Adoption& adoption) {
     adoptions.push_back(adoption_object(state, adoption));
   });
-  nlohmann::json quarantines = nlohmann::json::array();
+  json quarantines = json::array();
   state.for_each_quarantine([&](const journal::Quarantine& quarantine) {
     const explore::KernelNames names = explore::kernel_names(state, quarantine.key.kernel);
     const std::string text = explore::configuration_text(names, quarantine.trial.configuration);
@@ -71,12 +68,13 @@ nlohmann::json describe(const journal::Journal& journal) {
           {"ledger",
            {{"charged_ms", milliseconds(state.ledger().charged)},
             {"kernel_ms", milliseconds(state.ledger().kernel_time)},
-            {"saved_ms", milliseconds(state.ledger().savings)}}}};
+            {"saved_ms", milliseconds(state.ledger().savings)}}},
+          {"forecasts", {{"stages", state.ledger().forecasts}, {"held", state.ledger().held}}}};
 }
 
 // `get` with a default where the file of another version lacks the key or has another type.
 template <class T>
-T member(const nlohmann::json& object, const char* key, T otherwise) {
+T member(const json& object, const char* key, T otherwise) {
   const auto found = object.find(key);
   if (found == object.end()) return otherwise;
   if constexpr (std::is_same_v<T, std::string>) {
@@ -86,22 +84,25 @@ T member(const nlohmann::json& object, const char* key, T otherwise) {
   }
 }
 
-void print_decisions(const nlohmann::json& last, CliContext& context) {
+void print_decisions(const json& last, CliContext& context) {
   if (!last.is_object() || !last.contains("kernels") || !last["kernels"].is_array()) return;
-  for (const nlohmann::json& entry : last["kernels"]) {
+  for (const json& entry : last["kernels"]) {
     if (!entry.is_object()) continue;
-    std::string shape;
-    for (const nlohmann::json& d : entry.value("shape", nlohmann::json::array())) {
-      if (d.is_number())
-        shape += (shape.empty() ? "" : "x") + std::to_string(d.get<std::int64_t>());
+    std::string shape = member<std::string>(entry, "problem", "");
+    for (const json& d : entry.value("shape", json::array())) {
+      if (!shape.empty() && shape.back() != 'x') break;
+      if (d.is_number()) shape += std::to_string(d.get<std::int64_t>()) + "x";
     }
+    if (!shape.empty() && shape.back() == 'x') shape.pop_back();
     const bool captured = entry.contains("captured") && entry["captured"] == true;
-    context.print("\n" + member<std::string>(entry, "kernel", "?") + " " + shape + "  " +
-                  format_number(member(entry, "speed_up", 1.0), 2) + "x  " +
-                  member<std::string>(entry, "verdict", "?") + "\n  runs " +
-                  with_chosen_member(member<std::string>(entry, "running", "?")) +
-                  (captured ? "  (tuned on captured data)" : "") + "\n  " +
-                  member<std::string>(entry, "reason", "") + "\n");
+    context.print("");
+    context.print_paragraph(member<std::string>(entry, "kernel", "?") + " " + shape + "  " +
+                            format_number(member(entry, "speed_up", 1.0), 2) + "x  " +
+                            member<std::string>(entry, "verdict", "?"));
+    context.print_paragraph("  runs ",
+                            with_chosen_member(member<std::string>(entry, "running", "?")) +
+                                (captured ? "  (tuned on captured data)" : ""));
+    context.print_paragraph("  ", member<std::string>(entry, "reason", ""));
     const std::string trying = member<std::string>(entry, "trying", "");
     if (!trying.empty()) context.print_paragraph("  tries ", with_chosen_member(trying));
     const std::string advice = member<std::string>(entry, "advice", "");
@@ -109,7 +110,7 @@ void print_decisions(const nlohmann::json& last, CliContext& context) {
   }
 }
 
-void print_damage(const nlohmann::json& facts, CliContext& context) {
+void print_damage(const json& facts, CliContext& context) {
   if (facts["journal"] != "ok") context.print(facts["journal"].get<std::string>() + "\n");
   if (facts["set_aside"].get<bool>()) {
     context.print(std::string(journal::kSetAsideName) +
@@ -124,9 +125,9 @@ std::string open_trials_text(std::size_t count) {
 }
 
 // What keeps the tuner from going on, and what it cost the processor.
-void print_status(const nlohmann::json& last, CliContext& context) {
+void print_status(const json& last, CliContext& context) {
   if (!last.is_object() || !last.contains("status") || !last["status"].is_object()) return;
-  const nlohmann::json& status = last["status"];
+  const json& status = last["status"];
   const double helper = member(status, "helper_processor_seconds", 0.0);
   const double builds = member(status, "build_processor_seconds", 0.0);
   context.print("processor: " + format_number(helper, 1) + " s by the helper, " +
@@ -137,17 +138,20 @@ void print_status(const nlohmann::json& last, CliContext& context) {
   if (!advice.empty()) context.print_paragraph("waits: ", advice);
 }
 
-void print_text(const nlohmann::json& facts, CliContext& context) {
-  TextTable table({{"kernel"},
-                   {"shape"},
-                   {"default ms", Align::right},
-                   {"now ms", Align::right},
-                   {"measured", Align::right},
-                   {"configuration"}});
-  for (const nlohmann::json& a : facts["adopted"]) {
-    table.add_row({a["kernel"], a["shape"], format_milliseconds(a["default_ms"]),
-                   format_milliseconds(a["running_ms"]),
-                   std::to_string(a["measured"].get<std::size_t>()),
+// How far the agent's own forecasts can be believed.
+void print_forecasts(const json& forecasts, CliContext& context) {
+  const auto stages = forecasts["stages"].get<double>();
+  if (stages <= 0) return;
+  context.print("forecasts: " + report::percent_text(forecasts["held"].get<double>() / stages) +
+                " of the last " + format_number(stages, 0) +
+                " stages that were foreseen ended within their 90th percentile\n");
+}
+
+void print_text(const json& facts, CliContext& context) {
+  TextTable table({"kernel", "shape", ">default ms", ">now ms", ">measured", "configuration"});
+  for (const json& a : facts["adopted"]) {
+    table.add_row({a["kernel"], a["shape"], measured_ms(a["default_ms"]),
+                   measured_ms(a["running_ms"]), std::to_string(a["measured"].get<std::size_t>()),
                    with_chosen_member(a["configuration"])});
   }
   if (facts["adopted"].empty()) {
@@ -155,7 +159,7 @@ void print_text(const nlohmann::json& facts, CliContext& context) {
   } else {
     context.print(table);
   }
-  const nlohmann::json& ledger = facts["ledger"];
+  const json& ledger = facts["ledger"];
   context.print("\n" + std::to_string(facts["measurements"].get<std::size_t>()) +
                 " measurements, " + std::to_string(facts["quarantined"].size()) + " quarantined, " +
                 std::to_string(facts["suspects"].get<std::size_t>()) + " suspects" +
@@ -163,10 +167,11 @@ void print_text(const nlohmann::json& facts, CliContext& context) {
                 "\nledger: " + format_number(ledger["charged_ms"], 1) + " ms charged to " +
                 format_number(ledger["kernel_ms"], 1) + " ms of kernel time, at least " +
                 format_number(ledger["saved_ms"], 1) + " ms saved\n");
-  for (const nlohmann::json& q : facts["quarantined"]) {
-    context.print("quarantined: " + q["kernel"].get<std::string>() + " " +
-                  with_chosen_member(q["configuration"]) + " (" + q["reason"].get<std::string>() +
-                  ") " + q["detail"].get<std::string>() + "\n");
+  for (const json& q : facts["quarantined"]) {
+    context.print_paragraph("quarantined: " + q["kernel"].get<std::string>() + " " +
+                            with_chosen_member(q["configuration"]) + " (" +
+                            q["reason"].get<std::string>() + ") " + q["detail"].get<std::string>() +
+                            "\n");
   }
 }
 
@@ -179,9 +184,9 @@ Status explain(const std::string& folder, CliContext& context) {
   options.read_only = true;
   const std::unique_ptr<journal::Journal> journal =
       journal::Journal::open(open_posix_storage(folder), options);
-  nlohmann::json facts = describe(*journal);
+  json facts = describe(*journal);
   facts["set_aside"] = file_stamp(folder + "/" + journal::kSetAsideName) != 0;
-  const nlohmann::json last = last_explanation(folder);
+  const json last = last_explanation(folder);
   if (context.json()) {
     facts["last_explanation"] = last;
     context.print_json(facts);
@@ -189,6 +194,7 @@ Status explain(const std::string& folder, CliContext& context) {
   }
   print_damage(facts, context);
   print_text(facts, context);
+  print_forecasts(facts["forecasts"], context);
   print_status(last, context);
   print_decisions(last, context);
   return {};
@@ -201,10 +207,7 @@ void add_explain_verb(CommandLine& line, CliContext& context) {
   auto folder = std::make_shared<std::string>();
   verb.option("state", *folder, "The agent's state folder").required();
   verb.example("explain /data/idletune");
-  context.add_json_flag(verb);
-  verb.runs([folder, &context] {
-    if (Status status = explain(*folder, context); !status.ok()) context.fail(status);
-  });
+  verb.runs([folder, &context] { must(explain(*folder, context)); });
 }
 
 }  // namespace idletune::cli

@@ -1,34 +1,28 @@
 // idletune explore K: measures a tuning space into a history.
-#include <algorithm>
-#include <cstdio>
 #include <filesystem>
-#include <limits>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/captured_files.hpp"
 #include "agent/cli/exploration_files.hpp"
 #include "agent/cli/explore_shapes.hpp"
-#include "agent/cli/given_problems.hpp"
 #include "agent/cli/histories.hpp"
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/kernel_file.hpp"
-#include "agent/cli/live_page.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/sparse_problem.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/history_of.hpp"
+#include "models/core/digest.hpp"
+#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+// Longer than anything that is measured, and far from where nanoseconds end.
+constexpr double kMostMs = 1e9;
 
 Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms * 1e6)); }
 
@@ -45,6 +39,7 @@ class Explore {
         context_(context),
         settings_(arguments.settings),
         histories_(before) {
+    settings_.give_up = interrupted;
     if (!arguments.live.empty()) live_.emplace(arguments.live);
   }
 
@@ -114,7 +109,7 @@ class Explore {
     settings_.captured = std::filesystem::absolute(shape_).string();
     settings_.captured_digest = captured->digest();
     const Status status = captured->check(*package_);
-    return status.ok() ? status : Status(status.code(), {shape_, ": ", status.message()});
+    return status.ok() ? status : Status(status.code(), "%: %", shape_, status.message());
   }
 
   Status take_shape() {
@@ -159,11 +154,13 @@ class Explore {
     }
     std::string folder = output_ + ".progress";
     if (histories_.empty()) {
+      if (!context_.check(output_, FileKind::history, /*beside=*/true)) return kSaid;
       if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
     }
     if (several_) {
       if (Status made = make_folders(folder); !made.ok()) return made;
-      folder += "/" + file_name_part(shape);
+      const bool named = kind_ == GivenProblem::Kind::shape;
+      folder = progress_folder(folder, shape, named ? "" : shape_);
     }
     folder_ = folder;
     auto log = open_progress_log(folder, explore::identity_of(*package_, device_, settings_));
@@ -180,7 +177,7 @@ class Explore {
     HelperTrials trials(device_, package_, std::move(*options));
     explore::Exploration exploration(package_, device_, *order_, settings_, trials,
                                      quarantine->journal(), *log_);
-    catch_interrupts();
+    const KeepsPart keeps;
     const std::uint64_t before = log_->count_below(order_->size());
     Progress progress("exploring " + std::string(package_->name()),
                       static_cast<std::size_t>(order_->size() - before), context_.json());
@@ -192,7 +189,6 @@ class Explore {
       return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
     });
     measured_now_ = log_->count_below(order_->size()) - before;
-    progress.clear();
     quarantine->close();
     return status;
   }
@@ -207,7 +203,7 @@ class Explore {
     std::string text;
     if (before > 0) text = std::to_string(before) + " before; ";
     if (best_ns_ > 0) {
-      text += "best " + readable(Nanoseconds(static_cast<std::int64_t>(best_ns_)));
+      text += "best " + report::time_text(best_ns_);
     }
     if (state.last != nullptr && state.last->status != TrialStatus::correct) {
       text += std::string("; last: ") + trial_status_name(state.last->status);
@@ -249,26 +245,27 @@ class Explore {
     if (!can_share_file(histories_.front(), *history)) {
       return Status(StatusCode::invalid_argument, output_ + ": the device or driver has changed");
     }
-    return write_file_atomically(output_, write_histories(histories_));
+    const std::vector<std::uint8_t> bytes = write_histories(histories_);
+    return context_.write({{output_, FileKind::history, bytes}}) ? Status() : kSaid;
   }
 
  public:
-  nlohmann::json answer() {
+  json answer() {
     const History& history = histories_.back();
     const double best = history.best_time_ns();
     const auto& controls = log_->controls();
     const double usual = default_ns();
     if (context_.json()) {
-      nlohmann::json object = history_entry(history, output_);
+      json object = history_entry(history, output_);
       object["driver"] = history.driver;
-      object["space"] = package_->space().indexed()
-                            ? nlohmann::json(package_->space().valid_count())
-                            : nlohmann::json(nullptr);
+      object["space"] =
+          package_->space().indexed() ? json(package_->space().valid_count()) : json(nullptr);
       object["sample"] = !order_->is_whole_space();
       object["measured_now"] = measured_now_;
       object["remaining"] = remaining();
-      object["best_ns"] = best > 0 ? nlohmann::json(best) : nlohmann::json(nullptr);
-      object["default_ns"] = usual > 0 ? nlohmann::json(usual) : nlohmann::json(nullptr);
+      object["complete"] = remaining() == 0;
+      object["best_ns"] = positive_or_null(best);
+      object["default_ns"] = positive_or_null(usual);
       object["control"] = {{"measurements", controls.size()},
                            {"spread", explore::control_spread(controls)}};
       return object;
@@ -278,15 +275,15 @@ class Explore {
                        std::to_string(history.count(TrialStatus::correct)) + " correct";
     if (remaining() > 0)
       text += ", " + std::to_string(remaining()) + " left (the same command goes on)";
-    if (best > 0) text += "\nbest: " + readable(Nanoseconds(static_cast<std::int64_t>(best)));
+    context_.print_paragraph(text);
+    text.clear();
+    if (best > 0) text = "best: " + report::time_text(best);
     if (usual > 0) {
-      char buffer[120];
-      std::snprintf(buffer, sizeof buffer, "; default: %s (timed %zu times, spread %.1f %%)",
-                    readable(Nanoseconds(static_cast<std::int64_t>(usual))).c_str(),
-                    controls.size(), 100 * explore::control_spread(controls));
-      text += buffer;
+      text += std::string(text.empty() ? "" : "; ") + "default: " + report::time_text(usual) +
+              " (timed " + report::counted(controls.size(), "time", "times") + ", spread " +
+              report::percent_text(explore::control_spread(controls)) + ")";
     }
-    context_.print(text);
+    if (!text.empty()) context_.print_paragraph(text);
     for (const std::string& warning : history.warnings) context_.warn(warning);
     return nullptr;
   }
@@ -313,31 +310,19 @@ class Explore {
   std::uint64_t measured_now_ = 0;
 };
 
-// One answer, or those of several problems with what they have in sum.
-nlohmann::json answer_of(nlohmann::json answers, std::size_t problems_left) {
-  if (answers.size() == 1 && problems_left == 0) return answers[0];
-  nlohmann::json all = {{"problems_left", problems_left}};
-  for (const char* sum : {"configurations", "measured_now", "remaining"}) {
-    std::uint64_t total = 0;
-    for (const nlohmann::json& answer : answers) total += answer[sum].get<std::uint64_t>();
-    all[sum] = total;
-  }
-  all["histories"] = std::move(answers);
-  return all;
-}
-
 void explore_all(const ExploreArguments& arguments, CliContext& context) {
   const auto problems = given_problems(arguments);
   if (!problems.ok()) return context.fail(problems.status());
   std::vector<History> histories;
-  nlohmann::json answers = nlohmann::json::array();
+  json answers = json::array();
   const Clock::time_point start = Clock::now();
   std::size_t begun = 0;
   for (const GivenProblem& problem : *problems) {
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     const bool out_of_time = arguments.bounded && elapsed.count() >= arguments.seconds;
-    if (!histories.empty() && (interrupted() || out_of_time)) {
-      context.warn("stopped before '" + problem.text + "'; the same command goes on");
+    if (begun > 0 && interrupted()) break;
+    if (!histories.empty() && out_of_time) {
+      context.warn("the time is over before '" + problem.text + "'; the same command goes on");
       break;
     }
     ++begun;
@@ -348,10 +333,12 @@ void explore_all(const ExploreArguments& arguments, CliContext& context) {
       answers.push_back(explore.answer());
     }
     if (!status.ok()) {
-      context.fail(status);
+      // One that was asked to end has measured nothing yet, which is no failure.
+      if (!status.message().empty() && !interrupted()) context.fail(status);
       break;
     }
   }
+  if (interrupted()) context.stopped("stopped; the same command goes on");
   if (!context.json() || answers.empty()) return;
   context.print_json(answer_of(std::move(answers), problems->size() - begun));
 }
@@ -360,33 +347,39 @@ struct Given {
   Argument repeats, measure_ms, run_ms;
 };
 
+// What a list of problems has not.
+Argument one_by_one(Argument option, const ExploreArguments& arguments) {
+  return option.acts("without --shapes", [&arguments] { return arguments.shape_list.empty(); });
+}
+
 Given add_measuring_options(Verb verb, ExploreArguments& arguments) {
   const Argument repeats =
       verb.option("--repeats", arguments.settings.repeats,
                   "Timed runs per configuration; of a list of problems 3 if not given")
-          .between(1u, explore::kMaxRepeats)
-          .shows_default();
+          .between(1u, explore::kMaxRepeats);
   const Argument measure_ms =
       verb.option("--measure-ms", arguments.measure_ms,
                   "Fewer timed runs, but three, where they take longer than this together; of a "
                   "list of problems one, and 50 if not given")
-          .positive()
-          .shows_default();
-  verb.option("--checks", arguments.settings.checks,
-              "Sets of inputs for which the output is compared")
-      .between(1, 2)
-      .shows_default();
+          .unit("ms")
+          .between(1e-3, kMostMs);
+  one_by_one(verb.option("--checks", arguments.settings.checks,
+                         "Sets of inputs for which the output is compared")
+                 .between(1, 2),
+             arguments);
   const Argument run_ms = verb.option("--timeout-ms", arguments.run_ms,
                                       "Of one run; of a list of problems 20,000 if not given")
-                              .positive()
-                              .shows_default();
-  verb.option("--control-seconds", arguments.control_seconds,
-              "How often the default is timed, to see how steady the device is; 0: never")
-      .not_negative()
-      .shows_default();
+                              .unit("ms")
+                              .between(1e-3, kMostMs);
+  one_by_one(
+      verb.option("--control-seconds", arguments.control_seconds,
+                  "How often the default is timed, to see how steady the device is; 0: never")
+          .unit("s")
+          .between(0.0, kMostMs / 1e3),
+      arguments);
   verb.option("--scratch-mib", arguments.scratch_mib, "Device memory to use at most")
-      .between(1u, 1u << 20)
-      .shows_default();
+      .unit("MiB")
+      .between(1u, 1u << 20);
   return {repeats, measure_ms, run_ms};
 }
 
@@ -396,14 +389,27 @@ void add_problem_options(Verb verb, ExploreArguments& arguments) {
               "on these. May be repeated, also beside --shape")
       .value_name("FILE")
       .one_at_a_time();
-  verb.option(
-          "--problem", arguments.problems,
-          "A sparse matrix for a product's or a vectors' kernel: a Matrix Market file, a folder "
-          "of them, or a made-up one such as 5-point:10000 or random:10000:SEED (also 7-point, "
-          "27-point, banded, fem-blocks, power-law, dense-rows). May be repeated")
+  verb.option("--problem", arguments.problems,
+              "A sparse matrix for a product's or a vectors' kernel: a Matrix Market file, a "
+              "folder of them, or a made-up one such as 5-point:10000 or random:10000:SEED (also "
+              "7-point, 27-point, banded, fem-blocks, power-law, dense-rows). May be repeated")
       .value_name("MATRIX")
       .one_at_a_time();
   add_shape_list_options(verb, arguments);
+}
+
+void add_output_options(Verb verb, ExploreArguments& arguments) {
+  verb.option("-o,--output", arguments.output,
+              "The history; progress is kept beside it in FILE.progress, which may be deleted when "
+              "all is measured")
+      .writes(FileKind::history, /*beside=*/true)
+      .shows_default(
+          "KERNEL-DEVICE-SHAPE.ithistory; of several problems KERNEL-DEVICE.ithistory, of a list "
+          "KERNEL-DEVICE-shapes.ithistory");
+  one_by_one(verb.option("--live", arguments.live,
+                         "A page (HTML) that shows how far it is, written anew every few seconds")
+                 .writes(FileKind::page, /*beside=*/true),
+             arguments);
 }
 
 }  // namespace
@@ -418,35 +424,29 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
               "Problem size, such as 256,256,256; features behind a colon, such as 4096,65536:16. "
               "May be repeated: all problems go into one file")
       .value_name("SHAPE")
+      .checked(wrong_with_problem)
       .one_at_a_time();
   add_problem_options(verb, *arguments);
-  verb.option("-o,--output", arguments->output,
-              "The history; progress is kept beside it in FILE.progress, which may be deleted when "
-              "all is measured")
-      .value_name("FILE")
-      .shows_default("KERNEL-DEVICE-SHAPE.ithistory");
+  add_output_options(verb, *arguments);
   const Argument samples = verb.option("--samples", arguments->samples,
                                        "A uniform sample of so many configurations, without "
                                        "repetition; all of them if not given")
-                               .positive();
-  verb.option("--seed", arguments->settings.seed, "Of the order").shows_default();
-  const Argument seconds = verb.option("--seconds", arguments->seconds,
-                                       "Begin no further configuration after so many seconds")
-                               .not_negative();
+                               .at_least(1);
+  verb.option("--seed", arguments->settings.seed, "Of the order");
+  const Argument seconds =
+      verb.option("--seconds", arguments->seconds, "Begin no further configuration after so long")
+          .unit("s")
+          .between(0.0, kMostMs / 1e3);
   const Given given = add_measuring_options(verb, *arguments);
   verb.option("--state", arguments->state,
               "Folder of an agent's journal: what is quarantined there is not tried, and what "
               "crashes or hangs here is put there")
-      .value_name("FOLDER")
+      .writes_below()
       .shows_default("in the progress");
-  verb.option("--live", arguments->live,
-              "A page (HTML) that shows how far it is, written anew every few seconds")
-      .value_name("FILE");
   verb.option("--quirks", arguments->quirks, "File of further known-bad patterns")
       .value_name("FILE");
   add_device_options(verb, arguments->device);
   verb.example("explore gemm.itkernel --shape 256,256,256 --samples 200");
-  context.add_json_flag(verb);
   verb.example("explore gemm_adaptive.itkernel --shapes po2 --samples 64");
   verb.runs([arguments, samples, seconds, given, &context] {
     const bool one_by_one =

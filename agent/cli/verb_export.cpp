@@ -1,14 +1,9 @@
 // idletune export H --format t4|kernel-tuner -o F: a history in the ecosystem's formats.
-#include <memory>
-#include <string>
-#include <utility>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/history/export.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
@@ -22,49 +17,47 @@ struct ExportArguments {
   std::size_t problem = 0;  // from 1; 0: not said
 };
 
-// The one history of the file, or the one of that kernel, or of that problem.
+// The one history of the file, of those of that kernel, or of these that problem.
 Result<History> chosen_history(const ExportArguments& arguments) {
-  auto histories = load_histories(arguments.history);
-  if (!histories.ok()) return histories.status();
-  if (arguments.problem > 0) {
-    if (arguments.problem <= histories->size())
-      return std::move((*histories)[arguments.problem - 1]);
-    return Status(StatusCode::invalid_argument, arguments.history + ": holds " +
-                                                    std::to_string(histories->size()) +
-                                                    " problems, expected a --problem from 1 on");
+  auto histories = must(load_histories(arguments.history));
+  std::vector<History*> wanted;
+  std::set<std::string> kernels;
+  for (History& history : histories) {
+    kernels.insert(history.kernel);
+    if (arguments.kernel.empty() || history.kernel == arguments.kernel) wanted.push_back(&history);
   }
+  if (arguments.problem > 0 && arguments.problem <= wanted.size())
+    return std::move(*wanted[arguments.problem - 1]);
+  if (arguments.problem == 0 && wanted.size() == 1) return std::move(*wanted[0]);
   std::string names;
-  History* chosen = nullptr;
-  for (History& history : *histories) {
-    if (names.size() < 200) names += (names.empty() ? "" : ", ") + history.kernel;
-    const bool wanted =
-        arguments.kernel.empty() ? histories->size() == 1 : history.kernel == arguments.kernel;
-    if (wanted) chosen = &history;
-  }
-  if (chosen != nullptr) return std::move(*chosen);
-  return Status(StatusCode::invalid_argument, arguments.history + ": holds histories of " + names +
-                                                  "; choose one with --kernel or --problem");
+  for (const std::string& name : kernels) names += (names.empty() ? "" : ", ") + name;
+  const bool several = kernels.size() > 1 && arguments.kernel.empty();
+  return Status(
+      StatusCode::invalid_argument,
+      arguments.history + ": holds " + std::to_string(wanted.size()) + " problems of " +
+          (arguments.kernel.empty() ? names : arguments.kernel) + "; choose with " +
+          (several || wanted.empty() ? "--kernel and --problem" : "--problem") +
+          (wanted.empty() ? " among those of " + names : " 1 to " + std::to_string(wanted.size())));
 }
 
 void run_export(const ExportArguments& arguments, CliContext& context) {
-  const auto history = chosen_history(arguments);
-  if (!history.ok()) return context.fail(history.status());
+  const auto history = must(chosen_history(arguments));
   const bool t4 = arguments.format == "t4";
-  const auto text = t4 ? export_t4(*history) : export_kernel_tuner(*history);
+  const auto text = t4 ? export_t4(history) : export_kernel_tuner(history);
   if (!text.ok())
     return context.fail(Status(text.code(), arguments.history + ": " + text.status().message()));
-  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(text->data()), text->size());
-  if (Status status = write_file_atomically(arguments.output, bytes); !status.ok())
-    return context.fail(status);
+  if (!context.write({{arguments.output, FileKind::measurements, bytes_of(*text)}})) return;
   if (!context.json()) {
-    return context.print(arguments.output + ": " + std::to_string(history->rows()) +
-                         " configurations of " + history->kernel + " on " + history->device);
+    return context.print_paragraph(
+        arguments.output + ": " +
+        report::counted(history.rows(), "configuration", "configurations") + " of " +
+        history.kernel + " on " + history.device);
   }
   context.print_json({{"file", arguments.output},
                       {"format", arguments.format},
-                      {"kernel", history->kernel},
-                      {"device", history->device},
-                      {"configurations", history->rows()},
+                      {"kernel", history.kernel},
+                      {"device", history.device},
+                      {"configurations", history.rows()},
                       {"bytes", text->size()}});
 }
 
@@ -76,19 +69,15 @@ void add_export_verb(CommandLine& line, CliContext& context) {
   verb.option("history", arguments->history, "An .ithistory file, or anything that import knows")
       .required();
   verb.option("--format", arguments->format, "t4 or kernel-tuner")
-      .value_name("NAME")
       .required()
       .one_of({"t4", "kernel-tuner"});
   verb.option("-o,--output", arguments->output, "The file to write (JSON)")
-      .value_name("FILE")
-      .required();
+      .required()
+      .writes(FileKind::measurements);
   verb.option("--kernel", arguments->kernel, "Which one, of a file with several kernels")
       .value_name("NAME");
-  verb.option("--problem", arguments->problem, "Which one, of a file with several; from 1")
-      .value_name("N")
-      .positive();
+  verb.option("--problem", arguments->problem, "Which one, of several").value_name("N").at_least(1);
   verb.example("export gemm.ithistory --format t4 -o gemm.json");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_export(*arguments, context); });
 }
 

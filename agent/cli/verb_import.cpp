@@ -1,12 +1,7 @@
 // idletune import F... -o DIR: any known format into .ithistory files.
-#include <memory>
-#include <set>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
@@ -58,18 +53,24 @@ class Import {
   void run() {
     for (const std::string& file : arguments_.files) {
       if (interrupted()) {
-        progress_.clear();
-        context_.fail("stopped before " + file);
+        context_.stopped("stopped before " + file);
         break;
       }
       progress_.update(done_++, file);
-      if (Status status = take(file); !status.ok()) refuse(file, status);
+      const auto files = history_files({file});
+      if (!files.ok()) refuse(file, files.status());
+      for (const std::string& one : files.ok() ? *files : std::vector<std::string>()) {
+        if (Status status = take(one); !status.ok()) refuse(one, status);
+      }
     }
-    progress_.clear();
+    progress_.update(done_);
     if (Status status = write(problems_together(std::move(gathered_)), ""); !status.ok())
-      context_.fail(status);
-    if (context_.json())
-      return context_.print_json({{"histories", entries_}, {"refused", refused_}});
+      refuse(arguments_.folder, status);
+    if (context_.json()) {
+      return context_.print_json({{"histories", entries_},
+                                  {"refused", refused_},
+                                  {"complete", done_ == arguments_.files.size()}});
+    }
     if (!entries_.empty()) context_.print(table_);
   }
 
@@ -92,14 +93,41 @@ class Import {
     packed.reserve(groups.size());
     for (const auto& group : groups) packed.push_back(write_histories(group));
     if (Status status = make_folders(arguments_.folder); !status.ok()) return status;
+    std::vector<Output> outputs;
     for (std::size_t i = 0; i < packed.size(); ++i) {
       const History& first = groups[i].front();
       const std::string output =
           file.empty()
               ? output_path(file_name_part(first.kernel), "-" + file_name_part(first.device))
               : output_path(file, packed.size() > 1 ? "-" + file_name_part(first.kernel) : "");
-      if (Status status = write_file_atomically(output, packed[i]); !status.ok()) return status;
-      for (const History& history : groups[i]) add(history, file, output);
+      if (Status status = check_replacing(output, groups[i]); !status.ok()) return status;
+      outputs.push_back({output, FileKind::history, packed[i]});
+    }
+    if (!context_.write(outputs)) return Status();
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+      for (const History& history : groups[i]) add(history, file, outputs[i].path);
+    }
+    return Status();
+  }
+
+  // An earlier import's file is replaced only where nothing is lost: this one has its problems,
+  // too.
+  Status check_replacing(const std::string& output, const std::vector<History>& group) const {
+    if (context_.insists() || file_stamp(output) == 0) return Status();
+    const auto there = load_histories(output);
+    if (!there.ok()) return there.status();
+    for (const History& old : *there) {
+      const bool again = std::any_of(group.begin(), group.end(), [&](const History& history) {
+        return history.kernel == old.kernel && history.device == old.device &&
+               history.shape == old.shape;
+      });
+      if (again) continue;
+      return {StatusCode::invalid_argument,
+              "%: holds % % on %, which would be lost: name another folder (--force replaces it)",
+              output,
+              old.kernel,
+              report::shape_text(old.shape),
+              old.device};
     }
     return Status();
   }
@@ -118,15 +146,13 @@ class Import {
     table_.add_row({history.kernel, history.device, report::shape_text(history.shape),
                     std::to_string(history.rows()),
                     std::to_string(history.count(TrialStatus::correct)), output});
-    progress_.clear();
     if (context_.json()) return;
     for (const std::string& warning : history.warnings) {
-      context_.warn((file.empty() ? output : file) + ": " + warning);
+      context_.warn(file.empty() ? output : file, warning);
     }
   }
 
   void refuse(const std::string& file, const Status& status) {
-    progress_.clear();
     context_.fail(status);
     refused_.push_back({{"file", file}, {"error", status.message()}});
   }
@@ -137,31 +163,26 @@ class Import {
   std::size_t done_ = 0;
   std::vector<History> gathered_;
   std::set<std::string> used_;
-  nlohmann::json entries_ = nlohmann::json::array();
-  nlohmann::json refused_ = nlohmann::json::array();
-  TextTable table_{{{"kernel"},
-                    {"device"},
-                    {"problem"},
-                    {"configurations", Align::right},
-                    {"correct", Align::right},
-                    {"file"}}};
+  json entries_ = json::array();
+  json refused_ = json::array();
+  TextTable table_{{"kernel", "device", "problem", ">configurations", ">correct", "file"}};
 };
 
 }  // namespace
 
 void add_import_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportArguments>();
-  Verb verb = line.add_verb("import",
-                            "turns other tuners' results, and what boards measured, into "
-                            "histories; a file that cannot be read is named, the others are "
-                            "imported");
+  Verb verb =
+      line.add_verb("import",
+                    "turns other tuners' results, and what boards measured, into histories; a file "
+                    "that cannot be read is named, the others are imported");
   verb.option("files", arguments->files,
-              "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner "
-              "results, also .gz; state folders of boards, or their journals")
+              "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner results, "
+              "also .gz; state folders of boards, or their journals")
       .required();
   verb.option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
-      .value_name("FOLDER")
-      .required();
+      .required()
+      .writes_below(/*replaces=*/true);
   verb.option("--kernel", arguments->options.kernel,
               "Kernel's name instead of the one in the files")
       .value_name("NAME");
@@ -171,9 +192,8 @@ void add_import_verb(CommandLine& line, CliContext& context) {
   verb.flag("--together", arguments->together,
             "Those of one kernel and device from all files into one, problem beside problem");
   verb.example("import results/*.json.gz -o histories");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] {
-    catch_interrupts();
+    const KeepsPart keeps(KeepsPart::Patience::a_second);
     Import(*arguments, context).run();
   });
 }

@@ -1,17 +1,8 @@
 // idletune importance H...: what each tuning parameter says about the run time.
-#include <algorithm>
-#include <cstdio>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
-#include "agent/cli/named_kind.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/importance.hpp"
 #include "models/package/kernel_package.hpp"
@@ -32,76 +23,62 @@ using Kinds = std::map<std::string, ParameterKind>;
 Result<Kinds> kinds_of(const ImportanceArguments& arguments) {
   Kinds kinds;
   for (const std::string& path : arguments.kernels) {
-    auto bytes = read_kernel(path);
-    if (!bytes.ok()) return bytes.status();
-    const auto package = KernelPackage::open(std::move(*bytes), path);
-    if (!package.ok()) return package.status();
-    const Space& space = (*package)->space();
+    auto bytes = must(read_kernel(path));
+    const auto package = must(KernelPackage::open(std::move(bytes), path));
+    const Space& space = package->space();
     for (std::size_t p = 0; p < space.parameter_count(); ++p) {
       kinds[std::string(space.parameter_name(p))] = space.parameter_kind(p);
     }
   }
   for (const std::string& text : arguments.kinds) {
-    const Result<NamedKind> named = named_kind(text);
-    if (!named.ok()) return named.status();
-    kinds[named->name] = named->kind;
+    const auto named = must(named_kind(text));
+    kinds[named.name] = named.kind;
   }
   return kinds;
 }
 
-nlohmann::json result_of(const Importance& importance, const Kinds& kinds) {
-  nlohmann::json parameters = nlohmann::json::array();
+json result_of(const History& history, const Kinds& kinds) {
+  const Importance importance = importance_of(history);
+  json parameters = json::array();
   for (const ParameterImportance& p : importance.parameters) {
     const auto kind = kinds.find(p.name);
-    const nlohmann::json kind_name = kind == kinds.end()
-                                         ? nlohmann::json(nullptr)
-                                         : nlohmann::json(parameter_kind_name(kind->second));
-    parameters.push_back({{"name", p.name},
-                          {"kind", kind_name},
-                          {"values", p.values},
-                          {"information", p.information},
-                          {"corrected", p.corrected},
-                          {"relative", p.relative},
-                          {"failure_information", p.failure_information}});
+    const json kind_name =
+        kind == kinds.end() ? json(nullptr) : json(parameter_kind_name(kind->second));
+    parameters.push_back(joined(
+        IDLETUNE_FIELDS(p, name, values, information, corrected, relative, failure_information),
+        {{"kind", kind_name}}));
   }
-  return {{"kernel", importance.kernel},
-          {"device", importance.device},
-          {"correct", importance.correct},
-          {"failed", importance.failed},
-          {"bins", importance.bins},
-          {"time_entropy", importance.time_entropy},
-          {"unit", "bits"},
-          {"parameters", parameters}};
+  return joined(IDLETUNE_FIELDS(importance, kernel, device, correct, failed, bins, time_entropy),
+                {{"shape", shape_object(history)},
+                 {"problem", problem_object(history)},
+                 {"unit", "bits"},
+                 {"parameters", parameters}});
 }
 
-std::string bits(double information) {
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.4f", information);
-  return buffer;
-}
+std::string bits(double information) { return report::significant(information); }
 
-void print_readable(const nlohmann::json& results, const CliContext& context) {
-  for (const auto& r : results) {
-    context.print(r["kernel"].get<std::string>() + " on " + r["device"].get<std::string>() + ": " +
-                  std::to_string(r["correct"].get<std::size_t>()) + " run times in " +
-                  std::to_string(r["bins"].get<std::size_t>()) + " bins (" +
-                  bits(r["time_entropy"]) + " bits), " +
-                  std::to_string(r["failed"].get<std::size_t>()) + " failed");
-    TextTable table({{"parameter"},
-                     {"kind"},
-                     {"values", Align::right},
-                     {"bits", Align::right},
-                     {"corrected", Align::right},
-                     {"of highest", Align::right},
-                     {"about failing", Align::right}});
-    std::vector<nlohmann::json> parameters = r["parameters"];
+void print_readable(const json& results, const std::vector<std::string>& problems,
+                    const CliContext& context) {
+  using report::count_text;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const json& r = results[i];
+    if (i > 0) context.print("");
+    context.print_paragraph(
+        r["kernel"].get<std::string>() + " " + (problems.empty() ? "" : problems[i] + " ") + "on " +
+        r["device"].get<std::string>() + ": " + count_text(r["correct"].get<std::uint64_t>()) +
+        " run times in " + count_text(r["bins"].get<std::uint64_t>()) + " bins (" +
+        bits(r["time_entropy"]) + " bits), " + count_text(r["failed"].get<std::uint64_t>()) +
+        " failed");
+    TextTable table(
+        {"parameter", "kind", ">values", ">bits", ">corrected", ">of highest", ">about failing"});
+    std::vector<json> parameters = r["parameters"];
     std::stable_sort(parameters.begin(), parameters.end(), [](const auto& a, const auto& b) {
       return a["information"].template get<double>() > b["information"].template get<double>();
     });
     for (const auto& p : parameters) {
       table.add_row({p["name"], p["kind"].is_null() ? "-" : p["kind"].get<std::string>(),
                      std::to_string(p["values"].get<std::size_t>()), bits(p["information"]),
-                     bits(p["corrected"]), format_percent(p["relative"].get<double>()),
+                     bits(p["corrected"]), report::percent_text(p["relative"].get<double>()),
                      bits(p["failure_information"])});
     }
     context.print(table);
@@ -109,15 +86,15 @@ void print_readable(const nlohmann::json& results, const CliContext& context) {
 }
 
 void run_importance(const ImportanceArguments& arguments, CliContext& context) {
-  const auto kinds = kinds_of(arguments);
-  if (!kinds.ok()) return context.fail(kinds.status());
-  const auto histories = load_histories(arguments.histories);
-  if (!histories.ok()) return context.fail(histories.status());
-  nlohmann::json results = nlohmann::json::array();
-  for (const History& history : *histories)
-    results.push_back(result_of(importance_of(history), *kinds));
+  const auto kinds = must(kinds_of(arguments));
+  const auto loaded = must(load_with_files(arguments.histories));
+  json results = json::array();
+  for (std::size_t i = 0; i < loaded.histories.size(); ++i) {
+    results.push_back(result_of(loaded.histories[i], kinds));
+    results.back()["file"] = loaded.files[i];
+  }
   if (context.json()) return context.print_json({{"results", results}});
-  print_readable(results, context);
+  print_readable(results, problem_column(loaded), context);
 }
 
 }  // namespace
@@ -134,9 +111,9 @@ void add_importance_verb(CommandLine& line, CliContext& context) {
       .one_at_a_time();
   verb.option("--kind", arguments->kinds, "Kind of the parameters of that name; may be repeated")
       .value_name("NAME=KIND")
+      .checked(wrong_with_kind)
       .one_at_a_time();
   verb.example("importance gemm.ithistory --kernel kernels/gemm/gemm.xml");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_importance(*arguments, context); });
 }
 

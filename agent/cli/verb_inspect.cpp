@@ -1,15 +1,10 @@
 // idletune inspect F: what is in any of our files.
-#include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/captured_files.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/matrix_description.hpp"
+#include "agent/cli/places.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/summary.hpp"
 #include "models/history/combine_repeats.hpp"
@@ -22,8 +17,6 @@
 namespace idletune::cli {
 
 namespace {
-
-using nlohmann::json;
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
@@ -44,9 +37,8 @@ json describe_space(const Space& space) {
 }
 
 Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string& path) {
-  const auto package = KernelPackage::open(std::move(bytes), path);
-  if (!package.ok()) return package.status();
-  const KernelPackage& kernel = **package;
+  const auto package = must(KernelPackage::open(std::move(bytes), path));
+  const KernelPackage& kernel = *package;
   json dimensions = json::array();
   for (std::size_t d = 0; d < kernel.dimension_count(); ++d)
     dimensions.push_back(std::string(kernel.dimension_name(d)));
@@ -105,27 +97,22 @@ json describe_problems(const std::vector<History>& histories, const History& all
                         {"best_ns", history.best_time_ns()}});
   }
   const History& first = histories.front();
-  return {{"format", "history"},
-          {"kernel", first.kernel},
-          {"device", first.device},
-          {"driver", first.driver},
-          {"inputs", first.inputs},
-          {"configurations", rows},
-          {"different_configurations", all.rows()},
-          {"constraints", first.constraints},
-          {"nanoseconds_per_unit", first.nanoseconds_per_unit},
-          {"parameters", describe_parameters(all)},
-          {"problem_count", histories.size()},
-          {"problems", problems}};
+  return joined(
+      IDLETUNE_FIELDS(first, kernel, device, driver, inputs, constraints, nanoseconds_per_unit),
+      {{"format", "history"},
+       {"configurations", rows},
+       {"different_configurations", all.rows()},
+       {"parameters", describe_parameters(all)},
+       {"problem_count", histories.size()},
+       {"problems", problems}});
 }
 
 Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std::string& path) {
-  const auto read = read_histories(bytes, path);
-  if (!read.ok()) return read.status();
+  const auto read = must(read_histories(bytes, path));
   std::vector<const History*> all;
-  for (const History& problem : *read) all.push_back(&problem);
-  if (all.size() > 1) return describe_problems(*read, combine_repeats(all));
-  const History& history = read->front();
+  for (const History& problem : read) all.push_back(&problem);
+  if (all.size() > 1) return describe_problems(read, combine_repeats(all));
+  const History& history = read.front();
   json statuses = json::object();
   for (std::size_t s = 0; s < kTrialStatusCount; ++s) {
     const auto status = static_cast<TrialStatus>(s);
@@ -136,26 +123,22 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
   std::vector<std::string> notes;
   for (const auto& [key, text] : history.notes) notes.push_back(key);
   const PerformanceDistribution d = distribution_of(history);
-  return json{{"format", "history"},
-              {"kernel", history.kernel},
-              {"device", history.device},
-              {"driver", history.driver},
-              {"shape", list_of(history.shape)},
-              {"problem", problem_object(history)},
-              {"configurations", history.rows()},
-              {"statuses", statuses},
-              {"samples", history.samples.size()},
-              {"best_ns", d.best_ns},
-              {"median_run_ns", d.median_run_ns},
-              {"median_compile_ns", d.median_compile_ns},
-              {"well_performing_fraction", d.fraction(0.9)},
-              {"space_size", history.valid_count > 0 ? json(history.valid_count) : json(nullptr)},
-              {"constraints", history.constraints},
-              {"nanoseconds_per_unit", history.nanoseconds_per_unit},
-              {"parameters", describe_parameters(history)},
-              {"extras", extras},
-              {"notes", notes},
-              {"warnings", history.warnings}};
+  return joined(
+      IDLETUNE_FIELDS(history, kernel, device, driver, constraints, nanoseconds_per_unit, warnings),
+      {{"format", "history"},
+       {"shape", list_of(history.shape)},
+       {"problem", problem_object(history)},
+       {"configurations", history.rows()},
+       {"statuses", statuses},
+       {"samples", history.samples.size()},
+       {"best_ns", d.best_ns},
+       {"median_run_ns", d.median_run_ns},
+       {"median_compile_ns", d.median_compile_ns},
+       {"well_performing_fraction", d.fraction(0.9)},
+       {"space_size", or_null(history.valid_count > 0, history.valid_count)},
+       {"parameters", describe_parameters(history)},
+       {"extras", extras},
+       {"notes", notes}});
 }
 
 json describe_source(const HistoricalSource& source) {
@@ -176,8 +159,7 @@ json describe_selectors(const KernelKnowledge& kernel) {
     std::vector<std::string> inputs;
     for (std::size_t n = 0; n < selector.input_count(); ++n)
       inputs.emplace_back(kernel.selector_input(i, n));
-    const json device =
-        selector.device.empty() ? json(nullptr) : json(std::string(selector.device));
+    const json device = or_null(!selector.device.empty(), std::string(selector.device));
     json entry = {{"device", device},
                   {"inputs", inputs},
                   {"low", std::vector<double>(selector.low.begin(), selector.low.end())},
@@ -224,16 +206,13 @@ void describe_sections(const ModelKernel& kernel, json& entry) {
   const KernelProvenance provenance = provenance_of(kernel);
   json learned_from = json::array();
   for (const KernelProvenance::Origin& origin : provenance.histories) {
-    learned_from.push_back({{"device", origin.device},
-                            {"histories", origin.histories},
-                            {"shapes", origin.shapes},
-                            {"configurations", origin.configurations},
-                            {"correct", origin.correct},
-                            {"digest", hexadecimal(origin.digest)}});
+    learned_from.push_back(
+        joined(IDLETUNE_FIELDS(origin, device, histories, shapes, configurations, correct),
+               {{"digest", hexadecimal(origin.digest)}}));
   }
   entry["learned_from"] = learned_from;
   entry["learned_unix_seconds"] =
-      provenance.learned_unix_seconds > 0 ? json(provenance.learned_unix_seconds) : json(nullptr);
+      or_null(provenance.learned_unix_seconds > 0, provenance.learned_unix_seconds);
   entry["dropped"] = provenance.dropped;
 }
 
@@ -247,7 +226,7 @@ json describe_knowledge(const KernelKnowledge& kernel) {
   json held_out = json::array();
   for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
     const auto result = kernel.held_out(i);
-    json evaluations = result.evaluations > 0 ? json(result.evaluations) : json(nullptr);
+    json evaluations = or_null(result.evaluations > 0, result.evaluations);
     held_out.push_back({{"device", std::string(result.device)},
                         {"shape", list_of(result.shape)},
                         {"first_pick", result.first_pick},
@@ -283,13 +262,11 @@ const KernelKnowledge* knowledge_of(const Model& model, const ModelKernel& kerne
 }
 
 Result<json> describe_model(std::vector<std::uint8_t> bytes, const std::string& path) {
-  const auto contents = read_model(bytes, path);
-  if (!contents.ok()) return contents.status();
-  const auto opened = Model::open(std::move(bytes), path);
-  if (!opened.ok()) return opened.status();
-  const Model& model = **opened;
+  const auto contents = must(read_model(bytes, path));
+  const auto opened = must(Model::open(std::move(bytes), path));
+  const Model& model = *opened;
   json kernels = json::array();
-  for (const ModelKernel& kernel : contents->kernels) {
+  for (const ModelKernel& kernel : contents.kernels) {
     const KernelKnowledge* known = knowledge_of(model, kernel);
     json entry = known != nullptr ? describe_knowledge(*known) : describe_unread(kernel);
     describe_sections(kernel, entry);
@@ -329,9 +306,8 @@ Result<json> describe(std::vector<std::uint8_t> bytes, const std::string& path) 
   const std::string identifier =
       bytes.size() >= 8 ? std::string(bytes.begin() + 4, bytes.begin() + 8) : std::string();
   if (bytes.size() >= 4 && std::string(bytes.begin(), bytes.begin() + 4) == "ITC1") {
-    const auto captured = CapturedArguments::open(std::move(bytes), path);
-    if (!captured.ok()) return captured.status();
-    return describe_captured(*captured);
+    const auto captured = must(CapturedArguments::open(std::move(bytes), path));
+    return describe_captured(captured);
   }
   if (identifier == "ITK1") return describe_package(std::move(bytes), path);
   if (identifier == "ITH1") return describe_history(bytes, path);
@@ -339,39 +315,109 @@ Result<json> describe(std::vector<std::uint8_t> bytes, const std::string& path) 
   if (may_be_matrix(bytes)) return describe_matrix(bytes, path);
   auto described = describe_journal(bytes, path);
   if (described.ok() || described.code() == StatusCode::version_mismatch) return described;
-  return Status(
-      StatusCode::unsupported,
-      path +
-          ": none of our files (expected a kernel package, a history, "
-          "a model, captured arguments, a journal or a sparse matrix in Matrix Market form); " +
-          described.status().message());
+  return Status(StatusCode::unsupported,
+                path +
+                    ": none of our files (expected a kernel package, a history, a model, captured "
+                    "arguments, a journal or a sparse matrix in Matrix Market form); " +
+                    described.status().message());
 }
 
-// Indented "key: value" lines; lists of plain values on one line.
-void print_lines(const json& value, const std::string& indent, std::string& out) {
+// A value as people read it, in a unit that its name tells.
+std::string value_text(const std::string& key, const json& value) {
+  if (value.is_null()) return "not known";
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number() && has_ending(key, "_ns")) return report::time_text(value.get<double>());
+  if (value.is_number_float()) return report::mean_count_text(value.get<double>());
+  if (value.is_number() && !has_ending(key, "_seconds"))
+    return report::mean_count_text(value.get<double>());
+  if (!value.is_structured()) return value.dump();
+  std::string text;
+  for (const auto& [name, item] : value.items()) {
+    const bool numbers = item.is_number_integer() && value.is_array();
+    text += (text.empty()     ? ""
+             : key == "shape" ? "x"
+                              : " ") +
+            (value.is_object() ? name + "=" : "") +
+            (numbers ? item.dump() : value_text(name, item));
+  }
+  return text.empty() ? "none" : text;
+}
+
+std::string title_of(std::string key) {
+  if (has_ending(key, "_ns")) key.resize(key.size() - 3);
+  std::replace(key.begin(), key.end(), '_', ' ');
+  return key;
+}
+
+bool holds_structures(const json& value) {
+  return std::any_of(value.begin(), value.end(),
+                     [](const json& item) { return item.is_structured(); });
+}
+
+// Objects with the same names and nothing that would not fit a cell.
+bool is_table(const json& value) {
+  return value.is_array() && value.size() > 1 && value.front().is_object() &&
+         std::all_of(value.begin(), value.end(), [&](const json& row) {
+           return row.size() == value.front().size() &&
+                  std::none_of(row.begin(), row.end(), [](const json& cell) {
+                    return cell.is_structured() && holds_structures(cell);
+                  });
+         });
+}
+
+void print_table(const json& rows, const CliContext& context) {
+  std::vector<std::string> keys;  // names, then numbers, then lists, which may be long
+  for (const int pass : {0, 1, 2}) {
+    for (const auto& [key, item] : rows.front().items()) {
+      const bool is_key = item.is_string() || key == "shape";
+      if (pass == (is_key ? 0 : item.is_structured() ? 2 : 1)) keys.push_back(key);
+    }
+  }
+  std::vector<std::string> columns;
+  for (const std::string& key : keys) {
+    columns.push_back((rows.front()[key].is_number() ? ">" : "") + title_of(key));
+  }
+  TextTable table(columns);
+  for (const json& row : rows) {
+    std::vector<std::string> cells;
+    for (const std::string& key : keys)
+      cells.push_back(row.contains(key) ? value_text(key, row[key]) : "");
+    table.add_row(std::move(cells));
+  }
+  context.print(table);
+}
+
+// "key: value" lines, tables where rows are alike, and what is within others indented.
+void print_described(const json& value, const std::string& indent, const CliContext& context) {
   for (const auto& [key, item] : value.items()) {
-    const bool nested =
-        item.is_object() || (item.is_array() && !item.empty() && item.front().is_object());
-    const std::string name = value.is_array() ? "-" : key + ":";
-    if (!nested) {
-      out +=
-          indent + name + " " + (item.is_string() ? item.get<std::string>() : item.dump()) + "\n";
+    const std::string name = value.is_array() ? "-" : title_of(key) + ":";
+    const bool nested = item.is_object() || (item.is_array() && holds_structures(item));
+    if (!nested || item.empty()) {
+      context.print_paragraph(indent + name + " ", value_text(key, item));
+      continue;
+    }
+    context.print(indent + name);
+    if (is_table(item)) {
+      print_table(item, context);
     } else {
-      out += indent + name + "\n";
-      print_lines(item, indent + "  ", out);
+      print_described(item, indent + "  ", context);
     }
   }
 }
 
 void run_inspect(const std::string& path, CliContext& context) {
-  auto bytes = read_file(path, kMaxFileBytes);
-  if (!bytes.ok()) return context.fail(bytes.status());
-  const auto described = describe(std::move(*bytes), path);
-  if (!described.ok()) return context.fail(described.status());
-  if (context.json()) return context.print_json(*described);
-  std::string text;
-  print_lines(*described, "", text);
-  context.print(text);
+  const auto files = must(history_files({path}));
+  json all = json::array();
+  for (const std::string& file : files) {
+    auto bytes = must(read_file(file, kMaxFileBytes));
+    auto described = must(describe(std::move(bytes), file));
+    if (files.size() > 1) described["file"] = file;
+    all.push_back(std::move(described));
+  }
+  const json answer = all.size() == 1 ? all[0] : json{{"files", all}};
+  if (context.json()) return context.print_json(answer);
+  print_described(answer, "", context);
 }
 
 }  // namespace
@@ -380,10 +426,10 @@ void add_inspect_verb(CommandLine& line, CliContext& context) {
   auto path = std::make_shared<std::string>();
   Verb verb = line.add_verb("inspect", "tells what is in any of our files");
   verb.option("file", *path,
-              "A kernel package, history, model, journal, captured arguments or Matrix Market file")
+              "A kernel package, history, model, journal, captured arguments or Matrix Market "
+              "file, or a folder of histories")
       .required();
   verb.example("inspect board.itmodel");
-  context.add_json_flag(verb);
   verb.runs([path, &context] { run_inspect(*path, context); });
 }
 

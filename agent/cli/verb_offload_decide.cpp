@@ -1,14 +1,8 @@
 // idletune offload decide: is this loop worth a GPU kernel?
-#include <algorithm>
-#include <cmath>
-#include <memory>
-#include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/offload_samples.hpp"
-#include "agent/cli/verbs_offload.hpp"
+#include "agent/cli/verbs.hpp"
 #include "models/offload/decision.hpp"
 #include "models/offload/import_samples.hpp"
 #include "models/offload/layer_features.hpp"
@@ -28,7 +22,7 @@ struct DecideArguments {
   std::string layer;
   double batch = 1;
   double cpu_ms = 0;
-  double launches = 1;
+  double launches = 0;
   double link_gbs = 0;
   double launch_us = 10;
   double compile_ms = 500;
@@ -40,6 +34,8 @@ struct Question {
   offload::Sample sample;
   std::vector<std::vector<double>> others;  // what its features could be as well
   offload::Iterations iterations = offload::Iterations::unknown;
+  double entries = 1;  // each would be a launch
+  double accesses = 0;
 };
 
 bool is_wanted(const std::string& name, const std::vector<std::string>& regions) {
@@ -47,13 +43,11 @@ bool is_wanted(const std::string& name, const std::vector<std::string>& regions)
 }
 
 Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
-  const auto bytes = read_bytes(arguments.profile);
-  if (!bytes.ok()) return bytes.status();
-  const auto profile = offload::parse_profile(
-      {reinterpret_cast<const char*>(bytes->data()), bytes->size()}, arguments.profile);
-  if (!profile.ok()) return profile.status();
+  const auto bytes = must(read_bytes(arguments.profile));
+  const auto profile = must(offload::parse_profile(
+      {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, arguments.profile));
   std::vector<Question> questions;
-  for (const offload::RegionProfile& region : profile->regions) {
+  for (const offload::RegionProfile& region : profile.regions) {
     if (!is_wanted(region.name, arguments.regions)) continue;
     Question question;
     question.sample.name = region.name;
@@ -64,6 +58,10 @@ Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
     question.sample.cpu_ms = region.cpu_ms.value_or(arguments.cpu_ms);
     question.iterations = region.iterations;
     question.others = region.others;
+    for (const auto& [name, count] : region.counts) {
+      if (name == "entries") question.entries = std::max(1.0, static_cast<double>(count));
+      if (name == "accesses") question.accesses = static_cast<double>(count);
+    }
     questions.push_back(std::move(question));
   }
   if (questions.empty()) {
@@ -74,76 +72,84 @@ Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
 
 Result<std::vector<Question>> questions_of(const DecideArguments& arguments) {
   if (!arguments.profile.empty()) return regions_of(arguments);
-  const auto bytes = read_bytes(arguments.shapes);
-  if (!bytes.ok()) return bytes.status();
-  auto sample = offload::import_layer_shape(*bytes, arguments.shapes, arguments.network,
-                                            arguments.layer, arguments.batch);
-  if (!sample.ok()) return sample.status();
-  Question question{std::move(*sample), {}, offload::Iterations::independent};
+  const auto bytes = must(read_bytes(arguments.shapes));
+  auto sample = must(offload::import_layer_shape(bytes, arguments.shapes, arguments.network,
+                                                 arguments.layer, arguments.batch));
+  Question question{std::move(sample), {}, offload::Iterations::independent};
   question.sample.cpu_ms = arguments.cpu_ms;
   return std::vector<Question>{std::move(question)};
 }
 
 // Of memory that both see: a map and an unmap, which a launch's overhead stands for.
-double transfer_ms(const offload::Sample& sample, const DecideArguments& arguments) {
-  const double bytes = static_cast<double>(sample.bytes_in) + static_cast<double>(sample.bytes_out);
+double transfer_ms(const Question& question, const DecideArguments& arguments) {
+  const double bytes = offload::bytes_to_copy(question.sample, question.entries, question.accesses);
   const double copied = arguments.link_gbs > 0 ? bytes / (arguments.link_gbs * 1e6) : 0;
-  return copied + arguments.launch_us * 1e-3;
+  return copied + question.entries * arguments.launch_us * 1e-3;
 }
 
-nlohmann::json json_of(const offload::OffloadDecision& decision, const Question& question,
-                       const offload::OffloadCosts& costs, const offload::FeatureSet& features) {
+json json_of(const offload::OffloadDecision& decision, const Question& question,
+             const offload::OffloadCosts& costs, const offload::FeatureSet& features) {
   const offload::SpeedupPrediction& prediction = decision.prediction;
-  nlohmann::json nearest = nlohmann::json::array();
+  json nearest = json::array();
   for (const offload::Neighbour& one : prediction.nearest)
     nearest.push_back({{"name", one.name}, {"distance", one.distance}});
-  nlohmann::json values = nlohmann::json::object();
+  json values = json::object();
   for (std::size_t i = 0; i < features.names.size(); ++i)
     values[features.names[i]] = question.sample.features[i];
   return {
       {"region", question.sample.name},
       {"verdict", offload::offload_verdict_name(decision.verdict)},
       {"speedup", std::exp(prediction.log_speedup)},
-      {"interval", {std::exp(prediction.interval80.low), std::exp(prediction.interval80.high)}},
+      {"interval",
+       {finite_or_null(std::exp(prediction.interval80.low)),
+        finite_or_null(std::exp(prediction.interval80.high))}},
       {"cpu_us", question.sample.cpu_ms * 1e3},
       {"kernel_us", decision.kernel_ms * 1e3},
       {"transfer_us", costs.transfer_ms * 1e3},
+      {"entries", question.entries},
       {"probability", prediction.probability},
       {"regret_ms", {{"offload", decision.regret_offload_ms}, {"keep", decision.regret_keep_ms}}},
-      {"break_even_launches", number_or_null(decision.break_even_launches)},
+      {"break_even_launches", finite_or_null(decision.break_even_launches)},
       {"reason", decision.reason},
       {"settled_by", decision.settled_by},
       {"nearest", nearest},
       {"features", values}};
 }
 
-void print_readable(const nlohmann::json& one, const CliContext& context) {
-  context.print(one["region"].get<std::string>() + ": " + one["verdict"].get<std::string>() + ": " +
-                one["reason"].get<std::string>() + "\n");
+void print_readable(const json& one, const CliContext& context) {
+  context.print_paragraph(one["region"].get<std::string>() + ": " +
+                          one["verdict"].get<std::string>() + ": " +
+                          one["reason"].get<std::string>() + "\n");
   if (!one["settled_by"].get<std::string>().empty())
-    context.print("What would settle it: " + one["settled_by"].get<std::string>() + "\n");
-  const auto ms = [](const nlohmann::json& us) {
-    return format_milliseconds(us.get<double>() / 1e3);
-  };
+    context.print_paragraph("What would settle it: " + one["settled_by"].get<std::string>() + "\n");
+  const auto ms = [](const json& us) { return report::significant(us.get<double>() / 1e3); };
   if (one.value("only_when_tuned", false)) {
-    context.print("It pays only when tuned: with the default configuration the verdict is " +
-                  one["untuned"]["verdict"].get<std::string>() + ".\n");
+    context.print_paragraph(
+        "It pays only when tuned: with the default configuration the verdict is " +
+        one["untuned"]["verdict"].get<std::string>() + ".\n");
   }
-  TextTable table({{"figure"}, {"value", Align::right}, {"unit"}});
+  TextTable table({"figure", ">value", "unit"});
+  const bool known = !one["interval"][1].is_null();
   table.add_row({"speed-up of the kernel", format_number(one["speedup"], 2),
-                 "80 % interval " + format_number(one["interval"][0], 2) + " to " +
-                     format_number(one["interval"][1], 2)});
+                 known ? "80 % interval " + format_number(one["interval"][0], 2) + " to " +
+                             format_number(one["interval"][1], 2)
+                       : "no interval: too few groups"});
   table.add_row({"CPU", ms(one["cpu_us"]), "ms"});
   table.add_row({"kernel", ms(one["kernel_us"]), "ms"});
-  table.add_row({"transfers and launch", ms(one["transfer_us"]), "ms"});
-  table.add_row(
-      {"probability that it pays", format_number(100 * one["probability"].get<double>(), 0), "%"});
+  const double entries = one["entries"].get<double>();
+  table.add_row({entries > 1
+                     ? "transfers and " + report::mean_count_text(std::round(entries)) + " launches"
+                     : "transfers and launch",
+                 ms(one["transfer_us"]), "ms"});
+  table.add_row({"probability that it pays", report::percent_text(one["probability"]), ""});
   if (!one["break_even_launches"].is_null())
-    table.add_row({"break-even", format_number(one["break_even_launches"], 0), "launches"});
+    table.add_row({"break-even",
+                   report::mean_count_text(std::round(one["break_even_launches"].get<double>())),
+                   "launches"});
   table.add_row(
-      {"expected regret of offloading", format_milliseconds(one["regret_ms"]["offload"]), "ms"});
+      {"expected regret of offloading", report::significant(one["regret_ms"]["offload"]), "ms"});
   table.add_row(
-      {"expected regret of keeping", format_milliseconds(one["regret_ms"]["keep"]), "ms"});
+      {"expected regret of keeping", report::significant(one["regret_ms"]["keep"]), "ms"});
   table.add_row({"nearest sample", one["nearest"][0]["name"].get<std::string>(), ""});
   context.print(table);
 }
@@ -155,16 +161,14 @@ struct Learned {
 };
 
 Result<std::unique_ptr<Learned>> learned_of(const std::string& path, bool profiled) {
-  auto model = read_model(path);
-  if (!model.ok()) return model.status();
+  auto model = must(read_model(path));
   const offload::FeatureSet& features =
       profiled ? offload::profiled_features() : offload::layer_features();
-  if (Status s = check_features(path, model->set.features, features); !s.ok()) return s;
+  must(check_features(path, model.set.features, features));
   auto learned = std::make_unique<Learned>();
-  learned->model = std::move(*model);  // where the predictor will find its samples
-  auto predictor = offload::Predictor::learn(learned->model.set, learned->model.options);
-  if (!predictor.ok()) return predictor.status();
-  learned->predictor = std::make_unique<offload::Predictor>(std::move(*predictor));
+  learned->model = std::move(model);  // where the predictor will find its samples
+  auto predictor = must(offload::Predictor::learn(learned->model.set, learned->model.options));
+  learned->predictor = std::make_unique<offload::Predictor>(std::move(predictor));
   return learned;
 }
 
@@ -172,14 +176,14 @@ offload::OffloadCosts costs_of(const Question& question, const DecideArguments& 
                                bool tuned) {
   offload::OffloadCosts costs;
   costs.launches = arguments.launches;
-  costs.transfer_ms = transfer_ms(question.sample, arguments);
+  costs.transfer_ms = transfer_ms(question, arguments);
   costs.fixed_ms = arguments.compile_ms + (tuned ? arguments.tuning_ms : 0);
   return costs;
 }
 
 // What it would be with the default configuration, which nobody has to look for.
-nlohmann::json untuned_json(const Learned& untuned, const Question& question,
-                            const DecideArguments& arguments) {
+json untuned_json(const Learned& untuned, const Question& question,
+                  const DecideArguments& arguments) {
   const auto decision =
       offload::decide_offload(*untuned.predictor, question.sample, question.others,
                               question.iterations, costs_of(question, arguments, false));
@@ -189,14 +193,14 @@ nlohmann::json untuned_json(const Learned& untuned, const Question& question,
           {"probability", decision.prediction.probability}};
 }
 
-nlohmann::json answer_of(const Learned& learned, const Learned* untuned, const Question& question,
-                         const DecideArguments& arguments, double& gains) {
+json answer_of(const Learned& learned, const Learned* untuned, const Question& question,
+               const DecideArguments& arguments, double& gains) {
   const offload::OffloadCosts costs = costs_of(question, arguments, true);
   const auto decision = offload::decide_offload(*learned.predictor, question.sample,
                                                 question.others, question.iterations, costs);
   const bool offloads = decision.verdict == offload::OffloadVerdict::offload;
   if (offloads) gains += question.sample.cpu_ms - decision.kernel_ms - costs.transfer_ms;
-  nlohmann::json one = json_of(decision, question, costs, learned.model.set.features);
+  json one = json_of(decision, question, costs, learned.model.set.features);
   one["iterations"] = offload::iterations_name(question.iterations);
   if (untuned == nullptr) return one;
   one["untuned"] = untuned_json(*untuned, question, arguments);
@@ -208,35 +212,32 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
   if (arguments.profile.empty() == arguments.shapes.empty())
     return context.used_wrongly("name either --profile or --shapes with --network and --layer");
   const bool profiled = !arguments.profile.empty();
-  const auto learned = learned_of(arguments.model, profiled);
-  if (!learned.ok()) return context.fail(learned.status());
+  const auto learned = must(learned_of(arguments.model, profiled));
   std::unique_ptr<Learned> untuned;
   if (!arguments.untuned.empty()) {
-    auto other = learned_of(arguments.untuned, profiled);
-    if (!other.ok()) return context.fail(other.status());
-    untuned = std::move(*other);
+    auto other = must(learned_of(arguments.untuned, profiled));
+    untuned = std::move(other);
   }
-  const auto questions = questions_of(arguments);
-  if (!questions.ok()) return context.fail(questions.status());
-  nlohmann::json list = nlohmann::json::array();
+  const auto questions = must(questions_of(arguments));
+  json list = json::array();
   double gains = 0;
-  for (const Question& question : *questions) {
+  for (const Question& question : questions) {
     if (!offload::is_time_ms(question.sample.cpu_ms)) {
       return context.fail(Status(StatusCode::invalid_argument,
                                  question.sample.name + ": no time on the CPU; say --cpu-ms"));
     }
-    list.push_back(answer_of(**learned, untuned.get(), question, arguments, gains));
+    list.push_back(answer_of(*learned, untuned.get(), question, arguments, gains));
   }
-  nlohmann::json answer = list[0];
-  answer["device"] = (*learned)->model.set.device;
+  json answer = list[0];
+  answer["device"] = learned->model.set.device;
   answer["regions"] = list;
   if (arguments.program_ms > 0)
     answer["program_speedup"] = offload::program_speedup(arguments.program_ms, gains);
   if (context.json()) return context.print_json(answer);
   for (const auto& one : list) print_readable(one, context);
   if (answer.contains("program_speedup"))
-    context.print("The whole program: " + format_number(answer["program_speedup"], 2) +
-                  " times as fast.\n");
+    context.print_paragraph("The whole program: " + format_number(answer["program_speedup"], 2) +
+                            " times as fast.\n");
 }
 
 }  // namespace
@@ -248,16 +249,23 @@ void add_offload_decide_verb(Verb& offload, CliContext& context) {
   verb.option("--untuned", arguments->untuned,
               "Model of default configurations: tells whether it pays only when tuned")
       .value_name("FILE");
-  verb.option("--profile", arguments->profile, "Profiles that offload profile made")
-      .value_name("FILE");
+  const Argument profile =
+      verb.option("--profile", arguments->profile, "Profiles that offload profile made")
+          .value_name("FILE");
   verb.option("--region", arguments->regions, "Region of the profile; all without it")
+      .needs(profile)
       .one_at_a_time();
-  verb.option("--shapes", arguments->shapes, "Shapes of networks' layers, instead of a profile")
-      .value_name("FILE");
-  verb.option("--network", arguments->network, "Network in --shapes");
-  verb.option("--layer", arguments->layer, "Layer of that network");
-  verb.option("--batch", arguments->batch, "Images at once").between(1.0, 1e6).shows_default();
+  const Argument shapes =
+      verb.option("--shapes", arguments->shapes, "Shapes of networks' layers, instead of a profile")
+          .value_name("FILE")
+          .excludes(profile);
+  const Argument network =
+      verb.option("--network", arguments->network, "Network in --shapes").needs(shapes);
+  shapes.needs(network);
+  shapes.needs(verb.option("--layer", arguments->layer, "Layer of that network").needs(shapes));
+  verb.option("--batch", arguments->batch, "Images at once").needs(shapes).between(1.0, 1e6);
   verb.option("--cpu-ms", arguments->cpu_ms, "Time on the CPU, where the profile has none")
+      .unit("ms")
       .between(0.0, 1e6);
   verb.option("--launches", arguments->launches, "How often what was profiled will be done")
       .required()
@@ -266,20 +274,22 @@ void add_offload_decide_verb(Verb& offload, CliContext& context) {
               "GB/s between CPU and GPU; 0: they share memory, nothing is copied")
       .between(0.0, 1e4)
       .shows_default();
-  verb.option("--launch-us", arguments->launch_us, "A launch, with mapping shared memory")
-      .between(0.0, 1e6)
-      .shows_default();
+  verb.option("--launch-us", arguments->launch_us,
+              "A launch, with mapping shared memory; each entry of a region is one")
+      .unit("us")
+      .between(0.0, 1e6);
   verb.option("--compile-ms", arguments->compile_ms, "Compiling the kernel, once")
-      .between(0.0, 1e9)
-      .shows_default();
+      .unit("ms")
+      .between(0.0, 1e9);
   verb.option("--tuning-ms", arguments->tuning_ms, "Tuning it, once")
+      .unit("ms")
       .between(0.0, 1e9)
       .shows_default();
   verb.option("--program-ms", arguments->program_ms,
               "Time of the whole program on the CPU: tells its speed-up, too")
+      .unit("ms")
       .between(0.0, 1e12);
   verb.example("offload decide board.itmodel --profile p.json --launches 1000");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_decide(*arguments, context); });
 }
 

@@ -1,25 +1,136 @@
 // idletune offload evaluate: how good predictions are for groups that nothing was learned from.
-#include <cmath>
-#include <map>
-#include <memory>
-#include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/explanation_output.hpp"
-#include "agent/cli/offload_draws.hpp"
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/offload_samples.hpp"
+#include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
-#include "agent/cli/report/offload_page.hpp"
-#include "agent/cli/verbs_offload.hpp"
+#include "agent/cli/report/page.hpp"
+#include "agent/cli/verbs.hpp"
+#include "models/offload/draws.hpp"
 #include "models/offload/evaluation.hpp"
 #include "models/offload/few_measured.hpp"
 #include "models/offload/new_device.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
 namespace {
+
+struct DrawArguments {
+  std::uint64_t draws = 0;  // 0: another protocol
+  std::uint64_t tests = 10;
+  bool derived = false;
+};
+
+// The publication's classes of speed-up end there.
+constexpr double kClasses[] = {1, 4, 10, 25, 100, HUGE_VAL};
+
+json classes_of(const offload::SampleSet& set, const offload::DrawResult& result) {
+  json list = json::array();
+  double from = 0;
+  for (const double limit : kClasses) {
+    std::size_t count = 0;
+    std::size_t in_range = 0;
+    double error = 0;
+    double log_error = 0;
+    for (const offload::DrawTest& test : result.tests) {
+      const offload::Sample& sample = set.samples[test.sample];
+      const double speedup = sample.cpu_ms / sample.best_gpu_ms();
+      if (!(speedup > from && speedup <= limit)) continue;
+      const double predicted = std::exp(test.log_speedup);
+      const double off = std::abs(1 - predicted / speedup);
+      ++count;
+      in_range += predicted > from && predicted <= limit ? 1 : 0;
+      error += off;
+      log_error += std::log(std::max(1e-6, off));
+    }
+    if (count > 0) {
+      const auto n = static_cast<double>(count);
+      list.push_back({{"up_to", finite_or_null(limit)},
+                      {"tests", count},
+                      {"mean", error / n},
+                      {"geometric", std::exp(log_error / n)},
+                      {"range_right", static_cast<double>(in_range) / n}});
+    }
+    from = limit;
+  }
+  return list;
+}
+
+void print_classes(const json& classes, const CliContext& context) {
+  TextTable by_class(
+      {">speed-up up to", ">tests", ">mean error", ">geometric mean", ">range right"});
+  for (const auto& one : classes) {
+    by_class.add_row({one["up_to"].is_null() ? "any" : format_number(one["up_to"], 0),
+                      report::count_text(one["tests"].get<std::uint64_t>()),
+                      report::percent_text(one["mean"]), report::percent_text(one["geometric"]),
+                      report::percent_text(one["range_right"])});
+  }
+  context.print(by_class);
+}
+
+Argument add_draw_options(Verb& verb, DrawArguments& arguments) {
+  const Argument draws = verb.option("--draws", arguments.draws,
+                                     "Instead of leaving out each group: so many times draw tests "
+                                     "of different groups, and learn from the other groups")
+                             .between(1, 10000);
+  verb.option("--tests", arguments.tests, "Samples that are drawn each time")
+      .between(1, 1000)
+      .needs(draws);
+  verb.flag("--derived", arguments.derived, "Draw samples of the suite 'derived', too")
+      .needs(draws);
+  return draws;
+}
+
+void evaluate_with_draws(const DrawArguments& arguments, const LearnerArguments& learner,
+                         offload::GroupBy group, const offload::SampleSet& set,
+                         CliContext& context) {
+  offload::DrawOptions options;
+  options.learner = speedup_options(learner);
+  options.group = group;
+  options.draws = static_cast<std::size_t>(arguments.draws);
+  options.tests = static_cast<std::size_t>(arguments.tests);
+  options.derived = arguments.derived;
+  const bool sweeps = learner.method == "published" || learner.method == "logarithm";
+  if (sweeps) options.inclusions = {0.6, 0, 0.2, 0.4, 0.8, 1};
+  const KeepsPart keeps;
+  Progress progress("draws", options.draws, context.json());
+  const auto result = offload::evaluate_draws(set, options, [&](std::size_t done, std::size_t) {
+    progress.update(done);
+    return !interrupted();
+  });
+  if (!result.ok()) return context.fail(result.status());
+  json errors = json::array();
+  TextTable table({">share of models", ">mean error", ">least draw", ">worst draw"});
+  for (const offload::DrawErrors& one : result->errors) {
+    errors.push_back(IDLETUNE_FIELDS(one, inclusion, mean, least, worst));
+    table.add_row({sweeps ? report::percent_text(one.inclusion) : "-",
+                   report::percent_text(one.mean), report::percent_text(one.least),
+                   report::percent_text(one.worst)});
+  }
+  const json classes = classes_of(set, *result);
+  if (interrupted())
+    context.stopped("stopped early: the figures are of the draws that were finished");
+  if (context.json()) {
+    return context.print_json({{"set", set.name},
+                               {"complete", !interrupted()},
+                               {"draws", options.draws},
+                               {"device", set.device},
+                               {"samples", set.samples.size()},
+                               {"learner", learner.method},
+                               {"seed", learner.seed},
+                               {"tests", options.tests},
+                               {"tested", result->tests.size()},
+                               {"derived", options.derived},
+                               {"errors", errors},
+                               {"classes", classes},
+                               {"remarks", set.remarks}});
+  }
+  if (!set.device.empty()) context.print("GPU: " + set.device + "\n");
+  for (const std::string& remark : set.remarks) context.print(remark + "\n");
+  context.print(table);
+  print_classes(classes, context);
+}
 
 using offload::Figures;
 using offload::GroupBy;
@@ -30,45 +141,42 @@ struct EvaluateArguments {
   SampleFiles files;
   LearnerArguments learner;
   std::string leave_out = "program";
-  std::vector<double> measured{0, 3, 5, 10};
+  std::vector<std::uint64_t> measured{0, 3, 5, 10};
   std::uint64_t folds = 8;
   bool no_leaky = false;
   DrawArguments draws;
   std::string page;
 };
 
-nlohmann::json json_of(const Figures& f) {
-  return {{"groups", f.groups},
-          {"samples", f.samples},
-          {"error",
-           {{"mean", f.error_mean},
-            {"median", f.error_median},
-            {"published", f.error_published},
-            {"logarithm", f.error_log}}},
-          {"coverage",
-           {{"p80", f.coverage80},
-            {"p90", f.coverage90},
-            {"width80", f.width80},
-            {"p80_answered", number_or_null(f.coverage80_answered)}}},
-          {"choice",
-           {{"ratio", f.ratio},
-            {"always_cpu", f.always_cpu},
-            {"always_gpu", f.always_gpu},
-            {"geometric", f.ratio_geometric},
-            {"always_cpu_geometric", f.always_cpu_geometric},
-            {"always_gpu_geometric", f.always_gpu_geometric},
-            {"right", f.right}}},
-          {"unknown", f.unknown},
-          {"wrong", f.wrong}};
+json json_of(const Figures& f) {
+  return joined(IDLETUNE_FIELDS(f, groups, samples, unknown, wrong),
+                {{"error",
+                  {{"mean", f.error_mean},
+                   {"median", f.error_median},
+                   {"published", f.error_published},
+                   {"logarithm", f.error_log}}},
+                 {"coverage",
+                  {{"p80", f.coverage80},
+                   {"p90", f.coverage90},
+                   {"width80", finite_or_null(f.width80)},
+                   {"p80_answered", finite_or_null(f.coverage80_answered)}}},
+                 {"choice",
+                  {{"ratio", f.ratio},
+                   {"always_cpu", f.always_cpu},
+                   {"always_gpu", f.always_gpu},
+                   {"geometric", f.ratio_geometric},
+                   {"always_cpu_geometric", f.always_cpu_geometric},
+                   {"always_gpu_geometric", f.always_gpu_geometric},
+                   {"right", f.right}}}});
 }
 
-nlohmann::json parts_of(const SampleSet& set, const std::vector<LeftOut>& results, GroupBy by) {
+json parts_of(const SampleSet& set, const std::vector<LeftOut>& results, GroupBy by) {
   std::map<std::string, std::vector<LeftOut>> parts;
   for (const LeftOut& one : results)
     parts[offload::group_of(set.samples[one.sample], by)].push_back(one);
-  nlohmann::json list = nlohmann::json::array();
+  json list = json::array();
   for (const auto& [name, part] : parts) {
-    nlohmann::json figures = json_of(offload::figures_of(set, part));
+    json figures = json_of(offload::figures_of(set, part));
     figures["group"] = name;
     list.push_back(std::move(figures));
   }
@@ -76,7 +184,7 @@ nlohmann::json parts_of(const SampleSet& set, const std::vector<LeftOut>& result
 }
 
 // By speed-up of the GPU, as the publication's classes.
-nlohmann::json classes_of(const SampleSet& set, const std::vector<LeftOut>& results) {
+json classes_of(const SampleSet& set, const std::vector<LeftOut>& results) {
   const std::vector<double> limits{1, 4, 10, 25, 100, HUGE_VAL};
   std::vector<std::vector<LeftOut>> parts(limits.size());
   for (const LeftOut& one : results) {
@@ -85,18 +193,18 @@ nlohmann::json classes_of(const SampleSet& set, const std::vector<LeftOut>& resu
     while (sample.cpu_ms / sample.best_gpu_ms() > limits[k]) ++k;
     parts[k].push_back(one);
   }
-  nlohmann::json list = nlohmann::json::array();
+  json list = json::array();
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].empty()) continue;
-    nlohmann::json figures = json_of(offload::figures_of(set, parts[k]));
-    figures["up_to"] = number_or_null(limits[k]);
+    json figures = json_of(offload::figures_of(set, parts[k]));
+    figures["up_to"] = finite_or_null(limits[k]);
     list.push_back(std::move(figures));
   }
   return list;
 }
 
-nlohmann::json risk_of(const SampleSet& set, const std::vector<LeftOut>& results) {
-  nlohmann::json list = nlohmann::json::array();
+json risk_of(const SampleSet& set, const std::vector<LeftOut>& results) {
+  json list = json::array();
   for (const offload::RiskPoint& point : offload::risk_curve(set, results)) {
     list.push_back({{"answered", point.answered},
                     {"wrong", point.wrong},
@@ -106,28 +214,20 @@ nlohmann::json risk_of(const SampleSet& set, const std::vector<LeftOut>& results
   return list;
 }
 
-std::string percent(const nlohmann::json& share) {
-  return share.is_null() ? "-" : format_percent(share.get<double>());
+std::string percent(const json& share) {
+  return share.is_null() ? "-" : report::percent_text(share.get<double>());
 }
 
-void print_figures(const nlohmann::json& result, const CliContext& context) {
-  TextTable table({{"samples of"},
-                   {"number", Align::right},
-                   {"median error", Align::right},
-                   {"mean error", Align::right},
-                   {"80 % covers", Align::right},
-                   {"time / best", Align::right},
-                   {"CPU", Align::right},
-                   {"GPU", Align::right},
-                   {"per sample", Align::right},
-                   {"unknown", Align::right},
-                   {"wrong", Align::right}});
-  const auto row = [&](const std::string& name, const nlohmann::json& f) {
+void print_figures(const json& result, const CliContext& context) {
+  TextTable table({"samples of", ">number", ">median error", ">mean error", ">80 % covers",
+                   ">time / best", ">CPU", ">GPU", ">per sample", ">unknown", ">wrong"});
+  const auto row = [&](const std::string& name, const json& f) {
     table.add_row(
-        {name, f["samples"].dump(), percent(f["error"]["median"]), percent(f["error"]["mean"]),
-         percent(f["coverage"]["p80"]), format_number(f["choice"]["ratio"], 3),
-         format_number(f["choice"]["always_cpu"], 2), format_number(f["choice"]["always_gpu"], 2),
-         format_number(f["choice"]["geometric"], 3), percent(f["unknown"]), percent(f["wrong"])});
+        {name, report::count_text(f["samples"].get<std::uint64_t>()), percent(f["error"]["median"]),
+         percent(f["error"]["mean"]), percent(f["coverage"]["p80"]),
+         format_number(f["choice"]["ratio"], 3), format_number(f["choice"]["always_cpu"], 2),
+         format_number(f["choice"]["always_gpu"], 2), format_number(f["choice"]["geometric"], 3),
+         percent(f["unknown"]), percent(f["wrong"])});
   };
   row("all, " + result["left_out"].get<std::string>() + " left out", result);
   if (result.contains("leaky")) row("all, random tenths left out (leaky)", result["leaky"]);
@@ -135,16 +235,11 @@ void print_figures(const nlohmann::json& result, const CliContext& context) {
   context.print(table);
 }
 
-void print_few_measured(const nlohmann::json& list, const CliContext& context) {
+void print_few_measured(const json& list, const CliContext& context) {
   if (list.empty()) return;
-  TextTable table({{"measured, of " + list[0]["groups"].dump() + " groups", Align::right},
-                   {"median error", Align::right},
-                   {"80 % covers", Align::right},
-                   {"90 % covers", Align::right},
-                   {"80 % width", Align::right},
-                   {"per sample", Align::right},
-                   {"unknown", Align::right},
-                   {"wrong", Align::right}});
+  TextTable table({">measured, of " + list[0]["groups"].dump() + " groups", ">median error",
+                   ">80 % covers", ">90 % covers", ">80 % width", ">per sample", ">unknown",
+                   ">wrong"});
   for (const auto& f : list) {
     const auto& width = f["coverage"]["width80"];
     table.add_row(
@@ -155,20 +250,17 @@ void print_few_measured(const nlohmann::json& list, const CliContext& context) {
   context.print(table);
 }
 
-Status write_page(const nlohmann::json& result, const std::string& path) {
-  const std::string html = report::html_of(report::offload_page(result));
-  return write_file_atomically(
-      path, Bytes(reinterpret_cast<const std::uint8_t*>(html.data()), html.size()));
-}
-
-void answer_with(nlohmann::json result, const EvaluateArguments& arguments, const SampleSet& set,
+void answer_with(json result, const EvaluateArguments& arguments, const SampleSet& set,
                  CliContext& context) {
   result["remarks"] = set.remarks;
   result["device"] = set.device;
   if (!arguments.page.empty()) {
-    if (Status s = write_page(result, arguments.page); !s.ok()) return context.fail(s);
+    const std::string html = report::html_of(report::offload_page(result));
+    context.write({{arguments.page, FileKind::page, bytes_of(html)}});
   }
-  if (context.json()) return context.print_json({{"results", {result}}});
+  if (context.json())
+    return context.print_json(
+        {{"complete", result.value("complete", true)}, {"results", {result}}});
   if (!set.device.empty()) context.print("GPU: " + set.device + "\n");
   for (const std::string& remark : set.remarks) context.print(remark + "\n");
   print_figures(result, context);
@@ -191,136 +283,141 @@ GroupBy told_by(GroupBy left_out) {
   }
 }
 
+void say_if_stopped(CliContext& context) {
+  if (interrupted())
+    context.stopped("stopped early: the figures are of the samples that were finished");
+}
+
 void evaluate_groups(const EvaluateArguments& arguments, const SampleSet& set, GroupBy group,
                      CliContext& context) {
   const offload::PredictorOptions options = predictor_options(arguments);
   Progress progress("leaving out", 0, context.json());
+  std::optional<KeepsPart> keeps(std::in_place);
   const auto results =
       offload::leave_out(set, group, 0, options, [&](std::size_t done, std::size_t) {
         progress.update(done);
         return !interrupted();
       });
-  progress.clear();
   if (!results.ok()) return context.fail(results.status());
-  nlohmann::json result = json_of(offload::figures_of(set, *results));
+  json result = json_of(offload::figures_of(set, *results));
   result["set"] = set.name;
   result["left_out"] = arguments.leave_out;
   result["learner"] = arguments.learner.method;
   result["seed"] = arguments.learner.seed;
+  result["complete"] = !interrupted();
   if (!arguments.no_leaky && !interrupted()) {
-    const auto leaky = offload::leave_random_out(set, options);
-    if (!leaky.ok()) return context.fail(leaky.status());
-    result["leaky"] = json_of(offload::figures_of(set, *leaky));
+    keeps.reset();
+    context.keep_part({{"results", {result}}});
+    const auto leaky = must(offload::leave_random_out(set, options));
+    result["leaky"] = json_of(offload::figures_of(set, leaky));
   }
   result["parts"] = parts_of(set, *results, told_by(group));
   result["by_group"] = parts_of(set, *results, group);
   result["classes"] = classes_of(set, *results);
   result["risk"] = risk_of(set, *results);
   answer_with(std::move(result), arguments, set, context);
+  say_if_stopped(context);
 }
 
 void evaluate_devices(const EvaluateArguments& arguments, const SampleSet& set,
                       CliContext& context) {
-  nlohmann::json results = nlohmann::json::array();
-  TextTable table({{"device"},
-                   {"measured on it", Align::right},
-                   {"median error", Align::right},
-                   {"mean |ln|", Align::right},
-                   {"per sample", Align::right},
-                   {"CPU", Align::right},
-                   {"GPU", Align::right}});
+  const KeepsPart keeps;
+  json results = json::array();
+  TextTable table(
+      {"device", ">measured on it", ">median error", ">mean |ln|", ">per sample", ">CPU", ">GPU"});
   for (std::size_t d = 0; d < set.variants.size() && !interrupted(); ++d) {
-    for (const double measured : arguments.measured) {
+    for (const std::uint64_t measured : arguments.measured) {
       offload::NewDeviceOptions options;
       options.learner = speedup_options(arguments.learner);
+      if (interrupted()) break;
       options.measured = static_cast<std::size_t>(measured);
-      const auto result = offload::evaluate_new_device(set, d, options);
-      if (!result.ok()) return context.fail(result.status());
+      const auto result = must(offload::evaluate_new_device(set, d, options));
       results.push_back(
           {{"set", set.name},
            {"device", set.variants[d]},
            {"measured", options.measured},
-           {"error", {{"median", result->error_median}, {"logarithm", result->error_log}}},
+           {"left_out", result.left_out},
+           {"error", {{"median", result.error_median}, {"logarithm", result.error_log}}},
            {"choice",
-            {{"geometric", result->ratio_geometric},
-             {"always_cpu_geometric", result->always_cpu_geometric},
-             {"always_gpu_geometric", result->always_gpu_geometric}}}});
+            {{"geometric", result.ratio_geometric},
+             {"always_cpu_geometric", result.always_cpu_geometric},
+             {"always_gpu_geometric", result.always_gpu_geometric}}}});
       table.add_row({set.variants[d], std::to_string(options.measured),
-                     percent(result->error_median), format_number(result->error_log, 2),
-                     format_number(result->ratio_geometric, 3),
-                     format_number(result->always_cpu_geometric, 2),
-                     format_number(result->always_gpu_geometric, 2)});
+                     percent(result.error_median), format_number(result.error_log, 2),
+                     format_number(result.ratio_geometric, 3),
+                     format_number(result.always_cpu_geometric, 2),
+                     format_number(result.always_gpu_geometric, 2)});
     }
   }
-  if (context.json()) return context.print_json({{"results", results}});
+  if (context.json()) {
+    context.print_json({{"results", results}, {"complete", !interrupted()}});
+    return say_if_stopped(context);
+  }
   context.print(table);
+  for (const std::string& device : set.variants) {
+    const auto of_device = [&](const json& r) { return r["device"] == device; };
+    const auto found = std::find_if(results.begin(), results.end(), of_device);
+    if (found != results.end() && (*found)["left_out"] > 0)
+      context.print(device + ": " + (*found)["left_out"].dump() +
+                    " samples without a time there, or on all others, are left out.\n");
+  }
+  say_if_stopped(context);
 }
 
 // What some measured samples of the set would add to the model; empty where groups are too few.
-nlohmann::json with_few_of(const EvaluateArguments& arguments, const SampleSet& set,
-                           const std::vector<LeftOut>& results) {
+json with_few_of(const EvaluateArguments& arguments, const SampleSet& set,
+                 const std::vector<LeftOut>& results) {
   constexpr std::size_t kDraws = 100;
   std::vector<double> predicted;
   for (const LeftOut& one : results) predicted.push_back(one.prediction.log_speedup);
-  nlohmann::json list = nlohmann::json::array();
-  for (const double measured : arguments.measured) {
+  json list = json::array();
+  for (const std::uint64_t measured : arguments.measured) {
     const auto few = offload::with_few_measured(set, predicted, GroupBy::program,
                                                 static_cast<std::size_t>(measured), kDraws,
                                                 arguments.learner.seed);
     if (!few.ok()) continue;
-    list.push_back({{"measured", few->measured},
-                    {"groups", few->groups},
-                    {"draws", kDraws},
-                    {"error", {{"median", few->error_median}}},
-                    {"coverage",
-                     {{"p80", few->coverage80},
-                      {"p90", few->coverage90},
-                      {"width80", number_or_null(few->width80)}}},
-                    {"choice", {{"geometric", few->ratio_geometric}}},
-                    {"unknown", few->unknown},
-                    {"wrong", few->wrong}});
+    list.push_back(joined(IDLETUNE_FIELDS(*few, measured, groups, unknown, wrong),
+                          {{"draws", kDraws},
+                           {"error", {{"median", few->error_median}}},
+                           {"coverage",
+                            {{"p80", few->coverage80},
+                             {"p90", few->coverage90},
+                             {"width80", finite_or_null(few->width80)}}},
+                           {"choice", {{"geometric", few->ratio_geometric}}}}));
   }
   return list;
 }
 
 void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
-  const auto model = read_model(arguments.files.set);
-  if (!model.ok()) return context.fail(model.status());
+  const auto model = must(read_model(arguments.files.set));
   SampleFiles files = arguments.files;
   files.set.clear();
-  const auto set = read_samples(files);
-  if (!set.ok()) return context.fail(set.status());
-  if (Status s = check_features(arguments.files.set, model->set.features, set->features); !s.ok())
-    return context.fail(s);
-  const auto predictor = offload::Predictor::learn(model->set, model->options);
-  if (!predictor.ok()) return context.fail(predictor.status());
+  const auto set = must(read_samples(files));
+  must(check_features(arguments.files.set, model.set.features, set.features));
+  const auto predictor = must(offload::Predictor::learn(model.set, model.options));
   std::vector<LeftOut> results;
-  for (std::size_t i = 0; i < set->samples.size(); ++i) {
-    const offload::Sample& sample = set->samples[i];
+  for (std::size_t i = 0; i < set.samples.size(); ++i) {
+    const offload::Sample& sample = set.samples[i];
     results.push_back(
-        {i, offload::group_of(sample, model->options.group), predictor->predict(sample)});
+        {i, offload::group_of(sample, model.options.group), predictor.predict(sample)});
   }
-  nlohmann::json result = json_of(offload::figures_of(*set, results));
-  result["set"] = set->name;
+  json result = json_of(offload::figures_of(set, results));
+  result["set"] = set.name;
   result["left_out"] = "nothing";
-  result["parts"] = parts_of(*set, results, told_by(model->options.group));
-  result["measured"] = with_few_of(arguments, *set, results);
-  answer_with(std::move(result), arguments, *set, context);
+  result["parts"] = parts_of(set, results, told_by(model.options.group));
+  result["measured"] = with_few_of(arguments, set, results);
+  answer_with(std::move(result), arguments, set, context);
 }
 
 void run_evaluate(const EvaluateArguments& arguments, CliContext& context) {
-  catch_interrupts();
   const std::string& name = arguments.files.set;
-  if (name.size() > 8 && name.compare(name.size() - 8, 8, ".itmodel") == 0)
-    return evaluate_model(arguments, context);
-  const auto set = read_samples(arguments.files);
-  if (!set.ok()) return context.fail(set.status());
-  if (arguments.leave_out == "device") return evaluate_devices(arguments, *set, context);
-  const auto group = offload::group_by_name(arguments.leave_out);
-  if (!group.ok()) return context.fail(group.status());
+  if (has_ending(name, ".itmodel")) return evaluate_model(arguments, context);
+  const auto set = must(read_samples(arguments.files));
+  if (arguments.leave_out == "device") return evaluate_devices(arguments, set, context);
+  const auto group = must(offload::group_by_name(arguments.leave_out));
   if (arguments.draws.draws > 0)
-    return evaluate_with_draws(arguments.draws, arguments.learner, *group, *set, context);
-  evaluate_groups(arguments, *set, *group, context);
+    return evaluate_with_draws(arguments.draws, arguments.learner, group, set, context);
+  evaluate_groups(arguments, set, group, context);
 }
 
 }  // namespace
@@ -332,24 +429,35 @@ void add_offload_evaluate_verb(Verb& offload, CliContext& context) {
               "Table of kernels with features and times, profiles (.json) with --times, or a model "
               "(.itmodel) to try on --times and --shapes");
   add_sample_options(verb, arguments->files);
+  const auto is_model = [arguments] { return has_ending(arguments->files.set, ".itmodel"); };
+  const auto no_model = [is_model] { return !is_model(); };
+  const auto devices = [arguments] { return arguments->leave_out == "device"; };
+  const auto groups = [=] { return !is_model() && !devices() && arguments->draws.draws == 0; };
   verb.option("--leave-out", arguments->leave_out,
               "Groups that are left out in turn: kernel, program, suite, network, kind or device")
-      .one_of({"kernel", "program", "suite", "network", "kind", "device"})
-      .shows_default();
+      .acts("without a model", no_model)
+      .one_of({"kernel", "program", "suite", "network", "kind", "device"});
   verb.option("--measured", arguments->measured,
               "Kernels measured on a device that is left out, or of those that a model is tried on")
+      .between(0, 1000000)
+      .acts("with --leave-out device or a model", [=] { return is_model() || devices(); })
       .separated_by_commas()
       .one_at_a_time();
   verb.option("--folds", arguments->folds, "Parts that intervals are learned from")
       .between(2, 100)
-      .shows_default();
-  verb.flag("--no-leaky", arguments->no_leaky, "Without the random split beside the honest one");
-  add_draw_options(verb, arguments->draws);
+      .acts("where groups are left out", groups);
+  verb.flag("--no-leaky", arguments->no_leaky, "Without the random split beside the honest one")
+      .acts("where groups are left out", groups);
+  add_draw_options(verb, arguments->draws).acts("where groups of samples are drawn", [=] {
+    return !is_model() && !devices();
+  });
   verb.option("--page", arguments->page, "Also write a page (HTML) with tables and pictures")
-      .value_name("FILE");
-  add_learner_options(verb, arguments->learner);
+      .writes(FileKind::page)
+      .acts("where groups are left out, or a model is tried",
+            [=] { return is_model() || (!devices() && arguments->draws.draws == 0); });
+  for (const Argument& option : add_learner_options(verb, arguments->learner))
+    option.acts("without a model", no_model);
   verb.example("offload evaluate --times layers.csv.gz --shapes shapes.csv --leave-out network");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_evaluate(*arguments, context); });
 }
 

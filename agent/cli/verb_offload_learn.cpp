@@ -1,14 +1,9 @@
 // idletune offload learn: a model of what CPU code would take on a GPU.
-#include <map>
-#include <memory>
-#include <string>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/offload_samples.hpp"
-#include "agent/cli/verbs_offload.hpp"
+#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/verbs.hpp"
 #include "models/offload/stored_model.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
@@ -22,8 +17,7 @@ struct LearnArguments {
 };
 
 // The terms that most of the models have, and how many terms a model has.
-nlohmann::json terms_of(const learners::StepwiseEnsemble& ensemble,
-                        const std::vector<std::string>& names) {
+json terms_of(const learners::StepwiseEnsemble& ensemble, const std::vector<std::string>& names) {
   std::map<std::string, std::size_t> counts;
   std::size_t terms = 0;
   for (const learners::StepwiseModel& model : ensemble.models) {
@@ -36,7 +30,7 @@ nlohmann::json terms_of(const learners::StepwiseEnsemble& ensemble,
   }
   std::multimap<std::size_t, std::string, std::greater<>> by_count;
   for (const auto& [term, count] : counts) by_count.emplace(count, term);
-  nlohmann::json frequent = nlohmann::json::array();
+  json frequent = json::array();
   for (const auto& [count, term] : by_count) {
     if (frequent.size() < 10) frequent.push_back({{"term", term}, {"models", count}});
   }
@@ -45,43 +39,40 @@ nlohmann::json terms_of(const learners::StepwiseEnsemble& ensemble,
 }
 
 void run_learn(const LearnArguments& arguments, CliContext& context) {
-  auto set = read_samples(arguments.files);
-  if (!set.ok()) return context.fail(set.status());
-  const auto group = offload::group_by_name(arguments.group);
-  if (!group.ok()) return context.fail(group.status());
-  if (arguments.learner.method == "svr") {
-    return context.used_wrongly("models hold published, logarithm or forest; svr is to compare");
-  }
-  offload::OffloadModel model{std::move(*set), {}};
+  auto set = must(read_samples(arguments.files));
+  const auto group = must(offload::group_by_name(arguments.group));
+  offload::OffloadModel model{std::move(set), {}};
   model.options.learner = speedup_options(arguments.learner);
   model.options.learner.make_other = nullptr;
-  model.options.group = *group;
-  const auto predictor = offload::Predictor::learn(model.set, model.options);
-  if (!predictor.ok()) return context.fail(predictor.status());
+  model.options.group = group;
+  const auto predictor = must(offload::Predictor::learn(model.set, model.options));
   const auto bytes = offload::write_offload_model(model);
-  if (Status s = write_file_atomically(arguments.output, bytes); !s.ok()) return context.fail(s);
+  const bool written = context.write({{arguments.output, FileKind::model, bytes}});
 
   std::vector<std::string> remarks = model.set.remarks;
-  for (const std::string& remark : predictor->learner().remarks()) remarks.push_back(remark);
-  nlohmann::json answer = {{"file", arguments.output},
-                           {"bytes", bytes.size()},
-                           {"set", model.set.name},
-                           {"device", model.set.device},
-                           {"samples", model.set.samples.size()},
-                           {"features", model.set.features.names},
-                           {"remarks", remarks}};
-  if (const auto* ensemble = predictor->learner().ensemble())
-    answer["terms"] = terms_of(*ensemble, predictor->learner().columns());
+  for (const std::string& remark : predictor.learner().remarks()) remarks.push_back(remark);
+  json answer = {{"file", arguments.output},
+                 {"bytes", bytes.size()},
+                 {"set", model.set.name},
+                 {"device", model.set.device},
+                 {"samples", model.set.samples.size()},
+                 {"features", model.set.features.names},
+                 {"remarks", remarks}};
+  if (const auto* ensemble = predictor.learner().ensemble())
+    answer["terms"] = terms_of(*ensemble, predictor.learner().columns());
   if (context.json()) return context.print_json(answer);
   for (const std::string& remark : remarks) context.print(remark + "\n");
   if (answer.contains("terms")) {
-    TextTable table({{"term"}, {"models", Align::right}});
+    TextTable table({"term", ">models"});
     for (const auto& term : answer["terms"]["frequent"])
       table.add_row({term["term"].get<std::string>(), term["models"].dump()});
     context.print(table);
   }
-  context.print("Learned from " + std::to_string(model.set.samples.size()) + " samples; " +
-                std::to_string(bytes.size()) + " bytes written to " + arguments.output + ".\n");
+  context.print_paragraph(
+      "Learned from " + report::counted(model.set.samples.size(), "sample", "samples") +
+      (written
+           ? "; " + report::count_text(bytes.size()) + " bytes written to " + arguments.output + "."
+           : "."));
 }
 
 }  // namespace
@@ -93,13 +84,13 @@ void add_offload_learn_verb(Verb& offload, CliContext& context) {
               "Table of kernels with features and times, or profiles (.json) with --times");
   add_sample_options(verb, arguments->files);
   verb.option("--group", arguments->group,
-              "What samples that resemble each other share: kernel, program, suite, network, kind")
-      .shows_default();
-  add_learner_options(verb, arguments->learner);
-  verb.option("-o,--output", arguments->output, "Model to write").value_name("FILE").required();
+              "What samples that resemble each other share: kernel, program, suite, network, kind");
+  add_learner_options(verb, arguments->learner, /*stored=*/true);
+  verb.option("-o,--output", arguments->output, "Model to write")
+      .required()
+      .writes(FileKind::model);
   verb.example(
       "offload learn --times layers.csv.gz --shapes shapes.csv --group network -o m.itmodel");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_learn(*arguments, context); });
 }
 

@@ -1,18 +1,8 @@
 // idletune offload profile SOURCE: what a loop of CPU code does, as features that a learner takes.
-#include <algorithm>
-#include <cmath>
-#include <cstdint>
-#include <cstdio>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/profiled_program.hpp"
-#include "agent/cli/progress.hpp"
-#include "agent/cli/verbs_offload.hpp"
-#include "platform/os/storage.hpp"
+#include "agent/cli/verbs.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -39,11 +29,11 @@ std::string slow_down(const offload::RegionProfile& region) {
 }
 
 void print(const offload::Profile& profile, CliContext& context) {
-  std::vector<TextTable::Column> columns{{"feature"}};
+  std::vector<std::string> columns{"feature"};
   constexpr std::size_t kMost = 6;  // regions beside each other
   const std::size_t shown = std::min(profile.regions.size(), kMost);
   for (std::size_t i = 0; i < shown; ++i) {
-    columns.push_back({profile.regions[i].name, Align::right});
+    columns.push_back(">" + profile.regions[i].name);
   }
   TextTable table(columns);
   const std::vector<std::string>& names = offload::profiled_features().names;
@@ -64,28 +54,24 @@ void print(const offload::Profile& profile, CliContext& context) {
 
 void run_profile(const ProfileArguments& arguments, CliContext& context) {
   ProfilingJob job = arguments.job;
-  if (!job.from_code && !job.values.empty()) {
-    return context.used_wrongly("--value says what code works on that is not run: add --static");
-  }
   job.quiet = context.json();
   job.time = !arguments.no_time;
-  catch_interrupts();
+  const KeepsPart stops_the_program;
   const Result<offload::Profile> profile = profile_program(job);
+  if (!profile.ok() && interrupted()) return context.stopped("stopped; nothing was written");
   if (!profile.ok()) return context.fail(profile.status());
   const Result<std::string> text = offload::profile_text(*profile);
   if (!text.ok()) return context.fail(text.status());
-  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(text->data()), text->size());
-  if (Status status = write_file_atomically(arguments.output, bytes); !status.ok()) {
-    return context.fail(status);
-  }
+  const bool written = context.write({{arguments.output, FileKind::profile, bytes_of(*text)}});
   for (const offload::RegionProfile& region : profile->regions) {
-    for (const std::string& remark : region.remarks) context.warn(region.name + ": " + remark);
+    for (const std::string& remark : region.remarks) context.warn(region.name, remark);
   }
   if (!context.json()) {
     print(*profile, context);
-    return context.print("Written to " + arguments.output + ".");
+    if (written) context.print_paragraph("Written to " + arguments.output + ".");
+    return;
   }
-  nlohmann::json answer = nlohmann::json::parse(*text);
+  json answer = json::parse(*text);
   answer["file"] = arguments.output;
   context.print_json(answer);
 }
@@ -101,24 +87,29 @@ void add_offload_profile_verb(Verb& offload, CliContext& context) {
   verb.option("--function", arguments->job.functions,
               "A function that is a region; also those marked IDLETUNE_OFFLOAD_REGION are")
       .one_at_a_time();
-  verb.option("-o,--output", arguments->output, "File to write").value_name("FILE").shows_default();
+  verb.option("-o,--output", arguments->output, "File to write").writes(FileKind::profile);
   verb.option("--option", arguments->job.options,
               "For compiler and linker, such as --option=-Iinclude; may be repeated")
       .one_at_a_time();
-  verb.flag("--full", arguments->job.full, "Trace everything, not bursts: exact and slow");
-  verb.flag("--static", arguments->job.from_code,
-            "Walk through the code instead of running it; what it does not say stays open");
+  const Argument full =
+      verb.flag("--full", arguments->job.full, "Trace everything, not bursts: exact and slow");
+  const Argument no_time =
+      verb.flag("--no-time", arguments->no_time,
+                "Do not compile and run it again to time the regions without the profiler");
+  const Argument from_code =
+      verb.flag("--static", arguments->job.from_code,
+                "Walk through the code instead of running it; what it does not say stays open")
+          .excludes(full)
+          .excludes(no_time);
   verb.option("--value", arguments->job.values,
               "With --static: NAME=NUMBER of a parameter of a region or of a global variable")
+      .needs(from_code)
       .one_at_a_time();
-  verb.flag("--no-time", arguments->no_time,
-            "Do not compile and run it again to time the regions without the profiler");
-  verb.option("--limit", arguments->job.limit_s, "Seconds after which a run is stopped")
-      .positive()
-      .shows_default();
+  verb.option("--limit", arguments->job.limit_s, "After which a run is stopped")
+      .unit("s")
+      .between(1e-3, 1e9);
   verb.example("offload profile saxpy.cpp --function saxpy -- 100000");
   verb.example("offload profile saxpy.cpp --function saxpy --static --value n=100000");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_profile(*arguments, context); });
 }
 

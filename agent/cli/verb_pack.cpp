@@ -1,24 +1,238 @@
 // idletune pack X.xml -o Y: compiles a kernel description, or several as a family, into a package.
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "agent/cli/prebuilt.hpp"
+#include <charconv>
+#include <idletune/options.hpp>
+#include "agent/cli/open_device.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/trial/compiled_variants.hpp"
 #include "models/package/compressed.hpp"
 #include "models/package/family_xml.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
+#include "models/predict/model.hpp"
 #include "models/space/identifier.hpp"
 #include "platform/os/storage.hpp"
 
+#ifdef IDLETUNE_WITH_CUDA
+#include <idletune/cuda.hpp>
+#endif
+
 namespace idletune::cli {
 namespace {
+
+struct PrebuiltChoice {
+  bool wanted = false;
+  DeviceChoice device;       // OpenCL: the device and driver that the binaries are good for
+  std::string architecture;  // CUDA instead, without a GPU: "sm_87", or "compute_87" for PTX
+  std::string model;         // adds the first entries of its portfolio
+  std::uint32_t picks = 8;   // so many of them
+  std::vector<std::string> configurations;  // "NAME=VALUE,...": the default with these changes
+};
+
+constexpr std::size_t kMaxModelBytes = std::size_t{64} << 20;
+
+struct MadeBinary {
+  BinaryFormat format = BinaryFormat::opencl_binary;
+  std::uint64_t made_for = 0;
+  std::vector<std::uint8_t> bytes;
+};
+
+// Compiles one configuration for what was chosen.
+class AheadCompiler {
+ public:
+  virtual ~AheadCompiler() = default;
+  virtual Result<MadeBinary> compile(const KernelPackage& package,
+                                     const Configuration& configuration) = 0;
+};
+
+class DeviceCompiler final : public AheadCompiler {
+ public:
+  explicit DeviceCompiler(std::unique_ptr<Device> device) : device_(std::move(device)) {}
+  Result<MadeBinary> compile(const KernelPackage& package,
+                             const Configuration& configuration) override {
+    auto program = trial::compile_entry(*device_, package, package.entry(), configuration);
+    if (!program.ok()) return program.status();
+    MadeBinary made;
+    made.made_for = device_->info().driver_key();
+    made.bytes = (*program)->binary();
+    if (made.bytes.empty()) {
+      return Status(StatusCode::unsupported,
+                    "device '" + device_->info().name + "' gives no binary of its programs");
+    }
+    return made;
+  }
+
+ private:
+  std::unique_ptr<Device> device_;
+};
+
+#ifdef IDLETUNE_WITH_CUDA
+class NvrtcCompiler final : public AheadCompiler {
+ public:
+  NvrtcCompiler(int architecture, BinaryFormat format)
+      : architecture_(architecture), format_(format) {
+    options_.nvrtc_library = environment_nvrtc_library();
+  }
+  Result<MadeBinary> compile(const KernelPackage& package,
+                             const Configuration& configuration) override {
+    const std::string options = package.compile_options(configuration);
+    auto bytes = cuda::compile_ahead({package.source(), package.entry(), options, 1, {}},
+                                     architecture_, format_, options_);
+    if (!bytes.ok()) return bytes.status();
+    return MadeBinary{format_, static_cast<std::uint64_t>(architecture_), std::move(*bytes)};
+  }
+
+ private:
+  int architecture_;
+  BinaryFormat format_;
+  cuda::OpenOptions options_;
+};
+#endif
+
+bool read_number(std::string_view text, std::int64_t& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+Result<std::unique_ptr<AheadCompiler>> nvrtc_for(const std::string& architecture) {
+  const bool cubin = architecture.rfind("sm_", 0) == 0;
+  const bool ptx = architecture.rfind("compute_", 0) == 0;
+  std::int64_t number = 0;
+  if ((!cubin && !ptx) || !read_number(architecture.substr(cubin ? 3 : 8), number)) {
+    return Status(StatusCode::invalid_argument,
+                  "--architecture '" + architecture + "': expected sm_87, or compute_87 for PTX");
+  }
+#ifdef IDLETUNE_WITH_CUDA
+  return std::unique_ptr<AheadCompiler>(std::make_unique<NvrtcCompiler>(
+      static_cast<int>(number), cubin ? BinaryFormat::cubin : BinaryFormat::ptx));
+#else
+  return Status(StatusCode::unsupported, "this build has no CUDA back end");
+#endif
+}
+
+Result<std::unique_ptr<AheadCompiler>> compiler_for(const PrebuiltChoice& choice) {
+  if (!choice.architecture.empty()) return nvrtc_for(choice.architecture);
+  DeviceChoice opencl = choice.device;
+  opencl.backend = "opencl";
+  auto device = open_device(opencl, Dialect::opencl, "");
+  if (!device.ok()) return device.status();
+  return std::unique_ptr<AheadCompiler>(std::make_unique<DeviceCompiler>(std::move(*device)));
+}
+
+void add_once(std::vector<Configuration>& list, const Configuration& configuration) {
+  if (std::find(list.begin(), list.end(), configuration) == list.end()) {
+    list.push_back(configuration);
+  }
+}
+
+// The default with the changes of "NAME=VALUE,...".
+Result<Configuration> configuration_of(const KernelPackage& package, const std::string& text) {
+  const Space& space = package.space();
+  Configuration configuration = package.default_configuration();
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::string part = text.substr(begin, end - begin);
+    const std::size_t equals = part.find('=');
+    std::size_t parameter = 0;
+    while (parameter < space.parameter_count() &&
+           space.parameter_name(parameter) != part.substr(0, equals)) {
+      ++parameter;
+    }
+    std::int64_t value = 0;
+    if (equals == std::string::npos || parameter == space.parameter_count() ||
+        !read_number(part.substr(equals + 1), value)) {
+      return Status(StatusCode::invalid_argument,
+                    "'" + part + "': expected NAME=VALUE with a parameter of the kernel");
+    }
+    configuration[parameter] = value;
+    begin = end + 1;
+  }
+  if (space.contains(configuration)) return configuration;
+  return Status(StatusCode::invalid_argument, "'" + text + "' is not in the kernel's space");
+}
+
+// A portfolio entry in the space's order of parameters; those that the model does not know have
+// their default.
+Configuration entry_of(const KernelKnowledge& knowledge, std::size_t entry,
+                       const KernelPackage& package) {
+  Configuration configuration = package.default_configuration();
+  const Span<const std::int64_t> values = knowledge.portfolio_values(entry);
+  for (std::size_t p = 0; p < package.space().parameter_count(); ++p) {
+    for (std::size_t m = 0; m < knowledge.parameter_count(); ++m) {
+      if (knowledge.parameter(m) == package.space().parameter_name(p)) configuration[p] = values[m];
+    }
+  }
+  return configuration;
+}
+
+Status add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
+                 std::vector<Configuration>& list) {
+  auto bytes = read_file(choice.model, kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  const auto model = Model::open(std::move(*bytes), choice.model);
+  if (!model.ok()) return model.status();
+  const KernelKnowledge* knowledge =
+      (*model)->kernel(package.name(), package.space(), package.input_names());
+  if (knowledge == nullptr) {
+    return Status(StatusCode::not_found, "the model '" + choice.model + "' does not know kernel '" +
+                                             std::string(package.name()) + "'");
+  }
+  const std::size_t count = std::min<std::size_t>(choice.picks, knowledge->portfolio_size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const Configuration configuration = entry_of(*knowledge, i, package);
+    if (package.space().contains(configuration)) add_once(list, configuration);
+  }
+  return {};
+}
+
+// The default and the reference come first: nothing runs without them.
+Result<std::vector<Configuration>> chosen(const KernelPackage& package,
+                                          const PrebuiltChoice& choice, std::size_t& needed) {
+  std::vector<Configuration> list{package.default_configuration()};
+  add_once(list, package.reference_configuration());
+  needed = list.size();
+  for (const std::string& text : choice.configurations) {
+    const Result<Configuration> configuration = configuration_of(package, text);
+    if (!configuration.ok()) return configuration.status();
+    add_once(list, *configuration);
+  }
+  if (!choice.model.empty()) {
+    if (Status status = add_picks(package, choice, list); !status.ok()) return status;
+  }
+  return list;
+}
+
+Result<std::vector<std::uint8_t>> add_prebuilt(std::vector<std::uint8_t> package,
+                                               const PrebuiltChoice& choice,
+                                               std::vector<std::string>& warnings) {
+  const auto opened = KernelPackage::open(package, "being packed");
+  if (!opened.ok()) return opened.status();
+  std::size_t needed = 0;
+  const auto configurations = chosen(**opened, choice, needed);
+  if (!configurations.ok()) return configurations.status();
+  const auto compiler = compiler_for(choice);
+  if (!compiler.ok()) return compiler.status();
+  std::vector<MadeBinary> made;
+  std::vector<BinaryOfConfiguration> binaries;
+  made.reserve(configurations->size());  // the binaries refer to its bytes
+  for (std::size_t i = 0; i < configurations->size(); ++i) {
+    const Configuration& configuration = (*configurations)[i];
+    Result<MadeBinary> binary = (*compiler)->compile(**opened, configuration);
+    if (!binary.ok() && i < needed) return binary.status();
+    if (!binary.ok()) {
+      warnings.push_back("left out, " + (*opened)->compile_options(configuration) + ": " +
+                         binary.status().message());
+      continue;
+    }
+    made.push_back(std::move(*binary));
+    const MadeBinary& kept = made.back();
+    binaries.push_back(
+        {configuration, {kept.format, {kept.bytes.data(), kept.bytes.size()}, kept.made_for}});
+  }
+  return with_prebuilt(std::move(package), binaries);
+}
 
 constexpr std::size_t kLargestBeside = std::size_t{16} << 20;
 
@@ -45,20 +259,21 @@ void report(const PackArguments& arguments, const KernelPackage& package,
             std::chrono::duration<double, std::milli> taken, CliContext& context) {
   const Space& space = package.space();
   if (context.json()) {
-    context.print_json(
-        {{"kernel", std::string(package.name())},
-         {"file", arguments.output},
-         {"bytes", package.size_bytes()},
-         {"combinations", space.combinations()},
-         {"valid", space.indexed() ? nlohmann::json(space.valid_count()) : nlohmann::json()},
-         {"prebuilt_binaries", package.prebuilt_count()},
-         {"pack_ms", taken.count()}});
+    context.print_json({{"kernel", std::string(package.name())},
+                        {"file", arguments.output},
+                        {"bytes", package.size_bytes()},
+                        {"combinations", space.combinations()},
+                        {"valid", space.indexed() ? json(space.valid_count()) : json()},
+                        {"prebuilt_binaries", package.prebuilt_count()},
+                        {"pack_ms", taken.count()}});
     return;
   }
-  context.print(arguments.output + ": " + std::string(package.name()) + ", " +
-                std::to_string(package.size_bytes()) + " bytes, " +
-                (space.indexed() ? std::to_string(space.valid_count()) + " valid configurations"
-                                 : "valid configurations not counted"));
+  context.print_paragraph(
+      arguments.output + ": " + std::string(package.name()) + ", " +
+      report::count_text(package.size_bytes()) + " bytes, " +
+      (space.indexed()
+           ? report::counted(space.valid_count(), "valid configuration", "valid configurations")
+           : "valid configurations not counted"));
 }
 
 Result<KernelDescription> read(const PackArguments& arguments) {
@@ -105,15 +320,14 @@ void run(PackArguments& arguments, CliContext& context) {
     if (!known.ok()) return context.fail(known.status());
     small = compressed(Bytes(*bytes), Bytes(*known));
   }
-  Status written =
-      write_file_atomically(arguments.output, arguments.compressed ? Bytes(small) : Bytes(*bytes));
-  if (!written.ok()) return context.fail(written);
+  const Bytes data = arguments.compressed ? Bytes(small) : Bytes(*bytes);
+  if (!context.write({{arguments.output, FileKind::package, data}})) return;
   auto package = KernelPackage::open(std::move(*bytes), arguments.output);
   if (!package.ok()) return context.fail(package.status());
   if (!(*package)->space().indexed()) {
     context.warn(
-        "the decision diagram exceeds --max-edges or its building limit; the package "
-        "stores constraints only (models/package/README.md says what that costs)");
+        "the decision diagram exceeds --max-edges or its building limit; the package stores "
+        "constraints only (models/package/README.md says what that costs)");
   }
   report(arguments, **package, taken, context);
 }
@@ -124,16 +338,15 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PackArguments>();
   Verb verb = line.add_verb("pack", "makes a kernel package for boards from a description");
   verb.option("descriptions", arguments->descriptions,
-              "The XML file; several with one signature are a family: one kernel, of which "
-              "tuning chooses the member too, and which begins with the first")
+              "The XML file; several with one signature are a family: one kernel, of which tuning "
+              "chooses the member too, and which begins with the first")
       .required();
   verb.option("--name", arguments->name, "Name of the family").value_name("NAME");
   verb.option("-o,--output", arguments->output, "The package")
-      .value_name("FILE")
+      .writes(FileKind::package)
       .shows_default("the description's name with .itkernel, in this folder");
   verb.option("--max-edges", arguments->options.max_edges,
-              "Largest decision diagram to store, in edges of 14 bytes")
-      .shows_default();
+              "Largest decision diagram to store, in edges of 14 bytes");
   const Argument compressed = verb.flag(
       "--compressed", arguments->compressed,
       "Write its length and one block of LZ4, for a program that carries it and undoes that");
@@ -145,17 +358,20 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
   const Argument wanted = verb.flag(
       "--prebuilt", prebuilt.wanted,
       "Add compiled binaries for boards without a compiler: the default, and what is named below");
-  verb.option("--device", prebuilt.device.index, "OpenCL device that they are for")
-      .shows_default()
-      .needs(wanted);
+  const Argument device =
+      verb.option("--device", prebuilt.device.index, "OpenCL device that they are for")
+          .shows_default()
+          .needs(wanted);
   verb.option("--architecture", prebuilt.architecture,
               "For CUDA, without a GPU: sm_87, or compute_87 for PTX")
       .value_name("NAME")
-      .needs(wanted);
-  verb.option("--model", prebuilt.model, "Model whose portfolio's first entries are added")
-      .value_name("FILE")
-      .needs(wanted);
-  verb.option("--picks", prebuilt.picks, "So many of them").shows_default().needs(wanted);
+      .needs(wanted)
+      .excludes(device);
+  const Argument model =
+      verb.option("--model", prebuilt.model, "Model whose portfolio's first entries are added")
+          .value_name("FILE")
+          .needs(wanted);
+  verb.option("--picks", prebuilt.picks, "So many of them").needs(model);
   verb.option("--configuration", prebuilt.configurations,
               "Add the default with these changes: NAME=VALUE,...; may be repeated")
       .value_name("CHANGES")
@@ -163,7 +379,6 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
       .needs(wanted);
   verb.example("pack kernels/gemm/gemm.xml -o gemm.itkernel");
   verb.example("pack direct.xml indirect.xml --name gemm -o gemm.itkernel");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run(*arguments, context); });
 }
 

@@ -1,17 +1,10 @@
 // idletune prune H --check H2...: leaves out parameters that matter little, and says what that
 // keeps elsewhere.
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
 #include "agent/cli/lab.hpp"
 #include "agent/cli/progress.hpp"
-#include "agent/cli/prune_convergence.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/pruning.hpp"
 
@@ -27,48 +20,38 @@ struct PruneArguments {
   ConvergedSearches searches;
 };
 
-std::string number(double value, int digits) {
-  char buffer[48];
-  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
-  return buffer;
+std::string or_never(const json& steps) {
+  return steps.is_null() ? "never" : report::mean_count_text(steps.get<double>());
 }
 
-std::string or_never(const nlohmann::json& steps) {
-  return steps.is_null() ? "never" : steps.dump();
-}
+std::string count(const json& number) { return report::count_text(number.get<std::uint64_t>()); }
 
-void print_readable(const nlohmann::json& r, const CliContext& context) {
-  context.print(r["kernel"].get<std::string>() + " on " + r["device"].get<std::string>() + ", " +
-                r["method"].get<std::string>() + " pruning: " + r["configurations"].dump() +
-                " configurations become " + r["remaining"].dump() + " (" +
-                number(r["reduction"], 2) + " times fewer), " + std::to_string(r["pruned"].size()) +
-                " of " + std::to_string(r["pruned"].size() + r["kept"].size()) +
-                " parameters pinned");
-  TextTable parameters({{"parameter"}, {"pinned to"}, {"bits", Align::right}});
+void print_readable(const json& r, const CliContext& context) {
+  context.print_paragraph(
+      r["kernel"].get<std::string>() + " on " + r["device"].get<std::string>() + ", " +
+      r["method"].get<std::string>() + " pruning: " + count(r["configurations"]) +
+      " configurations become " + count(r["remaining"]) + " (" +
+      report::significant(r["reduction"]) + " times fewer), " + std::to_string(r["pruned"].size()) +
+      " of " + std::to_string(r["pruned"].size() + r["kept"].size()) + " parameters pinned");
+  TextTable parameters({"parameter", "pinned to", ">bits"});
   for (const auto& p : r["pruned"]) {
     parameters.add_row(
         {p["name"],
          p["value"].get<std::string>() + (p["at_median"] ? "" : " (nearest to the median)"),
-         number(p["information"], 4)});
+         report::significant(p["information"])});
   }
   for (const auto& name : r["kept"]) parameters.add_row({name, "(kept)"});
   context.print(parameters);
-  TextTable retention(
-      {{"device"}, {"configurations", Align::right}, {"performance kept", Align::right}});
+  TextTable retention({"device", ">configurations", ">performance kept"});
   for (const auto& one : r["retention"]) {
     retention.add_row({one["device"],
-                       one["remaining"].dump() + " of " + one["configurations"].dump(),
-                       number(100 * one["value"].get<double>(), 1) + " %"});
+                       count(one["remaining"]) + " of " + count(one["configurations"]),
+                       report::percent_text(one["value"])});
   }
   context.print(retention);
   if (r["convergence"].empty()) return;
-  TextTable convergence({{"device"},
-                         {"searcher"},
-                         {"steps, full space", Align::right},
-                         {"pruned", Align::right},
-                         {"median, full space", Align::right},
-                         {"pruned", Align::right},
-                         {"faster"}});
+  TextTable convergence({"device", "searcher", ">steps, full space", ">pruned",
+                         ">median, full space", ">pruned", "faster"});
   for (const auto& c : r["convergence"]) {
     convergence.add_row({c["device"], c["searcher"], or_never(c["full"]["steps"]),
                          or_never(c["pruned"]["steps"]), or_never(c["full"]["median"]),
@@ -79,63 +62,46 @@ void print_readable(const nlohmann::json& r, const CliContext& context) {
 
 // The one history in the file.
 Result<History> load_one(const std::string& path) {
-  auto histories = load_histories(path);
-  if (!histories.ok()) return histories.status();
-  if (histories->size() != 1) {
+  auto histories = must(load_histories(path));
+  if (histories.size() != 1) {
     return Status(
         StatusCode::invalid_argument,
-        path + ": expected one history to prune with, found " + std::to_string(histories->size()));
+        path + ": expected one history to prune with, found " + std::to_string(histories.size()));
   }
-  return std::move(histories->front());
+  return std::move(histories.front());
 }
 
 void run_prune(const PruneArguments& arguments, CliContext& context) {
   if (!arguments.searches.searchers.empty() && !built_with_lab()) return context.fail(needs_lab());
-  const Result<History> history = load_one(arguments.history);
-  if (!history.ok()) return context.fail(history.status());
-  const auto others = load_histories(arguments.checked);
-  if (!others.ok()) return context.fail(others.status());
-  const auto pruning = prune(
-      *history, pruning_method_from_name(arguments.method).value_or(PruningMethod::conservative),
-      arguments.options);
-  if (!pruning.ok()) return context.fail(pruning.status());
-  nlohmann::json pruned = nlohmann::json::array();
-  for (const PrunedParameter& p : pruning->pruned) {
-    pruned.push_back({{"name", p.name},
-                      {"value", p.value},
-                      {"information", p.information},
-                      {"at_median", p.at_median}});
+  const auto history = must(load_one(arguments.history));
+  const auto others = must(load_histories(arguments.checked));
+  const auto pruning = must(prune(
+      history, pruning_method_from_name(arguments.method).value_or(PruningMethod::conservative),
+      arguments.options));
+  json pruned = json::array();
+  for (const PrunedParameter& p : pruning.pruned) {
+    pruned.push_back(IDLETUNE_FIELDS(p, name, value, information, at_median));
   }
-  std::vector<const History*> devices{&*history};
-  for (const History& other : *others) devices.push_back(&other);
-  nlohmann::json retention = nlohmann::json::array();
-  nlohmann::json convergence = nlohmann::json::array();
+  std::vector<const History*> devices{&history};
+  for (const History& other : others) devices.push_back(&other);
+  json retention = json::array();
+  json convergence = json::array();
   Progress progress("prune", devices.size(),
                     context.json() || arguments.searches.searchers.empty());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     progress.update(i, devices[i]->device);
-    const auto kept = retention_on(*pruning, *devices[i]);
-    if (!kept.ok()) return context.fail(kept.status());
-    retention.push_back({{"device", kept->device},
-                         {"value", kept->value},
-                         {"configurations", kept->configurations},
-                         {"remaining", kept->remaining}});
+    const auto kept = must(retention_on(pruning, *devices[i]));
+    retention.push_back(IDLETUNE_FIELDS(kept, device, value, configurations, remaining));
     if (arguments.searches.searchers.empty()) continue;
-    const Status status = converge_on(*devices[i], *pruning, arguments.searches, convergence);
-    if (!status.ok()) return context.fail(status);
+    must(converge_on(*devices[i], pruning, arguments.searches, convergence));
   }
-  progress.clear();
-  const nlohmann::json result = {{"kernel", pruning->kernel},
-                                 {"device", pruning->device},
-                                 {"method", arguments.method},
-                                 {"kept", pruning->kept},
-                                 {"pruned", pruned},
-                                 {"constant", pruning->constant},
-                                 {"configurations", pruning->configurations},
-                                 {"remaining", pruning->remaining},
-                                 {"reduction", pruning->reduction()},
-                                 {"retention", retention},
-                                 {"convergence", convergence}};
+  const json result =
+      joined(IDLETUNE_FIELDS(pruning, kernel, device, kept, constant, configurations, remaining),
+             {{"method", arguments.method},
+              {"pruned", pruned},
+              {"reduction", pruning.reduction()},
+              {"retention", retention},
+              {"convergence", convergence}});
   if (context.json()) return context.print_json(result);
   print_readable(result, context);
 }
@@ -150,18 +116,19 @@ void add_prune_verb(CommandLine& line, CliContext& context) {
               "History that decides (.ithistory, or what import reads)")
       .required();
   verb.option("--method", arguments->method, "naive, aggressive or conservative")
-      .one_of({"naive", "aggressive", "conservative"})
-      .shows_default();
+      .one_of({"naive", "aggressive", "conservative"});
   verb.option("--check", arguments->checked,
               "Histories of other devices to try the pruned space on");
   verb.option("--information", arguments->options.information_share,
               "Share of the highest mutual information below which a parameter matters little")
       .between(0.0, 1.0)
-      .shows_default();
+      .acts("with --method naive or conservative",
+            [arguments] { return arguments->method != "aggressive"; });
   verb.option("--retention", arguments->options.retention,
               "Share of the best performance that must be kept on the deciding device")
       .between(0.0, 1.0)
-      .shows_default();
+      .acts("with --method aggressive or conservative",
+            [arguments] { return arguments->method != "naive"; });
   const Argument converge =
       verb.option(
               "--converge", arguments->searches.searchers,
@@ -171,18 +138,13 @@ void add_prune_verb(CommandLine& line, CliContext& context) {
           .one_of({"random", "annealing"});
   verb.option("--until", arguments->searches.until, "Relative performance to converge to")
       .between(0.0, 1.0)
-      .needs(converge)
-      .shows_default();
+      .needs(converge);
   verb.option("--repeat", arguments->searches.repeats,
               "Searches of each kind, each with its own seed")
       .between(1, 1000000)
-      .needs(converge)
-      .shows_default();
-  verb.option("--seed", arguments->searches.seed, "Seed of the first search")
-      .needs(converge)
-      .shows_default();
+      .needs(converge);
+  verb.option("--seed", arguments->searches.seed, "Seed of the first search").needs(converge);
   verb.example("prune one.ithistory --check two.ithistory three.ithistory");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_prune(*arguments, context); });
 }
 

@@ -1,14 +1,4 @@
 // idletune regret T...: total time of tuning policies on recorded devices.
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include <idletune/learning.hpp>
 
@@ -54,7 +44,8 @@ struct RegretArguments {
 struct Target {
   const History* history = nullptr;
   std::string name;
-  bool seen = false;  // the given model learned from this very history
+  std::size_t row = 0;  // among the histories that were loaded
+  bool seen = false;    // the given model learned from this very history
   std::unique_ptr<RegretTarget> recorded;
   std::vector<const History*> training;  // of other devices; with --leave-one-out
   std::shared_ptr<const Model> model;    // of those, or the given one
@@ -91,14 +82,6 @@ Result<std::shared_ptr<const Model>> learn_shuffled(const Target& target, std::u
   return learn_held_out(*target.history, pointers);
 }
 
-nlohmann::json json_or_null(const std::optional<double>& value) {
-  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
-}
-
-nlohmann::json text_or_null(const std::string& text) {
-  return text.empty() ? nlohmann::json(nullptr) : nlohmann::json(text);
-}
-
 // What the applications really began with.
 std::string begins_with(const RegretCurve& curve) {
   if (curve.start == Start::median) return "the median configuration";
@@ -108,9 +91,9 @@ std::string begins_with(const RegretCurve& curve) {
              : "a random configuration for want of a first pick (" + curve.no_first_pick + ")";
 }
 
-nlohmann::json result_of(const RegretCurve& curve, const RegretPoint& point) {
-  nlohmann::json total = nlohmann::json::object();
-  nlohmann::json spread = nlohmann::json::object();
+json result_of(const RegretCurve& curve, const RegretPoint& point) {
+  json total = json::object();
+  json spread = json::object();
   for (std::size_t i = 0; i < regret::kPolicyCount; ++i) {
     const auto policy = static_cast<Policy>(i);
     const regret::Spread& values = point.total_ms[policy];
@@ -118,38 +101,31 @@ nlohmann::json result_of(const RegretCurve& curve, const RegretPoint& point) {
     spread[policy_name(policy)] = {
         {"min", values.min}, {"max", values.max}, {"deviation", values.deviation}};
   }
-  return {{"target", curve.target},
-          {"kernel", curve.kernel},
-          {"device", curve.device},
-          {"model", curve.has_model},
-          {"learned_from", curve.seen},
-          {"no_first_pick", text_or_null(curve.no_first_pick)},
-          {"start", start_name(curve.start)},
-          {"launches", point.launches},
-          {"seeds", point.seeds},
-          {"total_ms", total},
-          {"spread_ms", spread},
-          {"loss", point.loss},
-          {"worst_seed_loss", point.worst_loss},
-          {"excess", point.excess},
-          {"excess_no_ledger", point.excess_no_ledger},
-          {"excess_absolute", point.excess_absolute},
-          {"captured_gain", json_or_null(point.captured_gain)},
-          {"captured_gain_ledger", json_or_null(point.captured_gain_ledger)},
-          {"captured_gain_no_ledger", json_or_null(point.captured_gain_no_ledger)},
-          {"steps",
-           {{"idletune", point.steps},
-            {"idletune_no_ledger", point.steps_no_ledger},
-            {"clairvoyant", point.clairvoyant_steps},
-            {"clairvoyant_ledger", point.clairvoyant_ledger_steps}}},
-          {"tuning_ms", point.tuning_ms},
-          {"final_relative", point.final_relative},
-          {"overdrawn_ms", point.overdrawn_ms},
-          {"verdict", verdict_name(point.verdict)},
-          {"reason", point.reason}};
+  return joined(IDLETUNE_FIELDS(point, launches, seeds, loss, excess, excess_no_ledger,
+                                excess_absolute, tuning_ms, final_relative, overdrawn_ms, reason),
+                {{"target", curve.target},
+                 {"kernel", curve.kernel},
+                 {"device", curve.device},
+                 {"shape", curve.shape},
+                 {"model", curve.has_model},
+                 {"learned_from", curve.seen},
+                 {"no_first_pick", or_null(!curve.no_first_pick.empty(), curve.no_first_pick)},
+                 {"start", start_name(curve.start)},
+                 {"total_ms", total},
+                 {"spread_ms", spread},
+                 {"worst_seed_loss", point.worst_loss},
+                 {"captured_gain", or_null(point.captured_gain)},
+                 {"captured_gain_ledger", or_null(point.captured_gain_ledger)},
+                 {"captured_gain_no_ledger", or_null(point.captured_gain_no_ledger)},
+                 {"steps",
+                  {{"idletune", point.steps},
+                   {"idletune_no_ledger", point.steps_no_ledger},
+                   {"clairvoyant", point.clairvoyant_steps},
+                   {"clairvoyant_ledger", point.clairvoyant_ledger_steps}}},
+                 {"verdict", verdict_name(point.verdict)}});
 }
 
-nlohmann::json place_of(const RegretCurve& curve, const RegretPoint& point, double value) {
+json place_of(const RegretCurve& curve, const RegretPoint& point, double value) {
   return {{"value", value},
           {"target", curve.target},
           {"launches", point.launches},
@@ -157,7 +133,7 @@ nlohmann::json place_of(const RegretCurve& curve, const RegretPoint& point, doub
           {"reason", point.reason}};
 }
 
-nlohmann::json json_of(const RegretSummary& summary, const std::vector<RegretCurve>& curves) {
+json json_of(const RegretSummary& summary, const std::vector<RegretCurve>& curves) {
   const RegretCurve& worst = curves[summary.worst_curve];
   const RegretCurve& excess = curves[summary.worst_excess_curve];
   return {{"start", start_name(curves.front().start)},
@@ -166,58 +142,40 @@ nlohmann::json json_of(const RegretSummary& summary, const std::vector<RegretCur
           {"excess", summary.mean_excess},
           {"excess_no_ledger", summary.mean_excess_no_ledger},
           {"excess_absolute", summary.mean_excess_absolute},
-          {"captured_gain", json_or_null(summary.mean_captured_gain)},
-          {"captured_gain_ledger", json_or_null(summary.mean_captured_gain_ledger)},
-          {"captured_gain_no_ledger", json_or_null(summary.mean_captured_gain_no_ledger)},
+          {"captured_gain", or_null(summary.mean_captured_gain)},
+          {"captured_gain_ledger", or_null(summary.mean_captured_gain_ledger)},
+          {"captured_gain_no_ledger", or_null(summary.mean_captured_gain_no_ledger)},
           {"worst_loss", place_of(worst, worst.points[summary.worst_point], summary.worst_loss)},
           {"worst_excess",
            place_of(excess, excess.points[summary.worst_excess_point], summary.worst_excess)}};
 }
 
-std::string format(const char* pattern, double value) {
-  char buffer[48];
-  std::snprintf(buffer, sizeof buffer, pattern, value);
-  return buffer;
-}
-
-std::string percent(double share) { return format("%+.1f %%", 100 * share); }
-
 std::string percent(const std::optional<double>& share) {
-  return share ? format("%.0f %%", 100 * *share) : "-";
+  return share ? report::percent_text(*share) : "-";
 }
 
-// In seconds, as all times of the table; a dash for NaN.
-std::string seconds(double ms) { return report::significant(ms / 1e3, 3); }
-
-std::string count(double launches) { return format(launches < 1e6 ? "%.0f" : "%.3g", launches); }
+std::string seconds(double ms) { return report::significant(ms / 1e3); }
 
 void print_curve(const RegretCurve& curve, const CliContext& context) {
-  context.print("\n" + curve.kernel + " on " + curve.device + (curve.seen ? " *" : "") +
-                ", starting with " + begins_with(curve) + (curve.has_model ? "" : " (no model)") +
-                "; total times in s\n");
-  TextTable table({{"launches", Align::right},
-                   {"never tune", Align::right},
-                   {"first pick", Align::right},
-                   {"always", Align::right},
-                   {"KTT", Align::right},
-                   {"idletune", Align::right},
-                   {"+-", Align::right},
-                   {"clairvoyant", Align::right},
-                   {"limit", Align::right},
-                   {"vs never", Align::right},
-                   {"vs clairv.", Align::right},
-                   {"captured", Align::right},
-                   {"steps", Align::right},
-                   {"best", Align::right},
-                   {"verdict"}});
+  context.print("");
+  const std::string begins = begins_with(curve);
+  const bool said = begins.find("no model") != std::string::npos;
+  context.print_paragraph(curve.kernel + (curve.shape == "-" ? "" : " " + curve.shape) + " on " +
+                          curve.device + (curve.seen ? " *" : "") + ", starting with " + begins +
+                          (curve.has_model || said ? "" : " (no model)") + "; total times in s");
+  TextTable table({">launches", ">never tune", ">first pick", ">always", ">KTT", ">idletune", ">+-",
+                   ">clairvoyant", ">limit", ">vs never", ">vs clairv.", ">captured", ">steps",
+                   ">clairv. steps", "verdict"});
   for (const RegretPoint& point : curve.points) {
     const auto mean = [&](Policy policy) { return seconds(point.total_ms[policy].mean); };
-    table.add_row({count(point.launches), mean(Policy::never), mean(Policy::first_pick),
+    using report::change_text;
+    using report::mean_count_text;
+    table.add_row({mean_count_text(point.launches), mean(Policy::never), mean(Policy::first_pick),
                    mean(Policy::always), mean(Policy::ktt), mean(Policy::idletune),
                    seconds(point.total_ms[Policy::idletune].deviation), mean(Policy::clairvoyant),
-                   mean(Policy::limit), percent(point.loss), percent(point.excess_absolute),
-                   percent(point.captured_gain), format("%.1f", point.steps),
-                   format("%.1f", point.clairvoyant_steps), verdict_name(point.verdict)});
+                   mean(Policy::limit), change_text(point.loss), change_text(point.excess_absolute),
+                   percent(point.captured_gain), mean_count_text(point.steps),
+                   mean_count_text(point.clairvoyant_steps), verdict_name(point.verdict)});
   }
   context.print(table);
 }
@@ -227,20 +185,27 @@ void print_summary(const RegretSummary& summary, const std::vector<RegretCurve>&
   const RegretCurve& worst = curves[summary.worst_curve];
   const RegretPoint& point = worst.points[summary.worst_point];
   const std::string ledger = arguments.ledger == "on" ? "with the ledger" : "without a ledger";
-  context.print("\nStart " + std::string(start_name(curves.front().start)) + ", " +
-                std::to_string(summary.targets) + " targets, " + std::to_string(summary.points) +
-                " points of " + std::to_string(point.seeds) + " seeds:\n" +
-                "  above the clairvoyant on average: " + percent(summary.mean_excess) + " (" +
-                ledger + " both), " + percent(summary.mean_excess_absolute) +
-                " (clairvoyant without one), " + percent(summary.mean_excess_no_ledger) +
-                " (neither with one)\n" +
-                "  captured gain past the break-even: " + percent(summary.mean_captured_gain) +
-                " of the clairvoyant's, " + percent(summary.mean_captured_gain_ledger) +
-                " of the clairvoyant's with the ledger, without ledgers " +
-                percent(summary.mean_captured_gain_no_ledger) + "\n" +
-                "  worst against never tuning: " + percent(summary.worst_loss) + ", " +
-                worst.kernel + " on " + worst.device + ", " + count(point.launches) +
-                " launches: " + verdict_name(point.verdict) + ": " + point.reason + "\n");
+  using report::change_text;
+  using report::counted;
+  context.print("");
+  context.print_paragraph("Start " + std::string(start_name(curves.front().start)) + ", " +
+                          counted(summary.targets, "target", "targets") + ", " +
+                          counted(summary.points, "point", "points") + " of " +
+                          counted(point.seeds, "seed", "seeds") + ":");
+  context.print_paragraph("  above the clairvoyant on average: ",
+                          change_text(summary.mean_excess) + " (" + ledger + " both), " +
+                              change_text(summary.mean_excess_absolute) +
+                              " (clairvoyant without one), " +
+                              change_text(summary.mean_excess_no_ledger) + " (neither with one)");
+  context.print_paragraph("  captured gain past the break-even: ",
+                          percent(summary.mean_captured_gain) + " of the clairvoyant's, " +
+                              percent(summary.mean_captured_gain_ledger) +
+                              " of the clairvoyant's with the ledger, without ledgers " +
+                              percent(summary.mean_captured_gain_no_ledger));
+  context.print_paragraph("  worst against never tuning: ",
+                          change_text(summary.worst_loss) + ", " + worst.kernel + " on " +
+                              worst.device + ", " + report::mean_count_text(point.launches) +
+                              " launches: " + verdict_name(point.verdict) + ": " + point.reason);
 }
 
 std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_t points) {
@@ -251,6 +216,7 @@ std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_
     curve.target = one.target->name;
     curve.kernel = one.target->history->kernel;
     curve.device = one.target->history->device;
+    curve.shape = report::shape_text(one.target->history->shape);
     curve.has_model = one.seeds.back().has_model;
     curve.no_first_pick = one.seeds.back().no_first_pick;
     curve.seen = one.target->seen;
@@ -268,8 +234,8 @@ std::vector<RegretCurve> curves_of(const std::vector<Series>& series, std::size_
 
 void answer(const std::vector<RegretCurve>& curves, const RegretArguments& arguments, bool complete,
             CliContext& context) {
-  nlohmann::json results = nlohmann::json::array();
-  nlohmann::json summaries = nlohmann::json::array();
+  json results = json::array();
+  json summaries = json::array();
   for (const Start start : kStarts) {
     std::vector<RegretCurve> same;
     for (const RegretCurve& curve : curves) {
@@ -293,18 +259,26 @@ void answer(const std::vector<RegretCurve>& curves, const RegretArguments& argum
                       {"complete", complete}});
 }
 
-Status open_targets(const std::vector<History>& histories, const RegretArguments& arguments,
-                    std::vector<Target>& targets) {
-  for (std::size_t i = 0; i < histories.size(); ++i) {
-    Result<RegretTarget> recorded = RegretTarget::of(histories[i]);
+Status open_targets(const LoadedHistories& loaded, std::vector<Target>& targets,
+                    const CliContext& context) {
+  const std::vector<std::string> names = target_names(loaded);
+  for (std::size_t i = 0; i < loaded.histories.size(); ++i) {
+    const History& history = loaded.histories[i];
+    Result<RegretTarget> recorded = RegretTarget::of(history);
+    if (!recorded.ok() && history.count(TrialStatus::correct) == 0) {
+      context.warn(names[i], "nothing in it ran correctly: left out");
+      continue;
+    }
     if (!recorded.ok()) return recorded.status();
     Target target;
-    target.history = &histories[i];
-    target.name = arguments.targets[std::min(i, arguments.targets.size() - 1)];
+    target.history = &history;
+    target.name = names[i];
+    target.row = i;
     target.recorded = std::make_unique<RegretTarget>(std::move(*recorded));
     targets.push_back(std::move(target));
   }
-  return Status();
+  if (!targets.empty()) return Status();
+  return {StatusCode::invalid_argument, "there is no history in which something ran correctly"};
 }
 
 Status open_models(std::vector<Target>& targets, const RegretArguments& arguments,
@@ -313,7 +287,7 @@ Status open_models(std::vector<Target>& targets, const RegretArguments& argument
   if (!arguments.model.empty()) {
     const auto seen = seen_by_model(arguments.model, histories);
     if (!seen.ok()) return seen.status();
-    for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = (*seen)[i];
+    for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = (*seen)[targets[i].row];
     if (const std::string warning = seen_warning(*seen); !warning.empty()) context.warn(warning);
     auto model = read_model(arguments.model);
     if (!model.ok()) return model.status();
@@ -322,13 +296,15 @@ Status open_models(std::vector<Target>& targets, const RegretArguments& argument
   if (!arguments.leave_one_out) return Status();
   for (Target& target : targets) target.training = without_device_of(*target.history, training);
   if (arguments.shuffle) return Status();  // learned anew for every seed
-  return run_jobs("learn", targets.size(), context.json(),
-                  [&](std::size_t i) {
-                    if (targets[i].training.empty()) return Status();
-                    auto model = learn_held_out(*targets[i].history, targets[i].training);
-                    if (model.ok()) targets[i].model = *model;
-                    return model.status();
-                  })
+  return run_jobs(
+             "learn", targets.size(), context.json(),
+             [&](std::size_t i) {
+               if (targets[i].training.empty()) return Status();
+               auto model = learn_held_out(*targets[i].history, targets[i].training);
+               if (model.ok()) targets[i].model = *model;
+               return model.status();
+             },
+             OnInterrupt::give_up)
       .status();
 }
 
@@ -338,11 +314,11 @@ void warn_about(const std::vector<Target>& targets, const RegretArguments& argum
     const bool knows =
         arguments.shuffle ? !target.training.empty() : known(target, target.model).model != nullptr;
     if (!knows && (arguments.leave_one_out || !arguments.model.empty())) {
-      context.warn(target.name + ": no model knows kernel " + target.history->kernel +
-                   " with these parameters: the search draws at random");
+      context.warn(target.name, "no model knows kernel " + target.history->kernel +
+                                    " with these parameters: the search draws at random");
     }
     if (!target.recorded->device().has_compile_times()) {
-      context.warn(target.name + ": no compile times were recorded; compilations count as free");
+      context.warn(target.name, "no compile times were recorded; compilations count as free");
     }
   }
 }
@@ -369,36 +345,36 @@ Result<PlayedSeed> play_seed(const Target& target, Start start, std::uint64_t se
 // has something of each; false: it was interrupted.
 Result<bool> play(std::vector<Series>& series, const RegretArguments& arguments, bool quiet) {
   const std::size_t total = series.size() * arguments.seeds;
-  std::vector<std::optional<PlayedSeed>> played(total);
-  Result<bool> complete = run_jobs("regret", total, quiet, [&](std::size_t job) {
-    const Series& one = series[job % series.size()];
-    auto seed = play_seed(*one.target, one.start, arguments.seed + job / series.size(), arguments);
-    if (seed.ok()) played[job] = std::move(*seed);
-    return seed.status();
-  });
+  const auto played = std::make_shared<std::vector<std::optional<PlayedSeed>>>(total);
+  const auto done = run_jobs(
+      "regret", total, quiet,
+      [&, played](std::size_t job) {
+        const Series& one = series[job % series.size()];
+        auto seed =
+            play_seed(*one.target, one.start, arguments.seed + job / series.size(), arguments);
+        if (seed.ok()) (*played)[job] = std::move(*seed);
+        return seed.status();
+      },
+      OnInterrupt::keep_finished);
+  if (!done.ok()) return done.status();
   for (std::size_t job = 0; job < total; ++job) {
-    if (played[job]) series[job % series.size()].seeds.push_back(std::move(*played[job]));
+    if (done->finished[job])
+      series[job % series.size()].seeds.push_back(std::move(*(*played)[job]));
   }
-  return complete;
+  return done->all;
 }
 
 void run_regret(const RegretArguments& arguments, CliContext& context) {
-  const auto histories = load_histories(arguments.targets);
-  if (!histories.ok()) return context.fail(histories.status());
-  const auto more = load_histories(arguments.training);
-  if (!more.ok()) return context.fail(more.status());
+  const auto loaded = must(load_with_files(arguments.targets));
+  const std::vector<History>& histories = loaded.histories;
+  const auto more = must(load_histories(arguments.training));
   std::vector<Target> targets;
-  if (Status status = open_targets(*histories, arguments, targets); !status.ok()) {
-    return context.fail(status);
-  }
+  must(open_targets(loaded, targets, context));
   std::vector<const History*> training;
-  for (const History& history : arguments.training.empty() ? *histories : *more) {
+  for (const History& history : arguments.training.empty() ? histories : more) {
     training.push_back(&history);
   }
-  if (Status status = open_models(targets, arguments, *histories, training, context);
-      !status.ok()) {
-    return context.fail(status);
-  }
+  must(open_models(targets, arguments, histories, training, context));
   warn_about(targets, arguments, context);
 
   std::vector<Series> series;
@@ -410,10 +386,11 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
     }
     for (const Target& target : targets) series.push_back({&target, start, {}});
   }
-  const Result<bool> complete = play(series, arguments, context.json());
-  if (!complete.ok()) return context.fail(complete.status());
-  if (!*complete) context.warn("stopped early: the figures are of the seeds that were finished");
-  answer(curves_of(series, arguments.options.launches.size()), arguments, *complete, context);
+  const auto complete = must(play(series, arguments, context.json()));
+  answer(curves_of(series, arguments.options.launches.size()), arguments, complete, context);
+  if (complete) return;
+  context.stopped("stopped early: the figures are of the seeds that were finished");
+  context.end_now();
 }
 
 }  // namespace
@@ -442,33 +419,27 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
       .value_name("N,...")
       .separated_by_commas()
       .between(1.0, 1e12)
+      .checked([](const std::string& number) {
+        const double launches = std::strtod(number.c_str(), nullptr);
+        return launches == std::floor(launches) ? "" : "expected a whole number, not " + number;
+      })
       .shows_default("1,3,10,...,10000000");
   verb.option("--seeds", arguments->seeds, "Applications per target and number of launches")
-      .between(1, 100000)
-      .shows_default();
-  verb.option("--seed", arguments->seed, "The first of them").shows_default();
+      .between(1, 100000);
+  verb.option("--seed", arguments->seed, "The first of them");
   verb.option("--start", arguments->starts,
               "What runs at first: first_pick, random, median; separated by commas")
-      .value_name("NAME,...")
       .separated_by_commas()
-      .one_of({"first_pick", "random", "median"})
-      .shows_default();
+      .one_of({"first_pick", "random", "median"});
   verb.option("--ledger", arguments->ledger, "Whether tuning keeps to the 2 % ledger")
-      .one_of({"on", "off"})
-      .shows_default();
+      .one_of({"on", "off"});
   verb.option("--learner", arguments->learner,
               "What learns from the measurements of a run: forest, or none")
-      .one_of({"forest", "none"})
-      .shows_default();
+      .one_of({"forest", "none"});
   verb.example("regret histories --leave-one-out --launches 1000,100000");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] {
-    catch_interrupts();
     if (arguments->options.launches.empty()) {
       return context.used_wrongly("--launches names none");
-    }
-    for (auto* paths : {&arguments->targets, &arguments->training}) {
-      if (Status status = expand_folders(*paths); !status.ok()) return context.fail(status);
     }
     run_regret(*arguments, context);
   });

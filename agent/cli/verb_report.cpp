@@ -1,17 +1,10 @@
 // idletune report H... -o R.html: one page with pictures from histories.
-#include <algorithm>
-#include <chrono>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
+#include "agent/cli/interrupts.hpp"
+#include "agent/cli/kernel_file.hpp"
 #include "agent/cli/known_kernels.hpp"
 #include "agent/cli/lab.hpp"
-#include "agent/cli/named_kind.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/sections.hpp"
@@ -68,31 +61,25 @@ Result<report::ParameterKinds> read_kinds(const ReportArguments& arguments) {
   report::ParameterKinds kinds;
   std::vector<KernelDescription> descriptions;
   for (const std::string& path : arguments.kernels) {
-    auto description = read_kernel_xml(path);
-    if (!description.ok()) return description.status();
-    for (const DescribedParameter& parameter : description->parameters) {
-      kinds.describe(description->name, parameter.name, parameter.kind);
+    auto description = must(read_kernel_xml(path));
+    for (const DescribedParameter& parameter : description.parameters) {
+      kinds.describe(description.name, parameter.name, parameter.kind);
     }
   }
   for (const std::string& text : arguments.kinds) {
-    const Result<NamedKind> named = named_kind(text);
-    if (!named.ok()) return named.status();
-    kinds.decide(named->name, named->kind);
+    const auto named = must(named_kind(text));
+    kinds.decide(named.name, named.kind);
   }
   return kinds;
 }
 
+// A page that is shown around need not say in which folder somebody keeps his files.
 Result<std::vector<report::Recording>> load_recordings(const std::vector<std::string>& paths) {
+  auto loaded = must(load_with_files(paths));
   std::vector<report::Recording> recordings;
-  const auto files = history_files(paths);
-  if (!files.ok()) return files.status();
-  for (const std::string& path : *files) {
-    auto histories = load_histories(path);
-    if (!histories.ok()) return histories.status();
-    // A page that is shown around need not say in which folder somebody keeps his files.
-    const std::string file = path.substr(path.find_last_of('/') + 1);
-    for (History& history : *histories) recordings.push_back({std::move(history), file});
-    if (interrupted()) break;
+  for (std::size_t i = 0; i < loaded.files.size(); ++i) {
+    const std::string& path = loaded.files[i];
+    recordings.push_back({std::move(loaded.histories[i]), path.substr(path.find_last_of('/') + 1)});
   }
   return recordings;
 }
@@ -108,46 +95,53 @@ report::Page page_of(const report::Study& study, const ReportArguments& argument
   page.title = arguments.title;
   page.lead =
       "Measurements of GPU kernels in many configurations: how hard it is to find a good one, "
-      "which "
-      "parameters decide, and what one device teaches about another.";
+      "which parameters decide, and what one device teaches about another.";
   std::uint64_t configurations = 0;
-  std::vector<std::string> devices;
+  std::set<std::string> devices;
+  std::set<std::string> kernels;
   for (const report::Group& group : study.groups) {
+    kernels.insert(group.kernel);
     for (const report::Source& source : group.sources) {
       configurations += source.distribution.measured;
-      devices.push_back(source.history->device);
+      devices.insert(source.history->device);
     }
   }
-  std::sort(devices.begin(), devices.end());
-  devices.erase(std::unique(devices.begin(), devices.end()), devices.end());
   using report::count_text;
-  page.totals = {{count_text(study.groups.size()), study.groups.size() == 1 ? "kernel" : "kernels"},
-                 {count_text(devices.size()), devices.size() == 1 ? "device" : "devices"},
-                 {count_text(study.source_count()), "pairs of kernel and device"},
-                 {count_text(configurations), "configurations measured"}};
+  const auto total = [&page](std::uint64_t count, const char* one, const char* many) {
+    page.totals.emplace_back(count_text(count), count == 1 ? one : many);
+  };
+  total(kernels.size(), "kernel", "kernels");
+  const bool sizes = study.groups.size() > kernels.size();
+  if (sizes) total(study.groups.size(), "kernel and size", "kernels and sizes");
+  total(devices.size(), "device", "devices");
+  total(study.source_count(), sizes ? "pair of these" : "pair of kernel and device",
+        sizes ? "pairs of these" : "pairs of kernel and device");
+  total(configurations, "configuration measured", "configurations measured");
   return page;
 }
 
-void write_report(const ReportArguments& arguments, const report::Page& page, CliContext& context) {
+// A part of a page does not take the place of an earlier page.
+void write_report(const ReportArguments& arguments, report::Page page, bool complete,
+                  CliContext& context) {
+  if (!complete) page.lead += " Stopped early: the sections that were to follow are missing.";
   const std::string html = report::html_of(page);
-  const Status written = write_file_atomically(
-      arguments.output, Bytes(reinterpret_cast<const std::uint8_t*>(html.data()), html.size()));
-  if (!written.ok()) return context.fail(written);
-  nlohmann::json contents = report::contents_of(page);
-  contents["file"] = arguments.output;
+  const bool stays = !complete && file_stamp(arguments.output) != 0;
+  if (stays) context.warn(arguments.output, "the earlier page stays");
+  const bool written =
+      !stays && context.write({{arguments.output, FileKind::page, bytes_of(html)}});
+  json contents = report::contents_of(page);
+  contents["file"] = stays ? json() : json(arguments.output);
   contents["bytes"] = html.size();
+  contents["complete"] = complete;
   if (context.json()) return context.print_json(contents);
-  TextTable table({{"section"}, {"figures", Align::right}, {"tables", Align::right}});
+  TextTable table({"section", ">figures", ">tables"});
   for (const auto& section : contents["sections"]) {
     table.add_row({section["title"], std::to_string(section["figures"].size()),
                    std::to_string(section["tables"].size())});
   }
   context.print(table);
-  context.print(arguments.output + ": " + report::count_text(html.size()) + " bytes");
-}
-
-void say_stopped(const ReportArguments& arguments, CliContext& context) {
-  context.fail("stopped; " + arguments.output + " was not written");
+  if (written)
+    context.print_paragraph(arguments.output + ": " + report::count_text(html.size()) + " bytes");
 }
 
 // False if the user asked for a section that this build lacks.
@@ -168,26 +162,21 @@ bool has_wanted_sections(const ReportArguments& arguments, CliContext& context) 
 
 void run_report(const ReportArguments& arguments, CliContext& context) {
   if (!has_wanted_sections(arguments, context)) return;
-  auto kinds = read_kinds(arguments);
-  if (!kinds.ok()) return context.fail(kinds.status());
-  auto recordings = load_recordings(arguments.histories);
-  if (!recordings.ok()) return context.fail(recordings.status());
-  const report::Study study = report::study_of(std::move(*recordings), std::move(*kinds));
-  if (interrupted()) return say_stopped(arguments, context);
+  auto kinds = must(read_kinds(arguments));
+  auto recordings = must(load_recordings(arguments.histories));
+  const report::Study study = report::study_of(std::move(recordings), std::move(kinds));
   for (const std::string& warning : study.warnings) context.warn(warning + ": left out");
   if (study.groups.empty()) {
     return context.fail(std::string("there is no history in which something ran correctly"));
   }
   report::ReportOptions options = arguments.options;
   if (!arguments.model.empty()) {
-    auto model = read_model(arguments.model);
-    if (!model.ok()) return context.fail(model.status());
-    options.model = std::move(*model);
+    auto model = must(read_model(arguments.model));
+    options.model = std::move(model);
   }
-  const auto kernels = KnownKernels::open(arguments.kernels);
-  if (!kernels.ok()) return context.fail(kernels.status());
+  const auto kernels = must(KnownKernels::open(arguments.kernels));
   options.rates = [&kernels](const History& history) {
-    const KernelFacts facts = kernels->about(history);
+    const KernelFacts facts = kernels.about(history);
     return report::KnownRates{facts.default_ns, facts.work ? facts.work->operations.value_or(0) : 0,
                               facts.work ? facts.work->compulsory_bytes : 0};
   };
@@ -201,12 +190,54 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
   for (const report::SectionMaker& section : section_makers()) {
     if (!is_wanted(arguments, section.name)) continue;
     report::Section made = section.make(study, options, go_on);
-    if (!made.parts.empty()) page.sections.push_back(std::move(made));
     if (interrupted()) break;
+    if (made.parts.empty()) continue;
+    page.sections.push_back(std::move(made));
+    context.keep_part(
+        [arguments, page, &context] { write_report(arguments, page, false, context); });
   }
-  progress.clear();
-  if (interrupted()) return say_stopped(arguments, context);
-  write_report(arguments, page, context);
+  const bool complete = !interrupted();
+  if (!complete && page.sections.empty()) return context.stopped(kStopped);
+  write_report(arguments, page, complete, context);
+  if (!complete) context.stopped(kStoppedEarly);
+}
+
+// Whether one of these sections is on the page.
+std::function<bool()> has_one(const std::shared_ptr<ReportArguments>& arguments,
+                              std::vector<const char*> sections) {
+  return [arguments, sections = std::move(sections)] {
+    return std::any_of(sections.begin(), sections.end(),
+                       [&](const char* section) { return is_wanted(*arguments, section); });
+  };
+}
+
+// What the sections compute with.
+void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& arguments) {
+  verb.option("--threshold", arguments->options.threshold,
+              "Relative performance that counts as good")
+      .between(0.0, 1.0)
+      .acts("in other sections",
+            has_one(arguments, {"distribution", "fractions", "devices", "pruning", "convergence",
+                                "searchers", "model"}));
+  verb.option("--probability", arguments->options.probability,
+              "Wanted probability of finding a good one")
+      .between(0.0, 0.999999999)
+      .acts("in the section fractions", has_one(arguments, {"fractions"}));
+  verb.option("--model", arguments->model, "Model that searches start from")
+      .value_name("FILE")
+      .acts("in the sections regret and model", has_one(arguments, {"regret", "model"}))
+      .shows_default("for every device one learned from the others");
+  verb.option("--repeat", arguments->options.repeats, "Simulated searches per curve of convergence")
+      .between(1, 100000)
+      .acts("in the sections convergence and searchers",
+            has_one(arguments, {"convergence", "searchers"}));
+  verb.option("--seeds", arguments->options.seeds,
+              "Simulated applications per point of a regret curve")
+      .between(1, 1000)
+      .acts("in the sections regret and selection", has_one(arguments, {"regret", "selection"}));
+  verb.option("--seed", arguments->options.seed, "Seed of the first simulated search")
+      .acts("in sections that draw",
+            has_one(arguments, {"convergence", "searchers", "regret", "selection"}));
 }
 
 }  // namespace
@@ -217,48 +248,29 @@ void add_report_verb(CommandLine& line, CliContext& context) {
   verb.option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")
       .required();
   verb.option("-o,--output", arguments->output, "Where the page goes (HTML)")
-      .value_name("FILE")
-      .required();
+      .required()
+      .writes(FileKind::page);
   verb.option("--kernel", arguments->kernels,
-              "Description (XML) that says the kinds of its kernel's parameters, and its work")
-      .value_name("K.xml");
+              "Description (XML) that says the kinds of its kernel's parameters, and its work; may "
+              "be repeated")
+      .value_name("K.xml")
+      .one_at_a_time();
   verb.option("--kind", arguments->kinds,
-              "Kind of the parameters of that name, in any kernel: " + kind_names())
-      .value_name("NAME=KIND");
-  verb.option("--threshold", arguments->options.threshold,
-              "Relative performance that counts as good")
-      .between(0.0, 1.0)
-      .shows_default();
-  verb.option("--probability", arguments->options.probability,
-              "Wanted probability of finding a good one")
-      .between(0.0, 0.999999999)
-      .shows_default();
-  verb.option("--model", arguments->model, "Model that searches start from")
-      .value_name("FILE")
-      .shows_default("for every device one learned from the others");
-  verb.option("--repeat", arguments->options.repeats, "Simulated searches per curve of convergence")
-      .between(1, 100000)
-      .shows_default();
-  verb.option("--seeds", arguments->options.seeds,
-              "Simulated applications per point of a regret curve")
-      .between(1, 1000)
-      .shows_default();
-  verb.option("--seed", arguments->options.seed, "Seed of the first simulated search")
-      .shows_default();
-  verb.option("--title", arguments->title, "Title of the page").shows_default();
+              "Kind of the parameters of that name, in any kernel: " + kind_names() +
+                  "; may be repeated")
+      .value_name("NAME=KIND")
+      .checked(wrong_with_kind)
+      .one_at_a_time();
+  add_study_options(verb, arguments);
+  verb.option("--title", arguments->title, "Title of the page");
   verb.option("--sections", arguments->sections,
               "Only these, separated by commas; " +
                   of_lab("convergence, searchers and regret replay searches"))
       .separated_by_commas()
       .one_of(section_names())
-      .value_name("NAME,...")
       .shows_default("all");
   verb.example("report histories -o report.html");
-  context.add_json_flag(verb);
-  verb.runs([arguments, &context] {
-    catch_interrupts();
-    run_report(*arguments, context);
-  });
+  verb.runs([arguments, &context] { run_report(*arguments, context); });
 }
 
 }  // namespace idletune::cli

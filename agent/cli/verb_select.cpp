@@ -1,16 +1,13 @@
 // idletune select H...: how well a method is chosen by problem size, at problems that were not
 // learned from.
-#include <cstdio>
-#include <memory>
-#include <string>
-#include <utility>
-#include <vector>
-
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/histories.hpp"
-#include "agent/cli/retrained_selection.hpp"
+#include "agent/cli/interrupts.hpp"
+#include "agent/cli/report/common.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/retraining/measured_trees.hpp"
+#include "models/core/digest.hpp"
+#include "models/core/random.hpp"
 #include "models/learn/published_scores.hpp"
 #include "models/learn/published_tree.hpp"
 #include "models/learn/selection_evaluation.hpp"
@@ -19,6 +16,138 @@
 
 namespace idletune::cli {
 namespace {
+
+// What a board reaches that begins with another device's tree and learns its own.
+struct RetrainedScores {
+  selection::Scores before;  // the other device's tree
+  selection::Scores after;   // what the board uses then: its own tree, where that was better
+  selection::Scores native;  // a tree of everything that was measured here
+  std::size_t splits = 0;    // that were played
+  std::size_t replaced = 0;  // splits in which the tree was replaced
+};
+
+using detail::MeasuredRow;
+using selection::Problems;
+using selection::Rows;
+using Methods = std::vector<std::size_t>;
+
+struct Lesson {
+  std::vector<MeasuredRow> rows;
+  detail::MeasuredLesson measured;
+};
+
+// A tree's answer as a configuration.
+struct Tree {
+  detail::MeasuredLesson measured;
+  selector::Grown grown;
+  const Configuration& choose(const std::vector<double>& sizes) const {
+    return measured.configurations[grown.choose(sizes)];
+  }
+};
+
+MeasuredRow row_at(const Problems& problems, std::size_t problem, const Methods& methods,
+                   const Configuration& old_pick) {
+  std::vector<std::pair<std::uint64_t, double>> times;
+  for (const std::size_t m : methods) {
+    times.emplace_back(digest_of(problems.configurations[m]), problems.ns[problem][m]);
+  }
+  MeasuredRow row = detail::row_of(times, digest_of(old_pick));
+  for (const double size : problems.sizes[problem]) {
+    row.inputs.push_back(static_cast<std::int64_t>(size));
+  }
+  return row;
+}
+
+detail::MeasuredLesson lesson_of(const Problems& problems, const std::vector<MeasuredRow>& rows) {
+  const std::vector<detail::Candidate> candidates = detail::candidates_of(rows);
+  std::vector<Configuration> configurations;
+  for (const detail::Candidate& candidate : candidates) {
+    const auto same = [&](const Configuration& c) {
+      return digest_of(c) == candidate.configuration;
+    };
+    configurations.push_back(
+        *std::find_if(problems.configurations.begin(), problems.configurations.end(), same));
+  }
+  return detail::lesson_of(rows, candidates, std::move(configurations));
+}
+
+Rows first_of(Rows rows) {
+  if (rows.size() > detail::kMaxRows) rows.resize(detail::kMaxRows);
+  return rows;
+}
+
+// Of all methods at those problems.
+Tree tree_of(const Problems& problems, const Rows& learned) {
+  Methods all(problems.methods());
+  for (std::size_t m = 0; m < all.size(); ++m) all[m] = m;
+  std::vector<MeasuredRow> rows;
+  for (const std::size_t p : first_of(learned)) rows.push_back(row_at(problems, p, all, {}));
+  Tree tree{lesson_of(problems, rows), {}};
+  tree.grown = detail::Contest(rows.size()).winner(tree.measured);
+  return tree;
+}
+
+// The method of the configuration, else the default's.
+std::size_t method_of(const Problems& problems, const Configuration& configuration,
+                      const selection::DefaultRoutine& usual) {
+  const auto found =
+      std::find(problems.configurations.begin(), problems.configurations.end(), configuration);
+  return found == problems.configurations.end()
+             ? usual.large
+             : static_cast<std::size_t>(found - problems.configurations.begin());
+}
+
+selection::Score score_of(const Problems& problems, const Rows& test, const Tree& tree,
+                          const selection::DefaultRoutine& usual) {
+  Methods choices;
+  for (const std::size_t p : test) {
+    choices.push_back(method_of(problems, tree.choose(problems.sizes[p]), usual));
+  }
+  return selection::score(problems, test, choices, usual);
+}
+
+// What the board measured, and the tree that it uses then; nothing: the one that it began with.
+bool replace(const Problems& here, const Rows& learned, const Tree& before, std::size_t measured,
+             const selection::DefaultRoutine& usual, std::uint64_t seed, Tree& after) {
+  Random random(seed);
+  std::vector<MeasuredRow> rows;
+  for (const std::size_t p : first_of(learned)) {
+    const Configuration& pick = before.choose(here.sizes[p]);
+    Methods tried{usual.small, usual.large, method_of(here, pick, usual)};
+    for (std::size_t i = 0; i < measured; ++i) {
+      tried.push_back(static_cast<std::size_t>(random.below(here.methods())));
+    }
+    std::sort(tried.begin(), tried.end());
+    tried.erase(std::unique(tried.begin(), tried.end()), tried.end());
+    rows.push_back(row_at(here, p, tried, pick));
+  }
+  after.measured = lesson_of(here, rows);
+  detail::Contest contest(rows.size());
+  while (contest.next(after.measured, rows)) continue;
+  if (!contest.comparison().better()) return false;
+  after.grown = contest.winner(after.measured);
+  return true;
+}
+
+RetrainedScores retrained_selection(const Problems& here, const Problems& there,
+                                    std::size_t measured,
+                                    const selection::EvaluationOptions& options) {
+  RetrainedScores scores;
+  const Tree before = tree_of(there, selection::all_rows(there));
+  for (std::size_t s = 0; s < options.splits && (s == 0 || !interrupted()); ++s) {
+    ++scores.splits;
+    const selection::Split split = selection::split_of(here, options.share, options.seed + s);
+    const selection::DefaultRoutine usual = selection::default_routine(here, split.training);
+    Tree after;
+    const bool better =
+        replace(here, split.training, before, measured, usual, options.seed + s, after);
+    scores.replaced += better;
+    scores.before.add(score_of(here, split.test, before, usual));
+    scores.after.add(score_of(here, split.test, better ? after : before, usual));
+    scores.native.add(score_of(here, split.test, tree_of(here, split.training), usual));
+  }
+  return scores;
+}
 
 using namespace selection;
 
@@ -34,7 +163,7 @@ struct SelectArguments {
 
 // --- answers ---
 
-nlohmann::json scores_json(const Scores& scores) {
+json scores_json(const Scores& scores) {
   return {{"accuracy", scores.accuracy.mean()},
           {"dtpr", scores.dtpr.mean()},
           {"p10", scores.p10.mean()},
@@ -47,10 +176,10 @@ nlohmann::json scores_json(const Scores& scores) {
             {"captured", scores.captured.deviation()}}}};
 }
 
-nlohmann::json tree_json(const TreeLine& line, const Problems& problems) {
-  nlohmann::json object = scores_json(line.scores);
+json tree_json(const TreeLine& line, const Problems& problems) {
+  json object = scores_json(line.scores);
   object["name"] = tree_name(line.height, line.leaf);
-  object["height"] = line.height > 0 ? nlohmann::json(line.height) : nlohmann::json(nullptr);
+  object["height"] = or_null(line.height > 0, line.height);
   object["leaf"] = line.leaf;
   object["leaves"] = line.leaves.mean();
   object["tree_height"] = line.tree_height.mean();
@@ -68,27 +197,28 @@ std::string sizes_text(const Problems& problems, std::size_t problem) {
   return text;
 }
 
-nlohmann::json evaluation_json(const Problems& problems, const SplitResults& evaluation,
-                               const SelectArguments& arguments) {
-  nlohmann::json object = {{"dataset", problems.dataset},
-                           {"device", problems.device},
-                           {"problems", problems.count()},
-                           {"methods", problems.methods()},
-                           {"tested", evaluation.tested.size()},
-                           {"split", arguments.options.share},
-                           {"splits", arguments.options.splits},
-                           {"seed", arguments.options.seed},
-                           {"models", nlohmann::json::array()},
-                           {"best", nullptr},
-                           {"ours", scores_json(evaluation.ours)},
-                           {"single", scores_json(evaluation.single)},
-                           {"peak_dttr", evaluation.ours.peak.mean()}};
+json evaluation_json(const Problems& problems, const SplitResults& evaluation,
+                     const SelectArguments& arguments) {
+  json object = {{"dataset", problems.dataset},
+                 {"device", problems.device},
+                 {"problems", problems.count()},
+                 {"methods", problems.methods()},
+                 {"tested", evaluation.tested.size()},
+                 {"split", arguments.options.share},
+                 {"splits", arguments.options.splits},
+                 {"seed", arguments.options.seed},
+                 {"models", json::array()},
+                 {"best", nullptr},
+                 {"ours", scores_json(evaluation.ours)},
+                 {"single", scores_json(evaluation.single)},
+                 {"peak_dttr", evaluation.ours.peak.mean()},
+                 {"peak_dttr_spread", evaluation.ours.peak.deviation()}};
   for (const TreeLine& line : evaluation.trees) {
     object["models"].push_back(tree_json(line, problems));
   }
   if (const TreeLine* best = evaluation.best_tree()) object["best"] = tree_json(*best, problems);
   for (std::size_t i = 0; i < evaluation.by_classes.size(); ++i) {
-    nlohmann::json entry = scores_json(evaluation.by_classes[i]);
+    json entry = scores_json(evaluation.by_classes[i]);
     entry["classes"] = kClassCounts[i];
     object["ours"]["by_classes"].push_back(std::move(entry));
   }
@@ -115,16 +245,11 @@ std::string with_spread(const Spread& spread) {
 }
 
 void print_trees(const Problems& problems, const SplitResults& evaluation, CliContext& context) {
-  std::vector<TextTable::Column> columns{{"tree"},
-                                         {"right", Align::right},
-                                         {"DTPR", Align::right},
-                                         {"DTTR", Align::right},
-                                         {"leaves", Align::right},
-                                         {"high", Align::right}};
-  for (const std::string& member : problems.members) columns.push_back({member, Align::right});
+  std::vector<std::string> columns{"tree", ">right", ">DTPR", ">DTTR", ">leaves", ">high"};
+  for (const std::string& member : problems.members) columns.push_back(">" + member);
   // Cianfriglia et al. 2018, tables 5 (go2) and 6 (AntonNet): DTPR and DTTR.
-  columns.push_back({"P100, go2", Align::right});
-  columns.push_back({"Mali, nets", Align::right});
+  columns.push_back(">P100, go2");
+  columns.push_back(">Mali, nets");
   TextTable table(columns);
   for (const TreeLine& line : evaluation.trees) {
     std::vector<std::string> cells{
@@ -143,21 +268,18 @@ void print_trees(const Problems& problems, const SplitResults& evaluation, CliCo
 
 void print_evaluation(const Problems& problems, const SplitResults& evaluation,
                       const SelectArguments& arguments, CliContext& context) {
-  context.print(problems.dataset + " on " + problems.device + ": " +
-                std::to_string(problems.count()) + " problems, " +
-                std::to_string(problems.methods()) + " methods, " +
-                std::to_string(evaluation.tested.size()) + " problems to test with, " +
-                std::to_string(arguments.options.splits) +
-                (arguments.options.splits == 1 ? " split" : " splits, means ± standard deviation"));
-  context.print("The default: tuned at " + sizes_text(problems, evaluation.usual.small_at) +
-                " and at " + sizes_text(problems, evaluation.usual.large_at) +
-                ". Choosing the best everywhere: DTTR " + with_spread(evaluation.ours.peak) + ".");
+  context.print_paragraph(
+      problems.dataset + " on " + problems.device + ": " + std::to_string(problems.count()) +
+      " problems, " + std::to_string(problems.methods()) + " methods, " +
+      std::to_string(evaluation.tested.size()) + " problems to test with, " +
+      std::to_string(arguments.options.splits) +
+      (arguments.options.splits == 1 ? " split" : " splits, means ± standard deviation"));
+  context.print_paragraph(
+      "The default: tuned at " + sizes_text(problems, evaluation.usual.small_at) + " and at " +
+      sizes_text(problems, evaluation.usual.large_at) + ". Choosing the best everywhere: DTTR " +
+      with_spread(evaluation.ours.peak) + ".");
   if (arguments.options.trees) print_trees(problems, evaluation, context);
-  TextTable table({{"choice"},
-                   {"DTPR", Align::right},
-                   {"10th percentile", Align::right},
-                   {"DTTR", Align::right},
-                   {"captured", Align::right}});
+  TextTable table({"choice", ">DTPR", ">10th percentile", ">DTTR", ">captured"});
   const auto add = [&table](const std::string& name, const Scores& scores) {
     table.add_row({name, with_spread(scores.dtpr), with_spread(scores.p10),
                    with_spread(scores.dttr), with_spread(scores.captured)});
@@ -176,57 +298,50 @@ void print_evaluation(const Problems& problems, const SplitResults& evaluation,
 Result<Problems> read_problems(const SelectArguments& arguments) {
   constexpr std::size_t kMaxTableBytes = std::size_t{256} << 20;
   if (arguments.layers.empty()) {
-    auto histories = load_histories(arguments.histories);
-    if (!histories.ok()) return histories.status();
-    if (arguments.unseen.empty()) return problems_of({histories->data(), histories->size()});
-    auto unseen = load_histories(arguments.unseen);
-    if (!unseen.ok()) return unseen.status();
-    const std::size_t seen = histories->size();
-    for (History& history : *unseen) histories->push_back(std::move(history));
-    auto problems = problems_of({histories->data(), histories->size()}, seen);
+    auto histories = must(load_histories(arguments.histories));
+    if (arguments.unseen.empty()) return problems_of({histories.data(), histories.size()});
+    auto unseen = must(load_histories(arguments.unseen));
+    const std::size_t seen = histories.size();
+    for (History& history : unseen) histories.push_back(std::move(history));
+    auto problems = problems_of({histories.data(), histories.size()}, seen);
     if (problems.ok() && problems->seen >= problems->count()) {
       return Status(StatusCode::invalid_argument,
                     "--unseen: all its problems are among those learned from; expected others");
     }
     return problems;
   }
-  const auto times = read_file(arguments.layers, kMaxTableBytes);
-  if (!times.ok()) return times.status();
-  const auto shapes = read_file(arguments.layer_shapes, kMaxTableBytes);
-  if (!shapes.ok()) return shapes.status();
-  return offload::layer_methods(*times, arguments.layers, *shapes, arguments.layer_shapes);
+  const auto times = must(read_file(arguments.layers, kMaxTableBytes));
+  const auto shapes = must(read_file(arguments.layer_shapes, kMaxTableBytes));
+  return offload::layer_methods(times, arguments.layers, shapes, arguments.layer_shapes);
 }
 
 // With --from: the answer about a board that begins with another device's tree.
 void run_from(const SelectArguments& arguments, const Problems& here, CliContext& context) {
-  auto histories = load_histories(arguments.from);
-  if (!histories.ok()) return context.fail(histories.status());
-  const auto there = problems_of({histories->data(), histories->size()});
-  if (!there.ok()) return context.fail(there.status());
-  if (there->inputs != here.inputs) {
+  auto histories = must(load_histories(arguments.from));
+  const auto there = must(problems_of({histories.data(), histories.size()}));
+  if (there.inputs != here.inputs) {
     return context.fail("--from: its problems have other sizes; expected those of " + here.dataset);
   }
   const RetrainedScores scores =
-      retrained_selection(here, *there, arguments.measured, arguments.options);
+      retrained_selection(here, there, arguments.measured, arguments.options);
+  const bool complete = scores.splits == arguments.options.splits;
+  if (!complete) context.stopped(kStoppedEarly);
   if (context.json()) {
     return context.print_json({{"dataset", here.dataset},
                                {"device", here.device},
-                               {"from", there->device},
+                               {"from", there.device},
                                {"measured", arguments.measured},
-                               {"splits", arguments.options.splits},
+                               {"splits", scores.splits},
+                               {"complete", complete},
                                {"replaced", scores.replaced},
                                {"before", scores_json(scores.before)},
                                {"after", scores_json(scores.after)},
                                {"native", scores_json(scores.native)}});
   }
-  context.print(here.dataset + " on " + here.device + ", beginning with a tree of " +
-                there->device + ": replaced in " + std::to_string(scores.replaced) + " of " +
-                std::to_string(arguments.options.splits) + " splits");
-  TextTable table({{"tree"},
-                   {"DTPR", Align::right},
-                   {"10th percentile", Align::right},
-                   {"DTTR", Align::right},
-                   {"captured", Align::right}});
+  context.print_paragraph(here.dataset + " on " + here.device + ", beginning with a tree of " +
+                          there.device + ": replaced in " + std::to_string(scores.replaced) +
+                          " of " + std::to_string(scores.splits) + " splits");
+  TextTable table({"tree", ">DTPR", ">10th percentile", ">DTTR", ">captured"});
   const auto add = [&table](const std::string& name, const Scores& of) {
     table.add_row({name, with_spread(of.dtpr), with_spread(of.p10), with_spread(of.dttr),
                    with_spread(of.captured)});
@@ -237,19 +352,29 @@ void run_from(const SelectArguments& arguments, const Problems& here, CliContext
   context.print(table);
 }
 
+void answer(const Problems& problems, const SplitResults& evaluation, SelectArguments arguments,
+            CliContext& context) {
+  const std::size_t wanted =
+      std::exchange(arguments.options.splits, evaluation.ours.dtpr.values.size());
+  if (!context.json()) return print_evaluation(problems, evaluation, arguments, context);
+  json object = evaluation_json(problems, evaluation, arguments);
+  object["complete"] = arguments.options.splits == wanted;
+  context.print_json(object);
+}
+
 void run_select(const SelectArguments& arguments, CliContext& context) {
   if (arguments.histories.empty() == arguments.layers.empty()) {
     return context.used_wrongly("expected histories, or --layers");
   }
-  const Result<Problems> problems = read_problems(arguments);
-  if (!problems.ok()) return context.fail(problems.status());
-  if (!arguments.from.empty()) return run_from(arguments, *problems, context);
-  const Result<SplitResults> evaluation = evaluate(*problems, arguments.options);
-  if (!evaluation.ok()) return context.fail(evaluation.status());
-  if (context.json()) {
-    return context.print_json(evaluation_json(*problems, *evaluation, arguments));
-  }
-  print_evaluation(*problems, *evaluation, arguments, context);
+  const auto problems = must(read_problems(arguments));
+  if (!arguments.from.empty()) return run_from(arguments, problems, context);
+  const auto shared = std::make_shared<const Problems>(problems);
+  const auto go_on = [&](const SplitResults& so_far) {
+    context.keep_part([=, &context] { answer(*shared, so_far, arguments, context); });
+    return !interrupted();
+  };
+  answer(problems, must(evaluate(problems, arguments.options, go_on)), arguments, context);
+  if (interrupted()) context.stopped(kStoppedEarly);
 }
 
 }  // namespace
@@ -260,41 +385,45 @@ void add_select_verb(CommandLine& line, CliContext& context) {
       "select", "tells how well configurations are chosen by problem size, on sizes left out");
   verb.option("histories", arguments->histories,
               "Histories of one kernel on one device at many problems (explore --shapes)");
-  verb.option("--unseen", arguments->unseen,
+  const Argument unseen =
+      verb.option(
+              "--unseen", arguments->unseen,
               "Learn from all of those, and ask at the problems of this history. May be repeated")
-      .value_name("HISTORY")
-      .one_at_a_time();
-  const Argument from =
-      verb.option("--from", arguments->from,
-                  "Instead: play a board that begins with a tree of this history's device and "
-                  "learns its own. May be repeated")
           .value_name("HISTORY")
           .one_at_a_time();
+  const Argument from = verb.option("--from", arguments->from,
+                                    "Instead: play a board that begins with a tree of this "
+                                    "history's device and learns its own. May be repeated")
+                            .value_name("HISTORY")
+                            .one_at_a_time()
+                            .excludes(unseen);
   verb.option("--measured", arguments->measured,
               "Configurations that such a board tries at each problem")
       .between(1, 1000)
-      .shows_default()
       .needs(from);
   const Argument layers =
       verb.option("--layers", arguments->layers,
                   "Instead: times of networks' layers by library, as Caffe prints them (CSV)")
-          .value_name("FILE");
-  verb.option("--layer-shapes", arguments->layer_shapes, "Shapes of those layers (CSV)")
-      .value_name("FILE")
-      .needs(layers);
+          .value_name("FILE")
+          .excludes(unseen)
+          .excludes(from);
+  const Argument layer_shapes =
+      verb.option("--layer-shapes", arguments->layer_shapes, "Shapes of those layers (CSV)")
+          .value_name("FILE")
+          .needs(layers);
+  layers.needs(layer_shapes);
   verb.flag("--sweep", arguments->options.trees,
             "Also the 40 decision trees of Cianfriglia et al. 2018: heights 1, 2, 4, 8 and any, "
-            "leaves of 1, 2, 4 rows and of a tenth to half of all");
+            "leaves of 1, 2, 4 rows and of a tenth to half of all")
+      .excludes(from);
   verb.option("--split", arguments->options.share, "Share of the problems to learn from")
-      .between(0.01, 0.99)
-      .shows_default();
+      .excludes(unseen)
+      .between(0.01, 0.99);
   verb.option("--splits", arguments->options.splits,
               "So many splits, with seeds one after the other")
-      .between(1, 1000)
-      .shows_default();
-  verb.option("--seed", arguments->options.seed, "Of the first split").shows_default();
+      .between(1, 1000);
+  verb.option("--seed", arguments->options.seed, "Of the first split");
   verb.example("select gemm-shapes.ithistory --sweep --splits 10");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] { run_select(*arguments, context); });
 }
 

@@ -1,17 +1,9 @@
 // idletune simulate T...: plays searchers on recorded histories.
-#include <algorithm>
-#include <cstdio>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "agent/cli/curve_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/progress.hpp"
+#include "agent/cli/report/common.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/run_jobs.hpp"
 #include "agent/cli/seen_by_model.hpp"
 #include "agent/cli/standards_report.hpp"
@@ -19,13 +11,56 @@
 #include "agent/lab/compared_searchers.hpp"
 #include "agent/lab/held_out_model.hpp"
 #include "agent/lab/known_kernel.hpp"
+#include "agent/lab/performance_curve.hpp"
 #include "agent/lab/simulation.hpp"
 #include "agent/src/model_file.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
 namespace {
+
+constexpr const char* kCurvesCsvTitle = "target,searcher,axis,at,mean,median,p10\n";
+
+struct NamedAxis {
+  CurveAxis axis;
+  const char* name;
+};
+constexpr NamedAxis kAxes[] = {{CurveAxis::evaluations, "evaluations"},
+                               {CurveAxis::tuning_ms, "tuning_ms"}};
+
+// As RFC 4180 wants it: quoted where needed.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + "\"";
+}
+
+json curves_json(const std::vector<SimulatedSearch>& searches) {
+  json curves;
+  for (const NamedAxis& each : kAxes) {
+    json& points = curves[each.name] = json::array();
+    for (const CurvePoint& point : performance_curve(searches, each.axis)) {
+      points.push_back(IDLETUNE_FIELDS(point, at, mean, median, p10));
+    }
+  }
+  return curves;
+}
+
+std::string curves_csv(const std::string& target, const std::string& searcher,
+                       const std::vector<SimulatedSearch>& searches) {
+  std::string lines;
+  for (const NamedAxis& each : kAxes) {
+    const std::string begin = csv_cell(target) + "," + csv_cell(searcher) + "," + each.name;
+    for (const CurvePoint& point : performance_curve(searches, each.axis)) {
+      char numbers[128];
+      std::snprintf(numbers, sizeof numbers, ",%.9g,%.6f,%.6f,%.6f\n", point.at, point.mean,
+                    point.median, point.p10);
+      lines += begin + numbers;
+    }
+  }
+  return lines;
+}
 
 struct SimulateArguments {
   std::vector<std::string> targets;
@@ -45,6 +80,7 @@ struct SimulateArguments {
 struct Target {
   const History* history = nullptr;
   std::string name;
+  std::size_t row = 0;  // among the histories that were loaded
   std::unique_ptr<Simulation> simulation;
   std::shared_ptr<const Model> model;
   KnownKernel kernel;
@@ -62,30 +98,28 @@ struct Series {
   std::vector<SimulatedSearch> searches;  // finished ones
 };
 
-std::vector<std::string> names_of(const std::vector<std::string>& paths, std::size_t histories) {
-  // One history per file as things are; more would share the file's name.
-  std::vector<std::string> names = paths;
-  names.resize(histories, paths.empty() ? "" : paths.back());
-  return names;
-}
-
 // Plays all repeats of all series. Those of different series alternate, so that an interrupted run
 // has something of each; false: it was interrupted.
 Result<bool> play(std::vector<Series>& series, const SimulateArguments& arguments, bool quiet) {
   const std::size_t total = series.size() * arguments.repeats;
-  std::vector<std::optional<SimulatedSearch>> played(total);
-  Result<bool> complete = run_jobs("simulate", total, quiet, [&](std::size_t job) {
-    const Series& one = series[job % series.size()];
-    auto search =
-        one.target->simulation->run(one.searcher, one.target->knowledge(),
-                                    arguments.seed + job / series.size(), arguments.options);
-    if (search.ok()) played[job] = std::move(*search);
-    return search.status();
-  });
+  const auto played = std::make_shared<std::vector<std::optional<SimulatedSearch>>>(total);
+  const auto done = run_jobs(
+      "simulate", total, quiet,
+      [&, played](std::size_t job) {
+        const Series& one = series[job % series.size()];
+        auto search =
+            one.target->simulation->run(one.searcher, one.target->knowledge(),
+                                        arguments.seed + job / series.size(), arguments.options);
+        if (search.ok()) (*played)[job] = std::move(*search);
+        return search.status();
+      },
+      OnInterrupt::keep_finished);
+  if (!done.ok()) return done.status();
   for (std::size_t job = 0; job < total; ++job) {
-    if (played[job]) series[job % series.size()].searches.push_back(std::move(*played[job]));
+    if (done->finished[job])
+      series[job % series.size()].searches.push_back(std::move(*(*played)[job]));
   }
-  return complete;
+  return done->all;
 }
 
 std::vector<double> evaluations_of(const Series& series) {
@@ -95,7 +129,7 @@ std::vector<double> evaluations_of(const Series& series) {
   return values;
 }
 
-nlohmann::json result_of(const Series& series, bool curves) {
+json result_of(const Series& series, bool curves) {
   std::vector<double> tuning_ms;
   std::vector<double> firsts;
   std::size_t reached = 0;
@@ -107,16 +141,15 @@ nlohmann::json result_of(const Series& series, bool curves) {
   const Summary evaluations = summarize(evaluations_of(series));
   const Summary time = summarize(tuning_ms);
   const Target& target = *series.target;
-  nlohmann::json result{
+  json result{
       {"target", target.name},
       {"kernel", target.history->kernel},
       {"device", target.history->device},
+      {"shape", shape_object(*target.history)},
       {"searcher", series.searcher},
       {"model", target.kernel.model != nullptr},
       {"learned_from", target.seen},
-      {"no_first_pick", target.kernel.no_first_pick.empty()
-                            ? nlohmann::json(nullptr)
-                            : nlohmann::json(target.kernel.no_first_pick)},
+      {"no_first_pick", or_null(!target.kernel.no_first_pick.empty(), target.kernel.no_first_pick)},
       {"repeats", series.searches.size()},
       {"reached", static_cast<double>(reached) / static_cast<double>(series.searches.size())},
       {"evaluations",
@@ -127,11 +160,10 @@ nlohmann::json result_of(const Series& series, bool curves) {
   return result;
 }
 
-Status write_curves(const std::vector<Series>& series, const std::string& path) {
+std::string curves_of(const std::vector<Series>& series) {
   std::string csv = kCurvesCsvTitle;
   for (const Series& one : series) csv += curves_csv(one.target->name, one.searcher, one.searches);
-  return write_file_atomically(
-      path, Bytes(reinterpret_cast<const std::uint8_t*>(csv.data()), csv.size()));
+  return csv;
 }
 
 void run_standards(const std::vector<Target>& targets, const SimulateArguments& arguments,
@@ -149,9 +181,8 @@ void run_standards(const std::vector<Target>& targets, const SimulateArguments& 
 }
 
 // Over all targets and seeds, per searcher; every target weighs the same.
-nlohmann::json summary_of(const std::vector<Series>& series,
-                          const std::vector<std::string>& searchers) {
-  nlohmann::json summaries = nlohmann::json::array();
+json summary_of(const std::vector<Series>& series, const std::vector<std::string>& searchers) {
+  json summaries = json::array();
   for (const std::string& searcher : searchers) {
     std::vector<double> all;
     std::vector<double> firsts;
@@ -173,35 +204,29 @@ nlohmann::json summary_of(const std::vector<Series>& series,
   return summaries;
 }
 
-std::string number(double value, int digits) {
-  char buffer[48];
-  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
-  return buffer;
-}
-
-void print_readable(const nlohmann::json& report, const CliContext& context) {
-  TextTable table({{"kernel"},
-                   {"device"},
-                   {"searcher"},
-                   {"reached", Align::right},
-                   {"evaluations median", Align::right},
-                   {"p90", Align::right},
-                   {"max", Align::right},
-                   {"tuning s median", Align::right},
-                   {"first pick", Align::right}});
-  for (const auto& r : report["results"]) {
+void print_readable(const json& report, const std::vector<std::string>& problems,
+                    const CliContext& context) {
+  using report::percent_text;
+  TextTable table(
+      with_problem(problems, {"kernel", "device", "searcher", ">reached", ">evaluations median",
+                              ">p90", ">max", ">tuning s median", ">first pick"}));
+  const auto count = [](const json& n) { return report::mean_count_text(n.get<double>()); };
+  for (std::size_t i = 0; i < report["results"].size(); ++i) {
+    const auto& r = report["results"][i];
     const auto& e = r["evaluations"];
     const std::string mark = r["learned_from"].get<bool>() ? " *" : "";
-    table.add_row({r["kernel"], r["device"].get<std::string>() + mark, r["searcher"],
-                   number(100 * r["reached"].get<double>(), 0) + " %", number(e["median"], 1),
-                   number(e["p90"], 0), number(e["max"], 0),
-                   number(r["tuning_ms"]["median"].get<double>() / 1000, 2),
-                   number(100 * r["first_pick"].get<double>(), 1) + " %"});
+    table.add_row(with_problem(
+        problems, i,
+        {r["kernel"], r["device"].get<std::string>() + mark, r["searcher"],
+         percent_text(r["reached"]), count(e["median"]), count(e["p90"]), count(e["max"]),
+         report::significant(r["tuning_ms"]["median"].get<double>() / 1000),
+         percent_text(r["first_pick"])}));
   }
   for (const auto& s : report["summary"]) {
     const auto& e = s["evaluations"];
-    table.add_row({"(all)", "", s["searcher"], "", number(e["median"], 1), number(e["p90"], 0),
-                   number(e["max"], 0), "", number(100 * s["first_pick"].get<double>(), 1) + " %"});
+    table.add_row(with_problem(problems, problems.size(),
+                               {"(all)", "", s["searcher"], "", count(e["median"]), count(e["p90"]),
+                                count(e["max"]), "", percent_text(s["first_pick"])}));
   }
   context.print(table);
 }
@@ -210,10 +235,9 @@ void print_readable(const nlohmann::json& report, const CliContext& context) {
 Status mark_seen(std::vector<Target>& targets, const SimulateArguments& arguments,
                  const std::vector<History>& histories, CliContext& context) {
   if (arguments.model.empty()) return {};
-  const auto seen = seen_by_model(arguments.model, histories);
-  if (!seen.ok()) return seen.status();
-  for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = (*seen)[i];
-  if (const std::string warning = seen_warning(*seen); !warning.empty()) context.warn(warning);
+  const auto seen = must(seen_by_model(arguments.model, histories));
+  for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = seen[targets[i].row];
+  if (const std::string warning = seen_warning(seen); !warning.empty()) context.warn(warning);
   return {};
 }
 
@@ -221,9 +245,8 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
                       const std::vector<const History*>& training, CliContext& context) {
   std::shared_ptr<const Model> given;
   if (!arguments.model.empty()) {
-    auto model = read_model(arguments.model);
-    if (!model.ok()) return model.status();
-    given = *model;
+    auto model = must(read_model(arguments.model));
+    given = model;
   }
   Progress progress("learn", targets.size(), context.json() || !arguments.leave_one_out);
   std::size_t done = 0;
@@ -237,75 +260,87 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
     }
     target.kernel = known_kernel(target.model, *target.history, target.simulation->space());
     if (!target.kernel.model && (given || arguments.leave_one_out)) {
-      progress.clear();
-      context.warn(target.name +
-                   ": every searcher draws at random: " + target.kernel.no_first_pick);
+      context.warn(target.name, "every searcher draws at random: " + target.kernel.no_first_pick);
     }
   }
   return Status();
 }
 
-Status open_targets(const std::vector<History>& histories, const SimulateArguments& arguments,
-                    std::vector<Target>& targets) {
-  const std::vector<std::string> names = names_of(arguments.targets, histories.size());
-  for (std::size_t i = 0; i < histories.size(); ++i) {
-    auto simulation = Simulation::of(histories[i]);
+// What nothing can be played on is left out, which is said.
+Status open_targets(const LoadedHistories& loaded, std::vector<Target>& targets,
+                    const CliContext& context) {
+  const std::vector<std::string> names = target_names(loaded);
+  for (std::size_t i = 0; i < loaded.histories.size(); ++i) {
+    const History& history = loaded.histories[i];
+    auto simulation = Simulation::of(history);
+    if (!simulation.ok() && history.count(TrialStatus::correct) == 0) {
+      context.warn(names[i], "nothing in it ran correctly: left out");
+      continue;
+    }
     if (!simulation.ok()) return simulation.status();
     Target target;
-    target.history = &histories[i];
+    target.history = &history;
     target.name = names[i];
+    target.row = i;
     target.simulation = std::make_unique<Simulation>(std::move(*simulation));
     targets.push_back(std::move(target));
   }
-  return Status();
+  if (!targets.empty()) return Status();
+  return {StatusCode::invalid_argument, "there is no history in which something ran correctly"};
+}
+
+void answer(const std::vector<Series>& series, const SimulateArguments& arguments,
+            const LoadedHistories& loaded, bool complete, CliContext& context) {
+  json results = json::array();
+  const std::vector<std::string> all = problem_column(loaded);
+  std::vector<std::string> problems;
+  for (const Series& one : series) {
+    results.push_back(result_of(one, arguments.curves));
+    results.back()["file"] = loaded.files[one.target->row];
+    if (!all.empty()) problems.push_back(all[one.target->row]);
+  }
+  const json report = {{"results", results},
+                       {"summary", summary_of(series, arguments.searchers)},
+                       {"until", arguments.options.until},
+                       {"complete", complete}};
+  if (!arguments.csv.empty())
+    context.write({{arguments.csv, FileKind::curves, bytes_of(curves_of(series))}});
+  if (context.json()) {
+    context.print_json(report);
+  } else {
+    print_readable(report, problems, context);
+  }
+  if (complete) return;
+  context.stopped("stopped early: the figures are of the searches that were finished");
+  context.end_now();
 }
 
 void run_simulate(const SimulateArguments& arguments, CliContext& context) {
-  const auto histories = load_histories(arguments.targets);
-  if (!histories.ok()) return context.fail(histories.status());
-  const auto more = load_histories(arguments.training);
-  if (!more.ok()) return context.fail(more.status());
+  const auto loaded = must(load_with_files(arguments.targets));
+  const auto more = must(load_histories(arguments.training));
   std::vector<Target> targets;
-  if (Status status = open_targets(*histories, arguments, targets); !status.ok()) {
-    return context.fail(status);
-  }
+  must(open_targets(loaded, targets, context));
   if (arguments.standards) return run_standards(targets, arguments, context);
   std::vector<const History*> training;
-  for (const History& history : arguments.training.empty() ? *histories : *more)
+  for (const History& history : arguments.training.empty() ? loaded.histories : more)
     training.push_back(&history);
-  if (Status status = prepare_models(targets, arguments, training, context); !status.ok()) {
-    return context.fail(status);
-  }
-  if (Status status = mark_seen(targets, arguments, *histories, context); !status.ok()) {
-    return context.fail(status);
-  }
+  must(prepare_models(targets, arguments, training, context));
+  must(mark_seen(targets, arguments, loaded.histories, context));
   std::vector<Series> series;
   for (const Target& target : targets) {
     for (const std::string& searcher : arguments.searchers)
       series.push_back({&target, searcher, {}});
   }
-  const Result<bool> complete = play(series, arguments, context.json());
-  if (!complete.ok()) return context.fail(complete.status());
+  const auto complete = must(play(series, arguments, context.json()));
   series.erase(std::remove_if(series.begin(), series.end(),
                               [](const Series& s) { return s.searches.empty(); }),
                series.end());
-  if (!*complete) context.warn("stopped early: the figures are of the searches that were finished");
-  nlohmann::json results = nlohmann::json::array();
-  for (const Series& one : series) results.push_back(result_of(one, arguments.curves));
-  const nlohmann::json report = {{"results", results},
-                                 {"summary", summary_of(series, arguments.searchers)},
-                                 {"until", arguments.options.until},
-                                 {"complete", *complete}};
-  if (!arguments.csv.empty()) {
-    if (const Status written = write_curves(series, arguments.csv); !written.ok())
-      return context.fail(written);
-  }
-  if (context.json()) return context.print_json(report);
-  print_readable(report, context);
+  answer(series, arguments, loaded, complete, context);
 }
 
 // Where models come from, and what is written.
-void add_source_options(Verb verb, SimulateArguments& arguments, Argument model) {
+void add_source_options(Verb verb, SimulateArguments& arguments, Argument model, Argument most,
+                        const CliContext& context) {
   const Argument leave = verb.flag(
       "--leave-one-out", arguments.leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
@@ -313,21 +348,29 @@ void add_source_options(Verb verb, SimulateArguments& arguments, Argument model)
       .shows_default("the targets")
       .needs(leave);
   leave.excludes(model);
-  verb.flag("--curves", arguments.curves,
-            "In the JSON, performance over evaluations and over tuning time");
-  verb.option("--csv", arguments.csv, "Write these curves there as comma-separated values")
-      .value_name("FILE");
-  const Argument standards =
-      verb.flag("--standards", arguments.standards,
-                "Samples until the median and the 5th percentile are good, beside random "
-                "search's (Cui & Feng 2019); without a model")
-          .excludes(model)
-          .excludes(leave);
+  const Argument curves =
+      verb.flag("--curves", arguments.curves,
+                "With --json: performance over evaluations and over tuning time")
+          .acts("with --json", [&context] { return context.json(); });
+  const Argument csv =
+      verb.option("--csv", arguments.csv, "Write these curves there as comma-separated values")
+          .writes(FileKind::curves);
+  const Argument standards = verb.flag("--standards", arguments.standards,
+                                       "Samples until the median and the 5th percentile are good, "
+                                       "beside random search's (Cui & Feng 2019); without a model")
+                                 .excludes(model)
+                                 .excludes(leave)
+                                 .excludes(curves)
+                                 .excludes(csv)
+                                 .excludes(most);
   verb.option("--iterations", arguments.iterations,
               "With --standards: picks of IterML that share the samples")
       .between(1, 100)
-      .shows_default()
-      .needs(standards);
+      .needs(standards)
+      .acts("with a searcher iterml", [&arguments] {
+        return std::any_of(arguments.searchers.begin(), arguments.searchers.end(),
+                           [](const std::string& name) { return name.rfind("iterml", 0) == 0; });
+      });
 }
 
 }  // namespace
@@ -342,34 +385,26 @@ void add_simulate_verb(CommandLine& line, CliContext& context) {
       verb.option("--model", arguments->model, "Model for the searchers that use one")
           .value_name("FILE");
   verb.option("--searcher", arguments->searchers,
-              "random, product, portfolio, forest, annealing, genetic, "
-              "iterml with, after colons, LEARNER, pick=RATIO, cut=RATIO, iterations=N, "
-              "samples=own|all, dropped=last|never; "
+              "random, product, portfolio, forest, annealing, genetic, iterml with, after colons, "
+              "LEARNER, pick=RATIO, cut=RATIO, iterations=N, samples=own|all, dropped=last|never; "
               "separated by commas")
       .value_name("NAME,...")
       .separated_by_commas()
-      .checked(wrong_with_searcher)
-      .shows_default();
+      .checked(wrong_with_searcher);
   verb.option("--until", arguments->options.until, "Relative performance that ends a search")
-      .between(0.0, 1.0)
-      .shows_default();
+      .between(0.0, 1.0);
   verb.option("--repeat", arguments->repeats,
               "Searches per target and searcher, each with its own seed")
-      .between(1, 1000000)
-      .shows_default();
-  verb.option("--seed", arguments->seed, "Seed of the first repeat").shows_default();
-  verb.option("--max-evaluations", arguments->options.max_evaluations,
-              "Give a search up after so many; 0: when the space is exhausted")
-      .shows_default();
-  add_source_options(verb, *arguments, model);
+      .between(1, 1000000);
+  verb.option("--seed", arguments->seed, "Seed of the first repeat");
+  const Argument most =
+      verb.option("--max-evaluations", arguments->options.max_evaluations,
+                  "Give a search up after so many; 0: when the space is exhausted")
+          .shows_default();
+  add_source_options(verb, *arguments, model, most, context);
   verb.example("simulate histories --leave-one-out --repeat 50");
-  context.add_json_flag(verb);
   verb.runs([arguments, &context] {
-    catch_interrupts();
     if (arguments->searchers.empty()) return context.used_wrongly("--searcher names none");
-    if (Status status = expand_folders(arguments->targets); !status.ok()) {
-      return context.fail(status);
-    }
     run_simulate(*arguments, context);
   });
 }

@@ -1,21 +1,17 @@
 // `idletune solve`: solves a linear system with a sparse matrix, and tells what it ran with and
 // why.
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdlib>
-#include <memory>
-#include <string>
-#include <vector>
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <cctype>
+#include <sstream>
 
 #include <idletune/krylov.hpp>
 
 #include "agent/cli/matrix_description.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/places.hpp"
-#include "agent/cli/report/solve_page.hpp"
+#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/report/page.hpp"
 #include "agent/cli/solve_details.hpp"
 #include "agent/cli/verbs.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
@@ -28,8 +24,6 @@ namespace {
 using krylov::Solver;
 using krylov::SolveReport;
 using krylov::SparseMatrix;
-using nlohmann::json;
-
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
 struct SolveVerbOptions {
@@ -84,12 +78,36 @@ bool positive_diagonal(const SparseMatrix& matrix) {
   return true;
 }
 
+// Whether the banner and the sizes are those of so many numbers in one column.
+bool is_column(const std::string& text, std::size_t wanted) {
+  std::istringstream lines(text);
+  std::string banner, kinds[5], line;
+  std::getline(lines, banner);
+  std::transform(banner.begin(), banner.end(), banner.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::istringstream words(banner);
+  for (std::string& kind : kinds) words >> kind;
+  while (std::getline(lines, line) && (line.empty() || line[0] == '%')) {
+  }
+  std::istringstream sizes(line);
+  std::size_t rows = 0, columns = 0;
+  sizes >> rows >> columns;
+  return kinds[1] == "matrix" && kinds[2] == "array" &&
+         (kinds[3] == "real" || kinds[3] == "integer") && kinds[4] == "general" && rows == wanted &&
+         columns == 1;
+}
+
 Status numbers_in(const std::string& path, std::size_t wanted, std::vector<double>& numbers) {
   const auto bytes = read_file(path, kMaxFileBytes);
   if (!bytes.ok()) return bytes.status();
   const std::string text(bytes->begin(), bytes->end());
   const char* at = text.c_str();
   const bool market = text.rfind("%%MatrixMarket", 0) == 0;
+  if (market && !is_column(text, wanted)) {
+    return {StatusCode::corrupt,
+            "%: expected a Matrix Market array, real and general, of % rows and 1 column", path,
+            wanted};
+  }
   while (*at == '%') {
     while (*at != '\0' && *at != '\n') ++at;
     if (*at == '\n') ++at;
@@ -106,8 +124,8 @@ Status numbers_in(const std::string& path, std::size_t wanted, std::vector<doubl
   while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t') ++at;
   if (*at == '\0' && numbers.size() == wanted) return {};
   return {StatusCode::corrupt,
-          {path, ": ", numbers.size(), " numbers, expected ", wanted,
-           ", one per row (plain, or a Matrix Market array)"}};
+          "%: % numbers, expected %, one per row (plain, or a Matrix Market array)", path,
+          numbers.size(), wanted};
 }
 
 Result<Task> task_of(const std::string& path, const SolveVerbOptions& given) {
@@ -233,12 +251,8 @@ Result<Answer> run(const SolveVerbOptions& given, const Task& task, Device& devi
   return answer;
 }
 
-json known(double value) { return value > 0 ? json(value) : json(nullptr); }
-
 std::string row_kernel(const krylov::Chosen& chosen, char blank) {
-  std::string text = chosen.group_per_row ? "work group per row"
-                     : chosen.lanes > 1   ? std::to_string(chosen.lanes) + " work items per row"
-                                          : "work item per row";
+  std::string text = chosen_kernel_text(chosen);
   std::replace(text.begin(), text.end(), ' ', blank);
   return text;
 }
@@ -246,81 +260,88 @@ std::string row_kernel(const krylov::Chosen& chosen, char blank) {
 json object_of(const Task& task, const SolveVerbOptions& given, const Answer& answer) {
   const SolveReport& report = answer.report;
   const krylov::Chosen& chosen = report.chosen;
-  return {{"matrix",
-           {{"file", task.path},
-            {"rows", task.matrix.pattern.rows},
-            {"columns", task.matrix.pattern.columns},
-            {"nonzeros", task.matrix.pattern.entries()},
-            {"symmetric", task.symmetric},
-            {"features", features_object(task.matrix.pattern)}}},
-          {"method", task.method},
-          {"precondition", given.precondition},
-          {"precision", precision_name(given)},
-          {"solves", answer.solves},
-          {"iterations", report.iterations},
-          {"refinements", report.refinements},
-          {"converged", report.ended == krylov::Ended::converged},
-          {"stagnated", report.ended == krylov::Ended::stagnated},
-          {"ended", krylov::ended_name(report.ended)},
-          {"reason", report.reason},
-          {"residual", report.residual},
-          {"true_residual", report.true_residual},
-          {"chosen",
-           {{"format", krylov::sparse_format_name(chosen.format)},
-            {"kernel", row_kernel(chosen, '_')},
-            {"work_group", chosen.work_group},
-            {"fused", chosen.fused},
-            {"predicted_us", known(chosen.predicted_us)},
-            {"measured_us", known(chosen.measured_us)}}},
-          {"csr_us", known(report.csr_us)},
-          {"conversion",
-           {{"verdict", krylov::verdict_name(report.conversion.verdict)},
-            {"cost_ms", known(report.conversion.cost_ms)},
-            {"break_even_iterations", known(report.conversion.break_even_iterations)},
-            {"iterations_left",
-             {{"low", report.conversion.left_low}, {"expected", report.conversion.left_expected}}},
-            {"reason", report.conversion.reason}}},
-          {"memory", report.memory},
-          {"seconds",
-           {{"solve", report.solve_seconds},
-            {"setup", report.setup_seconds},
-            {"tuning", report.tuning_seconds}}}};
+  return joined(
+      IDLETUNE_FIELDS(report, iterations, refinements, reason, residual, true_residual, memory),
+      {{"matrix",
+        {{"file", task.path},
+         {"rows", task.matrix.pattern.rows},
+         {"columns", task.matrix.pattern.columns},
+         {"nonzeros", task.matrix.pattern.entries()},
+         {"symmetric", task.symmetric},
+         {"features", features_object(task.matrix.pattern)}}},
+       {"method", task.method},
+       {"precondition", given.precondition},
+       {"precision", precision_name(given)},
+       {"solves", answer.solves},
+       {"converged", report.ended == krylov::Ended::converged},
+       {"stagnated", report.ended == krylov::Ended::stagnated},
+       {"ended", krylov::ended_name(report.ended)},
+       {"chosen",
+        {{"format", krylov::sparse_format_name(chosen.format)},
+         {"kernel", row_kernel(chosen, '_')},
+         {"work_group", chosen.work_group},
+         {"fused", chosen.fused},
+         {"predicted_us", positive_or_null(chosen.predicted_us)},
+         {"measured_us", positive_or_null(chosen.measured_us)},
+         {"times_measured", chosen.times_measured}}},
+       {"csr_us", positive_or_null(report.csr_us)},
+       {"conversion",
+        {{"verdict", krylov::verdict_name(report.conversion.verdict)},
+         {"cost_ms", positive_or_null(report.conversion.cost_ms)},
+         {"break_even_iterations", positive_or_null(report.conversion.break_even_iterations)},
+         {"iterations_left",
+          {{"low", report.conversion.left_low}, {"expected", report.conversion.left_expected}}},
+         {"reason", report.conversion.reason}}},
+       {"seconds",
+        {{"solve", report.solve_seconds},
+         {"setup", report.setup_seconds},
+         {"tuning", report.tuning_seconds}}}});
 }
 
-std::string number(double value, const char* unit = "") {
+// A residual: any size, three digits.
+std::string number(double value) {
   char text[40];
-  std::snprintf(text, sizeof text, "%.3g%s", value, unit);
+  std::snprintf(text, sizeof text, "%.3g", value);
   return text;
 }
 
 void print_answer(const Task& task, const Answer& answer, const CliContext& context) {
+  using report::counted;
+  using report::time_text;
   const SolveReport& report = answer.report;
   const krylov::Chosen& chosen = report.chosen;
-  context.print(task.path + "\n");
-  context.print_paragraph("  matrix      ", std::to_string(task.matrix.pattern.rows) + " rows, " +
-                                                std::to_string(task.matrix.pattern.entries()) +
-                                                " entries" + (task.symmetric ? ", symmetric" : ""));
+  context.print_paragraph(task.path);
+  context.print_paragraph("  matrix      ",
+                          counted(task.matrix.pattern.rows, "row", "rows") + ", " +
+                              counted(task.matrix.pattern.entries(), "entry", "entries") +
+                              (task.symmetric ? ", symmetric" : ""));
   context.print_paragraph("  " + task.method + std::string(12 - task.method.size(), ' '),
                           std::string(krylov::ended_name(report.ended)) + " after " +
-                              std::to_string(report.iterations) + " iterations; residual " +
-                              number(report.residual) + ", truly " + number(report.true_residual));
+                              counted(report.iterations, "iteration", "iterations") +
+                              "; residual " + number(report.residual) + ", truly " +
+                              number(report.true_residual));
   if (!report.reason.empty()) context.print_paragraph("  because     ", report.reason);
   context.print_paragraph(
       "  chosen      ",
       std::string(krylov::sparse_format_name(chosen.format)) + ", " + row_kernel(chosen, ' ') +
           ", groups of " + std::to_string(chosen.work_group) +
           (chosen.fused ? ", fused steps" : "") +
-          (chosen.measured_us > 0 ? ", " + number(chosen.measured_us, " us a product") : "") +
-          (report.csr_us > 0 ? " (CSR " + number(report.csr_us, " us)") : ""));
+          (chosen.measured_us > 0
+               ? ", " + time_text(chosen.measured_us * 1e3) +
+                     (chosen.times_measured > 1 ? " a product"
+                                                : " in the one product that was timed")
+               : "") +
+          (report.csr_us > 0 ? " (CSR " + time_text(report.csr_us * 1e3) + ")" : ""));
   context.print_paragraph("  conversion  ",
                           std::string(krylov::verdict_name(report.conversion.verdict)) +
                               (report.conversion.reason.empty() ? "" : ": ") +
                               report.conversion.reason);
   if (!report.memory.empty()) context.print_paragraph("  memory      ", report.memory);
-  context.print_paragraph(
-      "  time        ", number(report.solve_seconds, " s for ") + std::to_string(answer.solves) +
-                            " solves, of which " + number(report.tuning_seconds, " s of tuning; ") +
-                            number(report.setup_seconds, " s of setup"));
+  context.print_paragraph("  time        ",
+                          time_text(report.solve_seconds * 1e9) + " for " +
+                              counted(answer.solves, "solve", "solves") + ", of which " +
+                              time_text(report.tuning_seconds * 1e9) + " of tuning; " +
+                              time_text(report.setup_seconds * 1e9) + " of setup");
 }
 
 Status solve(const SolveVerbOptions& given, CliContext& context) {
@@ -331,6 +352,7 @@ Status solve(const SolveVerbOptions& given, CliContext& context) {
   json results = json::array();
   Status failure;
   for (const std::string& path : given.matrices) {
+    if (!results.empty()) context.keep_part({{"results", results}});
     const Result<Task> task = task_of(path, given);
     Status status = task.ok() ? Status() : task.status();
     Result<Answer> answer = status.ok() ? run(given, *task, **device, **queue) : status;
@@ -354,9 +376,7 @@ Status solve(const SolveVerbOptions& given, CliContext& context) {
   }
   if (!given.page.empty()) {
     const std::string html = report::html_of(report::solve_page(results));
-    Status written = write_file_atomically(
-        given.page, Bytes(reinterpret_cast<const std::uint8_t*>(html.data()), html.size()));
-    if (!written.ok()) return written;
+    context.write({{given.page, FileKind::page, bytes_of(html)}});
   }
   if (context.json()) {
     context.print_json(given.matrices.size() == 1 ? results.front() : json{{"results", results}});
@@ -368,28 +388,20 @@ void add_choice_options(Verb& verb, SolveVerbOptions& options) {
   verb.option("--method", options.method,
               "auto, cg, bicgstab, gmres, or spmv: products alone. auto is CG where the matrix is "
               "symmetric with a positive diagonal, else BiCGStab")
-      .value_name("NAME")
-      .one_of({"auto", "cg", "bicgstab", "gmres", "spmv"})
-      .shows_default();
+      .one_of({"auto", "cg", "bicgstab", "gmres", "spmv"});
   verb.option("--precondition", options.precondition, "none or jacobi")
-      .value_name("NAME")
       .one_of({"none", "jacobi"})
-      .shows_default();
+      .acts("where something is solved", [&options] { return options.method != "spmv"; });
   verb.option("--precision", options.precision,
               "Of the numbers on the device: f64 or f32, also double or single; mixed is f32, and "
               "residuals in double to refine it")
-      .value_name("NAME")
-      .one_of({"f64", "f32", "mixed", "double", "single"})
-      .shows_default();
-  verb.option("--format", options.format, "auto, or csr, coo, dia, ell, hyb from the start")
-      .value_name("NAME")
-      .one_of({"auto", "csr", "coo", "dia", "ell", "hyb", "sell"})
-      .shows_default();
+      .one_of({"f64", "f32", "mixed", "double", "single"});
+  verb.option("--format", options.format, "auto, or csr, coo, dia, ell, hyb, sell from the start")
+      .one_of({"auto", "csr", "coo", "dia", "ell", "hyb", "sell"});
   verb.option("--choose", options.choose,
               "Try other kernels and formats where it pays, never, or always")
       .value_name("WHEN")
-      .one_of({"pays", "never", "always"})
-      .shows_default();
+      .one_of({"pays", "never", "always"});
 }
 
 }  // namespace
@@ -397,35 +409,38 @@ void add_choice_options(Verb& verb, SolveVerbOptions& options) {
 void add_solve_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("solve", "solves a sparse linear system, and says what it ran with");
   auto options = std::make_shared<SolveVerbOptions>();
+  const auto solves = [options] { return options->method != "spmv"; };
   verb.option("matrix", options->matrices, "Matrix Market files, also gzipped").required();
   verb.option("--rhs", options->rhs,
               "File of the right-hand side, a number per row; else the rows' sums")
-      .value_name("FILE");
+      .value_name("FILE")
+      .acts("where something is solved", solves);
   add_choice_options(verb, *options);
   verb.option("--tolerance", options->tolerance,
               "Of the residual, as a share of the right-hand side (1e-8, f32 1e-6)")
-      .positive();
-  verb.option("--max-iterations", options->max_iterations, "Of one solve").shows_default();
+      .between(1e-300, 1.0)
+      .acts("where something is solved", solves);
+  verb.option("--max-iterations", options->max_iterations, "Of one solve")
+      .at_least(1)
+      .acts("where something is solved", solves);
   verb.option("--restart", options->restart, "GMRES begins anew after so many")
       .between(std::uint32_t{1}, std::uint32_t{1000})
-      .shows_default();
+      .acts("with --method gmres", [options] { return options->method == "gmres"; });
   verb.option("--repeat", options->repeat, "Solve so many times, and choose for all of them")
-      .between(std::uint32_t{1}, std::uint32_t{1000000})
-      .shows_default();
+      .between(std::uint32_t{1}, std::uint32_t{1000000});
   verb.option("--model", options->model,
               "A model of learn that says which formats, kernels and work groups to try")
       .value_name("FILE");
   verb.option("--memory", options->memory,
               "Folder where processes leave what they found out about a matrix's structure")
-      .value_name("FOLDER");
+      .writes_below();
   verb.option("--html", options->page,
               "Writes a page: the matrix's pattern, its formats side by side, the residual's curve")
-      .value_name("FILE");
+      .writes(FileKind::page);
   verb.option("--programs", options->programs, "Folder that keeps compiled programs")
-      .value_name("FOLDER");
+      .writes_below();
   add_device_options(verb, options->device);
   verb.example("solve A.mtx.gz --precondition jacobi --repeat 100");
-  context.add_json_flag(verb);
   verb.runs([options, &context] {
     if (!options->model.empty()) {
       auto bytes = read_file(options->model, kMaxFileBytes);

@@ -1,15 +1,10 @@
 // idletune space X: what a tuning space contains; lists or samples its valid configurations.
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
+#include <filesystem>
 
-#include <nlohmann/json.hpp>
-
+#include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/core/random.hpp"
 #include "models/history/combine_repeats.hpp"
@@ -22,7 +17,6 @@ namespace idletune::cli {
 namespace {
 
 constexpr std::uint64_t kMostSamples = 1000000000;
-constexpr std::size_t kMaxHistoryBytes = std::size_t{1} << 30;
 // Valid configurations are counted that far where their number is not stored.
 constexpr std::uint64_t kMostCounted = 1'000'000;
 
@@ -51,30 +45,31 @@ History union_of(std::vector<History> histories) {
 }
 
 Result<NamedSpace> read_history_space(const std::string& path) {
-  Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxHistoryBytes);
-  if (!bytes.ok()) return bytes.status();
-  Result<std::vector<History>> histories = read_histories(*bytes, path);
-  if (!histories.ok()) return histories.status();
-  History history = union_of(std::move(*histories));
-  Result<Space> space = space_of(history);
-  if (!space.ok()) return space.status();
+  auto histories = must(load_histories(path));
+  for (const History& history : histories) {
+    if (can_share_file(histories.front(), history)) continue;
+    return Status(StatusCode::invalid_argument,
+                  "%: holds histories of several kernels or devices, expected one", path);
+  }
+  History history = union_of(std::move(histories));
+  auto space = must(space_of(history));
   NamedSpace named;
   named.history = std::make_shared<const History>(std::move(history));
   named.kernel = named.history->kernel;
-  named.space = std::move(*space);
+  named.space = std::move(space);
   return named;
 }
 
 Result<NamedSpace> read_space(const std::string& path) {
-  if (has_ending(path, ".ithistory")) return read_history_space(path);
-  Result<std::vector<std::uint8_t>> bytes = read_kernel(path);
-  if (!bytes.ok()) return bytes.status();
-  auto package = KernelPackage::open(std::move(*bytes), path);
-  if (!package.ok()) return package.status();
+  std::error_code error;
+  if (has_ending(path, ".ithistory") || std::filesystem::is_directory(path, error))
+    return read_history_space(path);
+  auto bytes = must(read_kernel(path));
+  auto package = must(KernelPackage::open(std::move(bytes), path));
   NamedSpace named;
-  named.kernel = std::string((*package)->name());
-  named.space = (*package)->space();
-  named.package = *package;
+  named.kernel = std::string(package->name());
+  named.space = package->space();
+  named.package = package;
   return named;
 }
 
@@ -98,8 +93,8 @@ std::string configuration_text(const NamedSpace& named, const Configuration& con
   return text;
 }
 
-nlohmann::json configuration_object(const NamedSpace& named, const Configuration& configuration) {
-  nlohmann::json object = nlohmann::json::object();
+json configuration_object(const NamedSpace& named, const Configuration& configuration) {
+  json object = json::object();
   const std::uint64_t row =
       named.history ? named.space.index_of(configuration).value_or(0) : std::uint64_t{0};
   for (std::size_t i = 0; i < configuration.size(); ++i) {
@@ -134,11 +129,11 @@ std::vector<std::string> value_texts(const NamedSpace& named, std::size_t parame
 
 // Valid configurations; null if there are too many to count. A history may be a sample of its
 // space, and its `constraints` rows are no valid configurations.
-nlohmann::json valid_number(const NamedSpace& named) {
+json valid_number(const NamedSpace& named) {
   if (!named.history) {
     if (named.space.indexed()) return named.space.valid_count();
     const std::optional<std::uint64_t> count = named.space.count_valid(kMostCounted);
-    return count ? nlohmann::json(*count) : nlohmann::json();
+    return count ? json(*count) : json();
   }
   if (named.history->valid_count != 0) return named.history->valid_count;
   return named.history->rows() - named.history->count(TrialStatus::constraints);
@@ -176,9 +171,9 @@ const char* backing_name(SpaceBacking backing) {
   return "unknown";
 }
 
-nlohmann::json parameter_object(const NamedSpace& named, std::size_t i) {
-  nlohmann::json object = {{"name", std::string(named.space.parameter_name(i))},
-                           {"kind", parameter_kind_name(named.space.parameter_kind(i))}};
+json parameter_object(const NamedSpace& named, std::size_t i) {
+  json object = {{"name", std::string(named.space.parameter_name(i))},
+                 {"kind", parameter_kind_name(named.space.parameter_kind(i))}};
   if (named.history) {
     object["values"] = value_texts(named, i);
     return object;
@@ -189,30 +184,30 @@ nlohmann::json parameter_object(const NamedSpace& named, std::size_t i) {
   return object;
 }
 
-nlohmann::json space_object(const NamedSpace& named, const SpaceOptions& options) {
+json space_object(const NamedSpace& named, const SpaceOptions& options) {
   const Space& space = named.space;
-  nlohmann::json object = {{"kernel", named.kernel},
-                           {"combinations", space.combinations()},
-                           {"combinations_saturated", space.combinations_saturated()},
-                           {"backing", backing_name(space.backing())},
-                           {"digest", hexadecimal(space.digest())}};
+  json object = {{"kernel", named.kernel},
+                 {"combinations", space.combinations()},
+                 {"combinations_saturated", space.combinations_saturated()},
+                 {"backing", backing_name(space.backing())},
+                 {"digest", hexadecimal(space.digest())}};
   object["valid"] = valid_number(named);
   if (named.history) object["measured"] = named.history->rows();
-  object["parameters"] = nlohmann::json::array();
+  object["parameters"] = json::array();
   for (std::size_t i = 0; i < space.parameter_count(); ++i) {
     object["parameters"].push_back(parameter_object(named, i));
   }
-  object["constraints"] = nlohmann::json::array();
+  object["constraints"] = json::array();
   for (const Expression& c : space.constraints()) object["constraints"].push_back(c.text());
   if (named.package) {
-    object["shape_constraints"] = nlohmann::json::array();
+    object["shape_constraints"] = json::array();
     for (const Expression& c : named.package->shape_constraints()) {
       object["shape_constraints"].push_back(c.text());
     }
     object["package_bytes"] = named.package->size_bytes();
   }
   if (options.list || options.sample > 0) {
-    object["configurations"] = nlohmann::json::array();
+    object["configurations"] = json::array();
     for_each_wanted(named, options, [&](const Configuration& configuration) {
       object["configurations"].push_back(configuration_object(named, configuration));
     });
@@ -221,17 +216,18 @@ nlohmann::json space_object(const NamedSpace& named, const SpaceOptions& options
 }
 
 std::string summary(const NamedSpace& named) {
+  using report::count_text;
+  using report::counted;
   const Space& space = named.space;
-  std::string text = named.kernel + ": " + std::to_string(space.parameter_count()) +
-                     " parameters, " + (space.combinations_saturated() ? "more than " : "") +
-                     std::to_string(space.combinations()) + " combinations, ";
-  if (named.history) {
-    return text + valid_number(named).dump() + " valid, " + std::to_string(named.history->rows()) +
-           " measured";
-  }
-  const nlohmann::json valid = valid_number(named);
-  return text + (valid.is_null() ? "more than " + std::to_string(kMostCounted) : valid.dump()) +
-         " valid";
+  std::string text = named.kernel + ": " +
+                     counted(space.parameter_count(), "parameter", "parameters") + ", " +
+                     (space.combinations_saturated() ? "more than " : "") +
+                     counted(space.combinations(), "combination", "combinations") + ", ";
+  const json valid = valid_number(named);
+  text += (valid.is_null() ? "more than " + count_text(kMostCounted)
+                           : count_text(valid.get<std::uint64_t>())) +
+          " valid";
+  return named.history ? text + ", " + count_text(named.history->rows()) + " measured" : text;
 }
 
 void print_text(const NamedSpace& named, const SpaceOptions& options, const CliContext& context) {
@@ -241,8 +237,8 @@ void print_text(const NamedSpace& named, const SpaceOptions& options, const CliC
     });
     return;
   }
-  context.print(summary(named));
-  TextTable table({{"parameter"}, {"kind"}, {"default", Align::right}, {"values"}});
+  context.print_paragraph(summary(named));
+  TextTable table({"parameter", "kind", ">default", "values"});
   for (std::size_t i = 0; i < named.space.parameter_count(); ++i) {
     std::string values;
     for (const std::string& text : value_texts(named, i)) {
@@ -254,23 +250,20 @@ void print_text(const NamedSpace& named, const SpaceOptions& options, const CliC
                    parameter_kind_name(named.space.parameter_kind(i)), fallback, values});
   }
   context.print(table);
-  for (const Expression& c : named.space.constraints()) context.print("constraint  " + c.text());
+  for (const Expression& c : named.space.constraints())
+    context.print_paragraph("constraint  " + c.text());
   if (!named.package) return;
   for (const Expression& c : named.package->shape_constraints()) {
-    context.print("per shape   " + c.text());
+    context.print_paragraph("per shape   " + c.text());
   }
 }
 
 void run(const SpaceOptions& options, CliContext& context) {
-  if (options.list && options.sample > 0) {
-    return context.used_wrongly("--list and --sample exclude each other");
-  }
-  Result<NamedSpace> named = read_space(options.file);
-  if (!named.ok()) return context.fail(named.status());
+  auto named = must(read_space(options.file));
   if (context.json()) {
-    context.print_json(space_object(*named, options));
+    context.print_json(space_object(named, options));
   } else {
-    print_text(*named, options, context);
+    print_text(named, options, context);
   }
 }
 
@@ -282,13 +275,14 @@ void add_space_verb(CommandLine& line, CliContext& context) {
   verb.option("file", options->file,
               "Description (.xml), package (.itkernel) or history (.ithistory)")
       .required();
-  verb.flag("--list", options->list, "Print every valid configuration");
-  verb.option("--sample", options->sample,
-              "Print that many valid configurations, drawn uniformly, with repetition")
-      .between(std::uint64_t{1}, kMostSamples);
-  verb.option("--seed", options->seed, "Seed of the sample").shows_default();
+  const Argument list = verb.flag("--list", options->list, "Print every valid configuration");
+  const Argument sample =
+      verb.option("--sample", options->sample,
+                  "Print that many valid configurations, drawn uniformly, with repetition")
+          .between(std::uint64_t{1}, kMostSamples)
+          .excludes(list);
+  verb.option("--seed", options->seed, "Seed of the sample").needs(sample);
   verb.example("space kernels/gemm/gemm.xml --sample 5");
-  context.add_json_flag(verb);
   verb.runs([options, &context] { run(*options, context); });
 }
 

@@ -1,14 +1,12 @@
 // `idletune tune`: tunes a kernel for one shape now, in the foreground, within a budget.
-#include <algorithm>
-#include <memory>
-
-#include <nlohmann/json.hpp>
 
 #include <idletune/agent.hpp>
 #include <idletune/in_process.hpp>
 #include <idletune/learning.hpp>
+#include <idletune/options.hpp>
 
 #include "agent/cli/explanation_output.hpp"
+#include "agent/cli/interrupts.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/places.hpp"
@@ -32,12 +30,15 @@ struct TuneOptions {
   bool in_process = false;
 };
 
-AgentOptions options_from(const TuneOptions& given) {
+// The user's own words count, then the environment, then the defaults.
+Result<AgentOptions> options_from(const TuneOptions& given) {
   AgentOptions options;
   options.learner = forest_learner();
   options.log = log_to_standard_error;
-  options.model = given.model;
-  options.state = given.state;
+  must(apply_environment(options));
+  options.read_environment = false;
+  if (!given.model.empty()) options.model = given.model;
+  if (!given.state.empty()) options.state = given.state;
   options.seed = given.seed;
   if (given.in_process) options.in_process = trials_in_process();
   return options;
@@ -45,6 +46,14 @@ AgentOptions options_from(const TuneOptions& given) {
 
 // Why tuning ended, for people.
 enum class Ending { budget, nothing_left, interrupted };
+
+constexpr Nanoseconds kSlice = std::chrono::milliseconds(250);
+constexpr int kTries = 4;  // of a stage that takes longer than it was thought to
+
+Nanoseconds budget_of(const TuneOptions& given) {
+  return std::chrono::duration_cast<Nanoseconds>(
+      std::chrono::duration<double>(given.budget_seconds));
+}
 
 // "37 tried, 1.82x, 24 s of 60 s left".
 std::string note_of(const TunedKernel& kernel, const Shape& shape, Nanoseconds left,
@@ -57,9 +66,8 @@ std::string note_of(const TunedKernel& kernel, const Shape& shape, Nanoseconds l
 // Until the budget is spent, nothing is left to try, or somebody interrupts.
 Ending tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKernel& kernel,
                           const Shape& shape, const CliContext& context) {
-  catch_interrupts();
-  const auto budget =
-      std::chrono::duration_cast<Nanoseconds>(std::chrono::duration<double>(given.budget_seconds));
+  const KeepsPart keeps;
+  const Nanoseconds budget = budget_of(given);
   const Clock::time_point start = Clock::now();
   std::uint64_t steps = 0;
   // How many there will be nobody knows: the bar has no end, the note tells the time.
@@ -68,14 +76,14 @@ Ending tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKer
     const Nanoseconds used = Clock::now() - start;
     if (interrupted()) return Ending::interrupted;
     if (used >= budget) return Ending::budget;
-    IdleReport report =
-        agent.tune_now(std::min<Nanoseconds>(budget - used, std::chrono::milliseconds(250)));
+    IdleReport report = agent.tune_now(std::min<Nanoseconds>(budget - used, kSlice));
     steps += report.steps;
     progress.update(steps, note_of(kernel, shape, budget - (Clock::now() - start), budget));
-    // Stages of the foreground may be as long as they like: what does not fit a slice gets the
-    // rest.
-    if (report.needs.count() > 0) {
-      report = agent.tune_now(budget - (Clock::now() - start));
+    // Stages of the foreground may be as long as they like: what does not fit a slice gets what it
+    // needs, and no more, so that an interrupt is heard after it.
+    for (int tries = 1; report.needs.count() > 0 && !interrupted() && tries <= kTries; ++tries) {
+      const Nanoseconds left = budget - (Clock::now() - start);
+      report = agent.tune_now(std::min<Nanoseconds>(left, tries * (report.needs + kSlice)));
       steps += report.steps;
     }
     if (report.stages == 0 && !report.waiting) {
@@ -86,8 +94,7 @@ Ending tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKer
 
 std::string text_of(Ending ending, const TuneOptions& given) {
   switch (ending) {
-    case Ending::budget:
-      return "the budget of " + format_number(given.budget_seconds, 0) + " s is spent";
+    case Ending::budget: return "the budget of " + readable(budget_of(given)) + " is spent";
     case Ending::nothing_left: return "nothing is left to try, or nothing that fits the budget";
     case Ending::interrupted: return "interrupted";
   }
@@ -102,45 +109,45 @@ Status report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
   if (!status.storage.ok()) context.warn("results are not kept: " + status.storage.message());
   if (!status.journal.ok()) context.warn(status.journal.message());
   if (!status.model.ok()) context.warn("model not used: " + status.model.message());
-  Result<Explanation> result = kernel.explain(shape);
-  if (!result.ok()) return result.status();
+  auto result = must(kernel.explain(shape));
   if (context.json()) {
-    nlohmann::json object = explanation_object(*result);
+    json object = explanation_object(result);
     object["ended"] = ending;
+    object["complete"] = !interrupted();
     context.print_json(object);
     return {};
   }
-  context.print(explanation_text(*result));
+  context.print(explanation_text(result));
   context.print_paragraph("  ended     ", ending);
   return {};
 }
 
 Status tune(const TuneOptions& given, CliContext& context) {
-  const Result<Problem> problem = parse_problem(given.shape);
-  if (!problem.ok()) return problem.status();
-  const Shape& shape = *problem;
-  Result<std::vector<std::uint8_t>> package = read_kernel(given.kernel);
-  if (!package.ok()) return package.status();
+  const auto problem = must(parse_problem(given.shape));
+  const Shape& shape = problem;
+  auto package = must(read_kernel(given.kernel));
 
-  const auto opened = KernelPackage::open(*package, given.kernel);
-  if (!opened.ok()) return opened.status();
-  if (!given.state.empty()) {
-    if (Status made = make_folders(given.state); !made.ok()) return made;
+  const auto opened = must(KernelPackage::open(package, given.kernel));
+  const auto options = must(options_from(given));
+  const std::string& state = options.state;
+  if (!state.empty()) {
+    must(make_folders(state));
   }
-  const std::string programs = given.state.empty() ? "" : given.state + "/programs";
-  Result<std::unique_ptr<Device>> device =
-      open_device(given.device, (*opened)->dialect(), programs);
+  const std::string programs = state.empty() ? "" : state + "/programs";
+  Result<std::unique_ptr<Device>> device = open_device(given.device, opened->dialect(), programs);
   if (!device.ok()) return device.status();
 
-  Result<Agent> agent = Agent::open(options_from(given));
-  if (!agent.ok()) return agent.status();
-  Result<TunedKernel> kernel = agent->kernel(**device, std::move(*package));
-  if (!kernel.ok()) return kernel.status();
-  kernel->expect_launches(shape, given.launches);
-  if (Status status = kernel->prepare(shape); !status.ok()) return status;
+  auto agent = must(Agent::open(options));
+  auto kernel = must(agent.kernel(**device, std::move(package)));
+  kernel.expect_launches(shape, given.launches);
+  must(kernel.prepare(shape));
 
-  const Ending ending = tune_within_budget(given, *agent, *kernel, shape, context);
-  return report(*agent, *kernel, shape, text_of(ending, given), context);
+  std::string ending = why_never(options);
+  if (ending.empty())
+    ending = text_of(tune_within_budget(given, agent, kernel, shape, context), given);
+  Status status = report(agent, kernel, shape, ending, context);
+  if (status.ok() && interrupted()) context.stopped("stopped; the rest of the budget is not spent");
+  return status;
 }
 
 }  // namespace
@@ -152,26 +159,24 @@ void add_tune_verb(CommandLine& line, CliContext& context) {
   verb.option("--shape", options->shape,
               "Problem size, such as 256,256,256; features behind a colon")
       .value_name("SHAPE")
+      .checked(wrong_with_problem)
       .required();
-  verb.option("--budget", options->budget_seconds, "Seconds that it may take")
-      .positive()
-      .shows_default();
-  verb.option("--launches", options->launches, "Launches that the decision reckons with (100000)")
-      .not_negative();
-  verb.option("--state", options->state, "Folder that keeps what was measured")
-      .value_name("FOLDER");
+  verb.option("--budget", options->budget_seconds, "Time that it may take")
+      .unit("s")
+      .between(1e-3, 1e9);
+  verb.option("--launches", options->launches, "Launches that the decision reckons with")
+      .between(0.0, 1e15)
+      .shows_default("100000");
+  verb.option("--state", options->state, "Folder that keeps what was measured").writes_below();
   verb.option("--model", options->model, "Model file; -: none")
       .value_name("FILE")
       .shows_default("the one that ships");
   add_device_options(verb, options->device);
-  verb.option("--seed", options->seed, "Of the search").shows_default();
+  verb.option("--seed", options->seed, "Of the search");
   verb.flag("--in-process", options->in_process,
             "Try configurations in this process instead of idletune-helper");
   verb.example("tune gemm.itkernel --shape 256,256,256 --budget 60 --state found");
-  context.add_json_flag(verb);
-  verb.runs([options, &context] {
-    if (Status status = tune(*options, context); !status.ok()) context.fail(status);
-  });
+  verb.runs([options, &context] { must(tune(*options, context)); });
 }
 
 }  // namespace idletune::cli

@@ -28,7 +28,12 @@ void add_explain_verb(CommandLine& line, CliContext& context);
 void add_decide_verb(CommandLine& line, CliContext& context);
 void add_regret_verb(CommandLine& line, CliContext& context);
 void add_report_verb(CommandLine& line, CliContext& context);
-void add_offload_verb(CommandLine& line, CliContext& context);
 void add_demo_verb(CommandLine& line, CliContext& context);
+
+// Those of `idletune offload`.
+void add_offload_profile_verb(Verb& offload, CliContext& context);
+void add_offload_learn_verb(Verb& offload, CliContext& context);
+void add_offload_evaluate_verb(Verb& offload, CliContext& context);
+void add_offload_decide_verb(Verb& offload, CliContext& context);
 
 }  // namespace idletune::cli

@@ -1,11 +1,7 @@
 // What the verbs do in a build that leaves the lab out: they say so.
-#include <nlohmann/json.hpp>
 
 #include "agent/cli/lab.hpp"
-#include "agent/cli/prune_convergence.hpp"
 #include "agent/cli/report/sections.hpp"
-#include "agent/cli/sparse_learning.hpp"
-#include "agent/cli/steps_prediction_report.hpp"
 #include "agent/cli/verbs.hpp"
 
 namespace idletune {
@@ -35,11 +31,11 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
                    "compares the total time of applications under policies of tuning");
 }
 
-Status converge_on(const History&, const Pruning&, const ConvergedSearches&, nlohmann::json&) {
+Status converge_on(const History&, const Pruning&, const ConvergedSearches&, json&) {
   return needs_lab();
 }
 
-Result<nlohmann::json> report_as_published(const std::vector<const History*>&, const CliContext&) {
+Result<json> report_as_published(const std::vector<const History*>&, const CliContext&) {
   return needs_lab();
 }
 

@@ -116,18 +116,25 @@ TrialRequest Exploration::request_of(TrialStage stage, const Configuration& conf
   request.configuration = configuration;
   request.deadline = settings_.run_deadline;
   request.captured = settings_.captured;
+  request.captured_digest = settings_.captured_digest;
   return request;
 }
 
 // `trial`: the journal's record of the configuration; null for what is not announced.
 Status Exploration::run_stage(const TrialRequest& request, JournaledTrial* trial,
                               TrialOutcome& outcome) {
-  if (trial != nullptr) trial->begin(request.stage, runner_.isolated());
+  if (trial != nullptr) {
+    (void)trial->begin(request.stage, runner_.isolated());
+    trial->handed_over();
+  }
   if (Status status = runner_.start(request); !status.ok()) {
     if (trial != nullptr) trial->ended();
     return status;
   }
   while (!runner_.poll(kPollSlice, outcome)) {
+    if (settings_.give_up == nullptr || !settings_.give_up()) continue;
+    if (trial != nullptr) trial->ended();
+    return given_up();
   }
   if (trial != nullptr) trial->ended(outcome);
   return {};

@@ -34,6 +34,9 @@ struct Settings {
   Nanoseconds measure_at_most{std::chrono::milliseconds(100)};
   Nanoseconds run_deadline{std::chrono::seconds(2)};       // of one run; then it is a timeout
   Nanoseconds control_interval{std::chrono::seconds(30)};  // 0: the default is never timed
+  // Asked while a stage runs: true ends run() at once, with an error that says nothing about the
+  // configuration. The helper ends with its runner.
+  bool (*give_up)() = nullptr;
 };
 inline constexpr std::uint32_t kMaxRepeats = 100;
 inline constexpr std::uint32_t kLeastRepeats = 3;

@@ -75,6 +75,23 @@ Json default_note(const KernelPackage& package, const std::vector<ControlMeasure
   return note;
 }
 
+// Spaces that a diagram would be too large for are counted by enumeration, up to so many
+// combinations of their values.
+constexpr std::uint64_t kMostCombinations = 1 << 24;
+
+void set_size(const Space& space, History& history) {
+  std::uint64_t size = std::min(space.combinations(), kUnknownSize);
+  if (space.indexed()) {
+    size = space.valid_count();
+  } else if (size <= kMostCombinations) {
+    size = space.count_valid(size).value_or(size);
+  } else {
+    history.warnings.push_back("the size of the space is not known: at most " +
+                               std::to_string(size) + ", the combinations of its values");
+  }
+  if (size != history.rows()) history.valid_count = size;
+}
+
 void describe(const KernelPackage& package, const DeviceInfo& device, const Shape& shape,
               History& history) {
   history.kernel = std::string(package.name());
@@ -133,11 +150,15 @@ ImportedRow row_of_sweep(const KernelPackage& package,
 Result<std::vector<History>> histories_of(const KernelPackage& package, const DeviceInfo& device,
                                           const SweepSettings& settings, const Log& log) {
   const std::size_t shapes = settings.shapes.size();
-  // By problem and place of the configuration.
-  std::vector<std::map<std::uint64_t, std::vector<const ExploredConfiguration*>>> rows(shapes);
+  // By problem, and by place of the configuration; a list of an earlier version may have had
+  // another one there.
+  using Place = std::pair<std::uint64_t, std::vector<std::int64_t>>;
+  std::vector<std::map<Place, std::vector<const ExploredConfiguration*>>> rows(shapes);
   for (const ExploredConfiguration& result : log.results()) {
-    rows[static_cast<std::size_t>(result.number % shapes)][result.number / shapes].push_back(
-        &result);
+    const auto values = result.configuration.values();
+    rows[static_cast<std::size_t>(result.number % shapes)]
+        [{result.number / shapes, {values.begin(), values.end()}}]
+            .push_back(&result);
   }
   std::vector<History> histories;
   for (std::size_t s = 0; s < shapes; ++s) {
@@ -150,7 +171,7 @@ Result<std::vector<History>> histories_of(const KernelPackage& package, const De
     histories.push_back(builder.finish());
     History& history = histories.back();
     describe(package, device, settings.shapes[s], history);
-    history.valid_count = package.space().valid_count();
+    set_size(package.space(), history);
     if (histories.size() > 1) continue;
     Json note = sweep_identity(package, device, settings);
     note["run_time"] = "smallest of the samples; of the later ones where it was timed again";
@@ -184,9 +205,8 @@ Result<History> history_of(const KernelPackage& package, const DeviceInfo& devic
   History history = builder.finish();
   describe(package, device, settings.shape, history);
   add_notes(package, device, order, settings, log, history);
-  const bool whole = package.space().indexed() && rows.size() == package.space().valid_count();
-  if (!whole) history.valid_count = package.space().valid_count();
-  if (outside > 0 && !whole) {
+  set_size(package.space(), history);
+  if (outside > 0 && history.valid_count > 0) {
     history.warnings.push_back(std::to_string(outside) +
                                " configurations do not exist at this shape; the size of the space "
                                "counts such ones");

@@ -16,7 +16,8 @@ namespace idletune::explore {
 // samples, the compile time, the extras `verification_time`, `benchmark_time` (wall times),
 // `setup_time` (where something is prepared once; not part of the run time), `max_error`, `time` (a
 // failure's status and message) and `measured_at` (Unix seconds).
-// `valid_count` is set unless every configuration of the space is there. Notes: `explore` (identity
+// `valid_count` is set unless every configuration of the space is there (where nobody can count the
+// space, a bound, with a warning). Notes: `explore` (identity
 // and settings), `default` (the default configuration and its times, in `control` one by one).
 // Times in ns. Error: invalid_argument if there is no result.
 Result<History> history_of(const KernelPackage& package, const DeviceInfo& device,

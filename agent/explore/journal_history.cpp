@@ -150,10 +150,13 @@ void describe(const journal::State& state, const journal::JournalSummary& summar
       device.platform + "; " + (driver ? plain(driver->text) : hexadecimal(group.key.driver));
   set_problem(names, group.measurements.front().trial.shape, history);
   history.nanoseconds_per_unit = 1;
-  history.valid_count = std::max<std::uint64_t>(names.valid_count, history.rows());
+  const std::uint64_t size = names.valid_count > 0 ? names.valid_count : kUnknownSize;
+  history.valid_count = std::max<std::uint64_t>(size, history.rows());
   Json note = {{"kernel", hexadecimal(group.key.kernel)}, {"dimensions", names.dimensions}};
   note["run_time"] = "median of the runs that the search needed";
   history.notes.emplace_back("journal", note.dump());
+  if (names.valid_count == 0)
+    history.warnings.push_back("the size of the space is not known: its package has no number");
   if (summary.dropped_bytes() > 0) {
     history.warnings.push_back("the journal's last " + std::to_string(summary.dropped_bytes()) +
                                " bytes were torn or being written and are left out");

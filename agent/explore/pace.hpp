@@ -5,10 +5,14 @@
 #include <cstdint>
 
 #include <idletune/device.hpp>
+#include <idletune/result.hpp>
 
 namespace idletune::explore {
 
 inline constexpr Nanoseconds kPollSlice = std::chrono::milliseconds(200);
+
+// What run() answers where give_up said so.
+inline Status given_up() { return {StatusCode::busy, "given up while a configuration was tried"}; }
 
 inline std::int64_t unix_seconds() {
   return std::chrono::duration_cast<std::chrono::seconds>(

@@ -125,7 +125,11 @@ bool Sweep::leave_out(std::size_t configuration, std::size_t shape) {
 }
 
 void Sweep::note(const ExploredConfiguration& result) {
-  if (result.number >= pairs_.size()) return;  // of a longer list
+  // Of a longer list, or of one of an earlier version, which had another configuration there.
+  if (result.number >= pairs_.size() ||
+      result.configuration !=
+          configurations_[static_cast<std::size_t>(result.number) / settings_.shapes.size()])
+    return;
   Pair& pair = pairs_[static_cast<std::size_t>(result.number)];
   if (pair.done) {
     ++pair.rounds;
@@ -266,12 +270,16 @@ Status Sweep::try_everywhere(std::size_t configuration, JournaledTrial& trial,
 }
 
 Status Sweep::run_stage(const TrialRequest& request, JournaledTrial& trial, TrialOutcome& outcome) {
-  trial.begin(request.stage, runner_.isolated());
+  (void)trial.begin(request.stage, runner_.isolated());
+  trial.handed_over();
   if (Status status = runner_.start(request); !status.ok()) {
     trial.ended();
     return status;
   }
   while (!runner_.poll(kPollSlice, outcome)) {
+    if (settings_.give_up == nullptr || !settings_.give_up()) continue;
+    trial.ended();
+    return given_up();
   }
   trial.ended(outcome);
   return {};

@@ -60,6 +60,9 @@ struct SweepSettings {
   // many noisy times flatters itself.
   std::uint32_t finalists = 3;
   std::uint32_t rounds = 2;
+  // Asked while a stage runs: true ends run() at once, with an error that says nothing about the
+  // configuration. The helper ends with its runner.
+  bool (*give_up)() = nullptr;
 };
 
 // The settings and everything else that results must have in common to belong together.

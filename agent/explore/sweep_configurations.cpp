@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <tuple>
 #include <unordered_set>
 
 #include "agent/explore/order.hpp"
@@ -52,25 +53,32 @@ Result<std::vector<Configuration>> configurations_to_sweep(const KernelPackage& 
   const Result<Order> order = Order::make(space, seed, draws);
   if (!order.ok()) return order.status();
   strata.insert(strata.end(), parts.begin(), parts.end());
-  // By stratum, in the order's order.
-  std::vector<std::vector<Configuration>> drawn(strata.size());
+  // By stratum, in the order's order. The list for each number of samples goes on where that for
+  // one fewer ended: what only more draws can find comes behind it.
+  struct Drawn {
+    std::uint64_t samples;  // the least for which it is in the list
+    std::size_t rank;       // in its stratum
+    std::size_t stratum;
+    Configuration configuration;
+  };
+  std::vector<Drawn> drawn;
+  std::vector<std::size_t> count(strata.size(), 0);
   std::size_t full = 0;
   for (std::uint64_t i = 0; i < order->size() && full < strata.size(); ++i) {
     const Configuration configuration = order->at(i);
     for (std::size_t s = 0; s < strata.size(); ++s) {
-      if (samples && drawn[s].size() >= *samples) continue;
+      if (samples && count[s] >= *samples) continue;
       if (!lies_in(configuration, strata[s])) continue;
-      drawn[s].push_back(configuration);
-      if (samples && drawn[s].size() == *samples) ++full;
+      const std::uint64_t least = draws ? i / kDrawsPerSample + 1 : 0;
+      drawn.push_back({std::max<std::uint64_t>(least, count[s] + 1), count[s], s, configuration});
+      ++count[s];
+      if (samples && count[s] == *samples) ++full;
     }
   }
-  std::size_t longest = 0;
-  for (const auto& list : drawn) longest = std::max(longest, list.size());
-  for (std::size_t rank = 0; rank < longest; ++rank) {
-    for (const auto& list : drawn) {
-      if (rank < list.size()) add(list[rank]);
-    }
-  }
+  std::sort(drawn.begin(), drawn.end(), [](const Drawn& a, const Drawn& b) {
+    return std::tie(a.samples, a.rank, a.stratum) < std::tie(b.samples, b.rank, b.stratum);
+  });
+  for (const Drawn& one : drawn) add(one.configuration);
   return chosen;
 }
 

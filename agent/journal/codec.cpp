@@ -1,177 +1,12 @@
 #include "agent/journal/codec.hpp"
 
-#include <cstring>
-
+#include "agent/journal/fields.hpp"
 #include "models/core/lists.hpp"
 
 namespace idletune::journal {
 namespace {
 
 using std::chrono::nanoseconds;
-
-class Writer {
- public:
-  // Digests: 8 bytes, little-endian.
-  Writer& word(std::uint64_t value) {
-    for (unsigned i = 0; i < 8; ++i) bytes_.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-    return *this;
-  }
-  Writer& byte(std::uint8_t value) {
-    push(bytes_, value);
-    return *this;
-  }
-  // LEB128: seven bits per byte, least significant first, the high bit says that more follow.
-  Writer& number(std::uint64_t value) {
-    while (value >= 0x80) {
-      bytes_.push_back(static_cast<std::uint8_t>(value | 0x80));
-      value >>= 7;
-    }
-    bytes_.push_back(static_cast<std::uint8_t>(value));
-    return *this;
-  }
-  // Zigzag, then LEB128.
-  Writer& integer(std::int64_t value) {
-    const std::uint64_t bits = static_cast<std::uint64_t>(value);
-    return number(value < 0 ? ~(bits << 1) : bits << 1);
-  }
-  Writer& time(nanoseconds value) { return integer(value.count()); }  // in nanoseconds
-  Writer& list(Span<const std::int64_t> values) {
-    byte(static_cast<std::uint8_t>(values.size()));
-    for (std::int64_t value : values) integer(value);
-    return *this;
-  }
-  // Dimensions, in the upper half of the first byte how many features follow, and their bits.
-  Writer& shape(const Shape& shape) {
-    byte(static_cast<std::uint8_t>(shape.size() | shape.feature_count() << 4));
-    for (std::size_t i = 0; i < shape.size(); ++i) integer(shape[i]);
-    for (std::size_t i = shape.size(); i < shape.input_count(); ++i) {
-      word(static_cast<std::uint64_t>(shape.words()[i]));
-    }
-    return *this;
-  }
-  Writer& text(const std::string& value, std::size_t limit) {
-    const std::size_t size = value.size() < limit ? value.size() : limit;
-    number(size);
-    bytes_.insert(bytes_.end(), value.begin(), value.begin() + static_cast<std::ptrdiff_t>(size));
-    return *this;
-  }
-  Writer& trial(const Trial& trial) {
-    word(trial.kernel).word(trial.device).word(trial.driver);
-    return shape(trial.shape).list(trial.configuration.values());
-  }
-  Writer& key(const ShapeKey& key) {
-    return word(key.kernel).word(key.device).word(key.driver).word(key.shape);
-  }
-  Writer& key(const TrialKey& key) { return this->key(key.shape_key()).word(key.configuration); }
-  Payload take() { return std::move(bytes_); }
-
- private:
-  Payload bytes_;
-};
-
-// Reads what Writer wrote; after the first impossible field everything is zero and ok() is false.
-class Reader {
- public:
-  explicit Reader(Bytes bytes) : bytes_(bytes) {}
-  bool ok() const { return ok_; }
-  void reject() { ok_ = false; }
-
-  std::uint8_t byte() {
-    if (!ok_ || position_ >= bytes_.size()) {
-      ok_ = false;
-      return 0;
-    }
-    return bytes_.data()[position_++];
-  }
-  std::uint64_t word() {
-    std::uint64_t value = 0;
-    for (unsigned i = 0; i < 8; ++i) value |= std::uint64_t{byte()} << (8 * i);
-    return ok_ ? value : 0;
-  }
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-      const std::uint8_t next = byte();
-      if (shift == 63 && next > 1) break;
-      value |= std::uint64_t{next & 0x7fu} << shift;
-      if ((next & 0x80) == 0) return ok_ ? value : 0;
-    }
-    ok_ = false;
-    return 0;
-  }
-  std::uint32_t small_number() {
-    const std::uint64_t value = number();
-    if (value > UINT32_MAX) ok_ = false;
-    return ok_ ? static_cast<std::uint32_t>(value) : 0;
-  }
-  std::int64_t integer() {
-    const std::uint64_t bits = number();
-    return static_cast<std::int64_t>((bits >> 1) ^ (0 - (bits & 1)));
-  }
-  // A duration that can be one: not negative.
-  nanoseconds time() {
-    const std::int64_t value = integer();
-    if (value < 0) ok_ = false;
-    return nanoseconds(ok_ ? value : 0);
-  }
-  Shape shape() {
-    Shape shape;
-    const std::uint8_t counts = byte();
-    const unsigned size = counts & 15u;
-    const unsigned features = counts >> 4;
-    if (size > kMaxDimensions || features > kMaxFeatures) ok_ = false;
-    for (unsigned i = 0; ok_ && i < size; ++i) shape.push_back(integer());
-    for (unsigned i = 0; ok_ && i < features; ++i) {
-      const std::uint64_t bits = word();
-      double feature;
-      std::memcpy(&feature, &bits, sizeof feature);
-      shape.push_feature(feature);
-    }
-    return shape;
-  }
-  Configuration configuration() {
-    Configuration configuration;
-    const std::uint8_t size = byte();
-    if (size > kMaxParameters) ok_ = false;
-    for (std::uint8_t i = 0; ok_ && i < size; ++i) configuration.push_back(integer());
-    return configuration;
-  }
-  bool at_end() const { return position_ >= bytes_.size(); }
-  std::string text(std::size_t limit) {
-    const std::uint64_t size = number();
-    if (size > limit || size > bytes_.size() - position_) ok_ = false;
-    if (!ok_) return {};
-    const char* start = reinterpret_cast<const char*>(bytes_.data() + position_);
-    position_ += static_cast<std::size_t>(size);
-    return std::string(start, static_cast<std::size_t>(size));
-  }
-  Trial trial() {
-    Trial trial;
-    trial.kernel = word();
-    trial.device = word();
-    trial.driver = word();
-    trial.shape = shape();
-    trial.configuration = configuration();
-    return trial;
-  }
-  ShapeKey shape_key() {
-    ShapeKey key;
-    key.kernel = word();
-    key.device = word();
-    key.driver = word();
-    key.shape = word();
-    return key;
-  }
-  TrialKey trial_key() {
-    const ShapeKey shape = shape_key();
-    return {shape.kernel, shape.device, shape.driver, shape.shape, word()};
-  }
-
- private:
-  Bytes bytes_;
-  std::size_t position_ = 0;
-  bool ok_ = true;
-};
 
 // Quarantines and suspects are found by digests; the values are for people and may be missing.
 Trial keyed_trial(const TrialKey& key, Reader& reader) {
@@ -182,6 +17,33 @@ Trial keyed_trial(const TrialKey& key, Reader& reader) {
   trial.shape = reader.shape();
   trial.configuration = reader.configuration();
   return trial;
+}
+
+Where place_from(Reader& reader) {
+  const std::uint8_t place = reader.byte();
+  if (place >= kWhereCount) reader.reject();
+  return static_cast<Where>(place);
+}
+
+// What a suspect's record tells since `deaths` is not its last field.
+void read_death(Reader& reader, Suspect& out) {
+  constexpr std::uint8_t kRetried = 1;
+  constexpr std::uint8_t kSurvived = 2;
+  out.session = reader.number();
+  const std::uint8_t cause = reader.byte();
+  out.cause = static_cast<SuspicionCause>(cause < kSuspicionCauseCount ? cause : 0);
+  const std::uint8_t flags = reader.byte();
+  out.retried = (flags & kRetried) != 0;
+  out.survived = (flags & kSurvived) != 0;
+  const std::uint8_t places = reader.byte();
+  if (places > kMaxDeathPlaces) reader.reject();
+  for (std::uint8_t i = 0; reader.ok() && i < places; ++i) {
+    Suspect::Place place;
+    place.shape = reader.word();
+    place.place = place_from(reader);
+    push(out.at, place);
+  }
+  out.detail = reader.text(kMaxDetailBytes);
 }
 
 }  // namespace
@@ -195,11 +57,40 @@ Payload encode(const Intent& intent) {
       .trial(intent.trial)
       .byte(static_cast<std::uint8_t>(intent.stage))
       .byte(intent.isolated ? 1 : 0)
+      .data(intent.trial.data)
       .take();
 }
 
-Payload encode(const TrialKey& key) { return Writer().key(key).take(); }
-Payload encode(const ShapeKey& key) { return Writer().key(key).take(); }
+Payload encode(const Ended& ended) {
+  Writer writer;
+  writer.key(ended.key);
+  if (ended.told) writer.byte(static_cast<std::uint8_t>(ended.place)).data(ended.data);
+  return writer.take();
+}
+
+Payload encode(const Exposure& exposure) {
+  return Writer()
+      .trial(exposure.trial)
+      .byte(static_cast<std::uint8_t>(exposure.place))
+      .number(exposure.session)
+      .data(exposure.trial.data)
+      .take();
+}
+
+Payload encode(const Wrong& wrong) {
+  return Writer().trial(wrong.trial).word(wrong.class_key).data(wrong.trial.data).take();
+}
+
+Payload encode(const Demotion& demotion) {
+  return Writer()
+      .key(demotion.key)
+      .list(demotion.configuration.values())
+      .byte(static_cast<std::uint8_t>(demotion.why))
+      .number(demotion.ratio_millionths)
+      .number(demotion.losses)
+      .number(demotion.launches)
+      .take();
+}
 
 Payload encode(const Quarantine& quarantine) {
   return Writer()
@@ -208,20 +99,30 @@ Payload encode(const Quarantine& quarantine) {
       .list(quarantine.trial.configuration.values())
       .byte(static_cast<std::uint8_t>(quarantine.reason))
       .text(quarantine.detail, kMaxDetailBytes)
+      .data(quarantine.acquitted_by)
       .take();
 }
 
 Payload encode(const Suspect& suspect) {
-  return Writer()
-      .key(suspect.key)
+  const std::size_t places =
+      suspect.at.size() < kMaxDeathPlaces ? suspect.at.size() : kMaxDeathPlaces;
+  Writer writer;
+  writer.key(suspect.key)
       .shape(suspect.trial.shape)
       .list(suspect.trial.configuration.values())
       .number(suspect.deaths)
-      .take();
+      .number(suspect.session)
+      .byte(static_cast<std::uint8_t>(suspect.cause))
+      .byte(static_cast<std::uint8_t>((suspect.retried ? 1 : 0) | (suspect.survived ? 2 : 0)))
+      .byte(static_cast<std::uint8_t>(places));
+  for (std::size_t i = 0; i < places; ++i) {
+    writer.word(suspect.at[i].shape).byte(static_cast<std::uint8_t>(suspect.at[i].place));
+  }
+  return writer.text(suspect.detail, kMaxDetailBytes).take();
 }
 
-// The origin was appended after version 1 was released, and then the setup: what is not known, or
-// is none, takes no byte.
+// What was appended since version 1 was released, in the order of time: what is not known, or is
+// none, takes no byte, unless something follows.
 Payload encode(const Measurement& measurement) {
   Writer writer;
   writer.trial(measurement.trial)
@@ -233,9 +134,14 @@ Payload encode(const Measurement& measurement) {
       .number(measurement.checked_seeds)
       .integer(measurement.unix_seconds);
   const auto origin = static_cast<std::uint8_t>(measurement.origin);
-  if (origin != 0 || measurement.setup.count() > 0) writer.byte(origin);
-  if (measurement.setup.count() > 0) writer.time(measurement.setup);
-  return writer.take();
+  const auto place = static_cast<std::uint8_t>(measurement.place);
+  const bool with_data = measurement.trial.data != 0;
+  const bool beside = measurement.default_time.count() > 0 || place != 0 || with_data;
+  const bool with_setup = measurement.setup.count() > 0 || beside;
+  if (origin != 0 || with_setup) writer.byte(origin);
+  if (with_setup) writer.time(measurement.setup);
+  if (beside) writer.time(measurement.default_time).byte(place);
+  return writer.data(measurement.trial.data).take();
 }
 
 Payload encode(const Adoption& adoption) {
@@ -244,11 +150,18 @@ Payload encode(const Adoption& adoption) {
       .time(adoption.expected)
       .time(adoption.default_time)
       .number(adoption.checked_seeds)
+      .data(adoption.trial.data)
       .take();
 }
 
 Payload encode(const Ledger& ledger) {
-  return Writer().time(ledger.charged).time(ledger.kernel_time).time(ledger.savings).take();
+  return Writer()
+      .time(ledger.charged)
+      .time(ledger.kernel_time)
+      .time(ledger.savings)
+      .number(ledger.forecasts)
+      .number(ledger.held)
+      .take();
 }
 
 Payload encode(const ShapeStatistics& statistics) {
@@ -285,18 +198,47 @@ bool decode(Bytes payload, Intent& out) {
   const std::uint8_t isolated = reader.byte();
   if (isolated > 1) reader.reject();
   out.isolated = isolated == 1;
+  reader.data_of(out.trial);
   return reader.ok();
 }
 
-bool decode(Bytes payload, TrialKey& out) {
+bool decode(Bytes payload, Ended& out) {
   Reader reader(payload);
-  out = reader.trial_key();
+  out.key = reader.trial_key();
+  out.told = !reader.at_end();
+  out.place = out.told ? place_from(reader) : Where::helper;
+  out.data = reader.appended_word();
   return reader.ok();
 }
 
-bool decode(Bytes payload, ShapeKey& out) {
+bool decode(Bytes payload, Exposure& out) {
   Reader reader(payload);
-  out = reader.shape_key();
+  out.trial = reader.trial();
+  out.place = place_from(reader);
+  out.session = reader.number();
+  reader.data_of(out.trial);
+  return reader.ok();
+}
+
+bool decode(Bytes payload, Wrong& out) {
+  Reader reader(payload);
+  out.trial = reader.trial();
+  out.class_key = reader.word();
+  reader.data_of(out.trial);
+  return reader.ok();
+}
+
+bool decode(Bytes payload, Demotion& out) {
+  Reader reader(payload);
+  out = Demotion();
+  out.key = reader.shape_key();
+  if (!reader.ok() || reader.at_end()) return reader.ok();
+  out.configuration = reader.configuration();
+  const std::uint8_t why = reader.byte();
+  out.why = static_cast<DemotionReason>(why < kDemotionReasonCount ? why : 0);
+  out.ratio_millionths = reader.small_number();
+  out.losses = reader.small_number();
+  out.launches = reader.number();
   return reader.ok();
 }
 
@@ -307,14 +249,23 @@ bool decode(Bytes payload, Quarantine& out) {
   // A reason of a later version still keeps the configuration out; it reads as `unknown`.
   out.reason = static_cast<QuarantineReason>(reader.byte());
   out.detail = reader.text(kMaxDetailBytes);
+  out.acquitted_by = reader.appended_word();
   return reader.ok();
 }
 
+// Older versions told one shape, and only of trials.
 bool decode(Bytes payload, Suspect& out) {
   Reader reader(payload);
+  out = Suspect();
   out.key = reader.trial_key();
   out.trial = keyed_trial(out.key, reader);
   out.deaths = reader.small_number();
+  if (!reader.ok()) return false;
+  if (reader.at_end()) {
+    push(out.at, Suspect::Place{out.key.shape, Where::helper});
+  } else {
+    read_death(reader, out);
+  }
   return reader.ok();
 }
 
@@ -332,7 +283,10 @@ bool decode(Bytes payload, Measurement& out) {
   out.unix_seconds = reader.integer();
   const std::uint8_t origin = reader.at_end() ? 0 : reader.byte();
   out.origin = static_cast<Origin>(origin < kOriginCount ? origin : 0);
-  out.setup = reader.at_end() ? std::chrono::nanoseconds(0) : reader.time();
+  out.setup = reader.at_end() ? nanoseconds(0) : reader.time();
+  out.default_time = reader.at_end() ? nanoseconds(0) : reader.time();
+  out.place = reader.at_end() ? Where::helper : place_from(reader);
+  reader.data_of(out.trial);
   return reader.ok();
 }
 
@@ -342,6 +296,7 @@ bool decode(Bytes payload, Adoption& out) {
   out.expected = reader.time();
   out.default_time = reader.time();
   out.checked_seeds = reader.small_number();
+  reader.data_of(out.trial);
   return reader.ok();
 }
 
@@ -350,7 +305,10 @@ bool decode(Bytes payload, Ledger& out) {
   out.charged = reader.time();
   out.kernel_time = reader.time();
   out.savings = nanoseconds(reader.integer());  // a lower bound may be below zero
-  return reader.ok();
+  if (reader.at_end()) return reader.ok();
+  out.forecasts = reader.number();
+  out.held = reader.number();
+  return reader.ok() && out.held <= out.forecasts;
 }
 
 bool decode(Bytes payload, ShapeStatistics& out) {

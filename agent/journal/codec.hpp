@@ -17,12 +17,14 @@ struct Session {
 
 Payload encode(const Session& session);
 Payload encode(const Intent& intent);
-Payload encode(const TrialKey& key);  // parked and closed
+Payload encode(const Ended& ended);  // parked and closed
+Payload encode(const Exposure& exposure);
+Payload encode(const Wrong& wrong);
 Payload encode(const Quarantine& quarantine);
 Payload encode(const Suspect& suspect);
 Payload encode(const Measurement& measurement);
 Payload encode(const Adoption& adoption);
-Payload encode(const ShapeKey& key);  // demotion
+Payload encode(const Demotion& demotion);
 Payload encode(const Ledger& ledger);
 Payload encode(const ShapeStatistics& statistics);
 Payload encode(const Name& name);
@@ -31,12 +33,14 @@ Payload encode(const Name& name);
 // known field are ignored: later versions of a record only append fields.
 bool decode(Bytes payload, Session& out);
 bool decode(Bytes payload, Intent& out);
-bool decode(Bytes payload, TrialKey& out);
+bool decode(Bytes payload, Ended& out);
+bool decode(Bytes payload, Exposure& out);
+bool decode(Bytes payload, Wrong& out);
 bool decode(Bytes payload, Quarantine& out);
 bool decode(Bytes payload, Suspect& out);
 bool decode(Bytes payload, Measurement& out);
 bool decode(Bytes payload, Adoption& out);
-bool decode(Bytes payload, ShapeKey& out);
+bool decode(Bytes payload, Demotion& out);
 bool decode(Bytes payload, Ledger& out);
 bool decode(Bytes payload, ShapeStatistics& out);
 bool decode(Bytes payload, Name& out);

@@ -21,14 +21,21 @@ bool operator<(const ShapeKey& a, const ShapeKey& b) { return fields(a) < fields
 bool operator<(const TrialKey& a, const TrialKey& b) { return fields(a) < fields(b); }
 
 bool operator==(const Ledger& a, const Ledger& b) {
-  return a.charged == b.charged && a.kernel_time == b.kernel_time && a.savings == b.savings;
+  return a.charged == b.charged && a.kernel_time == b.kernel_time && a.savings == b.savings &&
+         a.forecasts == b.forecasts && a.held == b.held;
 }
 
-ShapeKey Trial::shape_key() const { return {kernel, device, driver, digest_of(shape)}; }
+ShapeKey Trial::shape_key() const { return {kernel, device, driver ^ data, digest_of(shape)}; }
 
 TrialKey Trial::key() const {
+  return {kernel, device, driver ^ data, digest_of(shape), digest_of(configuration)};
+}
+
+TrialKey Trial::plain_key() const {
   return {kernel, device, driver, digest_of(shape), digest_of(configuration)};
 }
+
+std::uint64_t Trial::who() const { return subject() ^ digest_of(configuration); }
 
 const char* quarantine_reason_name(QuarantineReason reason) {
   switch (reason) {
@@ -38,6 +45,21 @@ const char* quarantine_reason_name(QuarantineReason reason) {
     case QuarantineReason::repeated_death: return "repeated_death";
     case QuarantineReason::wrong_output: return "wrong_output";
     case QuarantineReason::user: return "user";
+  }
+  return "unknown";
+}
+
+const char* suspicion_cause_name(SuspicionCause cause) {
+  switch (cause) {
+    case SuspicionCause::unknown: break;
+    case SuspicionCause::crash: return "crash";
+    case SuspicionCause::hang: return "hang";
+    case SuspicionCause::helper_killed: return "helper_killed";
+    case SuspicionCause::helper_vanished: return "helper_vanished";
+    case SuspicionCause::machine_cut: return "machine_cut";
+    case SuspicionCause::application_died: return "application_died";
+    case SuspicionCause::device_lost: return "device_lost";
+    case SuspicionCause::other_driver: return "other_driver";
   }
   return "unknown";
 }

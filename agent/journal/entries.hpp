@@ -4,13 +4,15 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <idletune/configuration.hpp>
 
 namespace idletune::journal {
 
 // A kernel at a shape on a device under a driver. `kernel` is the digest of source and space,
-// `device` and `driver` are DeviceInfo's keys, `shape` is digest_of(Shape).
+// `device` and `driver` are DeviceInfo's keys, `shape` is digest_of(Shape). Where arguments were
+// lent, `driver` is mixed with their digest: times on other data are another driver's.
 struct ShapeKey {
   std::uint64_t kernel = 0;
   std::uint64_t device = 0;
@@ -39,12 +41,24 @@ inline bool operator!=(const TrialKey& a, const TrialKey& b) { return !(a == b);
 struct Trial {
   std::uint64_t kernel = 0;
   std::uint64_t device = 0;
-  std::uint64_t driver = 0;
+  std::uint64_t driver = 0;  // the plain one
   Shape shape;
   Configuration configuration;
-  ShapeKey shape_key() const;
+  std::uint64_t data = 0;      // digest of the arguments that were lent; 0: made-up ones
+  ShapeKey shape_key() const;  // of what was measured on these data
   TrialKey key() const;
+  TrialKey plain_key() const;  // of danger, which is the driver's, whatever the data
+  std::uint64_t subject() const { return kernel ^ device ^ driver; }
+  std::uint64_t who() const;  // of the subject, by configuration; for what outlives a process
 };
+
+// Where a configuration runs. Stored; the numbers never change.
+enum class Where : std::uint8_t {
+  helper = 0,   // a stage in the helper program
+  here = 1,     // a build, a warm-up or a stage in the application's process
+  launches = 2  // launches of the application
+};
+inline constexpr std::uint8_t kWhereCount = 3;
 
 // The first stage whose danger an intent announces. Stored; the numbers never change.
 enum class IntentStage : std::uint8_t { compile = 0, run = 1 };
@@ -54,6 +68,22 @@ struct Intent {
   Trial trial;
   IntentStage stage = IntentStage::compile;
   bool isolated = true;  // happens in the helper program (true) or in the application's process
+};
+
+// Written and synced before a build or a warm-up in the application's process (here), and before
+// the first launch of a racer or of what was adopted in this session (launches).
+struct Exposure {
+  Trial trial;
+  Where place = Where::here;
+  std::uint64_t session = 0;  // of another session it says nothing: older versions keep it unread
+};
+
+// How something of a trial ended that had been announced: parked or closed.
+struct Ended {
+  TrialKey key;
+  bool told = false;  // `place` is known; older versions did not tell
+  Where place = Where::helper;
+  std::uint64_t data = 0;
 };
 
 // Why a configuration is not tried again. Stored; the numbers never change.
@@ -71,15 +101,52 @@ struct Quarantine {
   Trial trial;  // shape and configuration may be empty if only digests were known
   TrialKey key;
   QuarantineReason reason = QuarantineReason::crash;
-  std::string detail;  // one line, at most kMaxDetailBytes; cut on writing
+  std::string detail;              // one line, at most kMaxDetailBytes; cut on writing
+  std::uint64_t acquitted_by = 0;  // under this driver it came to an outcome; 0: under none
 };
 inline constexpr std::size_t kMaxDetailBytes = 200;
 
-// A configuration that was being tried when the board or the process died for a reason unknown.
+// What happened while a suspect was under way. Stored; the numbers never change.
+enum class SuspicionCause : std::uint8_t {
+  unknown = 0,          // recorded by a version that did not tell, or will tell more
+  crash = 1,            // its helper crashed, seen: confirmed once the reference has run since
+  hang = 2,             // its helper hung, likewise
+  helper_killed = 3,    // by somebody else
+  helper_vanished = 4,  // nobody knows how
+  machine_cut = 5,      // power, or a reboot
+  application_died = 6,
+  device_lost = 7,  // a crash or a hang after which the reference failed too
+  other_driver = 8  // quarantined under another driver; never stored
+};
+inline constexpr std::uint8_t kSuspicionCauseCount = 9;
+const char* suspicion_cause_name(SuspicionCause cause);  // "helper_killed", ...; never null
+
+// A configuration that was under way when the board or a process died, and nobody knows of what.
 struct Suspect {
-  Trial trial;
+  // Where it was under way; of the shape its digest.
+  struct Place {
+    std::uint64_t shape = 0;
+    Where place = Where::helper;
+  };
+  Trial trial;  // at one of the shapes
   TrialKey key;
   std::uint32_t deaths = 0;
+  std::uint64_t session = 0;  // of the death; 0: unknown
+  SuspicionCause cause = SuspicionCause::unknown;
+  bool retried = false;   // announced since: one more death is another one
+  bool survived = false;  // came to an outcome in a trial since, at whatever shape
+  std::vector<Place> at;  // not acquitted yet
+  std::string detail;     // one line, at most kMaxDetailBytes; cut on writing
+  bool crash_seen() const {
+    return cause == SuspicionCause::crash || cause == SuspicionCause::hang;
+  }
+};
+inline constexpr std::size_t kMaxDeathPlaces = 128;  // per suspect; the rest is not kept
+
+// A check found its output to be wrong: never there again.
+struct Wrong {
+  Trial trial;
+  std::uint64_t class_key = 0;  // of its shapes (agent/tuning); 0: unknown
 };
 
 // How a configuration came to be tried. Stored; the numbers never change.
@@ -105,6 +172,9 @@ struct Measurement {
   std::int64_t unix_seconds = 0;        // wall clock when measured; 0: the board has none
   Origin origin = Origin::unknown;
   std::chrono::nanoseconds setup{0};  // what it prepares once; 0: nothing
+  // The default's time beside it, alternating: the ratio outlives changes of clock. 0: unknown.
+  std::chrono::nanoseconds default_time{0};
+  Where place = Where::helper;  // that ran it
 };
 
 // The configuration in use for a shape.
@@ -114,6 +184,26 @@ struct Adoption {
   std::chrono::nanoseconds default_time{
       0};  // the default's, measured alternating with it; 0: unknown
   std::uint32_t checked_seeds = 0;
+};
+
+// Why a shape went back to its default. Stored; the numbers never change.
+enum class DemotionReason : std::uint8_t {
+  unknown = 0,  // recorded by a version that did not tell, or will tell more
+  refused = 1,  // by the driver, where the default went through
+  failed = 2,   // a recheck, otherwise than by being slow
+  slower_in_trials = 3,
+  slower_in_launches = 4
+};
+inline constexpr std::uint8_t kDemotionReasonCount = 5;
+
+// A configuration that was in use for a shape and is not any more.
+struct Demotion {
+  ShapeKey key;
+  Configuration configuration;  // empty: older versions did not tell
+  DemotionReason why = DemotionReason::unknown;
+  std::uint32_t ratio_millionths = 0;  // its time over the default's beside it; 0: unknown
+  std::uint32_t losses = 0;            // so often it lost here, this time included
+  std::uint64_t launches = 0;          // of the shape until then (ShapeStatistics)
 };
 
 // What a digest stands for, so that a journal can be read away from its board. Stored; the numbers
@@ -137,6 +227,10 @@ struct Ledger {
   std::chrono::nanoseconds charged{0};      // tuning time charged to the application
   std::chrono::nanoseconds kernel_time{0};  // device time of the application's own launches
   std::chrono::nanoseconds savings{0};      // lower bound of what adopted configurations saved
+  // Stages of which experience had told the 90th percentile, and those of them that it held; both
+  // halved now and then, so that the last some thousand count.
+  std::uint64_t forecasts = 0;
+  std::uint64_t held = 0;
 };
 bool operator==(const Ledger& a, const Ledger& b);
 

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/core/lists.hpp"
+
 namespace idletune::journal {
 namespace {
-
-constexpr std::uint64_t kSmallFileBytes = 64u << 10;  // not worth compacting
-constexpr std::uint64_t kLiveFactor = 4;              // file size over live size that is
-constexpr std::uint32_t kDeathsToQuarantine = 2;
-constexpr std::size_t kMaxShapesNoted = 256;  // then they are written at once
 
 JournalOptions within_limits(JournalOptions options) {
   const std::uint64_t least = 64u << 10;
@@ -29,15 +26,15 @@ Status taken_away() {
 Status RecoveryReport::damage() const {
   if (!unreadable.ok()) {
     const bool newer = unreadable.code() == StatusCode::version_mismatch;
-    return Status(unreadable.code(),
-                  {"the journal could not be read (", unreadable.message(),
-                   set_aside ? "); it was set aside as " : "); it was left where it is",
-                   set_aside ? kSetAsideName : "",
-                   newer ? " for the newer agent that wrote it, and this one keeps nothing" : ""});
+    return Status(unreadable.code(), "the journal could not be read (%%%%", unreadable.message(),
+                  set_aside ? "); it was set aside as " : "); it was left where it is",
+                  set_aside ? kSetAsideName : "",
+                  newer ? " for the newer agent that wrote it, and this one keeps nothing" : "");
   }
   if (malformed_records > 0) {
-    return Status(StatusCode::corrupt, {"the journal holds ", malformed_records,
-                                        " records of impossible content, which were skipped"});
+    return Status(StatusCode::corrupt,
+                  "the journal holds % records of impossible content, which were skipped",
+                  malformed_records);
   }
   if (displaced) return taken_away();
   return Status();
@@ -60,43 +57,40 @@ std::unique_ptr<Journal> Journal::open(Result<std::unique_ptr<Storage>> storage,
 }
 
 Journal::Journal(std::unique_ptr<Storage> storage, const JournalOptions& options)
-    : storage_(std::move(storage)),
+    : log_(storage == nullptr ? nullptr : std::make_shared<LogFile>(std::move(storage))),
       options_(within_limits(options)),
       state_(StateLimits::of_file(options_.max_file_bytes, options_.max_measurements_per_shape)) {}
 
-Journal::~Journal() = default;
+Journal::~Journal() { settle(); }
 
 // --- Opening ---
 
 void Journal::load() {
-  if (storage_ == nullptr) {
+  if (log_ == nullptr) {
     degrade({StatusCode::not_found, "the journal has no folder: it lives in memory"}, true);
     start_session();
     return;
   }
   if (options_.read_only) {
     degrade({StatusCode::read_only, "the journal was opened for reading only"}, true);
-  } else if (Status locked = storage_->lock(); !locked.ok()) {
+  } else if (Status locked = log_->storage()->lock(); !locked.ok()) {
     // Somebody alive may be in the middle of the trials that look open.
     judging_ = locked.code() != StatusCode::busy;
     degrade(std::move(locked), true);
   }
   const bool continued = replay_file();
   if (options_.read_only) return;
+  defers_ = true;  // one write for all
   if (judging_) judge_open_trials();
   start_session();
-  if (!sealed_ && !continued) {
-    if (Status fresh = write_fresh_file(); !fresh.ok()) degrade(std::move(fresh), false);
-  }
-  if (writable()) {
-    (void)sync();
-    compact_if_large();
-  }
+  fresh_due_ = !sealed_ && !continued;
+  defers_ = false;
+  (void)sync();
 }
 
 // Reads the log and makes it ready for appending. False: it needs a fresh file (or is sealed).
 bool Journal::replay_file() {
-  Result<std::vector<std::uint8_t>> bytes = storage_->read(kJournalName, kMaxFileBytes);
+  Result<std::vector<std::uint8_t>> bytes = log_->storage()->read(kJournalName, kMaxFileBytes);
   if (!bytes.ok() && bytes.code() == StatusCode::not_found) return false;
   if (!bytes.ok() && bytes.code() != StatusCode::out_of_memory) {
     degrade(bytes.status(), true);  // there is something that may be readable another day
@@ -110,13 +104,12 @@ bool Journal::replay_file() {
     if (header.code() == StatusCode::version_mismatch) degrade(header.status(), true);
     if (sealed_) return false;
     recovery_.set_aside = true;
-    if (Status moved = storage_->rename(kJournalName, kSetAsideName); !moved.ok()) {
+    if (Status moved = log_->storage()->rename(kJournalName, kSetAsideName); !moved.ok()) {
       degrade(std::move(moved), true);
     }
     return false;
   }
-  generation_ = header->generation;
-  RecordReader reader(*bytes, generation_);
+  RecordReader reader(*bytes, header->generation);
   RecordView record;
   while (reader.next(record)) {
     switch (state_.apply(record.type, record.version, record.payload)) {
@@ -126,53 +119,50 @@ bool Journal::replay_file() {
     }
   }
   recovery_.dropped_bytes = bytes->size() - reader.offset();
-  if (!sealed_) continue_file(reader.offset());
-  return writable() || !storage_status_.ok();
-}
-
-// Before anything is appended, the file must really end where the good records end (or the bytes
-// after them might come to life again), and the folder must really name this file (the last session
-// may have been killed between a compaction's rename and the sync of the folder).
-void Journal::continue_file(std::uint64_t size_bytes) {
-  Status status;
-  if (recovery_.dropped_bytes > 0) status = storage_->truncate(kJournalName, size_bytes);
-  if (status.ok()) {
-    ++folder_syncs_;
-    status = storage_->sync_folder();
+  if (sealed_) return true;
+  const bool torn = recovery_.dropped_bytes > 0;
+  if (Status going_on = log_->go_on(header->generation, reader.offset(), torn); !going_on.ok()) {
+    degrade(std::move(going_on), false);
+    return true;
   }
-  if (!status.ok()) return degrade(std::move(status), false);
-  Result<std::unique_ptr<AppendFile>> file = storage_->open_append(kJournalName);
-  if (!file.ok()) return degrade(file.status(), false);
-  (void)storage_->remove(kCompactionName);  // left over where a compaction was cut
-  file_ = std::move(*file);
-  file_bytes_ = size_bytes;
-  synced_ = false;  // what a killed session appended may still be in the page cache alone
+  keeps_ = true;
+  file_bytes_ = log_->bytes();
+  ++recorded_;  // what a killed session appended may still be in the page cache alone
+  return true;
 }
 
-// If this process died while a trial ran in it, the trial is blamed. If it died while the helper
-// compiled, and the board lived on, the trial had no part in it. Every other death is ambiguous:
-// the first one makes the configuration a suspect, the second one quarantines it.
 void Journal::judge_open_trials() {
-  const std::uint64_t boot_then = state_.session().boot;
-  const bool boots_known = options_.boot != 0 && boot_then != 0;
-  const bool same_boot = !boots_known || options_.boot == boot_then;
-  const std::vector<State::OpenTrial> open = state_.open_trials();
-  for (const State::OpenTrial& trial : open) {
-    const bool ran = !trial.intent.isolated || trial.intent.stage == IntentStage::run;
-    if (!ran && boots_known && same_boot) continue;
-    const std::optional<Suspect> earlier = state_.suspect(trial.key);
-    const std::uint32_t deaths = (earlier ? earlier->deaths : 0) + 1;
-    const bool in_process = !trial.intent.isolated && same_boot;
-    if (in_process || deaths >= kDeathsToQuarantine) {
-      ++recovery_.new_quarantines;
-      quarantine(trial.intent.trial,
-                 in_process ? QuarantineReason::in_process_death : QuarantineReason::repeated_death,
-                 trial.intent.stage == IntentStage::compile ? "while compiling" : "while running");
-    } else {
-      ++recovery_.new_suspects;
-      record(RecordType::suspect, encode(Suspect{trial.intent.trial, trial.key, deaths}));
+  std::vector<Begun> begun;
+  const bool traced = options_.trace && options_.trace(state_.session().number, begun);
+  const bool same_boot = traced || (options_.boot != 0 && options_.boot == state_.session().boot);
+  if (!traced || state_.ended_cleanly()) begun.clear();
+  std::vector<Open> open;
+  for (const State::OpenTrial& each : state_.open_trials()) {
+    bool its = !traced;
+    for (Begun& one : begun) {
+      if (one.who != each.trial.who() || one.shape != each.key.shape || one.place != each.place) {
+        continue;
+      }
+      its = true;
+      one.who = 0;  // told
     }
+    push(open, Open{each.trial, each.place, each.stage, its});
   }
+  // Launches for a class are announced nowhere else.
+  for (const Begun& each : begun) {
+    if (each.place != Where::launches) continue;
+    bool known = false;
+    state_.for_each_measurement([&](const Measurement& measurement) {
+      if (known || measurement.trial.who() != each.who) return;
+      known = true;
+      push(open, Open{measurement.trial, each.place, IntentStage::run, true, each.shape});
+    });
+  }
+  const Ending ending = same_boot ? Ending::application_died : Ending::machine_cut;
+  const Accused accused =
+      accuse(judge(open, ending, traced ? Witness::trace : Witness::next_start));
+  recovery_.new_suspects = accused.suspects;
+  recovery_.new_quarantines = accused.quarantines;
 }
 
 void Journal::start_session() {
@@ -181,37 +171,125 @@ void Journal::start_session() {
 
 // --- Recording ---
 
-bool Journal::intent(const Intent& intent) {
+Serial Journal::intent(const Intent& intent) {
   const State::OpenTrial* open = state_.open_trial(intent.trial.key());
-  const bool announced = open != nullptr && open->intent.stage >= intent.stage &&
-                         open->intent.isolated == intent.isolated;
-  if (!announced) {
-    record(RecordType::intent, encode(intent));
-    sync_record();
+  const Where place = intent.isolated ? Where::helper : Where::here;
+  if (open != nullptr && open->stage >= intent.stage && open->place == place) return due_;
+  if (open == nullptr && !state_.has_room_for(1, false)) return 0;
+  record(RecordType::intent, encode(intent));
+  return sync_record();
+}
+
+Serial Journal::exposed(Span<const Trial> trials, Where place) {
+  if (!state_.has_room_for(trials.size(), true)) return 0;
+  bool announced = true;
+  for (const Trial& trial : trials) {
+    if (state_.is_exposed(trial.key(), place)) continue;
+    record(RecordType::exposure, encode(Exposure{trial, place, state_.session().number}));
+    announced = false;
   }
-  return writable();
+  return announced ? due_ : sync_record();
 }
 
-void Journal::parked(const TrialKey& key) {
-  if (state_.open_trial(key) != nullptr) record(RecordType::parked, encode(key));
-}
-
-void Journal::closed(const TrialKey& key) {
-  if (state_.open_trial(key) != nullptr || state_.is_suspect(key)) {
-    record(RecordType::closed, encode(key));
-  }
-}
-
-void Journal::quarantine(const TrialKey& key, QuarantineReason reason, const std::string& detail) {
+void Journal::parked(const Trial& trial, Where place) {
+  const TrialKey key = trial.key();
   const State::OpenTrial* open = state_.open_trial(key);
-  record(RecordType::quarantine,
-         encode(Quarantine{open != nullptr ? open->intent.trial : Trial(), key, reason, detail}));
-  sync_record();
+  if ((open != nullptr && open->place == place) || state_.is_exposed(key, place)) {
+    record(RecordType::parked, encode(Ended{key, true, place, trial.data}));
+  }
+}
+
+void Journal::withdrawn(const Trial& trial, Where place) {
+  const Serial before = recorded_;
+  parked(trial, place);
+  if (recorded_ != before) (void)sync_record();
+}
+
+void Journal::closed(const Trial& trial, Where place) {
+  const TrialKey key = trial.key();
+  const State::OpenTrial* open = state_.open_trial(key);
+  if ((open != nullptr && open->place == place) || state_.is_exposed(key, place) ||
+      state_.is_suspect(trial)) {
+    record(RecordType::closed, encode(Ended{key, true, place, trial.data}));
+  }
+}
+
+Journal::Accused Journal::accuse(const std::vector<Verdict>& verdicts) {
+  Accused accused;
+  for (const Verdict& verdict : verdicts) {
+    ++(accuse_one(verdict) ? accused.quarantines : accused.suspects);
+  }
+  if (!verdicts.empty()) (void)sync_record();
+  return accused;
+}
+
+// True: quarantined.
+bool Journal::accuse_one(const Verdict& verdict) {
+  const Trial& trial = verdict.trial;
+  const std::uint64_t session = state_.session().number;
+  std::optional<Suspect> suspect = state_.suspect(trial);
+  const bool repeated = suspect && (suspect->session != session || suspect->retried);
+  if (repeated || verdict.conclusion == Conclusion::quarantine) {
+    const bool by_itself = verdict.conclusion == Conclusion::quarantine;
+    record(RecordType::quarantine,
+           encode(Quarantine{trial, trial.plain_key(),
+                             by_itself ? verdict.reason : QuarantineReason::repeated_death,
+                             verdict.detail}));
+    return true;
+  }
+  if (!suspect) {
+    suspect.emplace();
+    suspect->trial = trial;
+    suspect->key = trial.plain_key();
+    suspect->deaths = 1;
+    suspect->session = session;
+  }
+  if (!suspect->crash_seen()) suspect->cause = verdict.cause;
+  if (suspect->detail.empty()) suspect->detail = verdict.detail;
+  for (const Suspect::Place& place : verdict.at) push(suspect->at, place);
+  record(RecordType::suspect, encode(*suspect));
+  return false;
+}
+
+void Journal::suspected(const Trial& trial, Where place, SuspicionCause cause,
+                        const std::string& detail) {
+  Verdict verdict;
+  verdict.trial = trial;
+  verdict.cause = cause;
+  push(verdict.at, Suspect::Place{trial.plain_key().shape, place});
+  verdict.detail = detail;
+  (void)accuse({verdict});
+}
+
+void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {
+  std::vector<Suspect> seen;
+  state_.for_each_suspect([&](const Suspect& suspect) {
+    if (suspect.crash_seen() && suspect.key.device == device && suspect.key.driver == driver) {
+      push(seen, suspect);
+    }
+  });
+  for (Suspect& suspect : seen) {
+    if (well) {
+      const QuarantineReason reason =
+          suspect.cause == SuspicionCause::hang ? QuarantineReason::hang : QuarantineReason::crash;
+      record(RecordType::quarantine,
+             encode(Quarantine{suspect.trial, suspect.key, reason, suspect.detail}));
+    } else {
+      suspect.cause = SuspicionCause::device_lost;
+      record(RecordType::suspect, encode(suspect));
+    }
+  }
+  if (!seen.empty()) (void)sync_record();
 }
 
 void Journal::quarantine(const Trial& trial, QuarantineReason reason, const std::string& detail) {
-  record(RecordType::quarantine, encode(Quarantine{trial, trial.key(), reason, detail}));
-  sync_record();
+  record(RecordType::quarantine, encode(Quarantine{trial, trial.plain_key(), reason, detail}));
+  (void)sync_record();
+}
+
+void Journal::wrong(const Trial& trial, std::uint64_t class_key) {
+  record(RecordType::wrong, encode(Wrong{trial, class_key}));
+  (void)sync_record();
 }
 
 void Journal::measured(const Measurement& measurement) {
@@ -226,225 +304,48 @@ void Journal::named(const Name& name) {
 
 void Journal::adopted(const Adoption& adoption) {
   record(RecordType::adoption, encode(adoption));
-  sync_record();
+  (void)sync_record();
 }
 
-void Journal::demoted(const ShapeKey& key) {
-  record(RecordType::demotion, encode(key));
-  sync_record();
+void Journal::demoted(const Demotion& demotion) {
+  record(RecordType::demotion, encode(demotion));
+  (void)sync_record();
 }
 
 void Journal::note_ledger(const Ledger& ledger, std::chrono::nanoseconds now) {
   if (!(ledger == state_.ledger())) {
-    const Payload payload = encode(ledger);
-    (void)state_.apply(static_cast<std::uint8_t>(RecordType::ledger), kRecordVersion, payload);
+    (void)state_.apply(static_cast<std::uint8_t>(RecordType::ledger), kRecordVersion,
+                       encode(ledger));
     ledger_noted_ = true;
   }
   note_soon(now);
 }
 
+// Time passes for shapes that nobody launches, too.
 void Journal::note_shape(const ShapeStatistics& statistics, std::chrono::nanoseconds now) {
-  const Payload payload = encode(statistics);
-  (void)state_.apply(static_cast<std::uint8_t>(RecordType::shape_statistics), kRecordVersion,
-                     payload);
-  const auto same = [&](const ShapeStatistics& other) {
-    return other.kernel == statistics.kernel && other.shape == statistics.shape;
-  };
-  const auto noted = std::find_if(shapes_noted_.begin(), shapes_noted_.end(), same);
-  if (noted != shapes_noted_.end()) {
-    *noted = statistics;
-  } else {
-    shapes_noted_.push_back(statistics);
+  const auto known = state_.shape_statistics(statistics.kernel, statistics.shape);
+  if (!known || known->launches != statistics.launches || known->sessions != statistics.sessions) {
+    Payload payload = encode(statistics);
+    (void)state_.apply(static_cast<std::uint8_t>(RecordType::shape_statistics), kRecordVersion,
+                       payload);
+    Table::Entry entry;
+    entry.payload = std::move(payload);
+    shapes_noted_.put(statistics_key(statistics.kernel, statistics.shape), std::move(entry));
   }
-  if (shapes_noted_.size() >= kMaxShapesNoted) write_notes();
   note_soon(now);
 }
 
 // The first note starts the interval.
 void Journal::note_soon(std::chrono::nanoseconds now) {
-  if (!ledger_noted_ && shapes_noted_.empty()) return;
+  if (!ledger_noted_ && shapes_noted_.entries().empty()) return;
   if (!notes_due_known_) {
     notes_due_known_ = true;
     notes_due_ = now + options_.note_interval;
   }
   if (now < notes_due_) return;
-  write_notes();
+  post_notes();
   notes_due_ = now + options_.note_interval;
-}
-
-void Journal::write_notes() {
-  if (ledger_noted_) append(RecordType::ledger, encode(state_.ledger()));
-  ledger_noted_ = false;
-  const std::vector<ShapeStatistics> shapes = std::move(shapes_noted_);
-  shapes_noted_.clear();
-  for (const ShapeStatistics& shape : shapes) append(RecordType::shape_statistics, encode(shape));
-}
-
-void Journal::record(RecordType type, Bytes payload) {
-  (void)state_.apply(static_cast<std::uint8_t>(type), kRecordVersion, payload);
-  append(type, payload);
-}
-
-void Journal::append(RecordType type, Bytes payload) {
-  if (!writable()) return;
-  if (storage_->identity_of(kJournalName) != file_->identity()) {
-    displaced_ = recovery_.displaced = true;
-    return change_file(taken_away());
-  }
-  Payload bytes;
-  append_record(static_cast<std::uint8_t>(type), kRecordVersion, payload, generation_, file_bytes_,
-                bytes);
-  if (Status status = file_->append(bytes); !status.ok()) return change_file(std::move(status));
-  file_bytes_ += bytes.size();
-  synced_ = false;
-  compact_if_large();
-}
-
-// --- Storage ---
-
-void Journal::sync_record() {
-  if (defers_syncs_) {
-    sync_due_ = true;
-  } else {
-    (void)sync();
-  }
-}
-
-std::shared_ptr<AppendFile> Journal::take_due_sync() {
-  const bool due = sync_due_ && writable() && !synced_;
-  sync_due_ = false;
-  if (!due) return nullptr;
-  ++file_syncs_;
-  syncing_bytes_ = file_bytes_;
-  return file_;
-}
-
-void Journal::sync_ended(const std::shared_ptr<AppendFile>& file, Status status) {
-  if (file != file_) return;  // another file has all that it had
-  if (!status.ok()) return change_file(std::move(status));
-  synced_ = synced_ || file_bytes_ == syncing_bytes_;
-}
-
-Status Journal::sync() {
-  if (!writable()) return storage_status_;
-  if (synced_) return Status();
-  ++file_syncs_;
-  if (Status status = file_->sync(); !status.ok()) {
-    // What the file holds is not known any more: a later sync may succeed without having written
-    // it.
-    change_file(std::move(status));
-    return storage_status_;
-  }
-  synced_ = true;
-  return Status();
-}
-
-void Journal::compact_if_large() {
-  const std::uint64_t live = state_.live_bytes();
-  const std::uint64_t large =
-      std::min(std::max(kSmallFileBytes, kLiveFactor * live), options_.max_file_bytes);
-  if (file_bytes_ <= std::max(large, compact_at_bytes_)) return;
-  const Status status = write_fresh_file();
-  if (status.ok() || !writable()) return;
-  // No room for a second file. The log goes on as it is, as long as it may.
-  if (file_bytes_ > options_.max_file_bytes) return degrade(status, false);
-  compact_at_bytes_ = file_bytes_ + kSmallFileBytes;
-}
-
-Status Journal::compact() {
-  if (sealed_) return storage_status_;
-  Status status = write_fresh_file();
-  if (!status.ok() && !writable()) degrade(status, false);
-  return status;
-}
-
-// The log failed with `reason`: nothing may be appended to it any more. Everything that it should
-// hold is in memory and goes into a fresh file, now or when retry_storage() says so.
-void Journal::change_file(Status reason) {
-  degrade(std::move(reason), false);
-  if (Status fresh = write_fresh_file(); !fresh.ok()) degrade(std::move(fresh), false);
-}
-
-// The live state into kCompactionName, synced, then over kJournalName, then the folder synced.
-// After an error before the rename the old log is untouched and goes on; after a later one nobody
-// knows which of the two files the medium has, and the journal degrades.
-Status Journal::write_fresh_file() {
-  if (displaced_) {
-    if (Status found = find_new_place(); !found.ok()) return found;
-  }
-  Payload bytes;
-  append_file_header({kFormatVersion, generation_ + 1}, bytes);
-  state_.for_each_live_record([&](std::uint8_t type, std::uint8_t version, Bytes payload) {
-    append_record(type, version, payload, generation_ + 1, bytes.size(), bytes);
-  });
-  Result<std::unique_ptr<AppendFile>> fresh = storage_->create(kCompactionName);
-  if (!fresh.ok()) {
-    displaced_ = fresh.code() == StatusCode::not_found;  // the folder is gone
-    return fresh.status();
-  }
-  if (Status status = write_compaction_file(**fresh, bytes); !status.ok()) {
-    fresh->reset();
-    (void)storage_->remove(kCompactionName);
-    return status;
-  }
-  Status status = storage_->rename(kCompactionName, kJournalName);
-  if (status.ok()) {
-    ++folder_syncs_;
-    status = storage_->sync_folder();
-  }
-  if (!status.ok()) {
-    degrade(status, false);
-    return status;
-  }
-  file_ = std::move(*fresh);
-  storage_status_ = Status();
-  ++generation_;
-  file_bytes_ = bytes.size();
-  compact_at_bytes_ = 0;
-  synced_ = true;
-  ledger_noted_ = false;
-  shapes_noted_.clear();
-  return Status();
-}
-
-// Whoever put another log in the place of ours wants that one.
-Status Journal::find_new_place() {
-  if (Status opened = storage_->open_again(); !opened.ok()) return opened;
-  displaced_ = false;
-  if (storage_->identity_of(kJournalName) == 0) return Status();
-  degrade({StatusCode::busy, "another journal was put in the place of the one in use"}, true);
-  return storage_status_;
-}
-
-Status Journal::write_compaction_file(AppendFile& file, const Payload& bytes) {
-  if (Status status = file.append(bytes); !status.ok()) return status;
-  ++file_syncs_;
-  return file.sync();
-}
-
-void Journal::retry_storage(std::chrono::nanoseconds now) {
-  if (sealed_ || writable()) return;
-  if (!retry_at_known_) {
-    retry_at_known_ = true;
-    retry_at_ = now + options_.retry_interval;
-  }
-  if (now < retry_at_) return;
-  retry_at_ = now + options_.retry_interval;
-  if (Status status = write_fresh_file(); !status.ok()) degrade(std::move(status), false);
-}
-
-Status Journal::shutdown() {
-  write_notes();
-  record(RecordType::clean_shutdown, Bytes());
-  return sync();
-}
-
-void Journal::degrade(Status status, bool for_good) {
-  file_.reset();
-  if (sealed_) return;  // the first reason stays
-  storage_status_ = std::move(status);
-  sealed_ = for_good;
-  retry_at_known_ = false;
+  if (!defers_) settle();
 }
 
 }  // namespace idletune::journal

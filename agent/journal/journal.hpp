@@ -11,14 +11,14 @@
 
 #include <idletune/result.hpp>
 
+#include "agent/journal/deaths.hpp"
 #include "agent/journal/entries.hpp"
+#include "agent/journal/log_file.hpp"
 #include "agent/journal/state.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::journal {
 
-inline constexpr char kJournalName[] = "journal";         // the log, in the state folder
-inline constexpr char kCompactionName[] = "journal.new";  // the next log while it is written
 inline constexpr char kSetAsideName[] =
     "journal.unreadable";  // one we could not read; kept for people
 
@@ -38,6 +38,9 @@ struct JournalOptions {
   // After a failed write the journal lives in memory and tries the storage again at most this
   // often.
   std::chrono::nanoseconds retry_interval = std::chrono::seconds(60);
+  // Asked once, by whoever has the lock: who had begun and not ended when that session died. False:
+  // nobody knows; then all that is open counts as begun. Null: nobody can.
+  std::function<bool(std::uint64_t session, std::vector<Begun>& begun)> trace{};
   // Only look: nothing is written, no lock is taken, and open trials stay open: the agent may be
   // running, with one of them under way.
   bool read_only = false;
@@ -57,8 +60,31 @@ struct RecoveryReport {
   Status unreadable;                    // why nothing of the file could be read; ok if it could
   bool set_aside = false;               // an unreadable file was renamed to kSetAsideName
   bool displaced = false;               // it was deleted or replaced while in use; see below
-  std::uint32_t new_suspects = 0;       // trials whose death was ambiguous
-  std::uint32_t new_quarantines = 0;    // trials quarantined because of how the last session ended
+  std::uint32_t new_suspects = 0;       // configurations suspected because of how the last session
+  std::uint32_t new_quarantines = 0;    // ended, and quarantined: it was their second death
+};
+
+// Counts what was recorded; see Journal::durable().
+using Serial = std::uint64_t;
+
+// What a journal has to write, in the hands of any one thread: once, and nothing else may be asked
+// of the journal's storage meanwhile.
+class JournalWrite {
+ public:
+  void run();
+
+ private:
+  friend class Journal;
+  std::shared_ptr<LogFile> log_;
+  std::vector<LogRecord> records_;
+  std::vector<LogRecord>
+      all_;  // into a fresh file, if `fresh_`; `records_` into the old one if not
+  bool fresh_ = false;
+  bool sync_ = false;
+  Serial serial_ = 0;
+  bool replaced_ = false;
+  Status not_replaced_;  // why; the old file goes on
+  Status status_;
 };
 
 // Single-threaded: one thread at a time. Recording never fails: where the storage is missing, full,
@@ -77,7 +103,7 @@ class Journal {
                                        const JournalOptions& options);
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
-  // Writes nothing: without shutdown() the next open sees a death.
+  // Writes what is left of the outbox, and no mark: without shutdown() the next open sees a death.
   ~Journal();
 
   // Everything that is remembered, and the queries on it.
@@ -89,21 +115,40 @@ class Journal {
   const Status& storage_status() const { return storage_status_; }
 
   // --- Before and after danger -------------------------------------------------------------------
-  // Call before the first compile, and again with `run` before the first run. Returns after the
-  // intent is on the medium (one sync; none if this trial is already open at this stage or a later
-  // one), true if it is, false if the journal lives in memory: then only this process will
-  // remember.
-  bool intent(const Intent& intent);
-  // The trial rests between stages and nothing of it runs: a death now is not its fault. Not
-  // synced. Costs the next intent() of the trial one more sync.
-  void parked(const TrialKey& key);
-  // The trial came to an outcome that the process survived: it is closed and no longer suspect. Not
-  // synced (a lost one makes a suspect at worst).
-  void closed(const TrialKey& key);
-  // Never try this configuration again under this driver, at any shape. Closes it. Synced. Shape
-  // and configuration may be left empty in `trial` only if an intent of `key` is open.
-  void quarantine(const TrialKey& key, QuarantineReason reason, const std::string& detail);
+  // Call before the first compile, and again with `run` before the first run. Synced, unless this
+  // trial is open at this stage or a later one already: nothing of it may begin before
+  // durable(serial). 0: it may not begin at all, too many trials are open.
+  Serial intent(const Intent& intent);
+  // Call before a build or a warm-up in this process (here), and before the first launch of a racer
+  // or of what was adopted in this session (launches): all of them at once, for one sync. 0: too
+  // many are exposed, and none of these was recorded.
+  Serial exposed(Span<const Trial> trials, Where place);
+  Serial exposed(const Trial& trial, Where place) { return exposed({&trial, 1}, place); }
+  // What was announced as of `place` rests, or ended in another way than by an outcome of its own:
+  // it is closed, and no suspicion cleared. Not synced. Costs the next intent() one more sync.
+  void parked(const Trial& trial, Where place);
+  // The same of what was announced and never begun. Synced: a cut could not tell it from begun.
+  void withdrawn(const Trial& trial, Where place);
+  // The trial came to an outcome of its own that everybody survived, a launch of it ended well: it
+  // is closed. A trial acquits of deaths in trials at its shape (and those elsewhere have been
+  // survived), launches of deaths in the application. Not synced (a lost one makes a suspect).
+  void closed(const Trial& trial, Where place);
+  // What `judge` found, recorded now, closed, and synced. A suspect whose earlier death was not
+  // acquitted is quarantined; within a session, and while it is not announced anew, all is one
+  // death.
+  struct Accused {
+    std::uint32_t suspects = 0;
+    std::uint32_t quarantines = 0;
+  };
+  Accused accuse(const std::vector<Verdict>& verdicts);
+  void suspected(const Trial& trial, Where place, SuspicionCause cause, const std::string& detail);
+  // In a new helper on this device since the last crash or hang there. Well: those that were seen
+  // to crash or hang are quarantined. Not: nobody knows who it was, and they stay suspects. Synced.
+  void reference_ran(std::uint64_t device, std::uint64_t driver, bool well);
+  // Never try this configuration again under its plain driver, at any shape. Closes it. Synced.
   void quarantine(const Trial& trial, QuarantineReason reason, const std::string& detail);
+  // A check failed: never again at this shape. `class_key` of its shapes; 0: unknown. Synced.
+  void wrong(const Trial& trial, std::uint64_t class_key);
 
   // --- Knowledge ---------------------------------------------------------------------------------
   // Replaces an earlier measurement of the same trial. Not synced by itself.
@@ -113,21 +158,29 @@ class Journal {
   // From now on in use for its shape. Synced (with everything before it).
   void adopted(const Adoption& adoption);
   // The shape's adopted configuration no longer wins: back to the default. Synced.
-  void demoted(const ShapeKey& key);
-  // The newest cumulative figures; written when note_interval of the tuner's clock `now` has passed
-  // since the last writing, and by shutdown(). The state shows them at once.
+  void demoted(const Demotion& demotion);
+  // The newest cumulative figures; those that changed (a shape's with its launches) are written
+  // when note_interval of the tuner's clock `now` has passed since the last writing, and by flush()
+  // and shutdown(). The state shows them at once.
   void note_ledger(const Ledger& ledger, std::chrono::nanoseconds now);
   void note_shape(const ShapeStatistics& statistics, std::chrono::nanoseconds now);
 
   // --- Storage -----------------------------------------------------------------------------------
-  // Success: all that was recorded before is on the medium ("acknowledged"). Else storage_status().
+  // Whether all up to there is on the medium, or the journal lives in memory: then only this
+  // process will remember.
+  bool durable(Serial serial) const { return !keeps_ || serial <= durable_; }
+  // Success: all that was recorded before is on the medium ("acknowledged"). Else storage_status();
+  // busy while a write is out.
   Status sync();
-  // From now on what says above that it is synced is recorded only, and due: whoever calls
-  // take_due_sync() syncs the file on a thread of its choice (recording may go on meanwhile), and
-  // tells what came of it. Null: nothing is due.
-  void defer_syncs() { defers_syncs_ = true; }
-  std::shared_ptr<AppendFile> take_due_sync();
-  void sync_ended(const std::shared_ptr<AppendFile>& file, Status status);
+  // The same with the notes.
+  Status flush();
+  // From now on recording changes what is known and nothing else: whoever calls take_outbox() lets
+  // a thread of its choice run what it gets (recording may go on meanwhile) and hands it back.
+  // Null: there is nothing to write, or a write is out. sync, flush, compact and shutdown stay what
+  // they are; call them while no write is out.
+  void defer_writes() { defers_ = true; }
+  std::unique_ptr<JournalWrite> take_outbox();
+  void written(std::unique_ptr<JournalWrite> write);
   // Tries a failed storage again if retry_interval has passed (a compaction into a fresh file).
   // Cheap when there is nothing to do; the agent calls it now and then. A journal that another
   // process had at our opening, that could not be read, or that is a newer agent's, stays in memory
@@ -139,9 +192,9 @@ class Journal {
   // Writes pending notes and the clean-shutdown mark, and syncs. Recording may go on afterwards.
   Status shutdown();
 
-  // Size of the log file and what of it is live, in bytes.
-  std::uint64_t file_bytes() const { return file_bytes_; }
-  // Syncs of the file and of the folder since opening, for tests and explain.
+  // Size of the log file in bytes, and syncs of the file and of the folder since opening; as of the
+  // last write.
+  std::uint64_t file_bytes() const { return log_ == nullptr ? 0 : file_bytes_; }
   std::uint64_t file_syncs() const { return file_syncs_; }
   std::uint64_t folder_syncs() const { return folder_syncs_; }
 
@@ -149,46 +202,44 @@ class Journal {
   Journal(std::unique_ptr<Storage> storage, const JournalOptions& options);
   void load();
   bool replay_file();
-  void continue_file(std::uint64_t size_bytes);
   void judge_open_trials();
+  bool accuse_one(const Verdict& verdict);
   void start_session();
-  void record(RecordType type, Bytes payload);
-  void append(RecordType type, Bytes payload);
-  void sync_record();
-  void compact_if_large();
+  void record(RecordType type, Payload payload);
+  void post(RecordType type, Payload payload);
+  Serial sync_record();
   void note_soon(std::chrono::nanoseconds now);
-  void write_notes();
-  bool writable() const { return file_ != nullptr; }
-  Status write_fresh_file();
-  Status write_compaction_file(AppendFile& file, const Payload& bytes);
-  void change_file(Status reason);
-  Status find_new_place();
+  void post_notes();
+  bool is_large() const;
+  void settle();
   void degrade(Status status, bool for_good);
 
-  std::unique_ptr<Storage> storage_;
+  std::shared_ptr<LogFile> log_;  // a write's while one is out; null: there is no storage
   JournalOptions options_;
   State state_;
   RecoveryReport recovery_;
   Status storage_status_;
-  std::shared_ptr<AppendFile> file_;  // null: recording to memory
-  std::uint64_t generation_ = 0;
+  std::vector<LogRecord> outbox_;
+  std::uint64_t outbox_bytes_ = 0;
+  bool keeps_ = false;      // records reach the storage, or will
+  bool sealed_ = false;     // the storage is never written again
+  bool judging_ = true;     // the last session's open trials are ours to judge
+  bool defers_ = false;     // somebody else writes
+  bool writing_ = false;    // a write is out
+  bool fresh_due_ = false;  // all that is known goes into a fresh file
+  Serial recorded_ = 1;     // of the newest record
+  Serial due_ = 0;          // up to here a sync is due
+  Serial durable_ = 0;      // up to here everything is on the medium
   std::uint64_t file_bytes_ = 0;
-  std::uint64_t compact_at_bytes_ = 0;
   std::uint64_t file_syncs_ = 0;
   std::uint64_t folder_syncs_ = 0;
-  bool sealed_ = false;     // the storage is never written again
-  bool displaced_ = false;  // the folder's path leads elsewhere by now
-  bool judging_ = true;     // the last session's open trials are ours to judge
-  bool synced_ = true;      // everything appended is on the medium
-  bool defers_syncs_ = false;
-  bool sync_due_ = false;
-  std::uint64_t syncing_bytes_ = 0;  // of the file when a sync was taken
+  std::uint64_t compact_at_bytes_ = 0;
   bool retry_at_known_ = false;
   std::chrono::nanoseconds retry_at_{0};
   bool notes_due_known_ = false;
   std::chrono::nanoseconds notes_due_{0};
-  bool ledger_noted_ = false;                  // newer than the file's
-  std::vector<ShapeStatistics> shapes_noted_;  // likewise
+  bool ledger_noted_ = false;  // newer than the file's
+  Table shapes_noted_;         // likewise
 };
 
 }  // namespace idletune::journal

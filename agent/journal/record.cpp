@@ -51,6 +51,8 @@ const char* record_type_name(std::uint8_t type) {
     case RecordType::ledger: return "ledger";
     case RecordType::shape_statistics: return "shape_statistics";
     case RecordType::name: return "name";
+    case RecordType::exposure: return "exposure";
+    case RecordType::wrong: return "wrong";
   }
   return "unknown";
 }
@@ -66,8 +68,8 @@ void append_file_header(const FileHeader& header, Payload& out) {
 
 Result<FileHeader> read_file_header(Bytes file) {
   if (file.size() < kFileHeaderBytes) {
-    return {StatusCode::corrupt,
-            {"journal: ", file.size(), " bytes, expected a header of ", kFileHeaderBytes}};
+    return {StatusCode::corrupt, "journal: % bytes, expected a header of %", file.size(),
+            kFileHeaderBytes};
   }
   if (std::memcmp(file.data(), kMagic, sizeof(kMagic)) != 0) {
     return {StatusCode::corrupt,
@@ -81,8 +83,8 @@ Result<FileHeader> read_file_header(Bytes file) {
   header.version = static_cast<std::uint16_t>(get(file.data() + 8, 2));
   header.generation = get(file.data() + 12, 8);
   if (header.version == 0 || header.version > kFormatVersion) {
-    return {StatusCode::version_mismatch,
-            {"journal: format version ", header.version, ", expected 1 to ", kFormatVersion}};
+    return {StatusCode::version_mismatch, "journal: format version %, expected 1 to %",
+            header.version, kFormatVersion};
   }
   return header;
 }

@@ -31,9 +31,11 @@ enum class RecordType : std::uint8_t {
   demotion = 10,
   ledger = 11,
   shape_statistics = 12,
-  name = 13
+  name = 13,
+  exposure = 14,
+  wrong = 15
 };
-inline constexpr std::uint8_t kRecordTypeLimit = 14;  // known types are below
+inline constexpr std::uint8_t kRecordTypeLimit = 16;  // known types are below
 const char* record_type_name(std::uint8_t type);      // "unknown" for a type we do not know
 
 inline constexpr std::uint16_t kFormatVersion = 1;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "agent/journal/codec.hpp"
 #include "agent/journal/entries.hpp"
 #include "agent/journal/record.hpp"
+#include "agent/journal/table.hpp"
 #include "models/core/visitor.hpp"
 
 namespace idletune::journal {
@@ -20,38 +22,15 @@ struct StateLimits {
   std::uint64_t adoption_bytes = 512u << 10;
   std::uint64_t quarantine_bytes = 512u << 10;
   std::uint64_t suspect_bytes = 128u << 10;
+  std::uint64_t wrong_bytes = 256u << 10;
+  std::uint64_t demotion_bytes = 128u << 10;
   std::uint64_t statistics_bytes = 256u << 10;
   std::uint64_t name_bytes = 128u << 10;
   std::uint64_t unknown_bytes = 64u << 10;
   std::uint32_t measurements_per_shape = 4096;
-  std::uint32_t open_trials = 64;
-  // The shares of a file of at most `max_file_bytes` (two thirds of it in all).
+  std::uint32_t open_trials = 64;  // and as many exposures
+  // The shares of a file of at most `max_file_bytes` (three quarters of it in all).
   static StateLimits of_file(std::uint64_t max_file_bytes, std::uint32_t measurements_per_shape);
-};
-
-// Records by key, with their age and their size; the building block of State.
-class Table {
- public:
-  struct Entry {
-    Payload payload;
-    std::uint8_t version = 0;  // of the record
-    std::uint64_t serial = 0;  // counts up: smaller is older
-    std::uint64_t rank = 0;    // of measurements and statistics: larger is worth less
-  };
-  using Map = std::map<TrialKey, Entry>;
-  void put(const TrialKey& key, Entry entry);  // replaces
-  bool erase(const TrialKey& key);
-  Map::iterator erase(Map::iterator entry);
-  const Payload* find(const TrialKey& key) const;
-  Map& entries() { return entries_; }
-  const Map& entries() const { return entries_; }
-  std::uint64_t bytes() const { return bytes_; }  // as records
-  // Entries from the oldest to the newest.
-  std::vector<const Entry*> by_age() const;
-
- private:
-  Map entries_;
-  std::uint64_t bytes_ = 0;
 };
 
 enum class Replayed : std::uint8_t { understood, unknown_type, malformed };
@@ -73,24 +52,45 @@ class State {
   // The same for equal states, whatever way led there.
   std::uint64_t digest() const;
 
-  // --- Danger. Shapes play no part: a configuration is dangerous under a driver or it is not.
-  // --------
-  bool is_quarantined(const TrialKey& key) const;
-  bool is_suspect(const TrialKey& key) const;  // to be tried last and only in the helper program
-  std::optional<Quarantine> quarantine(const TrialKey& key) const;
-  std::optional<Suspect> suspect(const TrialKey& key) const;
+  // --- Danger, looked up under the plain driver: neither the shape nor the data play a part. ---
+  bool is_quarantined(const TrialKey& plain) const;
+  bool is_quarantined(const Trial& trial) const { return is_quarantined(trial.plain_key()); }
+  // To be tried last and only in the helper program. What is quarantined under another driver and
+  // came to no outcome under this one is a suspect too.
+  bool is_suspect(const TrialKey& plain) const { return suspect(plain).has_value(); }
+  bool is_suspect(const Trial& trial) const { return is_suspect(trial.plain_key()); }
+  std::optional<Quarantine> quarantine(const TrialKey& plain) const;
+  std::optional<Suspect> suspect(const TrialKey& plain) const;
+  std::optional<Suspect> suspect(const Trial& trial) const { return suspect(trial.plain_key()); }
   void for_each_quarantine(const Visitor<const Quarantine&>& visit) const;
+  // Those on record, without those of other drivers' quarantines.
   void for_each_suspect(const Visitor<const Suspect&>& visit) const;
+  // All of the trial's kernel, device and driver whose configuration is known.
+  void for_each_suspect_of(const Trial& trial, const Visitor<const Suspect&>& visit) const;
   std::size_t quarantine_count() const { return quarantines_.entries().size(); }
   std::size_t suspect_count() const { return suspects_.entries().size(); }
 
-  // Trials between intent and outcome, oldest first.
+  // A check failed at this shape, whatever the data. Never forgotten for want of room elsewhere.
+  bool is_wrong(const Trial& trial) const;
+  void for_each_wrong(std::uint64_t kernel, std::uint64_t device, std::uint64_t driver,
+                      const Visitor<const Wrong&>& visit) const;
+  std::size_t wrong_count() const { return wrongs_.entries().size(); }
+  // Little room is left for dangers of this board, and none of them is forgotten: what is not the
+  // default should not be tried any more.
+  bool full() const;
+
+  // What is between announcement and outcome, oldest first: trials (intents), and exposures.
   struct OpenTrial {
     TrialKey key;
-    Intent intent;
+    Trial trial;
+    Where place;
+    IntentStage stage;
+    bool exposed;  // an exposure; `stage` tells nothing then
   };
   const std::vector<OpenTrial>& open_trials() const { return open_; }
-  const OpenTrial* open_trial(const TrialKey& key) const;
+  bool has_room_for(std::size_t count, bool exposed) const;
+  const OpenTrial* open_trial(const TrialKey& key) const;  // no exposure
+  bool is_exposed(const TrialKey& key, Where place) const;
 
   // --- Knowledge
   // -----------------------------------------------------------------------------------
@@ -114,6 +114,10 @@ class State {
   void for_each_adoption(const Visitor<const Adoption&>& visit) const;
   std::size_t adoption_count() const { return adoptions_.entries().size(); }
 
+  // How a configuration lost the shape the last time.
+  std::optional<Demotion> demotion(const TrialKey& key) const;
+  void for_each_demotion(const ShapeKey& key, const Visitor<const Demotion&>& visit) const;
+
   const Ledger& ledger() const { return ledger_; }
   std::optional<ShapeStatistics> shape_statistics(std::uint64_t kernel, const Shape& shape) const;
   std::size_t shape_statistics_count() const { return statistics_.entries().size(); }
@@ -136,13 +140,27 @@ class State {
     Payload payload;
   };
   bool apply_known(RecordType type, std::uint8_t version, Bytes payload);
-  bool apply_to_trial(RecordType type, Bytes payload);
-  bool apply_danger(RecordType type, std::uint8_t version, Bytes payload);
   bool apply_to_adoption(RecordType type, std::uint8_t version, Bytes payload);
-  void apply_intent(const Intent& intent);
   void apply_measurement(const Measurement& measurement, std::uint8_t version, Bytes payload);
   void keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload);
-  void close_trial(const TrialKey& key);
+
+  bool apply_to_trial(RecordType type, Bytes payload);
+  bool apply_danger(RecordType type, std::uint8_t version, Bytes payload);
+  void apply_intent(Intent intent);
+  void apply_exposure(const Exposure& exposure);
+  void open(const OpenTrial& trial);
+  template <class Closed>
+  void close(const Closed& closed);
+  void retried(const TrialKey& plain);
+  void acquit(const Ended& ended);
+  void apply_suspect(Suspect suspect, std::uint8_t version, Bytes payload);
+  void apply_quarantine(Quarantine quarantine, std::uint8_t version, Bytes payload);
+  void apply_wrong(const Wrong& wrong, std::uint8_t version, Bytes payload);
+  bool make_room(Table& table, std::uint64_t limit_bytes, const TrialKey& plain,
+                 std::uint64_t bytes);
+  void split_driver(Trial& trial) const;
+  std::uint64_t plain_driver(std::uint64_t driver) const;
+
   void evict_oldest(Table& table, std::uint64_t limit_bytes);
   void evict_worst_ranked(Table& table, std::uint64_t limit_bytes);
   void trim_shape(const ShapeKey& key, std::uint32_t keep);
@@ -154,16 +172,18 @@ class State {
   Session session_;
   bool ended_cleanly_ = false;
   std::vector<OpenTrial> open_;
-  Table quarantines_;
+  Table quarantines_;  // these two by danger_key()
   Table suspects_;
+  Table wrongs_;  // by Trial::plain_key()
   Table measurements_;
   std::map<ShapeKey, Group> groups_;
   Table adoptions_;
+  Table demotions_;  // by Trial::key()
   Ledger ledger_;
   bool has_ledger_ = false;
   Table statistics_;
   Table names_;
-  std::vector<UnknownRecord> unknown_;
+  std::list<UnknownRecord> unknown_;
   std::uint64_t unknown_bytes_ = 0;
 };
 

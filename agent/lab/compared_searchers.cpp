@@ -90,9 +90,10 @@ Result<std::unique_ptr<Searcher>> make_compared_searcher(std::string_view name, 
   if (name == "annealing") return std::unique_ptr<Searcher>(new AnnealingSearcher(space, options));
   if (name == "genetic") return std::unique_ptr<Searcher>(new GeneticSearcher(space, options));
   if (!is_iterml(name)) {
-    return Status(StatusCode::invalid_argument,
-                  {"searcher '", name,
-                   "': expected random, product, portfolio, forest, annealing, genetic or iterml"});
+    return Status(
+        StatusCode::invalid_argument,
+        "searcher '%': expected random, product, portfolio, forest, annealing, genetic or iterml",
+        name);
   }
   const Result<IterMlOptions> iterml = iterml_options(name);
   if (!iterml.ok()) return iterml.status();

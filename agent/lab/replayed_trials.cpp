@@ -31,6 +31,11 @@ TrialOutcome stage_of(const RecordedTrial& trial, const TrialRequest& request) {
   if (request.stage == TrialStage::compile) {
     outcome.wall = trial.compile;
     if (fails_to_compile(trial.status)) outcome.status = trial.status;
+    if (request.compile_limit.count() > 0 && trial.compile > request.compile_limit) {
+      outcome.wall = request.compile_limit;
+      outcome.status = TrialStatus::compile;
+      outcome.cut = true;
+    }
   } else if (request.stage != TrialStage::prepare && trial.status != TrialStatus::correct) {
     outcome.status = trial.status;
     if (trial.status == TrialStatus::timeout) outcome.wall = outcome.device = request.deadline;

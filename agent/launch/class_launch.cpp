@@ -3,68 +3,173 @@
 
 #include <utility>
 
+#include "agent/launch/yield.hpp"
 #include "agent/trial/tuning_data.hpp"
+#include "models/core/digest.hpp"
 
 namespace idletune::detail {
+
+void KernelState::publish(std::unique_ptr<ClassVariants> offer) {
+  offer->before = std::move(offered_);
+  offered_ = std::move(offer);
+  IDLETUNE_YIELD("offering");
+  offer_.store(offered_.get(), std::memory_order_seq_cst);
+  since_offer_.emplace(lanes_);
+}
+
 void KernelState::offer_for_classes(std::vector<ClassVariant> variants) {
   shared_scratch_.enlarge(device_);
-  auto offer = std::make_unique<ClassVariants>(++offer_count_, *package_, std::move(variants));
-  offer->before = std::move(offer_);
-  offer_ = std::move(offer);
-  for_classes_.store(offer_.get(), std::memory_order_seq_cst);
-  since_offer_.emplace(lanes_);
+  publish(std::make_unique<ClassVariants>(offered_->number() + 1, *package_, std::move(variants),
+                                          offered_.get()));
+}
+
+void KernelState::lost_for_class(ShapeSlot& slot, const Configuration& configuration) {
+  const std::uint64_t digest = digest_of(configuration);
+  if (slot.has_lost(digest)) return;
+  IDLETUNE_YIELD("losing");
+  std::size_t i = 0;
+  while (i + 1 < slot.lost.size() && slot.lost[i].load(std::memory_order_relaxed) != 0) ++i;
+  const bool last = i + 1 == slot.lost.size();
+  slot.lost[i].store(last ? ShapeSlot::kAllLost : digest, std::memory_order_relaxed);
+  IDLETUNE_YIELD("lost");
+  // Who launches under the next number sees it.
+  publish(std::make_unique<ClassVariants>(offered_->number() + 1, *offered_));
 }
 
 void KernelState::reclaim() {
   shared_scratch_.enlarge(device_);
-  if (offer_ != nullptr && since_offer_->reached(lanes_)) offer_->before.reset();
+  if (since_offer_->reached(lanes_)) offered_->before.reset();
 }
 
-const Variant* KernelState::look_for_class(ShapeSlot& slot) {
-  const ClassVariants* offer = for_classes_.load(std::memory_order_seq_cst);
-  if (offer == nullptr) return &slot.fallback;
-  const std::uint32_t now = offer->number() + shared_scratch_.enlarged();
-  if (slot.class_tried.load(std::memory_order_relaxed) == now) return &slot.fallback;
-  slot.class_tried.store(now, std::memory_order_relaxed);
-  const ClassVariant* found = offer->choose(slot.shape);
-  if (found == nullptr || slot.class_taken.exchange(true, std::memory_order_acquire)) {
-    return &slot.fallback;
+void KernelState::look_at_trace() {
+  if (trace_ == nullptr) return;
+  const Nanoseconds now = trace_clock_->now();
+  trace_->looked(now);
+  offered_->look(now);
+  for (std::size_t i = 0; i < table_.capacity(); ++i) {
+    const ShapeSlot* slot = table_.at(i);
+    if (slot == nullptr) continue;
+    slot->current.load(std::memory_order_acquire)->proof.look(now);
+    slot->of_class.proof.look(now);
+    for (const auto& racer : slot->racers) {
+      const Variant* variant = racer.load(std::memory_order_acquire);
+      if (variant != nullptr) variant->proof.look(now);
+    }
   }
-  Variant& variant = slot.of_class;
-  if (!plan_variant(slot.shape, found->configuration, variant).ok()) return &slot.fallback;
-  if (!share_scratch(slot.shape, variant)) {
-    slot.class_taken.store(false, std::memory_order_release);
-    return &slot.fallback;
+}
+
+bool KernelState::traced(const ShapeSlot& slot, const Variant& variant) const {
+  if (trace_ == nullptr) return true;
+  return variant.proof.begin(*trace_, trace_subject_ ^ digest_of(variant.configuration),
+                             digest_of(slot.shape), trace_clock_->now());
+}
+
+const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* current) {
+  // Compared at every use: whatever was taken back before this launch began does not run.
+  const ClassVariants& offer = *offer_.load(std::memory_order_seq_cst);
+  IDLETUNE_YIELD("offer read");
+  std::uint32_t stamp = slot.class_stamp.load(std::memory_order_relaxed);
+  const bool stale = stamp / 2 != offer.number() && !IDLETUNE_SEEDED(stamps_not_compared);
+  if (current == &slot.fallback || stale) {
+    const std::uint32_t looked = offer.number() + shared_scratch_.enlarged();
+    if (slot.class_tried.load(std::memory_order_relaxed) == looked) return &slot.fallback;
+    slot.class_tried.store(looked, std::memory_order_relaxed);
+    if (!install_for_class(slot, offer)) return &slot.fallback;
+    current = slot.current.load(std::memory_order_seq_cst);
+    if (current != &slot.of_class) return current;
+    stamp = slot.class_stamp.load(std::memory_order_relaxed);
   }
-  variant.programs = found->programs;
-  variant.selection = Selection::shape_class;
+  if ((stamp & 1) != 0) return current;
+  if (!compares() || !slot.take_grant()) return &slot.fallback;
+  current->trial_launches.fetch_add(1, std::memory_order_relaxed);
+  return current;
+}
+
+bool KernelState::install_for_class(ShapeSlot& slot, const ClassVariants& offer) {
+  IDLETUNE_YIELD("class looked up");
+  const bool compared = compares();
+  const ClassVariant* found = offer.choose(slot.shape, !compared);
+  if (found == nullptr || slot.has_lost(found->digest)) return false;
+  std::uint32_t state = ShapeSlot::none;
+  if (slot.class_state.compare_exchange_strong(state, ShapeSlot::filling,
+                                               std::memory_order_acq_rel)) {
+    IDLETUNE_YIELD("filling");
+    const bool filled = fill_for_class(slot, *found);
+    slot.class_state.store(filled ? ShapeSlot::there : ShapeSlot::none, std::memory_order_release);
+    if (!filled) return false;
+  } else if (state == ShapeSlot::filling) {
+    slot.class_tried.store(0, std::memory_order_relaxed);  // once that has ended
+    return false;
+  } else if (slot.of_class.programs != found->programs) {
+    return false;
+  }
+  // Numbers only rise: what comes late revives nothing.
+  std::uint32_t stamp = slot.class_stamp.load(std::memory_order_relaxed);
+  while (stamp / 2 < offer.number()) {
+    const std::uint32_t kept = compared ? stamp & 1 : 1;
+    if (slot.class_stamp.compare_exchange_weak(stamp, offer.number() * 2 + kept,
+                                               std::memory_order_relaxed)) {
+      break;
+    }
+  }
+  IDLETUNE_YIELD("stamped");
   const Variant* expected = &slot.fallback;
-  slot.current.compare_exchange_strong(expected, &variant, std::memory_order_seq_cst);
-  return slot.current.load(std::memory_order_seq_cst);
+  slot.current.compare_exchange_strong(expected, &slot.of_class, std::memory_order_seq_cst);
+  IDLETUNE_YIELD("installed");
+  // Planning takes long.
+  return offer_.load(std::memory_order_seq_cst) == &offer;
+}
+
+bool KernelState::fill_for_class(ShapeSlot& slot, const ClassVariant& found) {
+  Variant& variant = slot.of_class;
+  if (!plan_variant(slot.shape, found.configuration, variant).ok()) return false;
+  if (!share_scratch(slot.shape, variant)) return false;
+  if (trace_ == nullptr) variant.proof.not_needed();
+  variant.programs = found.programs;
+  variant.selection = Selection::shape_class;
+  return true;
+}
+
+bool KernelState::runs_for_class(const ShapeSlot& slot) const {
+  if (slot.current.load(std::memory_order_acquire) != &slot.of_class) return false;
+  const std::uint32_t stamp = slot.class_stamp.load(std::memory_order_relaxed);
+  if (stamp / 2 == offered_->number()) return true;
+  const ClassVariant* found = class_candidate(slot);
+  return found != nullptr && found->programs == slot.of_class.programs;
+}
+
+const ClassVariant* KernelState::class_candidate(const ShapeSlot& slot) const {
+  const ClassVariant* found = offered_->choose(slot.shape, false);
+  return found != nullptr && !slot.has_lost(found->digest) ? found : nullptr;
 }
 
 Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& options,
                                      const Shape& shape, Argument* arguments) {
   unslotted_.fetch_add(1, std::memory_order_relaxed);
   bool begun = false;
-  if (const ClassVariants* offer = for_classes_.load(std::memory_order_seq_cst)) {
-    if (const ClassVariant* found = offer->choose(shape)) {
-      Status status =
-          launch_planned(lane, options, shape, *found->package, *found->programs, arguments, begun);
-      if (status.ok()) {
-        class_.fetch_add(1, std::memory_order_relaxed);
-      } else if (status.code() != StatusCode::busy) {
-        offer->refused(*found);
-      }
-      if (status.ok() || begun) return status;
-    }
+  const ClassVariants* offer = offer_.load(std::memory_order_seq_cst);
+  const ClassVariant* found = offer->choose(shape, true);
+  if (found != nullptr && trace_ != nullptr &&
+      !found->proof->begin(*trace_, trace_subject_ ^ found->digest, digest_of(shape),
+                           trace_clock_->now())) {
+    found = nullptr;
+  }
+  if (found != nullptr) {
+    Status status =
+        launch_planned(lane, options, shape, *found->package, *found->programs, arguments, begun);
+    if (status.ok()) class_.fetch_add(1, std::memory_order_relaxed);
+    if (begun && !status.ok()) offer->refused(*found);
+    if (status.ok() || begun) return status;
+    if (status.code() == StatusCode::busy) found = nullptr;
   }
   Status status =
       launch_planned(lane, options, shape, *default_package_, *default_programs_, arguments, begun);
   if (status.code() == StatusCode::busy && !begun) {
     status = launch_default_once(lane, options, shape, arguments, begun);
   }
-  return status.ok() ? status : unless_no_work(shape, std::move(status));
+  if (!status.ok()) return unless_no_work(shape, std::move(status));
+  if (found != nullptr) offer->refused(*found);
+  return status;
 }
 
 Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& options,
@@ -100,10 +205,13 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
   }
   if (shared == 0)
     return enqueue_steps(lane, programs, plan.steps(), arguments, options, nullptr, begun);
+  if (device_.capturing(options.queue)) return Status(StatusCode::busy, std::string());
   const MutexLock lock(shared_scratch_.enqueueing);
   status = shared_scratch_.begin_on(device_, options.queue);
   if (!status.ok()) return status;
-  return enqueue_steps(lane, programs, plan.steps(), arguments, options, nullptr, begun);
+  status = enqueue_steps(lane, programs, plan.steps(), arguments, options, nullptr, begun);
+  const Status over = shared_scratch_.end_on(device_, options.queue);
+  return status.ok() ? over : status;
 }
 
 bool KernelState::share_scratch(const Shape& shape, Variant& variant) const {

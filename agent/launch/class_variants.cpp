@@ -5,6 +5,9 @@
 #include <cstring>
 #include <utility>
 
+#include "models/core/digest.hpp"
+#include "models/core/shared.hpp"
+
 namespace idletune::detail {
 namespace {
 
@@ -21,13 +24,23 @@ float logarithm(float number) {
 }  // namespace
 
 ClassVariants::ClassVariants(std::uint32_t number, const KernelPackage& package,
-                             std::vector<ClassVariant> variants)
+                             std::vector<ClassVariant> variants, const ClassVariants* earlier)
     : number_(number), variants_(std::move(variants)) {
   for (ClassVariant& variant : variants_) {
     variant.place = place_of(variant.adopted_at);
     variant.package = package.where(variant.configuration, &variant.adopted_at);
+    variant.digest = digest_of(variant.configuration);
+    const std::size_t known = earlier != nullptr ? earlier->variants_.size() : 0;
+    for (std::size_t i = 0; i < known; ++i) {
+      const ClassVariant& same = earlier->variants_[i];
+      if (same.digest == variant.digest) variant.proof = same.proof;
+    }
+    if (variant.proof == nullptr) variant.proof = new_shared<const UnslottedProof>();
   }
 }
+
+ClassVariants::ClassVariants(std::uint32_t number, const ClassVariants& other)
+    : number_(number), variants_(other.variants_), refused_(other.refused_.load()) {}
 
 ClassVariant::Place ClassVariants::place_of(const Shape& shape) {
   ClassVariant::Place place{};
@@ -39,7 +52,7 @@ ClassVariant::Place ClassVariants::place_of(const Shape& shape) {
   return place;
 }
 
-const ClassVariant* ClassVariants::choose(const Shape& shape) const {
+const ClassVariant* ClassVariants::choose(const Shape& shape, bool kept) const {
   std::uint32_t out = refused_.load(std::memory_order_relaxed);
   std::array<float, kMax> distance{};
   if (variants_.size() > 1) {
@@ -54,7 +67,7 @@ const ClassVariant* ClassVariants::choose(const Shape& shape) const {
     const ClassVariant* nearest = nullptr;
     std::size_t at = 0;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
-      if ((out >> i & 1) != 0) continue;
+      if ((out >> i & 1) != 0 || (kept && !variants_[i].kept)) continue;
       if (nearest == nullptr || distance[i] < distance[at]) nearest = &variants_[at = i];
     }
     if (nearest == nullptr) return nullptr;
@@ -64,6 +77,10 @@ const ClassVariant* ClassVariants::choose(const Shape& shape) const {
     if (std::find(classes.begin(), classes.end(), key) != classes.end()) return nearest;
   }
   return nullptr;
+}
+
+void ClassVariants::look(Nanoseconds now) const {
+  for (const ClassVariant& variant : variants_) variant.proof->look(now);
 }
 
 void ClassVariants::refused(const ClassVariant& variant) const {

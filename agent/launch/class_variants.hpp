@@ -20,8 +20,12 @@ struct ClassVariant {
   Configuration configuration;
   Shape adopted_at;
   std::vector<std::uint64_t> classes;  // KernelPackage::class_key
-  // Made of these by ClassVariants: the package in this configuration.
+  // Compared with the default somewhere, and better: it may run where nobody compares it again.
+  bool kept = false;
+  // Made of these by ClassVariants: the package in this configuration, and its digest.
   std::shared_ptr<const KernelPackage> package;
+  std::uint64_t digest = 0;
+  std::shared_ptr<const UnslottedProof> proof;  // that of the offer before, where it was there
   using Place = std::array<float, kMaxDimensions + kMaxFeatures>;  // binary logarithms, roughly
   Place place{};
 };
@@ -31,16 +35,21 @@ class ClassVariants {
  public:
   static constexpr std::size_t kMax = 16;
 
-  // At most kMax of them. `number`: not 0, another for each list of a kernel.
+  // At most kMax of them. `number`: not 0, a greater one for each list of a kernel.
+  // `earlier`: whose proofs go on; null: there is none.
   ClassVariants(std::uint32_t number, const KernelPackage& package,
-                std::vector<ClassVariant> variants);
+                std::vector<ClassVariant> variants, const ClassVariants* earlier = nullptr);
+  // The same, under another number.
+  ClassVariants(std::uint32_t number, const ClassVariants& other);
 
   std::uint32_t number() const { return number_; }
   // Of those that cover the shape's class the one adopted at the nearest problem, by the ratios of
-  // dimensions and given features; null: none of the nearest few does.
-  const ClassVariant* choose(const Shape& shape) const;
+  // dimensions and given features; null: none of the nearest few does. `kept`: of those that are.
+  const ClassVariant* choose(const Shape& shape, bool kept) const;
   // The driver refused it for some shape: it is not chosen any more.
   void refused(const ClassVariant& variant) const;
+  // UnslottedProof::look().
+  void look(Nanoseconds now) const;
   // Earlier ones, as long as a launch may read them.
   std::unique_ptr<ClassVariants> before;
 

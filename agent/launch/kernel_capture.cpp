@@ -14,7 +14,7 @@ Result<CapturedArguments> KernelState::capture(const Shape& shape, Span<const Ar
     if (!package_->argument(i).captured) continue;
     const MutableBytes data = made->writable(next++);
     Status status = device_.check_buffer(all[i], data.size());
-    if (!status.ok()) return refused(i, {status.message()});
+    if (!status.ok()) return refused(i, status.message());
     status = device_.copy_out(all[i], data);
     if (!status.ok()) return status;
   }
@@ -24,7 +24,7 @@ Result<CapturedArguments> KernelState::capture(const Shape& shape, Span<const Ar
 }
 
 Status KernelState::refused_data(const Status& status) const {
-  return Status(status.code(), {"kernel '", name_, "': ", status.message()});
+  return Status(status.code(), "kernel '%': %", name_, status.message());
 }
 
 }  // namespace idletune::detail

@@ -4,6 +4,7 @@
 
 #include <idletune/text.hpp>
 
+#include "agent/launch/yield.hpp"
 #include "agent/trial/limits.hpp"
 #include "agent/trial/tuning_data.hpp"
 #include "models/core/shared.hpp"
@@ -30,22 +31,21 @@ struct ArgumentRoom {
 
 bool LaunchLog::read(std::uint64_t& position, Entry& entry, bool& lost) const {
   const std::uint64_t next = next_.load(std::memory_order_acquire);
-  if (next - position > kCapacity && next > position) {
+  if (next > position + kCapacity) {
     position = next - kCapacity;
     lost = true;
   }
-  if (position >= next) return false;
-  const Cell& cell = cells_[position % kCapacity];
-  const std::uint64_t before = cell.sequence.load(std::memory_order_acquire);
-  if (before < position + 1) return false;  // being written
-  entry.at = Nanoseconds(cell.at.load(std::memory_order_relaxed));
-  entry.slot = cell.slot.load(std::memory_order_relaxed);
-  ++position;
-  if (before != position) {  // overwritten meanwhile
-    lost = true;
-    return read(position, entry, lost);
+  for (std::uint64_t i = position; i < next; ++i) {
+    const Cell& cell = cells_[i % kCapacity];
+    const std::uint64_t sequence = cell.sequence.load(std::memory_order_acquire);
+    if (sequence > i + 1) lost = true;  // overwritten meanwhile
+    if (sequence != i + 1) continue;    // or being written
+    entry.at = Nanoseconds(cell.at.load(std::memory_order_relaxed));
+    entry.slot = cell.slot.load(std::memory_order_relaxed);
+    position = i + 1;
+    return true;
   }
-  return entry.slot != nullptr;
+  return false;
 }
 
 KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> package,
@@ -57,6 +57,7 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
       scratch_use_{scratch_limit_bytes},
       table_(max_shapes),
       lanes_(kLanes) {
+  publish(std::make_unique<ClassVariants>(1, *package_, std::vector<ClassVariant>()));
   argument_count_ = package_->argument_count();
   for (std::size_t i = 0; i < argument_count_; ++i) {
     const ArgumentSpec& spec = package_->argument(i);
@@ -101,33 +102,42 @@ void KernelState::discard_tickets(ShapeSlot& slot) const {
 Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
                            Span<const Argument> arguments) {
   const LaneGuard guard(lanes_);
-  ShapeSlot* slot = table_.find(shape, LaunchTable::hash(shape));
-  if (slot == nullptr && !table_.full()) {
-    Result<ShapeSlot*> made = slot_for(shape);
+  SlotRef slot = table_.find(guard, shape, LaunchTable::hash(shape));
+  IDLETUNE_YIELD("looked up");
+  if (!slot && !table_.full()) {
+    Result<SlotRef> made = slot_for(guard, shape);
     if (!made.ok() && made.code() != StatusCode::out_of_memory) {
       return unless_no_work(shape, made.status());
     }
-    if (made.ok()) slot = *made;
+    if (made.ok()) slot = std::move(*made);
   }
   ArgumentRoom room;
   Argument* const all = room.arguments;
   if (Status status = take_arguments(arguments, all); !status.ok()) return status;
-  if (slot == nullptr) return launch_unslotted(guard.lane(), options, shape, all);
+  if (const MonotonicClock* clock = log_clock_.load(std::memory_order_relaxed)) {
+    log_.write(clock->now(), slot ? &*slot : nullptr);
+  }
+  if (!slot) return launch_unslotted(guard.lane(), options, shape, all);
 
   const std::uint64_t launches = slot->launches.fetch_add(1, std::memory_order_relaxed);
-  if (const MonotonicClock* clock = log_clock_.load(std::memory_order_relaxed)) {
-    log_.write(clock->now(), slot);
-  }
   const std::uint32_t turns = slot->race_turns.load(std::memory_order_relaxed);
   const std::uint32_t turn = turns == 0 ? RaceTurns::kNobody : RaceTurns::at(turns, launches);
   if (turn < RaceTurns::kCandidates && profiling_available()) {
     const Variant* racer = slot->racers[turn].load(std::memory_order_seq_cst);
-    if (racer != nullptr) return enqueue(*slot, guard.lane(), *racer, all, options, true);
+    if (racer != nullptr && slot->take_grant()) {
+      racer->trial_launches.fetch_add(1, std::memory_order_relaxed);
+      return enqueue(*slot, guard.lane(), *racer, all, options, true);
+    }
   }
   const Variant* current = slot->current.load(std::memory_order_seq_cst);
-  if (current == &slot->fallback) current = look_for_class(*slot);
+  IDLETUNE_HOLDS(current != nullptr);
+  if (current == &slot->of_class || (current == &slot->fallback && !looked_for_class(*slot))) {
+    current = look_for_class(*slot, current);
+  }
   // While candidates race only those launches of it are timed that take turns with theirs.
   const bool watched = turns != 0 ? turn == RaceTurns::kCandidates : take_sample(*slot, launches);
+  IDLETUNE_YIELD("launching");
+  IDLETUNE_HOLDS(slot->state.load() != ShapeSlot::empty && slot->shape == shape);
   return enqueue(*slot, guard.lane(), *current, all, options, watched);
 }
 
@@ -139,8 +149,11 @@ bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
 
 Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
                             Argument* arguments, const LaunchOptions& options, bool watched) {
+  if (!variant.proof.proven() && !traced(slot, variant)) {
+    return enqueue(slot, lane, slot.fallback, arguments, options, false);
+  }
   Profiles profiles{};
-  const bool ask = watched && profiling_available();
+  const bool ask = watched;
   bool begun = false;
   Status status = complete_arguments(slot.shape, variant, arguments);
   if (status.ok()) {
@@ -148,11 +161,8 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
                              arguments, options, ask ? &profiles : nullptr, begun);
   }
   if (status.ok()) {
-    if (profiles[0] != nullptr) {
-      post_ticket(slot, variant, profiles);
-    } else if (ask) {
-      profiling_.store(false, std::memory_order_relaxed);
-    }
+    if (ask) note_profile(profiles[0] != nullptr);
+    if (profiles[0] != nullptr) post_ticket(slot, variant, profiles);
     return status;
   }
   if (ask) discard(profiles);
@@ -161,14 +171,25 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
   // buffers than the application has, must not cost the application its result: run the default,
   // and let the tuner demote the variant. Where some of its steps run already, the data may not be
   // what it was: then the application is told.
-  // A setup that does not pay yet is no fault.
-  const bool waits = status.code() == StatusCode::busy && !begun;
-  if (!waits) {
-    variant.refused.store(true, std::memory_order_relaxed);
-    slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
+  // A setup that does not pay yet is no fault, nor is what the default is refused as well: that is
+  // the application's own.
+  if (!begun) {
+    variant.proof.withdraw();
+    const bool waits = status.code() == StatusCode::busy;
+    status = enqueue(slot, lane, slot.fallback, arguments, options, false);
+    if (waits || !status.ok()) return status;
   }
-  if (begun) return status;
-  return enqueue(slot, lane, slot.fallback, arguments, options, false);
+  variant.refused.store(true, std::memory_order_relaxed);
+  slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
+  return status;
+}
+
+// One that was not timed (on another queue, into a graph, too many at once) says nothing of the
+// next.
+void KernelState::note_profile(bool timed) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  if (!timed && untimed_.load(kRelaxed) < kUntimed) untimed_.fetch_add(1, kRelaxed);
+  if (timed && untimed_.load(kRelaxed) != 0) untimed_.store(0, kRelaxed);
 }
 
 Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
@@ -184,25 +205,38 @@ Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
   if (variant.scratch == nullptr) {
     return enqueue_steps(lane, *variant.programs, steps, arguments, options, profiles, begun);
   }
+  if (device_.capturing(options.queue)) {
+    return Status(StatusCode::busy,
+                  "kernel '%' hands results on in memory that its launches share, which a graph "
+                  "cannot capture",
+                  name_);
+  }
   VariantScratch& scratch = *variant.scratch;
   const MutexLock lock(scratch.enqueueing);
   const Span<const PlannedStep> setup = variant.plan.setup();
   auto prepared = VariantScratch::Prepared::yes;
-  if (!setup.empty()) prepared = scratch.prepare(setup, arguments, version);
+  if (!setup.empty()) prepared = scratch.look(setup, arguments, version);
   if (prepared == VariantScratch::Prepared::no) return Status(StatusCode::busy, std::string());
   Status ready = scratch.begin_on(device_, options.queue);
-  if (ready.ok() && prepared == VariantScratch::Prepared::now) {
+  if (!ready.ok()) return ready;
+  if (prepared == VariantScratch::Prepared::now) {
     // It writes nothing of the application's.
+    scratch.forget_setup();
     bool unused = false;
     LaunchOptions first = options;
     first.event = nullptr;
     ready = enqueue_steps(lane, *variant.programs, setup, arguments, first, nullptr, unused);
-    if (ready.ok()) ready = device_.order(options.queue, options.queue);
-    if (!ready.ok()) scratch.forget_setup();
+    if (ready.ok()) {
+      scratch.note_setup(setup, arguments, version);
+      ready = device_.order(options.queue, options.queue);
+    }
     options.wait_count = 0;
   }
-  if (!ready.ok()) return ready;
-  return enqueue_steps(lane, *variant.programs, steps, arguments, options, profiles, begun);
+  if (ready.ok()) {
+    ready = enqueue_steps(lane, *variant.programs, steps, arguments, options, profiles, begun);
+  }
+  const Status over = scratch.end_on(device_, options.queue);
+  return ready.ok() ? over : ready;
 }
 
 // The first step waits for what the application said, the last one gives its event.
@@ -249,9 +283,8 @@ void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant,
 
 Status KernelState::take_arguments(Span<const Argument> given, Argument* all) const {
   if (given.size() != given_count_) {
-    return Status(StatusCode::invalid_argument,
-                  {"kernel '", name_, "': launched with ", given.size(), " arguments, expected ",
-                   given_count_});
+    return Status(StatusCode::invalid_argument, "kernel '%': launched with % arguments, expected %",
+                  name_, given.size(), given_count_);
   }
   for (std::size_t i = 0; i < given_count_; ++i) {
     const GivenArgument rule = given_[i];
@@ -269,13 +302,13 @@ Status KernelState::wrong_argument(GivenArgument rule, const Argument& given) co
   const char* found = given.is_buffer()                        ? "a buffer"
                       : given.kind() == Argument::Kind::scalar ? scalar_type_name(given.type())
                                                                : "nothing";
-  return refused(rule.index, {"got ", found, ", expected ",
-                              rule.is_buffer ? "a buffer" : scalar_type_name(rule.type)});
+  return refused(rule.index, joined("got %, expected %", found,
+                                    rule.is_buffer ? "a buffer" : scalar_type_name(rule.type)));
 }
 
-Status KernelState::refused(std::size_t index, TextPieces why) const {
-  return Status(StatusCode::invalid_argument, {"kernel '", name_, "', argument '",
-                                               package_->argument(index).name, "': ", joined(why)});
+Status KernelState::refused(std::size_t index, const std::string& why) const {
+  return Status(StatusCode::invalid_argument, "kernel '%', argument '%': %", name_,
+                package_->argument(index).name, why);
 }
 
 Status KernelState::complete_arguments(const Shape& shape, const Variant& variant,
@@ -295,7 +328,7 @@ Status KernelState::check_given(const Sizes& sizes, const Argument* arguments,
     const auto bytes = static_cast<std::uint64_t>(sizes[index]);
     if (known != nullptr && known[i] >= bytes) continue;
     const Status fit = device_.check_buffer(arguments[index], bytes);
-    if (!fit.ok()) return refused(index, {fit.message()});
+    if (!fit.ok()) return refused(index, fit.message());
   }
   return {};
 }
@@ -352,38 +385,38 @@ Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint
 
 Status KernelState::plan_default(const Shape& shape, Variant& variant) const {
   variant.programs = default_programs_;
+  variant.proof.not_needed();
   Status status = plan_variant(shape, package_->default_configuration(), variant);
   return status.ok() ? take_scratch(shape, variant, VariantScratch::kAlways) : status;
 }
 
-Result<ShapeSlot*> KernelState::slot_for(const Shape& shape) {
+Result<SlotRef> KernelState::slot_for(SlotAccess access, const Shape& shape) {
   const std::uint64_t hash = LaunchTable::hash(shape);
-  if (ShapeSlot* slot = table_.find(shape, hash)) return slot;
+  if (SlotRef slot = table_.find(access, shape, hash)) return slot;
   // Everything that may fail comes before a slot is taken.
   Variant fallback;
   if (Status status = plan_default(shape, fallback); !status.ok()) return status;
   ShapeSlot* slot = table_.claim(hash);
-  if (slot == nullptr) {
-    return Status(StatusCode::out_of_memory, std::string());
-  }
+  if (slot == nullptr) return SlotRef();
   slot->shape = shape;
   slot->fallback.take_over(std::move(fallback));
   slot->current.store(&slot->fallback, std::memory_order_seq_cst);
+  IDLETUNE_YIELD("claimed");
   table_.publish(*slot);
-  return table_.find(shape, hash);
+  return table_.find(access, shape, hash);
 }
 
 void KernelState::expect_launches(const Shape& shape, double launches) {
   const LaneGuard guard(lanes_);
-  const Result<ShapeSlot*> slot = slot_for(shape);
-  if (!slot.ok()) return;
+  const Result<SlotRef> slot = slot_for(guard, shape);
+  if (!slot.ok() || !*slot) return;
   const auto past = static_cast<double>((*slot)->launches.load(std::memory_order_relaxed));
   (*slot)->said_launches.store(past + std::max(0.0, launches), std::memory_order_relaxed);
 }
 
 void KernelState::constants_changed(const Shape& shape) {
   const LaneGuard guard(lanes_);
-  if (ShapeSlot* slot = table_.find(shape, LaunchTable::hash(shape))) {
+  if (const SlotRef slot = table_.find(guard, shape, LaunchTable::hash(shape))) {
     slot->constants_version.fetch_add(1, std::memory_order_release);
   }
 }
@@ -427,6 +460,7 @@ Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,
   Result<SharedPrograms> programs = programs_of(configuration);
   if (!programs.ok()) return programs.status();
   if (Status taken = take_scratch(slot.shape, *variant, 0); !taken.ok()) return taken;
+  if (trace_ == nullptr || *programs == default_programs_) variant->proof.not_needed();
   variant->selection = selection;
   variant->programs = std::move(*programs);
   return variant;

@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -28,18 +29,22 @@ class LaunchLog {
     Nanoseconds at{0};
     const ShapeSlot* slot = nullptr;
   };
-  void write(Nanoseconds at, const ShapeSlot* slot) {
-    const std::uint64_t i = next_.fetch_add(1, std::memory_order_relaxed);
+  // `slot`: null where the shape has none.
+  void write(Nanoseconds at, const ShapeSlot* slot) { fill(reserve(), at, slot); }
+  // The next entry after `position`, which it advances; false when there is none. Entries that are
+  // still being written are left out once a later one is there. `lost` is set when entries were
+  // overwritten before they could be read.
+  bool read(std::uint64_t& position, Entry& entry, bool& lost) const;
+  // Where an entry written from now on would be read.
+  std::uint64_t end() const { return next_.load(std::memory_order_acquire); }
+  // The two halves of write().
+  std::uint64_t reserve() { return next_.fetch_add(1, std::memory_order_relaxed); }
+  void fill(std::uint64_t i, Nanoseconds at, const ShapeSlot* slot) {
     Cell& cell = cells_[i % kCapacity];
     cell.at.store(at.count(), std::memory_order_relaxed);
     cell.slot.store(slot, std::memory_order_relaxed);
     cell.sequence.store(i + 1, std::memory_order_release);
   }
-  // The next entry after `position`, which it advances; false when there is none. `lost` is set
-  // when entries were overwritten before they could be read.
-  bool read(std::uint64_t& position, Entry& entry, bool& lost) const;
-  // Where an entry written from now on would be read.
-  std::uint64_t end() const { return next_.load(std::memory_order_acquire); }
 
  private:
   struct Cell {
@@ -66,10 +71,10 @@ class KernelState {
 
   Status launch(const LaunchOptions& options, const Shape& shape, Span<const Argument> arguments);
 
-  // The slot of a shape, made if need be; call it with a lane, or under the tuner's lock. Errors:
+  // The slot of a shape, made if need be; none where max_shapes is reached. Errors:
   // invalid_argument or unsupported (the package cannot be launched with this shape), out_of_memory
-  // (max_shapes reached).
-  Result<ShapeSlot*> slot_for(const Shape& shape);
+  // (scratch).
+  Result<SlotRef> slot_for(SlotAccess access, const Shape& shape);
   // What the application says (TunedKernel); any thread, without waiting.
   void expect_launches(const Shape& shape, double launches);
   void constants_changed(const Shape& shape);
@@ -86,12 +91,25 @@ class KernelState {
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
                                          Selection selection);
 
-  // What launches may run for shapes that have no variant of their own, from now on; before that,
-  // what the steps of each hand on. The tuner's thread, as for the next one.
+  // What launches may run for shapes that have no variant of their own, instead of what was offered
+  // before: no launch that begins from now on runs anything else for a class. Before that, what the
+  // steps of each hand on. The tuner's thread, as for those that follow.
   void expect_scratch(const VariantScratch& scratch) { shared_scratch_.note(scratch); }
   void offer_for_classes(std::vector<ClassVariant> variants);
+  // The configuration lost against the default at the slot's shape, or was refused: it does not run
+  // there for its class, as long as the slot is the shape's.
+  void lost_for_class(ShapeSlot& slot, const Configuration& configuration);
+  // Whether class variants are compared with the default where they run: then those that are not
+  // kept run as well, as far as launches are granted, at shapes that have a slot and a profile.
+  void compare_class_variants(bool compare) { compares_.store(compare, std::memory_order_relaxed); }
+  bool runs_for_class(const ShapeSlot& slot) const;
+  // What is offered for the slot's class and did not lose there, whether it may run or not; null:
+  // nothing. Valid until the next offer.
+  const ClassVariant* class_candidate(const ShapeSlot& slot) const;
   // Frees what no launch can still read of earlier offers, and takes scratch that launches lacked.
   void reclaim();
+  // What began long ago has ended well.
+  void look_at_trace();
   Device& device() const { return device_; }
   const KernelPackage& package() const { return *package_; }
   const std::shared_ptr<const KernelPackage>& shared_package() const { return package_; }
@@ -108,14 +126,23 @@ class KernelState {
   void log_launches(const MonotonicClock* clock) {
     log_clock_.store(clock, std::memory_order_relaxed);
   }
+  // Where launches say that they begin what no launch of this process has proven yet; null:
+  // nowhere. Before anything but the default is published. Both must outlive this. `subject`: the
+  // kernel on its device under its driver (journal::Trial::who()).
+  void trace_launches(LaunchTrace* trace, const MonotonicClock* clock, std::uint64_t subject) {
+    trace_ = trace;
+    trace_clock_ = clock;
+    trace_subject_ = subject;
+  }
   // Drops the samples that nobody asked for; no launch of the slot may be under way.
   void discard_tickets(ShapeSlot& slot) const;
-  // False once a sampled launch came back without a profile: the queue has no profiling.
-  bool profiling_available() const { return profiling_.load(std::memory_order_relaxed); }
+  // False while no sampled launch comes back with a profile: the queue has no profiling.
+  bool profiling_available() const { return untimed_.load(std::memory_order_relaxed) < kUntimed; }
 
  private:
   KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes,
               std::uint64_t scratch_limit_bytes);
+  void note_profile(bool timed);
   using SharedPrograms = std::shared_ptr<const trial::StepPrograms>;
   Result<SharedPrograms> programs_of(const Configuration& configuration);
   // Plan, configuration and derived arguments.
@@ -139,8 +166,23 @@ class KernelState {
                         Argument* arguments, bool& begun) const;
   Status launch_default_once(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                              Argument* arguments, bool& begun) const;
-  // What the slot runs that nobody tuned: of its class if that is covered, else the default.
-  const Variant* look_for_class(ShapeSlot& slot);
+  // Whether the trace knows of it. The variant is not proven.
+  bool traced(const ShapeSlot& slot, const Variant& variant) const;
+  void publish(std::unique_ptr<ClassVariants> offer);
+  bool compares() const {
+    return compares_.load(std::memory_order_relaxed) && profiling_available();
+  }
+  // No offer since has anything else for it.
+  bool looked_for_class(const ShapeSlot& slot) const {
+    return slot.class_tried.load(std::memory_order_relaxed) ==
+           offer_.load(std::memory_order_seq_cst)->number() + shared_scratch_.enlarged();
+  }
+  // What the slot runs that nobody adopted for it, where `current` is its fallback or its class's:
+  // that one if the offer covers it, else the default.
+  const Variant* look_for_class(ShapeSlot& slot, const Variant* current);
+  // Puts it there, or under the offer's number.
+  bool install_for_class(ShapeSlot& slot, const ClassVariants& offer);
+  bool fill_for_class(ShapeSlot& slot, const ClassVariant& found);
   // What the application passes, checked for kind and type, to its places in all[argument_count_].
   Status take_arguments(Span<const Argument> given, Argument* all) const;
   // The rest, which the variant has; and the size of the buffers, once per variant.
@@ -152,7 +194,7 @@ class KernelState {
   Status check_buffers(const Shape& shape, const Variant& variant, const Argument* arguments) const;
   struct GivenArgument;
   Status wrong_argument(GivenArgument rule, const Argument& given) const;
-  Status refused(std::size_t index, TextPieces why) const;
+  Status refused(std::size_t index, const std::string& why) const;
   Status refused_data(const Status& status) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
@@ -188,13 +230,16 @@ class KernelState {
     Configuration configuration;
     std::weak_ptr<const trial::StepPrograms> programs;  // owned by the variants that run them
   };
-  std::vector<BuiltPrograms> built_programs_;
+  std::list<BuiltPrograms> built_programs_;
   mutable ScratchUse scratch_use_;
   mutable SharedScratch shared_scratch_{scratch_use_};
-  std::atomic<const ClassVariants*> for_classes_{nullptr};
-  std::unique_ptr<ClassVariants> offer_;  // that one
+  std::atomic<const ClassVariants*> offer_{nullptr};  // never null: `offered_`
+  std::unique_ptr<ClassVariants> offered_;
   std::optional<Lanes::Quiescence> since_offer_;
-  std::uint32_t offer_count_ = 0;
+  std::atomic<bool> compares_{false};
+  LaunchTrace* trace_ = nullptr;
+  const MonotonicClock* trace_clock_ = nullptr;
+  std::uint64_t trace_subject_ = 0;
   LaunchTable table_;
   Lanes lanes_;
   std::array<GivenArgument, kMaxArguments> given_{};
@@ -203,7 +248,8 @@ class KernelState {
   std::size_t given_count_ = 0;
   std::size_t derived_count_ = 0;
   std::atomic<const MonotonicClock*> log_clock_{nullptr};
-  std::atomic<bool> profiling_{true};
+  static constexpr std::uint32_t kUntimed = 64;  // in a row, once there was a timed one
+  std::atomic<std::uint32_t> untimed_{kUntimed - 1};
   std::atomic<std::uint64_t> unslotted_{0};
   std::atomic<std::uint64_t> class_{0};
   LaunchLog log_;

@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "agent/launch/yield.hpp"
+
 namespace idletune::detail {
 namespace {
 
@@ -44,7 +46,10 @@ ShapeSlot* LaunchTable::claim(std::uint64_t hash) {
 }
 
 void LaunchTable::publish(ShapeSlot& slot) {
-  slot.state.store(ShapeSlot::ready, std::memory_order_release);
+  if (IDLETUNE_SEEDED(ready_before_listed)) {
+    slot.state.store(ShapeSlot::ready, std::memory_order_release);
+    IDLETUNE_YIELD("ready");
+  }
   for (std::size_t i = 0; i <= mask_; ++i) {
     std::size_t reach = reach_.load(std::memory_order_relaxed);
     while (reach <= i && !reach_.compare_exchange_weak(reach, i + 1)) {
@@ -52,11 +57,15 @@ void LaunchTable::publish(ShapeSlot& slot) {
     ShapeSlot* expected = nullptr;
     if (entry(slot.hash, i).compare_exchange_strong(expected, &slot)) break;
   }
+  IDLETUNE_YIELD("listed");
+  // What the tuner sees as ready but does not find is the second slot of its shape.
+  slot.state.store(ShapeSlot::ready, std::memory_order_release);
   published_.fetch_add(1, std::memory_order_acq_rel);
 }
 
 void LaunchTable::unlist(ShapeSlot& slot) {
   slot.state.store(ShapeSlot::leaving, std::memory_order_relaxed);
+  IDLETUNE_YIELD("leaving");
   for (std::size_t i = 0; i <= mask_; ++i) {
     ShapeSlot* expected = &slot;
     if (entry(slot.hash, i).compare_exchange_strong(expected, nullptr)) return;
@@ -70,9 +79,13 @@ void LaunchTable::give_back(ShapeSlot& slot) {
   slot.enqueue_failures.store(0, std::memory_order_relaxed);
   slot.fallback.take_over(Variant());
   slot.of_class.take_over(Variant());
-  slot.class_taken.store(false, std::memory_order_relaxed);
+  slot.class_state.store(ShapeSlot::none, std::memory_order_relaxed);
+  slot.class_stamp.store(0, std::memory_order_relaxed);
   slot.class_tried.store(0, std::memory_order_relaxed);
+  for (std::atomic<std::uint64_t>& one : slot.lost) one.store(0, std::memory_order_relaxed);
+  slot.grant(ShapeSlot::kFirstGrant);
   slot.noticed = false;
+  IDLETUNE_YIELD("given back");
   slot.state.store(ShapeSlot::empty, std::memory_order_release);
   claimed_.fetch_sub(1, std::memory_order_relaxed);
 }
@@ -81,6 +94,7 @@ std::uint32_t Lanes::take() {
   const std::uint32_t first = thread_number() % count_;
   for (std::uint32_t i = first, tries = 0;; i = (i + 1) % count_) {
     if (!lanes_[i].taken.exchange(true, std::memory_order_seq_cst)) {
+      IDLETUNE_YIELD("lane taken");
       // Only the holder writes it: a plain increment suffices.
       lanes_[i].entries.store(lanes_[i].entries.load(std::memory_order_relaxed) + 1,
                               std::memory_order_seq_cst);

@@ -11,9 +11,11 @@
 #include <idletune/agent.hpp>
 #include <idletune/device.hpp>
 
+#include "agent/launch/launch_trace.hpp"
 #include "agent/launch/variant_scratch.hpp"
 #include "agent/trial/step_programs.hpp"
 #include "models/package/kernel_package.hpp"
+#include "platform/os/mutex.hpp"
 
 namespace idletune::detail {
 
@@ -34,7 +36,10 @@ struct Variant {
   // Whether a launch brought buffers that are large enough. They are not looked at again.
   mutable std::atomic<bool> buffers_fit{false};
   mutable std::atomic<bool> refused{false};  // a launch of it failed
-  std::unique_ptr<Variant> retired_before;   // of its slot (PublishedVariants)
+  // How many launches ran it to be compared: as a racer, or for the class before it is kept there.
+  mutable std::atomic<std::uint64_t> trial_launches{0};
+  LaunchProof proof;                        // that launches of it end well, in this process
+  std::unique_ptr<Variant> retired_before;  // of its slot (PublishedVariants)
 
   // While nobody else sees it.
   void take_over(Variant&& other) {
@@ -48,6 +53,8 @@ struct Variant {
     derived = other.derived;
     buffers_fit.store(false, std::memory_order_relaxed);
     refused.store(false, std::memory_order_relaxed);
+    trial_launches.store(0, std::memory_order_relaxed);
+    proof.take_over(std::move(other.proof));
   }
 };
 
@@ -108,9 +115,44 @@ struct alignas(64) ShapeSlot {
   // What was checked for the shape's class, planned for it. A launching thread fills it once, and
   // changes `current` from the fallback to it.
   Variant of_class;
-  std::atomic<bool> class_taken{false};       // by the thread that fills it
-  std::atomic<std::uint32_t> class_tried{0};  // the last list that had nothing for the shape
-  bool noticed = false;                       // by the tuner
+  enum ClassState : std::uint32_t { none = 0, filling = 1, there = 2 };
+  std::atomic<std::uint32_t> class_state{none};
+  // The number of the offer under which it runs, times 2; + 1: without being compared (any more).
+  std::atomic<std::uint32_t> class_stamp{0};
+  std::atomic<std::uint32_t> class_tried{0};  // the last offer that was looked at
+  // Digests of configurations that lost here.
+  std::array<std::atomic<std::uint64_t>, 4> lost{};
+  // Launches of racers, and of a class variant that is not kept, that may still come before the
+  // tuner looks.
+  std::atomic<std::int32_t> granted{kFirstGrant};
+  bool noticed = false;  // by the tuner
+
+  // --- the tuner ---
+  static constexpr std::int32_t kFirstGrant = 6;
+  void grant(std::int32_t launches_until_next_look) {
+    granted.store(launches_until_next_look, std::memory_order_relaxed);
+  }
+  // What was compared with the default here, or is again.
+  void keep_class(bool kept) {
+    kept ? class_stamp.fetch_or(1, std::memory_order_relaxed)
+         : class_stamp.fetch_and(~1u, std::memory_order_relaxed);
+  }
+  bool class_is_kept() const { return (class_stamp.load(std::memory_order_relaxed) & 1) != 0; }
+
+  // --- launches ---
+  // Whether one of those launches was left.
+  bool take_grant() {
+    return granted.load(std::memory_order_relaxed) > 0 &&
+           granted.fetch_sub(1, std::memory_order_relaxed) > 0;
+  }
+  bool has_lost(std::uint64_t configuration) const {
+    for (const std::atomic<std::uint64_t>& one : lost) {
+      const std::uint64_t digest = one.load(std::memory_order_relaxed);
+      if (digest == configuration || digest == kAllLost) return true;
+    }
+    return false;
+  }
+  static constexpr std::uint64_t kAllLost = UINT64_MAX;  // more than there is room for
 
   // Tickets of sampled launches: 0 free, 1 being written, 2 ready for the tuner.
   static constexpr std::size_t kTickets = 4;
@@ -118,8 +160,46 @@ struct alignas(64) ShapeSlot {
   std::array<WatchTicket, kTickets> tickets{};
 };
 
-// Fixed-capacity table. Lookup and claim are lock-free and allocate nothing. A slot that find()
-// gave may be used while the lane is held that was taken before, or under the tuner's lock.
+class LaneGuard;
+
+// The lock that the tuner works under.
+class TunerLock {
+ public:
+  explicit TunerLock(const MutexLock&) {}
+  // For those who are called under it.
+  static TunerLock held() { return TunerLock(); }
+
+ private:
+  TunerLock() = default;
+};
+
+// What keeps the slots that were looked up with it from being given back.
+struct SlotAccess {
+  SlotAccess(const LaneGuard&) {}  // NOLINT: either will do
+  SlotAccess(const TunerLock&) {}  // NOLINT
+};
+
+// A shape's slot, or none. To be used while the lane or the lock is held that it was looked up
+// with.
+class [[nodiscard]] SlotRef {
+ public:
+  SlotRef() = default;  // none
+  SlotRef(SlotRef&&) = default;
+  SlotRef& operator=(SlotRef&&) = default;
+
+  explicit operator bool() const { return slot_ != nullptr; }
+  ShapeSlot& operator*() const { return *slot_; }
+  ShapeSlot* operator->() const { return slot_; }
+  bool is(const ShapeSlot& slot) const { return slot_ == &slot; }
+
+ private:
+  friend class LaunchTable;
+  explicit SlotRef(ShapeSlot* slot) : slot_(slot) {}
+
+  ShapeSlot* slot_ = nullptr;
+};
+
+// Fixed-capacity table. Lookup and claim are lock-free and allocate nothing.
 class LaunchTable {
  public:
   explicit LaunchTable(std::size_t max_shapes);
@@ -131,14 +211,14 @@ class LaunchTable {
     }
     return h;
   }
-  // The ready slot of the shape, or null.
-  ShapeSlot* find(const Shape& shape, std::uint64_t hash) const {
+  // The listed slot of the shape.
+  SlotRef find(SlotAccess, const Shape& shape, std::uint64_t hash) const {
     const std::size_t reach = reach_.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < reach; ++i) {
       ShapeSlot* slot = entry(hash, i).load(std::memory_order_seq_cst);
-      if (slot != nullptr && slot->hash == hash && slot->shape == shape) return slot;
+      if (slot != nullptr && slot->hash == hash && slot->shape == shape) return SlotRef(slot);
     }
-    return nullptr;
+    return SlotRef();
   }
   // A slot in state `claimed` that the caller fills and then publishes; null when there is none.
   // Two threads may claim two slots for the same shape; publish() settles which one counts.

@@ -18,7 +18,6 @@ void PublishedVariants::retire(std::unique_ptr<Variant> variant) {
 }
 
 void PublishedVariants::publish(std::unique_ptr<Variant> variant) {
-  slot_.class_taken.store(true, std::memory_order_relaxed);  // from now on it has its own
   const Variant* next = variant ? variant.get() : &slot_.fallback;
   slot_.current.store(next, std::memory_order_seq_cst);
   slot_.eager_samples.store(kEagerSamples, std::memory_order_relaxed);

@@ -16,8 +16,8 @@ Status VariantScratch::add(Device& device, std::uint64_t bytes, Argument& argume
   const std::uint64_t before = use_.bytes.fetch_add(bytes, std::memory_order_relaxed);
   bytes_ += bytes;
   if (bytes > use_.limit_bytes || before > use_.limit_bytes - bytes) {
-    return Status(StatusCode::out_of_memory, {"scratch of ", bytes, " bytes beside ", before,
-                                              ", the limit is ", use_.limit_bytes});
+    return Status(StatusCode::out_of_memory, "scratch of % bytes beside %, the limit is %", bytes,
+                  before, use_.limit_bytes);
   }
   Result<std::unique_ptr<Buffer>> buffer = device.allocate(static_cast<std::size_t>(bytes));
   if (!buffer.ok()) return buffer.status();
@@ -26,13 +26,23 @@ Status VariantScratch::add(Device& device, std::uint64_t bytes, Argument& argume
   return {};
 }
 
-VariantScratch::~VariantScratch() { use_.bytes.fetch_sub(bytes_, std::memory_order_relaxed); }
+VariantScratch::~VariantScratch() {
+  const MutexLock lock(enqueueing);
+  if (mark_ != nullptr) device_->forget_mark(mark_);
+  use_.bytes.fetch_sub(bytes_, std::memory_order_relaxed);
+}
 
 Status VariantScratch::begin_on(Device& device, void* queue) {
-  Status ordered = used_ ? device.order(queue_, queue) : Status();
-  if (!ordered.ok()) return ordered;
-  used_ = true;
+  return used_ ? device.order_after(mark_, queue_, queue) : Status();
+}
+
+Status VariantScratch::end_on(Device& device, void* queue) {
+  const Result<void*> mark = device.mark(queue, mark_);
+  if (!mark.ok()) return mark.status();
+  device_ = &device;
+  mark_ = *mark;
   queue_ = queue;
+  used_ = true;
   return {};
 }
 
@@ -43,19 +53,23 @@ void VariantScratch::expect_setup(Span<const PlannedStep> setup) {
   }
 }
 
-VariantScratch::Prepared VariantScratch::prepare(Span<const PlannedStep> setup,
-                                                 const Argument* arguments, std::uint32_t version) {
+VariantScratch::Prepared VariantScratch::look(Span<const PlannedStep> setup,
+                                              const Argument* arguments, std::uint32_t version) {
   constexpr auto kRelaxed = std::memory_order_relaxed;
   if (prepared_ && prepared_version_ == version && is_of(setup, arguments)) {
     unprepared_in_a_row.store(0, kRelaxed);
     return Prepared::yes;
   }
+  if (setups_allowed.load(kRelaxed) > 0) return Prepared::now;
+  unprepared_launches.fetch_add(1, kRelaxed);
+  unprepared_in_a_row.fetch_add(1, kRelaxed);
+  return Prepared::no;
+}
+
+void VariantScratch::note_setup(Span<const PlannedStep> setup, const Argument* arguments,
+                                std::uint32_t version) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
   const std::uint32_t allowed = setups_allowed.load(kRelaxed);
-  if (allowed == 0) {
-    unprepared_launches.fetch_add(1, kRelaxed);
-    unprepared_in_a_row.fetch_add(1, kRelaxed);
-    return Prepared::no;
-  }
   if (allowed != kAlways) setups_allowed.store(allowed - 1, kRelaxed);
   setups_made.fetch_add(1, kRelaxed);
   unprepared_in_a_row.store(0, kRelaxed);
@@ -65,7 +79,6 @@ VariantScratch::Prepared VariantScratch::prepare(Span<const PlannedStep> setup,
   }
   prepared_version_ = version;
   prepared_ = true;
-  return Prepared::now;
 }
 
 bool VariantScratch::is_of(Span<const PlannedStep> setup, const Argument* arguments) const {

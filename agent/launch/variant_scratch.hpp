@@ -37,10 +37,10 @@ class VariantScratch {
   Status add(Device& device, std::uint64_t bytes, Argument& argument);
   // Whoever holds this enqueues one launch's steps.
   Mutex enqueueing;
-  // What is enqueued on `queue` (null: the adopted one) from now on comes after all earlier uses. A
-  // queue that was given once must not be destroyed before the variant. Errors: those of
-  // Device::order.
+  // What is enqueued on `queue` (null: the adopted one) from now on comes after all earlier uses;
+  // then that is over, and the queue may go. Errors: those of Device::order and Device::mark.
   Status begin_on(Device& device, void* queue) IDLETUNE_REQUIRES(enqueueing);
+  Status end_on(Device& device, void* queue) IDLETUNE_REQUIRES(enqueueing);
 
   // --- the setup ---
   // How often launches may make it is said by whoever made the variant: kAlways for a default,
@@ -57,13 +57,15 @@ class VariantScratch {
   // setup's, or with another `version` of what constant buffers hold.
   enum class Prepared : std::uint8_t {
     yes,
-    now,  // the setup is to be enqueued before the steps; it counts as prepared already
+    now,  // the setup is to be enqueued before the steps
     no    // and the setup is not allowed
   };
-  Prepared prepare(Span<const PlannedStep> setup, const Argument* arguments, std::uint32_t version)
+  Prepared look(Span<const PlannedStep> setup, const Argument* arguments, std::uint32_t version)
       IDLETUNE_REQUIRES(enqueueing);
-  // The setup could not be enqueued after all.
+  // Before steps of a setup are enqueued, and once all of them were.
   void forget_setup() IDLETUNE_REQUIRES(enqueueing) { prepared_ = false; }
+  void note_setup(Span<const PlannedStep> setup, const Argument* arguments, std::uint32_t version)
+      IDLETUNE_REQUIRES(enqueueing);
 
  private:
   friend class SharedScratch;
@@ -73,6 +75,8 @@ class VariantScratch {
   ScratchUse& use_;
   std::uint64_t bytes_ = 0;
   std::vector<std::unique_ptr<Buffer>> buffers_;
+  Device* device_ = nullptr;                               // of the mark
+  void* mark_ IDLETUNE_GUARDED_BY(enqueueing) = nullptr;   // of the last use; may be null
   void* queue_ IDLETUNE_GUARDED_BY(enqueueing) = nullptr;  // that used it last
   bool used_ IDLETUNE_GUARDED_BY(enqueueing) = false;
   std::vector<Argument> prepared_of_ IDLETUNE_GUARDED_BY(enqueueing);  // of the last setup

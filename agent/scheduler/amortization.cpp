@@ -1,6 +1,7 @@
 #include "agent/scheduler/amortization.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "agent/scheduler/best_time.hpp"
 #include "agent/scheduler/decision_reason.hpp"
@@ -14,27 +15,90 @@ namespace {
 
 using namespace amortization;
 
-bool pays(const LookAhead& look, const Terms& terms) { return terms.launches > look.break_even(); }
+// What steps are expected to bring: with the model's first pick, if one is to be tried yet, and
+// beyond it.
+struct Plan {
+  bool has_pick = false;
+  double pick_gain = 0;  // per launch
+  LookAhead now;         // the pick included
+  LookAhead past_pick;
+  double pick_from = kInfinity;    // launches from which on the pick pays
+  double search_from = kInfinity;  // and searching (beyond it)
+};
 
-// What adopting the model's first pick is expected to gain per launch; 0 where none is to be had.
-double first_pick_gain(const DecisionInput& input, const Terms& terms, const Scale& scale) {
-  if (input.first_pick_running || !input.first_pick_relative) return 0;
-  const double q = *input.first_pick_relative;
-  if (!(q > 0.01) || q > 1.0) return 0;
+// What a configuration that has `relative` of the best is expected to gain per launch.
+double gain_of(double relative, const Terms& terms, const Tenths& best) {
   double gain = 0;
-  for (const Node& node : kNodes) {
-    const double time = scale.at(node.deviations) / q;
-    if (time <= terms.current * (1.0 - terms.margin)) gain += node.weight * (terms.current - time);
+  for (std::size_t i = 0; i < best.size(); ++i) {
+    const double time = best[i] / relative;
+    if (time <= terms.current * (1 - terms.margin)) {
+      gain += kTenthWeights[i] * (terms.current - time);
+    }
   }
   return gain;
 }
 
-void take_over(Decision& decision, const LookAhead& look) {
+// The expected relative performance of what is tried next, while no entry has been measured here
+// and so none has won yet; 0 where entries have, or there are none.
+double first_relative(const DecisionInput& input, const Terms& terms, bool has_pick) {
+  if (terms.beliefs != nullptr && terms.beliefs->measured() > 0) return 0;
+  if (has_pick) return *input.first_pick_relative;
+  const Span<const DevicePosterior::Forecast> upcoming = input.outlook.upcoming;
+  if (terms.beliefs == nullptr || upcoming.empty()) return 0;
+  return terms.beliefs->expected(upcoming[0].entry);
+}
+
+Plan plan_of(const DecisionInput& input, const Terms& terms, const Tenths& best) {
+  Plan plan;
+  const double pick = clamp_or(input.first_pick_relative.value_or(0), 0, 2, 0);
+  plan.has_pick = !input.first_pick_running && pick > 0.01 && pick <= 1;
+  ForecastInput ahead;
+  ahead.outlook = input.outlook;
+  ahead.draws = input.draws;
+  ahead.tried = static_cast<double>(input.tried);
+  ahead.behind = std::log(terms.current / terms.known_best);
+  ahead.margin = terms.margin;
+  const double relative = first_relative(input, terms, plan.has_pick);
+  if (relative > 0) ahead.outlook = {};
+  const SearchForecast forecast(ahead);
+  plan.pick_gain = terms.current * forecast.gain(1);
+  plan.now = look_ahead(forecast, terms, terms.current, terms.max_steps);
+  if (relative > 0 && terms.max_steps >= 1) {
+    // Each that failed makes it less likely that this one runs.
+    const double failed = terms.beliefs != nullptr ? terms.beliefs->failed() : 0;
+    plan.pick_gain = gain_of(relative, terms, best) / (1 + failed);
+    consider(plan.now, terms, 1, plan.pick_gain);
+  }
+  const double promise = promise_break_even(terms);
+  plan.search_from = std::max(plan.now.break_even, promise);
+  if (!plan.has_pick) return plan;
+  const double pick_from =
+      std::max(break_even(terms.step_charge, plan.pick_gain, terms.launches_per_step), promise);
+  if (pick_from > plan.search_from) return plan;
+  plan.pick_from = pick_from;
+  ahead.outlook = input.outlook;
+  ahead.behind = 0;
+  ahead.first_tried = true;
+  plan.past_pick =
+      look_ahead(SearchForecast(ahead), terms, terms.current - plan.pick_gain, terms.max_steps - 1);
+  plan.search_from = std::max(pick_from, plan.past_pick.break_even);
+  return plan;
+}
+
+void take_over(Decision& decision, const LookAhead& look, double from) {
   decision.steps = look.steps;
   decision.cost_ns = look.cost;
   decision.gain_ns = look.gain;
-  decision.pessimistic_net_ns = look.steps > 0 ? look.pessimistic_net : 0;
-  decision.break_even_launches = look.break_even();
+  decision.break_even_launches = from;
+}
+
+// The pick alone, or followed by a search.
+LookAhead with_pick(const Plan& plan, const Terms& terms, const LookAhead& beyond) {
+  LookAhead look = beyond;
+  look.steps += 1;
+  look.cost += terms.step_charge;
+  look.gain += std::max(0.0, terms.launches - terms.launches_per_step) * plan.pick_gain;
+  return look;
 }
 
 // It would pay; is there the time and the allowance?
@@ -79,44 +143,33 @@ const char* fraction_origin_name(FractionOrigin origin) {
 
 Decision decide(const DecisionInput& input) {
   const Terms terms = terms_of(input);
-  const RelativePerformance distribution = distribution_of(input, terms);
   Decision decision;
+  report_fraction(decision, input, terms);
   if (!(terms.current > 0)) {
     decision.break_even_launches = kInfinity;
-    report_fraction(decision, input, terms, distribution);
     explain_untimed(decision);
     return decision;
   }
-  const Scale scale = estimate_scale(input, terms, distribution);
-  decision.best_estimate_ns = scale.at(0);
+  const Tenths best = best_time(input, terms);
+  decision.best_low_ns = best[0];
+  decision.best_estimate_ns = best[1];
+  decision.best_high_ns = best[2];
   decision.target_ns = decision.best_estimate_ns / terms.ratio;
-  report_fraction(decision, input, terms, distribution);
 
-  const double pick_gain = first_pick_gain(input, terms, scale);
-  const LookAhead now = look_ahead(input, terms, scale, distribution, terms.current);
-  const LookAhead past_pick =
-      pick_gain > 0 ? look_ahead(input, terms, scale, distribution, terms.current - pick_gain)
-                    : now;
-  const double pick_launches = std::max(0.0, terms.launches - terms.launches_per_step);
-  const bool pick_pays = pick_gain > 0 && pick_launches * pick_gain > terms.step_charge &&
-                         terms.launches >= now.break_even_promise;
-
-  if (pays(pick_pays ? past_pick : now, terms)) {
-    take_over(decision, now);
+  const Plan plan = plan_of(input, terms, best);
+  const bool uses_pick = plan.pick_from < kInfinity;
+  if (terms.launches > plan.search_from) {
+    take_over(decision, uses_pick ? with_pick(plan, terms, plan.past_pick) : plan.now,
+              plan.search_from);
     admit(decision, input, terms);
-  } else if (pick_pays) {
+  } else if (terms.launches > plan.pick_from) {
     decision.verdict = Verdict::use_history;
-    decision.steps = 1;
-    decision.cost_ns = terms.step_charge;
-    decision.gain_ns = pick_launches * pick_gain;
-    decision.pessimistic_net_ns = past_pick.pessimistic_net;
-    decision.break_even_launches =
-        break_even(terms.step_charge, pick_gain, terms.launches_per_step);
+    take_over(decision, with_pick(plan, terms, {}), plan.pick_from);
     explain_first_pick(decision, terms);
   } else {
-    take_over(decision, now);
+    take_over(decision, plan.now, std::min(plan.search_from, plan.pick_from));
     decision.verdict = input.first_pick_running ? Verdict::use_history : Verdict::stop;
-    explain_stop(decision, terms, now,
+    explain_stop(decision, terms, plan.now.break_even,
                  input.first_pick_running ? "The model's pick runs and searching on does not pay"
                                           : "Tuning does not pay");
   }

@@ -32,6 +32,10 @@ struct Promise {
   Nanoseconds charged{0};       // for tuning, so far
 };
 
+// What tuning may still be charged without having found anything, so that `launches` more of
+// `current` keep the promise; never negative.
+Nanoseconds left_of(const Promise& promise, Nanoseconds current, double launches);
+
 struct DecisionInput {
   // --- the application ---
   Nanoseconds current{0};        // t_now: device time of a launch as it runs now; 0: not timed yet
@@ -49,32 +53,25 @@ struct DecisionInput {
   Nanoseconds longest_gap{0};  // the longest gap to be expected; 0: unknown, not a reason to wait
 
   // --- what is known from history (a model) ---
-  // Quantiles of relative performance q = t_best / t of uniform draws from the space, ascending, in
-  // [0, 1], failures counting as 0. May be empty.
-  Span<const float> quantiles;
-  // P(q <= quantiles[i]), ascending, same size. Empty: equally spaced, i / (size - 1).
-  Span<const float> quantile_levels;
-  // p_b(target_ratio), the share of the space with q >= target_ratio; from a sampled history the
-  // pessimistic end of its interval. None: taken from the quantiles, else from the prior.
-  std::optional<double> fraction;
-  FractionOrigin fraction_origin = FractionOrigin::model;
-  std::optional<double> current_relative;     // predicted q of what runs now
-  std::optional<double> first_pick_relative;  // predicted q of the model's first pick
+  std::optional<double> first_pick_relative;  // predicted q of a first pick that is to be tried yet
   bool first_pick_running = false;            // what runs now *is* the model's first pick
 
   // --- what the searcher does next ---
   SearchOutlook outlook;  // without beliefs: uniform draws
 
   // --- what was measured here ---
+  // Their times, best_here and what the beliefs were told are on one scale. A launch takes `clock`
+  // times as long now as it took when it was measured.
+  double clock = 1;
   const UniformDraws* draws = nullptr;  // not owned; may be null
   Nanoseconds best_here{0};             // fastest correct time seen here by any means; 0: none
+  std::uint64_t tried = 0;              // configurations tried here
   std::optional<std::uint64_t> remaining_configurations;  // not tried yet; empty: unknown
 
   // --- what is wanted ---
   double target_ratio = 0.9;        // r: "well-performing" means q >= r
   double wanted_probability = 0.9;  // p_s: chance to have found one after `expected_steps`
   double adoption_margin = 0.03;    // improvements smaller than this are not adopted: no gain
-  double pessimism = 0.25;          // the quantile of net gain that must not be a loss either
 };
 
 struct Decision {
@@ -91,13 +88,13 @@ struct Decision {
   double steps = 0;
   double cost_ns = 0;
   double gain_ns = 0;
-  // max over k of the `pessimism` quantile of the net gain. Negative: likely a loss at any k.
-  double pessimistic_net_ns = 0;
-  // Launches from which on tuning pays (in expectation and at the pessimistic quantile); infinity
-  // if it never does.
+  // Launches from which on the verdict is what it is; of `stop`, from which on it is another.
+  // Infinity if it never pays.
   double break_even_launches = 0;
-  double best_estimate_ns = 0;  // estimate of t_best on this device
-  double target_ns = 0;         // t_target = t_best / r
+  double best_estimate_ns = 0;  // estimate of t_best on this device, and its 80 % interval
+  double best_low_ns = 0;
+  double best_high_ns = 0;
+  double target_ns = 0;  // t_target = t_best / r
   // One complete sentence with the figures, zero-terminated.
   char reason_text[256] = {};
   std::string_view reason() const { return reason_text; }

@@ -69,17 +69,19 @@ void explain_tune(Decision& decision, const Terms& terms) {
       CountText(decision.break_even_launches).text);
 }
 
-void explain_stop(Decision& decision, const Terms& terms, const LookAhead& look,
+void explain_stop(Decision& decision, const Terms& terms, double search_from,
                   const char* beginning) {
   if (terms.max_steps < 1)
     return say(decision, "%s: every configuration has been tried.", beginning);
-  if (terms.launches > look.break_even_search() && terms.launches <= look.break_even_promise) {
+  if (!(terms.launches > 0))
+    return say(decision, "%s: no launch is left to gain by it.", beginning);
+  if (terms.launches > search_from) {
     say(decision,
         "%s: it may gain %s for %s, but a step that finds nothing may cost %s, more than the "
         "overhead limit leaves over %s launches; it would be safe from %s launches on.",
         beginning, DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
         DurationText(terms.step_charge_high).text, CountText(terms.launches).text,
-        CountText(look.break_even_promise).text);
+        CountText(decision.break_even_launches).text);
     return;
   }
   if (!(decision.gain_ns > 0) || std::isinf(decision.break_even_launches)) {
@@ -90,13 +92,9 @@ void explain_stop(Decision& decision, const Terms& terms, const LookAhead& look,
         DurationText(decision.best_estimate_ns).text);
     return;
   }
-  const bool on_average = decision.gain_ns > decision.cost_ns;
-  say(decision,
-      "%s: %s for %s would gain %s%s over %s launches%s; it would pay from %s launches on.",
+  say(decision, "%s: %s for %s would gain %s over %s launches; it would pay from %s launches on.",
       beginning, StepsText(decision.steps).text, DurationText(decision.cost_ns).text,
-      on_average ? "" : "only ", DurationText(decision.gain_ns).text,
-      CountText(terms.launches).text,
-      on_average ? " on average, but too likely less than that costs" : "",
+      DurationText(decision.gain_ns).text, CountText(terms.launches).text,
       CountText(decision.break_even_launches).text);
 }
 

@@ -45,10 +45,16 @@ Ledger::Ledger(const LedgerOptions& options, const LedgerState& state)
   }
 }
 
+std::int64_t Ledger::share_ns() const {
+  return to_integer(std::floor(options_.share * static_cast<double>(state_.kernel_ns)));
+}
+
 std::int64_t Ledger::bound_ns() const {
-  const std::int64_t share =
-      to_integer(std::floor(options_.share * static_cast<double>(state_.kernel_ns)));
-  return std::max<std::int64_t>(0, saturating_add(share, state_.savings_ns));
+  return std::max<std::int64_t>(0, saturating_add(share_ns(), state_.savings_ns));
+}
+
+Nanoseconds Ledger::allowance_of_share() const {
+  return Nanoseconds(std::max<std::int64_t>(0, share_ns() - state_.charged_ns));
 }
 
 Nanoseconds Ledger::allowance() const {

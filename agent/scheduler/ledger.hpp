@@ -38,6 +38,8 @@ class Ledger {
 
   // What may still be charged now; never negative.
   Nanoseconds allowance() const;
+  // The same whatever launches lost: of the share alone.
+  Nanoseconds allowance_of_share() const;
   // Whether `charge` (weights applied; see the `..._charge` functions) may be made now.
   bool allows(Nanoseconds charge) const { return charge <= allowance(); }
   // share * kernel time + savings, never negative.
@@ -62,6 +64,8 @@ class Ledger {
   const LedgerOptions& options() const { return options_; }
 
  private:
+  std::int64_t share_ns() const;
+
   LedgerOptions options_;
   LedgerState state_;
 };

@@ -1,9 +1,7 @@
 // What the next k steps are expected to gain and cost, for the k that is best.
 #pragma once
 
-#include <algorithm>
-
-#include "agent/scheduler/best_time.hpp"
+#include "agent/belief/search_forecast.hpp"
 #include "agent/scheduler/decision_terms.hpp"
 
 namespace idletune::amortization {
@@ -12,15 +10,8 @@ struct LookAhead {
   double steps = 0;
   double cost = 0;
   double gain = 0;
-  double pessimistic_net = -kInfinity;
-  double break_even_expected =
-      kInfinity;  // launches from which on the mean net gain of some k is > 0
-  double break_even_careful = kInfinity;  // and its pessimistic quantile
-  double break_even_promise = 0;          // from which on the next step cannot break the promise
-
+  double break_even = kInfinity;  // launches from which on the net gain of some k is above 0
   double net() const { return gain - cost; }
-  double break_even_search() const { return std::max(break_even_expected, break_even_careful); }
-  double break_even() const { return std::max(break_even_search(), break_even_promise); }
 };
 
 // Launches from which on `cost` is gained back; infinity if it never is.
@@ -28,8 +19,14 @@ inline double break_even(double cost, double gain_per_launch, double missed_laun
   return gain_per_launch > 0 ? cost / gain_per_launch + missed_launches : kInfinity;
 }
 
-// With launches of `current` nanoseconds to be improved on.
-LookAhead look_ahead(const DecisionInput& input, const Terms& terms, const Scale& scale,
-                     const RelativePerformance& distribution, double current);
+// k steps that save `per_launch`.
+void consider(LookAhead& best, const Terms& terms, double k, double per_launch);
+
+// With launches of `current` nanoseconds to be improved on, at most `most` steps of them.
+LookAhead look_ahead(const SearchForecast& forecast, const Terms& terms, double current,
+                     double most);
+
+// Launches from which on the next step, should it find nothing, leaves the promise unbroken.
+double promise_break_even(const Terms& terms);
 
 }  // namespace idletune::amortization

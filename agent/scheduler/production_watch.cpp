@@ -7,6 +7,9 @@
 namespace idletune {
 namespace {
 
+// Samples that say something of losses before the window is full.
+constexpr std::uint64_t kFewest = 3;
+
 Nanoseconds times(Nanoseconds time, double factor) {
   return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(time.count()) * factor));
 }
@@ -51,19 +54,21 @@ WatchStatus ProductionWatch::status() const {
   return WatchStatus::fine;
 }
 
-Nanoseconds ProductionWatch::median() const { return order_statistic(1, 2); }
+Nanoseconds ProductionWatch::median() const {
+  return samples_ < options_.window ? Nanoseconds{0} : order_statistic(1, 2);
+}
 
 Nanoseconds ProductionWatch::saving_per_launch() const {
-  if (samples_ < options_.window || default_time_.count() <= 0) return Nanoseconds{0};
-  return default_time_ - order_statistic(3, 4);
+  if (samples_ < kFewest || default_time_.count() <= 0) return Nanoseconds{0};
+  if (samples_ >= options_.window) return default_time_ - order_statistic(3, 4);
+  return std::min(Nanoseconds{0}, default_time_ - order_statistic(1, 2));
 }
 
 Nanoseconds ProductionWatch::order_statistic(std::size_t numerator, std::size_t denominator) const {
-  if (samples_ < options_.window) return Nanoseconds{0};
   std::array<Nanoseconds, kCapacity> sorted = ring_;
-  const std::size_t rank = options_.window * numerator / denominator;
-  sort_ascending(Span<Nanoseconds>(sorted.data(), options_.window));
-  return sorted[std::min<std::size_t>(rank, options_.window - 1u)];
+  const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(samples_, options_.window));
+  sort_ascending(Span<Nanoseconds>(sorted.data(), count));
+  return sorted[count * numerator / denominator];
 }
 
 }  // namespace idletune

@@ -43,7 +43,8 @@ class ProductionWatch {
   WatchStatus status() const;
   Nanoseconds median() const;  // of the window; 0 while learning
   // A careful figure of what each launch saves against the default: default_time minus the upper
-  // quartile of the window, negative if that is a loss; 0 while learning. Feeds Ledger::credit.
+  // quartile of the window, negative if that is a loss; while learning 0, but for a loss in the
+  // median. Feeds Ledger::credit.
   Nanoseconds saving_per_launch() const;
   std::uint64_t samples() const { return samples_; }
 

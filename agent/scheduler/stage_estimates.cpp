@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "agent/scheduler/nanoseconds.hpp"
+#include "agent/scheduler/step_plan.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune {
@@ -15,11 +16,19 @@ Nanoseconds host_part(const TrialOutcome& outcome) {
 
 // A configuration that was timed may still run a little slower the next time.
 constexpr double kOwnRunSlack = 1.2;
-// Beyond compile, one check and screening: the share of candidates that go on to the finals.
-constexpr double kFinalsShare = 1.25;
+// Deviation of the logarithm of one quantity beforehand, and the observations that it is worth.
+constexpr double kUsualDeviation = 0.4;
+constexpr double kDeviationCount = 3;
+constexpr double kToNinetieth = 1.28;  // standard deviations to the 90th percentile
+constexpr std::size_t kFew = 4;
+constexpr double kFewFactor = 1.1;
+// Of a step's cost: those before weigh less and less.
+constexpr std::uint32_t kStepsKept = 24;
 // Runs of a candidate that goes all the way: a second check, and pairs with the incumbent until the
 // first look.
-constexpr double kFinalRuns = 12;
+constexpr int kFinalRuns = 12;
+// Of a finalist that is much faster than what runs: the incumbent's part.
+constexpr double kFirstRuns = 6;
 // Timed runs of a baseline, as ReferenceBaseline makes them.
 constexpr std::uint32_t kBaselineRuns = 5;
 
@@ -28,6 +37,16 @@ constexpr std::uint32_t kPatience = 10;  // gaps
 constexpr std::uint32_t kMaxRounds = 40;
 constexpr double kLeastShare = 1.0 / 8;
 constexpr double kLeastShareOfFew = 1.0 / 64;
+
+// As CandidateTrial makes it.
+TrialRequest screening(const StageContext& context) {
+  const StepOptions options;
+  TrialRequest request;
+  request.stage = TrialStage::measure;
+  request.repeats = options.screening_runs;
+  request.stop_above = from_ns(real_ns(context.incumbent_run) * options.screening_factor);
+  return request;
+}
 
 }  // namespace
 
@@ -45,22 +64,32 @@ void HighPercentile::observe(double value) {
 double HighPercentile::predict() const {
   if (size_ == 0) return prior_;
   std::array<double, kCapacity> sorted = ring_;
-  const auto end = sorted.begin() + static_cast<std::ptrdiff_t>(size_);
-  if (size_ < kEnough) {
-    return *std::max_element(sorted.begin(), end) * (1.0 + 1.0 / static_cast<double>(size_));
-  }
-  const std::size_t rank = (9 * (size_ + 1) + 9) / 10;  // ceil(0.9 (n + 1)), counted from 1
   sort_ascending(Span<double>(sorted.data(), size_));
-  return sorted[std::min(rank, size_) - 1];
+  const double n = static_cast<double>(size_);
+  if (size_ >= kEnough) {
+    const double rank = std::min(0.9 * (n + 1), n);  // counted from 1
+    const auto below = static_cast<std::size_t>(rank);
+    const double next = sorted[std::min(below, size_ - 1)];
+    return sorted[below - 1] + (rank - std::floor(rank)) * (next - sorted[below - 1]);
+  }
+  double mean = 0;
+  double squares = 0;
+  for (std::size_t i = 0; i < size_; ++i) {
+    const double value = std::log(std::max(sorted[i], 1e-3));
+    const double step = value - mean;
+    mean += step / static_cast<double>(i + 1);
+    squares += step * (value - mean);
+  }
+  const double spread = std::sqrt((kDeviationCount * kUsualDeviation * kUsualDeviation + squares) /
+                                  (kDeviationCount + n - 1) * (1 + 1 / n));
+  return std::max(sorted[size_ - 1] * (size_ < kFew ? kFewFactor : 1.0),
+                  std::exp(mean + kToNinetieth * spread));
 }
 
-void StageEstimates::Mean::observe(Nanoseconds value) {
-  sum_ns += real_ns(value);
-  ++count;
-}
-
-double StageEstimates::Mean::or_prior(double prior_ns) const {
-  return count == 0 ? prior_ns : sum_ns / static_cast<double>(count);
+double HighPercentile::mean() const {
+  double sum = 0;
+  for (std::size_t i = 0; i < size_; ++i) sum += ring_[i];
+  return size_ == 0 ? prior_ : sum / static_cast<double>(size_);
 }
 
 StageEstimates::StageEstimates(const StagePriors& priors)
@@ -69,21 +98,22 @@ StageEstimates::StageEstimates(const StagePriors& priors)
 void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& outcome,
                              const StageContext& context) {
   if (request.stage != outcome.stage || outcome.wall.count() < 0) return;
+  if (request.stage == TrialStage::compile) {
+    step_.cpu_ns += real_ns(compile_work(outcome));
+  } else if (context.incumbent_run.count() > 0) {
+    step_.host_ns += real_ns(host_part(outcome));
+    step_.runs += real_ns(outcome.device) / real_ns(context.incumbent_run);
+  } else {
+    step_.host_ns += real_ns(outcome.wall);
+  }
   switch (request.stage) {
-    case TrialStage::compile:
-      compile_.observe(real_ns(compile_work(outcome)));
-      compile_mean_.observe(compile_work(outcome));
-      return;
+    case TrialStage::compile: compile_.observe(real_ns(compile_work(outcome))); return;
     case TrialStage::prepare:
       if (outcome.status == TrialStatus::correct)
         prepare_overhead_.observe(real_ns(host_part(outcome)));
       return;
-    case TrialStage::check:
-      check_overhead_.observe(real_ns(host_part(outcome)));
-      check_mean_.observe(outcome.wall);
-      break;
+    case TrialStage::check: check_overhead_.observe(real_ns(host_part(outcome))); break;
     case TrialStage::measure:
-      measure_mean_.observe(outcome.wall);
       if (!outcome.samples.empty()) {
         measure_overhead_.observe(real_ns(host_part(outcome)) /
                                   static_cast<double>(outcome.samples.size()));
@@ -91,11 +121,17 @@ void StageEstimates::observe(const TrialRequest& request, const TrialOutcome& ou
       break;
   }
   const bool candidate = context.own_run.count() <= 0 && context.incumbent_run.count() > 0;
-  if (candidate && outcome.device.count() > 0) {
-    const std::size_t runs = std::max<std::size_t>(1, outcome.samples.size());
-    slowdown_.observe(real_ns(outcome.device) / static_cast<double>(runs) /
-                      real_ns(context.incumbent_run));
+  if (candidate && request.stage == TrialStage::check && outcome.device.count() > 0) {
+    slowdown_.observe(real_ns(outcome.device) / real_ns(context.incumbent_run));
   }
+}
+
+void StageEstimates::step_ended() {
+  steps_ = std::min(steps_ + 1, kStepsKept);
+  mean_.cpu_ns += (step_.cpu_ns - mean_.cpu_ns) / steps_;
+  mean_.host_ns += (step_.host_ns - mean_.host_ns) / steps_;
+  mean_.runs += (step_.runs - mean_.runs) / steps_;
+  step_ = {};
 }
 
 double StageEstimates::run_bound_ns(const StageContext& context) const {
@@ -113,8 +149,8 @@ double StageEstimates::runs_bound_ns(const TrialRequest& request,
   if (request.stage != TrialStage::measure) return run;
   const double runs = std::max<double>(1, request.repeats);
   const double stop = real_ns(request.stop_above);
-  // All runs but the one that stops the stage are faster than stop_above.
-  if (stop > 0 && stop < run) return (runs - 1) * stop + run;
+  // The first run that is slower than stop_above ends the stage; where none is, all are faster.
+  if (stop > 0 && stop < run) return std::max(run, runs * stop);
   return runs * run;
 }
 
@@ -154,8 +190,8 @@ std::size_t StageEstimates::observations(TrialStage stage) const {
   switch (stage) {
     case TrialStage::compile: return compile_.count();
     case TrialStage::prepare: return prepare_overhead_.count();
-    case TrialStage::check: return check_overhead_.count();
-    case TrialStage::measure: return measure_overhead_.count();
+    case TrialStage::check: return std::min(check_overhead_.count(), slowdown_.count());
+    case TrialStage::measure: return std::min(measure_overhead_.count(), slowdown_.count());
   }
   return 0;
 }
@@ -171,29 +207,22 @@ Nanoseconds StageEstimates::relaxed(TrialStage stage, Nanoseconds estimate,
 
 StageEstimates::StepCost StageEstimates::typical_step(const StageContext& context) const {
   const double run =
-      context.incumbent_run.count() > 0 ? real_ns(context.incumbent_run) * 2 : real_ns(priors_.run);
-  const double check = check_mean_.or_prior(overhead_ns(check_overhead_, context) + run);
-  const double measure = measure_mean_.or_prior(real_ns(priors_.overhead) + run);
-  StepCost cost;
-  cost.cpu = from_ns(compile_mean_.or_prior(real_ns(priors_.compile)));
-  cost.device = from_ns((check + measure) * kFinalsShare);
-  return cost;
+      context.incumbent_run.count() > 0 ? real_ns(context.incumbent_run) : real_ns(priors_.run);
+  if (steps_ > 0) return {from_ns(mean_.cpu_ns), from_ns(mean_.host_ns + mean_.runs * run)};
+  const double check = overhead_ns(check_overhead_, context);
+  const double measure = measure_overhead_.predict();
+  return {from_ns(compile_.mean()), from_ns(check + kFirstRuns * (run + measure))};
 }
 
 StageEstimates::StepCost StageEstimates::high_step(const StageContext& context) const {
   const StepCost typical = typical_step(context);
-  TrialRequest request;
-  request.stage = TrialStage::compile;
   StepCost cost;
-  // A few observations have no 90th percentile yet, and compile times have a long tail.
-  const double few = compile_.count() < HighPercentile::kEnough ? 2.0 : 1.0;
-  cost.cpu = std::max(from_ns(real_ns(typical.cpu) * few), predict(request, context));
-  request.stage = TrialStage::check;
-  const Nanoseconds check = predict(request, context);
-  request.stage = TrialStage::measure;
-  const double incumbent = real_ns(std::max(context.incumbent_run, Nanoseconds{0}));
+  cost.cpu = std::max(typical.cpu, predict(TrialRequest(), context));
+  TrialRequest check;
+  check.stage = TrialStage::check;
   cost.device =
-      std::max(typical.device, check + predict(request, context)) + from_ns(kFinalRuns * incumbent);
+      std::max(typical.device, predict(check, context) + predict(screening(context), context) +
+                                   kFinalRuns * context.incumbent_run);
   return cost;
 }
 
@@ -214,14 +243,11 @@ Nanoseconds StageEstimates::longest_device_stage(const StageContext& context) co
   Nanoseconds longest = predict(request, context);
   request.stage = TrialStage::check;
   longest = std::max(longest, predict(request, context));
-  request.stage = TrialStage::measure;
-  return std::max(longest, predict(request, context));
+  return std::max(longest, predict(screening(context), context));
 }
 
 void StageEstimates::adopt_compile(const StageEstimates& other) {
-  if (other.compile_.count() <= compile_.count()) return;
-  compile_ = other.compile_;
-  compile_mean_ = other.compile_mean_;
+  if (other.compile_.count() > 0) compile_ = other.compile_;
 }
 
 }  // namespace idletune

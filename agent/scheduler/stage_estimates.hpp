@@ -11,10 +11,11 @@
 
 namespace idletune {
 
-// The last observations of one quantity and a high percentile of the next one.
-// With n observations: none, the prior; fewer than 9, the largest times (1 + 1/n) (there is no 90th
-// percentile yet); else the order statistic of rank ceil(0.9 (n + 1)) of the last kCapacity, which
-// the next observation of an unchanged quantity exceeds with a chance of at most 10 %.
+// The last observations of one quantity and a high percentile of the next one, which the next
+// observation of an unchanged quantity exceeds with a chance of some 10 %. With n observations:
+// none, the prior; fewer than 9, that of a log-normal distribution, or the largest (times 1.1 of
+// fewer than 4) where that is more; else between the order statistics at rank 0.9 (n + 1) of the
+// last kCapacity.
 class HighPercentile {
  public:
   static constexpr std::size_t kCapacity = 24;
@@ -23,6 +24,7 @@ class HighPercentile {
   explicit HighPercentile(double prior = 0) : prior_(prior) {}
   void observe(double value);  // negative or NaN: ignored
   double predict() const;
+  double mean() const;  // of the last kCapacity; without any, the prior
   std::size_t count() const { return size_; }
 
  private:
@@ -54,7 +56,7 @@ Nanoseconds compile_work(const TrialOutcome& outcome);
 struct StageContext {
   Nanoseconds incumbent_run{0};     // device time of what runs now; 0: unknown
   Nanoseconds reference_run{0};     // of the reference, for prepare; 0: as the incumbent
-  Nanoseconds own_run{0};           // of the configuration itself if it was measured; 0: unknown
+  Nanoseconds own_run{0};           // of the configuration itself if it was measured; 0: not yet
   std::uint64_t scratch_bytes = 0;  // of the shape: filled by prepare, compared by check
 };
 
@@ -65,13 +67,14 @@ class StageEstimates {
   explicit StageEstimates(const StagePriors& priors = {});
 
   // A stage of `request` has ended as `outcome`; `context` as given to predict.
+  // How slow candidates are is learned from first checks: contexts without an own run.
   void observe(const TrialRequest& request, const TrialOutcome& outcome,
                const StageContext& context);
   // The 90th percentile of how long `request` will take in all (wall-clock; of a compilation, what
   // it will be charged for).
   Nanoseconds predict(const TrialRequest& request, const StageContext& context) const;
-  // On how many observations predict() for this stage rests, at most kCapacity (of whichever
-  // configuration); 0: on the prior.
+  // On how many observations predict() for this stage of a candidate rests, at most kCapacity; 0:
+  // on a prior.
   std::size_t observations(TrialStage stage) const;
   // An estimate that keeps a stage from running would never be corrected by an observation, so it
   // relaxes with the gaps in a row that were too short: with every ten of them a prior by half, an
@@ -81,8 +84,12 @@ class StageEstimates {
   bool fits(const TrialRequest& request, const StageContext& context, Nanoseconds remaining) const {
     return predict(request, context) <= remaining;
   }
-  // What a whole step with a typical configuration is expected to cost (means, not percentiles):
-  // compile, two checks, screening. `compile` and device part apart, since they are charged apart.
+  // The stages observed since the last call were a step; or no step (a baseline, say).
+  void step_ended();
+  void no_step() { step_ = {}; }
+  // What a whole step is expected to cost: the mean of the steps, the last some 24 weighing most;
+  // before the first one, of a finalist. The device's part goes with what runs now. Processor and
+  // device apart, since they are charged apart.
   struct StepCost {
     Nanoseconds cpu{0};
     Nanoseconds device{0};
@@ -98,12 +105,6 @@ class StageEstimates {
   void adopt_compile(const StageEstimates& other);
 
  private:
-  struct Mean {
-    double sum_ns = 0;
-    std::uint32_t count = 0;
-    void observe(Nanoseconds value);
-    double or_prior(double prior_ns) const;
-  };
   double run_bound_ns(const StageContext& context) const;
   double runs_bound_ns(const TrialRequest& request, const StageContext& context) const;
   double overhead_ns(const HighPercentile& overhead, const StageContext& context) const;
@@ -114,9 +115,14 @@ class StageEstimates {
   HighPercentile check_overhead_;
   HighPercentile measure_overhead_;  // per run
   HighPercentile slowdown_;
-  Mean compile_mean_;
-  Mean check_mean_;
-  Mean measure_mean_;
+  struct Step {
+    double cpu_ns = 0;
+    double host_ns = 0;  // of stages that need the device
+    double runs = 0;     // on the device, in runs of the incumbent
+  };
+  Step step_;  // so far
+  Step mean_;
+  std::uint32_t steps_ = 0;
 };
 
 }  // namespace idletune

@@ -143,6 +143,7 @@ void CandidateTrial::on_failure(const TrialOutcome& outcome) {
     return;
   }
   status_ = outcome.status;
+  cut_ = outcome.cut;
   finish(TrialVerdict::reject_failed);
 }
 

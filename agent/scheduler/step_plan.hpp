@@ -82,6 +82,10 @@ class CandidateTrial {
   std::optional<TrialRequest> next() const;
   // Whether next()'s request concerns the incumbent (an intent record is for candidates only).
   bool next_is_incumbent() const;
+  // What a run of next()'s configuration takes, as far as it is known; 0: not yet.
+  Nanoseconds next_run() const {
+    return next_is_incumbent() ? context_.incumbent_time : candidate_time();
+  }
   // The outcome of next()'s request. Ignored when done or when its stage is another.
   void on_outcome(const TrialOutcome& outcome);
 
@@ -90,6 +94,7 @@ class CandidateTrial {
   // Of the candidate: `correct` unless a stage said otherwise.
   TrialStatus status() const { return status_; }
   const std::string& message() const { return message_; }
+  bool cut() const { return cut_; }  // its compilation was, which says nothing about it
   bool checked_all_seeds() const { return checked_ == 2; }
   // It got to the finals, which happen elsewhere.
   bool to_finals_elsewhere() const { return !options_.finals && verdict_ == TrialVerdict::adopt; }
@@ -146,6 +151,7 @@ class CandidateTrial {
   TrialVerdict verdict_ = TrialVerdict::pending;
   TrialStatus status_ = TrialStatus::correct;
   std::string message_;
+  bool cut_ = false;
   State after_incumbent_compile_ = State::finals;
   std::size_t seed_ = 0;     // index of the seed whose data is in use
   std::size_t checked_ = 0;  // seeds that passed

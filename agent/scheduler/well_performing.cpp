@@ -4,82 +4,58 @@
 #include <cmath>
 #include <cstddef>
 
+#include "agent/belief/draw_laws.hpp"
+
 namespace idletune {
 namespace amortization {
 namespace {
 
-constexpr double kEightyPercent = 1.2816;  // standard deviations to either end
+// By how much (of the logarithm) the fractions of one kernel on two devices differ.
+constexpr double kFractionSpread = 0.9;
+constexpr double kLeastFraction = 1e-6;
 
-}  // namespace
-
-double draws_faster_than(const UniformDraws* draws, double time) {
-  return draws ? draws->count_below(time) : 0;
-}
-
-double updated_share(double expected, double strength, double hits, double draws) {
-  if (!(expected > 0)) return draws > 0 ? std::min(1.0, hits / draws) : 0;
-  return std::min(1.0, (strength + hits) / (strength / expected + draws));
-}
-
-namespace {
-
-// A rate known as a mixture of Gamma distributions, by its moments.
-struct Rate {
+// Of the logarithm of a share.
+struct Belief {
   double mean = 0;
-  double square = 0;
-
-  // The share that history says is `expected`, after `hits` of `draws` draws.
-  void add(double weight, double expected, double strength, double hits, double draws) {
-    const double part = updated_share(expected, strength, hits, draws);
-    const double spread = part * part / (expected > 0 ? strength + hits : hits + 1);
-    mean += weight * part;
-    square += weight * (part * part + spread);
-  }
-  // Of a Gamma distribution with these moments (Wilson and Hilferty 1931).
-  double quantile(double deviations) const {
-    const double variance = square - mean * mean;
-    if (!(variance > 0) || !(mean > 0)) return mean;
-    const double shape = mean * mean / variance;
-    const double root = 1 - 1 / (9 * shape) + deviations / (3 * std::sqrt(shape));
-    return root > 0 ? std::min(1.0, mean * root * root * root) : 0;
-  }
+  double variance = 0;
 };
 
-Rate well_performing_rate(const DecisionInput& input, const Terms& terms, double expected,
-                          double hits) {
-  Rate rate;
-  if (!terms.has_beliefs) {
-    rate.add(1, expected, terms.hits_strength, hits, terms.draws);
-    return rate;
-  }
-  const DevicePosterior& beliefs = *input.outlook.beliefs;
+Belief by_draws(const DrawLaws& laws, double ratio) {
+  const Tenths log_share = laws.fraction(ratio);
+  const double spread = std::log(log_share[2] / log_share[0]) / (2 * kEightyPercent);
+  return {std::log(log_share[1]), spread * spread};
+}
+
+Belief by_sources(const DevicePosterior& beliefs, double ratio) {
+  const Belief unknown = by_draws(DrawLaws(), ratio);
+  double mean = beliefs.weight_of_none() * unknown.mean;
+  double square = beliefs.weight_of_none() * (unknown.mean * unknown.mean + unknown.variance);
   for (std::size_t d = 0; d < beliefs.source_count(); ++d) {
-    rate.add(beliefs.weight(d), beliefs.cautious_fraction(d, terms.ratio), kModelHits, hits,
-             terms.draws);
+    const double value = std::log(std::max(kLeastFraction, beliefs.cautious_fraction(d, ratio)));
+    mean += beliefs.weight(d) * value;
+    square += beliefs.weight(d) * (value * value + kFractionSpread * kFractionSpread);
   }
-  rate.add(beliefs.weight_of_none(), expected, kPriorHits, hits, terms.draws);
-  return rate;
+  return {mean, std::max(square - mean * mean, kFractionSpread * kFractionSpread)};
 }
 
 }  // namespace
 
-void report_fraction(Decision& decision, const DecisionInput& input, const Terms& terms,
-                     const RelativePerformance& distribution) {
-  const double expected = terms.has_beliefs && input.fraction
-                              ? clamp_or(*input.fraction, 0.0, 1.0, 0.0)
-                              : distribution.share_at_least(terms.ratio);
-  const double hits = draws_faster_than(input.draws, decision.target_ns);
-  const Rate rate = well_performing_rate(input, terms, expected, hits);
-  decision.fraction = rate.mean;
-  decision.fraction_low = std::min(rate.mean, rate.quantile(-kEightyPercent));
-  decision.fraction_high = std::max(rate.mean, rate.quantile(kEightyPercent));
-  decision.fraction_origin =
-      terms.hits_strength == kModelHits ? FractionOrigin::model : FractionOrigin::prior;
-  if (input.fraction) decision.fraction_origin = input.fraction_origin;
-  // Past this many draws they outweigh what was believed before.
-  if (terms.draws * expected > terms.hits_strength) {
-    decision.fraction_origin = FractionOrigin::measured;
+void report_fraction(Decision& decision, const DecisionInput& input, const Terms& terms) {
+  const bool drawn = input.draws != nullptr && input.draws->correct() >= DrawLaws::kFewest;
+  Belief share = by_draws(drawn ? DrawLaws(*input.draws) : DrawLaws(), terms.ratio);
+  decision.fraction_origin = drawn ? FractionOrigin::measured : FractionOrigin::prior;
+  if (terms.beliefs != nullptr) {
+    const Belief told = by_sources(*terms.beliefs, terms.ratio);
+    const double weight = drawn ? told.variance / (told.variance + share.variance) : 0;
+    share.mean = told.mean + weight * (share.mean - told.mean);
+    // Both rest on the same few: together they know hardly more than the better one alone.
+    share.variance = std::min(told.variance, share.variance);
+    if (weight < 0.5) decision.fraction_origin = FractionOrigin::model;
   }
+  const double deviation = kEightyPercent * std::sqrt(share.variance);
+  decision.fraction = std::exp(share.mean);
+  decision.fraction_low = std::exp(share.mean - deviation);
+  decision.fraction_high = std::min(1.0, std::exp(share.mean + deviation));
   decision.expected_steps =
       std::ceil(steps_for_probability(decision.fraction, terms.probability) - 1e-9);
 }

@@ -26,6 +26,7 @@ class GuidedForest final : public LearnedProposals {
   }
   void exclude(const Configuration& configuration) override { forest_->exclude(configuration); }
   std::optional<Configuration> propose() override { return forest_->propose(); }
+  void forget_history() override { forest_->forget_prior(); }
 
  private:
   PortfolioLikeness likeness_;

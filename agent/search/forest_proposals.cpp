@@ -168,6 +168,14 @@ void ForestProposals::set_residual_targets() {
   }
 }
 
+void ForestProposals::forget_prior() {
+  options_.prior = nullptr;
+  row_priors_.clear();
+  std::fill(pool_.priors.begin(), pool_.priors.end(), 0.0f);
+  predictions_.reset();
+  forest_ = Forest();
+}
+
 std::size_t ForestProposals::renewals() const {
   return std::clamp(kRenewalWork / (sample_.size() + kTreeOverhead), kMinRenewals, kTrees);
 }

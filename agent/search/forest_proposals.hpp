@@ -50,6 +50,9 @@ class ForestProposals final : public LearnedProposals {
   // correctly, or no candidate is left.
   std::optional<Configuration> propose() override;
 
+  // From now on as if there had been no prior.
+  void forget_prior();
+
   // Measurements told.
   std::size_t measured() const { return measured_; }
   // Memory held, without the taken configurations of spaces that are not followed (16 bytes each).

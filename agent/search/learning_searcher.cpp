@@ -31,6 +31,7 @@ std::optional<Proposal> LearningSearcher::ask() {
 
 void LearningSearcher::tell(const Configuration& configuration, const Observation& observation) {
   taken_.add(configuration);
+  if (observation.impossible() && is_random_turn()) --asks_;
   ++measured_;
   proposals_->tell(configuration, observation);
 }
@@ -40,10 +41,11 @@ void LearningSearcher::exclude(const Configuration& configuration) {
   proposals_->exclude(configuration);
 }
 
-ProposalOrigin LearningSearcher::recall(const Configuration& configuration) {
-  const bool drawn = numbered_ ? draws_.would_draw(configuration) : measured_ < kInitial;
+ProposalOrigin LearningSearcher::recall(const Configuration& configuration, bool drawn) {
+  ++asks_;
+  const bool next = numbered_ ? draws_.recall(configuration) : measured_ < kInitial;
   exclude(configuration);
-  return drawn ? ProposalOrigin::random : ProposalOrigin::learned;
+  return drawn || next ? ProposalOrigin::random : ProposalOrigin::learned;
 }
 
 }  // namespace idletune

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
@@ -61,9 +62,12 @@ void ProductSearcher::value_entries() const {
   if (upcoming_current_) return;
   upcoming_current_ = true;
   upcoming_count_ = 0;
+  const std::size_t pick = first_pick_ ? entry_of(first_pick_->configuration) : kNoEntry;
   for (std::size_t i = 0; i < beliefs_.entry_count(); ++i) {
     if (!beliefs_.is_open(i)) continue;
-    const DevicePosterior::Forecast forecast{i, regression_.value(i)};
+    // The first pick is asked for first.
+    const double value = i == pick ? HUGE_VAL : regression_.value(i);
+    const DevicePosterior::Forecast forecast{i, value};
     std::size_t place = upcoming_count_;
     while (place > 0 && upcoming_[place - 1].value < forecast.value) --place;
     if (place == upcoming_.size()) continue;
@@ -113,6 +117,11 @@ bool ProductSearcher::is_random_turn() const {
   return random_every_ > 0 && asks_ % random_every_ == 0;
 }
 
+void ProductSearcher::count_ask() {
+  ++asks_;
+  if (!is_random_turn()) ++guided_;
+}
+
 // Entries come first while they are trusted and promise something, then now and then.
 bool ProductSearcher::is_entry_turn() const {
   if (first_pick_) return true;
@@ -135,6 +144,7 @@ std::optional<Proposal> ProductSearcher::next_entry() {
   if (first_pick_) {
     const Configuration pick = first_pick_->configuration;
     first_pick_.reset();
+    upcoming_current_ = false;
     if (taken_.add(pick)) return Proposal{pick, ProposalOrigin::first_pick};
   }
   for (;;) {
@@ -174,6 +184,7 @@ std::optional<Proposal> ProductSearcher::next_learned() {
   if (learner_ == nullptr) return std::nullopt;
   if (!learned_ && measured_.size() < kBeforeLearning) return std::nullopt;
   if (!learned_) begin_learning();
+  if (!std::exchange(distrusted_, !trusts_portfolio()) && distrusted_) learned_->forget_history();
   for (int i = 0; i < kAttempts; ++i) {
     const std::optional<Configuration> proposed = learned_->propose();
     if (!proposed) break;
@@ -183,12 +194,11 @@ std::optional<Proposal> ProductSearcher::next_learned() {
 }
 
 std::optional<Proposal> ProductSearcher::ask() {
-  ++asks_;
+  count_ask();
   std::optional<Proposal> proposal;
   if (is_random_turn()) {
     proposal = next_random();
   } else {
-    ++guided_;
     if (is_entry_turn()) proposal = next_entry();
     if (!proposal) proposal = next_learned();
   }
@@ -212,12 +222,13 @@ void ProductSearcher::exclude(const Configuration& configuration) {
   if (const std::size_t entry = entry_of(configuration); entry != kNoEntry) take(entry);
 }
 
-ProposalOrigin ProductSearcher::recall(const Configuration& configuration) {
-  const bool drawn = space_.indexed() && draws_.would_draw(configuration);
+ProposalOrigin ProductSearcher::recall(const Configuration& configuration, bool drawn) {
+  count_ask();
+  const bool next = space_.indexed() && draws_.recall(configuration);
   exclude(configuration);
   if (first_pick_ && configuration == first_pick_->configuration) return ProposalOrigin::first_pick;
-  if (entry_of(configuration) != kNoEntry) return ProposalOrigin::portfolio;
-  if (!drawn) return ProposalOrigin::learned;
+  if (!drawn && entry_of(configuration) != kNoEntry) return ProposalOrigin::portfolio;
+  if (!drawn && !next) return ProposalOrigin::learned;
   if (random_times_.size() + random_keys_.size() < kTrustSamples) {
     random_keys_.push_back(digest_of(configuration));
   }
@@ -236,6 +247,8 @@ void ProductSearcher::learn(const Configuration& configuration, const Observatio
 
 void ProductSearcher::tell(const Configuration& configuration, const Observation& observation) {
   taken_.add(configuration);
+  // A draw that cannot be launched cost nothing: it is still a draw's turn.
+  if (observation.impossible() && is_random_turn()) --asks_;
   learn(configuration, observation);
   const bool failed = observation.failed();
   const double time = failed ? kFailedTime : static_cast<double>(observation.run_time.count());

@@ -24,7 +24,7 @@ class ProductSearcher final : public Searcher {
   std::optional<Proposal> ask() override;
   void tell(const Configuration& configuration, const Observation& observation) override;
   void exclude(const Configuration& configuration) override;
-  ProposalOrigin recall(const Configuration& configuration) override;
+  ProposalOrigin recall(const Configuration& configuration, bool drawn) override;
 
   // Which source this device resembles, by what was told: the decision's view too.
   const DevicePosterior& beliefs() const { return beliefs_; }
@@ -45,6 +45,7 @@ class ProductSearcher final : public Searcher {
   void value_entries() const;
   Span<const DevicePosterior::Forecast> upcoming_entries() const;
   bool entries_promise() const;
+  void count_ask();
   bool is_random_turn() const;
   bool is_entry_turn() const;
   std::optional<Proposal> next_entry();
@@ -73,6 +74,7 @@ class ProductSearcher final : public Searcher {
   std::vector<std::uint64_t> random_keys_;  // proposals of uniform draws that await their result
   std::uint64_t asks_ = 0;
   std::uint64_t guided_ = 0;        // of them, those that were no random turn
+  bool distrusted_ = false;         // the portfolio was, when the learner was asked last
   const SearchLearner* learner_;    // null: none
   std::vector<Measured> measured_;  // until the learner begins
   std::unique_ptr<LearnedProposals> learned_;

@@ -9,7 +9,7 @@ namespace {
 // Consecutive repeats after which drawing gives way to walking: the space is nearly exhausted.
 constexpr int kMaxRepeats = 64;
 // Draws may be told somewhat out of order, and some never are.
-constexpr int kDrawsAhead = 8;
+constexpr std::uint32_t kDrawsAhead = 16;
 
 }  // namespace
 
@@ -35,15 +35,18 @@ std::optional<Configuration> RandomDraws::next() {
   return std::nullopt;
 }
 
-bool RandomDraws::would_draw(const Configuration& configuration) const {
+bool RandomDraws::recall(const Configuration& configuration) {
   if (!space_.indexed()) return true;
   const std::optional<std::uint64_t> wanted = space_.index_of(configuration);
   if (!wanted) return false;
-  int ahead = 0;
+  std::uint32_t ahead = 0;
   for (std::uint64_t at = position_; at < space_.valid_count() && ahead < kDrawsAhead; ++at) {
     const std::uint64_t number = number_at(at);
-    if (number == *wanted) return true;
-    if (!taken_.has_number(number)) ++ahead;
+    if (number == *wanted) {
+      furthest_ = std::max(furthest_, at + 1);
+      return true;
+    }
+    if (at >= furthest_ && !taken_.has_number(number)) ++ahead;
   }
   return false;
 }

@@ -22,10 +22,11 @@ class RandomDraws {
   // A configuration that is not in `taken`, which is not changed where the space has numbers;
   // nothing when all have been drawn.
   std::optional<Configuration> next();
-  // Whether the configuration is among the next few that would be drawn. So what an earlier
-  // searcher with this seed drew can be told from what it chose, if its proposals come in their
-  // order. True where the space has no numbers, because nobody can tell then.
-  bool would_draw(const Configuration& configuration) const;
+  // Whether an earlier searcher with this seed drew the configuration, if all that it measured is
+  // recalled in about its order: whether it is among the next few that would be drawn, or among
+  // those that were passed over, which are drawn again. True where the space has no numbers,
+  // because nobody can tell then.
+  bool recall(const Configuration& configuration);
   std::uint64_t position() const { return position_; }
 
  private:
@@ -36,7 +37,8 @@ class RandomDraws {
   Permutation order_;
   Random random_;
   std::uint64_t start_;
-  std::uint64_t position_;  // counted from the start
+  std::uint64_t position_;      // counted from the start
+  std::uint64_t furthest_ = 0;  // behind the last one recalled
 };
 
 class RandomSearcher final : public Searcher {

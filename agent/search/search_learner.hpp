@@ -34,6 +34,8 @@ class LearnedProposals {
   // What to measure next, neither told, excluded nor proposed before. Nothing: too little is known,
   // or no candidate is left.
   virtual std::optional<Configuration> propose() = 0;
+  // The favourites that it was made with mislead.
+  virtual void forget_history() {}
 };
 
 // A configuration that history likes, and how much (expected q^4, say).
@@ -49,8 +51,11 @@ class SearchLearner {
                                                  Span<const Favourite> favourites) const = 0;
   // What learns the kernel's model anew of what is measured, for the caller to delete; null:
   // nothing does. All three outlive it.
-  virtual detail::Retrainer* retrainer(const journal::State& journal, detail::KernelTask& kernel,
-                                       const MonotonicClock& clock) const;
+  virtual detail::Retrainer* retrainer(const journal::State& /*journal*/,
+                                       detail::KernelTask& /*kernel*/,
+                                       const MonotonicClock& /*clock*/) const {
+    return nullptr;
+  }
 
  protected:
   ~SearchLearner() = default;

@@ -28,6 +28,10 @@ struct Observation {
   TrialStatus status = TrialStatus::correct;
   Nanoseconds run_time{0};  // representative device time (median); 0 unless correct
   Nanoseconds compile_time{0};
+  // Could not even be compiled for this shape.
+  bool impossible() const {
+    return status == TrialStatus::constraints && compile_time.count() == 0;
+  }
   // Without a time to compare by.
   bool failed() const { return status != TrialStatus::correct || run_time.count() <= 0; }
 };
@@ -43,9 +47,9 @@ class Searcher {
   virtual void exclude(const Configuration& configuration) = 0;
   // A configuration that an earlier session of this searcher proposed and measured; it will not be
   // proposed again. Call it in the order of the proposals, and `tell` after each. Returns what it
-  // was proposed as: an entry of the portfolio counts as that, though it may have been drawn;
-  // others as a uniform draw or as learned.
-  virtual ProposalOrigin recall(const Configuration& configuration) {
+  // was proposed as. `drawn`: it is known to have been a uniform draw; else an entry of the
+  // portfolio counts as that, and others as learned unless this searcher would draw them.
+  virtual ProposalOrigin recall(const Configuration& configuration, bool /*drawn*/) {
     exclude(configuration);
     return ProposalOrigin::random;
   }

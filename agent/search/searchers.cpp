@@ -6,11 +6,6 @@
 
 namespace idletune {
 
-detail::Retrainer* SearchLearner::retrainer(const journal::State&, detail::KernelTask&,
-                                            const MonotonicClock&) const {
-  return nullptr;
-}
-
 std::unique_ptr<Searcher> make_random_searcher(const Space& space, const SearcherOptions& options) {
   return std::unique_ptr<Searcher>(new RandomSearcher(space, options));
 }

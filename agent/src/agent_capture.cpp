@@ -10,11 +10,14 @@ Status AgentState::capture(KernelState& kernel, const Shape& shape,
                            Span<const Argument> arguments) {
   if (options_.state.empty() || options_.mode != Mode::tune) {
     return Status(StatusCode::unsupported,
-                  {"kernel '", kernel.name(),
-                   "': captured arguments need a state folder and the mode 'tune'"});
+                  "kernel '%': captured arguments need a state folder and the mode 'tune'",
+                  kernel.name());
   }
-  const Result<ShapeSlot*> slot = kernel.slot_for(shape);
-  if (!slot.ok()) return slot.status();
+  {
+    const MutexLock lock(mutex_);
+    const Result<SlotRef> slot = slot_for(TunerLock(lock), kernel, shape);
+    if (!slot.ok()) return slot.status();
+  }
   const Nanoseconds start = surroundings_.clock->now();
   const Result<CapturedArguments> made =
       kernel.capture(shape, arguments, options_.capture_limit_bytes);
@@ -30,16 +33,17 @@ Status AgentState::capture(KernelState& kernel, const Shape& shape,
       read_beginning(path, beginning) && CapturedArguments::digest_in(beginning) == made->digest();
   if (!known) {
     // The folder is made where it is missing.
-    const auto folder = open_posix_storage(joined({options_.state, "/captures"}));
+    const auto folder = open_posix_storage(joined("%/captures", options_.state));
     if (!folder.ok()) return folder.status();
-    if (Status status = write_file_atomically(path, made->bytes()); !status.ok()) return status;
+    Status written = write_file_atomically(path, made->bytes(), FileSync::yes, FileReaders::owner);
+    if (!written.ok()) return written;
   }
   const Nanoseconds took = copied - start;
+  // Its slot may have been given back meanwhile.
   const MutexLock lock(mutex_);
-  KernelTask* task = engine_->task_of(kernel);
-  ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
-  if (shape_task == nullptr) return Status(StatusCode::internal, "capture: the shape has no task");
-  engine_->capture_taken(*shape_task, made->digest(), took + (surroundings_.clock->now() - copied));
+  const Result<ShapeTask*> task = shape_task(TunerLock(lock), kernel, shape);
+  if (!task.ok()) return task.status();
+  engine_->capture_taken(**task, made->digest(), took + (surroundings_.clock->now() - copied));
   return {};
 }
 

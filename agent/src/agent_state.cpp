@@ -5,6 +5,7 @@
 
 #include "agent/src/explain_json.hpp"
 #include "agent/tuning/background_loop.hpp"
+#include "models/core/lists.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 
@@ -17,7 +18,7 @@ constexpr Nanoseconds kExplanationInterval = std::chrono::seconds(60);
 constexpr Nanoseconds kFirstExplanation = std::chrono::seconds(5);
 
 Status out_of_range(const char* field, const char* expected) {
-  return Status(StatusCode::invalid_argument, {"agent option ", field, ": expected ", expected});
+  return Status(StatusCode::invalid_argument, "agent option %: expected %", field, expected);
 }
 
 // Written so that NaN fails.
@@ -51,24 +52,44 @@ Result<std::unique_ptr<AgentState>> AgentState::open(const AgentOptions& given) 
   if (given.read_environment) {
     if (Status status = apply_environment(agent->options_); !status.ok()) return status;
   }
+  agent->mend_options();
   agent->surroundings_ = real_surroundings(agent->options_);
   if (Status status = agent->start(); !status.ok()) return status;
   return agent;
 }
 
-Result<Agent> AgentState::open_agent(const AgentOptions& options, Surroundings surroundings) {
+Result<std::unique_ptr<AgentState>> AgentState::open(const AgentOptions& options,
+                                                     Surroundings surroundings) {
   std::unique_ptr<AgentState> agent(new AgentState());
   agent->options_ = options;
+  agent->mend_options();
   agent->surroundings_ = std::move(surroundings);
   if (Status status = agent->start(); !status.ok()) return status;
-  return Agent(std::move(agent));
+  return agent;
+}
+
+Result<Agent> AgentState::open_agent(const AgentOptions& options, Surroundings surroundings) {
+  Result<std::unique_ptr<AgentState>> agent = open(options, std::move(surroundings));
+  if (!agent.ok()) return agent.status();
+  return Agent(std::move(*agent));
+}
+
+// What is meant, whatever becomes of the working folder, and without times that overflow in sums.
+void AgentState::mend_options() {
+  constexpr Nanoseconds kLongest = std::chrono::hours(24);
+  for (std::string* path : {&options_.state, &options_.helper, &options_.quirks}) {
+    *path = absolute_path(*path);
+  }
+  if (options_.model != kNoModel) options_.model = absolute_path(options_.model);
+  options_.run_deadline = std::min<Nanoseconds>(options_.run_deadline, kLongest);
+  options_.model_check_interval = std::min<Nanoseconds>(options_.model_check_interval, kLongest);
 }
 
 Status AgentState::start() {
   if (Status status = check(options_); !status.ok()) return status;
   open_model();
   open_journal();
-  if (!surroundings_.trials.ok()) log(1, {surroundings_.trials.message()});
+  if (!surroundings_.trials.ok()) tell(options_, 1, "%", surroundings_.trials.message());
   engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
   explanation_due_ = surroundings_.clock->now() + kFirstExplanation;
   return {};
@@ -76,27 +97,65 @@ Status AgentState::start() {
 
 void AgentState::open_journal() {
   journal::JournalOptions options;
-  options.boot = boot_identity();
-  if (options_.state.empty() || options_.mode == Mode::off) {
+  options.boot = surroundings_.boot ? *surroundings_.boot : boot_identity();
+  options.trace = [this](std::uint64_t session, std::vector<journal::Begun>& begun) {
+    return open_trace(session, begun);
+  };
+  if (surroundings_.open_storage) {
+    journal_ = journal::Journal::open(surroundings_.open_storage(), options);
+  } else if (options_.state.empty() || options_.mode == Mode::off) {
     journal_ = journal::Journal::open(std::unique_ptr<Storage>(), options);
   } else {
     journal_ = journal::Journal::open(open_posix_storage(options_.state), options);
   }
+  if (!options_.state.empty() && options_.mode != Mode::off && journal_->storage_status().ok()) {
+    tidy_state();
+  }
+  if (trace_ != nullptr && journal_->storage_status().ok()) trace_->forget();
   const journal::RecoveryReport& found = journal_->recovery();
-  if (const Status damage = found.damage(); !damage.ok()) log(1, {damage.message()});
+  if (const Status damage = found.damage(); !damage.ok()) tell(options_, 1, "%", damage.message());
   if (found.new_quarantines > 0 || found.new_suspects > 0) {
-    log(1, {"the last process or board died during trials; quarantined for it: ",
-            found.new_quarantines, ", suspected: ", found.new_suspects});
+    tell(options_, 1,
+         "the last process or board died during trials; quarantined for it: %, suspected: %",
+         found.new_quarantines, found.new_suspects);
   }
   if (found.dropped_bytes > 0) {
-    log(2, {"the journal's last ", found.dropped_bytes, " bytes were torn and are dropped"});
+    tell(options_, 2, "the journal's last % bytes were torn and are dropped", found.dropped_bytes);
   }
 }
 
-void AgentState::log(int level, TextPieces message) const {
-  if (options_.log != nullptr && level <= options_.log_level) {
-    options_.log(options_.log_user, level, joined(message).c_str());
+bool AgentState::open_trace(std::uint64_t session, std::vector<journal::Begun>& begun) {
+  LaunchTrace::Page* page = nullptr;
+  if (surroundings_.open_storage) {
+    if (surroundings_.open_trace) page = surroundings_.open_trace();
+  } else {
+    Result<std::unique_ptr<MemoryFile>> file =
+        MemoryFile::open(options_.state, sizeof(LaunchTrace::Page), MemoryFile::usual_places());
+    if (!file.ok()) {
+      tell(options_, 1, "nothing runs for its class: %", file.status().message());
+      return false;
+    }
+    trace_file_ = std::move(*file);
+    page = static_cast<LaunchTrace::Page*>(trace_file_->data());
   }
+  if (page == nullptr) return false;
+  trace_ = std::make_unique<LaunchTrace>(*page, session + 1);
+  surroundings_.trace = trace_.get();
+  const Nanoseconds now = surroundings_.clock->now();
+  for (const LaunchTrace::Unended& each : trace_->unended()) {
+    if (!each.accuses(now)) continue;
+    push(begun, {each.who, each.shape, static_cast<journal::Where>(each.place)});
+  }
+  return session != 0 && trace_->last_session() == session;
+}
+
+// Nobody else has the lock on it.
+void AgentState::tidy_state() const {
+  static constexpr std::string_view kOwn[] = {journal::kJournalName, kExplanationName, "captures",
+                                              "programs"};
+  tidy_folder(options_.state, kOwn);
+  tidy_folder(joined("%/captures", options_.state));
+  tidy_folder(program_folder(options_));
 }
 
 AgentState::~AgentState() {
@@ -110,6 +169,8 @@ AgentState::~AgentState() {
     explanation = explanation_to_keep();
     engine_.reset();
     (void)journal_->shutdown();
+    // Nothing is in anybody's hands, and the journal is still ours.
+    if (trace_file_ != nullptr && journal_->storage_status().ok()) trace_file_->remove();
   }
   (void)write_explanation(explanation);
 }
@@ -195,31 +256,44 @@ void AgentState::explain_if_due() {
 Status AgentState::write_explanation(const std::string& text, FileSync sync) const {
   if (text.empty()) return {};
   return write_file_atomically(
-      joined({options_.state, "/", kExplanationName}),
-      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), sync);
+      joined("%/%", options_.state, kExplanationName),
+      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), sync,
+      FileReaders::owner);
 }
 
 // --- one kernel ---
 
-Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
-  const MutexLock lock(mutex_);
-  Result<ShapeSlot*> slot = kernel.slot_for(shape);
-  if (!slot.ok()) {
-    if (kernel.package().has_no_work(shape)) return {};
-    if (slot.code() != StatusCode::out_of_memory) return slot.status();
-    return Status(StatusCode::out_of_memory,
-                  {"kernel '", kernel.name(), "': more shapes than the option max_shapes allows"});
-  }
+Result<SlotRef> AgentState::slot_for(TunerLock lock, KernelState& kernel, const Shape& shape) {
+  Result<SlotRef> slot = kernel.slot_for(lock, shape);
+  if (!slot.ok() || *slot) return slot;
+  return Status(StatusCode::out_of_memory,
+                "kernel '%': more shapes than the option max_shapes allows", kernel.name());
+}
+
+Result<ShapeTask*> AgentState::shape_task(TunerLock lock, KernelState& kernel, const Shape& shape) {
+  const Result<SlotRef> slot = slot_for(lock, kernel, shape);
+  if (!slot.ok()) return slot.status();
   KernelTask* task = engine_->task_of(kernel);
   ShapeTask* shape_task = task != nullptr ? engine_->shape_task(*task, **slot) : nullptr;
-  if (shape_task == nullptr) return Status(StatusCode::internal, "prepare: the shape has no task");
-  engine_->publish_recalled(*shape_task);
-  if (options_.mode == Mode::tune && shape_task->variants.adopted() == nullptr) {
+  if (shape_task == nullptr) {
+    return Status(StatusCode::internal, "kernel '%': the shape has no task", kernel.name());
+  }
+  return shape_task;
+}
+
+Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
+  const MutexLock lock(mutex_);
+  const Result<ShapeTask*> made = shape_task(TunerLock(lock), kernel, shape);
+  if (!made.ok()) return kernel.package().has_no_work(shape) ? Status() : made.status();
+  ShapeTask* const task = *made;
+  const TaskLease lease(*task);
+  engine_->publish_recalled(*task);
+  if (options_.mode == Mode::tune && task->variants.adopted() == nullptr) {
     // Work that an earlier idle() began for another shape is finished first.
-    while (engine_->run(std::chrono::hours(1), TimeSource::start_up, shape_task).stages > 0) {
+    while (engine_->run(std::chrono::hours(1), TimeSource::start_up, task).stages > 0) {
     }
   }
-  engine_->launch_ahead(*shape_task);
+  engine_->launch_ahead(*task);
   return {};
 }
 
@@ -237,8 +311,8 @@ Result<Explanation> AgentState::explain(const KernelState& kernel, const Shape& 
       if (shape_task->slot.shape == shape) return engine_->explain(*shape_task);
     }
   }
-  return Status(StatusCode::not_found,
-                {"kernel '", kernel.name(), "': this shape was neither launched nor prepared"});
+  return Status(StatusCode::not_found, "kernel '%': this shape was neither launched nor prepared",
+                kernel.name());
 }
 
 std::vector<Shape> AgentState::shapes(KernelState& kernel) const {
@@ -247,7 +321,7 @@ std::vector<Shape> AgentState::shapes(KernelState& kernel) const {
   LaunchTable& table = kernel.table();
   for (std::size_t i = 0; i < table.capacity(); ++i) {
     ShapeSlot* slot = table.at(i);
-    if (slot != nullptr && table.find(slot->shape, slot->hash) == slot)
+    if (slot != nullptr && table.find(TunerLock(lock), slot->shape, slot->hash).is(*slot))
       result.push_back(slot->shape);
   }
   return result;
@@ -272,7 +346,7 @@ std::string AgentState::explain_locked() const {
 
 Status AgentState::start_background(const BackgroundOptions& options) {
   if (options_.mode != Mode::tune) {
-    log(2, {"background tuning does not start: the mode is not 'tune'"});
+    tell(options_, 2, "background tuning does not start: the mode is not 'tune'");
     return {};  // whoever sets the mode in the field must not end the application
   }
   const MutexLock control(control_mutex_);
@@ -330,7 +404,7 @@ void AgentState::tune_in_background(const BackgroundOptions& options) {
       sleep = loop.round();
       explain_if_due();
     }
-    const auto until = std::chrono::system_clock::now() + sleep;
+    const auto until = Condition::Clock::now() + sleep;
     const MutexLock lock(background_mutex_);
     while (!stop_background_ && background_changed_.wait_until(background_mutex_, until)) {
     }

@@ -14,6 +14,7 @@
 #include "agent/tuning/surroundings.hpp"
 #include "agent/tuning/tuning_engine.hpp"
 #include "models/predict/model.hpp"
+#include "platform/os/memory_file.hpp"
 #include "platform/os/mutex.hpp"
 #include "platform/os/storage.hpp"
 #include "platform/os/thread.hpp"
@@ -24,6 +25,8 @@ class AgentState {
  public:
   static Result<std::unique_ptr<AgentState>> open(const AgentOptions& options);
   // For tests: an agent in other surroundings than the real ones.
+  static Result<std::unique_ptr<AgentState>> open(const AgentOptions& options,
+                                                  Surroundings surroundings);
   static Result<Agent> open_agent(const AgentOptions& options, Surroundings surroundings);
   ~AgentState();
 
@@ -45,12 +48,22 @@ class AgentState {
   Result<Explanation> explain(const KernelState& kernel, const Shape& shape) const;
   std::vector<Shape> shapes(KernelState& kernel) const;
   const AgentOptions& options() const { return options_; }
+  // For tests, where one thread does everything.
+  TuningEngine& engine() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS { return *engine_; }
+  const journal::Journal& journal() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS { return *journal_; }
 
  private:
   AgentState() = default;
   Status start() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;  // nobody else has the agent yet
+  void mend_options();
+  void tidy_state() const IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;
   void open_journal() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;
-  void log(int level, TextPieces message) const;
+  // JournalOptions::trace.
+  bool open_trace(std::uint64_t session, std::vector<journal::Begun>& begun);
+  // As KernelState::slot_for; where there is no room for one: out_of_memory.
+  static Result<SlotRef> slot_for(TunerLock lock, KernelState& kernel, const Shape& shape);
+  Result<ShapeTask*> shape_task(TunerLock lock, KernelState& kernel, const Shape& shape)
+      IDLETUNE_REQUIRES(mutex_);
   AgentStatus status_locked() const IDLETUNE_REQUIRES(mutex_);
   void tune_in_background(const BackgroundOptions& options);
   bool background_stops();
@@ -79,6 +92,8 @@ class AgentState {
 
   AgentOptions options_;
   Surroundings surroundings_;
+  std::unique_ptr<MemoryFile> trace_file_;
+  std::unique_ptr<LaunchTrace> trace_;  // on it; before the engine's launches, and after them
   // Held in this order. Who starts and stops the thread; who changes the model; everything else.
   Mutex control_mutex_ IDLETUNE_ACQUIRED_BEFORE(mutex_);
   Mutex reload_mutex_ IDLETUNE_ACQUIRED_BEFORE(mutex_);

@@ -52,7 +52,7 @@ idletune_status report(const Status& status) {
 }
 
 idletune_status missing(const char* what) {
-  return report(Status(StatusCode::invalid_argument, {what, " is NULL"}));
+  return report(Status(StatusCode::invalid_argument, "% is NULL", what));
 }
 
 idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
@@ -227,9 +227,8 @@ idletune_status idletune_launch_problem(idletune_kernel* kernel, const idletune_
   if (problem == nullptr || !make_problem(*problem, made)) return missing("shape");
   if (arguments == nullptr && argument_count > 0) return missing("arguments");
   if (argument_count > idletune::kMaxArguments) {
-    return report(Status(
-        StatusCode::invalid_argument,
-        {"launch: ", argument_count, " arguments, expected at most ", idletune::kMaxArguments}));
+    return report(Status(StatusCode::invalid_argument, "launch: % arguments, expected at most %",
+                         argument_count, idletune::kMaxArguments));
   }
   idletune::Argument list[idletune::kMaxArguments];
   for (size_t i = 0; i < argument_count; ++i) list[i] = make_argument(arguments[i]);

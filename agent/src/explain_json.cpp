@@ -2,7 +2,6 @@
 
 #include <idletune/text.hpp>
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <initializer_list>
@@ -15,25 +14,26 @@ namespace {
 // Builds one JSON object, member by member.
 class ObjectWriter {
  public:
-  void text(std::string_view name, std::string_view value) {
+  void text(const char* name, std::string_view value) {
     key(name);
     quote(value);
   }
+  void text(const char* name, const char* value) { text(name, std::string_view(value)); }
   // Members in a row, `names` with a space between two.
-  void numbers(std::string_view names, std::initializer_list<double> values) {
+  void numbers(const char* names, std::initializer_list<double> values) {
     for (const double value : values) {
-      key(first_of(names));
+      names = keys(names);
       number(value);
     }
   }
-  void counts(std::string_view names, std::initializer_list<std::uint64_t> values) {
+  void counts(const char* names, std::initializer_list<std::uint64_t> values) {
     for (const std::uint64_t value : values) {
-      key(first_of(names));
-      append(out_, {value});
+      names = keys(names);
+      append(out_, "%", value);
     }
   }
-  void flag(std::string_view name, bool value) { raw(name, value ? "true" : "false"); }
-  void raw(std::string_view name, std::string_view json) {
+  void flag(const char* name, bool value) { raw(name, value ? "true" : "false"); }
+  void raw(const char* name, std::string_view json) {
     key(name);
     out_ += json;
   }
@@ -43,10 +43,12 @@ class ObjectWriter {
   }
 
  private:
-  static std::string_view first_of(std::string_view& names) {
-    const std::string_view name = names.substr(0, names.find(' '));
-    names.remove_prefix(std::min(name.size() + 1, names.size()));
-    return name;
+  // The key that is the first of the names; where the others begin.
+  const char* keys(const char* names) {
+    const std::string_view name =
+        std::string_view(names).substr(0, std::string_view(names).find(' '));
+    key(name);
+    return names + name.size() + 1;
   }
   void number(double value) {
     char buffer[32];
@@ -83,7 +85,7 @@ std::string numbers(Span<const std::int64_t> values) {
   std::string out = "[";
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out += ", ";
-    append(out, {values[i]});
+    append(out, "%", values[i]);
   }
   return out + "]";
 }
@@ -141,8 +143,7 @@ std::string explanation_json(const Explanation& e) {
   object.counts("setups launches evaluated rejected quarantined",
                 {e.setups, e.launches, e.evaluated, e.rejected, e.quarantined});
   object.text("production_watch", e.production_watch);
-  object.numbers("fraction best_estimate_ms pessimistic_net_ms step_ms",
-                 {e.fraction, e.best_estimate_ms, e.pessimistic_net_ms, e.step_ms});
+  object.numbers("fraction best_estimate_ms step_ms", {e.fraction, e.best_estimate_ms, e.step_ms});
   object.raw("fraction_interval", number_pair(e.fraction_low, e.fraction_high));
   object.text("fraction_origin", e.fraction_origin);
   object.flag("launches_said", e.launches_said);
@@ -167,7 +168,7 @@ std::string to_json(const AgentStatus& status, const std::vector<Explanation>& e
     kernels += i > 0 ? ",\n  " : "\n  ";
     kernels += explanation_json(explanations[i]);
   }
-  return joined({"{\"status\": ", status_json(status), ",\n \"kernels\": ", kernels, "]}\n"});
+  return joined("{\"status\": %,\n \"kernels\": %]}\n", status_json(status), kernels);
 }
 
 }  // namespace idletune::detail

@@ -36,7 +36,7 @@ void AgentState::open_model() {
   Result<std::shared_ptr<const Model>> model = read_model(options_.model);
   model_status_ = model.status();
   if (!model.ok()) {
-    log(1, {model_status_.message()});
+    tell(options_, 1, "%", model_status_.message());
     // A file that was taken away is no model wanted; one that is broken was one.
     if (model.code() != StatusCode::not_found) model = read_model(previous_of(options_.model));
   }
@@ -65,8 +65,8 @@ Status AgentState::read_and_take_over(const std::string& path) {
     if (next->content_digest() == current->content_digest()) return {};
     if (next->generation() < current->generation()) {
       return Status(StatusCode::version_mismatch,
-                    {"model '", path, "': generation ", next->generation(), ", expected at least ",
-                     current->generation(), ", which is in use"});
+                    "model '%': generation %, expected at least %, which is in use", path,
+                    next->generation(), current->generation());
     }
     if (in_use.path == path) (void)write_file_atomically(previous_of(path), current->bytes());
   }
@@ -78,7 +78,7 @@ Status AgentState::read_and_take_over(const std::string& path) {
 Status AgentState::reload_model(const std::string& given) {
   if (options_.mode == Mode::off)
     return Status(StatusCode::unsupported, "reload_model: the mode is 'off'");
-  const std::string& path = given.empty() ? options_.model : given;
+  const std::string path = given.empty() ? options_.model : absolute_path(given);
   if (path.empty()) return Status(StatusCode::invalid_argument, "reload_model: no path");
   const MutexLock reload(reload_mutex_);
   if (path == options_.model) model_stamp_ = file_stamp(path);
@@ -127,9 +127,9 @@ Nanoseconds AgentState::notice_new_model() {
   }
   const Status status = reload_model(std::string());
   if (status.ok()) {
-    log(2, {"took over ", options_.model});
+    tell(options_, 2, "took over %", options_.model);
   } else {
-    log(1, {status.message()});
+    tell(options_, 1, "%", status.message());
   }
   return surroundings_.clock->now() - Nanoseconds(now);
 }

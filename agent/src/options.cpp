@@ -5,14 +5,10 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "platform/os/environment.hpp"
+
 namespace idletune {
 namespace {
-
-// The value of an environment variable; null when unset or empty.
-const char* environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr && value[0] != '\0' ? value : nullptr;
-}
 
 std::string text_of(const char* name) {
   const char* value = environment(name);
@@ -20,8 +16,8 @@ std::string text_of(const char* name) {
 }
 
 Status wrong(const char* name, const char* value, const char* expected) {
-  return Status(StatusCode::invalid_argument,
-                {"environment variable ", name, "='", value, "': expected ", expected});
+  return Status(StatusCode::invalid_argument, "environment variable %='%': expected %", name, value,
+                expected);
 }
 
 Status apply_mode(AgentOptions& options) {

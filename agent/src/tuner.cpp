@@ -1,7 +1,7 @@
 #include <idletune/tuner.hpp>
 
 #include <algorithm>
-#include <cmath>
+#include <unordered_set>
 
 #include "agent/src/model_file.hpp"
 #include "agent/tuning/shape_search.hpp"
@@ -18,23 +18,33 @@ class Tuner::State {
   static Result<std::unique_ptr<State>> open(const TunerOptions& options);
 
   std::optional<Configuration> ask();
-  void tell(const Configuration& configuration, const Measurement& measurement);
+  bool tell(const Configuration& configuration, const Measurement& measurement);
   bool pays(double launches, Nanoseconds step_cost, std::string* reason) const;
   std::size_t told() const { return static_cast<std::size_t>(search_->evidence().evaluated); }
 
   Space space;
   std::vector<std::string> names;
-  Configuration best;
-  Nanoseconds best_time{0};
+  Configuration best() const { return best_.empty() ? default_ : best_.front().configuration; }
+  Nanoseconds best_time() const { return best_.empty() ? Nanoseconds(0) : best_.front().time; }
 
  private:
+  struct Timed {
+    Configuration configuration;
+    Nanoseconds time;
+  };
+  static constexpr std::size_t kBest = 16;  // that are kept, should one fail later
+  void rank(const Configuration& configuration, Nanoseconds time);
+
   Status open_space(const TunerOptions& options);
   Status open_search(const TunerOptions& options);
 
   std::string name_;
   std::shared_ptr<const KernelPackage> package_;
   std::optional<ShapeSearch> search_;
-  std::optional<Proposal> asked_;  // the last one, so that uniform draws are known as such
+  Configuration default_;
+  std::vector<Timed> best_;                 // ascending
+  std::unordered_set<std::uint64_t> told_;  // keys
+  std::optional<Proposal> asked_;           // the last one, so that uniform draws are known as such
 };
 
 Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& options) {
@@ -46,10 +56,17 @@ Result<std::unique_ptr<Tuner::State>> Tuner::State::open(const TunerOptions& opt
 
 Status Tuner::State::open_space(const TunerOptions& options) {
   name_ = options.name;
+  for (const double wanted : {options.wanted_ratio, options.wanted_probability}) {
+    if (wanted > 0 && wanted <= 1) continue;
+    return Status(StatusCode::invalid_argument,
+                  "tuner '%': wanted_ratio and wanted_probability are shares, expected more than 0 "
+                  "and at most 1",
+                  name_);
+  }
   if (!options.package.empty()) {
     if (!options.parameters.empty()) {
       return Status(StatusCode::invalid_argument,
-                    {"tuner '", name_, "': give a package or parameters, not both"});
+                    "tuner '%': give a package or parameters, not both", name_);
     }
     Result<std::vector<std::uint8_t>> bytes = read_file(options.package, KernelPackage::kMaxBytes);
     if (!bytes.ok()) return bytes.status();
@@ -59,7 +76,7 @@ Status Tuner::State::open_space(const TunerOptions& options) {
     package_ = *package;
     name_ = std::string(package_->name());
     space = package_->space();
-    best = package_->default_configuration();
+    default_ = package_->default_configuration();
   } else {
     std::vector<std::vector<std::int64_t>> values;
     for (const TunerParameter& parameter : options.parameters) {
@@ -68,10 +85,10 @@ Status Tuner::State::open_space(const TunerOptions& options) {
     }
     Result<Space> made = product_space(names, values);
     if (!made.ok()) {
-      return Status(made.code(), {"tuner '", name_, "': ", made.status().message()});
+      return Status(made.code(), "tuner '%': %", name_, made.status().message());
     }
     space = *made;
-    for (const std::vector<std::int64_t>& all : values) best.push_back(all.front());
+    for (const std::vector<std::int64_t>& all : values) default_.push_back(all.front());
   }
   names.clear();
   for (std::size_t i = 0; i < space.parameter_count(); ++i) {
@@ -89,7 +106,7 @@ Status Tuner::State::open_search(const TunerOptions& options) {
   }
   SearchSubject subject;
   subject.space = &space;
-  subject.untuned = best;
+  subject.untuned = default_;
   subject.has_baseline = false;  // the application may want to be told to measure its default
   subject.seed = options.seed == 0 ? 1 : options.seed;
   subject.random_start = options.seed == 0 ? board_identity() : 0;
@@ -106,33 +123,50 @@ std::optional<Configuration> Tuner::State::ask() {
   return asked_->configuration;
 }
 
-void Tuner::State::tell(const Configuration& configuration, const Measurement& measurement) {
-  StepResult result;
-  result.proposal = asked_ && asked_->configuration == configuration
-                        ? *asked_
-                        : Proposal{configuration, ProposalOrigin::application};
+bool Tuner::State::tell(const Configuration& configuration, const Measurement& measurement) {
+  if (!space.contains(configuration)) return false;
   const bool timed = measurement.status == TrialStatus::correct && measurement.run_time.count() > 0;
-  result.status = measurement.status == TrialStatus::correct && !timed
-                      ? TrialStatus::runtime  // a correct run takes some time
-                      : measurement.status;
-  if (timed) result.time = measurement.run_time;
-  search_->step_ended(result);
-  if (timed && (best_time.count() == 0 || measurement.run_time < best_time)) {
-    best_time = measurement.run_time;
-    best = configuration;
+  if (told_.insert(space.key(configuration)).second) {
+    StepResult result;
+    result.proposal = asked_ && asked_->configuration == configuration
+                          ? *asked_
+                          : Proposal{configuration, ProposalOrigin::application};
+    result.status = measurement.status == TrialStatus::correct && !timed
+                        ? TrialStatus::runtime  // a correct run takes some time
+                        : measurement.status;
+    if (timed) result.time = measurement.run_time;
+    search_->step_ended(result);
   }
+  rank(configuration, timed ? measurement.run_time : Nanoseconds(0));
+  return true;
+}
+
+// 0: it failed.
+void Tuner::State::rank(const Configuration& configuration, Nanoseconds time) {
+  const auto known = std::find_if(best_.begin(), best_.end(), [&](const Timed& each) {
+    return each.configuration == configuration;
+  });
+  if (known != best_.end()) {
+    if (time.count() > 0) time = std::min(time, known->time);
+    best_.erase(known);
+  }
+  if (time.count() == 0) return;
+  const auto place =
+      std::find_if(best_.begin(), best_.end(), [&](const Timed& each) { return each.time > time; });
+  best_.insert(place, {configuration, time});
+  if (best_.size() > kBest) best_.pop_back();
 }
 
 bool Tuner::State::pays(double launches, Nanoseconds step_cost, std::string* reason) const {
   SearchSituation situation;
-  situation.running = best;
-  situation.running_time = best_time;
+  situation.running = best();
+  situation.running_time = best_time();
   situation.expected_launches = launches;
   situation.step.charge = step_cost;
   const Decision decision = search_->weigh(situation);
   if (reason != nullptr) *reason = std::string(decision.reason());
   // Before the first measurement there is nothing to decide on: that one has to be made.
-  return best_time.count() == 0 ? told() == 0 : search_->asks_for_step(decision);
+  return best_.empty() ? told() == 0 : search_->asks_for_step(decision);
 }
 
 Tuner::Tuner(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -147,11 +181,11 @@ Result<Tuner> Tuner::open(const TunerOptions& options) {
 }
 
 std::optional<Configuration> Tuner::ask() { return state_->ask(); }
-void Tuner::tell(const Configuration& configuration, const Measurement& measurement) {
-  state_->tell(configuration, measurement);
+bool Tuner::tell(const Configuration& configuration, const Measurement& measurement) {
+  return state_->tell(configuration, measurement);
 }
-Configuration Tuner::best() const { return state_->best; }
-Nanoseconds Tuner::best_time() const { return state_->best_time; }
+Configuration Tuner::best() const { return state_->best(); }
+Nanoseconds Tuner::best_time() const { return state_->best_time(); }
 bool Tuner::pays(double launches, Nanoseconds step_cost, std::string* reason) const {
   return state_->pays(launches, step_cost, reason);
 }
@@ -160,6 +194,9 @@ std::string Tuner::text(const Configuration& configuration) const {
   return to_text(state_->space, configuration);
 }
 std::size_t Tuner::parameter_count() const { return state_->names.size(); }
-const std::string& Tuner::parameter_name(std::size_t index) const { return state_->names[index]; }
+const std::string& Tuner::parameter_name(std::size_t index) const {
+  static const std::string kNone;
+  return index < state_->names.size() ? state_->names[index] : kNone;
+}
 
 }  // namespace idletune

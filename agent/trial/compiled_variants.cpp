@@ -21,7 +21,7 @@ CompiledVariant* CompiledVariants::get(const TrialRequest& request, LaunchPlan& 
       admitted_plan(device_.info(), package_, quirks_, request.shape, request.configuration,
                     request.ignore_device_limits);
   if (!admitted) {
-    fail(outcome, TrialStatus::constraints, {admitted.status().message()});
+    fail(outcome, TrialStatus::constraints, admitted.status().message());
     return nullptr;
   }
   CompiledVariant* found = find(request.configuration);
@@ -30,7 +30,7 @@ CompiledVariant* CompiledVariants::get(const TrialRequest& request, LaunchPlan& 
   if (!request.ignore_device_limits) {
     const Status fits = admit_programs(device_.info(), found->programs, *admitted);
     if (!fits.ok()) {
-      fail(outcome, TrialStatus::constraints, {fits.message()});
+      fail(outcome, TrialStatus::constraints, fits.message());
       return nullptr;
     }
   }
@@ -50,13 +50,13 @@ bool CompiledVariants::generate_code(const TrialRequest& request, CompiledVarian
   Nanoseconds deadline = request.deadline.count() > 0 ? request.deadline : kNoDeadline;
   deadline += options_.first_run_allowance;
   const Shape small = small_shape(package_, request.shape, &variant.configuration);
-  const Status warm =
-      warm_up(device_, package_, variant.programs, small,
-              package_.plan(small, variant.configuration), variant.configuration, deadline);
+  const Status warm = warm_up(device_, package_, variant.programs, small,
+                              package_.plan(small, variant.configuration), variant.configuration,
+                              deadline, kSmallScratchBytes, &outcome.device);
   if (warm.ok()) return true;
   const bool timeout = warm.code() == StatusCode::timeout;
   return fail(outcome, timeout ? TrialStatus::timeout : TrialStatus::runtime,
-              {"first launch: ", warm.message()});
+              joined("first launch: %", warm.message()));
 }
 
 CompiledVariant* CompiledVariants::find(const Configuration& configuration) {
@@ -73,7 +73,7 @@ CompiledVariant* CompiledVariants::compile(const Configuration& configuration,
   const bool keep = configuration == package_.default_configuration();
   Result<StepPrograms> programs = compile_steps(device_, package_, configuration, 1, keep);
   if (!programs) {
-    fail(outcome, status_of_compile(programs.status()), {programs.status().message()});
+    fail(outcome, status_of_compile(programs.status()), programs.status().message());
     return nullptr;
   }
   if (variants_.size() >= options_.compiled_variants) {

@@ -53,6 +53,7 @@ void serve_trials(Channel channel, StageServer& server) {
     } else if (type == MessageType::request && is_set_up) {
       const Result<TrialRequest> request = wire::decode_request(payload);
       check(request.status());
+      renew_farewell();
       check(channel.send(wire::encode(server.run(*request)), kTransfer));
       if (server.poisoned()) leave(0);
     } else {

@@ -85,8 +85,9 @@ int main() {
   }
   // Ctrl-C in a terminal goes to the application's whole group: it is the application's to answer.
   std::signal(SIGINT, SIG_IGN);
-  // A limit on the size of files is no fault of a configuration: drivers' caches do without.
+  // Limits are no fault of a configuration. Without file space drivers' caches do without.
   std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGXCPU, SIG_IGN);
   idletune::DeviceServer server;
   idletune::serve_trials(std::move(*channel), server);
 }

@@ -5,7 +5,6 @@
 #include <unistd.h>
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdlib>
 #include <utility>
 #include <vector>
@@ -16,6 +15,8 @@
 #include "agent/trial/trial_wire.hpp"
 #include "models/core/lists.hpp"
 #include "platform/completion_wait.hpp"
+#include "platform/os/awake_time.hpp"
+#include "platform/os/environment.hpp"
 #include "platform/os/mutex.hpp"
 #include "platform/os/process.hpp"
 
@@ -30,8 +31,7 @@ using Clock = std::chrono::steady_clock;
 using wire::MessageType;
 
 constexpr char kProgramName[] = "idletune-helper";
-constexpr Nanoseconds kSlice = std::chrono::milliseconds(20);  // how soon the end is noticed
-constexpr Nanoseconds kTransfer = std::chrono::seconds(10);    // the rest of a started message
+constexpr Nanoseconds kTransfer = std::chrono::seconds(10);  // the rest of a started message
 constexpr Nanoseconds kReap = std::chrono::seconds(2);
 constexpr Nanoseconds kLongestRun = std::chrono::hours(24);
 constexpr std::uint32_t kMaxCountedRepeats = 10000;
@@ -39,7 +39,7 @@ constexpr std::uint32_t kMaxCountedRepeats = 10000;
 Nanoseconds time_since(Clock::time_point start) { return Clock::now() - start; }
 
 std::string in_milliseconds(Nanoseconds time) {
-  return joined({std::chrono::duration_cast<std::chrono::milliseconds>(time).count(), " ms"});
+  return joined("% ms", std::chrono::duration_cast<std::chrono::milliseconds>(time).count());
 }
 
 bool is_program(const std::string& path) { return ::access(path.c_str(), X_OK) == 0; }
@@ -91,13 +91,20 @@ class HelperTrials::State {
 
   Status start(const TrialRequest& request) {
     if (has_local_outcome_) return Status(StatusCode::busy, "the last outcome was not taken");
-    Result<std::string> program = helper_program(options_.program);
+    Result<std::string> program = helper_program(options_.program, options_.program_in_path);
     if (!program) return program.status();
     options_.program = std::move(*program);
     if (Status status = start_failure(); !status.ok()) return status;
     if (Status status = ensure_thread(); !status.ok()) return status;
     if (refused_here(request)) return {};
-    return thread_->start(request);
+    TrialRequest limited = request;
+    limited.deadline = std::min(request.deadline, kLongestRun);
+    return thread_->start(limited);
+  }
+
+  void reap() {
+    if (thread_ && !thread_->runs() && child_ && child_->ended(Nanoseconds(0))) child_.reset();
+    (void)ChildProcess::reap_left_behind();
   }
 
   bool poll(Nanoseconds wait, TrialOutcome& outcome) {
@@ -137,8 +144,9 @@ class HelperTrials::State {
   Status start_failure() const {
     const MutexLock lock(mutex_);
     if (start_failures_ < options_.max_start_failures) return {};
-    return Status(StatusCode::device_error, {"idletune-helper could not be started ",
-                                             start_failures_, " times in a row: ", last_failure_});
+    return Status(StatusCode::device_error,
+                  "idletune-helper could not be started % times in a row: %", start_failures_,
+                  last_failure_);
   }
 
   // --- on the supervising thread ---
@@ -149,7 +157,7 @@ class HelperTrials::State {
     outcome.stage = request.stage;
     if (child_ && child_->ended(Nanoseconds(0))) child_.reset();  // died while it had nothing to do
     const Nanoseconds processor_before = child_ ? child_->cpu_time() : Nanoseconds(0);
-    if (ensure_child(outcome)) converse(request, outcome);
+    if (ensure_child(outcome) && reference_runs(request, outcome)) converse(request, outcome);
     outcome.wall = time_since(start);
     if (child_) {
       outcome.processor = std::max(Nanoseconds(0), child_->cpu_time() - processor_before);
@@ -157,12 +165,12 @@ class HelperTrials::State {
     return outcome;
   }
 
-  static void fail(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
+  static void fail(TrialOutcome& outcome, TrialStatus status, const std::string& message) {
     outcome.status = status;
-    outcome.message = joined(message);
+    outcome.message = message;
   }
   // No verdict on the configuration.
-  static void fail_apart(TrialOutcome& outcome, TextPieces message) {
+  static void fail_apart(TrialOutcome& outcome, const std::string& message) {
     outcome.stage = TrialStage::prepare;
     fail(outcome, TrialStatus::runtime, message);
   }
@@ -179,12 +187,34 @@ class HelperTrials::State {
     child_.reset();
     if (!outcome.ambiguous && !stopping_.load()) ++start_failures_;
     last_failure_ = status.message();
-    fail_apart(outcome, {"idletune-helper did not start: ", status.message()});
+    fail_apart(outcome, joined("idletune-helper did not start: %", status.message()));
+    return false;
+  }
+
+  // Whatever else is to run in a helper, the reference runs there first: a device that did not
+  // survive what an earlier helper died of must not be held against the next candidate.
+  bool reference_runs(const TrialRequest& request, TrialOutcome& outcome) {
+    if (reference_ran_) return true;
+    TrialRequest first;
+    first.stage = TrialStage::prepare;
+    first.shape = request.shape;
+    first.configuration = request.configuration;
+    first.seed = request.seed;
+    first.deadline = request.deadline;
+    first.only_warm_up = true;
+    TrialOutcome answer;
+    answer.stage = TrialStage::prepare;
+    converse(first, answer);
+    reference_ran_ = child_ != nullptr;  // what else may fail, `prepare` says more of
+    if (reference_ran_) return true;
+    outcome = std::move(answer);
+    outcome.reference_failed = !outcome.ambiguous && !stopping_.load();
     return false;
   }
 
   Status start_child() {
     progress_ = Progress();
+    reference_ran_ = false;
     ProcessOptions process;
     process.program = options_.program;
     process.inherit_output = options_.inherit_output;
@@ -194,7 +224,7 @@ class HelperTrials::State {
     Status status = child_->channel().send(wire::encode(setup()), options_.start_deadline);
     if (!status.ok()) return explained(status);
     std::vector<std::uint8_t> payload;
-    status = receive(MessageType::ready, options_.start_deadline, payload);
+    status = receive(MessageType::ready, options_.start_deadline, payload, true);
     if (!status.ok()) return explained(status);
     const Result<wire::Ready> ready = wire::decode_ready(payload);
     if (!ready) return ready.status();
@@ -220,27 +250,24 @@ class HelperTrials::State {
     if (status.code() != StatusCode::not_found || !child_->ended(kReap)) return status;
     const ExitStatus& exit = child_->exit_status();
     if (exit.kind == ExitStatus::Kind::exited && exit.value == kProtocolExitCode) {
-      return Status(StatusCode::version_mismatch,
-                    {"'", options_.program, "' refuses messages of version ", wire::kVersion,
-                     ": helper and library are of different releases"});
+      return Status(
+          StatusCode::version_mismatch,
+          "'%' refuses messages of version %: helper and library are of different releases",
+          options_.program, wire::kVersion);
     }
-    return Status(StatusCode::device_error, {"it ", exit.to_string()});
+    return Status(StatusCode::device_error, "it %", exit.to_string());
   }
 
-  // The user, a terminal that closes, the kernel short of memory. False while it lives.
+  // False while it lives.
   bool was_killed_by_others() {
-    if (!child_ || !child_->ended(Nanoseconds(0))) return false;
-    const ExitStatus& exit = child_->exit_status();
-    if (exit.kind != ExitStatus::Kind::signaled) return exit.kind == ExitStatus::Kind::unknown;
-    return exit.value == SIGKILL || exit.value == SIGTERM || exit.value == SIGHUP ||
-           exit.value == SIGINT;
+    return child_ && child_->ended(Nanoseconds(0)) && child_->exit_status().by_others();
   }
 
   void converse(const TrialRequest& request, TrialOutcome& outcome) {
     const Nanoseconds deadline = hard_deadline(request);
     Status status = child_->channel().send(wire::encode(request), kTransfer);
     if (!status.ok()) {  // it died of something else just now
-      fail_apart(outcome, {explained(status).message()});
+      fail_apart(outcome, explained(status).message());
       outcome.ambiguous = was_killed_by_others();
       child_.reset();
       return;
@@ -256,12 +283,13 @@ class HelperTrials::State {
       }
       status = decoded.status();
     }
+    outcome.cut = request.stage == TrialStage::compile && deadline == request.compile_limit;
     judge_silence(status, deadline, outcome);
     child_.reset();
   }
 
   void after(const TrialRequest& request, const TrialOutcome& outcome) {
-    if (outcome.status == TrialStatus::correct) progress_.note(request);
+    if (outcome.status == TrialStatus::correct && !request.only_warm_up) progress_.note(request);
     if (outcome.status == TrialStatus::timeout) {
       end_child();  // its device still runs the kernel
     } else if (outcome.status == TrialStatus::runtime) {
@@ -270,23 +298,23 @@ class HelperTrials::State {
   }
 
   void judge_silence(const Status& status, Nanoseconds deadline, TrialOutcome& outcome) {
-    if (stopping_.load()) return fail_apart(outcome, {"the helper was stopped"});
+    if (stopping_.load()) return fail_apart(outcome, "the helper was stopped");
     if (status.code() == StatusCode::timeout) {
       end_child();
-      return fail(outcome, TrialStatus::timeout,
-                  {"the helper was killed at its deadline of ", in_milliseconds(deadline)});
+      return fail(outcome, outcome.cut ? TrialStatus::compile : TrialStatus::timeout,
+                  joined("the helper was killed at its deadline of %", in_milliseconds(deadline)));
     }
-    if (status.code() != StatusCode::not_found) return fail_apart(outcome, {status.message()});
+    if (status.code() != StatusCode::not_found) return fail_apart(outcome, status.message());
     if (!child_->ended(kReap)) {
-      return fail(outcome, TrialStatus::crash, {"the helper hung up"});
+      return fail(outcome, TrialStatus::crash, "the helper hung up");
     }
     const ExitStatus& exit = child_->exit_status();
     if (exit.kind == ExitStatus::Kind::exited &&
         (exit.value == kProtocolExitCode || exit.value == kParentGoneExitCode)) {
-      return fail_apart(outcome, {"the helper ", exit.to_string()});
+      return fail_apart(outcome, joined("the helper %", exit.to_string()));
     }
     outcome.ambiguous = was_killed_by_others();
-    fail(outcome, TrialStatus::crash, {"the helper ", exit.to_string()});
+    fail(outcome, TrialStatus::crash, joined("the helper %", exit.to_string()));
   }
 
   void end_child() {
@@ -304,7 +332,9 @@ class HelperTrials::State {
       total += options_.compile_deadline;
     }
     if (request.stage == TrialStage::compile) {  // with the first launch
-      return total + request.deadline + options_.executor.first_run_allowance;
+      total += request.deadline + options_.executor.first_run_allowance;
+      const Nanoseconds limit = request.compile_limit;
+      return limit.count() > 0 ? std::min(total, limit) : total;
     }
     total += options_.stage_deadline;
     if (request.stage != TrialStage::measure && !progress_.has_prepared(request)) {
@@ -313,8 +343,8 @@ class HelperTrials::State {
                         request.deadline + options_.executor.first_run_allowance);
     }
     if (runs_candidate) {
-      const Nanoseconds run = std::min(
-          request.deadline.count() > 0 ? request.deadline : options_.stage_deadline, kLongestRun);
+      const Nanoseconds run =
+          request.deadline.count() > 0 ? request.deadline : options_.stage_deadline;
       std::uint32_t runs = 1;  // the check, or a warm-up
       if (request.stage == TrialStage::measure) {
         runs += std::min(request.repeats, kMaxCountedRepeats);
@@ -351,20 +381,27 @@ class HelperTrials::State {
   }
 
   Status receive_header(MutableBytes header, Nanoseconds deadline, bool may_starve) {
-    const Clock::time_point start = Clock::now();
+    AwakeTime awake;
     const Nanoseconds cpu_before = may_starve ? child_->cpu_time() : Nanoseconds(0);
     for (;;) {
-      bool received_any = false;
-      const Nanoseconds elapsed = time_since(start);
+      const Nanoseconds elapsed = awake.until();
       Nanoseconds left = deadline - elapsed;
       if (left.count() <= 0 && may_starve && has_starved(elapsed, deadline, cpu_before)) {
         left = deadline * kLongestStarving - elapsed;
       }
       if (left.count() <= 0) return Status(StatusCode::timeout, "no answer from the helper");
-      Status status = child_->channel().receive_all(header, std::min(left, kSlice), &received_any);
-      if (status.code() != StatusCode::timeout || received_any) return status;
+      const Result<std::size_t> got =
+          child_->channel().receive(header.subspan(0, 1), std::min(left, AwakeTime::kSlice));
+      if (got.ok()) return receive_rest(header);
+      if (got.code() != StatusCode::timeout) return got.status();
       if (stopping_.load()) return Status(StatusCode::busy, "stopped");
     }
+  }
+
+  // Of a header, after its first byte, which may also be a farewell.
+  Status receive_rest(MutableBytes header) {
+    if (child_->take_farewell(header[0])) return Status(StatusCode::not_found, "it failed");
+    return child_->channel().receive_all(header.subspan(1), kTransfer);
   }
 
   const DeviceInfo device_;
@@ -380,6 +417,7 @@ class HelperTrials::State {
   std::atomic<bool> stopping_{false};
   // The supervising thread's while a stage runs, else the caller's.
   std::unique_ptr<ChildProcess> child_;
+  bool reference_ran_ = false;  // in this child
   Progress progress_;
   std::unique_ptr<trial::StageThread> thread_;  // last: joined before the rest is gone
 };
@@ -393,17 +431,18 @@ Status HelperTrials::start(const TrialRequest& request) { return state_->start(r
 bool HelperTrials::poll(Nanoseconds wait, TrialOutcome& outcome) {
   return state_->poll(wait, outcome);
 }
+void HelperTrials::reap() { state_->reap(); }
 
-Result<std::string> helper_program(const std::string& option) {
+Result<std::string> helper_program(const std::string& option, bool in_path) {
   if (is_program(option)) return option;
-  const char* path = std::getenv("PATH");  // as any start of a program by name does
+  const char* path = in_path ? environment("PATH") : nullptr;
   Result<std::string> found =
       option.empty()
           ? find_helper(path == nullptr ? "" : path)
-          : Status(StatusCode::not_found, {"'", option, "': expected the program ", kProgramName});
+          : Status(StatusCode::not_found, "'%': expected the program %", option, kProgramName);
   if (found) return found;
-  return Status(found.code(), {found.status().message(),
-                               "; name another by the option 'helper' or IDLETUNE_HELPER"});
+  return Status(found.code(), "%; name another by the option 'helper' or IDLETUNE_HELPER",
+                found.status().message());
 }
 
 Result<std::string> find_helper(const std::string& search_path) {
@@ -418,11 +457,11 @@ Result<std::string> find_helper(const std::string& search_path) {
   }
   std::string places;
   for (const std::string& folder : folders) {
-    std::string path = joined({folder, "/", kProgramName});
+    std::string path = joined("%/%", folder, kProgramName);
     if (is_program(path)) return path;
     places += (places.empty() ? "" : ", ") + folder;
   }
-  return Status(StatusCode::not_found, {kProgramName, ": expected it in one of ", places});
+  return Status(StatusCode::not_found, "%: expected it in one of %", kProgramName, places);
 }
 
 }  // namespace idletune

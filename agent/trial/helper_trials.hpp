@@ -17,7 +17,8 @@
 namespace idletune {
 
 struct HelperTrialsOptions {
-  std::string program;  // as for helper_program()
+  std::string program;  // as for helper_program(), like the next
+  bool program_in_path = false;
   // Libraries as given to opencl and cuda; empty: their default search.
   std::string opencl_library;
   std::string cuda_library;
@@ -25,9 +26,9 @@ struct HelperTrialsOptions {
   std::string program_cache;  // folder of compiled binaries; empty: none
   TrialExecutorOptions executor;
   QuirkTable quirks;
+  // After each of these the helper is killed. What got less than half of it in processor time (a
+  // busy application, and the helper has low priority) may take ten times as long.
   Nanoseconds start_deadline{std::chrono::seconds(20)};  // from start to "device is open"
-  // Then the helper is killed: timeout. A compilation that got less than half of it in processor
-  // time (a busy application, and the helper has low priority) may take ten times as long.
   Nanoseconds compile_deadline{std::chrono::seconds(30)};
   // For the stages that run, on top of the deadlines of their runs: allocation, filling, copies and
   // comparison. Also the deadline of one run whose request has none.
@@ -38,9 +39,10 @@ struct HelperTrialsOptions {
 };
 
 // The program is started by the first stage that needs it, and again after each death; a start is
-// part of the stage that needs it (tens of milliseconds, mostly the driver's). Configurations
-// beyond the device's limits, or in the quirk table, never reach it. After a stage that failed at
-// run time it is started anew as well, because an error may have spoilt its context for good.
+// part of the stage that needs it (tens of milliseconds, mostly the driver's), and so is a run of
+// the reference on a small problem, the first thing that a helper runs. Configurations beyond the
+// device's limits, or in the quirk table, never reach it. After a stage that failed at run time it
+// is started anew as well, because an error may have spoilt its context for good.
 //
 // start() and poll() only exchange notes with a thread that supervises the program.
 class HelperTrials final : public TrialRunner {
@@ -55,6 +57,7 @@ class HelperTrials final : public TrialRunner {
   // says why). A start that fails later is an outcome: `runtime` of the stage `prepare`.
   Status start(const TrialRequest& request) override;
   bool poll(Nanoseconds wait, TrialOutcome& outcome) override;
+  void reap() override;
   bool isolated() const override { return true; }
   bool poisoned() const override { return false; }
 
@@ -63,9 +66,9 @@ class HelperTrials final : public TrialRunner {
   std::unique_ptr<State> state_;
 };
 
-// The program that `option` names; empty: find_helper() in PATH. Error: not_found, with the places
-// that were looked at and how to name another.
-Result<std::string> helper_program(const std::string& option);
+// The program that `option` names; empty: find_helper(), in PATH as well if `in_path` says so.
+// Error: not_found, with the places that were looked at and how to name another.
+Result<std::string> helper_program(const std::string& option, bool in_path);
 
 // The helper's path: beside the running executable, then in the program folder of the installation,
 // then in the folders of `search_path` (PATH's form). Error: not_found naming the places.

@@ -12,6 +12,7 @@ JournaledTrial::~JournaledTrial() { rest(); }
 JournaledTrial::JournaledTrial(JournaledTrial&& other) noexcept
     : journal_(std::exchange(other.journal_, nullptr)),
       trial_(other.trial_),
+      place_(other.place_),
       phase_(std::exchange(other.phase_, Phase::unannounced)) {}
 
 JournaledTrial& JournaledTrial::operator=(JournaledTrial&& other) noexcept {
@@ -19,17 +20,19 @@ JournaledTrial& JournaledTrial::operator=(JournaledTrial&& other) noexcept {
   rest();
   journal_ = std::exchange(other.journal_, nullptr);
   trial_ = other.trial_;
+  place_ = other.place_;
   phase_ = std::exchange(other.phase_, Phase::unannounced);
   return *this;
 }
 
-bool JournaledTrial::begin(TrialStage stage, bool isolated) {
+journal::Serial JournaledTrial::begin(TrialStage stage, bool isolated) {
   journal::Intent intent;
   intent.trial = trial_;
   intent.stage =
       runs_configuration(stage) ? journal::IntentStage::run : journal::IntentStage::compile;
   intent.isolated = isolated;
-  phase_ = Phase::running;
+  place_ = isolated ? journal::Where::helper : journal::Where::here;
+  phase_ = Phase::announced;
   return journal_->intent(intent);
 }
 
@@ -39,12 +42,17 @@ void JournaledTrial::ended(const TrialOutcome& outcome) {
 }
 
 void JournaledTrial::ended() {
-  if (phase_ == Phase::running) phase_ = Phase::resting;
+  if (phase_ == Phase::running || phase_ == Phase::announced) phase_ = Phase::resting;
 }
 
 void JournaledTrial::rest() {
-  if (phase_ != Phase::resting) return;
-  journal_->parked(trial_.key());
+  if (phase_ == Phase::announced) {
+    journal_->withdrawn(trial_, place_);
+  } else if (phase_ == Phase::resting) {
+    journal_->parked(trial_, place_);
+  } else {
+    return;
+  }
   phase_ = Phase::unannounced;
 }
 
@@ -55,7 +63,7 @@ void JournaledTrial::conclude(TrialStatus status, const std::string& message) {
       return journal_->quarantine(trial_, journal::QuarantineReason::crash, message);
     case TrialStatus::timeout:
       return journal_->quarantine(trial_, journal::QuarantineReason::hang, message);
-    default: return journal_->closed(trial_.key());
+    default: return journal_->closed(trial_, place_);
   }
 }
 

@@ -28,12 +28,14 @@ class JournaledTrial {
 
   const journal::Trial& identity() const { return trial_; }
 
-  // Call before each stage of the configuration (not before those of the incumbent or of the
-  // reference). On return the intent is on the medium: one sync before the first stage, one before
-  // the first that runs the configuration, one before the first after each rest(), none otherwise.
-  // `isolated`: a crash is survived by this process. False: the journal lives in memory, so only
-  // this process will remember.
-  bool begin(TrialStage stage, bool isolated);
+  // Call before each stage that runs the configuration or compiles it. Costs a sync before the
+  // first of them, before the first that runs it, and before the first after each rest(); else
+  // none. `isolated`: a crash is survived by this process. Nothing of it may begin before the
+  // journal is durable up to what this returns; 0: too many trials are open, and this one must not
+  // begin.
+  journal::Serial begin(TrialStage stage, bool isolated);
+  // The stage that was announced runs from now on.
+  void handed_over() { phase_ = Phase::running; }
   // The stage came to an outcome.
   void ended(const TrialOutcome& outcome);
   // The stage never started, or was stopped: nothing of the trial runs.
@@ -43,8 +45,11 @@ class JournaledTrial {
   // stage is under way, if nothing was begun since the last rest, or after an ambiguous death. Not
   // synced: a killed process leaves the record to the system, a power cut within the system's
   // write-back time (Linux: about half a minute) may take it, and then the trial is judged as if it
-  // had run. The next begin() costs one more sync.
+  // had run. (Synced if it was announced and never handed over.) The next begin() costs one more
+  // sync.
   void rest();
+  // What became of it is on record elsewhere.
+  void forget() { phase_ = Phase::unannounced; }
 
   // The last stage ended in a crash for which somebody else may be to blame (TrialOutcome).
   bool death_is_ambiguous() const { return phase_ == Phase::ambiguous; }
@@ -54,10 +59,11 @@ class JournaledTrial {
   void conclude(TrialStatus status, const std::string& message);
 
  private:
-  enum class Phase : std::uint8_t { unannounced, resting, running, ambiguous };
+  enum class Phase : std::uint8_t { unannounced, announced, resting, running, ambiguous };
 
   journal::Journal* journal_;  // null: moved from
   journal::Trial trial_;
+  journal::Where place_ = journal::Where::helper;  // of the last stage
   Phase phase_ = Phase::unannounced;
 };
 

@@ -12,9 +12,8 @@ std::uint64_t work_group_size(const PlannedStep& step) {
   return std::uint64_t{step.range.local[0]} * step.range.local[1] * step.range.local[2];
 }
 
-Status beyond(TextPieces what, std::uint64_t value, std::uint64_t limit) {
-  return Status(StatusCode::unsupported,
-                {joined(what), " ", value, " exceeds the device's ", limit});
+Status beyond(const char* what, std::uint64_t value, std::uint64_t limit) {
+  return Status(StatusCode::unsupported, "% % exceeds the device's %", what, value, limit);
 }
 
 // A limit of 0 is one that the driver does not tell.
@@ -23,15 +22,20 @@ bool exceeds(std::uint64_t value, std::uint64_t limit) { return limit != 0 && va
 Status check_launch(const DeviceInfo& device, const PlannedStep& step) {
   // Local memory of 0 is told: a device without any.
   if (step.local_memory_bytes > device.local_memory_bytes) {
-    return beyond({"local memory of"}, step.local_memory_bytes, device.local_memory_bytes);
+    return beyond("local memory of", step.local_memory_bytes, device.local_memory_bytes);
   }
   if (exceeds(work_group_size(step), device.max_work_group_size)) {
-    return beyond({"work-group size"}, work_group_size(step), device.max_work_group_size);
+    return beyond("work-group size", work_group_size(step), device.max_work_group_size);
   }
   for (std::size_t i = 0; i < step.range.dimensions; ++i) {
     if (exceeds(step.range.local[i], device.max_work_item_sizes[i])) {
-      return beyond({"work-group size in dimension ", i}, step.range.local[i],
+      return beyond(joined("work-group size in dimension %", i).c_str(), step.range.local[i],
                     device.max_work_item_sizes[i]);
+    }
+    const std::uint64_t groups = step.range.global[i] / step.range.local[i];
+    if (exceeds(groups, device.max_groups[i])) {
+      return beyond(joined("number of groups in dimension %", i).c_str(), groups,
+                    device.max_groups[i]);
     }
   }
   return {};
@@ -45,7 +49,8 @@ Status check_buffers(const DeviceInfo& device, const KernelPackage& package, con
     const Result<std::uint64_t> bytes = package.buffer_bytes(i, shape, configuration);
     if (!bytes) return bytes.status();
     if (exceeds(*bytes, device.max_allocation_bytes)) {
-      return beyond({"buffer '", spec.name, "' of"}, *bytes, device.max_allocation_bytes);
+      return beyond(joined("buffer '%' of", spec.name).c_str(), *bytes,
+                    device.max_allocation_bytes);
     }
   }
   return {};
@@ -69,7 +74,7 @@ Status check_quirks(const DeviceInfo& device, const KernelPackage& package,
   }
   const std::string_view reason = quirks.match(device, {package.name(), {values.data(), count}});
   if (reason.empty()) return {};
-  return Status(StatusCode::unsupported, {"known to fail on this driver: ", reason});
+  return Status(StatusCode::unsupported, "known to fail on this driver: %", reason);
 }
 
 }  // namespace
@@ -81,9 +86,9 @@ Status admit_dialect(const DeviceInfo& device, const KernelPackage& package) {
   if (fits) return {};
   const std::string dialect = package.dialect() == Dialect::opencl ? "opencl" : "cuda";
   return Status(StatusCode::unsupported,
-                {"kernel '", package.name(), "' has the dialect '", dialect, "', which ",
-                 device.backend, " device '", device.name,
-                 "' cannot compile; expected 'portable' or '", device.backend, "'"});
+                "kernel '%' has the dialect '%', which % device '%' cannot compile; expected "
+                "'portable' or '%'",
+                package.name(), dialect, device.backend, device.name, device.backend);
 }
 
 Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& package,
@@ -91,8 +96,8 @@ Result<LaunchPlan> admitted_plan(const DeviceInfo& device, const KernelPackage& 
                                  const Configuration& configuration, bool ignore_device_limits) {
   if (Status status = admit_dialect(device, package); !status.ok()) return status;
   if (!package.space().contains(configuration)) {
-    return Status(StatusCode::invalid_argument,
-                  {"the configuration is not in the space of '", package.name(), "'"});
+    return Status(StatusCode::invalid_argument, "the configuration is not in the space of '%'",
+                  package.name());
   }
   Result<LaunchPlan> plan = package.plan(shape, configuration);
   if (!plan || ignore_device_limits) return plan;
@@ -110,11 +115,11 @@ Status admit_programs(const DeviceInfo& device, const StepPrograms& programs,
   for (const PlannedStep& step : plan.all()) {
     const Program& program = *programs[step.index];
     if (program.local_memory_bytes() > device.local_memory_bytes) {
-      return beyond({"local memory as compiled of"}, program.local_memory_bytes(),
+      return beyond("local memory as compiled of", program.local_memory_bytes(),
                     device.local_memory_bytes);
     }
     if (exceeds(work_group_size(step), program.max_work_group_size())) {
-      return beyond({"work-group size"}, work_group_size(step), program.max_work_group_size());
+      return beyond("work-group size", work_group_size(step), program.max_work_group_size());
     }
   }
   return {};

@@ -79,8 +79,8 @@ double OutputCheck::error_of(const std::uint8_t* output, const std::uint8_t* ref
 std::string OutputCheck::text_of(const std::uint8_t* value) const {
   if (!is_integer(spec_.type)) return number_text(load_number(spec_.type, value));
   const std::uint64_t integer = load_integer(spec_.type, value);
-  if (!is_signed(spec_.type)) return joined({integer});
-  return joined({static_cast<std::int64_t>(integer)});
+  if (!is_signed(spec_.type)) return joined("%", integer);
+  return joined("%", static_cast<std::int64_t>(integer));
 }
 
 bool OutputCheck::is_poison(const std::uint8_t* value) const {
@@ -89,21 +89,20 @@ bool OutputCheck::is_poison(const std::uint8_t* value) const {
 
 void OutputCheck::record_wrong(std::uint64_t element, const std::uint8_t* output,
                                const std::uint8_t* reference) {
-  first_wrong_ = joined({"output '", spec_.name, "': element ", element});
+  first_wrong_ = joined("output '%': element %", spec_.name, element);
   if (is_poison(output)) {
-    append(first_wrong_, {" was not written, expected ", text_of(reference)});
+    append(first_wrong_, " was not written, expected %", text_of(reference));
   } else if (is_poison(reference)) {
-    append(first_wrong_, {" was written (", text_of(output), "), expected untouched"});
+    append(first_wrong_, " was written (%), expected untouched", text_of(output));
   } else {
-    append(first_wrong_,
-           {" is ", text_of(output), ", expected ", text_of(reference), " (allowed difference ",
-            number_text(tolerance_.allowed(load_number(spec_.type, reference))), ")"});
+    append(first_wrong_, " is %, expected % (allowed difference %)", text_of(output),
+           text_of(reference), number_text(tolerance_.allowed(load_number(spec_.type, reference))));
   }
 }
 
 std::string OutputCheck::message() const {
   if (passed()) return {};
-  return joined({first_wrong_, "; ", wrong_, " of ", elements_, " elements differ"});
+  return joined("%; % of % elements differ", first_wrong_, wrong_, elements_);
 }
 
 }  // namespace idletune::trial

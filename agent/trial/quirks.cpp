@@ -118,7 +118,7 @@ class LineReader {
       const unsigned order = value.value < limit ? kLess : value.value > limit ? kGreater : kEqual;
       return (relation & order) != 0;
     }
-    return false;
+    return subject_->unknown_holds;
   }
 
   bool read_integer(std::int64_t& value) {
@@ -205,10 +205,9 @@ Status QuirkTable::add_text(std::string_view text, std::string_view origin) {
       expected = "at most 1024 patterns";
     }
     if (expected != nullptr) break;
-    append(added, {line, "\n"});
+    append(added, "%\n", line);
   }
-  if (expected != nullptr)
-    return Status(code, {origin, ", line ", number, ": expected ", expected});
+  if (expected != nullptr) return Status(code, "%, line %: expected %", origin, number, expected);
   text_ += added;
   count_ = count;
   return {};

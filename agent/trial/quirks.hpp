@@ -20,6 +20,7 @@ struct QuirkSubject {
   std::string_view kernel;
   // "local_memory_bytes", "work_group_size", "local_0" to "local_2", and the parameters.
   Span<const Value> values;
+  bool unknown_holds = false;  // comparisons with a name that is not among the values
 };
 
 // A list of patterns. A plain value.

@@ -43,40 +43,42 @@ bool ReferenceOutputs::make(const TrialRequest& request, TrialOutcome& outcome, 
   const Configuration& configuration = package_.reference_configuration();
   if (!runs_.fit(request.shape, configuration, outcome)) return false;
   const Status filled = runs_.scratch().fill(request.seed);
-  if (!filled.ok()) return fail_prepare(outcome, TrialStatus::runtime, {filled.message()});
+  if (!filled.ok()) return fail_prepare(outcome, TrialStatus::runtime, filled.message());
   if (!run(request, outcome)) return false;
   return keep(request.seed, outcome, made);
 }
 
 bool ReferenceOutputs::run(const TrialRequest& request, TrialOutcome& outcome) {
   const Result<LaunchPlan> plan = package_.reference_plan(request.shape);
-  if (!plan) return fail_prepare(outcome, TrialStatus::constraints, {plan.status().message()});
-  if (!compiled()) {
-    const Status status = compile(request.shape);
-    if (!status.ok()) {
-      return fail_prepare(outcome, status_of_compile(status),
-                          {"the reference: ", status.message()});
-    }
-  }
+  if (!plan) return fail_prepare(outcome, TrialStatus::constraints, plan.status().message());
+  if (!compile(request.shape, outcome)) return false;
   if (!launch(request, *plan, outcome)) {
     outcome.stage = TrialStage::prepare;
     return false;
   }
   std::string damage;
   const Status status = runs_.scratch().find_damage(request.seed, damage);
-  if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
+  if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
   if (damage.empty()) return true;
-  return fail_prepare(outcome, TrialStatus::correctness, {"the reference ", damage});
+  return fail_prepare(outcome, TrialStatus::correctness, joined("the reference %", damage));
 }
 
-Status ReferenceOutputs::compile(const Shape& shape) {
+bool ReferenceOutputs::compile(const Shape& shape, TrialOutcome& outcome) {
+  if (!programs_.empty()) return true;
   Result<StepPrograms> programs = compile_reference(device_, package_);
-  if (!programs) return programs.status();
-  const Shape small = small_shape(package_, shape, nullptr);
-  Status warm = warm_up(device_, package_, *programs, small, package_.reference_plan(small),
-                        package_.reference_configuration(), options_.reference_deadline);
-  if (warm.ok()) programs_ = std::move(*programs);
-  return warm;
+  Status status = programs.status();
+  if (status.ok()) {
+    const Shape small = small_shape(package_, shape, nullptr);
+    status = warm_up(device_, package_, *programs, small, package_.reference_plan(small),
+                     package_.reference_configuration(), options_.reference_deadline);
+  }
+  if (!status.ok()) {
+    const bool timeout = status.code() == StatusCode::timeout;
+    return fail_prepare(outcome, timeout ? TrialStatus::timeout : status_of_compile(status),
+                        joined("the reference: %", status.message()));
+  }
+  programs_ = std::move(*programs);
+  return true;
 }
 
 bool ReferenceOutputs::launch(const TrialRequest& request, const LaunchPlan& plan,
@@ -106,18 +108,18 @@ bool ReferenceOutputs::keep(std::uint32_t seed, TrialOutcome& outcome, Reference
     }
     ++outputs;
     Result<HostBytes> bytes = allocate_host(scratch.data_bytes(i));
-    if (!bytes) return fail_prepare(outcome, TrialStatus::runtime, {bytes.status().message()});
+    if (!bytes) return fail_prepare(outcome, TrialStatus::runtime, bytes.status().message());
     Status status = read(i, seed, *bytes, wrote_something);
-    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
+    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
     made.outputs.back() = std::move(*bytes);
   }
   if (outputs == 0) {
     return fail_prepare(outcome, TrialStatus::correctness,
-                        {"the package declares no output: nothing could be checked"});
+                        "the package declares no output: nothing could be checked");
   }
   if (!wrote_something) {
     return fail_prepare(outcome, TrialStatus::correctness,
-                        {"the reference changed no output: nothing could be checked"});
+                        "the reference changed no output: nothing could be checked");
   }
   return true;
 }

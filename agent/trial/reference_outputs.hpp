@@ -36,11 +36,11 @@ class ReferenceOutputs {
   // Whoever changes the shape calls forget() first.
   const Reference* get(const TrialRequest& request, TrialOutcome& outcome);
 
-  // With its code generated for problems like `shape`. Done along with the first variant's
+  // With its code generated for problems like `shape`, if that was not done. False after having
+  // described the failure in `outcome`, as one of `prepare`. Done along with the first variant's
   // compilation, so that `prepare` finds it ready; a failure there is reported by `prepare`, which
   // tries again.
-  Status compile(const Shape& shape);
-  bool compiled() const { return !programs_.empty(); }
+  bool compile(const Shape& shape, TrialOutcome& outcome);
 
   void forget() { references_.clear(); }  // outputs
   void release();                         // outputs and the program

@@ -39,7 +39,7 @@ Result<HostBytes> allocate_host(std::uint64_t bytes) {
     result.data.reset(new (std::nothrow) std::uint8_t[result.size]);
   }
   if (!result.data) {
-    return Status(StatusCode::out_of_memory, {bytes, " bytes of host memory"});
+    return Status(StatusCode::out_of_memory, "% bytes of host memory", bytes);
   }
   return result;
 }
@@ -68,8 +68,7 @@ Result<std::uint64_t> Scratch::data_bytes_for(std::size_t buffer, const Shape& s
   Result<std::uint64_t> bytes =
       package_.buffer_bytes(slots_[buffer].argument, shape, configuration);
   if (bytes.ok() && *bytes > kMaxHostBytes / 2) {
-    return Status(StatusCode::out_of_memory,
-                  {"buffer '", spec(buffer).name, "' of ", *bytes, " bytes"});
+    return Status(StatusCode::out_of_memory, "buffer '%' of % bytes", spec(buffer).name, *bytes);
   }
   return bytes;
 }
@@ -283,9 +282,9 @@ Status Scratch::check_guard(const Slot& slot, Zone zone, std::uint64_t reach_byt
     if (!status.ok()) return status;
     if (std::memcmp(got.data(), expected.data(), size) != 0) {
       const std::uint64_t position = done + first_difference(Bytes(got), Bytes(expected));
-      damage = joined({"wrote outside buffer '", package_.argument(slot.argument).name,
-                       "': ", before ? bytes - position : position,
-                       before ? " bytes before its start" : " bytes behind its end"});
+      damage = joined("wrote outside buffer '%': %%", package_.argument(slot.argument).name,
+                      before ? bytes - position : position,
+                      before ? " bytes before its start" : " bytes behind its end");
       return {};
     }
     done += size;
@@ -304,7 +303,7 @@ Status Scratch::check_input(std::size_t buffer, std::uint32_t seed, std::string&
     initial_content(buffer, seed, offset, expected);
     if (std::memcmp(got.data(), expected.data(), size) != 0) {
       const std::uint64_t at = offset + first_difference(Bytes(got), Bytes(expected));
-      damage = joined({"wrote into input '", spec(buffer).name, "', element ", at / element_bytes});
+      damage = joined("wrote into input '%', element %", spec(buffer).name, at / element_bytes);
       return {};
     }
     offset += size;

@@ -17,16 +17,16 @@ bool ScratchRuns::fit(const Shape& shape, const Configuration& configuration,
                       TrialOutcome& outcome) {
   const Result<std::uint64_t> device_bytes = scratch_.needed_bytes(shape, configuration);
   if (!device_bytes) {
-    return fail_prepare(outcome, TrialStatus::runtime, {device_bytes.status().message()});
+    return fail_prepare(outcome, TrialStatus::runtime, device_bytes.status().message());
   }
   const std::uint64_t needed = *device_bytes + kCachedReferences * output_bytes(shape);
   if (needed > options_.scratch_limit_bytes) {
     return fail_prepare(outcome, TrialStatus::runtime,
-                        {"the shape needs ", needed, " bytes of scratch memory, the limit is ",
-                         options_.scratch_limit_bytes});
+                        joined("the shape needs % bytes of scratch memory, the limit is %", needed,
+                               options_.scratch_limit_bytes));
   }
   const Status status = scratch_.fit(shape, configuration, options_.scratch_limit_bytes - needed);
-  if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
+  if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
   return true;
 }
 
@@ -49,7 +49,7 @@ bool ScratchRuns::launch(const StepPrograms& programs, Span<const PlannedStep> s
   const Result<std::vector<Argument>> arguments =
       scratch_.arguments(request.shape, configuration, request.seed);
   if (!arguments) {
-    return fail(outcome, TrialStatus::constraints, {arguments.status().message()});
+    return fail(outcome, TrialStatus::constraints, arguments.status().message());
   }
   const Result<RunTimes> times = run_steps(device_, programs, steps, *arguments, deadline);
   if (!times) return fail_run(times.status(), deadline, outcome);
@@ -63,12 +63,12 @@ bool ScratchRuns::launch(const StepPrograms& programs, Span<const PlannedStep> s
 
 bool ScratchRuns::fail_run(const Status& status, Nanoseconds deadline, TrialOutcome& outcome) {
   if (status.code() != StatusCode::timeout) {
-    return fail(outcome, TrialStatus::runtime, {status.message()});
+    return fail(outcome, TrialStatus::runtime, status.message());
   }
   outcome.device += deadline;
   const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(deadline);
   return fail(outcome, TrialStatus::timeout,
-              {"a run outlived its deadline of ", milliseconds.count(), " ms"});
+              joined("a run outlived its deadline of % ms", milliseconds.count()));
 }
 
 }  // namespace idletune::trial

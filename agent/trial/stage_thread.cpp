@@ -76,7 +76,7 @@ Status StageThread::start(const TrialRequest& request) {
 }
 
 bool StageThread::poll(Nanoseconds wait, TrialOutcome& outcome) {
-  const auto until = std::chrono::system_clock::now() + std::min(wait, kLongestWait);
+  const auto until = Condition::Clock::now() + std::min(wait, kLongestWait);
   const MutexLock lock(state_->mutex);
   while (wait.count() > 0 && state_->phase == Phase::running &&
          state_->changed.wait_until(state_->mutex, until)) {
@@ -85,6 +85,11 @@ bool StageThread::poll(Nanoseconds wait, TrialOutcome& outcome) {
   outcome = std::move(state_->outcome);
   state_->phase = Phase::idle;
   return true;
+}
+
+bool StageThread::runs() const {
+  const MutexLock lock(state_->mutex);
+  return state_->phase == Phase::running;
 }
 
 void StageThread::wait_until_idle() {

@@ -21,6 +21,7 @@ class StageThread {
   Status start(const TrialRequest& request);  // busy while an outcome has not been taken
   // As TrialRunner::poll.
   bool poll(Nanoseconds wait, TrialOutcome& outcome);
+  bool runs() const;
   // Waits until no stage runs; its outcome stays to be taken.
   void wait_until_idle();
 

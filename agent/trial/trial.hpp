@@ -25,17 +25,26 @@ constexpr bool runs_configuration(TrialStage stage) {
   return stage == TrialStage::check || stage == TrialStage::measure;
 }
 
+// Whether whoever ran it did not survive it, or never came back.
+constexpr bool is_death(TrialStatus status) {
+  return status == TrialStatus::crash || status == TrialStatus::timeout;
+}
+
 // One stage of a trial. Plain data, serialisable (agent/trial/trial_wire.hpp).
 struct TrialRequest {
   TrialStage stage = TrialStage::compile;
   Shape shape;
   Configuration configuration;
-  std::uint32_t seed = 1;     // input data of prepare and check
-  std::uint32_t repeats = 1;  // measure
-  Nanoseconds deadline{0};    // per run on the device; 0: none
-  Nanoseconds stop_above{0};  // measure: stop after the first run slower than this; 0: never
+  std::uint32_t seed = 1;        // input data of prepare and check
+  std::uint32_t repeats = 1;     // measure
+  Nanoseconds deadline{0};       // per run on the device; 0: none
+  Nanoseconds compile_limit{0};  // compile, in a helper: it is ended then; 0: at some time
+  Nanoseconds stop_above{0};     // measure: stop after the first run slower than this; 0: never
   bool cold = false;     // measure: no run beforehand that is not timed, where one takes too long
   std::string captured;  // file of arguments that the application lent; empty: none
+  std::uint64_t captured_digest = 0;  // of what has to be in it
+  bool only_warm_up =
+      false;  // prepare: run the reference once, on a small problem, and keep nothing
   bool ignore_device_limits = false;  // tests only: let a too big configuration reach the driver
 };
 
@@ -52,8 +61,13 @@ struct TrialOutcome {
   Nanoseconds device{0};             // of that, time the device was occupied
   Nanoseconds processor{0};          // processor time that the helper had; 0: unknown
   double max_error = 0;              // check: largest |out-ref| / allowed; <= 1 passes
+  // A failed `compile` that was ended at its limit, which says nothing about the configuration.
+  bool cut = false;
   // A crash, or a failed `prepare`: somebody else may have killed the helper.
   bool ambiguous = false;
+  // A failed `prepare`: in a helper that was new, even the reference failed or hung, before
+  // anything else had run there. Where an earlier helper died, the device did not survive that.
+  bool reference_failed = false;
 };
 
 // Runs stages one at a time. Used by one thread.
@@ -66,6 +80,8 @@ class TrialRunner {
   // Waits at most `wait` (0: just looks). True and `outcome` filled when the stage has ended (a
   // dead or killed helper is an outcome: crash or timeout); false while it still runs.
   virtual bool poll(Nanoseconds wait, TrialOutcome& outcome) = 0;
+  // Between stages, now and then: a process that ran them and has died since is not left a zombie.
+  virtual void reap() {}
   // Whether a crash of the configuration is survived by this process.
   virtual bool isolated() const = 0;
   // True after a run outlived its deadline in this process or spoilt the device for it: no further

@@ -50,8 +50,8 @@ class TrialExecutor::State {
     if (poisoned_) {
       const Status usable = device_.usable();
       fail(outcome, TrialStatus::runtime,
-           {usable.ok() ? "an earlier run has not ended: the device is given up"
-                        : usable.message()});
+           joined("%", usable.ok() ? "an earlier run has not ended: the device is given up"
+                                   : usable.message()));
     } else {
       run_stage(request, outcome);
       // A run that has not ended may still use the buffers; and what an error has spoilt fails for
@@ -74,15 +74,22 @@ class TrialExecutor::State {
   void run_stage(const TrialRequest& request, TrialOutcome& outcome) {
     switch (request.stage) {
       case TrialStage::compile:
-        if (variant(request, outcome) != nullptr && !references_.compiled()) {
-          (void)references_.compile(request.shape);
+        if (variant(request, outcome) != nullptr) {
+          TrialOutcome of_prepare;
+          (void)references_.compile(request.shape, of_prepare);
         }
         return;
-      case TrialStage::prepare: (void)reference(request, outcome); return;
+      case TrialStage::prepare:
+        if (request.only_warm_up) {
+          (void)references_.compile(request.shape, outcome);
+        } else {
+          (void)reference(request, outcome);
+        }
+        return;
       case TrialStage::check: return check(request, outcome);
       case TrialStage::measure: return measure(request, outcome);
     }
-    fail(outcome, TrialStatus::runtime, {"no such stage"});
+    fail(outcome, TrialStatus::runtime, "no such stage");
   }
 
   // The compiled variant, and its launch in plan_.
@@ -95,21 +102,20 @@ class TrialExecutor::State {
     return references_.get(request, outcome);
   }
 
-  // Takes over another shape, or what the application has lent of it by now.
+  // Takes over another shape, or other data that the application has lent of it.
   bool enter_problem(const TrialRequest& request, TrialOutcome& outcome) {
-    const std::uint64_t stamp = request.captured.empty() ? 0 : file_stamp(request.captured);
-    if (shape_ == request.shape && captured_name_ == request.captured && stamp_ == stamp) {
+    if (shape_ == request.shape && captured_name_ == request.captured &&
+        captured_.digest() == request.captured_digest) {
       return true;
     }
     forget_problem();
     if (!request.captured.empty()) {
       const Status read = read_captured(request);
-      if (!read.ok()) return fail_prepare(outcome, TrialStatus::constraints, {read.message()});
+      if (!read.ok()) return fail_prepare(outcome, TrialStatus::constraints, read.message());
       runs_.scratch().use(&captured_);
     }
     shape_ = request.shape;
     captured_name_ = request.captured;
-    stamp_ = stamp;
     return true;
   }
 
@@ -120,9 +126,13 @@ class TrialExecutor::State {
     Result<CapturedArguments> opened = CapturedArguments::open(std::move(*bytes), request.captured);
     if (!opened.ok()) return opened.status();
     captured_ = std::move(*opened);
+    if (captured_.digest() != request.captured_digest) {
+      return Status(StatusCode::invalid_argument, "captured arguments '%' were replaced by others",
+                    request.captured);
+    }
     if (captured_.shape() == request.shape) return captured_.check(*package_);
-    return Status(StatusCode::invalid_argument,
-                  {"captured arguments '", request.captured, "' are of another problem"});
+    return Status(StatusCode::invalid_argument, "captured arguments '%' are of another problem",
+                  request.captured);
   }
 
   void forget_problem() {
@@ -142,7 +152,7 @@ class TrialExecutor::State {
     if (truth == nullptr || !runs_.fit(request.shape, request.configuration, outcome)) return;
     const Status filled = runs_.scratch().fill(request.seed);
     if (!filled.ok()) {
-      fail_prepare(outcome, TrialStatus::runtime, {filled.message()});
+      fail_prepare(outcome, TrialStatus::runtime, filled.message());
       return;
     }
     if (!set_up(*candidate, request, outcome)) return;
@@ -150,7 +160,7 @@ class TrialExecutor::State {
     // What a setup left must serve every launch, not the first one alone.
     const Status refilled = runs_.scratch().fill(request.seed, Scratch::Refill::launches);
     if (!refilled.ok()) {
-      fail_prepare(outcome, TrialStatus::runtime, {refilled.message()});
+      fail_prepare(outcome, TrialStatus::runtime, refilled.message());
       return;
     }
     run_and_compare(*candidate, request, *truth, outcome);
@@ -162,16 +172,16 @@ class TrialExecutor::State {
     if (!launch_variant(candidate, request, outcome, unused)) return false;
     std::string damage;
     const Status status = runs_.scratch().find_damage(request.seed, damage);
-    if (!status.ok()) return fail(outcome, TrialStatus::runtime, {status.message()});
+    if (!status.ok()) return fail(outcome, TrialStatus::runtime, status.message());
     if (damage.empty()) return compare(request, truth, outcome);
     outcome.max_error = std::numeric_limits<double>::infinity();
-    return fail(outcome, TrialStatus::correctness, {damage});
+    return fail(outcome, TrialStatus::correctness, damage);
   }
 
   bool compare(const TrialRequest& request, const Reference& truth, TrialOutcome& outcome) {
     const Result<Tolerance> tolerance = package_->tolerance(request.shape);
     if (!tolerance) {
-      return fail(outcome, TrialStatus::constraints, {tolerance.status().message()});
+      return fail(outcome, TrialStatus::constraints, tolerance.status().message());
     }
     std::size_t compared = 0;
     for (std::size_t i = 0; i < runs_.scratch().count(); ++i) {
@@ -183,7 +193,7 @@ class TrialExecutor::State {
     }
     if (compared > 0) return true;
     return fail(outcome, TrialStatus::correctness,
-                {"every output is a workspace: nothing was compared"});
+                "every output is a workspace: nothing was compared");
   }
 
   bool compare_buffer(std::size_t buffer, std::uint32_t seed, const Tolerance& tolerance,
@@ -193,17 +203,17 @@ class TrialExecutor::State {
         trial::poison_word(spec.type, runs_.scratch().argument(buffer), seed);
     trial::OutputCheck output(spec, tolerance, spec.access == Access::out ? &poison : nullptr);
     Result<HostBytes> got = trial::allocate_host(Scratch::kChunkBytes);
-    if (!got) return fail(outcome, TrialStatus::runtime, {got.status().message()});
+    if (!got) return fail(outcome, TrialStatus::runtime, got.status().message());
     for (std::size_t offset = 0; offset < expected.size; offset += Scratch::kChunkBytes) {
       const Bytes truth = expected.view().subspan(offset, Scratch::kChunkBytes);
       const MutableBytes part = got->view().subspan(0, truth.size());
       const Status status = runs_.scratch().read(buffer, offset, part);
-      if (!status.ok()) return fail(outcome, TrialStatus::runtime, {status.message()});
+      if (!status.ok()) return fail(outcome, TrialStatus::runtime, status.message());
       output.add(Bytes(part), truth);
     }
     outcome.max_error = std::max(outcome.max_error, output.max_error());
     if (output.passed()) return true;
-    return fail(outcome, TrialStatus::correctness, {output.message()});
+    return fail(outcome, TrialStatus::correctness, output.message());
   }
 
   // --- measure ---
@@ -227,9 +237,9 @@ class TrialExecutor::State {
     std::string damage;
     const Status status = runs_.scratch().find_near_damage(damage);
     if (!status.ok()) {
-      fail(outcome, TrialStatus::runtime, {status.message()});
+      fail(outcome, TrialStatus::runtime, status.message());
     } else if (!damage.empty()) {
-      fail(outcome, TrialStatus::correctness, {damage});
+      fail(outcome, TrialStatus::correctness, damage);
     }
   }
 
@@ -241,7 +251,7 @@ class TrialExecutor::State {
     if (!filled && !runs_.fit(request.shape, request.configuration, outcome)) return false;
     const Status status = runs_.scratch().fill(
         request.seed, filled ? Scratch::Refill::inout : Scratch::Refill::everything);
-    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, {status.message()});
+    if (!status.ok()) return fail_prepare(outcome, TrialStatus::runtime, status.message());
     return true;
   }
 
@@ -251,7 +261,7 @@ class TrialExecutor::State {
       if (!launch_variant(candidate, request, outcome, sample)) return false;
       if (sample.count() > 0) return true;
     }
-    return fail(outcome, TrialStatus::runtime, {"the driver reported no time for a run"});
+    return fail(outcome, TrialStatus::runtime, "the driver reported no time for a run");
   }
 
   // --- runs ---
@@ -289,10 +299,9 @@ class TrialExecutor::State {
   trial::ScratchRuns runs_;
   trial::CompiledVariants variants_;
   trial::ReferenceOutputs references_;
-  Shape shape_;                 // of the scratch buffers and references_
-  CapturedArguments captured_;  // of the file, as it was at the stamp
+  Shape shape_;  // of the scratch buffers and references_
+  CapturedArguments captured_;
   std::string captured_name_;
-  std::uint64_t stamp_ = 0;
   LaunchPlan plan_;  // of the variant looked up last
   bool poisoned_ = false;
 };

@@ -9,14 +9,14 @@
 namespace idletune::trial {
 
 // Describes the failure in `outcome`. Returns false, as every step does that failed.
-inline bool fail(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
+inline bool fail(TrialOutcome& outcome, TrialStatus status, const std::string& message) {
   outcome.status = status;
-  outcome.message = joined(message);
+  outcome.message = message;
   return false;
 }
 
 // The same for a failure of `prepare`, which says nothing about the candidate.
-inline bool fail_prepare(TrialOutcome& outcome, TrialStatus status, TextPieces message) {
+inline bool fail_prepare(TrialOutcome& outcome, TrialStatus status, const std::string& message) {
   outcome.stage = TrialStage::prepare;
   return fail(outcome, status, message);
 }

@@ -187,8 +187,9 @@ class Reader {
   Status finish() {
     if (wrong_ == nullptr && !rest_.empty()) wrong_ = "end";
     if (wrong_ == nullptr) return {};
-    return Status(StatusCode::corrupt, {"helper message, field '", wrong_,
-                                        "': expected a value in range within the payload"});
+    return Status(StatusCode::corrupt,
+                  "helper message, field '%': expected a value in range within the payload",
+                  wrong_);
   }
 
  private:
@@ -277,6 +278,8 @@ void code_request(Fields& fields, Value& request) {
   fields.time("stop above", request.stop_above);
   fields.boolean("cold", request.cold);
   fields.text("captured", request.captured);
+  fields.integer("captured digest", request.captured_digest);
+  fields.boolean("only warm up", request.only_warm_up);
   fields.boolean("ignore device limits", request.ignore_device_limits);
 }
 
@@ -339,14 +342,15 @@ Result<TrialOutcome> decode_outcome(Bytes payload) {
 
 Result<Header> decode_header(Bytes header) {
   const auto corrupt = [](const char* expected) {
-    return Status(StatusCode::corrupt, {"helper message header: expected ", expected});
+    return Status(StatusCode::corrupt, "helper message header: expected %", expected);
   };
   if (header.size() != kHeaderBytes) return corrupt("12 bytes");
   if (header[0] != kMagic || header[3] != 0) return corrupt("0xd7 at the start and 0 at byte 3");
   if (header[1] != kVersion) {
     return Status(StatusCode::version_mismatch,
-                  {"helper message header: version ", header[1], ", expected ", kVersion,
-                   ": helper and library are of different releases"});
+                  "helper message header: version %, expected %: helper and library are of "
+                  "different releases",
+                  header[1], kVersion);
   }
   if (header[2] < 1 || header[2] > 4) return corrupt("a message type of 1 to 4");
   Header result;

@@ -27,7 +27,7 @@
 
 namespace idletune::wire {
 
-inline constexpr std::uint8_t kVersion = 5;
+inline constexpr std::uint8_t kVersion = 6;
 inline constexpr std::size_t kHeaderBytes = 12;
 inline constexpr std::size_t kMaxPayloadBytes = KernelPackage::kMaxBytes + (std::size_t{1} << 20);
 inline constexpr std::size_t kMaxTextBytes = std::size_t{64} << 10;

@@ -84,12 +84,13 @@ bool derived_from(const ArgumentSpec& spec, std::int64_t value, Argument& out) {
     out = Argument::local_memory(static_cast<std::uint64_t>(value));
     return value >= 1;
   }
-  if (spec.type == ScalarType::i32 && static_cast<std::int32_t>(value) == value) {  // as most are
+  if (spec.type == ScalarType::i32 && value <= kMostInInt &&
+      static_cast<std::int32_t>(value) == value) {          // as most are
     new (&out) Argument(static_cast<std::int32_t>(value));  // a copy would wait for its parts
     return true;
   }
   std::uint8_t bytes[8];
-  const bool fits = store_integer(spec.type, value, bytes);
+  const bool fits = store_integer(spec.type, value, bytes) && spec.type != ScalarType::i32;
   out = Argument::scalar(spec.type, bytes);
   return fits;
 }

@@ -89,24 +89,29 @@ Shape small_shape(const KernelPackage& package, const Shape& shape,
 Status warm_up(Device& device, const KernelPackage& package, const trial::StepPrograms& programs,
                const Shape& shape, const Result<LaunchPlan>& plan,
                const Configuration& configuration, Nanoseconds deadline,
-               std::uint64_t scratch_limit_bytes) {
+               std::uint64_t scratch_limit_bytes, Nanoseconds* occupied) {
   if (!plan.ok()) return {};
   ScratchArguments scratch;
   scratch.bytes_left = scratch_limit_bytes;
   Result<bool> made = make_arguments(device, package, shape, configuration, scratch);
   if (!made.ok()) return made.status();
   if (!*made) return {};
-  Result<RunTimes> run =
-      trial::run_steps(device, programs, plan->setup(), scratch.arguments, deadline);
-  if (run.ok()) {
-    run = trial::run_steps(device, programs, plan->steps(), scratch.arguments, deadline);
+  Nanoseconds used{0};
+  Status status;
+  for (const Span<const PlannedStep> steps : {plan->setup(), plan->steps()}) {
+    const Result<RunTimes> run =
+        trial::run_steps(device, programs, steps, scratch.arguments, deadline);
+    status = run.status();
+    if (!run.ok()) break;
+    used += run->device.count() > 0 ? run->device : run->wall;
   }
-  if (run.ok()) return {};
-  if (run.code() == StatusCode::timeout) {
+  if (status.code() == StatusCode::timeout) {
+    used += deadline;
     // The run may still use them: never freed.
     for (std::unique_ptr<Buffer>& buffer : scratch.buffers) static_cast<void>(buffer.release());
   }
-  return run.status();
+  if (occupied != nullptr) *occupied += used;
+  return status;
 }
 
 }  // namespace idletune

@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kBlindLaunches = 100;
 // So that the first seconds of tuning, in which most is gained, are not held back.
 constexpr Nanoseconds kCompilerBurst = std::chrono::seconds(2);
+constexpr std::uint64_t kForecastsKept = 4096;
 
 LedgerOptions ledger_options(const AgentOptions& options) {
   LedgerOptions result;
@@ -33,6 +34,7 @@ LedgerState ledger_state(const journal::Ledger& kept) {
 
 Accounts::Accounts(const AgentOptions& options, const journal::Ledger& kept, Nanoseconds now)
     : options_(options),
+      kept_(kept),
       ledger_(ledger_options(options), ledger_state(kept)),
       compiler_(options.max_compile_share, now, kCompilerBurst) {}
 
@@ -47,6 +49,7 @@ void Accounts::stage_ended(ShapeTask& task, TimeSource source, const TrialOutcom
   if (outcome.stage == TrialStage::compile) {
     ledger_.charge_cpu(compile_work(outcome));
     compiler_.spend(now, compile_work(outcome));
+    ledger_.charge_idle(outcome.device, interference);  // of the first launch
   } else {
     gap_wall_ += outcome.wall;
     ledger_.charge_idle(outcome.wall, interference);
@@ -54,9 +57,26 @@ void Accounts::stage_ended(ShapeTask& task, TimeSource source, const TrialOutcom
   task.charged += Nanoseconds(ledger_.state().charged_ns - before);
 }
 
+void Accounts::forecast_ended(bool held) {
+  if (kept_.forecasts >= kForecastsKept) {
+    kept_.forecasts /= 2;
+    kept_.held /= 2;
+  }
+  ++kept_.forecasts;
+  kept_.held += held ? 1 : 0;
+}
+
 void Accounts::launch_was_slower(ShapeTask& task, Nanoseconds loss) {
   ledger_.charge_busy(loss);
   task.charged += loss;
+}
+
+void Accounts::charge_setups(ShapeTask& task) {
+  const VariantScratch* scratch = task.setup();
+  if (scratch == nullptr) return;
+  const std::uint32_t made = scratch->setups_made.load(std::memory_order_relaxed);
+  const std::uint32_t fresh = made - std::exchange(task.setups_charged, made);
+  if (fresh > 0) launch_was_slower(task, task.setup_price().setup * fresh);
 }
 
 namespace {
@@ -72,6 +92,7 @@ std::int64_t unprepared(ShapeTask& task) {
 }  // namespace
 
 void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
+  charge_setups(task);
   const std::uint64_t launches = task.launches();
   const std::uint64_t fresh = launches - task.credited_launches;
   const Nanoseconds per_launch = task.launch_time();
@@ -119,8 +140,13 @@ Promise Accounts::promise(const ShapeTask& task) const {
   return promise;
 }
 
+Nanoseconds Accounts::compile_limit(const ShapeTask& task, double launches) const {
+  const Nanoseconds left = left_of(promise(task), task.running_time, launches);
+  return from_ns(real_ns(left) / options_.compile_cost);  // infinite where it costs nothing
+}
+
 journal::Ledger Accounts::to_keep() const {
-  journal::Ledger account;
+  journal::Ledger account = kept_;
   account.charged = Nanoseconds(ledger_.state().charged_ns);
   account.kernel_time = Nanoseconds(ledger_.state().kernel_ns);
   account.savings = Nanoseconds(ledger_.state().savings_ns);

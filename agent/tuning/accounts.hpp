@@ -22,11 +22,14 @@ class Accounts {
   // stages in the application's idle time are charged, compilations for the processor.
   void stage_ended(ShapeTask& task, TimeSource source, const TrialOutcome& outcome,
                    Nanoseconds interference, Nanoseconds now);
+  // A stage ended of which experience had told the 90th percentile.
+  void forecast_ended(bool held);
   // A variant was compiled for launches.
   void build_ended(Nanoseconds processor) { build_processor_ += processor; }
   // A launch of the application took that much longer because it timed a candidate.
   void launch_was_slower(ShapeTask& task, Nanoseconds loss);
-  // The launches since the last call, at what they take now. Before that changes, call it.
+  // The launches since the last call, and the setups that they made, at what they take now. Before
+  // that changes, call it.
   void credit_launches(ShapeTask& task, Nanoseconds now);
 
   // Whether `charge` may be spent on the shape now: none, or what forbids it (trials, limit or
@@ -36,6 +39,9 @@ class Accounts {
   bool may_compile(TimeSource source, Nanoseconds work, Nanoseconds now) const {
     return source != TimeSource::idle || compiler_.allows(now, work);
   }
+  // How long a compilation for the shape may take, with so many launches to come, until the promise
+  // is broken if nothing is found.
+  Nanoseconds compile_limit(const ShapeTask& task, double launches) const;
   // How long until then.
   Nanoseconds compile_ready_in(Nanoseconds work, Nanoseconds now) const {
     return compiler_.ready_in(now, work);
@@ -53,7 +59,10 @@ class Accounts {
   Nanoseconds gap_wall() const { return gap_wall_; }
 
  private:
+  void charge_setups(ShapeTask& task);
+
   const AgentOptions& options_;
+  journal::Ledger kept_;
   Ledger ledger_;
   DutyLimiter compiler_;
   Nanoseconds tuning_wall_{0};

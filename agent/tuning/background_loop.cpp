@@ -34,8 +34,9 @@ Nanoseconds BackgroundLoop::round() {
   learn_gaps();
   const Nanoseconds time = surroundings_.clock->now();
   if (!board_allows(time)) {
+    if (time - looked_at_ >= kLook) look_at_launches(time);
     engine_.hold_back(Blocker::board, board_blocks_);
-    return kBoardInterval;
+    return kLook;
   }
   engine_.set_longest_gap(gaps_.longest_usual_gap());
   const Nanoseconds gap = gap_at(time);

@@ -42,6 +42,11 @@ class DeviceTask {
   void helper_answered() { helper_kills_ = 0; }
   bool rests(Nanoseconds now) const { return now < rests_until_; }
 
+  // After each helper that was killed or that crashed the reference runs first in a new one: where
+  // it fails there, the device is lost, and nobody is blamed for it.
+  bool reference_due() const { return reference_due_; }
+  void set_reference_due(bool due) { reference_due_ = due; }
+
   // Of `wanted` kernel time that nobody measured, at most what the clock says can have passed on
   // one queue: all calls together never get more than the time since this was made.
   Nanoseconds at_most_the_clock(Nanoseconds wanted, Nanoseconds now) {
@@ -57,6 +62,7 @@ class DeviceTask {
   std::uint32_t faults_ = 0;
   std::uint32_t helper_kills_ = 0;  // in a row
   Nanoseconds rests_until_{0};
+  bool reference_due_ = false;
   std::string ended_why_;
   Nanoseconds clock_seen_;
   Nanoseconds clock_left_{0};

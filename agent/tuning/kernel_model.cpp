@@ -6,19 +6,10 @@
 
 namespace idletune {
 
-KernelQuantiles::KernelQuantiles(const KernelKnowledge& knowledge) {
-  const std::array<double, kQuantileCount> at = quantile_levels();
-  for (std::size_t i = 0; i < kQuantileCount; ++i) {
-    levels[i] = static_cast<float>(at[i]);
-    values[i] = static_cast<float>(knowledge.relative_performance_quantile(at[i]));
-  }
-}
-
 std::shared_ptr<const KernelModel> KernelModel::of(std::shared_ptr<const Model> model,
                                                    const KernelKnowledge* knowledge) {
   if (knowledge == nullptr) return nullptr;
-  return new_shared<const KernelModel>(
-      KernelModel{std::move(model), knowledge, KernelQuantiles(*knowledge)});
+  return new_shared<const KernelModel>(KernelModel{std::move(model), knowledge});
 }
 
 std::shared_ptr<const KernelModel> KernelModel::of(const std::shared_ptr<const Model>& model,

@@ -18,9 +18,9 @@ class RunnerContents {
 
   void stage_ended(const TrialRequest& request, const TrialOutcome& outcome,
                    const StepOptions& step) {
-    const bool lost = outcome.status == TrialStatus::crash ||
-                      outcome.status == TrialStatus::timeout ||
-                      outcome.status == TrialStatus::runtime;  // the helper is replaced
+    // The helper is replaced.
+    const bool lost =
+        is_death(outcome.status) || outcome.status == TrialStatus::runtime || outcome.cut;
     if (lost) return forget();
     if (request.stage != TrialStage::prepare && outcome.status == TrialStatus::correct) {
       note_used(request.configuration);

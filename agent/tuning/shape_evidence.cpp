@@ -1,5 +1,7 @@
 #include "agent/tuning/shape_evidence.hpp"
 
+#include "agent/scheduler/nanoseconds.hpp"
+
 namespace idletune {
 
 void ShapeEvidence::step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time) {
@@ -13,6 +15,14 @@ void ShapeEvidence::step_ended(const Proposal& proposal, TrialStatus status, Nan
   } else {
     draws.add_failure();
   }
+}
+
+Nanoseconds ShapeEvidence::as_at_first(Nanoseconds time) const {
+  return clock == 1 ? time : from_ns(real_ns(time) / clock);
+}
+
+Nanoseconds ShapeEvidence::as_now(Nanoseconds at_first) const {
+  return clock == 1 ? at_first : from_ns(real_ns(at_first) * clock);
 }
 
 void ShapeEvidence::saw(Nanoseconds time) {

@@ -14,16 +14,16 @@
 
 namespace idletune {
 
-// A plain value; one thread at a time. `knowledge` and `quantiles` are not owned.
+// A plain value; one thread at a time.
 struct ShapeEvidence {
-  // --- from the model; null and none without one ---
-  const KernelKnowledge* knowledge = nullptr;
-  const KernelQuantiles* quantiles = nullptr;
-  std::optional<FirstPick> first_pick;
+  std::optional<FirstPick> first_pick;  // of the model; none without one
 
   // --- from here ---
   bool first_pick_tried = false;  // it was proposed, or runs
   UniformDraws draws;
+  // Times are kept on one scale, that of the first measurements: what runs takes `clock` times as
+  // long now as it did then.
+  double clock = 1;
   Nanoseconds best_here{0};     // fastest correct time by any means; 0: none
   std::uint64_t evaluated = 0;  // steps, the default's baseline not counted
   std::uint64_t rejected = 0;   // of them, failed
@@ -32,6 +32,9 @@ struct ShapeEvidence {
   void step_ended(const Proposal& proposal, TrialStatus status, Nanoseconds time);
   // A uniform draw that cannot even be launched at this shape: no cost, but it found nothing.
   void draw_was_useless() { draws.add_failure(); }
+  // A time that was measured now, on that scale.
+  Nanoseconds as_at_first(Nanoseconds time) const;
+  Nanoseconds as_now(Nanoseconds at_first) const;
   // `time` was measured for a configuration by other means than a step (the baseline, say).
   void saw(Nanoseconds time);
 };

@@ -10,25 +10,16 @@
 namespace idletune {
 namespace {
 
-// What the model, or a publication, says.
-void add_knowledge(const ShapeEvidence& evidence, const SearchSubject& subject,
-                   const Configuration& running, DecisionInput& input) {
-  if (evidence.knowledge == nullptr || evidence.quantiles == nullptr) {
-    if (!subject.published_fraction) return;
-    input.fraction = subject.published_fraction;
-    input.fraction_origin = FractionOrigin::prior;
-    return;
-  }
-  input.quantiles = evidence.quantiles->values;
-  input.quantile_levels = evidence.quantiles->levels;
-  input.fraction = evidence.knowledge->cautious_fraction(subject.target_ratio);
-  if (!evidence.first_pick) return;
-  const bool runs = evidence.first_pick->configuration == running;
+// What the model says.
+void add_knowledge(const ShapeEvidence& evidence, const Configuration& running,
+                   DecisionInput& input) {
+  // Published configurations alone tell no times.
+  const DevicePosterior* beliefs = input.outlook.beliefs;
+  if (!evidence.first_pick || beliefs == nullptr || beliefs->source_count() == 0) return;
+  input.first_pick_running = evidence.first_pick->configuration == running;
   // A pick that was tried and rejected predicts nothing any more.
-  if (!runs && evidence.first_pick_tried) return;
+  if (!input.first_pick_running && evidence.first_pick_tried) return;
   input.first_pick_relative = evidence.first_pick->expected_relative_performance;
-  input.first_pick_running = runs;
-  if (runs) input.current_relative = input.first_pick_relative;
 }
 
 }  // namespace
@@ -46,10 +37,6 @@ ShapeSearch::ShapeSearch(SearchSubject subject, std::unique_ptr<Searcher> search
 
 void ShapeSearch::set_up_evidence() {
   const KernelKnowledge* knowledge = model_ ? model_->knowledge : nullptr;
-  // Published configurations alone tell nothing about the distribution.
-  const bool measured = knowledge != nullptr && knowledge->source_count() > 0;
-  evidence_.knowledge = measured ? knowledge : nullptr;
-  evidence_.quantiles = measured ? &model_->quantiles : nullptr;
   evidence_.first_pick.reset();
   evidence_.first_pick_tried = false;
   first_pick_time_ = Nanoseconds{0};
@@ -81,8 +68,8 @@ bool ShapeSearch::is_baseline(const Configuration& configuration) const {
 }
 
 void ShapeSearch::note_measured(const Configuration& configuration, Nanoseconds time) {
-  for (std::size_t i = hints_.size(); i-- > 0;) {
-    if (hints_[i] == configuration) hints_.erase(hints_.begin() + static_cast<std::ptrdiff_t>(i));
+  for (auto hint = hints_.begin(); hint != hints_.end();) {
+    hint = *hint == configuration ? hints_.erase(hint) : std::next(hint);
   }
   if (!is_first_pick(configuration)) return;
   evidence_.first_pick_tried = true;
@@ -104,7 +91,7 @@ ProposalOrigin ShapeSearch::recall(const KnownMeasurement& known, bool explored)
     if (seen.status == TrialStatus::correct) evidence_.saw(seen.run_time);
     if (seen.status != TrialStatus::correct) ++evidence_.rejected;
   } else {
-    origin = searcher_->recall(configuration);
+    origin = searcher_->recall(configuration, known.drawn);
     if (explored && origin == ProposalOrigin::learned) origin = ProposalOrigin::random;
     evidence_.step_ended({configuration, origin}, seen.status, seen.run_time);
   }
@@ -119,7 +106,7 @@ void ShapeSearch::renew(std::shared_ptr<const KernelModel> model,
   set_up_evidence();
   set_up_searcher();
   for (const KnownMeasurement& each : known) {
-    if (!is_baseline(each.configuration)) (void)searcher_->recall(each.configuration);
+    if (!is_baseline(each.configuration)) (void)searcher_->recall(each.configuration, each.drawn);
     searcher_->tell(each.configuration, each.observation);
     note_measured(each.configuration, each.observation.run_time);
   }
@@ -145,19 +132,30 @@ bool ShapeSearch::admit(const Proposal& proposal, Admission admission) {
   return admission == Admission::admitted;
 }
 
+Observation ShapeSearch::told(const StepResult& result) {
+  Observation seen = result.observation();
+  seen.run_time = evidence_.as_at_first(seen.run_time);
+  searcher_->tell(result.proposal.configuration, seen);
+  note_measured(result.proposal.configuration, seen.run_time);
+  return seen;
+}
+
 void ShapeSearch::baseline_ended(const StepResult& result) {
-  if (!result.timed()) return;
-  evidence_.saw(result.time);
-  searcher_->tell(result.proposal.configuration, result.observation());
-  note_measured(result.proposal.configuration, result.time);
+  estimates_.no_step();
+  if (result.timed()) evidence_.saw(told(result).run_time);
 }
 
 void ShapeSearch::step_ended(const StepResult& result) {
-  const Configuration& configuration = result.proposal.configuration;
-  if (result.proposal.origin == ProposalOrigin::application) searcher_->exclude(configuration);
-  searcher_->tell(configuration, result.observation());
-  evidence_.step_ended(result.proposal, result.status, result.time);
-  note_measured(configuration, result.time);
+  if (result.proposal.origin == ProposalOrigin::application) {
+    searcher_->exclude(result.proposal.configuration);
+  }
+  evidence_.step_ended(result.proposal, result.status, told(result).run_time);
+  estimates_.step_ended();
+}
+
+void ShapeSearch::clock_changed(Nanoseconds before, Nanoseconds now) {
+  if (before.count() > 0 && now.count() > 0) evidence_.clock *= real_ns(now) / real_ns(before);
+  estimates_.no_step();  // what was measured for it
 }
 
 StepPrice ShapeSearch::step_price(const StageContext& context, const Ledger& ledger,
@@ -187,7 +185,9 @@ DecisionInput decision_input(const ShapeEvidence& evidence, const SearchSubject&
   input.outlook = outlook;
   input.gap_needed = situation.gap_needed;
   input.longest_gap = situation.longest_gap;
+  input.clock = evidence.clock;
   input.draws = &evidence.draws;
+  input.tried = evidence.evaluated;
   input.best_here = evidence.best_here;
   const std::uint64_t valid = subject.valid_configurations > 0 ? subject.valid_configurations
                                                                : subject.space->valid_count();
@@ -196,7 +196,7 @@ DecisionInput decision_input(const ShapeEvidence& evidence, const SearchSubject&
   input.target_ratio = subject.target_ratio;
   input.wanted_probability = subject.wanted_probability;
   input.adoption_margin = subject.adoption_margin;
-  add_knowledge(evidence, subject, situation.running, input);
+  add_knowledge(evidence, situation.running, input);
   return input;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -44,8 +45,6 @@ struct SearchSubject {
   double adoption_margin = 0.03;
   // Of the whole space, where `space` lists only some of it; 0: it lists all.
   std::uint64_t valid_configurations = 0;
-  // Without a model: a published share of well-performing configurations in spaces like this one.
-  std::optional<double> published_fraction;
 };
 
 // What one step costs.
@@ -76,6 +75,7 @@ DecisionInput decision_input(const ShapeEvidence& evidence, const SearchSubject&
 struct KnownMeasurement {
   Configuration configuration;
   Observation observation;
+  bool drawn = false;  // uniformly; false: or nobody knows
 };
 
 // What the caller knows about a configuration that the search would try next.
@@ -136,6 +136,8 @@ class ShapeSearch {
   // Of a proposal of next(), or of a configuration that the application chose by itself (its origin
   // says so): that will not be proposed any more.
   void step_ended(const StepResult& result);
+  // The default, measured again, takes `now` and no more `before`: so does all that was measured.
+  void clock_changed(Nanoseconds before, Nanoseconds now);
 
   // --- the decision ---
   // What a step costs now, as the ledger weighs it. `compiled`: the configuration to be tried is
@@ -160,11 +162,14 @@ class ShapeSearch {
   const std::optional<FirstPick>& first_pick() const { return evidence_.first_pick; }
   bool is_first_pick(const Configuration& configuration) const;
   bool first_pick_left() const { return evidence_.first_pick && !evidence_.first_pick_tried; }
-  Nanoseconds first_pick_time() const { return first_pick_time_; }  // measured here; 0: not yet
+  Nanoseconds first_pick_time() const {
+    return first_pick_time_;
+  }  // measured here, at first; 0: not yet
   StageEstimates& estimates() { return estimates_; }
   const StageEstimates& estimates() const { return estimates_; }
 
  private:
+  Observation told(const StepResult& result);
   void set_up_evidence();
   void set_up_searcher();
   bool is_baseline(const Configuration& configuration) const;
@@ -177,7 +182,7 @@ class ShapeSearch {
   SearchSubject subject_;
   std::shared_ptr<const KernelModel> model_;
   std::unique_ptr<Searcher> searcher_;
-  std::vector<Configuration> hints_;
+  std::list<Configuration> hints_;
   ShapeEvidence evidence_;
   StageEstimates estimates_;
   Nanoseconds first_pick_time_{0};

@@ -1,5 +1,6 @@
 #include "agent/tuning/shape_work.hpp"
 
+#include <array>
 #include <utility>
 
 namespace idletune::detail {
@@ -8,6 +9,13 @@ namespace {
 template <typename State>
 constexpr bool has_plan = !std::is_same_v<std::decay_t<State>, Resting> &&
                           !std::is_same_v<std::decay_t<State>, Installing>;
+
+std::array<JournaledTrial*, 2> trials_of(ShapeWork& work) {
+  if (auto* recheck = std::get_if<Rechecking>(&work)) return {&recheck->journaled};
+  auto* candidate = std::get_if<TryingCandidate>(&work);
+  if (candidate == nullptr) return {};
+  return {&candidate->journaled, candidate->incumbent ? &*candidate->incumbent : nullptr};
+}
 
 }  // namespace
 
@@ -20,19 +28,37 @@ std::optional<TrialRequest> next_request(const ShapeWork& work) {
       work);
 }
 
+Nanoseconds next_run(const ShapeWork& work) {
+  const auto* candidate = std::get_if<TryingCandidate>(&work);
+  return candidate != nullptr ? candidate->plan.next_run() : Nanoseconds{0};
+}
+
 const JournaledTrial* journaled(const ShapeWork& work) {
   if (const auto* candidate = std::get_if<TryingCandidate>(&work)) return &candidate->journaled;
   return nullptr;
 }
 
-JournaledTrial* journaled(ShapeWork& work) {
-  return const_cast<JournaledTrial*>(journaled(std::as_const(work)));
+JournaledTrial* journaled_stage(ShapeWork& work) {
+  if (auto* recheck = std::get_if<Rechecking>(&work)) {
+    return recheck->plan.next_is_incumbent() ? nullptr : &recheck->journaled;
+  }
+  auto* candidate = std::get_if<TryingCandidate>(&work);
+  if (candidate == nullptr) return nullptr;
+  if (!candidate->plan.next_is_incumbent()) return &candidate->journaled;
+  return candidate->incumbent ? &*candidate->incumbent : nullptr;
 }
 
-JournaledTrial* journaled_stage(ShapeWork& work) {
-  const auto* candidate = std::get_if<TryingCandidate>(&work);
-  if (candidate != nullptr && candidate->plan.next_is_incumbent()) return nullptr;
-  return journaled(work);
+void rest(ShapeWork& work) {
+  for (JournaledTrial* trial : trials_of(work)) {
+    if (trial != nullptr) trial->rest();
+  }
+}
+
+void end(ShapeWork& work) {
+  for (JournaledTrial* trial : trials_of(work)) {
+    if (trial != nullptr) trial->ended();
+  }
+  rest(work);
 }
 
 void on_outcome(ShapeWork& work, const TrialOutcome& outcome) {

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <variant>
+
+#include <idletune/agent.hpp>
 
 #include "agent/scheduler/step_plan.hpp"
 #include "agent/search/searcher.hpp"
@@ -25,16 +28,32 @@ struct TryingCandidate {
   Proposal proposal;
   CandidateTrial plan;
   JournaledTrial journaled;
+  std::optional<JournaledTrial> incumbent{};  // of what runs beside it; nothing: the default
 };
 
 // What runs is measured again beside the default, because production says that it no longer wins.
 struct Rechecking {
   CandidateTrial plan;
-  std::uint32_t rounds = 0;  // calls of run() since it began
+  JournaledTrial journaled;
 };
 
-// A configuration is being built for launches, and will then be published, or race.
-struct Installing {};
+// A configuration on its way to the launches.
+struct Install {
+  Configuration configuration;
+  Selection selection = Selection::tuned;
+  Nanoseconds time{0};        // expected per launch
+  bool recalled = false;      // an earlier session adopted it
+  Nanoseconds least_gain{0};  // per launch against what runs, of comparisons side by side
+  Nanoseconds setup{0};       // of the configuration; 0: none, or not known any more
+};
+
+// A configuration is built for launches, and will then be published, or race.
+struct Installing {
+  Install install;
+  std::unique_ptr<TryingCandidate> candidate{};  // is to race; null: it is to be published
+  journal::Serial exposed = 0;                   // when the journal knew; 0: it does not yet
+  bool begun = false;                            // the build; then candidate is with it
+};
 
 using ShapeWork = std::variant<Resting, MeasuringDefault, TryingCandidate, Rechecking, Installing>;
 
@@ -45,12 +64,15 @@ bool is(const ShapeWork& work) {
 
 // The stage that comes next in the trial runner; nothing: none, or the work goes on elsewhere.
 std::optional<TrialRequest> next_request(const ShapeWork& work);
-// The journal's side of the trial that next_request's stage is part of; null for stages of the
-// default, the incumbent and the reference, which are known to be harmless.
+// What a run of its configuration takes, as far as a trial knows; 0: not yet.
+Nanoseconds next_run(const ShapeWork& work);
+// The journal's side of what next_request's stage runs; null for the default.
 JournaledTrial* journaled_stage(ShapeWork& work);
-// That of the whole work; null where nothing new is tried.
-JournaledTrial* journaled(ShapeWork& work);
+// That of the candidate; null where nothing new is tried.
 const JournaledTrial* journaled(const ShapeWork& work);
+// Nothing of the work runs for longer; nothing of it runs any more, its stage included.
+void rest(ShapeWork& work);
+void end(ShapeWork& work);
 // The outcome of next_request's stage.
 void on_outcome(ShapeWork& work, const TrialOutcome& outcome);
 // The plan has come to its end. Never true of Resting and Installing.

@@ -9,6 +9,7 @@ namespace {
 std::uint64_t all_launches(const StageInFlight::Kernels& kernels) {
   std::uint64_t sum = 0;
   for (const std::unique_ptr<KernelTask>& kernel : kernels) {
+    sum += kernel->state->unslotted_launches();
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) sum += task->launches();
   }
   return sum;

@@ -7,6 +7,7 @@
 
 #include <idletune/device.hpp>
 
+#include "agent/launch/launch_trace.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/tuning/tuning_task.hpp"
 
@@ -29,6 +30,13 @@ class StageInFlight {
   ShapeTask& task() const { return *task_; }
   const TrialRequest& request() const { return request_; }
   TimeSource source() const { return source_; }
+  // What it runs that may be dangerous; null: the default or the reference.
+  const journal::Trial* runs() const { return runs_ ? &*runs_ : nullptr; }
+  void note_runs(const journal::Trial& trial, HandedOver handed) {
+    runs_ = trial;
+    handed_ = std::move(handed);
+  }
+  HandedOver take_handed() { return std::move(handed_); }
   Nanoseconds started() const { return started_; }
 
   // The caller's gap is over and the stage runs on.
@@ -43,6 +51,8 @@ class StageInFlight {
   std::optional<Nanoseconds> first_logged_launch(const Kernels& kernels) const;
 
   ShapeTask* task_;
+  std::optional<journal::Trial> runs_;
+  HandedOver handed_;
   TrialRequest request_;
   TimeSource source_;
   Nanoseconds started_;

@@ -19,6 +19,7 @@ StepResult StepResult::of(const Proposal& proposal, const CandidateTrial& trial)
   // What was timed has passed the first check.
   result.checked_seeds = trial.checked_all_seeds() ? 2 : trial.candidate_time().count() > 0 ? 1 : 0;
   result.message = trial.message();
+  result.cut = trial.cut();
   result.pairs = trial.pairs();
   result.ratio = trial.ratio();
   const bool paired = result.pairs > 0;

@@ -21,6 +21,7 @@ struct StepResult {
   Nanoseconds compile{0};           // code generation of the first launch included
   std::uint32_t checked_seeds = 0;  // data sets on which the output was right
   std::string message{};            // what failed; may be empty
+  bool cut = false;                 // CandidateTrial's
   // What the verdict rests on: the candidate's time and that of what runs, taken side by side in
   // `pairs` pairs of runs (0: in screening), and the ratio of the two (of the pairs' median); 0:
   // nothing was timed.

@@ -57,22 +57,25 @@ Surroundings real_surroundings(const AgentOptions& options) {
   Surroundings real;
   real.read_board = sensors_below(options.sysfs_root);
   if (options.seed == 0) real.board = board_identity();
+  real.quirks = new_shared<const QuirkTable>(quirks_of(options));
   TrialExecutorOptions executor;
   executor.scratch_limit_bytes = options.scratch_limit_bytes;
   if (options.in_process != nullptr) {
-    real.make_trial_runner =
-        trials_in_this_process(*options.in_process, executor, quirks_of(options));
+    real.make_trial_runner = trials_in_this_process(*options.in_process, executor, *real.quirks);
     return real;
   }
   HelperTrialsOptions helper;
   helper.program = options.helper;
-  if (options.mode == Mode::tune) real.trials = helper_program(options.helper).status();
+  helper.program_in_path = options.helper_in_path;
+  if (options.mode == Mode::tune) {
+    real.trials = helper_program(options.helper, options.helper_in_path).status();
+  }
   helper.opencl_library = environment_opencl_library();
   helper.cuda_library = environment_cuda_library();
   helper.nvrtc_library = environment_nvrtc_library();
   if (!options.state.empty()) helper.program_cache = program_folder(options);
   helper.executor = executor;
-  helper.quirks = quirks_of(options);
+  helper.quirks = *real.quirks;
   real.make_trial_runner = trials_in_helpers(std::move(helper));
   return real;
 }

@@ -4,16 +4,20 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <idletune/device.hpp>
 #include <idletune/options.hpp>
 #include <idletune/result.hpp>
 
+#include "agent/launch/launch_trace.hpp"
+#include "agent/trial/quirks.hpp"
 #include "agent/trial/trial.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/board/board.hpp"
 #include "platform/os/clock.hpp"
+#include "platform/os/storage.hpp"
 
 namespace idletune::detail {
 
@@ -30,6 +34,15 @@ enum class BuildThread : std::uint8_t {
   caller = 1   // whoever tunes: it has ended before anything else happens
 };
 
+// Does a Worker's jobs where time is played: one at a time, each when its clock says so.
+class PlayedJobs {
+ public:
+  virtual ~PlayedJobs() = default;
+  virtual void start(std::function<void()> job) = 0;
+  // Waits at most `timeout` of played time; true when the job has ended.
+  virtual bool wait(Nanoseconds timeout) = 0;
+};
+
 // Where compiled programs are kept, the helper's and the application's.
 std::string program_folder(const AgentOptions& options);
 
@@ -39,8 +52,15 @@ struct Surroundings {
   TrialRunnerFactory make_trial_runner;
   Status trials{};  // ok, or why no runner will ever run a trial
   BuildThread builds = BuildThread::worker;
+  std::function<std::unique_ptr<PlayedJobs>()> play_jobs;  // instead of the worker's thread
+  std::function<std::unique_ptr<Storage>()>
+      open_storage;                                // of the journal, not in the state folder
+  std::function<LaunchTrace::Page*()> open_trace;  // beside that storage; null: there is none
+  LaunchTrace* trace = nullptr;                    // of launches and stages; null: nobody traces
+  std::optional<std::uint64_t> boot;               // boot_identity()
   BoardReader read_board;
-  std::uint64_t board = 0;  // board_identity(); kept nowhere
+  std::shared_ptr<const QuirkTable> quirks{};  // null: none
+  std::uint64_t board = 0;                     // board_identity(); kept nowhere
 };
 
 // The real ones, as the options say. A quirk file that cannot be used is logged and left out.

@@ -2,8 +2,10 @@
 // the only one to change it, under its lock.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,6 +13,7 @@
 
 #include <idletune/agent.hpp>
 
+#include "agent/danger/facts.hpp"
 #include "agent/journal/entries.hpp"
 #include "agent/launch/kernel_state.hpp"
 #include "agent/launch/published_variants.hpp"
@@ -25,26 +28,36 @@
 #include "agent/tuning/runner_contents.hpp"
 #include "agent/tuning/shape_search.hpp"
 #include "agent/tuning/shape_work.hpp"
+#include "models/core/lists.hpp"
 
 namespace idletune::detail {
 
 struct KernelTask;
 
-// A configuration on its way to the launches.
-struct Install {
-  Configuration configuration;
-  Selection selection = Selection::tuned;
-  Nanoseconds time{0};        // expected per launch
-  bool recalled = false;      // an earlier session adopted it
-  Nanoseconds least_gain{0};  // per launch against what runs, of comparisons side by side
-  Nanoseconds setup{0};       // of the configuration; 0: none, or not known any more
+// Something that runs in the application's launches, until one of them has ended well.
+struct Unproven {
+  journal::Trial trial;
+  Nanoseconds since{0};
+  std::uint64_t launches = 0;  // of the shape, then
 };
 
 // Candidates that passed their checks and are timed by the application's launches; the i-th of each
-// is the i-th of PublishedVariants.
+// is the i-th of PublishedVariants. Without a trial: the default, in a duel with what runs.
 struct Race {
   InPlaceRace times;
   std::array<std::unique_ptr<TryingCandidate>, InPlaceRace::kCandidates> trials;
+};
+
+// A configuration that was measured, and lost to something that may run no more.
+struct Comeback {
+  Configuration configuration;
+  Nanoseconds time{0};              // per launch, at today's clock; 0: it may not come back now
+  std::uint64_t from_launches = 0;  // of the shape: it is not tried before
+  std::uint32_t tries = 0;          // each makes it wait four times as long
+  static std::uint64_t waits_after(std::uint32_t tries) {
+    constexpr std::uint64_t kLaunchesBetween = 1000;
+    return kLaunchesBetween << 2 * (std::clamp(tries, 1u, 16u) - 1);
+  }
 };
 
 struct ShapeTask {
@@ -67,6 +80,7 @@ struct ShapeTask {
   Nanoseconds default_time{0};
   Nanoseconds setup_time{0};  // of what runs; 0: it has none, or unknown
   RecentTimes production;     // sampled launches of what runs now
+  RecentTimes of_class;       // of what was adopted for another shape of the class
   // Per launch as the application runs it, or as last measured where no launch was sampled.
   Nanoseconds launch_time() const {
     return production.count() > 0 ? production.median() : running_time;
@@ -84,8 +98,12 @@ struct ShapeTask {
   ShapeSearch search;
   // Adopted in an earlier session, not yet built in this one. Until then nothing is searched.
   std::optional<Install> recalled;
-  std::vector<Configuration> suspects_tried;  // once per process, however that ended
-  Nanoseconds reference_run{0};               // device time of the reference; 0: unknown
+  std::vector<Proposal> postponed;  // came to no outcome of their own; made again
+  std::uint32_t inconclusive = 0;   // steps in a row
+  Nanoseconds rests_until{0};       // after too many of them
+  std::vector<Comeback> comebacks;  // the fastest, and those that were tried
+  bool look_for_comebacks = true;   // since what runs has changed
+  Nanoseconds reference_run{0};     // device time of the reference; 0: unknown
   std::uint32_t misses = 0;         // gaps in a row that were too short for a stage never seen yet
   Blocker blocker = Blocker::none;  // when it was looked at last
   Nanoseconds gap_needed{0};        // by the stage that did not fit, while `blocker` is gap
@@ -101,12 +119,36 @@ struct ShapeTask {
   std::uint32_t past_sessions = 0;
   std::uint64_t past_active_seconds = 0;
   std::uint64_t credited_launches = 0;
+  std::uint32_t setups_charged = 0;       // of what runs
   std::uint64_t credited_unprepared = 0;  // of those, that ran the default for want of a setup
   std::uint64_t launches_looked_at = 0;   // when unused slots were looked for
   std::uint32_t unused_looks = 0;         // in a row
+  bool shelve_due = false;                // what is being tried keeps a slot that others miss
   Nanoseconds first_seen{0};
   Nanoseconds tuning_wall{0};
   Nanoseconds charged{0};
+  std::uint32_t leases = 0;  // TaskLease
+  std::vector<Unproven> unproven;
+  bool duel_due = false;  // recalled: by what clock the default was timed then nobody knows
+
+  // The configuration may not be tried again for some launches, four times as many each time. How
+  // often it lost.
+  std::uint32_t lost_again(const Configuration& configuration) {
+    std::size_t i = 0;
+    while (i < comebacks.size() && comebacks[i].configuration != configuration) ++i;
+    if (i == comebacks.size()) push(comebacks, Comeback{configuration});
+    comebacks[i].from_launches = launches() + Comeback::waits_after(++comebacks[i].tries);
+    return comebacks[i].tries;
+  }
+
+  // The default and what runs were timed anew, by another clock than before, maybe.
+  void timed_anew(Nanoseconds untuned, Nanoseconds tuned) {
+    if (untuned.count() == 0 || tuned.count() == 0) return;
+    search.clock_changed(default_time, untuned);
+    default_time = untuned;
+    running_time = tuned;
+    watch = ProductionWatch(untuned, tuned);
+  }
 
   const Configuration& running() const { return variants.running().configuration; }
   // Null where what was adopted has no setup, or nothing was.
@@ -120,20 +162,27 @@ struct ShapeTask {
     return {setup_time.count() > 0 ? setup_time : kUnknownRuns * default_time, default_time,
             running_time};
   }
-  // Whether launches run what was adopted for another shape of the class.
-  bool runs_for_class() const {
-    return slot.current.load(std::memory_order_acquire) == &slot.of_class;
+  FactSubject facts() const;
+  journal::Trial trial(const Configuration& configuration) const {
+    journal::Trial trial = identity;
+    trial.configuration = configuration;
+    return trial;
   }
+  // Whether launches run what was adopted for another shape of the class.
+  bool runs_for_class() const;
   std::uint64_t launches() const { return slot.launches.load(std::memory_order_relaxed); }
 };
 
-// A class of shapes, and what the checks of a configuration said at one of them.
-struct CheckedClass {
-  CheckedClass(const KernelPackage& package, const Configuration& values, const Shape& shape,
-               bool passed = true);
-  std::uint64_t configuration;  // digest
-  std::uint64_t key;            // KernelPackage::class_key
-  bool right;
+// Keeps a task while something runs that may give slots back. Under the tuner's lock.
+class TaskLease {
+ public:
+  explicit TaskLease(ShapeTask& task) : task_(task) { ++task_.leases; }
+  ~TaskLease() { --task_.leases; }
+  TaskLease(const TaskLease&) = delete;
+  TaskLease& operator=(const TaskLease&) = delete;
+
+ private:
+  ShapeTask& task_;
 };
 
 struct KernelTask {
@@ -143,21 +192,30 @@ struct KernelTask {
   std::unique_ptr<Retrainer> retrainer;      // of the model; null: the application wants none
   std::string model_refused;                 // why it does not, though it has a kernel of the name
   std::unique_ptr<TrialRunner> runner;       // made when first needed
+  Nanoseconds runner_used{0};                // when it was handed something last
   Status runner_status;
-  RunnerContents contents;  // of the runner
+  std::uint32_t runner_failures = 0;  // in a row
+  RunnerContents contents;            // of the runner
   InPlaceOptions in_place;
   std::vector<std::unique_ptr<ShapeTask>> shapes;
   std::size_t slots_seen = 0;
-  std::vector<CheckedClass> checked_classes;
-  const CheckedClass* known(const CheckedClass& wanted) const;  // null: not checked
-  bool classes_fail = false;                                    // one was right and wrong
-  std::vector<ShapeSlot*> leaving;  // slots that no lookup finds any more
+  std::vector<std::uint64_t> slow_for_classes;  // digests: lost where they were not adopted
+  std::uint64_t facts_followed = 0;             // the version of the facts that launches follow
+  std::list<ShapeSlot*> leaving;                // slots that no lookup finds any more
   std::optional<Lanes::Quiescence> since_leaving;
   Nanoseconds looked_for_unused{0};
   std::uint64_t unslotted_looked_at = 0;
   StageEstimates compile_estimates;  // handed on to new shapes
 
+  FactSubject facts() const { return {state->package(), state->device().info()}; }
+  // Where trials are made, as far as is known.
+  Where trial_place() const {
+    return runner == nullptr || runner->isolated() ? Where::helper : Where::here;
+  }
   bool can_tune() const { return runner_status.ok() && !device->ended(); }
 };
+
+inline bool ShapeTask::runs_for_class() const { return kernel.state->runs_for_class(slot); }
+inline FactSubject ShapeTask::facts() const { return kernel.facts(); }
 
 }  // namespace idletune::detail

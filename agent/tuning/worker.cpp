@@ -5,6 +5,7 @@
 namespace idletune::detail {
 
 Worker::~Worker() {
+  if (played_ != nullptr) (void)wait(std::chrono::hours(24));
   {
     const MutexLock lock(mutex_);
     stop_ = true;
@@ -18,9 +19,12 @@ void Worker::start(std::function<void()> job) {
     job();
     return;
   }
+  if (played_ != nullptr) {
+    busy_ = true;
+    return played_->start(std::move(job));
+  }
   if (!thread_.joinable()) {
-    Result<Thread> thread =
-        Thread::start("idletune-build", ThreadPriority::low, [this] { loop(); });
+    Result<Thread> thread = Thread::start(name_, ThreadPriority::low, [this] { loop(); });
     if (!thread.ok()) {
       job();
       return;
@@ -39,8 +43,9 @@ void Worker::start(std::function<void()> job) {
 
 bool Worker::wait(Nanoseconds timeout) {
   if (!busy_) return true;
+  if (played_ != nullptr) return !(busy_ = !played_->wait(timeout));
   const auto until =
-      std::chrono::system_clock::now() + std::min<Nanoseconds>(timeout, std::chrono::hours(1));
+      Condition::Clock::now() + std::min<Nanoseconds>(timeout, std::chrono::hours(1));
   const MutexLock lock(mutex_);
   while (!job_ended_ && changed_.wait_until(mutex_, until)) {
   }

@@ -1,7 +1,8 @@
-// One low-priority thread, or the caller's, that does one job at a time: compilations for launches.
+// One low-priority thread, or the caller's, that does one job at a time.
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include <idletune/device.hpp>
 
@@ -13,7 +14,10 @@ namespace idletune::detail {
 
 class Worker {
  public:
-  explicit Worker(BuildThread thread) : runs_at_once_(thread == BuildThread::caller) {}
+  Worker(const char* name, const Surroundings& surroundings)
+      : name_(name),
+        runs_at_once_(surroundings.builds == BuildThread::caller),
+        played_(surroundings.play_jobs ? surroundings.play_jobs() : nullptr) {}
   ~Worker();  // waits for the running job
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -29,7 +33,9 @@ class Worker {
  private:
   void loop();
 
+  const char* const name_;  // of the thread
   const bool runs_at_once_;
+  const std::unique_ptr<PlayedJobs> played_;  // null: there is a thread
   Mutex mutex_;
   Condition changed_;
   std::function<void()> job_ IDLETUNE_GUARDED_BY(mutex_);

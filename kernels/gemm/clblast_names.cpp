@@ -221,20 +221,15 @@ CLBlastStatusCode multiply_batched(Prepared&& call, std::size_t count, const T* 
   if (call.gemm == nullptr) return call.code;
   if (count == 0) return CLBlastInvalidBatchCount;
   call.place(a.buffer, 0, a.ld, b.buffer, 0, b.ld, c.buffer, 0, c.ld);
-  for (std::size_t from = 0; from < count;) {
-    std::size_t to = from + 1;
-    while (to < count && alphas[to] == alphas[from] && betas[to] == betas[from]) ++to;
-    call.product.alpha = number(alphas[from]), call.product.beta = number(betas[from]);
-    call.options.event = to == count ? event : nullptr;
-    const std::size_t some = to - from;
-    const Status status = call.gemm->multiply_batched(
-        call.product,
-        {{a.offsets + from, some}, {b.offsets + from, some}, {c.offsets + from, some}},
-        call.options);
-    if (!status.ok()) return code_of(status);
-    from = to;
+  call.options.event = event;
+  std::vector<float> all_alphas(count), all_betas(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    all_alphas[i] = number(alphas[i]);
+    all_betas[i] = number(betas[i]);
   }
-  return CLBlastSuccess;
+  return code_of(call.gemm->multiply_batched(
+      call.product, {{a.offsets, count}, {b.offsets, count}, {c.offsets, count}}, all_alphas,
+      all_betas, call.options));
 }
 
 }  // namespace

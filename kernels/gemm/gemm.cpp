@@ -68,8 +68,8 @@ Status Gemm::State::check_overlap(const PlacedProduct& placed, std::size_t opera
       Rectangle written = c.stored;
       written.begin += j * c.stride;
       if (overlap(read, written)) {
-        return wrong(GemmArgument::c, {"c overlaps ", name_of(placed.names[operand]),
-                                       ", expected memory of its own"});
+        return wrong(GemmArgument::c, "c overlaps %, expected memory of its own",
+                     name_of(placed.names[operand]));
       }
     }
     read.begin += other.stride;
@@ -81,17 +81,17 @@ Status Gemm::State::check_overlap(const PlacedProduct& placed, std::size_t opera
 Status Gemm::State::check_operand(const Operand& operand, GemmArgument argument, std::int64_t count,
                                   std::uint64_t& bytes) const {
   if (operand.stride < 0) {
-    return wrong(argument, {"the stride of ", name_of(argument), " is ", operand.stride,
-                            ", expected at least 0"});
+    return wrong(argument, "the stride of % is %, expected at least 0", name_of(argument),
+                 operand.stride);
   }
   std::int64_t elements = 0;
   if (!elements_needed(operand, count, elements)) {
-    return wrong(argument, {name_of(argument), " would reach beyond 2^60 elements"});
+    return wrong(argument, "% would reach beyond 2^60 elements", name_of(argument));
   }
   bytes = static_cast<std::uint64_t>(elements) * element_bytes;
   Status status = device.check_buffer(operand.buffer, bytes);
   if (status.ok()) return status;
-  return wrong(argument, {name_of(argument), ": ", status.message()});
+  return wrong(argument, "%: %", name_of(argument), status.message());
 }
 
 // With alpha 0 only C is the caller's.
@@ -103,8 +103,8 @@ Status Gemm::State::check(PlacedProduct& placed) const {
   }
   const Operand& c = placed.operands[2];
   if (overlap_each_other(c.stored, placed.count, c.stride)) {
-    return wrong(GemmArgument::c,
-                 {"c: the results overlap with a stride of ", c.stride, ", expected them apart"});
+    return wrong(GemmArgument::c, "c: the results overlap with a stride of %, expected them apart",
+                 c.stride);
   }
   if (placed.alpha == 0) return {};
   Status status = check_overlap(placed, 0);
@@ -115,6 +115,29 @@ Status Gemm::State::check(PlacedProduct& placed) const {
 
 Status Gemm::State::launch(const PlacedProduct& placed, std::int64_t links, const Argument& table,
                            const LaunchOptions& options) {
+  if (placed.m <= rows_at_once) return launch_rows(placed, links, table, options);
+  PlacedProduct part = placed;
+  auto& [a, b, c] = part.operands;
+  const std::int64_t per_row = (links & gemm::kPanelsA) != 0 ? gemm::whole_panels(placed.k)
+                               : a.turned                    ? 1
+                                                             : a.stored.leading;
+  for (std::int64_t left = placed.m; left > 0; left -= part.m) {
+    part.m = std::min(left, rows_at_once);
+    if ((links & gemm::kPanelsA) == 0) (a.turned ? a.stored.columns : a.stored.rows) = part.m;
+    c.stored.rows = part.m;
+    LaunchOptions these = options;
+    if (left > part.m) these.event = nullptr;
+    Status status = left == part.m ? before_last(options) : Status();
+    if (status.ok()) status = launch_rows(part, links, table, these);
+    if (!status.ok()) return status;
+    a.stored.begin += part.m * per_row;
+    c.stored.begin += part.m * c.stored.leading;
+  }
+  return {};
+}
+
+Status Gemm::State::launch_rows(const PlacedProduct& placed, std::int64_t links,
+                                const Argument& table, const LaunchOptions& options) {
   std::int32_t pads[3];
   std::int64_t steps[3];
   for (std::size_t i = 0; i < 3; ++i) {
@@ -214,7 +237,7 @@ Status Gemm::multiply_strided(const Product& product, const Strides& strides,
 namespace {
 
 // The kernels' dimensions of a product, wherever its matrices lie.
-Result<Shape> shape_of(const Product& product, std::int64_t count) {
+Result<Shape> shape_of(const Product& product, std::int64_t count, std::int64_t rows_at_once) {
   Product anywhere = product;
   for (MatrixPlace* place : {&anywhere.a, &anywhere.b, &anywhere.c}) {
     *place = {{}, 0, gemm::kMaxSize};
@@ -222,7 +245,7 @@ Result<Shape> shape_of(const Product& product, std::int64_t count) {
   PlacedProduct placed;
   Status status = gemm::place(anywhere, count, placed);
   if (!status.ok()) return status;
-  return Shape{placed.m,
+  return Shape{std::min(placed.m, rows_at_once),
                placed.n,
                std::max<std::int64_t>(placed.k, 1),
                std::min(placed.count, kMaxProducts),
@@ -256,16 +279,21 @@ Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<Applicatio
   state->no_table_argument = state->no_table->argument();
   state->queue = std::move(queue);
   state->addresses = device.info().backend == "cuda";
+  const std::uint64_t groups = device.info().max_groups[1];
+  if (groups > 0 && groups < gemm::kMaxSize / gemm::kLeastRows) {
+    const std::int64_t rows = static_cast<std::int64_t>(groups) * gemm::kLeastRows;
+    state->rows_at_once = rows / gemm::kPanel * gemm::kPanel;
+  }
   return Gemm(std::move(state));
 }
 
 Status Gemm::prepare(const Product& product, std::int64_t count) {
-  const Result<Shape> shape = shape_of(product, count);
+  const Result<Shape> shape = shape_of(product, count, state_->rows_at_once);
   return shape.ok() ? state_->kernel.prepare(*shape) : shape.status();
 }
 
 Result<Explanation> Gemm::explain(const Product& product, std::int64_t count) const {
-  const Result<Shape> shape = shape_of(product, count);
+  const Result<Shape> shape = shape_of(product, count, state_->rows_at_once);
   if (!shape.ok()) return shape.status();
   return state_->kernel.explain(*shape);
 }

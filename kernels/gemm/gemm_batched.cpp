@@ -43,12 +43,12 @@ Status Gemm::State::check_offsets(const PlacedProduct& placed, const Offsets& of
     const char* const name = name_of(placed.names[i]);
     const std::size_t furthest = *std::max_element(lists[i].begin(), lists[i].end());
     if (furthest > kMaxOffset) {
-      return wrong(placed.names[i], {"an offset of ", name, " is beyond 2^60 elements"});
+      return wrong(placed.names[i], "an offset of % is beyond 2^60 elements", name);
     }
     const Rectangle reached = moved(placed.operands[i], static_cast<std::int64_t>(furthest));
     const auto bytes = static_cast<std::uint64_t>(reached.begin + reached.extent()) * element_bytes;
     const Status status = device.check_buffer(placed.operands[i].buffer, bytes);
-    if (!status.ok()) return wrong(placed.names[i], {name, ": ", status.message()});
+    if (!status.ok()) return wrong(placed.names[i], "%: %", name, status.message());
   }
   std::vector<std::size_t> written(offsets.c.begin(), offsets.c.end());
   std::sort(written.begin(), written.end());
@@ -58,8 +58,9 @@ Status Gemm::State::check_offsets(const PlacedProduct& placed, const Offsets& of
     const Rectangle own = moved(c, static_cast<std::int64_t>(written[i]));
     for (std::size_t j = i + 1; j < written.size() && written[j] - written[i] < size; ++j) {
       if (overlap(own, moved(c, static_cast<std::int64_t>(written[j])))) {
-        return wrong(GemmArgument::c, {"c: the results at offsets ", written[i], " and ",
-                                       written[j], " overlap, expected them apart"});
+        return wrong(GemmArgument::c,
+                     "c: the results at offsets % and % overlap, expected them apart", written[i],
+                     written[j]);
       }
     }
   }
@@ -75,8 +76,8 @@ Status Gemm::State::check_offsets(const PlacedProduct& placed, const Offsets& of
         const Rectangle result = moved(c, static_cast<std::int64_t>(*at));
         if (result.begin >= read.begin + read.extent()) break;
         if (overlap(read, result)) {
-          return wrong(GemmArgument::c,
-                       {"c overlaps ", name_of(placed.names[i]), ", expected memory of its own"});
+          return wrong(GemmArgument::c, "c overlaps %, expected memory of its own",
+                       name_of(placed.names[i]));
         }
       }
     }
@@ -130,8 +131,9 @@ Status Gemm::State::enqueue_scattered(PlacedProduct placed, const Offsets& offse
   for (Operand& operand : placed.operands) operand.stride = 0;
   PlacedProduct overlapping = placed;  // of which the kernels' description asks for more memory
   for (Operand& operand : overlapping.operands) operand.stride = -1;
-  const bool tables_used =
-      queue != nullptr && placed.alpha != 0 && placed.count > 1 && holds_dense(overlapping);
+  // A graph that is captured would read the tables of later calls.
+  const bool tables_used = queue != nullptr && placed.alpha != 0 && placed.count > 1 &&
+                           holds_dense(overlapping) && !device.capturing(options.queue);
   const auto at_once = static_cast<std::size_t>(tables_used ? kMaxProducts : 1);
   const auto lists = in_order(placed, offsets);
   LaunchOptions without_event = options;
@@ -146,12 +148,12 @@ Status Gemm::State::enqueue_scattered(PlacedProduct placed, const Offsets& offse
     if (tables_used) {
       status = enqueue_table(placed, part_of(offsets, from, at_once), these);
     } else {
-      PlacedProduct one = placed;
-      one.count = 1;
+      PlacedProduct single = placed;
+      single.count = 1;
       for (std::size_t i = placed.alpha == 0 ? 2 : 0; i < 3; ++i) {
-        one.operands[i].stored.begin += static_cast<std::int64_t>(lists[i][from]);
+        single.operands[i].stored.begin += static_cast<std::int64_t>(lists[i][from]);
       }
-      status = enqueue_part(one, these);
+      status = enqueue_part(single, these);
     }
     if (!status.ok()) return status;
   }
@@ -160,19 +162,49 @@ Status Gemm::State::enqueue_scattered(PlacedProduct placed, const Offsets& offse
 
 Status Gemm::multiply_batched(const Product& product, const Offsets& offsets,
                               const LaunchOptions& options) {
+  return multiply_batched(product, offsets, Span<const float>(&product.alpha, 1),
+                          Span<const float>(&product.beta, 1), options);
+}
+
+Status Gemm::multiply_batched(const Product& product, const Offsets& offsets,
+                              Span<const float> alphas, Span<const float> betas,
+                              const LaunchOptions& options) {
   const std::size_t count = offsets.c.size();
   if (offsets.a.size() != count || offsets.b.size() != count) {
     return wrong(GemmArgument::count,
-                 {"there are ", offsets.a.size(), " offsets of a, ", offsets.b.size(), " of b and ",
-                  count, " of c, expected as many of each"});
+                 "there are % offsets of a, % of b and % of c, expected as many of each",
+                 offsets.a.size(), offsets.b.size(), count);
+  }
+  const bool shared = alphas.size() == 1 && betas.size() == 1;  // of all
+  if (!shared && (alphas.size() != count || betas.size() != count)) {
+    return wrong(GemmArgument::count, "there are % alphas and % betas, expected % of each",
+                 alphas.size(), betas.size(), count);
   }
   PlacedProduct placed;
   Status status = gemm::place(product, static_cast<std::int64_t>(count), placed);
   if (!status.ok()) return status;
   if (placed.m == 0 || placed.n == 0 || count == 0) return {};
-  if (placed.k == 0 || placed.alpha == 0) gemm::leave_out_products(placed);
-  status = state_->check_offsets(placed, offsets);
-  return status.ok() ? state_->enqueue_scattered(placed, offsets, options) : status;
+  // All is checked before anything is enqueued.
+  PlacedProduct whole = placed;
+  whole.alpha = std::all_of(alphas.begin(), alphas.end(), [](float alpha) { return alpha == 0; })
+                    ? 0.0f
+                    : 1.0f;
+  if (placed.k == 0 || whole.alpha == 0) gemm::leave_out_products(whole);
+  status = state_->check_offsets(whole, offsets);
+  for (std::size_t from = 0, to = 0; from < count && status.ok(); from = to) {
+    to = shared ? count : from + 1;
+    while (to < count && alphas[to] == alphas[from] && betas[to] == betas[from]) ++to;
+    PlacedProduct some = placed;
+    some.alpha = alphas[from], some.beta = betas[from];
+    some.count = static_cast<std::int64_t>(to - from);
+    if (placed.k == 0 || some.alpha == 0) gemm::leave_out_products(some);
+    LaunchOptions these = options;
+    if (to < count) these.event = nullptr;
+    if (to == count && from > 0) status = state_->before_last(options);
+    if (status.ok())
+      status = state_->enqueue_scattered(some, part_of(offsets, from, to - from), these);
+  }
+  return status;
 }
 
 }  // namespace idletune

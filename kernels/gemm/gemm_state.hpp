@@ -23,6 +23,9 @@ inline constexpr std::int64_t kPanelsA = 8;  // twice that: B
 inline constexpr std::int64_t kMaxProducts = 32768;
 inline constexpr std::size_t kTables = 8;
 
+// Rows of C that the smallest tile has, of which devices count 16 bits along the second axis.
+inline constexpr std::int64_t kLeastRows = 4;
+
 inline std::int64_t dense_size(const Operand& operand) {
   return operand.stored.rows * operand.stored.columns;
 }
@@ -46,8 +49,11 @@ struct Gemm::State {
   Status check_overlap(const gemm::PlacedProduct& placed, std::size_t operand) const;
   bool same_memory(const gemm::Operand& x, const gemm::Operand& y, std::int64_t& apart) const;
   bool holds_dense(const gemm::PlacedProduct& placed) const;
+  // In as many launches as the rows of C take.
   Status launch(const gemm::PlacedProduct& placed, std::int64_t links, const Argument& table,
                 const LaunchOptions& options);
+  Status launch_rows(const gemm::PlacedProduct& placed, std::int64_t links, const Argument& table,
+                     const LaunchOptions& options);
   Status check_and_enqueue(gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status enqueue(gemm::PlacedProduct& placed, const LaunchOptions& options);
   Status enqueue_part(const gemm::PlacedProduct& placed, const LaunchOptions& options);
@@ -56,7 +62,7 @@ struct Gemm::State {
                            const LaunchOptions& options);
   Status enqueue_table(gemm::PlacedProduct placed, const Offsets& offsets,
                        const LaunchOptions& options);
-  Status make_identity();
+  Status make_one();
   Result<Argument> fill_table(const gemm::PlacedProduct& placed, const Offsets& offsets);
   // The last of several launches: its event is that of all.
   Status before_last(const LaunchOptions& options) {
@@ -68,9 +74,10 @@ struct Gemm::State {
   std::uint32_t element_bytes;
   std::unique_ptr<ApplicationQueue> queue;  // may be null
   std::unique_ptr<Buffer> no_table;
-  Argument no_table_argument;        // that one, so that calls need not ask for it
-  std::unique_ptr<Buffer> identity;  // a panel's width squared; made when something is packed
-  bool addresses = false;            // handles are addresses of device memory
+  Argument no_table_argument;   // that one, so that calls need not ask for it
+  std::unique_ptr<Buffer> one;  // the number 1; made when something is packed
+  bool addresses = false;       // handles are addresses of device memory
+  std::int64_t rows_at_once = gemm::kMaxSize;
   std::mutex tables_mutex;
   Table tables[gemm::kTables];
   std::size_t next_table = 0;

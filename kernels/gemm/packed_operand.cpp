@@ -1,7 +1,8 @@
-// Operands that many products share, in panels. Packing one is itself a product: a panel is the
-// operand's columns (or its rows, turned) times the identity.
+// Operands that many products share, in panels. Packing one is itself a product: each line of a
+// panel is a column of the operand (or a row, turned) times the number 1, so that an Inf or NaN
+// stays where it is.
+#include <algorithm>
 #include <cstring>
-#include <vector>
 
 #include "kernels/gemm/gemm_state.hpp"
 
@@ -13,36 +14,29 @@ using gemm::kPanel;
 using gemm::whole_panels;
 using gemm::wrong;
 
-// A product that writes panels in their order.
-Product into(const Buffer& panels, const Argument& identity) {
-  Product product;
-  product.n = product.k = kPanel;
-  product.b = {identity, 0, kPanel};
-  product.c = {panels.argument(), 0, kPanel};
-  return product;
+Status no_queue() {
+  return Status(StatusCode::unsupported, "packing needs the queue that Gemm::open takes");
 }
 
 Status other_storage(GemmArgument operand) {
-  return wrong(operand, {gemm::name_of(operand), " was packed by a Gemm of another storage"});
+  return wrong(operand, "% was packed by a Gemm of another storage", gemm::name_of(operand));
 }
 
 }  // namespace
 
-Status Gemm::State::make_identity() {
+Status Gemm::State::make_one() {
   const std::lock_guard<std::mutex> lock(tables_mutex);
-  if (identity != nullptr) return {};
+  if (one != nullptr) return {};
   const std::uint16_t half_one = 0x3c00;
-  const float one = 1;
-  std::vector<std::uint8_t> bytes(kPanel * kPanel * element_bytes);
-  for (std::size_t i = 0; i < bytes.size(); i += (kPanel + 1) * element_bytes) {
-    const void* const from = element_bytes == 2 ? static_cast<const void*>(&half_one) : &one;
-    std::memcpy(&bytes[i], from, element_bytes);
-  }
-  Result<std::unique_ptr<Buffer>> made = queue->allocate(bytes.size());
+  const float float_one = 1;
+  const void* const from = element_bytes == 2 ? static_cast<const void*>(&half_one) : &float_one;
+  std::uint8_t bytes[sizeof float_one];
+  std::memcpy(bytes, from, element_bytes);
+  Result<std::unique_ptr<Buffer>> made = queue->allocate(element_bytes);
   if (!made.ok()) return made.status();
-  Status status = queue->write(**made, 0, Bytes(bytes));
+  Status status = queue->write(**made, 0, Bytes(bytes, element_bytes));
   if (status.ok()) status = queue->wait();
-  if (status.ok()) identity = std::move(*made);
+  if (status.ok()) one = std::move(*made);
   return status;
 }
 
@@ -54,37 +48,34 @@ Result<PackedOperand> Gemm::pack(GemmArgument operand, const Product& product,
   packed.outer_ = packed.is_a_ ? product.m : product.n;
   packed.depth_ = product.k;
   if (!packed.is_a_ && operand != GemmArgument::b) {
-    return wrong(operand, {"only a or b can be packed"});
+    return wrong(operand, "only a or b can be packed");
   }
-  if (state_->queue == nullptr) {
-    return Status(StatusCode::unsupported, "packing needs the queue that Gemm::open takes");
-  }
+  if (state_->queue == nullptr) return no_queue();
   for (const std::int64_t size : {packed.outer_, packed.depth_}) {
     if (size >= 1 && size <= kMaxSize) continue;
-    return wrong(operand, {"a packed operand has a side of ", size, ", expected 1 to ", kMaxSize});
+    return wrong(operand, "a packed operand has a side of %, expected 1 to %", size, kMaxSize);
   }
   const std::int64_t depth = whole_panels(packed.depth_);
   const std::uint64_t elements = static_cast<std::uint64_t>(depth * whole_panels(packed.outer_));
   if (elements > SIZE_MAX / state_->element_bytes) {
-    return Status(StatusCode::out_of_memory, {elements, " elements of a packed operand"});
+    return Status(StatusCode::out_of_memory, "% elements of a packed operand", elements);
   }
   Result<std::unique_ptr<Buffer>> buffer =
       state_->queue->allocate(static_cast<std::size_t>(elements) * state_->element_bytes);
   if (!buffer.ok()) return buffer.status();
   packed.buffer_ = std::move(*buffer);
-  Status status = state_->make_identity();
-  if (status.ok() && depth > packed.depth_) {
-    // No other call writes behind the last depth of a panel.
-    Product zeros = into(*packed.buffer_, {});
-    zeros.m = depth - packed.depth_;
-    zeros.k = 0;
-    zeros.a.leading = kPanel;
-    zeros.c.offset = packed.depth_ * kPanel;
-    LaunchOptions without_event = options;
-    without_event.event = nullptr;
-    status = multiply_strided(zeros, {whole_panels(packed.outer_) / kPanel, 0, 0, depth * kPanel},
-                              without_event);
-  }
+  // No other call writes behind the last depth and the last line of panels.
+  Product zeros;
+  zeros.m = depth;
+  zeros.n = kPanel;
+  zeros.k = 0;
+  zeros.a.leading = zeros.b.leading = zeros.c.leading = kPanel;
+  zeros.c.buffer = packed.buffer_->argument();
+  LaunchOptions without_event = options;
+  without_event.event = nullptr;
+  Status status = multiply_strided(
+      zeros, {whole_panels(packed.outer_) / kPanel, 0, 0, depth * kPanel}, without_event);
+  if (status.ok()) status = state_->device.order(options.queue, options.queue);
   if (status.ok()) status = pack_again(packed, product, options);
   if (!status.ok()) return status;
   return packed;
@@ -95,39 +86,46 @@ Status Gemm::pack_again(PackedOperand& packed, const Product& product,
   const std::int64_t outer = packed.is_a_ ? product.m : product.n;
   const GemmArgument operand = packed.is_a_ ? GemmArgument::a : GemmArgument::b;
   if (outer != packed.outer_ || product.k != packed.depth_) {
-    return wrong(operand,
-                 {gemm::name_of(operand), " is ", outer, " by ", product.k, ", expected the ",
-                  packed.outer_, " by ", packed.depth_, " that were packed"});
+    return wrong(operand, "% is % by %, expected the % by % that were packed",
+                 gemm::name_of(operand), outer, product.k, packed.outer_, packed.depth_);
   }
+  if (packed.storage_ != storage()) return other_storage(operand);
+  if (state_->queue == nullptr) return no_queue();
+  Status status = state_->make_one();
+  if (!status.ok()) return status;
   const bool by_rows = (product.layout == MatrixLayout::row_major) !=
                        (packed.is_a_ ? product.transpose_a : product.transpose_b);
-  Product panels = into(*packed.buffer_, state_->identity->argument());
-  panels.transpose_a = by_rows == packed.is_a_;
-  panels.m = packed.depth_;
-  panels.a = packed.is_a_ ? product.a : product.b;
-  const std::int64_t needed = panels.transpose_a ? packed.depth_ : outer;
-  const std::int64_t lines = panels.transpose_a ? outer : packed.depth_;
-  Status status = gemm::check_place(operand, packed.is_a_ ? GemmArgument::lda : GemmArgument::ldb,
-                                    panels.a, needed);
+  Product line;
+  line.transpose_a = by_rows == packed.is_a_;
+  line.m = packed.depth_;
+  line.n = line.k = 1;
+  line.a = packed.is_a_ ? product.a : product.b;
+  line.b = {state_->one->argument(), 0, 1};
+  line.c = {packed.buffer_->argument(), 0, kPanel};
+  const std::int64_t needed = line.transpose_a ? packed.depth_ : outer;
+  const std::int64_t lines = line.transpose_a ? outer : packed.depth_;
+  status = gemm::check_place(operand, packed.is_a_ ? GemmArgument::lda : GemmArgument::ldb, line.a,
+                             needed);
   if (status.ok()) {
     std::uint64_t bytes = 0;
     status = state_->check_operand(
-        {panels.a.buffer, {panels.a.offset, lines, needed, panels.a.leading}, false, 0, 0}, operand,
-        1, bytes);
+        {line.a.buffer, {line.a.offset, lines, needed, line.a.leading}, false, 0, 0}, operand, 1,
+        bytes);
   }
-  if (!status.ok()) return status;
-  const std::int64_t stride = panels.transpose_a ? kPanel * panels.a.leading : kPanel;
-  const Strides strides{outer / kPanel, stride, 0, whole_panels(packed.depth_) * kPanel};
-  Product last = panels;
-  last.k = outer % kPanel;
-  last.a.offset += strides.count * stride;
-  last.c.offset += strides.count * strides.c;
-  LaunchOptions first = options;
-  if (last.k > 0) first.event = nullptr;
-  if (strides.count > 0) status = multiply_strided(panels, strides, first);
-  if (!status.ok() || last.k == 0) return status;
-  if (strides.count > 0) status = state_->before_last(options);
-  return status.ok() ? multiply(last, options) : status;
+  // The first lines of all panels, then the second ones, ...
+  const std::int64_t step = line.transpose_a ? line.a.leading : 1;
+  LaunchOptions without_event = options;
+  without_event.event = nullptr;
+  for (std::int64_t i = 0; i < std::min(outer, kPanel) && status.ok(); ++i) {
+    const bool last = i + 1 == std::min(outer, kPanel);
+    const Strides strides{(outer - i + kPanel - 1) / kPanel, kPanel * step, 0,
+                          whole_panels(packed.depth_) * kPanel};
+    if (last) status = state_->before_last(options);
+    if (status.ok()) status = multiply_strided(line, strides, last ? options : without_event);
+    line.a.offset += step;
+    line.c.offset += 1;
+  }
+  return status;
 }
 
 Status Gemm::multiply_packed(const Product& product, const PackedOperand& packed,
@@ -141,8 +139,8 @@ Status Gemm::multiply_packed(const Product& product, const PackedOperand& packed
     const GemmArgument size = depth          ? GemmArgument::k
                               : packed.is_a_ ? GemmArgument::m
                                              : GemmArgument::n;
-    return wrong(size, {gemm::name_of(size), " is ", depth ? product.k : outer, ", expected ",
-                        depth ? packed.depth_ : packed.outer_, " as packed"});
+    return wrong(size, "% is %, expected % as packed", gemm::name_of(size),
+                 depth ? product.k : outer, depth ? packed.depth_ : packed.outer_);
   }
   Product placeable = product;
   MatrixPlace& own_place = packed.is_a_ ? placeable.a : placeable.b;

@@ -12,7 +12,7 @@ bool is_size(std::int64_t value) { return value >= 0 && value <= kMaxSize; }
 
 Status check_size(GemmArgument argument, std::int64_t value) {
   if (is_size(value)) return {};
-  return wrong(argument, {name_of(argument), " is ", value, ", expected 0 to ", kMaxSize});
+  return wrong(argument, "% is %, expected 0 to %", name_of(argument), value, kMaxSize);
 }
 
 Operand operand_of(const MatrixPlace& place, bool turned, std::int64_t rows, std::int64_t columns) {
@@ -27,21 +27,16 @@ GemmArgument& last_wrong() {
   return argument;
 }
 
-Status wrong(GemmArgument argument, TextPieces message) {
-  last_wrong() = argument;
-  return Status(StatusCode::invalid_argument, message);
-}
-
 Status check_place(GemmArgument argument, GemmArgument leading, const MatrixPlace& place,
                    std::int64_t smallest) {
   smallest = std::max<std::int64_t>(smallest, 1);
   if (place.leading < smallest || place.leading > kMaxSize) {
-    return wrong(leading, {name_of(leading), " is ", place.leading, ", expected ", smallest, " to ",
-                           kMaxSize});
+    return wrong(leading, "% is %, expected % to %", name_of(leading), place.leading, smallest,
+                 kMaxSize);
   }
   if (place.offset < 0 || place.offset > kMaxOffset) {
-    return wrong(argument, {"the offset of ", name_of(argument), " is ", place.offset,
-                            ", expected 0 to 2^60"});
+    return wrong(argument, "the offset of % is %, expected 0 to 2^60", name_of(argument),
+                 place.offset);
   }
   return {};
 }
@@ -71,10 +66,12 @@ bool overlap(const Rectangle& x, const Rectangle& y) {
 
 bool overlap_each_other(const Rectangle& x, std::int64_t count, std::int64_t stride) {
   if (count > 1 && stride < x.columns) return true;
-  Rectangle other = x;
   for (std::int64_t i = 1; i < count && stride < (x.extent() + i - 1) / i; ++i) {
-    other.begin += stride;
-    if (overlap(x, other)) return true;
+    // The first row of the one behind begins in this row or the gap behind it.
+    const std::int64_t row = i * stride / x.leading;
+    const std::int64_t within = i * stride % x.leading;
+    if (row < x.rows && within < x.columns) return true;
+    if (row + 1 < x.rows && within + x.columns > x.leading) return true;
   }
   return false;
 }

@@ -52,7 +52,11 @@ inline std::int64_t whole_panels(std::int64_t size) {
 
 // Of the calling thread: the argument that `wrong` was told last.
 GemmArgument& last_wrong();
-Status wrong(GemmArgument argument, TextPieces message);
+template <class... Pieces>
+Status wrong(GemmArgument argument, const char* form, const Pieces&... given) {
+  last_wrong() = argument;
+  return Status(StatusCode::invalid_argument, form, given...);
+}
 const char* name_of(GemmArgument argument);
 // The leading dimension, which the matrix's sizes want to be `smallest`, and the offset.
 Status check_place(GemmArgument argument, GemmArgument leading, const MatrixPlace& place,

@@ -31,14 +31,13 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
     if (kept.operation == operation && same(kept.variant, variant)) return kept.program.get();
   }
   const KernelSource& source = kKernelSources[static_cast<std::size_t>(operation)];
-  const std::string text = joined({kDialectText[0], kDialectText[1],
-                                   operation < Operation::dot ? kRowLanesText : "", source.text});
+  const std::string text = joined("%%%%", kDialectText[0], kDialectText[1],
+                                  operation < Operation::dot ? kRowLanesText : "", source.text);
   const bool group_per_row = operation < Operation::dot && variant.kind == 1;
-  const std::string options =
-      joined({"-DWG=", variant.work_group, " -D", kind_name(operation), "=",
-              operation < Operation::dot ? variant.lanes() : variant.kind,
-              " -DGROUP_PER_ROW=", group_per_row ? 1 : 0, " -DCG_SUMS=", variant.fused,
-              precision_ == Precision::f64 ? " -DPRECISION=64" : ""});
+  const std::string options = joined(
+      "-DWG=% -D%=% -DGROUP_PER_ROW=% -DCG_SUMS=%%", variant.work_group, kind_name(operation),
+      operation < Operation::dot ? variant.lanes() : variant.kind, group_per_row ? 1 : 0,
+      variant.fused, precision_ == Precision::f64 ? " -DPRECISION=64" : "");
   CompileRequest request;
   request.source = text;
   request.entry = source.entry;
@@ -49,9 +48,8 @@ Result<Program*> DeviceKernels::get(Operation operation, KernelVariant variant) 
   compile_seconds_ += seconds_since(begin);
   if (!program.ok()) return program.status();
   if (static_cast<std::uint64_t>(variant.work_group) > (*program)->max_work_group_size()) {
-    return {StatusCode::unsupported,
-            {source.entry, ": a work group of ", variant.work_group, ", expected at most ",
-             (*program)->max_work_group_size()}};
+    return {StatusCode::unsupported, "%: a work group of %, expected at most %", source.entry,
+            variant.work_group, (*program)->max_work_group_size()};
   }
   kept_.push_back({operation, variant, std::move(*program)});
   return kept_.back().program.get();

@@ -12,41 +12,60 @@ Bytes bytes_of(const std::vector<T>& values) {
 
 }  // namespace
 
-Status DeviceMatrix::put(const std::vector<std::int32_t>& indices,
-                         std::unique_ptr<Buffer>& buffer) {
-  const Bytes bytes = bytes_of(indices);
-  auto allocated = queue_.allocate(std::max<std::size_t>(bytes.size(), sizeof(std::int32_t)));
+Status DeviceMatrix::allocate(std::size_t bytes, std::unique_ptr<Buffer>& buffer) {
+  auto allocated = queue_.allocate(std::max<std::size_t>(bytes, sizeof(double)));
   if (!allocated.ok()) return allocated.status();
   buffer = std::move(*allocated);
-  return bytes.empty() ? Status() : queue_.write(*buffer, 0, bytes);
+  return {};
+}
+
+Status DeviceMatrix::write(const std::vector<std::int32_t>& indices, Buffer& buffer) {
+  return indices.empty() ? Status() : queue_.write(buffer, 0, bytes_of(indices));
 }
 
 template <class T>
-Status DeviceMatrix::put_values(Span<const double> values) {
+Status DeviceMatrix::put_values(Span<const double> values, const PowerOfTwo& scale) {
   if (stored_.slots == 0) return {};
-  std::vector<T> numbers(values.begin(), values.end());
-  std::vector<T> slots(static_cast<std::size_t>(stored_.slots));
-  scatter<T>(stored_, numbers, slots);
-  Status status = queue_.write(*values_, 0, bytes_of(slots));
-  return status.ok() ? queue_.wait() : status;
+  std::vector<T> numbers(values.size());
+  for (std::size_t k = 0; k < values.size(); ++k)
+    numbers[k] = static_cast<T>(scale.times(values[k]));
+  std::vector<T> slots;
+  if (!stored_.slot.empty()) {
+    slots.resize(static_cast<std::size_t>(stored_.slots));
+    scatter<T>(stored_, numbers, slots);
+  }
+  const Status status = queue_.write(*values_, 0, bytes_of(slots.empty() ? numbers : slots));
+  const Status done = queue_.wait();
+  return status.ok() ? done : status;
 }
 
-Status DeviceMatrix::upload_values(Span<const double> values) {
-  return number_bytes_ == sizeof(double) ? put_values<double>(values) : put_values<float>(values);
+Status DeviceMatrix::upload_values(Span<const double> values, const PowerOfTwo& scale) {
+  return number_bytes_ == sizeof(double) ? put_values<double>(values, scale)
+                                         : put_values<float>(values, scale);
 }
 
-Status DeviceMatrix::upload(Span<const double> values) {
-  Status status = put(stored_.row_start, row_start_);
-  if (status.ok()) status = put(stored_.row, row_);
-  if (status.ok()) status = put(stored_.column, column_);
-  if (status.ok()) status = put(stored_.offset, offset_);
+// All memory first: where there is too little of it, nothing is on its way from here.
+Status DeviceMatrix::upload(Span<const double> values, const PowerOfTwo& scale) {
+  const struct {
+    std::vector<std::int32_t>& indices;
+    std::unique_ptr<Buffer>& buffer;
+  } parts[] = {{stored_.row_start, row_start_},
+               {stored_.row, row_},
+               {stored_.column, column_},
+               {stored_.offset, offset_}};
+  Status status = allocate(static_cast<std::size_t>(stored_.slots) * number_bytes_, values_);
+  for (const auto& part : parts) {
+    if (status.ok()) status = allocate(part.indices.size() * sizeof(std::int32_t), part.buffer);
+  }
   if (!status.ok()) return status;
-  const auto slots = static_cast<std::size_t>(std::max(stored_.slots, 1));
-  auto allocated = queue_.allocate(slots * number_bytes_);
-  if (!allocated.ok()) return allocated.status();
-  values_ = std::move(*allocated);
-  status = upload_values(values);
-  return status.ok() ? queue_.wait() : status;
+  for (const auto& part : parts) {
+    if (status.ok()) status = write(part.indices, *part.buffer);
+  }
+  behind_ = static_cast<std::int32_t>(stored_.row.size());
+  if (status.ok()) status = upload_values(values, scale);
+  const Status done = queue_.wait();
+  for (const auto& part : parts) std::vector<std::int32_t>().swap(part.indices);
+  return status.ok() ? done : status;
 }
 
 std::size_t DeviceMatrix::groups(const KernelVariant& variant) const {
@@ -72,7 +91,7 @@ Status DeviceMatrix::multiply(DeviceKernels& kernels, KernelVariant variant, con
     case SparseFormat::dia: pass(stored_.columns), pass(stored_.width); break;
     case SparseFormat::ell: pass(stored_.width); break;
     case SparseFormat::hyb:
-      pass(stored_.width), pass(static_cast<std::int32_t>(stored_.row.size()));
+      pass(stored_.width), pass(behind_);
       pass(row_->argument());
       break;
     case SparseFormat::sell:

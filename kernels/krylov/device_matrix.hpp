@@ -8,6 +8,7 @@
 
 #include "kernels/krylov/device_kernels.hpp"
 #include "kernels/krylov/formats.hpp"
+#include "kernels/krylov/power_of_two.hpp"
 
 namespace idletune::krylov {
 
@@ -24,10 +25,11 @@ class DeviceMatrix {
       : queue_(queue), stored_(std::move(stored)), number_bytes_(number_bytes) {}
   SparseFormat format() const { return stored_.format; }
   Operation operation() const { return static_cast<Operation>(stored_.format); }
-  // Indices and numbers; waits until they are there. Errors: out_of_memory, device_error.
-  Status upload(Span<const double> values);
+  // Indices, and numbers that are `scale` times these; once. Waits until they are there, also after
+  // an error. Errors: out_of_memory, device_error.
+  Status upload(Span<const double> values, const PowerOfTwo& scale = PowerOfTwo());
   // New numbers; waits.
-  Status upload_values(Span<const double> values);
+  Status upload_values(Span<const double> values, const PowerOfTwo& scale = PowerOfTwo());
   // Enqueues y = A x; `fused` may be null.
   Status multiply(DeviceKernels& kernels, KernelVariant variant, const Buffer& x, Buffer& y,
                   const FusedProduct* fused = nullptr);
@@ -35,12 +37,14 @@ class DeviceMatrix {
   std::size_t groups(const KernelVariant& variant) const;
 
  private:
-  Status put(const std::vector<std::int32_t>& indices, std::unique_ptr<Buffer>& buffer);
+  Status allocate(std::size_t bytes, std::unique_ptr<Buffer>& buffer);
+  Status write(const std::vector<std::int32_t>& indices, Buffer& buffer);
   template <class T>
-  Status put_values(Span<const double> values);
+  Status put_values(Span<const double> values, const PowerOfTwo& scale);
 
   ApplicationQueue& queue_;
-  StoredPattern stored_;
+  StoredPattern stored_;     // once uploaded, without what the device has
+  std::int32_t behind_ = 0;  // HYB: slots behind the regular ones
   std::size_t number_bytes_;
   std::unique_ptr<Buffer> row_start_, row_, column_, offset_, values_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 namespace idletune::krylov {
 namespace {
@@ -19,10 +20,10 @@ std::size_t groups(std::size_t items, std::int32_t size) {
 }  // namespace
 
 DeviceVectors::DeviceVectors(DeviceKernels& kernels, ApplicationQueue& queue, std::size_t length)
-    : kernels_(kernels), queue_(queue), length_(length), staging_(length) {}
+    : kernels_(kernels), queue_(queue), length_(length) {}
 
 void DeviceVectors::fail(const Status& status) {
-  if (status_.ok()) status_ = status;
+  if (!status.ok() && status_.ok()) status_ = status;
 }
 
 std::unique_ptr<Buffer> DeviceVectors::allocate() {
@@ -33,30 +34,53 @@ std::unique_ptr<Buffer> DeviceVectors::allocate() {
   return nullptr;
 }
 
-void DeviceVectors::put(Span<const double> values, Buffer& to) {
-  if (!status_.ok()) return;
-  auto* numbers = reinterpret_cast<float*>(staging_.data());
-  for (std::size_t i = 0; i < length_; ++i) {
-    if (kernels_.number_bytes() == sizeof(double)) {
-      staging_[i] = values[i];
-    } else {
-      numbers[i] = static_cast<float>(values[i]);
-    }
+bool DeviceVectors::stage(std::size_t numbers) {
+  if (!status_.ok()) return false;
+  if (staged_ >= numbers) return true;
+  staging_.reset(new (std::nothrow) double[numbers]);
+  staged_ = staging_ ? numbers : 0;
+  if (!staging_) {
+    fail({StatusCode::out_of_memory, "% bytes of host memory", sizeof(double) * numbers});
   }
-  fail(queue_.write(to, 0, {reinterpret_cast<const std::uint8_t*>(staging_.data()), bytes()}));
+  return status_.ok();
+}
+
+void DeviceVectors::write_staged(Buffer& to) {
+  fail(queue_.write(to, 0, {reinterpret_cast<const std::uint8_t*>(staging_.get()), bytes()}));
+  fail(queue_.wait());
+}
+
+void DeviceVectors::read_staged(const Buffer& from, std::size_t numbers) {
+  if (!stage(numbers)) return;
+  auto* const to = reinterpret_cast<std::uint8_t*>(staging_.get());
+  fail(queue_.read(from, 0, {to, numbers * kernels_.number_bytes()}));
   if (status_.ok()) fail(queue_.wait());
 }
 
-void DeviceVectors::get(const Buffer& from, Span<double> values) {
-  if (!status_.ok()) return;
-  fail(queue_.read(from, 0, {reinterpret_cast<std::uint8_t*>(staging_.data()), bytes()}));
-  if (status_.ok()) fail(queue_.wait());
-  if (!status_.ok()) return;
-  const auto* numbers = reinterpret_cast<const float*>(staging_.data());
+void DeviceVectors::put(Span<const double> values, Buffer& to, const PowerOfTwo& scale) {
+  if (!stage(length_)) return;
+  auto* const numbers = reinterpret_cast<float*>(staging_.get());
   for (std::size_t i = 0; i < length_; ++i) {
-    values[i] =
-        kernels_.number_bytes() == sizeof(double) ? staging_[i] : static_cast<double>(numbers[i]);
+    const double value = scale.times(values[i]);
+    if (kernels_.number_bytes() == sizeof(double)) {
+      staging_[i] = value;
+    } else {
+      numbers[i] = static_cast<float>(value);
+    }
   }
+  write_staged(to);
+}
+
+void DeviceVectors::clear(Buffer& to) {
+  if (!stage(length_)) return;
+  std::fill_n(staging_.get(), length_, 0.0);
+  write_staged(to);
+}
+
+void DeviceVectors::get(const Buffer& from, Span<double> values, const PowerOfTwo& scale) {
+  read_staged(from, length_);
+  if (!status_.ok()) return;
+  for (std::size_t i = 0; i < length_; ++i) values[i] = scale.times(staged(i));
 }
 
 void DeviceVectors::copy(const Buffer& from, Buffer& to) {
@@ -96,19 +120,10 @@ double DeviceVectors::dot(const Buffer& x, const Buffer& y) {
                                 parts_->argument()};
   launch(Operation::dot, dot_, length_, arguments);
   const std::size_t count = dot_.kind != 0 ? groups(length_, dot_.work_group) : length_;
-  if (status_.ok()) {
-    fail(queue_.read(
-        *parts_, 0,
-        {reinterpret_cast<std::uint8_t*>(staging_.data()), count * kernels_.number_bytes()}));
-  }
-  if (status_.ok()) fail(queue_.wait());
+  read_staged(*parts_, count);
   if (!status_.ok()) return no_number;
-  const auto* numbers = reinterpret_cast<const float*>(staging_.data());
   double sum = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    sum +=
-        kernels_.number_bytes() == sizeof(double) ? staging_[i] : static_cast<double>(numbers[i]);
-  }
+  for (std::size_t i = 0; i < count; ++i) sum += staged(i);
   return sum;
 }
 
@@ -149,20 +164,10 @@ void DeviceVectors::add_pairs(const Buffer& pairs, std::size_t first, std::size_
                               double (&sums)[4]) {
   std::fill(std::begin(sums), std::end(sums), std::numeric_limits<double>::quiet_NaN());
   const std::size_t count = 2 * (first + second);
-  if (staging_.size() < count) staging_.resize(count);
-  if (status_.ok()) {
-    fail(queue_.read(
-        pairs, 0,
-        {reinterpret_cast<std::uint8_t*>(staging_.data()), count * kernels_.number_bytes()}));
-  }
-  if (status_.ok()) fail(queue_.wait());
+  read_staged(pairs, count);
   if (!status_.ok()) return;
   std::fill(std::begin(sums), std::end(sums), 0.0);
-  const auto* numbers = reinterpret_cast<const float*>(staging_.data());
-  for (std::size_t i = 0; i < count; ++i) {
-    sums[(i < 2 * first ? 0 : 2) + i % 2] +=
-        kernels_.number_bytes() == sizeof(double) ? staging_[i] : static_cast<double>(numbers[i]);
-  }
+  for (std::size_t i = 0; i < count; ++i) sums[(i < 2 * first ? 0 : 2) + i % 2] += staged(i);
 }
 
 }  // namespace idletune::krylov

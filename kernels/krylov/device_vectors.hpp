@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <memory>
-#include <vector>
 
 #include <idletune/application_queue.hpp>
 
 #include "kernels/krylov/device_kernels.hpp"
+#include "kernels/krylov/power_of_two.hpp"
 
 namespace idletune::krylov {
 
@@ -20,8 +20,10 @@ class DeviceVectors {
   void forget_failure() { status_ = Status(); }
 
   std::unique_ptr<Buffer> allocate();  // null after an error
-  void put(Span<const double> values, Buffer& to);
-  void get(const Buffer& from, Span<double> values);
+  // `scale` times these, there and back.
+  void put(Span<const double> values, Buffer& to, const PowerOfTwo& scale = PowerOfTwo());
+  void get(const Buffer& from, Span<double> values, const PowerOfTwo& scale = PowerOfTwo());
+  void clear(Buffer& to);
   void copy(const Buffer& from, Buffer& to);
   void axpby(double a, const Buffer& x, double b, Buffer& y);   // y = a x + b y
   void pointwise(const Buffer& d, const Buffer& x, Buffer& z);  // z = d x
@@ -33,14 +35,22 @@ class DeviceVectors {
   std::unique_ptr<Buffer> allocate_pairs(std::size_t count);  // null after an error
   // Of the pairs [0, first) and [first, first + second) the sums; waits.
   void add_pairs(const Buffer& pairs, std::size_t first, std::size_t second, double (&sums)[4]);
-  // Whether a number is finite in this precision.
+  // Whether a number is finite in this precision, and how much rounding may change it, as a share.
   bool holds(double value) const;
+  double roundoff() const { return kernels_.number_bytes() == sizeof(double) ? 0x1p-53 : 0x1p-24; }
   std::size_t length() const { return length_; }
 
  private:
   void launch(Operation operation, KernelVariant variant, std::size_t items,
               Span<const Argument> arguments);
   Argument real(double value) const;
+  bool stage(std::size_t numbers);  // room for so many in staging_
+  double staged(std::size_t i) const {
+    if (kernels_.number_bytes() == sizeof(double)) return staging_[i];
+    return static_cast<double>(reinterpret_cast<const float*>(staging_.get())[i]);
+  }
+  void write_staged(Buffer& to);
+  void read_staged(const Buffer& from, std::size_t numbers);  // waits
   std::size_t bytes() const { return length_ * kernels_.number_bytes(); }
 
   DeviceKernels& kernels_;
@@ -49,7 +59,8 @@ class DeviceVectors {
   KernelVariant dot_{1, 64};
   KernelVariant axpby_{4, 64};
   std::unique_ptr<Buffer> parts_;
-  std::vector<double> staging_;  // numbers of either precision on their way
+  std::unique_ptr<double[]> staging_;  // numbers of either precision on their way
+  std::size_t staged_ = 0;             // it has room for
   Status status_;
 };
 

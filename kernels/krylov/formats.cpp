@@ -1,7 +1,6 @@
 #include "kernels/krylov/formats.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 
 namespace idletune::krylov {
@@ -221,10 +220,14 @@ Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat forma
                               std::size_t number_bytes, std::uint64_t limit_bytes) {
   Layout layout = layout_of(pattern, format);
   const std::uint64_t bytes = layout.slots * number_bytes + layout.indices * kIndexBytes;
-  if (bytes > limit_bytes || layout.slots > std::numeric_limits<std::int32_t>::max()) {
+  if (bytes > limit_bytes || layout.slots > std::uint64_t{kMostIndices}) {
     return {StatusCode::out_of_memory,
-            {sparse_format_name(format), ": ", bytes, " bytes in ", layout.slots,
-             " slots; expected at most ", limit_bytes, " bytes and 2^31 - 1 slots"}};
+            "%: % bytes in % slots; expected at most % bytes and % slots",
+            sparse_format_name(format),
+            bytes,
+            layout.slots,
+            limit_bytes,
+            kMostIndices};
   }
   StoredPattern stored;
   stored.format = format;

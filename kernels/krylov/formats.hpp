@@ -40,8 +40,8 @@ struct StoredPattern {
 std::uint64_t stored_bytes(const SparsityPattern& pattern, SparseFormat format,
                            std::size_t number_bytes);
 
-// Errors: out_of_memory where it would take more than `limit_bytes`, or has 2^31 slots or more; the
-// message names both figures.
+// Errors: out_of_memory where it would take more than `limit_bytes`, or has more than
+// kMostIndices slots; the message names both figures.
 Result<StoredPattern> convert(const SparsityPattern& pattern, SparseFormat format,
                               std::size_t number_bytes, std::uint64_t limit_bytes);
 

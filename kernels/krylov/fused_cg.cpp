@@ -1,13 +1,19 @@
 // CG with two kernels and one copy of numbers for each iteration (Rupp et al. 2016): the product
 // with p . A p and A p . M A p, and all the rest. The factor of p's next direction follows from
 // those two before r is known; the next alpha is of the residual itself again.
-#include <algorithm>
 #include <cmath>
 
 #include "kernels/krylov/iterations.hpp"
 #include "kernels/krylov/stopwatch.hpp"
 
 namespace idletune::krylov {
+namespace {
+
+// How far, as a share of their sum with 1, two factors of the next direction may lie apart that
+// differ by rounding alone.
+constexpr double kRounding = 0.5;
+
+}  // namespace
 
 bool Iterations::fuses() const { return steps_.fused() && product_.settled(); }
 
@@ -39,18 +45,23 @@ bool Iterations::steps_fused(CgState& cg) {
   do {
     if (!status().ok()) return true;
     const Clock::time_point begin = Clock::now();
+    const double alpha = cg.rz / sums[2];
+    const double foreseen = alpha / sums[2] * sums[3] - 1;
+    bool fits = foreseen > -kRounding && vectors_.holds(foreseen);
+    if (sums[2] > 0 && cg.rz > 0 && !fits) return steps_.refuse(), false;  // q . M q has no value
     ++report_.iterations;
     if (!is_positive(sums[2], cg.rz)) return true;
-    const double alpha = cg.rz / sums[2];
-    const double beta = std::max(0.0, alpha / sums[2] * sums[3] - 1);
-    if (!vectors_.holds(alpha) || !vectors_.holds(beta)) return done(HUGE_VAL);
+    if (!vectors_.holds(alpha)) return done(HUGE_VAL);
+    const double beta = std::fmax(0, foreseen);
     vectors_.cg_step(alpha, beta, diagonal_, *cg.q, cg.x, *cg.r, *cg.p, *cg.pairs);
-    fused_product(cg);
-    vectors_.add_pairs(*cg.pairs, step_pairs, pairs, sums);
+    const bool goes_on = fused_product(cg);
+    vectors_.add_pairs(*cg.pairs, step_pairs, goes_on ? pairs : 0, sums);
+    fits = std::fabs(sums[1] / cg.rz - beta) <= kRounding * (1 + beta);
     cg.rr = sums[0];
     cg.rz = sums[1];
     if (!product_.converting()) steps_.took(1e6 * seconds_since(begin));
     if (done(std::sqrt(cg.rr))) return true;
+    if (!goes_on || !fits) return steps_.refuse(), false;
     choose_steps();
   } while (fuses() && product_.fused_pairs() == pairs);
   return false;

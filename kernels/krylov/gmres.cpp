@@ -21,6 +21,9 @@ struct Iterations::Basis {
 
 namespace {
 
+constexpr double kNothing = 10;  // of the rounding of a sum: what is no longer than that is noise
+constexpr double kWorse = 2;     // what a cycle may add to the residual by rounding, as a factor
+
 struct Rotation {
   double c;
   double s;
@@ -51,6 +54,9 @@ bool Iterations::cycle(Basis& basis, double norm) {
     ++report_.iterations;
     if (!std::isfinite(length)) return end(Ended::overflow, "a vector's length is not finite");
     basis.at(j + 1, j) = length;
+    double before = length;  // of the vector before it was made orthogonal
+    for (std::size_t i = 0; i <= j; ++i) before = std::hypot(before, basis.at(i, j));
+    const double noise = kNothing * vectors_.roundoff() * before;
     for (std::size_t i = 0; i < j; ++i) {
       const double above = basis.at(i, j);
       const double below = basis.at(i + 1, j);
@@ -58,7 +64,7 @@ bool Iterations::cycle(Basis& basis, double norm) {
       basis.at(i + 1, j) = basis.c[i] * below - basis.s[i] * above;
     }
     const Rotation rotation = rotation_of(basis.at(j, j), length);
-    if (basis.at(j, j) == 0 && length == 0) {
+    if (std::hypot(basis.at(j, j), length) <= noise) {
       return end(Ended::breakdown, "the matrix is singular on the vectors found");
     }
     basis.c[j] = rotation.c;
@@ -68,7 +74,7 @@ bool Iterations::cycle(Basis& basis, double norm) {
     basis.g[j] *= rotation.c;
     basis.columns = j + 1;
     if (done(std::fabs(basis.g[j + 1]))) return true;
-    if (length == 0) return false;  // exact in exact arithmetic: begin anew and see
+    if (length <= noise) return false;  // exact in exact arithmetic: begin anew and see
     vectors_.axpby(0, *basis.v[j], 1 / length, *basis.v[j + 1]);
   }
   return false;
@@ -94,18 +100,25 @@ Status Iterations::gmres(const Buffer& b, Buffer& x) {
   Basis basis(options_.restart);
   basis.z = vectors_.allocate();
   basis.v.push_back(vectors_.allocate());
+  const auto nearest = vectors_.allocate();
   if (!status().ok()) return status();
-  residual(b, x, *basis.v[0]);
+  vectors_.copy(b, *basis.v[0]);
   double norm = std::sqrt(vectors_.dot(*basis.v[0], *basis.v[0]));
   bool ended = done(norm);
   while (!ended && status().ok()) {
     vectors_.axpby(0, b, 1 / norm, *basis.v[0]);
     basis.columns = 0;
     ended = cycle(basis, norm);
+    vectors_.copy(x, *nearest);
     add_solution(basis, basis.columns, x);
     if (ended) break;
+    const double before = norm;
     residual(b, x, *basis.v[0]);
     norm = std::sqrt(vectors_.dot(*basis.v[0], *basis.v[0]));
+    if (norm > kWorse * before) {
+      vectors_.copy(*nearest, x);
+      ended = end(Ended::breakdown, "the vectors found are too close to bring x nearer");
+    }
     if (norm <= options_.tolerance * norm_of_b_ || !std::isfinite(norm)) ended = done(norm);
   }
   return status();

@@ -38,7 +38,7 @@ void Iterations::residual(const Buffer& b, const Buffer& x, Buffer& r) {
 bool Iterations::end(Ended how, const char* why) {
   report_.ended = how;
   if (how != Ended::converged) {
-    report_.reason = joined({why, ", iteration ", report_.iterations});
+    report_.reason = joined("%, iteration %", why, report_.iterations);
   }
   return true;
 }
@@ -109,7 +109,7 @@ Status Iterations::cg(const Buffer& b, Buffer& x) {
   CgState cg{x, vectors_.allocate(), vectors_.allocate(), vectors_.allocate(),
              diagonal_ != nullptr ? vectors_.allocate() : nullptr};
   if (!status().ok()) return status();
-  residual(b, x, *cg.r);
+  vectors_.copy(b, *cg.r);
   cg.z = cg.own_z ? cg.own_z.get() : cg.r.get();
   if (cg.own_z) precondition(*cg.r, *cg.z);
   vectors_.copy(*cg.z, *cg.p);
@@ -126,7 +126,7 @@ Status Iterations::bicgstab(const Buffer& b, Buffer& x) {
   const auto v = vectors_.allocate(), t = vectors_.allocate();
   const auto mp = vectors_.allocate(), ms = vectors_.allocate();
   if (!status().ok()) return status();
-  residual(b, x, *r);
+  vectors_.copy(b, *r);
   vectors_.copy(*r, *shadow);
   vectors_.copy(*r, *p);
   double rr = vectors_.dot(*r, *r);

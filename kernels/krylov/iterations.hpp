@@ -1,4 +1,4 @@
-// The methods: each iterates from the x given until it ends, and says how in the report.
+// The methods: each iterates from an x of zeros until it ends, and says how in the report.
 #pragma once
 
 #include <cstdint>

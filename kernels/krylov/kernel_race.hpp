@@ -32,7 +32,13 @@ class KernelRace {
   const KernelVariant& current() const;
   const KernelVariant& best() const { return entrants_[best_].variant; }
   double best_us() const { return best_us_; }  // its median; 0: not measured
-  double first_us() const;                     // the same of the first one
+  // How often that was measured: once in passing tells little, since it may have been disturbed.
+  std::uint32_t times_measured() const {
+    const std::uint32_t once = best_us_ > 0 ? 1 : 0;
+    return best_ < entrants_.size() && entrants_[best_].counted > 0 ? entrants_[best_].counted + 1
+                                                                    : once;
+  }
+  double first_us() const;  // the same of the first one
   // After a product of the current kernel.
   void took(double microseconds);
   void failed();

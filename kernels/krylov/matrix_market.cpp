@@ -102,8 +102,8 @@ class Reader {
   }
 
  private:
-  Status refused(TextPieces what, StatusCode code = StatusCode::corrupt) const {
-    return {code, {name_, ":", lines_.number(), ": ", joined(what)}};
+  Status refused(const std::string& what, StatusCode code = StatusCode::corrupt) const {
+    return {code, "%:%: %", name_, lines_.number(), what};
   }
   bool symmetric() const { return read_.symmetry != "general"; }
   bool skew() const { return read_.symmetry == "skew-symmetric"; }
@@ -135,22 +135,23 @@ bool one_of(std::string_view word, std::initializer_list<const char*> known, std
 Status Reader::read_banner() {
   if (!lines_.next() || lines_.word() != "%%MatrixMarket" ||
       !equal_but_for_case(lines_.word(), "matrix")) {
-    return refused({"expected a line that begins with '%%MatrixMarket matrix'"});
+    return refused("expected a line that begins with '%%MatrixMarket matrix'");
   }
   const std::string_view format = lines_.word();
   if (!equal_but_for_case(format, "coordinate")) {
-    return refused({"got a matrix as '", format, "', expected 'coordinate'"},
+    return refused(joined("got a matrix as '%', expected 'coordinate'", format),
                    StatusCode::unsupported);
   }
   const std::string_view field = lines_.word();
   if (!one_of(field, {"real", "integer", "pattern"}, read_.field)) {
-    return refused({"got '", field, "' entries, expected real, integer or pattern"},
+    return refused(joined("got '%' entries, expected real, integer or pattern", field),
                    StatusCode::unsupported);
   }
   const std::string_view symmetry = lines_.word();
   if (!one_of(symmetry, {"general", "symmetric", "skew-symmetric"}, read_.symmetry)) {
-    return refused({"got a '", symmetry, "' matrix, expected general, symmetric or skew-symmetric"},
-                   StatusCode::unsupported);
+    return refused(
+        joined("got a '%' matrix, expected general, symmetric or skew-symmetric", symmetry),
+        StatusCode::unsupported);
   }
   return {};
 }
@@ -158,7 +159,7 @@ Status Reader::read_banner() {
 Status Reader::read_sizes() {
   std::string_view first;
   do {
-    if (!lines_.next()) return refused({"the file ends before the line of sizes"});
+    if (!lines_.next()) return refused("the file ends before the line of sizes");
     first = lines_.word();
   } while (first.empty() || first.front() == '%');
   std::int64_t rows = 0;
@@ -167,22 +168,23 @@ Status Reader::read_sizes() {
   constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (!parse_index(first, rows) || !parse_index(lines_.word(), columns) ||
       !parse_index(lines_.word(), entries) || !lines_.word().empty()) {
-    return refused({"expected rows, columns and entries"});
+    return refused("expected rows, columns and entries");
   }
   if (rows < 0 || rows >= kMost || columns < 0 || columns >= kMost || entries < 0) {
-    return refused({"expected rows and columns from 0 to ", kMost - 1});
+    return refused(joined("expected rows and columns from 0 to %", kMost - 1));
   }
   if (symmetric() && rows != columns) {
-    return refused({rows, " x ", columns, ": a symmetric matrix has as many rows as columns"});
+    return refused(joined("% x %: a symmetric matrix has as many rows as columns", rows, columns));
   }
   if (static_cast<std::uint64_t>(entries) > lines_.rest().size() / kShortestEntry + 1) {
     return refused(
-        {entries, " entries promised, but only ", lines_.rest().size(), " bytes follow"});
+        joined("% entries promised, but only % bytes follow", entries, lines_.rest().size()));
   }
   if (std::max(rows, columns) > entries + kMostEmpty) {
-    return refused({rows, " x ", columns, " with ", entries,
-                    " entries; expected at most 2^24 rows and columns more than those"},
-                   StatusCode::out_of_memory);
+    return refused(
+        joined("% x % with % entries; expected at most 2^24 rows and columns more than those", rows,
+               columns, entries),
+        StatusCode::out_of_memory);
   }
   read_.matrix.pattern.rows = static_cast<std::int32_t>(rows);
   read_.matrix.pattern.columns = static_cast<std::int32_t>(columns);
@@ -196,29 +198,30 @@ Status Reader::read_entries() {
     if (Status status = read_entry(); !status.ok()) return status;
   }
   if (read_.file_entries == promised_) return {};
-  return refused({"the file ends after ", read_.file_entries, " entries, expected ", promised_});
+  return refused(
+      joined("the file ends after % entries, expected %", read_.file_entries, promised_));
 }
 
 Status Reader::read_entry() {
   const std::string_view first = lines_.word();
   if (first.empty() || first.front() == '%') return {};
   if (read_.file_entries == promised_)
-    return refused({"expected no more than ", promised_, " entries"});
+    return refused(joined("expected no more than % entries", promised_));
   std::int64_t row = 0;
   std::int64_t column = 0;
   const SparsityPattern& pattern = read_.matrix.pattern;
   if (!parse_index(first, row) || !parse_index(lines_.word(), column) || row < 1 ||
       row > pattern.rows || column < 1 || column > pattern.columns) {
-    return refused({"expected a row from 1 to ", std::int64_t{pattern.rows}, " and a column to ",
-                    std::int64_t{pattern.columns}});
+    return refused(joined("expected a row from 1 to % and a column to %",
+                          std::int64_t{pattern.rows}, std::int64_t{pattern.columns}));
   }
   double value = 1;
   if (read_.field != "pattern" && !parse_number(lines_.word(), value)) {
-    return refused({"expected a finite number"});
+    return refused("expected a finite number");
   }
-  if (!lines_.word().empty()) return refused({"more on the line than an entry"});
+  if (!lines_.word().empty()) return refused("more on the line than an entry");
   if (skew() && row == column && value != 0) {
-    return refused({"a skew-symmetric matrix has zeros on its diagonal"});
+    return refused("a skew-symmetric matrix has zeros on its diagonal");
   }
   ++read_.file_entries;
   if (value == 0) ++read_.explicit_zeros;
@@ -240,20 +243,20 @@ Status Reader::merge(const Entry& entry, const Entry* before) {
     return {};
   }
   if (before->mirrored != entry.mirrored) {
-    return refused({"row ", std::int64_t{entry.row} + 1, ", column ",
-                    std::int64_t{entry.column} + 1,
-                    " stands in both halves; expected one half of a ", read_.symmetry, " matrix"});
+    return refused(joined("row %, column % stands in both halves; expected one half of a % matrix",
+                          std::int64_t{entry.row} + 1, std::int64_t{entry.column} + 1,
+                          read_.symmetry));
   }
   matrix.values.back() += entry.value;
   if (!entry.mirrored) ++read_.duplicates;
   if (std::isfinite(matrix.values.back())) return {};
-  return refused({"entries of row ", std::int64_t{entry.row} + 1, ", column ",
-                  std::int64_t{entry.column} + 1, " add up to no finite number"});
+  return refused(joined("entries of row %, column % add up to no finite number",
+                        std::int64_t{entry.row} + 1, std::int64_t{entry.column} + 1));
 }
 
 Status Reader::order_entries() {
   if (entries_.size() >= std::numeric_limits<std::int32_t>::max()) {
-    return refused({entries_.size(), " entries; expected fewer than 2^31"},
+    return refused(joined("% entries; expected fewer than 2^31", entries_.size()),
                    StatusCode::out_of_memory);
   }
   std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {

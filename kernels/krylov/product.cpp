@@ -1,5 +1,6 @@
 #include "kernels/krylov/product.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "kernels/krylov/formats.hpp"
@@ -10,6 +11,7 @@ namespace idletune::krylov {
 namespace {
 
 constexpr KernelVariant kUsual{0, 64};
+constexpr double kSumRounding = 64 * 0x1p-53;  // of sums over groups, as a share of their terms
 
 }  // namespace
 
@@ -27,7 +29,8 @@ Status Product::put(Result<StoredPattern> stored) {
   if (!stored.ok()) return std::move(stored).status();
   const SparseFormat format = stored->format;
   auto form = std::make_unique<DeviceMatrix>(queue_, std::move(*stored), kernels_.number_bytes());
-  if (Status status = form->upload(matrix_.values); !status.ok()) return status;
+  if (Status status = form->upload(matrix_.values, PowerOfTwo(exponent_)); !status.ok())
+    return status;
   forms_[static_cast<std::size_t>(format)] = std::move(form);
   return {};
 }
@@ -38,13 +41,14 @@ Status Product::start() {
       model_.open(options_.model, kernels_.device().info().name, kernels_.number_bytes());
   options_.model = {};
   if (!status.ok()) return status;
+  exponent_ = fitting_exponent(matrix_.values, kernels_.number_bytes());
   SparseFormat format = options_.format;
   std::string reason;
   const std::size_t bytes = kernels_.number_bytes();
   if (format != SparseFormat::csr) {
     status = put(krylov::convert(matrix_.pattern, format, bytes, options_.format_limit_bytes));
     if (status.code() == StatusCode::out_of_memory) {
-      reason = joined({status.message(), "; CSR is used"});
+      reason = joined("%; CSR is used", status.message());
       format = SparseFormat::csr;
     }
   }
@@ -59,9 +63,11 @@ Status Product::start() {
 }
 
 Status Product::values_changed() {
+  exponent_ = fitting_exponent(matrix_.values, kernels_.number_bytes());
   for (const auto& form : forms_) {
     if (!form) continue;
-    if (Status status = form->upload_values(matrix_.values); !status.ok()) return status;
+    Status status = form->upload_values(matrix_.values, PowerOfTwo(exponent_));
+    if (!status.ok()) return status;
   }
   return {};
 }
@@ -102,8 +108,8 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   // What nobody has found right yet must be: of CSR the first kernel, of others CSR.
   if (choice_.failed()) return form().multiply(kernels_, choice_.race().best(), x, y);
   if (!status.ok()) return status;
-  return {StatusCode::device_error,
-          {sparse_format_name(choice_.active()), ": the device's product is not that of the rows"}};
+  return {StatusCode::device_error, "%: the device's product is not that of the rows",
+          sparse_format_name(choice_.active())};
 }
 
 // Each work-group leaves a pair of sums: with more groups than the usual kernel has, adding those
@@ -126,6 +132,7 @@ Result<bool> Product::multiply_fused(const FusedProduct& fused, const Buffer& x,
   if (status.ok()) status = queue_.wait();
   Result<bool> fine = false;
   if (status.ok()) fine = right(x, y);
+  if (fine.ok() && *fine) fine = right_sums(fused, form().groups(kernel));
   tuning_seconds_ += seconds_since(begin);
   if (!fine.ok() || !*fine) return fine;
   fused_format_ = choice_.active();
@@ -139,7 +146,30 @@ Result<bool> Product::right(const Buffer& x, const Buffer& y) {
   Status status = read_numbers(queue_, x, kernels_.number_bytes(), host_x_);
   if (status.ok()) status = read_numbers(queue_, y, kernels_.number_bytes(), host_y_);
   if (!status.ok()) return status;
-  return is_product(matrix_, host_x_, host_y_, kernels_.number_bytes() == sizeof(double));
+  return is_product(matrix_, host_x_, host_y_, kernels_.number_bytes() == sizeof(double),
+                    PowerOfTwo(exponent_));
+}
+
+Result<bool> Product::right_sums(const FusedProduct& fused, std::size_t pairs) {
+  const auto before = static_cast<std::size_t>(fused.first_part);
+  std::vector<double> parts(2 * (before + pairs)), diagonal(host_y_.size(), 1.0);
+  const std::size_t bytes = kernels_.number_bytes();
+  Status status = read_numbers(queue_, *fused.parts, bytes, parts);
+  if (status.ok() && fused.diagonal != nullptr)
+    status = read_numbers(queue_, *fused.diagonal, bytes, diagonal);
+  if (!status.ok()) return status;
+  for (std::size_t sum = 0; sum < 2; ++sum) {
+    double expected = 0, magnitude = 0;
+    for (std::size_t i = 0; i < host_y_.size(); ++i) {
+      const double term = host_y_[i] * (sum == 0 ? host_x_[i] : host_y_[i] * diagonal[i]);
+      expected += term;
+      magnitude += std::fabs(term);
+    }
+    for (std::size_t i = before; i < before + pairs; ++i) expected -= parts[2 * i + sum];
+    const double rounding = bytes == sizeof(double) ? kSumRounding : kSumRounding * 0x1p29;
+    if (!(std::fabs(expected) <= rounding * magnitude)) return false;
+  }
+  return true;
 }
 
 Status Product::look_ahead(const Outlook& outlook) {
@@ -213,6 +243,7 @@ Chosen Product::chosen(bool fused) const {
   chosen.work_group = static_cast<std::uint32_t>(best.work_group);
   chosen.predicted_us = choice_.predicted_us(chosen.format);
   chosen.measured_us = choice_.race().best_us();
+  chosen.times_measured = choice_.race().times_measured();
   return chosen;
 }
 

@@ -27,6 +27,8 @@ class Product {
   SolveMemory memory(std::uint32_t iterations) const { return choice_.memory(iterations); }
   // Puts the matrix onto the device and compiles its first kernel.
   Status start();
+  // On the device the matrix is 2^exponent() times as large, which suits the precision.
+  int exponent() const { return exponent_; }
   // The numbers of the matrix have changed.
   Status values_changed();
   // y = A x. What is being measured or checked is waited for.
@@ -56,6 +58,8 @@ class Product {
   Status put(Result<StoredPattern> stored);
   Status measured(const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);
+  // Of the numbers that right() has read.
+  Result<bool> right_sums(const FusedProduct& fused, std::size_t pairs);
   void compute_sizes();
   Status convert();
   Status adopt(Result<StoredPattern> stored, double conversion_seconds);
@@ -67,6 +71,7 @@ class Product {
   ModelChoice model_;
   ProductChoice choice_;
   std::array<std::unique_ptr<DeviceMatrix>, kSparseFormats> forms_;
+  int exponent_ = 0;
   double tuning_seconds_ = 0;
   SparseFormat fused_format_ = SparseFormat::csr;  // of the fused kernel that was checked
   KernelVariant fused_kernel_{0, 0, 0};

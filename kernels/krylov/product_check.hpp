@@ -6,6 +6,8 @@
 #include <idletune/application_queue.hpp>
 #include <idletune/krylov.hpp>
 
+#include "kernels/krylov/power_of_two.hpp"
+
 namespace idletune::krylov {
 
 // The first numbers.size() numbers of a buffer; waits.
@@ -14,7 +16,8 @@ Status read_numbers(ApplicationQueue& queue, const Buffer& from, std::size_t num
 
 // Whether y = A x up to what adding in another order may change. Of a large matrix a thousand rows,
 // spread evenly, and the last one; rows whose terms leave the precision's range are not looked at.
+// The device's entries are `scale` times those of A.
 bool is_product(const SparseMatrix& matrix, Span<const double> x, Span<const double> y,
-                bool is_double);
+                bool is_double, const PowerOfTwo& scale = PowerOfTwo());
 
 }  // namespace idletune::krylov

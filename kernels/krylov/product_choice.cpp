@@ -72,11 +72,13 @@ void ProductChoice::remember(const SolveMemory& memory) {
 SolveMemory ProductChoice::memory(std::uint32_t iterations) const {
   SolveMemory memory;
   memory.iterations = iterations;
-  memory.format = active_;
-  memory.variant = race().best();
+  // Of a format that nothing was measured in yet nothing is known.
+  memory.format = race().best_us() > 0 || !races_[0].begun() ? active_ : SparseFormat::csr;
+  const KernelRace& known = races_[static_cast<std::size_t>(memory.format)];
+  memory.variant = known.best();
   memory.reverted = conversion_.verdict == Conversion::Verdict::reverted ||
                     (remembered_.reverted && active_ == SparseFormat::csr);
-  memory.product_us = race().best_us();
+  memory.product_us = known.best_us();
   memory.csr_us = csr_us();
   return memory;
 }
@@ -189,7 +191,8 @@ void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& store
     if (i > 0 && expected > 0 && expected_csr > 0)
       predicted_us_[i] = csr_us() * expected / expected_csr;
   }
-  if (remembered_.format != SparseFormat::csr && remembered_.csr_us > 0)
+  if (remembered_.format != SparseFormat::csr && remembered_.csr_us > 0 &&
+      remembered_.product_us > 0)
     predicted_us_[static_cast<std::size_t>(remembered_.format)] =
         csr_us() * remembered_.product_us / remembered_.csr_us;
   sized_ = true;
@@ -266,7 +269,7 @@ ProductChoice::Wish ProductChoice::weigh(std::size_t best, const Outlook& outloo
   }
   decided_ = true;
   wanted_ = static_cast<SparseFormat>(best);
-  conversion_.reason = joined({"a conversion to ", sparse_format_name(wanted_), " is under way"});
+  conversion_.reason = joined("a conversion to % is under way", sparse_format_name(wanted_));
   converts_at_ = outlook.low;
   return Wish::conversion;
 }

@@ -1,8 +1,12 @@
 #include "kernels/krylov/solve_memory.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cerrno>
 #include <cmath>
-#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace idletune::krylov {
@@ -69,24 +73,35 @@ Bytes bytes_of(const std::vector<std::int32_t>& numbers) {
           numbers.size() * sizeof(std::int32_t)};
 }
 
-// At most one byte more than there should be; false: there is none.
-bool read(const std::string& path, std::vector<std::uint8_t>& bytes) {
-  std::FILE* const file = std::fopen(path.c_str(), "rb");
-  if (file == nullptr) return false;
-  bytes.resize(kBytes + 1);
-  bytes.resize(std::fread(bytes.data(), 1, bytes.size(), file));
-  std::fclose(file);
-  return true;
+// At most one byte more than there should be, of a plain file. False: there is nothing, or `fault`
+// says why not.
+bool read(const std::string& path, std::vector<std::uint8_t>& bytes, std::string& fault) {
+  const int file = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat info {};
+  ssize_t got = -1;
+  if (file >= 0 && ::fstat(file, &info) == 0) {
+    bytes.resize(kBytes + 1);
+    if (S_ISREG(info.st_mode)) got = ::read(file, bytes.data(), bytes.size());
+    if (got >= 0) bytes.resize(static_cast<std::size_t>(got));
+  }
+  if (file < 0 && errno == ENOENT) return false;
+  if (got < 0)
+    fault = file >= 0 && !S_ISREG(info.st_mode) ? "not a plain file" : std::strerror(errno);
+  if (file >= 0) ::close(file);
+  return got >= 0;
 }
 
-// Beside it first: nobody finds half of it.
+// Beside it first, under a name of its own: nobody finds half of it.
 bool write(const std::string& path, const std::vector<std::uint8_t>& bytes) {
-  const std::string part = path + ".part";
-  std::FILE* const file = std::fopen(part.c_str(), "wb");
-  if (file == nullptr) return false;
-  bool fine = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size();
-  fine = std::fclose(file) == 0 && fine;
-  return fine && std::rename(part.c_str(), path.c_str()) == 0;
+  std::string part = path + ".XXXXXX";
+  const int file = ::mkostemp(&part[0], O_CLOEXEC);
+  if (file < 0) return false;
+  const bool whole = ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(kBytes);
+  const bool fine = ::close(file) == 0 && whole && ::rename(part.c_str(), path.c_str()) == 0;
+  const int error = errno;
+  if (!fine) ::unlink(part.c_str());
+  errno = error;
+  return fine;
 }
 
 }  // namespace
@@ -144,16 +159,19 @@ void MemoryFile::open(const std::string& folder, const DeviceInfo& device, std::
   for (int i = 0; i < 16; ++i) name[1 + i] = "0123456789abcdef"[key_ >> (60 - 4 * i) & 15];
   path_ = folder + name + ".itsolves";
   std::vector<std::uint8_t> bytes;
-  if (!read(path_, bytes)) {
+  std::string fault;
+  const bool is_there = read(path_, bytes, fault);
+  if (!is_there && fault.empty()) {
     note_ = "nothing was known of this structure";
     return;
   }
-  const auto memory = memory_in(bytes, key_);
+  const auto memory =
+      is_there ? memory_in(bytes, key_) : Result<SolveMemory>(StatusCode::corrupt, {fault});
   known_ = memory.ok();
   if (known_) memory_ = *memory;
-  note_ = known_ ? joined({"the last solve took ", memory_.iterations, " iterations, in ",
-                           sparse_format_name(memory_.format)})
-                 : joined({path_, ": ", memory.status().message(), "; done without it"});
+  note_ = known_ ? joined("the last solve took % iterations, in %", memory_.iterations,
+                          sparse_format_name(memory_.format))
+                 : joined("%: %; done without it", path_, memory.status().message());
 }
 
 void MemoryFile::keep(const SolveMemory& memory) {
@@ -161,7 +179,7 @@ void MemoryFile::keep(const SolveMemory& memory) {
   memory_ = memory;
   known_ = true;
   if (!write(path_, bytes_of(memory, key_)))
-    note_ = joined({path_, ": cannot be written: ", std::strerror(errno)});
+    note_ = joined("%: cannot be written: %", path_, std::strerror(errno));
 }
 
 }  // namespace idletune::krylov

@@ -1,12 +1,14 @@
 #include <algorithm>
-#include <chrono>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include <idletune/krylov.hpp>
 
 #include "kernels/krylov/device_vectors.hpp"
+#include "kernels/krylov/host_system.hpp"
 #include "kernels/krylov/iterations.hpp"
+#include "kernels/krylov/power_of_two.hpp"
 #include "kernels/krylov/product.hpp"
 #include "kernels/krylov/solve_memory.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
@@ -23,31 +25,44 @@ constexpr double kCorrection = 1e-4;
 constexpr double kShortCorrection = 0.1;  // once that has failed
 constexpr double kLeastCorrection = 0.5;
 
-double norm_of(Span<const double> values) {
-  double largest = 0;
-  for (const double value : values) largest = std::max(largest, std::fabs(value));
-  if (largest == 0) return 0;
-  double sum = 0;
-  for (const double value : values) sum += value / largest * (value / largest);
-  return largest * std::sqrt(sum);
-}
-
 Precision on_device(Precision precision) {
   return precision == Precision::f64 ? Precision::f64 : Precision::f32;
 }
 
-Status check_options(const SolveOptions& options) {
-  if (!(options.tolerance > 0)) {
-    return {StatusCode::invalid_argument, "tolerance: expected a number above 0"};
-  }
-  if (options.restart < 1 || options.restart > 1000) {
-    return {StatusCode::invalid_argument, {"restart: ", options.restart, ", expected 1 to 1000"}};
-  }
-  if (std::isnan(options.solves_to_come)) {
-    return {StatusCode::invalid_argument, "solves_to_come: expected a number"};
-  }
+template <class... Pieces>
+[[gnu::always_inline]] inline Status refused(const char* form, const Pieces&... given) {
+  return Status(StatusCode::invalid_argument, form, given...);
+}
+
+Status check_options(const SolverOptions& options) {
+  const auto beyond = [](auto choice, auto last) {
+    return static_cast<int>(choice) > static_cast<int>(last);
+  };
+  if (beyond(options.precision, Precision::mixed)) return refused("precision: no such one");
+  if (beyond(options.choosing, Choosing::always)) return refused("choosing: no such one");
+  if (beyond(options.steps, Steps::fused)) return refused("steps: no such ones");
+  if (beyond(options.format, SparseFormat::sell)) return refused("format: no such one");
   return {};
 }
+
+Status check_options(const SolveOptions& options) {
+  if (!(options.tolerance > 0) || std::isinf(options.tolerance))
+    return refused("tolerance: expected a finite number above 0");
+  if (options.restart < 1 || options.restart > 1000)
+    return refused("restart: %, expected 1 to 1000", options.restart);
+  if (std::isnan(options.solves_to_come)) return refused("solves_to_come: expected a number");
+  if (options.method > Method::gmres) return refused("method: no such one");
+  if (options.preconditioner > Preconditioner::jacobi)
+    return refused("preconditioner: no such one");
+  return {};
+}
+
+bool share_memory(Span<const double> b, Span<const double> x) {
+  const std::less<const double*> before;
+  return before(b.begin(), x.end()) && before(x.begin(), b.end());
+}
+
+Status moved_from() { return refused("the solver was moved from"); }
 
 // What ended a single correction ends the whole where that gets no further.
 Status ends(Ended how, const char* why, SolveReport& report) {
@@ -100,17 +115,15 @@ class Solver::State {
 
  private:
   Status check_system(Span<const double> b, Span<const double> x, const SolveOptions& options);
-  Status prepare(Span<const double> b, Span<const double> x, const SolveOptions& options);
-  // From `x_`, with a right-hand side of this norm, while that of the residual is above
-  // options.tolerance of it; the whole solve ends at `target` of it.
-  Status iterate(const SolveOptions& options, double norm, double target, SolveReport& report);
-  Status solve_once(Span<const double> b, Span<double> x, double norm, double target,
-                    const SolveOptions& options, SolveReport& report);
-  Status refine(Span<const double> b, Span<double> x, double norm, const SolveOptions& options,
-                SolveReport& report);
-  void subtract_product(Span<const double> b, Span<const double> x, std::vector<double>& rest);
-  void finish(Span<const double> b, Span<const double> x, double norm, const SolveOptions& options,
-              SolveReport& report);
+  Status upload_values();
+  Status prepare(const HostSystem& system, int exponent, const SolveOptions& options);
+  // Corrects x once, until what is left of b - A x is below options.tolerance of `norm`; the whole
+  // solve ends at `target` of it. The norm that was left.
+  Result<double> correct(HostSystem& system, double norm, double target,
+                         const SolveOptions& options, SolveReport& report);
+  Status refine(HostSystem& system, const SolveOptions& options, SolveReport& report);
+  Status iterate(HostSystem& system, const SolveOptions& options, SolveReport& report);
+  void finish(HostSystem& system, const SolveOptions& options, SolveReport& report);
   bool is_mixed() const { return options_.precision == Precision::mixed; }
 
   SolverOptions options_;
@@ -121,6 +134,7 @@ class Solver::State {
   DeviceVectors inputs_;   // as long as there are columns
   StepRace steps_;
   std::unique_ptr<Buffer> b_, x_, diagonal_;
+  bool uploaded_ = true;    // the device has the matrix's numbers
   bool symmetric_ = false;  // known to be
   bool diagonal_known_ = false;
   double usual_iterations_ = 0;
@@ -131,8 +145,7 @@ class Solver::State {
 
 Status Solver::State::start() {
   const Clock::time_point begin = Clock::now();
-  Status status = check(matrix_.pattern);
-  if (status.ok()) status = check_values(matrix_.pattern, matrix_.values, options_.precision);
+  Status status = check_values(matrix_.pattern, matrix_.values, options_.precision);
   if (!status.ok()) return status;
   memory_.open(options_.memory_folder, kernels_.device().info(), kernels_.number_bytes(),
                matrix_.pattern);
@@ -149,11 +162,22 @@ Status Solver::State::set_values(Span<const double> values) {
   const Clock::time_point begin = Clock::now();
   Status status = check_values(matrix_.pattern, values, options_.precision);
   if (!status.ok()) return status;
-  std::copy(values.begin(), values.end(), matrix_.values.begin());
-  symmetric_ = false;
-  diagonal_known_ = false;
-  status = product_.values_changed();
+  std::vector<double> others(values.begin(), values.end());
+  std::swap(matrix_.values, others);
+  uploaded_ = false;
+  status = upload_values();
+  if (!status.ok()) std::swap(matrix_.values, others);
+  symmetric_ = symmetric_ && !status.ok();
   setup_seconds_ += seconds_since(begin);
+  return status;
+}
+
+// Where an upload has failed, the next one mends it.
+Status Solver::State::upload_values() {
+  if (uploaded_) return {};
+  diagonal_known_ = false;
+  Status status = product_.values_changed();
+  uploaded_ = status.ok();
   return status;
 }
 
@@ -162,13 +186,14 @@ Status Solver::State::check_system(Span<const double> b, Span<const double> x,
   const auto rows = static_cast<std::size_t>(matrix_.pattern.rows);
   if (!matrix_.pattern.square()) {
     return {StatusCode::invalid_argument,
-            {"the matrix has ", matrix_.pattern.rows, " rows and ", matrix_.pattern.columns,
-             " columns, expected as many; only products take it"}};
+            "the matrix has % rows and % columns, expected as many; only products take it",
+            matrix_.pattern.rows, matrix_.pattern.columns};
   }
   if (b.size() != rows || x.size() != rows) {
-    return {StatusCode::invalid_argument,
-            {"b has ", b.size(), " and x ", x.size(), " numbers, expected ", rows}};
+    return {StatusCode::invalid_argument, "b has % and x % numbers, expected %", b.size(), x.size(),
+            rows};
   }
+  if (share_memory(b, x)) return refused("b and x share memory, expected an array of each");
   Status status = check_options(options);
   const Precision precision = is_mixed() ? Precision::f64 : options_.precision;
   if (status.ok()) status = check_numbers(b, precision, "b");
@@ -180,13 +205,14 @@ Status Solver::State::check_system(Span<const double> b, Span<const double> x,
   return status;
 }
 
-Status Solver::State::prepare(Span<const double> b, Span<const double> x,
-                              const SolveOptions& options) {
+// On the device: 2^exponent (b - A x), and zeros that become the correction.
+Status Solver::State::prepare(const HostSystem& system, int exponent, const SolveOptions& options) {
   vectors_.forget_failure();
+  if (Status status = upload_values(); !status.ok()) return status;
   if (!b_) b_ = vectors_.allocate();
   if (!x_) x_ = vectors_.allocate();
   if (options.preconditioner == Preconditioner::jacobi && !diagonal_known_) {
-    const auto reciprocals = reciprocal_diagonal(matrix_);
+    const auto reciprocals = reciprocal_diagonal(matrix_, PowerOfTwo(product_.exponent()));
     if (!reciprocals.ok()) return reciprocals.status();
     Status status = check_numbers(*reciprocals, options_.precision, "reciprocals of the diagonal");
     if (!status.ok()) return status;
@@ -194,92 +220,92 @@ Status Solver::State::prepare(Span<const double> b, Span<const double> x,
     if (vectors_.status().ok()) vectors_.put(*reciprocals, *diagonal_);
     diagonal_known_ = vectors_.status().ok();
   }
-  if (vectors_.status().ok()) vectors_.put(b, *b_);
-  if (vectors_.status().ok()) vectors_.put(x, *x_);
+  if (vectors_.status().ok()) vectors_.put(system.rest(), *b_, PowerOfTwo(exponent));
+  if (vectors_.status().ok()) vectors_.clear(*x_);
   return vectors_.status();
 }
 
-Status Solver::State::iterate(const SolveOptions& options, double norm, double target,
-                              SolveReport& report) {
+Result<double> Solver::State::correct(HostSystem& system, double norm, double target,
+                                      const SolveOptions& options, SolveReport& report) {
+  const int exponent = exponent_above(system.rest());
+  Status status = prepare(system, -exponent, options);
+  if (!status.ok()) return status;
+  const double norm_there = PowerOfTwo(-exponent).times(norm);
   const double done = report.iterations;
-  const ProgressForecast forecast(target * norm, options.max_iterations - done,
+  const ProgressForecast forecast(target * norm_there, options.max_iterations - done,
                                   std::max(0.0, usual_iterations_ - done),
                                   solves_reckoned_with(options.solves_to_come, solves_));
   const bool jacobi = options.preconditioner == Preconditioner::jacobi;
-  Iterations iterations(vectors_, product_, jacobi ? diagonal_.get() : nullptr, options, norm,
+  Iterations iterations(vectors_, product_, jacobi ? diagonal_.get() : nullptr, options, norm_there,
                         forecast, steps_, report);
   switch (options.method) {
-    case Method::cg: return iterations.cg(*b_, *x_);
-    case Method::bicgstab: return iterations.bicgstab(*b_, *x_);
-    case Method::gmres: return iterations.gmres(*b_, *x_);
+    case Method::cg: status = iterations.cg(*b_, *x_); break;
+    case Method::bicgstab: status = iterations.bicgstab(*b_, *x_); break;
+    case Method::gmres: status = iterations.gmres(*b_, *x_); break;
   }
-  return {StatusCode::internal, "no such method"};
-}
-
-void Solver::State::subtract_product(Span<const double> b, Span<const double> x,
-                                     std::vector<double>& rest) {
-  rest.resize(x.size());
-  krylov::multiply(matrix_.pattern, matrix_.values, x, rest);
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = b[i] - rest[i];
-}
-
-Status Solver::State::solve_once(Span<const double> b, Span<double> x, double norm, double target,
-                                 const SolveOptions& options, SolveReport& report) {
-  Status status = prepare(b, x, options);
-  if (status.ok()) status = iterate(options, norm, target, report);
-  if (!status.ok()) return status;
-  vectors_.get(*x_, x);
-  return vectors_.status();
+  if (status.ok()) vectors_.get(*x_, system.correction());
+  if (!vectors_.status().ok()) return vectors_.status();
+  return system.correct(exponent + product_.exponent());
 }
 
 // Iterative refinement: x += the solution, in single precision, of A d = b - A x.
-Status Solver::State::refine(Span<const double> b, Span<double> x, double norm,
-                             const SolveOptions& options, SolveReport& report) {
-  std::vector<double> rest, correction(x.size()), kept;
-  subtract_product(b, x, rest);
-  double size = norm_of(rest);
+Status Solver::State::refine(HostSystem& system, const SolveOptions& options, SolveReport& report) {
   double reach = kCorrection;
   bool moves = true;
   for (;;) {
-    report.residual = size / norm;
+    report.residual = system.residual();
     if (report.residual <= options.tolerance) return ends(Ended::converged, "", report);
     if (report.iterations >= options.max_iterations)
       return ends(Ended::limit_reached, "the limit of iterations was reached", report);
     if (!moves && reach == kShortCorrection)
       return ends(Ended::stagnated, "corrections in single precision do not help any more", report);
     if (!moves) reach = kShortCorrection;  // where rounding has made the matrix indefinite
-    for (double& number : rest) number /= size;
-    std::fill(correction.begin(), correction.end(), 0.0);
-    ScaledProgress progress{options, size / norm};
+    ScaledProgress progress{options, report.residual};
     SolveOptions single = options;
     const double target = options.tolerance / report.residual;
     single.tolerance = std::max(reach, 0.5 * target);
     single.user = &progress;
     if (options.progress != nullptr) single.progress = ScaledProgress::call;
-    Status status = solve_once(rest, correction, 1, target, single, report);
-    if (!status.ok()) return status;
+    const double norm = system.norm();
+    const Result<double> left = correct(system, norm, target, single, report);
+    if (!left.ok()) return left.status();
     ++report.refinements;
-    kept.assign(x.begin(), x.end());
-    for (std::size_t i = 0; i < x.size(); ++i) x[i] += size * correction[i];
-    subtract_product(b, x, rest);
-    const double left = norm_of(rest);
-    moves = left <= kLeastCorrection * size;
-    if (left < size) {
-      size = left;
-    } else {
-      std::copy(kept.begin(), kept.end(), x.begin());
-      subtract_product(b, x, rest);
-    }
+    moves = *left <= kLeastCorrection * norm;
   }
 }
 
-void Solver::State::finish(Span<const double> b, Span<const double> x, double norm,
-                           const SolveOptions& options, SolveReport& report) {
-  std::vector<double> rest(x.size());
-  krylov::multiply(matrix_.pattern, matrix_.values, x, rest);
-  for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = b[i] - rest[i];
-  report.true_residual = norm_of(rest) / norm;
-  if (report.ended == Ended::converged && report.true_residual > kStagnated * options.tolerance) {
+Status Solver::State::iterate(HostSystem& system, const SolveOptions& options,
+                              SolveReport& report) {
+  report.residual = system.residual();
+  if (report.residual <= options.tolerance) {
+    if (options.progress != nullptr) options.progress(options.user, 0, report.residual);
+    return {};
+  }
+  if (is_mixed()) return refine(system, options, report);
+  const double before = system.norm();
+  // One correction cannot bring down what is left by more, and far below squares leave the range.
+  SolveOptions reachable = options;
+  const double fall = vectors_.roundoff() * vectors_.roundoff();
+  reachable.tolerance = std::max(options.tolerance, fall * report.residual);
+  const Result<double> left =
+      correct(system, system.norm_of_b(), reachable.tolerance, reachable, report);
+  if (!left.ok()) return left.status();
+  if (*left < before) return {};
+  if (std::isinf(*left)) {
+    report.ended = Ended::overflow;
+    report.reason = "the x that was found is beyond the range of double precision";
+  }
+  if (!report.reason.empty()) report.reason += "; ";
+  report.reason += "x stays as it was given, which is nearer";
+  return {};
+}
+
+// The verdict is that of the x which the caller has now.
+void Solver::State::finish(HostSystem& system, const SolveOptions& options, SolveReport& report) {
+  system.settle();
+  report.true_residual = system.residual();
+  if (report.ended == Ended::converged &&
+      !(report.true_residual <= kStagnated * options.tolerance)) {
     report.ended = Ended::stagnated;
     report.reason =
         "the recurrence converged but the true residual did not: more precision or a better "
@@ -298,20 +324,20 @@ Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,
   SolveReport report;
   report.setup_seconds = setup_seconds_;
   setup_seconds_ = 0;
-  const double norm = norm_of(b);
-  if (norm == 0) {
+  if (norm_of(b) == 0) {
     std::fill(x.begin(), x.end(), 0.0);
   } else {
     const Clock::time_point begin = Clock::now();
     const double tuned_before = product_.tuning_seconds();
     const double compiled_before = kernels_.compile_seconds();
-    status = is_mixed() ? refine(b, x, norm, options, report)
-                        : solve_once(b, x, norm, options.tolerance, options, report);
+    HostSystem system(matrix_, b, x);
+    status = system.begin();
+    if (status.ok()) status = iterate(system, options, report);
     if (!status.ok()) return status;
     report.solve_seconds = seconds_since(begin);
     report.tuning_seconds = std::max(product_.tuning_seconds() - tuned_before,
                                      kernels_.compile_seconds() - compiled_before);
-    finish(b, x, norm, options, report);
+    finish(system, options, report);
   }
   report.chosen = product_.chosen(options.method == Method::cg && steps_.fused());
   report.csr_us = product_.csr_us();
@@ -323,9 +349,12 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   const auto rows = static_cast<std::size_t>(matrix_.pattern.rows);
   const auto columns = static_cast<std::size_t>(matrix_.pattern.columns);
   if (x.size() != columns || y.size() != rows) {
-    return {
-        StatusCode::invalid_argument,
-        {"x has ", x.size(), " and y ", y.size(), " numbers, expected ", columns, " and ", rows}};
+    return {StatusCode::invalid_argument,
+            "x has % and y % numbers, expected % and %",
+            x.size(),
+            y.size(),
+            columns,
+            rows};
   }
   if (rows == 0) return {};
   if (columns == 0) return std::fill(y.begin(), y.end(), 0.0), Status();
@@ -336,13 +365,16 @@ Status Solver::State::multiply(Span<const double> x, Span<double> y, double prod
   const auto from = inputs_.allocate();
   const auto to = vectors_.allocate();
   if (!from || !to) return inputs_.status().ok() ? vectors_.status() : inputs_.status();
-  inputs_.put(x, *from);
+  status = upload_values();
+  if (!status.ok()) return status;
+  const int exponent = fitting_exponent(x, kernels_.number_bytes());
+  inputs_.put(x, *from, PowerOfTwo(exponent));
   if (!inputs_.status().ok()) return inputs_.status();
   status = product_.multiply(*from, *to);
   if (status.ok())
     status = product_.look_ahead({products_to_come, products_to_come, products_to_come});
   if (!status.ok()) return status;
-  vectors_.get(*to, y);
+  vectors_.get(*to, y, PowerOfTwo(-exponent - product_.exponent()));
   return vectors_.status();
 }
 
@@ -353,20 +385,26 @@ Solver::~Solver() = default;
 
 Result<Solver> Solver::make(Device& device, ApplicationQueue& queue, SparseMatrix matrix,
                             const SolverOptions& options) {
+  Status status = check_options(options);
+  if (status.ok()) status = check(matrix.pattern);
+  if (!status.ok()) return status;
   auto state = std::make_unique<State>(device, queue, std::move(matrix), options);
-  if (Status status = state->start(); !status.ok()) return status;
+  status = state->start();
+  if (!status.ok()) return status;
   return Solver(std::move(state));
 }
 
-Status Solver::set_values(Span<const double> values) { return state_->set_values(values); }
+Status Solver::set_values(Span<const double> values) {
+  return state_ ? state_->set_values(values) : moved_from();
+}
 
 Result<SolveReport> Solver::solve(Span<const double> b, Span<double> x,
                                   const SolveOptions& options) {
-  return state_->solve(b, x, options);
+  return state_ ? state_->solve(b, x, options) : Result<SolveReport>(moved_from());
 }
 
 Status Solver::multiply(Span<const double> x, Span<double> y, double products_to_come) {
-  return state_->multiply(x, y, products_to_come);
+  return state_ ? state_->multiply(x, y, products_to_come) : moved_from();
 }
 
 Chosen Solver::chosen() const { return state_->product().chosen(false); }

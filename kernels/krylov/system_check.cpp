@@ -37,8 +37,8 @@ std::size_t find_entry(const SparsityPattern& pattern, std::size_t row, std::siz
 Status check_numbers(Span<const double> numbers, Precision precision, const char* what) {
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     if (holds(numbers[i], precision)) continue;
-    return {StatusCode::invalid_argument,
-            {what, ", row ", i, ": not a number in range; ", expected(precision)}};
+    return {StatusCode::invalid_argument, "%, row %: not a number in range; %", what, i,
+            expected(precision)};
   }
   return {};
 }
@@ -46,16 +46,15 @@ Status check_numbers(Span<const double> numbers, Precision precision, const char
 Status check_values(const SparsityPattern& pattern, Span<const double> values,
                     Precision precision) {
   if (values.size() != pattern.entries()) {
-    return {StatusCode::invalid_argument,
-            {"matrix: ", values.size(), " values, expected ", pattern.entries()}};
+    return {StatusCode::invalid_argument, "matrix: % values, expected %", values.size(),
+            pattern.entries()};
   }
   std::size_t row = 0;
   for (std::size_t k = 0; k < values.size(); ++k) {
     while (index_of(pattern.row_start[row + 1]) <= k) ++row;
     if (holds(values[k], precision)) continue;
-    return {StatusCode::invalid_argument,
-            {"matrix, row ", row, ", column ", pattern.column[k], ": not a number in range; ",
-             expected(precision)}};
+    return {StatusCode::invalid_argument, "matrix, row %, column %: not a number in range; %", row,
+            pattern.column[k], expected(precision)};
   }
   return {};
 }
@@ -73,24 +72,26 @@ Status check_symmetric(const SparseMatrix& matrix) {
       const double larger = std::max(std::fabs(value), std::fabs(mirrored));
       if (std::fabs(value - mirrored) <= kSymmetric * larger) continue;
       return {StatusCode::invalid_argument,
-              {"the matrix is not symmetric (row ", row, ", column ", column,
-               "), as CG expects; BiCGStab and GMRES take it"}};
+              "the matrix is not symmetric (row %, column %), as CG expects; BiCGStab and GMRES "
+              "take it",
+              row, column};
     }
   }
   return {};
 }
 
-Result<std::vector<double>> reciprocal_diagonal(const SparseMatrix& matrix) {
+Result<std::vector<double>> reciprocal_diagonal(const SparseMatrix& matrix,
+                                                const PowerOfTwo& scale) {
   std::vector<double> reciprocals(index_of(matrix.pattern.rows));
   for (std::size_t row = 0; row < reciprocals.size(); ++row) {
     const std::size_t k = find_entry(matrix.pattern, row, row);
     const bool missing = k == matrix.pattern.entries();
     if (missing || matrix.values[k] == 0) {
       return {StatusCode::invalid_argument,
-              {"row ", row, ": the diagonal's entry is ", missing ? "missing" : "0",
-               "; Jacobi's preconditioner expects another number"}};
+              "row %: the diagonal's entry is %; Jacobi's preconditioner expects another number",
+              row, missing ? "missing" : "0"};
     }
-    reciprocals[row] = 1 / matrix.values[k];
+    reciprocals[row] = 1 / scale.times(matrix.values[k]);
   }
   return reciprocals;
 }

@@ -32,7 +32,13 @@ Status::Status(StatusCode code, std::string message)
 
 Status::Status(StatusCode code, const char* message) : Status(code, std::string(message)) {}
 
-Status::Status(StatusCode code, TextPieces message) : Status(code, joined(message)) {}
+Status::Status(PieceKinds kinds_and_code, const char* form, ...) {
+  std::va_list words;
+  va_start(words, form);
+  const auto code = static_cast<StatusCode>(static_cast<std::uint32_t>(kinds_and_code) & 15);
+  *this = Status(code, pieces::joined_list(kinds_and_code, form, words));
+  va_end(words);
+}
 
 Status::Status(const Status& other)
     : failure_(other.failure_ == nullptr ? nullptr : new Failure(*other.failure_)) {}
@@ -51,7 +57,7 @@ const std::string& Status::message() const {
 
 std::string Status::to_string() const {
   if (ok()) return "ok";
-  return joined({status_code_name(code()), ": ", message()});
+  return joined("%: %", status_code_name(code()), message());
 }
 
 void Shape::push_feature(double feature) {

@@ -5,37 +5,67 @@
 
 namespace idletune {
 
-const char TextPiece::kSigned[1] = {};
-const char TextPiece::kUnsigned[1] = {};
+namespace pieces {
+namespace {
 
-void TextPiece::append_to(std::string& text) const {
-  if (text_ != kSigned && text_ != kUnsigned) {
-    text.append(text_,
-                value_ == kTerminated ? std::strlen(text_) : static_cast<std::size_t>(value_));
-    return;
-  }
-  // std::to_string would bring a table of digits for each of its types.
-  const bool negative = text_ == kSigned && static_cast<std::int64_t>(value_) < 0;
-  std::uint64_t left = negative ? 0 - value_ : value_;
+// std::to_string would bring a table of digits for each of its types.
+void append_number(std::string& text, std::uint64_t value, bool negative) {
   char digits[20];
   char* first = digits + sizeof digits;
+  if (negative) {
+    text += '-';
+    value = 0 - value;
+  }
   do {
-    *--first = static_cast<char>('0' + left % 10);
-    left /= 10;
-  } while (left != 0);
-  if (negative) text += '-';
+    *--first = static_cast<char>('0' + value % 10);
+    value /= 10;
+  } while (value != 0);
   text.append(first, static_cast<std::size_t>(digits + sizeof digits - first));
 }
 
-void append(std::string& text, TextPieces pieces) {
-  for (const TextPiece& piece : pieces) piece.append_to(text);
+void append_list(std::string& text, PieceKinds kinds, const char* form, std::va_list words) {
+  std::uint32_t left = static_cast<std::uint32_t>(kinds) >> 4;
+  for (; *form != 0; ++form) {
+    const std::uint32_t kind = *form == '%' ? left & 7 : none;
+    switch (kind) {
+      case none: text += *form; continue;
+      case terminated: text += va_arg(words, const char*); break;
+      case string: text += *va_arg(words, const std::string*); break;
+      case view: text += *va_arg(words, const std::string_view*); break;
+      default: {
+        const long long number = va_arg(words, long long);
+        append_number(text, static_cast<std::uint64_t>(number),
+                      kind == signed_number && number < 0);
+      }
+    }
+    left >>= 3;
+  }
 }
 
-std::string joined(TextPieces pieces) {
-  std::string text;
-  append(text, pieces);
+}  // namespace
+
+void append(std::string& text, PieceKinds kinds, const char* form, ...) {
+  std::va_list words;
+  va_start(words, form);
+  append_list(text, kinds, form, words);
+  va_end(words);
+}
+
+std::string joined(PieceKinds kinds, const char* form, ...) {
+  std::va_list words;
+  va_start(words, form);
+  std::string text = joined_list(kinds, form, words);
+  va_end(words);
   return text;
 }
+
+std::string joined_list(PieceKinds kinds, const char* form, std::va_list words) {
+  std::string text;
+  append_list(text, kinds, form, words);
+  return text;
+}
+
+}  // namespace pieces
 
 std::string hexadecimal(std::uint64_t value) {
   char buffer[20];

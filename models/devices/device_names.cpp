@@ -5,6 +5,8 @@
 
 #include <idletune/text.hpp>
 
+#include "models/devices/device_family.hpp"
+
 namespace idletune {
 
 namespace {
@@ -25,16 +27,32 @@ std::string pattern_of(std::string_view word) {
 
 // Whether a text of words, each with a space before it and one behind the last, has that word.
 bool has_word(std::string_view words, std::string_view word) {
-  return words.find(joined({" ", word, " "})) != std::string_view::npos;
+  return words.find(joined(" % ", word)) != std::string_view::npos;
 }
 
 // Vendors, marketing and packaging: the same chip is sold with and without them. With digits as #:
 // "40gb"; how many cores of which revision a Mali has: "mc6", "mp4", "r0p0".
 bool is_noise(const std::string& word) {
   static constexpr char kNoise[] =
-      " nvidia amd intel arm qualcomm tm r c geforce tesla quadro radeon gpu pcie sxm sxm2 sxm4 "
+      " nvidia amd intel arm qualcomm tm r c geforce tesla radeon gpu pcie sxm sxm2 sxm4 "
       "sxm5 graphics corporation inc #gb mc# mp# r#p# ";
   return has_word(kNoise, word) || has_word(kNoise, pattern_of(word));
+}
+
+// Brands, which some drivers put before a model's number and others leave out.
+bool is_brand(std::string_view word) {
+  return has_word(" rtx gtx quadro rx pro instinct mali adreno ", word);
+}
+
+// Of two vendors. Intel's devices have no family.
+bool strangers(std::string_view a, std::string_view b) {
+  const Vendor of_a = device_family(a).vendor;
+  const Vendor of_b = device_family(b).vendor;
+  if (of_a != Vendor::unknown && of_b != Vendor::unknown) return of_a != of_b;
+  const auto is_intel = [](std::string_view name) {
+    return name.find("Intel") != std::string_view::npos;
+  };
+  return of_a == of_b ? false : is_intel(of_a == Vendor::unknown ? a : b);
 }
 
 // The words that are not noise, in lower case, each with a space before it.
@@ -46,7 +64,7 @@ std::string words_of(std::string_view name) {
     if (is_alphanumeric(c)) {
       word += c;
     } else if (!word.empty()) {
-      if (!is_noise(word)) append(words, {" ", word});
+      if (!is_noise(word)) append(words, " %", word);
       word.clear();
     }
   }
@@ -69,10 +87,17 @@ bool same_device_model(std::string_view a, std::string_view b) {
   std::string_view shorter = words_of_b;
   if (longer.size() < shorter.size()) std::swap(longer, shorter);
   if (shorter.empty()) return false;
-  if (longer == shorter) return true;
-  // "2080 Ti" and "GeForce RTX 2080 Ti": a shared tail, if it holds a model number.
-  return shorter.find_first_of("0123456789") != std::string_view::npos &&
-         longer.substr(longer.size() - shorter.size()) == shorter;
+  // "2080 Ti" and "GeForce RTX 2080 Ti": a shared tail, if it holds a model number and only brands
+  // stand before it.
+  std::size_t before = longer.size() - shorter.size();
+  if (longer.substr(before) != shorter) return false;
+  if (before > 0 && shorter.find_first_of("0123456789") == std::string_view::npos) return false;
+  while (before > 0) {
+    const std::size_t space = longer.rfind(' ', before - 1);
+    if (!is_brand(longer.substr(space + 1, before - space - 1))) return false;
+    before = space;
+  }
+  return !strangers(a, b);
 }
 
 }  // namespace idletune

@@ -6,12 +6,15 @@
 
 namespace idletune {
 
-// Letters in lower case and digits; whatever else a name holds is left out, and what is beyond 128
-// characters.
+// Letters in lower case and digits; whatever else a name holds is left out, with it marks such as
+// "(TM)" and "(R)", and what is beyond 128 characters.
 class PlainName {
  public:
   explicit PlainName(std::string_view name) {
-    for (const char c : name) {
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const char c = name[i];
+      const std::size_t end = name.find(')', i);
+      if (c == '(' && end != std::string_view::npos && end <= i + 3) i = end;
       const bool upper = c >= 'A' && c <= 'Z';
       const bool kept = upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
       if (kept && size_ < sizeof text_)

@@ -57,7 +57,7 @@ const char* problem_in(const TreeNode& node, const TreeShape& shape) {
 }
 
 Status corrupt(std::size_t node, const char* what) {
-  return {StatusCode::corrupt, {"tree node ", node, ": ", what}};
+  return {StatusCode::corrupt, "tree node %: %", node, what};
 }
 
 // A class and the weight that trees give it.
@@ -129,8 +129,7 @@ std::size_t TreeView::height() const {
 
 Status verify(Span<const TreeNode> nodes, const TreeShape& shape) {
   if (nodes.empty() || nodes.size() > kMaxTreeNodes) {
-    return {StatusCode::corrupt,
-            {"a tree of ", nodes.size(), " nodes; expected 1 to ", kMaxTreeNodes}};
+    return {StatusCode::corrupt, "a tree of % nodes; expected 1 to %", nodes.size(), kMaxTreeNodes};
   }
   PreorderWalk walk;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
@@ -154,8 +153,7 @@ Status verify(Span<const TreeNode> nodes, const TreeShape& shape) {
 Result<Span<const TreeNode>> tree_nodes_in(Bytes bytes) {
   if (bytes.size() % sizeof(TreeNode) != 0 ||
       reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(TreeNode) != 0) {
-    return {StatusCode::corrupt,
-            {"tree nodes: ", bytes.size(), " bytes; expected aligned nodes of 8"}};
+    return {StatusCode::corrupt, "tree nodes: % bytes; expected aligned nodes of 8", bytes.size()};
   }
   return Span<const TreeNode>(reinterpret_cast<const TreeNode*>(bytes.data()),
                               bytes.size() / sizeof(TreeNode));

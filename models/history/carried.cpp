@@ -39,6 +39,16 @@ bool read_notes(const Json* list, std::vector<std::pair<std::string, std::string
   return true;
 }
 
+bool read_features(const Json* list, Shape& shape) {
+  if (list == nullptr) return true;
+  if (!list->is_array() || list->size() > kMaxFeatures) return false;
+  for (const Json& feature : *list) {
+    if (!feature.is_number() || !(feature.get<double>() >= 0)) return false;
+  }
+  for (const Json& feature : *list) shape.push_feature(feature.get<double>());
+  return true;
+}
+
 bool status_from_name(const std::string& name, TrialStatus& status) {
   for (std::size_t s = 0; s < kTrialStatusCount; ++s) {
     if (name == trial_status_name(static_cast<TrialStatus>(s))) {
@@ -58,6 +68,9 @@ Json carried_of(const History& history) {
   if (!history.driver.empty()) carried["driver"] = history.driver;
   if (history.valid_count > 0) carried["valid_count"] = history.valid_count;
   if (!history.constraints.empty()) carried["constraints"] = history.constraints;
+  if (!history.inputs.empty()) carried["inputs"] = history.inputs;
+  for (std::size_t f = 0; f < history.shape.feature_count(); ++f)
+    carried["features"].push_back(history.shape.feature(f));
   carried["notes"] = std::move(notes);
   carried["warnings"] = history.warnings;
   return carried;
@@ -80,6 +93,8 @@ void restore_carried(const Json& carried, HistoryBuilder& builder) {
     good = read_texts(member(carried, kCarriedAdded), added) && good;
     for (const std::string& name : added) builder.drop_extra(name);
     good = read_texts(member(carried, "constraints"), history.constraints) && good;
+    good = read_texts(member(carried, "inputs"), history.inputs) && good;
+    good = read_features(member(carried, "features"), history.shape) && good;
     good = read_texts(member(carried, "warnings"), warnings) && good;
     good = read_notes(member(carried, "notes"), history.notes) && good;
     for (const std::string& warning : warnings) builder.warn(warning);

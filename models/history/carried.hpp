@@ -22,7 +22,7 @@ inline constexpr const char* kCarriedAdded = "added";
 inline constexpr const char* kCarriedStatus = "idletune_status";
 inline constexpr const char* kCarriedTime = "idletune_time";
 
-// Driver, constraints, size of the space, notes and warnings.
+// Driver, constraints, size of the space, names of the inputs, features, notes and warnings.
 nlohmann::ordered_json carried_of(const History& history);
 
 // Puts them back. Whatever does not have the expected form is left out, with a warning.

@@ -18,7 +18,7 @@ struct Gathered {
   std::vector<double> run_times_ns;
   std::vector<double> compile_times_ns;
   std::size_t rows = 0;
-  TrialStatus first_failure = TrialStatus::runtime;
+  TrialStatus failure = TrialStatus::constraints;  // if any row failed
   bool drawn = false;
 };
 
@@ -70,8 +70,10 @@ void gather(const History& history, const std::vector<std::string>& names, Gathe
     Gathered& gathered = gatherer.at(configuration);
     if (history.correct(row)) {
       gathered.run_times_ns.push_back(history.run_time_ns(row));
-    } else if (gathered.rows == gathered.run_times_ns.size()) {
-      gathered.first_failure = history.status[row];
+    } else if (gathered.failure == TrialStatus::constraints ||
+               (history.status[row] != TrialStatus::constraints &&
+                history.status[row] < gathered.failure)) {
+      gathered.failure = history.status[row];
     }
     ++gathered.rows;
     gathered.drawn = gathered.drawn || drawn_uniformly(proposals, row);
@@ -84,6 +86,11 @@ void gather(const History& history, const std::vector<std::string>& names, Gathe
 }  // namespace
 
 History combine_repeats(const std::vector<const History*>& repeats) {
+  return combine_repeats(repeats, repeats.front()->parameter_names());
+}
+
+History combine_repeats(const std::vector<const History*>& repeats,
+                        const std::vector<std::string>& names) {
   const History& first = *repeats.front();
   History combined;
   combined.kernel = first.kernel;
@@ -91,15 +98,17 @@ History combine_repeats(const std::vector<const History*>& repeats) {
   combined.driver = first.driver;
   combined.shape = first.shape;
   combined.inputs = first.inputs;
-  const std::vector<std::string> names = first.parameter_names();
   for (const std::string& name : names) combined.parameters.emplace_back(name);
   Gatherer gatherer;
   bool chosen = false;
+  bool whole = false;
   for (const History* history : repeats) {
     gather(*history, names, gatherer);
     chosen = chosen || history->proposals() != nullptr;
+    whole = whole || history->valid_count == 0;
     combined.valid_count = std::max(combined.valid_count, history->valid_count);
   }
+  if (whole) combined.valid_count = 0;
   if (chosen) combined.extras.emplace_back(kProposalColumn);
   for (Gathered& gathered : gatherer.all()) {
     if (chosen) combined.extras[0].push_text(gathered.drawn ? kUniformDraw : "chosen");
@@ -107,7 +116,7 @@ History combine_repeats(const std::vector<const History*>& repeats) {
       combined.parameters[p].push_integer(gathered.configuration[p]);
     }
     const bool correct = 2 * gathered.run_times_ns.size() >= gathered.rows;
-    combined.status.push_back(correct ? TrialStatus::correct : gathered.first_failure);
+    combined.status.push_back(correct ? TrialStatus::correct : gathered.failure);
     combined.run_time.push_back(correct ? median_or_none(gathered.run_times_ns) : kNone);
     combined.compile_time.push_back(median_or_none(gathered.compile_times_ns));
     combined.sample_count.push_back(0);

@@ -11,13 +11,18 @@ namespace idletune {
 namespace {
 
 std::vector<std::string> split(std::string_view line) {
-  std::vector<std::string> cells;
-  for (;;) {
-    const std::size_t comma = line.find(',');
-    cells.emplace_back(line.substr(0, comma));
-    if (comma == std::string_view::npos) return cells;
-    line.remove_prefix(comma + 1);
+  std::vector<std::string> cells(1);
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') {
+      quoted = !quoted;
+    } else if (c == ',' && !quoted) {
+      cells.emplace_back();
+    } else {
+      cells.back() += c;
+    }
   }
+  return cells;
 }
 
 bool has_twice(std::vector<std::string> names) {

@@ -12,7 +12,7 @@
 
 namespace idletune {
 
-// Values are kept as texts. No quotes: none of the formats that are read here has any.
+// Values are kept as texts. What stands in quotation marks may hold commas; the marks are left out.
 class CommaTable {
  public:
   // The bytes may be gzip. Errors name the file and the line: corrupt (no line of names, a name

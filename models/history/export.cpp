@@ -247,7 +247,14 @@ Json cache_header(const History& history) {
   Json names = Json::array();
   for (const CellColumn& parameter : history.parameters) names.push_back(parameter.name());
   Json header = {{"device_name", history.device}, {"kernel_name", history.kernel}};
-  if (history.shape.size() > 0) header["problem_size"] = list_of(history.shape);
+  if (history.shape.size() > 0) {
+    // As the source wrote it, where it is still that: Kernel Tuner before 1.1 compares a number
+    // with a number.
+    const Json list = list_of(history.shape);
+    const bool number =
+        known.contains("problem_size") && list == Json::array({known["problem_size"]});
+    header["problem_size"] = number ? list.front() : list;
+  }
   header["tune_params_keys"] = std::move(names);
   header["tune_params"] =
       known.contains("tune_params") ? known["tune_params"] : tune_params_of(history);

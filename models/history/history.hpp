@@ -21,6 +21,9 @@ namespace idletune {
 inline constexpr char kProposalColumn[] = "proposal";
 inline constexpr char kUniformDraw[] = "random";  // its word for a uniform draw from the space
 
+// The size of a space that nobody counted: larger than any that somebody could.
+inline constexpr std::uint64_t kUnknownSize = 1'000'000'000'000'000'000;
+
 // Columns of equal length, one row per measured configuration. Times are kept in the unit of their
 // source (`nanoseconds_per_unit`), so that nothing is lost by converting; the functions give ns.
 struct History {

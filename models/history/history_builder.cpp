@@ -204,6 +204,21 @@ Status HistoryBuilder::add(ImportedRow&& row) {
   return add_extras(row, index);
 }
 
+void HistoryBuilder::set_dimensions(const Json& size) {
+  const Json list = size.is_array() ? size : Json::array({size});
+  Shape shape;
+  for (const Json& dimension : list) {
+    if (is_whole_number(dimension)) shape.push_back(dimension.get<std::int64_t>());
+  }
+  if (shape.size() != list.size()) {
+    return warn("problem_size " + shown(json_text(size)) + " is no list of up to " +
+                std::to_string(kMaxDimensions) + " integers of 64 bits: left out");
+  }
+  for (std::size_t f = 0; f < history_.shape.feature_count(); ++f)
+    shape.push_feature(history_.shape.feature(f));
+  history_.shape = shape;
+}
+
 void HistoryBuilder::met(const std::string& what) {
   const auto found =
       std::find_if(met_.begin(), met_.end(), [&](const auto& m) { return m.first == what; });

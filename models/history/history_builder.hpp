@@ -63,6 +63,11 @@ class HistoryBuilder {
   // extras, 32 million cells, 32 million samples or 256 MiB of texts.
   Status add(ImportedRow&& row);
 
+  // Sets the problem's dimensions, beside the features that it has, and its names. A number, or a
+  // list of up to kMaxDimensions whole numbers of 64 bits; anything else is left out, with a
+  // warning.
+  void set_dimensions(const nlohmann::ordered_json& size);
+
   // Counts configurations that are `what`; `finish` makes a warning of it ("12 configurations
   // ...").
   void met(const std::string& what);

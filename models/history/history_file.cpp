@@ -339,7 +339,11 @@ Result<std::vector<History>> read_histories(Bytes bytes, const std::string& name
     reader.fail(StatusCode::corrupt, "is not a history file (expected identifier ITH1 at byte 4)");
     return reader.status();
   }
-  flatbuffers::Verifier verifier(bytes.data(), bytes.size(), 8, 10000);
+  // No table of ours takes fewer bytes, however many columns and notes there are.
+  constexpr std::size_t kLeastTableBytes = 16;
+  flatbuffers::Verifier verifier(
+      bytes.data(), bytes.size(), 8,
+      static_cast<flatbuffers::uoffset_t>(bytes.size() / kLeastTableBytes));
   reader.require(history_schema::VerifyHistoryFileBuffer(verifier), "its structure is damaged");
   if (!reader.ok()) return reader.status();
   const HistoryFile& file = *history_schema::GetHistoryFile(bytes.data());

@@ -92,7 +92,7 @@ void Importer::fill_shape(HistoryBuilder& builder) const {
     const std::string value = text(key);
     if (value.empty()) continue;
     const Json parsed = Json::parse(value, nullptr, false);
-    if (!parsed.is_number_integer() || shape.size() == kMaxDimensions) {
+    if (!is_whole_number(parsed) || shape.size() == kMaxDimensions) {
       builder.warn(std::string("its sizes are no list of up to 8 integers (") + key + " is " +
                    shown(value) + "): left out");
       return;

@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr double kMillisecond = 1e6;  // ns
 constexpr double kFailureTime_ms = kFailureTime_ns / kMillisecond;
+constexpr char kError[] = "__error__";
 
 // As Python's str() writes a value: this is what keys are made of.
 std::string python_text(const Json& value) {
@@ -34,6 +35,21 @@ Json guess_value(const std::string& piece) {
   if (piece == "False") return false;
   const Json parsed = Json::parse(piece, nullptr, false);
   return parsed.is_number() ? parsed : Json(piece);
+}
+
+// What a record says of a failure; null if it says nothing. Kernel Tuner has a member for it since
+// 1.1; before that a word stood for the objective, which need not be the time.
+const Json* reason_in(const Json& record) {
+  const auto error = record.find(kError);
+  if (error != record.end() && !error->is_null()) return &*error;
+  const auto time = record.find("time");
+  if (time != record.end() && !time->is_null()) return time->is_string() ? &*time : nullptr;
+  for (const Json& value : record) {
+    for (const char* word : {"InvalidConfig", "CompilationFailedConfig", "RuntimeFailedConfig"}) {
+      if (value == word) return &value;
+    }
+  }
+  return nullptr;
 }
 
 std::vector<std::string> split_key(const std::string& key) {
@@ -75,7 +91,6 @@ class Importer {
 
  private:
   Status read_header();
-  void read_shape();
   void read_restrictions();
   Status read_parameters();
   Status add_parameters(const std::string& key, const Json& record, ImportedRow& row);
@@ -97,22 +112,6 @@ class Importer {
   std::size_t values_in_keys_ = 0;
   bool header_is_late_ = false;
 };
-
-void Importer::read_shape() {
-  const auto size = header_.find("problem_size");
-  if (size == header_.end()) return;
-  const Json list = size->is_array() ? *size : Json::array({*size});
-  Shape shape;
-  for (const Json& dimension : list) {
-    if (dimension.is_number_integer()) shape.push_back(dimension.get<std::int64_t>());
-  }
-  if (shape.size() == list.size()) {
-    builder_.history().shape = shape;
-  } else {
-    builder_.warn("problem_size " + shown(json_text(*size)) +
-                  " is no list of up to 8 integers: left out");
-  }
-}
 
 void Importer::read_restrictions() {
   const auto restrictions = header_.find("restrictions");
@@ -142,7 +141,8 @@ Status Importer::read_header() {
                   " from the file's name");
     history.device = guessed;
   }
-  read_shape();
+  const auto size = header_.find("problem_size");
+  if (size != header_.end()) builder_.set_dimensions(*size);
   return Status();
 }
 
@@ -198,14 +198,17 @@ void Importer::add_outcome(const Json& record, ImportedRow& row) {
       return;
     }
   }
-  if (time == record.end() || time->is_null()) {
+  if (const Json* reason = reason_in(record)) {
+    bool known = false;
+    row.status = reason->is_string() ? status_of_word(reason->get<std::string>(), known)
+                                     : TrialStatus::runtime;
+    row.extras.emplace_back("time", *reason);
+    if (!known) builder_.met("with an unknown word for a time: failed (runtime)");
+    if (time != record.end() && !time->is_null() && *time != *reason)
+      builder_.met("with an error beside a time: the error counts");
+  } else if (time == record.end() || time->is_null()) {
     row.status = TrialStatus::runtime;
     builder_.met("without a time: failed (runtime)");
-  } else if (time->is_string()) {
-    bool known = true;
-    row.status = status_of_word(time->get<std::string>(), known);
-    row.set_time(*time, kFailureTime_ms);
-    if (!known) builder_.met("with an unknown word for a time: failed (runtime)");
   } else if (!row.set_time(*time, kFailureTime_ms)) {
     builder_.met("with a time that is none (0, negative, 1e9 ms or more): failed (runtime)");
   }
@@ -213,7 +216,8 @@ void Importer::add_outcome(const Json& record, ImportedRow& row) {
 
 void Importer::add_extras(const Json& record, ImportedRow& row) {
   for (const auto& [name, value] : record.items()) {
-    if (name == "time" || name == kCarriedStatus || name == kCarriedTime) continue;
+    if (name == "time" || name == kError || name == kCarriedStatus || name == kCarriedTime)
+      continue;
     if (std::find(names_.begin(), names_.end(), name) != names_.end()) continue;
     if (name == "times") {
       if (!row.set_samples(value))

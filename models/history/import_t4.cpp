@@ -51,7 +51,6 @@ class Importer {
   void add_status(const Json& result, const Json& time, ImportedRow& row);
   Status read_names();
   Status read_unit();
-  void read_shape();
   static Status corrupt(const std::string& what) { return Status(StatusCode::corrupt, what); }
 
   std::string path_;
@@ -89,6 +88,8 @@ Json Importer::add_measurements(const Json& measurements, ImportedRow& row) {
     }
     if (name == "time") {
       time = *value;
+    } else if (name == "__error__" && *value == "") {
+      continue;  // Kernel Tuner's, whose reason is the invalidity
     } else {
       row.extras.emplace_back(name, *value);
     }
@@ -222,17 +223,6 @@ Status Importer::read_unit() {
   return Status();
 }
 
-void Importer::read_shape() {
-  if (!metadata_.is_object()) return;
-  const auto size = metadata_.find("problem_size");
-  if (size == metadata_.end() || !size->is_array()) return;
-  Shape shape;
-  for (const Json& dimension : *size) {
-    if (dimension.is_number_integer()) shape.push_back(dimension.get<std::int64_t>());
-  }
-  if (shape.size() == size->size()) builder_.history().shape = shape;
-}
-
 Result<History> Importer::finish(bool torn) {
   const auto failed = [this](const Status& status) {
     return Status(status.code(), path_ + ": " + status.message());
@@ -242,7 +232,8 @@ Result<History> Importer::finish(bool torn) {
   if (carries) restore_carried(metadata_[kCarriedMember], builder_);
   if (Status status = read_names(); !status.ok()) return failed(status);
   if (Status status = read_unit(); !status.ok()) return failed(status);
-  read_shape();
+  if (metadata_.is_object() && metadata_.contains("problem_size"))
+    builder_.set_dimensions(metadata_["problem_size"]);
   if (!carries) {
     builder_.history().notes.emplace_back("t4.metadata", json_text(metadata_));
     if (!others_.empty()) builder_.history().notes.emplace_back("t4.header", json_text(others_));

@@ -11,13 +11,16 @@ std::string json_text(const Json& value) {
   return value.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+bool is_whole_number(const Json& value) {
+  constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
+  return value.is_number_integer() &&
+         !(value.is_number_unsigned() && value.get<std::uint64_t>() > kLargest);
+}
+
 void push_json(CellColumn& column, const Json& value) {
   if (value.is_boolean()) {
     column.push_boolean(value.get<bool>());
-  } else if (value.is_number_unsigned() &&
-             value.get<std::uint64_t>() > std::uint64_t{std::numeric_limits<std::int64_t>::max()}) {
-    column.push_real(value.get<double>());
-  } else if (value.is_number_integer()) {
+  } else if (is_whole_number(value)) {
     column.push_integer(value.get<std::int64_t>());
   } else if (value.is_number()) {
     column.push_real(value.get<double>());

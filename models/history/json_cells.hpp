@@ -10,6 +10,9 @@
 
 namespace idletune {
 
+// Whether it is a whole number that 64 bits with a sign hold.
+bool is_whole_number(const nlohmann::ordered_json& value);
+
 // Adds the value as the cell that keeps it best: `json_of` gives it back, but for whole numbers
 // beyond 63 bits (nearest double), texts with a zero byte (cut there) and bytes that are no UTF-8.
 void push_json(CellColumn& column, const nlohmann::ordered_json& value);

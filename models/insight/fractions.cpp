@@ -55,7 +55,7 @@ PerformanceDistribution distribution_of(const History& history, std::uint64_t as
   result.sorted.insert(result.sorted.end(), static_cast<std::size_t>(assumed_failed), 0.0);
   std::sort(result.sorted.begin(), result.sorted.end());
   result.valid = result.sorted.size();
-  result.space = std::max(result.valid, history.valid_count);
+  result.space = std::max(result.valid, std::min(history.valid_count, kUnknownSize));
   result.best_ns = std::isfinite(best) ? best : 0;
   result.median_run_ns = median_of(std::move(run_times));
   result.median_compile_ns = median_of(std::move(compile_times));

@@ -33,7 +33,8 @@ std::optional<std::uint64_t> random_search_steps_without_repetition(std::uint64_
     const std::uint64_t drawn = step - 1;
     if (drawn + good >= valid) return step;  // only good ones are left
     all_missed *= static_cast<double>(valid - drawn - good) / static_cast<double>(valid - drawn);
-    if (1 - all_missed >= probability) return step;
+    // A product that reaches it exactly may be rounded below.
+    if (1 - all_missed >= probability - 1e-12) return step;
   }
   return bound;
 }

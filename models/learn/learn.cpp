@@ -138,11 +138,29 @@ ModelKernel published_kernel(const PublishedConfigurations& published, LearnedKe
 
 }  // namespace
 
+Status check_names(const History& history) {
+  const auto is_name = [](const std::string& name) {
+    return !name.empty() && std::none_of(name.begin(), name.end(), [](char c) {
+      return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
+    });
+  };
+  const bool kernel = is_name(history.kernel);
+  if (history.count(TrialStatus::correct) == 0) return Status();  // it is left out
+  if (kernel && is_name(history.device)) return Status();
+  return {
+      StatusCode::invalid_argument,
+      "its %%', which no model takes as a name; import has --kernel and --device to give another",
+      kernel ? "device is '" : "kernel is '", kernel ? history.device : history.kernel};
+}
+
 Result<LearnedModel> learn(const std::vector<const History*>& histories,
                            const LearnOptions& options) {
   LearnedModel model;
   ModelContents contents;
   contents.generation = options.generation;
+  for (const History* history : histories) {
+    if (Status status = check_names(*history); !status.ok()) return status;
+  }
   for (const std::vector<const History*>& group : group_by_kernel(histories)) {
     KernelLearner learner(group, options);
     if (learner.table().sources().empty()) {

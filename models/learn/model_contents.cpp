@@ -29,16 +29,27 @@ flatbuffers::Offset<model_schema::KernelEntry> write_kernel(Builder& builder,
   return model_schema::CreateKernelEntry(builder, name, parameters, builder.CreateVector(sections));
 }
 
+// One that this version knows, and that Model::open has verified where a model was read.
+bool is_known(const ModelSection& section) {
+  return section.version == model_schema::kSectionVersion &&
+         section_kind_name(section.kind) != std::string("unknown");
+}
+
+bool is_known(const ModelSection& section, SectionKind kind) {
+  return is_known(section) && section.kind == static_cast<std::uint32_t>(kind);
+}
+
 // What reads the kernel right: features came with version 2.
 std::uint32_t reader_of(const ModelKernel& kernel) {
   for (const ModelSection& section : kernel.sections) {
-    if (section.kind != static_cast<std::uint32_t>(SectionKind::sources)) continue;
+    if (!is_known(section, SectionKind::sources)) continue;
     const auto* sources = flatbuffers::GetRoot<model_schema::SourcesSection>(section.bytes.data());
     for (const auto* source : *sources->sources()) {
-      if (source->features() != nullptr && source->features()->size() > 0) return 2;
+      if (source->features() != nullptr && source->features()->size() > 0)
+        return std::max(2u, kernel.reader);
     }
   }
-  return 1;
+  return kernel.reader;
 }
 
 std::vector<std::uint8_t> write_with_digest(const ModelContents& contents, std::uint64_t digest) {
@@ -73,7 +84,7 @@ bool same_sections(const ModelKernel& a, const ModelKernel& b) {
 }
 
 bool has_published(const ModelSection& section) {
-  return section.kind == static_cast<std::uint32_t>(SectionKind::published);
+  return is_known(section, SectionKind::published);
 }
 
 // It stands for itself: nothing in it refers to other sections.
@@ -134,6 +145,7 @@ Result<ModelContents> read_model(Bytes bytes, const std::string& name) {
       kernel.sections.push_back({section->kind(),
                                  section->version(),
                                  {section->bytes()->begin(), section->bytes()->end()}});
+      if (!is_known(kernel.sections.back())) kernel.reader = file.minimum_agent();
     }
     contents.kernels.push_back(std::move(kernel));
   }
@@ -162,10 +174,7 @@ ModelSection write_provenance(const KernelProvenance& provenance) {
 KernelProvenance provenance_of(const ModelKernel& kernel) {
   KernelProvenance result;
   for (const ModelSection& section : kernel.sections) {
-    if (section.kind != static_cast<std::uint32_t>(SectionKind::provenance) ||
-        section.version != model_schema::kSectionVersion) {
-      continue;
-    }
+    if (!is_known(section, SectionKind::provenance)) continue;
     flatbuffers::Verifier verifier(section.bytes.data(), section.bytes.size(), 8, 100000);
     if (!verifier.VerifyBuffer<model_schema::ProvenanceSection>(nullptr)) continue;
     const auto& stored =

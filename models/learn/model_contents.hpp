@@ -21,6 +21,7 @@ struct ModelKernel {
   std::string name;
   std::vector<std::string> parameters;
   std::vector<ModelSection> sections;
+  std::uint32_t reader = 1;  // that its file asked for, if there is a section of a later version
 
   // What it takes in the file: sections, names and their tables, rounded up.
   std::size_t bytes() const;

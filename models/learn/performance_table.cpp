@@ -27,9 +27,6 @@ std::vector<std::string> input_names(const History& history) {
   return {};
 }
 
-namespace {
-
-// Histories of the same device and shape, in the order of their first one.
 std::vector<std::vector<std::size_t>> group_repeats(const std::vector<const History*>& histories) {
   std::vector<std::vector<std::size_t>> groups;
   std::unordered_multimap<std::uint64_t, std::size_t> by_shape;
@@ -50,6 +47,8 @@ std::vector<std::vector<std::size_t>> group_repeats(const std::vector<const Hist
   }
   return groups;
 }
+
+namespace {
 
 // Where each of `names` is among the history's parameters.
 std::vector<std::size_t> order_of(const History& history, const std::vector<std::string>& names) {

@@ -17,6 +17,9 @@ namespace idletune {
 // them.
 std::vector<std::string> input_names(const History& history);
 
+// Numbers of histories of the same device and shape, in the order of their first one.
+std::vector<std::vector<std::size_t>> group_repeats(const std::vector<const History*>& histories);
+
 // A source is a device at a shape; its column holds q = t_best / t per configuration: 0 if it
 // failed, negative if it was not measured.
 class PerformanceTable {

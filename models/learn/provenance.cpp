@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "models/core/digest.hpp"
+#include "models/devices/device_names.hpp"
 
 namespace idletune {
 namespace {
@@ -52,7 +53,7 @@ KernelProvenance provenance_from(const std::vector<const History*>& histories,
     digests[at].add(origin.history_digests.back());
     origin.digest = digests[at].value();
   }
-  // Where there are many, one digest over all of them says enough.
+  // Where there are many, one digest over all of them takes less.
   constexpr std::size_t kMostDigests = 256;
   for (KernelProvenance::Origin& origin : provenance.histories) {
     if (origin.history_digests.size() > kMostDigests) origin.history_digests.clear();
@@ -67,7 +68,10 @@ bool learned_from(const KernelProvenance& provenance, const History& history) {
   for (const KernelProvenance::Origin& origin : provenance.histories) {
     const std::vector<std::uint64_t>& known = origin.history_digests;
     if (std::find(known.begin(), known.end(), digest) != known.end()) return true;
-    if (known.empty() && origin.histories == 1 && origin.digest == alone.value()) return true;
+    if (!known.empty()) continue;
+    if (origin.histories == 1 ? origin.digest == alone.value()
+                              : same_device_model(origin.device, history.device))
+      return true;
   }
   return false;
 }

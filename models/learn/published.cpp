@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "models/devices/device_names.hpp"
-#include "models/history/compression.hpp"
+#include "models/history/comma_table.hpp"
 
 namespace idletune {
 
@@ -19,22 +19,6 @@ struct Row {
   std::string device;
   std::map<std::string, std::int64_t> parameters;
 };
-
-// The cells of a line; a cell in quotation marks may hold commas.
-std::vector<std::string> cells_of(std::string_view line) {
-  std::vector<std::string> cells(1);
-  bool quoted = false;
-  for (const char c : line) {
-    if (c == '"') {
-      quoted = !quoted;
-    } else if (c == ',' && !quoted) {
-      cells.emplace_back();
-    } else if (c != '\r') {
-      cells.back() += c;
-    }
-  }
-  return cells;
-}
 
 bool parse_parameters(const std::string& text, std::map<std::string, std::int64_t>& parameters) {
   std::size_t at = 0;
@@ -64,18 +48,6 @@ std::string full_name(const Row& row) {
   if (has_digit(row.device)) return row.device;
   const std::size_t adreno = row.architecture.find("Adreno");
   return adreno == std::string::npos ? row.device : "QUALCOMM " + row.architecture.substr(adreno);
-}
-
-// The columns of the table by name; empty if one is missing.
-std::map<std::string, std::size_t> columns_of(std::string_view first_line) {
-  std::map<std::string, std::size_t> columns;
-  const std::vector<std::string> names = cells_of(first_line);
-  for (std::size_t i = 0; i < names.size(); ++i) columns.emplace(names[i], i);
-  for (const char* wanted :
-       {"kernel", "precision", "vendor", "architecture", "device", "parameters"}) {
-    if (columns.count(wanted) == 0) return {};
-  }
-  return columns;
 }
 
 // A row of the kernel with the fixed parameters taken out, or nothing.
@@ -189,13 +161,10 @@ class Collector {
 
 Result<PublishedConfigurations> import_published(Bytes bytes, const std::string& path,
                                                  const PublishedOptions& options) {
-  std::string unpacked;
-  const Result<Gunzipped> content = gunzip(bytes, options.limit_bytes, path, unpacked);
-  if (!content.ok()) return content.status();
-  const std::string_view text = content->text;
-  const std::size_t first_end = std::min(text.find('\n'), text.size());
-  const std::map<std::string, std::size_t> columns = columns_of(text.substr(0, first_end));
-  if (columns.empty()) {
+  const Result<CommaTable> table = CommaTable::parse(bytes, path, options.limit_bytes);
+  if (!table.ok()) return table.status();
+  if (!table->require({"kernel", "precision", "vendor", "architecture", "device", "parameters"})
+           .ok()) {
     return Status(StatusCode::unsupported,
                   path +
                       ": no table of best parameters (expected columns kernel, precision, "
@@ -205,19 +174,8 @@ Result<PublishedConfigurations> import_published(Bytes bytes, const std::string&
   result.kernel = options.kernel;
   result.origin = options.origin.empty() ? path : options.origin;
   Collector collector(options, result);
-  std::size_t line_number = 1;
-  for (std::size_t at = first_end + 1; at < text.size();) {
-    const std::size_t end = std::min(text.find('\n', at), text.size());
-    const std::vector<std::string> cells = cells_of(text.substr(at, end - at));
-    at = end + 1;
-    ++line_number;
-    const auto cell = [&](const char* name) { return cells[columns.at(name)]; };
-    if (cells.size() == 1 && cells[0].empty()) continue;
-    if (cells.size() < columns.size()) {
-      return Status(StatusCode::corrupt, path + ", line " + std::to_string(line_number) + ": " +
-                                             std::to_string(cells.size()) + " cells, expected " +
-                                             std::to_string(columns.size()));
-    }
+  for (std::size_t r = 0; r < table->rows(); ++r) {
+    const auto cell = [&](const char* name) { return std::string(table->text(r, name)); };
     if (cell("kernel") != options.published_kernel || cell("precision") != options.precision)
       continue;
     if (!options.vendors.empty() && std::find(options.vendors.begin(), options.vendors.end(),
@@ -227,8 +185,8 @@ Result<PublishedConfigurations> import_published(Bytes bytes, const std::string&
     Row row{cell("vendor"), cell("architecture"), cell("device"), {}};
     if (!parse_parameters(cell("parameters"), row.parameters) ||
         row.parameters.size() > kMaxParameters) {
-      return Status(StatusCode::corrupt, path + ", line " + std::to_string(line_number) +
-                                             ": parameters are no list of NAME=NUMBER");
+      return Status(StatusCode::corrupt,
+                    table->place(r) + ": parameters are no list of NAME=NUMBER");
     }
     collector.add(std::move(row));
   }

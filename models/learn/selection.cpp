@@ -7,6 +7,8 @@
 #include <numeric>
 
 #include "models/core/random.hpp"
+#include "models/history/combine_repeats.hpp"
+#include "models/learn/performance_table.hpp"
 
 namespace idletune::selection {
 namespace {
@@ -102,11 +104,32 @@ class Reader {
     }
   }
 
+  bool fits(const History& history) const {
+    const std::vector<std::string> names = history.parameter_names();
+    const std::vector<std::string> wanted = first_.parameter_names();
+    return history.kernel == first_.kernel && history.device == first_.device &&
+           history.shape.input_count() == first_.shape.input_count() &&
+           names.size() == wanted.size() &&
+           std::is_permutation(names.begin(), names.end(), wanted.begin());
+  }
+
+  // A problem that was measured several times is one problem.
+  void add(const std::vector<const History*>& histories, bool seen) {
+    for (const std::vector<std::size_t>& group : group_repeats(histories)) {
+      std::vector<const History*> repeats;
+      for (const std::size_t h : group) repeats.push_back(histories[h]);
+      add(combine_repeats(repeats, first_.parameter_names()), seen);
+    }
+  }
+
+  Problems finish() {
+    for (std::vector<double>& ns : problems_.ns) ns.resize(problems_.methods(), 0.0);
+    drop_constant_inputs();
+    return std::move(problems_);
+  }
+
+ private:
   void add(const History& history, bool seen) {
-    const bool fits = history.kernel == first_.kernel && history.device == first_.device &&
-                      history.shape.input_count() == first_.shape.input_count() &&
-                      history.parameter_names() == first_.parameter_names();
-    if (!fits) return;
     std::vector<double> ns(problems_.methods(), 0.0);
     for (std::size_t row = 0; row < history.rows(); ++row) {
       if (!history.correct(row)) continue;
@@ -127,13 +150,6 @@ class Reader {
     problems_.ns.push_back(std::move(ns));
   }
 
-  Problems finish() {
-    for (std::vector<double>& ns : problems_.ns) ns.resize(problems_.methods(), 0.0);
-    drop_constant_inputs();
-    return std::move(problems_);
-  }
-
- private:
   // What is the same everywhere tells nothing apart.
   void drop_constant_inputs() {
     for (std::size_t i = problems_.inputs.size(); i-- > 0 && problems_.inputs.size() > 1;) {
@@ -233,12 +249,19 @@ Result<Problems> problems_of(Span<const History> histories, std::size_t seen) {
                   "nothing to choose by: expected histories that know their problems' sizes");
   }
   Reader reader(histories[0]);
-  for (std::size_t h = 0; h < histories.size(); ++h) reader.add(histories[h], h < seen);
+  std::vector<const History*> known;
+  std::vector<const History*> others;
+  for (std::size_t h = 0; h < histories.size(); ++h) {
+    if (reader.fits(histories[h])) (h < seen ? known : others).push_back(&histories[h]);
+  }
+  reader.add(known, true);
+  reader.add(others, false);
   Problems problems = reader.finish();
   if (problems.seen >= kLeastProblems) return problems;
   return Status(StatusCode::invalid_argument,
-                std::to_string(problems.seen) + " problems of " + problems.dataset + " on " +
-                    problems.device + ": expected at least 5 to learn and to test with");
+                std::to_string(problems.seen) +
+                    (problems.seen == 1 ? " problem of " : " problems of ") + problems.dataset +
+                    " on " + problems.device + ": expected at least 5 to learn and to test with");
 }
 
 double DefaultRoutine::ns(const Problems& problems, std::size_t problem) const {

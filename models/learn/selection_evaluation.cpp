@@ -142,11 +142,13 @@ const TreeLine* SplitResults::best_tree() const {
   return best == trees.end() ? nullptr : &*best;
 }
 
-Result<SplitResults> evaluate(const Problems& problems, const EvaluationOptions& options) {
+Result<SplitResults> evaluate(const Problems& problems, const EvaluationOptions& options,
+                              const std::function<bool(const SplitResults&)>& go_on) {
   SplitResults evaluation;
   for (std::size_t s = 0; s < options.splits; ++s) {
     Status status = add_split(problems, options, options.seed + s, evaluation);
     if (!status.ok()) return status;
+    if (go_on && s + 1 < options.splits && !go_on(evaluation)) break;
   }
   return evaluation;
 }

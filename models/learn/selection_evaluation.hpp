@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include <idletune/result.hpp>
@@ -57,8 +58,10 @@ struct SplitResults {
   const TreeLine* best_tree() const;  // the highest DTTR; null without trees
 };
 
+// `go_on` is asked between splits, with what they came to so far: false ends it there.
 // Where Problems::seen leaves some that are only asked, all others are learned from, in each split.
 // Errors: invalid_argument (too few problems); those of the trees.
-Result<SplitResults> evaluate(const Problems& problems, const EvaluationOptions& options);
+Result<SplitResults> evaluate(const Problems& problems, const EvaluationOptions& options,
+                              const std::function<bool(const SplitResults&)>& go_on = {});
 
 }  // namespace idletune::selection

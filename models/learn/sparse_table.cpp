@@ -6,6 +6,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "models/history/json_cells.hpp"
+
 namespace idletune::sparse {
 namespace {
 
@@ -35,13 +37,19 @@ std::optional<Note> note_of(const History& history) {
       note.matrix.features.push_back(value.get<double>());
     }
     if (note.matrix.features.size() != kMatrixFeatures) return {};
-    const std::string format = json.value("format", "");
+    const Json format = json.value("format", Json(""));
+    const Json bytes = json.value("number_bytes", Json(0));
+    const Json conversion = json.value("conversion_ns", Json(0));
+    const Json turns = json.value("turns", Json(false));
+    if (!format.is_string() || !is_whole_number(bytes) || bytes < 0 || !conversion.is_number() ||
+        !turns.is_boolean())
+      return {};
     for (std::size_t f = 0; f < kFormats; ++f) {
       if (format == kFormatNames[f]) note.format = f;
     }
-    note.number_bytes = json.value("number_bytes", std::size_t{0});
-    note.conversion_ns = json.value("conversion_ns", 0.0);
-    note.turns = json.value("turns", false);
+    note.number_bytes = bytes.get<std::size_t>();
+    note.conversion_ns = conversion.get<double>();
+    note.turns = turns.get<bool>();
     return note;
   }
   return {};

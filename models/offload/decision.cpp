@@ -39,6 +39,11 @@ void explain_unknown(const OffloadDecision& decision, bool dependent, OffloadDec
     result.reason = "no sample is like this one: the nearest, " + prediction.nearest.front().name +
                     ", is " + number(prediction.distance) + " times as far as was tried";
     result.settled_by = kernel;
+  } else if (!std::isfinite(prediction.deciding.high)) {
+    result.reason =
+        "what was learned from cannot promise few wrong verdicts: its groups are too few, "
+        "or too many verdicts about those that were left out were wrong";
+    result.settled_by = "learn from more programs";
   } else {
     result.reason = "the speed-up may be " + number(std::exp(prediction.deciding.low)) + " or " +
                     number(std::exp(prediction.deciding.high)) + " (" +
@@ -56,6 +61,11 @@ const char* offload_verdict_name(OffloadVerdict verdict) {
     case OffloadVerdict::unknown: break;
   }
   return "unknown";
+}
+
+double bytes_to_copy(const Sample& sample, double entries, double accesses) {
+  const double once = static_cast<double>(sample.bytes_in) + static_cast<double>(sample.bytes_out);
+  return std::max(once, std::min(entries * once, 8 * accesses));
 }
 
 OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,

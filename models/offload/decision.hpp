@@ -16,7 +16,7 @@ const char* offload_verdict_name(OffloadVerdict verdict);  // "offload", "keep",
 // What a GPU costs besides the kernel's time.
 struct OffloadCosts {
   double launches = 1;     // still to come; each does all of the sample once
-  double transfer_ms = 0;  // per launch
+  double transfer_ms = 0;  // per launch; of a region that is entered often, for all of its entries
   double fixed_ms = 0;     // once: compiling and tuning
 };
 
@@ -30,6 +30,10 @@ struct OffloadDecision {
   std::string reason;              // one sentence
   std::string settled_by;          // of `unknown`: the measurement that would settle it; else empty
 };
+
+// Bytes that are copied where each of a region's entries is a launch of its own: what all of them
+// touch, for each, but no more than 8 bytes per access.
+double bytes_to_copy(const Sample& sample, double entries, double accesses);
 
 // "unknown": iterations depend on each other; too far from every sample; or at either end of the
 // deciding interval something else would pay. Else what pays at the predicted time: launches *

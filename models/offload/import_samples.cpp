@@ -1,5 +1,6 @@
 #include "models/offload/import_samples.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -206,6 +207,12 @@ void merge_groups(const Groups& said, Groups& groups) {
   }
 }
 
+bool is_entered_often(const RegionProfile& region) {
+  return std::any_of(region.counts.begin(), region.counts.end(), [](const auto& count) {
+    return count.first == "entries" && count.second > 1;
+  });
+}
+
 }  // namespace
 
 Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
@@ -237,6 +244,7 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
   set.variants.assign(variants.begin(), variants.end());
   remark_rejected(set, rejected, table->rows(), "times are not above 0 and below 1e6 ms");
   std::size_t untimed = 0;
+  std::size_t entered_often = 0;
   for (const RegionProfile& region : profile.regions) {
     const auto found = measured.find(region.name);
     if (found == measured.end() || !region.cpu_ms || !is_time_ms(*region.cpu_ms)) {
@@ -256,7 +264,10 @@ Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
     sample.bytes_in = region.bytes_in;
     sample.bytes_out = region.bytes_out;
     set.samples.push_back(std::move(sample));
+    entered_often += is_entered_often(region);
   }
+  remark_rejected(set, entered_often, set.samples.size(),
+                  "regions were entered more than once: gpu_ms is taken for all entries together");
   remark_rejected(set, untimed, profile.regions.size(),
                   "regions lack a time on the CPU or the GPU");
   if (set.samples.empty()) return nothing_left(*table);

@@ -48,8 +48,9 @@ Result<SampleSet> import_tuned_layers(Bytes gpu_log, const std::string& gpu_path
                                       const std::string& cpu_path);
 
 // Profiles of regions that were timed on the CPU, and a table of GPU times: columns region,
-// variant, gpu_ms; where it has columns program, suite, kind, these groups count, and device names
-// the set's. Regions without one of the times are left out, and remarked.
+// variant, gpu_ms (of all of the region's entries together, as the profile's cpu_ms); where it has
+// columns program, suite, kind, these groups count, and device names the set's. Regions without one
+// of the times are left out, and remarked.
 Result<SampleSet> import_profiled(const Profile& profile, Bytes times,
                                   const std::string& times_path);
 

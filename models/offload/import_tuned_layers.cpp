@@ -62,7 +62,14 @@ std::string board_of(const std::string& target) {
   return target.substr(begin + kKey.size(), end - begin - kKey.size());
 }
 
-// ["TENSOR", [images, channels, height, width], type], the weights, strides, padding, ...
+// Of rows (0) or columns (1): an argument that may be one number for both, or missing.
+double side_of_two(const Json& argument, std::size_t i) {
+  const double value =
+      side(argument.is_array() ? at(argument, {argument.size() > 1 ? i : 0}) : argument);
+  return value > 0 ? value : 1;
+}
+
+// ["TENSOR", [images, channels, height, width], type], the weights, strides, padding, dilation, ...
 std::optional<TunedLayer> layer_of(const std::string& name, const Json& arguments) {
   const auto data = [&](std::size_t i) { return side(at(arguments, {0, 1, i})); };
   const auto weights = [&](std::size_t i) { return side(at(arguments, {1, 1, i})); };
@@ -82,13 +89,19 @@ std::optional<TunedLayer> layer_of(const std::string& name, const Json& argument
   layer.shape.in_channels = data(1);
   layer.shape.in_pixels = data(2) * data(3);
   layer.shape.kernel = weights(2);
+  if (weights(3) != weights(2)) layer.shape.kernel_width = weights(3);
   layer.shape.stride = stride;
   layer.shape.groups = depthwise ? data(1) : data(1) / std::max(1.0, weights(1));
   layer.shape.out_channels = depthwise ? weights(0) * weights(1) : weights(0);
   if (stride == 0 || layer.images * layer.shape.in_pixels * weights(2) * weights(3) == 0)
     return std::nullopt;
-  const double rows = std::floor((data(2) + padded[0] - weights(2)) / stride) + 1;
-  const double columns = std::floor((data(3) + padded[1] - weights(3)) / stride) + 1;
+  const auto places = [&](std::size_t i) {
+    const double window = (weights(2 + i) - 1) * side_of_two(at(arguments, {4}), i) + 1;
+    const double step = side_of_two(at(arguments, {2}), i);
+    return std::floor((data(2 + i) + padded[i] - window) / step) + 1;
+  };
+  const double rows = places(0);
+  const double columns = places(1);
   layer.shape.out_pixels = rows * columns;
   if (rows < 1 || columns < 1 || layer.shape.out_channels < 1 || layer.shape.groups < 1)
     return std::nullopt;
@@ -98,7 +111,8 @@ std::optional<TunedLayer> layer_of(const std::string& name, const Json& argument
 // What convolutions of one network share, whose names the logs do not have.
 std::string likeness(const LayerShape& shape) {
   const auto text = [](double value) { return std::to_string(static_cast<long long>(value)); };
-  return text(shape.in_pixels) + " pixels, side " + text(shape.kernel) + " every " +
+  return text(shape.in_pixels) + " pixels, side " + text(shape.kernel) +
+         (shape.kernel_width > 0 ? "x" + text(shape.kernel_width) : "") + " every " +
          text(shape.stride) + (shape.groups > 1 ? ", by channels" : "");
 }
 

@@ -1,6 +1,7 @@
 #include "models/offload/layer_features.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace idletune::offload {
 
@@ -17,9 +18,13 @@ struct Work {
   double depth = 0;    // numbers that are summed up for one output
 };
 
+double window_of(const LayerShape& shape) {
+  return shape.kernel * (shape.kernel_width > 0 ? shape.kernel_width : shape.kernel);
+}
+
 Work work_of(const LayerShape& shape) {
   Work work;
-  const double window = shape.kernel * shape.kernel;
+  const double window = window_of(shape);
   if (shape.kind == "Convolution") {
     work.depth = shape.in_channels / shape.groups * window;
     work.operations = 2 * work.depth + 1;
@@ -69,7 +74,7 @@ void describe_layer(const LayerShape& shape, double batch, Sample& sample) {
                      work.depth,
                      work.weights,
                      outputs * work.special,
-                     shape.kernel,
+                     shape.kernel_width > 0 ? std::sqrt(window_of(shape)) : shape.kernel,
                      shape.stride,
                      shape.groups,
                      shape.in_channels,

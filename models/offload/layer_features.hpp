@@ -15,6 +15,7 @@ struct LayerShape {
   double out_channels = 0;
   double out_pixels = 0;
   double kernel = 0;  // the side of a window of pixels; of normalisation: channels in a window
+  double kernel_width = 0;  // of a window that is not square: its other side; 0: it is square
   double stride = 0;
   double groups = 1;
 };

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 
 #include "models/core/median.hpp"
@@ -12,16 +11,17 @@ namespace idletune::offload {
 
 namespace {
 
+// NaN if it was not measured there.
 double log_speedup(const Sample& sample, std::size_t device) {
   return std::log(sample.cpu_ms / sample.gpu_ms[device]);
 }
 
-// Mean over the devices that are not left out.
+// Mean over the devices that are not left out and have a time; NaN if none has.
 double mean_of_others(const Sample& sample, std::size_t device, std::size_t and_not) {
   double sum = 0;
   double count = 0;
   for (std::size_t d = 0; d < sample.gpu_ms.size(); ++d) {
-    if (d == device || d == and_not) continue;
+    if (d == device || d == and_not || std::isnan(log_speedup(sample, d))) continue;
     sum += log_speedup(sample, d);
     count += 1;
   }
@@ -33,21 +33,23 @@ double shrinkage_of_others(const SampleSet& set, const std::vector<std::size_t>&
                            std::size_t device) {
   double tau = 0;
   double sigma = 0;
-  double devices = 0;
-  const double count = static_cast<double>(rows.size());
   for (std::size_t d = 0; d < set.variants.size(); ++d) {
     if (d == device) continue;
-    double mean = 0;
-    double square = 0;
+    std::vector<double> differences;
     for (const std::size_t row : rows) {
       const Sample& sample = set.samples[row];
       const double difference = log_speedup(sample, d) - mean_of_others(sample, d, device);
+      if (!std::isnan(difference)) differences.push_back(difference);
+    }
+    const double count = static_cast<double>(differences.size());
+    double mean = 0;
+    double square = 0;
+    for (const double difference : differences) {
       mean += difference / count;
       square += difference * difference / count;
     }
     tau += mean * mean;
     sigma += square - mean * mean;
-    devices += 1;
   }
   return tau > 0 ? sigma / tau : std::numeric_limits<double>::infinity();
 }
@@ -92,8 +94,12 @@ Result<NewDeviceResult> evaluate_new_device(const SampleSet& set, std::size_t de
                       " devices: at least three are needed to leave one out");
   }
   const SampleSet others = others_as_one(set, device);
-  std::vector<std::size_t> all(set.samples.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < set.samples.size(); ++i) {
+    const Sample& sample = set.samples[i];
+    const double difference = log_speedup(sample, device) - mean_of_others(sample, device, device);
+    if (!std::isnan(difference)) all.push_back(i);
+  }
   const auto parts =
       part_by_group(set, all, options.group, std::numeric_limits<std::size_t>::max());
   Tally tally;
@@ -121,6 +127,7 @@ Result<NewDeviceResult> evaluate_new_device(const SampleSet& set, std::size_t de
     }
   }
   NewDeviceResult result;
+  result.left_out = set.samples.size() - all.size();
   const double count = static_cast<double>(tally.errors.size());
   result.error_median = median_of(tally.errors);
   result.error_log = tally.log_errors / count;

@@ -26,6 +26,7 @@ struct NewDeviceResult {
   double ratio_geometric = 1;  // of the choices over the better of CPU and this GPU
   double always_cpu_geometric = 1;
   double always_gpu_geometric = 1;
+  std::size_t left_out = 0;  // samples without a time on the device, or on every other one
 };
 
 // The speed-up is predicted as that of the other devices' mean, plus how this device differs from

@@ -21,15 +21,37 @@ constexpr double kLeastStrangeness = 0.3;
 // The share of the outcomes that expected regrets look at.
 constexpr double kMiddle = learners::StepwiseEnsemble::kInclusion;
 
-// (value, weight), ascending: the least value with that share of the weight up to it.
+// Sums of shares miss whole numbers by their last bits.
+constexpr double kRounding = 1e-9;
+
+// (value, weight), ascending: the least value with that share of the weight up to it; infinity
+// where all of them are too few.
 double quantile_of(const std::vector<std::pair<double, double>>& ascending, double total,
                    double share) {
   double sum = 0;
   for (const auto& [value, weight] : ascending) {
     sum += weight;
-    if (sum >= share * total) return value;
+    if (sum >= share * total - kRounding) return value;
   }
-  return ascending.back().first;
+  return HUGE_VAL;
+}
+
+double sum_of_weights(const std::vector<std::pair<double, double>>& values) {
+  double total = 0;
+  for (const auto& [value, weight] : values) total += weight;
+  return total;
+}
+
+// Of jackknife+ (Barber et al. 2021), one value per group: `low` and `high` are what was predicted
+// without each sample, less and plus what it was then off. The group that is asked about has a
+// weight, too, and nobody knows where it lies.
+LogInterval interval_of(std::vector<std::pair<double, double>> low,
+                        std::vector<std::pair<double, double>> high, double share) {
+  for (auto& [value, weight] : low) value = -value;
+  std::sort(low.begin(), low.end());
+  std::sort(high.begin(), high.end());
+  const double total = sum_of_weights(high) + 1;
+  return {-quantile_of(low, total, share), quantile_of(high, total, share)};
 }
 
 }  // namespace
@@ -131,9 +153,14 @@ Result<Predictor> Predictor::learn(const SampleSet& set, const PredictorOptions&
 }
 
 // As conformal risk control (Angelopoulos et al. 2024): of what would be answered about samples
-// that were left out, one more is counted as wrong.
+// that were left out, one more group is counted as wrong. Groups weigh the same, as one sample
+// where nothing else is like it.
 void Predictor::choose_certainty(double wrong_answers) {
-  std::vector<std::pair<double, double>> answers;  // certainty, 1 if wrong
+  struct Answer {
+    double certainty, weight;
+    bool wrong;
+  };
+  std::vector<Answer> answers;
   for (std::size_t i = 0; i < residuals_.size(); ++i) {
     const Residual& own = residuals_[i];
     if (own.distance > 1) continue;
@@ -146,16 +173,19 @@ void Predictor::choose_certainty(double wrong_answers) {
     }
     const double probability = above / total;
     const bool wrong = (probability > 0.5) != (own.centre + own.difficulty * own.value > 0);
-    answers.emplace_back(std::abs(probability - 0.5), wrong ? 1 : 0);
+    answers.push_back({std::abs(probability - 0.5), own.weight, wrong});
   }
-  std::sort(answers.begin(), answers.end(), std::greater<>());
-  certainty_ = 0.5;
+  std::sort(answers.begin(), answers.end(),
+            [](const Answer& a, const Answer& b) { return a.certainty > b.certainty; });
+  certainty_.reset();
   double wrong = 1;
+  double given = 1;
   for (std::size_t i = 0; i < answers.size(); ++i) {
-    wrong += answers[i].second;
-    const bool last_alike = i + 1 == answers.size() || answers[i + 1].first < answers[i].first;
-    if (last_alike && wrong <= wrong_answers * static_cast<double>(i + 2))
-      certainty_ = answers[i].first;
+    given += answers[i].weight;
+    if (answers[i].wrong) wrong += answers[i].weight;
+    const bool last_alike =
+        i + 1 == answers.size() || answers[i + 1].certainty < answers[i].certainty;
+    if (last_alike && wrong <= wrong_answers * given + kRounding) certainty_ = answers[i].certainty;
   }
 }
 
@@ -212,12 +242,18 @@ void Predictor::measure_distances(const std::vector<std::vector<std::size_t>>& p
   limit_ = std::max(1e-6, nearest[place]);
 }
 
+// Means of equal numbers are off by a rounding.
+bool Predictor::varies(std::size_t feature) const {
+  return deviations_[feature] > 1e-9 * std::max(1.0, std::abs(means_[feature]));
+}
+
 std::vector<double> Predictor::standardized(const Sample& sample) const {
   std::vector<double> point = scaling_.scaled(sample);
   for (std::size_t j = 0; j < point.size(); ++j) {
     // A feature that never varied: any other value is one that nothing is known about.
-    point[j] = deviations_[j] > 0 ? (point[j] - means_[j]) / deviations_[j]
-                                  : (std::abs(point[j] - means_[j]) > 1e-9 ? 1 : 0);
+    const double off = point[j] - means_[j];
+    const bool another = std::abs(off) > 1e-9 * std::max(1.0, std::abs(means_[j]));
+    point[j] = varies(j) ? off / deviations_[j] : (another ? 1 : 0);
   }
   return point;
 }
@@ -228,7 +264,7 @@ double Predictor::distance(const std::vector<double>& a, const std::vector<doubl
   return std::sqrt(square / static_cast<double>(a.size()));
 }
 
-std::vector<std::pair<double, double>> Predictor::outcomes(const Sample& sample) const {
+Predictor::Outcomes Predictor::outcomes(const Sample& sample) const {
   const std::vector<double> point = standardized(sample);
   std::vector<double> centres;
   std::vector<double> spreads;
@@ -236,27 +272,33 @@ std::vector<std::pair<double, double>> Predictor::outcomes(const Sample& sample)
     centres.push_back(learner->log_speedup(sample));
     spreads.push_back(difficulty(*learner, sample, point, spreads.size()));
   }
-  std::vector<std::pair<double, double>> values;
-  for (const Residual& residual : residuals_)
-    values.emplace_back(centres[residual.fold] + spreads[residual.fold] * residual.value,
-                        residual.weight);
-  std::sort(values.begin(), values.end());
-  return values;
+  Outcomes outcomes;
+  for (const Residual& residual : residuals_) {
+    const double centre = centres[residual.fold];
+    const double off = spreads[residual.fold] * residual.value;
+    outcomes.values.emplace_back(centre + off, residual.weight);
+    outcomes.low.emplace_back(centre - std::abs(off), residual.weight);
+    outcomes.high.emplace_back(centre + std::abs(off), residual.weight);
+  }
+  std::sort(outcomes.values.begin(), outcomes.values.end());
+  return outcomes;
 }
 
 SpeedupPrediction Predictor::predict(const Sample& sample, double overhead) const {
   SpeedupPrediction prediction;
   prediction.log_speedup = learner_->log_speedup(sample);
-  const auto values = outcomes(sample);
-  double total = 0;
-  for (const auto& [value, weight] : values) total += weight;
+  const auto [values, lower, higher] = outcomes(sample);
+  const double total = sum_of_weights(values);
   const double low = quantile_of(values, total, 0.5 - kMiddle / 2);
   const double high = quantile_of(values, total, 0.5 + kMiddle / 2);
-  prediction.interval80 = {quantile_of(values, total, 0.1), quantile_of(values, total, 0.9)};
-  prediction.interval90 = {quantile_of(values, total, 0.05), quantile_of(values, total, 0.95)};
-  prediction.level = 2 * certainty_;
-  prediction.deciding = {quantile_of(values, total, 0.5 - certainty_),
-                         quantile_of(values, total, 0.5 + certainty_)};
+  prediction.interval80 = interval_of(lower, higher, 0.8);
+  prediction.interval90 = interval_of(lower, higher, 0.9);
+  prediction.deciding = {-HUGE_VAL, HUGE_VAL};
+  if (certainty_) {
+    prediction.level = 2 * *certainty_;
+    prediction.deciding = {quantile_of(values, total, 0.5 - *certainty_),
+                           quantile_of(values, total, 0.5 + *certainty_)};
+  }
   for (const auto& [value, weight] : values) {
     // A mean over times is ruled by the few worst. As in the publication's ensemble: the middle.
     const double likely = std::clamp(value, low, high);

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,7 @@ struct PredictorOptions {
   double wrong_answers = 0.05;
 };
 
+// Infinite where the groups are too few: 4 give one of 80 %, 9 one of 90 %.
 struct LogInterval {
   double low = 0;  // of ln(speed-up)
   double high = 0;
@@ -49,7 +51,8 @@ struct SpeedupPrediction {
   LogInterval interval80;
   LogInterval interval90;
   // A verdict is given where the break-even lies outside of this one. Its level is such that few
-  // verdicts about samples of groups that were left out are wrong; 1 if no lower one is.
+  // verdicts about samples of groups that were left out are wrong, one more group being counted as
+  // wrong; infinite, of level 1, if no level is (for 5 % with fewer than 19 groups).
   LogInterval deciding;
   double level = 1;
   double probability = 0;     // of a speed-up above the break-even that was asked for
@@ -86,7 +89,13 @@ class Predictor {
     double difficulty;
     double distance;  // to the nearest sample of another fold, as a share of the limit
   };
-  std::vector<std::pair<double, double>> outcomes(const Sample& sample) const;
+  // (ln(speed-up), weight) by sample that was learned from: as far off as that was, ascending; and
+  // as far below and above.
+  struct Outcomes {
+    std::vector<std::pair<double, double>> values, low, high;
+  };
+  Outcomes outcomes(const Sample& sample) const;
+  bool varies(std::size_t feature) const;
   std::vector<double> standardized(const Sample& sample) const;
   double distance(const std::vector<double>& a, const std::vector<double>& b) const;
   // How hard a sample is for what was learned without that fold: errors are taken to grow with it.
@@ -108,7 +117,8 @@ class Predictor {
   std::vector<std::vector<double>> points_;
   std::vector<std::size_t> folds_;  // per point
   double limit_ = 0;
-  double certainty_ = 0.5;  // of a probability: its distance from one half
+  // Of a probability: its distance from one half from which on verdicts are given; none: never.
+  std::optional<double> certainty_;
 };
 
 // Rows by group into `folds` parts of about the same size, no group in two parts; as many parts as

@@ -24,7 +24,7 @@ struct RegionProfile {
   // Exact numbers by name: "entries", "instructions", "accesses", "branches", ...
   std::vector<std::pair<std::string, std::uint64_t>> counts;
   std::optional<double> cpu_ms;  // of the region without instrumentation, all entries; above 0
-  std::uint64_t bytes_in = 0;    // first read, then perhaps written: what would be copied to a GPU
+  std::uint64_t bytes_in = 0;    // read before all is written: what would be copied to a GPU
   std::uint64_t bytes_out = 0;   // written
   bool sampled = false;          // the features are estimates from bursts; counts are exact
   // What the features could be as well, where the code alone does not say: profiles of what was not

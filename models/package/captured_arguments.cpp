@@ -44,8 +44,8 @@ std::size_t padding(std::size_t size) { return (8 - size % 8) % 8; }
 
 Status corrupt(const char* why) { return Status(StatusCode::corrupt, why); }
 
-Status wrong_array(std::string_view name, TextPieces why) {
-  return Status(StatusCode::invalid_argument, {"captured buffer '", name, "': ", joined(why)});
+Status wrong_array(std::string_view name, const std::string& why) {
+  return Status(StatusCode::invalid_argument, "captured buffer '%': %", name, why);
 }
 
 Status check_indices(const CapturedArguments::Array& array, std::uint64_t bound) {
@@ -54,8 +54,9 @@ Status check_indices(const CapturedArguments::Array& array, std::uint64_t bound)
     const std::uint64_t index = load_integer(array.type, array.data.data() + at);
     if (index < bound) continue;
     const bool negative = is_signed(array.type) && index >> 63 != 0;
-    return wrong_array(array.name, {"element ", at / size, " is ", negative ? "-" : "",
-                                    negative ? 0 - index : index, ", expected 0 to ", bound - 1});
+    return wrong_array(array.name,
+                       joined("element % is %%, expected 0 to %", at / size, negative ? "-" : "",
+                              negative ? 0 - index : index, bound - 1));
   }
   return {};
 }
@@ -131,8 +132,8 @@ Result<CapturedArguments> CapturedArguments::make(const KernelPackage& package, 
     total += *bytes;
     if (total > limit_bytes || total > kMaxBytes / 2) {
       return Status(StatusCode::out_of_memory,
-                    {"kernel '", package.name(), "': more than the limit of ", limit_bytes,
-                     " bytes would be captured"});
+                    "kernel '%': more than the limit of % bytes would be captured", package.name(),
+                    limit_bytes);
     }
     const ArrayHeader record{static_cast<std::uint8_t>(spec.type),
                              static_cast<std::uint8_t>(spec.name.size()),
@@ -142,8 +143,8 @@ Result<CapturedArguments> CapturedArguments::make(const KernelPackage& package, 
     names += spec.name;
   }
   if (header.arrays == 0) {
-    return Status(StatusCode::invalid_argument,
-                  {"kernel '", package.name(), "': its package has no captured buffer"});
+    return Status(StatusCode::invalid_argument, "kernel '%': its package has no captured buffer",
+                  package.name());
   }
   std::memcpy(header.magic, kMagic, sizeof kMagic);
   header.version = kVersion;
@@ -191,7 +192,7 @@ Result<CapturedArguments> CapturedArguments::open(std::vector<std::uint8_t> byte
   Status status = opened.verify();
   if (status.ok()) status = opened.read();
   if (status.ok()) return opened;
-  return Status(status.code(), {"captured arguments '", file_name, "': ", status.message()});
+  return Status(status.code(), "captured arguments '%': %", file_name, status.message());
 }
 
 Status CapturedArguments::verify() const {
@@ -200,8 +201,8 @@ Status CapturedArguments::verify() const {
     return corrupt("expected a file that begins with ITC1");
   }
   if (header.version != kVersion) {
-    return Status(StatusCode::version_mismatch,
-                  {"version ", header.version, " of the format, expected ", kVersion});
+    return Status(StatusCode::version_mismatch, "version % of the format, expected %",
+                  header.version, kVersion);
   }
   if (digest_of(bytes().subspan(kDigestFrom)) != header.digest) {
     return corrupt("damaged (the digest does not match)");
@@ -253,15 +254,16 @@ Status CapturedArguments::check(const KernelPackage& package) const {
     const ArgumentSpec& spec = package.argument(i);
     if (!spec.captured) continue;
     const Array* array = find(spec.name);
-    if (array == nullptr) return wrong_array(spec.name, {"missing"});
+    if (array == nullptr) return wrong_array(spec.name, "missing");
     const Result<std::uint64_t> bytes =
         package.buffer_bytes(i, shape_, package.default_configuration());
     if (!bytes.ok()) return bytes.status();
     if (array->type != spec.type || array->data.size() != *bytes) {
       const std::size_t size = scalar_size_bytes(spec.type);
-      return wrong_array(spec.name, {array->data.size() / scalar_size_bytes(array->type),
-                                     " elements of ", scalar_type_name(array->type), ", expected ",
-                                     *bytes / size, " of ", scalar_type_name(spec.type)});
+      return wrong_array(spec.name, joined("% elements of %, expected % of %",
+                                           array->data.size() / scalar_size_bytes(array->type),
+                                           scalar_type_name(array->type), *bytes / size,
+                                           scalar_type_name(spec.type)));
     }
     if (!spec.is_index) continue;
     const Result<std::int64_t> bound = package.index_bound(i, shape_);

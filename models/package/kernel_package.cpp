@@ -16,21 +16,34 @@ namespace idletune {
 namespace {
 
 using space::FeatureContents;
-using space::LaunchGeometry;
 using space::PackageContents;
 using space::StepContents;
 
 constexpr char kAxisNames[][2] = {"x", "y", "z"};
+constexpr StatusCode kInvalid = StatusCode::invalid_argument;
+constexpr StatusCode kUnsupported = StatusCode::unsupported;
 
-Status failed(const PackageContents& package, StatusCode code, TextPieces what) {
-  return Status(code, {"kernel '", package.name, "': ", joined(what)});
+Status failed_for(PieceKinds kinds_and_code, const PackageContents& package, const char* form,
+                  ...) {
+  std::va_list words;
+  va_start(words, form);
+  Status status(static_cast<StatusCode>(static_cast<std::uint32_t>(kinds_and_code) & 15),
+                "kernel '%': %", package.name, pieces::joined_list(kinds_and_code, form, words));
+  va_end(words);
+  return status;
 }
 
-Status no_value(const PackageContents& package, TextPieces what, const Expression& expression,
+template <class... Pieces>
+[[gnu::always_inline]] inline Status failed(const PackageContents& package, StatusCode code,
+                                            const char* form, const Pieces&... given) {
+  return failed_for(pieces::kinds<Pieces...>(static_cast<std::uint32_t>(code)), package, form,
+                    pieces::word(given)...);
+}
+
+Status no_value(const PackageContents& package, const char* what, const Expression& expression,
                 ExpressionError error) {
-  return failed(package, StatusCode::invalid_argument,
-                {joined(what), " '", expression.text(), "' has no value (",
-                 expression_error_name(error), ")"});
+  return failed(package, kInvalid, "% '%' has no value (%)", what, expression.text(),
+                expression_error_name(error));
 }
 
 // Whether a dimension whose bit is set in `which` is 0.
@@ -44,25 +57,23 @@ bool has_zero(const Shape& shape, std::uint32_t which = ~0u) {
 Status check_feature(const PackageContents& package, const FeatureContents& feature, double value) {
   const std::size_t categories = feature.categories.size();
   if (!(value >= 0 && value <= DBL_MAX)) {
-    return failed(package, StatusCode::invalid_argument,
-                  {"feature '", feature.name, "' must be a finite number of at least 0"});
+    return failed(package, kInvalid, "feature '%' must be a finite number of at least 0",
+                  feature.name);
   }
   const auto number = static_cast<std::size_t>(std::min<double>(value, space::kMaxCategories));
   if (categories == 0 || (number < categories && static_cast<double>(number) == value)) return {};
-  return failed(
-      package, StatusCode::invalid_argument,
-      {"feature '", feature.name, "' must be a whole number from 0 ('", feature.categories.front(),
-       "') to ", categories - 1, " ('", feature.categories.back(), "')"});
+  return failed(package, kInvalid, "feature '%' must be a whole number from 0 ('%') to % ('%')",
+                feature.name, feature.categories.front(), categories - 1,
+                feature.categories.back());
 }
 
 Status check_features(const PackageContents& package, const Shape& shape) {
   const std::size_t expected = package.given_features;
   if (shape.feature_count() != expected) {
     std::string names;
-    for (std::size_t i = 0; i < expected; ++i) append(names, {" ", package.features[i].name});
-    return failed(package, StatusCode::invalid_argument,
-                  {"expected ", expected, " features", expected > 0 ? ":" : "", names, ", got ",
-                   shape.feature_count()});
+    for (std::size_t i = 0; i < expected; ++i) append(names, " %", package.features[i].name);
+    return failed(package, kInvalid, "expected % features%%, got %", expected,
+                  expected > 0 ? ":" : "", names, shape.feature_count());
   }
   for (std::size_t i = 0; i < expected; ++i) {
     Status status = check_feature(package, package.features[i], shape.feature(i));
@@ -73,25 +84,22 @@ Status check_features(const PackageContents& package, const Shape& shape) {
 
 Status check_shape(const PackageContents& package, const Shape& shape) {
   if (shape.overflow() || shape.size() != package.dimensions.size()) {
-    return failed(
-        package, StatusCode::invalid_argument,
-        {"expected a shape of ", package.dimensions.size(), " dimensions, got ", shape.size()});
+    return failed(package, kInvalid, "expected a shape of % dimensions, got %",
+                  package.dimensions.size(), shape.size());
   }
   for (std::size_t i = 0; i < shape.size(); ++i) {
     const int minimum = (package.zero_dimensions >> i & 1) != 0 ? 0 : 1;
     if (shape[i] >= minimum) continue;
-    return failed(
-        package, StatusCode::invalid_argument,
-        {"dimension '", package.dimensions[i], "' must be at least ", minimum, ", got ", shape[i]});
+    return failed(package, kInvalid, "dimension '%' must be at least %, got %",
+                  package.dimensions[i], minimum, shape[i]);
   }
   return check_features(package, shape);
 }
 
 Status check_configuration(const PackageContents& package, const Configuration& configuration) {
   if (configuration.size() == package.space.parameter_count()) return Status();
-  return failed(package, StatusCode::invalid_argument,
-                {"expected a configuration of ", package.space.parameter_count(),
-                 " parameters, got ", configuration.size()});
+  return failed(package, kInvalid, "expected a configuration of % parameters, got %",
+                package.space.parameter_count(), configuration.size());
 }
 
 Status check_constraints(const PackageContents& package, const Shape& shape,
@@ -100,16 +108,16 @@ Status check_constraints(const PackageContents& package, const Shape& shape,
     if (i < 32 && (package.open_constraints >> i & 1) == 0) continue;
     const Expression& constraint = package.shape_constraints[i];
     const Evaluation result = constraint.evaluate(shape.values(), configuration.values());
-    if (!result.ok()) return no_value(package, {"constraint"}, constraint, result.error);
+    if (!result.ok()) return no_value(package, "constraint", constraint, result.error);
     if (result.value != 0) continue;
-    return failed(package, StatusCode::unsupported,
-                  {"the constraint '", constraint.text(), "' does not hold for this shape"});
+    return failed(package, kUnsupported, "the constraint '%' does not hold for this shape",
+                  constraint.text());
   }
   return Status();
 }
 
 Status not_such(const PackageContents& package, std::size_t argument, const char* what) {
-  return failed(package, StatusCode::invalid_argument, {"argument ", argument, what});
+  return failed(package, kInvalid, "argument %%", argument, what);
 }
 
 // What the expression that came with an argument says.
@@ -123,7 +131,7 @@ Result<std::int64_t> argument_size(const PackageContents& package, std::size_t a
   const Expression& size = package.argument_sizes[argument];
   const Evaluation value = size.evaluate(shape.values(), configuration.values());
   if (value.ok()) return value.value;
-  return no_value(package, {"argument '", package.arguments[argument].name, "':"}, size,
+  return no_value(package, joined("argument '%':", package.arguments[argument].name).c_str(), size,
                   value.error);
 }
 
@@ -133,13 +141,13 @@ Status evaluate_size(const PackageContents& package, const char* what, std::size
                      const Configuration& configuration, std::size_t& out) {
   const Evaluation result = expression.evaluate(shape.values(), configuration.values());
   if (!result.ok()) {
-    return no_value(package, {what, " ", kAxisNames[axis]}, expression, result.error);
+    return no_value(package, joined("% %", what, kAxisNames[axis]).c_str(), expression,
+                    result.error);
   }
   const std::uint64_t value = static_cast<std::uint64_t>(result.value);
   if (result.value < 1 || value > SIZE_MAX) {
-    return failed(package, StatusCode::unsupported,
-                  {what, " ", kAxisNames[axis], " '", expression.text(), "' is ", result.value,
-                   ", expected a positive size"});
+    return failed(package, kUnsupported, "% % '%' is %, expected a positive size", what,
+                  kAxisNames[axis], expression.text(), result.value);
   }
   out = static_cast<std::size_t>(value);
   return Status();
@@ -152,20 +160,19 @@ bool divides(std::size_t local, std::size_t global) {
 
 Status plan_step(const PackageContents& package, const StepContents& step, const Shape& shape,
                  const Configuration& configuration, PlannedStep& plan) {
-  if (!step.is_known) {
-    Status status = space::plan_locally(package, step, shape, configuration, plan);
-    if (!status.ok()) return status;
-  }
+  Status status;
+  if (!step.is_known) status = space::plan_locally(package, step, shape, configuration, plan);
+  if (!status.ok()) return status;
   Range& range = plan.range;
   for (std::size_t axis = 0; axis < range.dimensions; ++axis) {
     const Expression& size = step.launch.global[axis];
-    Status status =
+    status =
         evaluate_size(package, "global size", axis, size, shape, configuration, range.global[axis]);
     if (!status.ok()) return status;
     if (divides(range.local[axis], range.global[axis])) continue;
-    return failed(package, StatusCode::unsupported,
-                  {"global size ", kAxisNames[axis], " '", size.text(), "' is ", range.global[axis],
-                   ", not a multiple of the local size ", range.local[axis]});
+    return failed(package, kUnsupported,
+                  "global size % '%' is %, not a multiple of the local size %", kAxisNames[axis],
+                  size.text(), range.global[axis], range.local[axis]);
   }
   return {};
 }
@@ -190,7 +197,7 @@ Status plan_steps(const PackageContents& package, const std::vector<StepContents
     const Expression& condition = steps[i].condition;
     if ((package.open_conditions >> i & 1) != 0 && !condition.code().empty()) {
       const Evaluation holds = condition.evaluate(shape.values(), configuration.values());
-      if (!holds.ok()) return no_value(package, {"condition"}, condition, holds.error);
+      if (!holds.ok()) return no_value(package, "condition", condition, holds.error);
       if (holds.value == 0) continue;
     }
     if (zero && !has_work(steps[i], shape, configuration)) {
@@ -198,8 +205,7 @@ Status plan_steps(const PackageContents& package, const std::vector<StepContents
       continue;
     }
     if (plan.all().size() == LaunchPlan::kMaxSteps) {
-      return failed(package, StatusCode::unsupported,
-                    {"more than ", LaunchPlan::kMaxSteps, " steps would run"});
+      return failed(package, kUnsupported, "more than % steps would run", LaunchPlan::kMaxSteps);
     }
     PlannedStep& planned = plan.add(steps[i].of_setup) = steps[i].known;
     planned.index = static_cast<std::uint8_t>(i);
@@ -207,7 +213,7 @@ Status plan_steps(const PackageContents& package, const std::vector<StepContents
     if (!status.ok()) return status;
   }
   if (idle || !plan.steps().empty()) return {};
-  return failed(package, StatusCode::unsupported, {"no step's condition holds for this shape"});
+  return failed(package, kUnsupported, "no step's condition holds for this shape");
 }
 
 Status checked_plan(const PackageContents& package, const std::vector<StepContents>& steps,
@@ -215,17 +221,14 @@ Status checked_plan(const PackageContents& package, const std::vector<StepConten
                     LaunchPlan& plan) {
   if (Status status = check_shape(package, shape); !status.ok()) return status;
   if (Status status = check_configuration(package, configuration); !status.ok()) return status;
-  if (constrained) {
-    if (Status status = check_constraints(package, shape, configuration); !status.ok()) {
-      return status;
-    }
-  }
+  Status status = constrained ? check_constraints(package, shape, configuration) : Status();
+  if (!status.ok()) return status;
   return plan_steps(package, steps, shape, configuration, plan);
 }
 
 Status check_work(const PackageContents& package, const LaunchPlan& plan) {
   if (!plan.steps().empty()) return {};
-  return failed(package, StatusCode::unsupported, {"there is no work for this shape"});
+  return failed(package, kUnsupported, "there is no work for this shape");
 }
 
 // What a feature's expressions say; below 0: no value.
@@ -242,9 +245,9 @@ std::string options_for(const PackageContents& package, const Configuration& con
   std::string options;
   for (std::size_t i = 0; i < configuration.size() && i < package.space.parameter_count(); ++i) {
     if (i > 0) options += ' ';
-    options += joined({"-D", package.space.parameter_name(i), "=", configuration[i]});
+    options += joined("-D%=%", package.space.parameter_name(i), configuration[i]);
   }
-  if (!package.options.empty()) append(options, {" ", package.options});
+  if (!package.options.empty()) append(options, " %", package.options);
   return options;
 }
 
@@ -261,14 +264,11 @@ Status space::plan_locally(const PackageContents& package, const StepContents& s
                                   configuration, plan.range.local[axis]);
     if (!status.ok()) return status;
   }
-  const Evaluation memory =
-      launch.local_memory_bytes.evaluate(shape.values(), configuration.values());
-  if (!memory.ok()) {
-    return no_value(package, {"local memory"}, launch.local_memory_bytes, memory.error);
-  }
+  const Expression& size = launch.local_memory_bytes;
+  const Evaluation memory = size.evaluate(shape.values(), configuration.values());
+  if (!memory.ok()) return no_value(package, "local memory", size, memory.error);
   if (memory.value < 0) {
-    return failed(package, StatusCode::unsupported,
-                  {"local memory '", launch.local_memory_bytes.text(), "' is negative"});
+    return failed(package, kUnsupported, "local memory '%' is negative", size.text());
   }
   plan.local_memory_bytes = static_cast<std::uint64_t>(memory.value);
   for (const std::uint8_t i : step.arguments) {
@@ -286,8 +286,7 @@ Result<std::shared_ptr<const KernelPackage>> KernelPackage::open(std::vector<std
   auto shared = new_shared<const std::vector<std::uint8_t>>(std::move(bytes));
   Result<std::unique_ptr<PackageContents>> contents = space::read_package(std::move(shared));
   if (!contents.ok()) {
-    return Status(contents.code(),
-                  {"kernel package '", file_name, "': ", contents.status().message()});
+    return Status(contents.code(), "kernel package '%': %", file_name, contents.status().message());
   }
   return std::shared_ptr<const KernelPackage>(new KernelPackage(std::move(*contents)));
 }
@@ -323,15 +322,15 @@ std::string_view KernelPackage::feature_name(std::size_t feature) const {
 std::string KernelPackage::input_names() const {
   std::string names;
   for (const std::string_view name : contents_->dimensions) {
-    append(names, {names.empty() ? "" : " ", name});
+    append(names, "%%", names.empty() ? "" : " ", name);
   }
-  for (const FeatureContents& feature : contents_->features) append(names, {" ", feature.name});
+  for (const FeatureContents& feature : contents_->features) append(names, " %", feature.name);
   return names;
 }
 std::string KernelPackage::feature_text(std::size_t feature) const {
   const FeatureContents& contents = contents_->features[feature];
   std::string text = contents.value.text();
-  if (!contents.over.code().empty()) append(text, {" over ", contents.over.text()});
+  if (!contents.over.code().empty()) append(text, " over %", contents.over.text());
   return text;
 }
 
@@ -347,12 +346,12 @@ Shape KernelPackage::with_features(const Shape& given) const {
 std::string KernelPackage::problem_text(const Shape& problem) const {
   std::string text;
   for (std::size_t i = 0; i < problem.size() && i < dimension_count(); ++i) {
-    append(text, {i > 0 ? " " : "", dimension_name(i), "=", problem[i]});
+    append(text, "%%=%", i > 0 ? " " : "", dimension_name(i), problem[i]);
   }
   for (std::size_t i = 0; i < problem.feature_count() && i < feature_count(); ++i) {
     const FeatureContents& feature = contents_->features[i];
     const double value = problem.feature(i);
-    append(text, {" ", feature.name, "="});
+    append(text, " %=", feature.name);
     if (value < static_cast<double>(feature.categories.size())) {
       text += feature.categories[static_cast<std::size_t>(value)];
     } else {
@@ -398,9 +397,9 @@ Result<std::uint64_t> KernelPackage::buffer_bytes(std::size_t argument, const Sh
     return scalar_size_bytes(spec.type);
   }
   if (*elements < 1 || *elements > kMaxElements) {
-    return failed(package, StatusCode::unsupported,
-                  {"size of buffer '", spec.name, "': '", package.argument_sizes[argument].text(),
-                   "' is ", *elements, ", expected at least one element"});
+    return failed(package, kUnsupported,
+                  "size of buffer '%': '%' is %, expected at least one element", spec.name,
+                  package.argument_sizes[argument].text(), *elements);
   }
   return static_cast<std::uint64_t>(*elements) * scalar_size_bytes(spec.type);
 }
@@ -409,8 +408,8 @@ Result<std::int64_t> KernelPackage::index_bound(std::size_t argument, const Shap
   const Expression& expression = contents_->index_bounds[argument];
   const Evaluation bound = expression.evaluate(shape.values(), {});
   if (bound.ok()) return std::max<std::int64_t>(bound.value, 1);
-  return no_value(*contents_, {"the bound of argument '", this->argument(argument).name, "':"},
-                  expression, bound.error);
+  const std::string what = joined("the bound of argument '%':", this->argument(argument).name);
+  return no_value(*contents_, what.c_str(), expression, bound.error);
 }
 
 Result<std::int64_t> KernelPackage::derived_value(std::size_t argument, const Shape& shape,
@@ -422,17 +421,17 @@ Result<std::int64_t> KernelPackage::derived_value(std::size_t argument, const Sh
   if (!derived) return not_such(package, argument, " is passed by the application");
   Result<std::int64_t> value = argument_size(package, argument, shape, configuration);
   if (!value.ok()) return value;
-  const ArgumentSpec& spec = package.arguments[argument];
   std::uint8_t unused[8];
-  if (spec.kind == ArgumentKind::local ? *value >= 1 : store_integer(spec.type, *value, unused)) {
-    return value;
-  }
-  return failed(package, StatusCode::unsupported,
-                {"argument '", spec.name, "': '", package.argument_sizes[argument].text(), "' is ",
-                 *value, ", expected ",
-                 spec.kind == ArgumentKind::local ? "at least one byte of local memory"
-                                                  : "what fits the type ",
-                 spec.kind == ArgumentKind::local ? "" : scalar_type_name(spec.type)});
+  const ArgumentSpec& spec = package.arguments[argument];
+  const bool local = spec.kind == ArgumentKind::local, is_int = spec.type == ScalarType::i32;
+  const bool fits = local ? *value >= 1 : store_integer(spec.type, *value, unused);
+  if (fits && (local || !is_int || *value <= kMostInInt)) return value;
+  const char* const wanted = local    ? "at least one byte of local memory"
+                             : is_int ? "at most 2147479552 in an "
+                                      : "what fits the type ";
+  return failed(package, kUnsupported, "argument '%': '%' is %, expected %%", spec.name,
+                package.argument_sizes[argument].text(), *value, wanted,
+                local ? "" : scalar_type_name(spec.type));
 }
 
 Span<const Expression> KernelPackage::shape_constraints() const {
@@ -480,7 +479,7 @@ Result<Tolerance> KernelPackage::tolerance(const Shape& shape) const {
   if (Status status = check_shape(*contents_, shape); !status.ok()) return status;
   const Expression& expression = contents_->tolerance_scale;
   const Evaluation scale = expression.evaluate(shape.values(), {});
-  if (!scale.ok()) return no_value(*contents_, {"the tolerance's scale"}, expression, scale.error);
+  if (!scale.ok()) return no_value(*contents_, "the tolerance's scale", expression, scale.error);
   Tolerance tolerance;
   tolerance.absolute = contents_->tolerance_absolute;
   tolerance.relative = contents_->tolerance_relative;

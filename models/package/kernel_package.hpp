@@ -89,6 +89,9 @@ struct PlannedStep {
   std::uint64_t local_memory_bytes = 0;  // as the description computes it, arguments included
 };
 
+// Of a dimension that a kernel gets as an i32: whole groups of it, and a border, still fit one.
+inline constexpr std::int64_t kMostInInt = (std::int64_t{1} << 31) - 4096;
+
 // The launches that a configuration stands for at a shape, in order on one queue: at least one.
 class LaunchPlan {
  public:
@@ -203,7 +206,8 @@ class KernelPackage {
   // Of an argument that is an index: what each of its elements is below, at least 1.
   Result<std::int64_t> index_bound(std::size_t argument, const Shape& shape) const;
   // What the application does not pass: the value of a dimension argument, which its type can hold
-  // and no configuration changes, or the bytes of a local-memory argument.
+  // (an i32: up to kMostInInt) and no configuration changes, or the bytes of a local-memory
+  // argument.
   Result<std::int64_t> derived_value(std::size_t argument, const Shape& shape,
                                      const Configuration& configuration) const;
 

@@ -27,8 +27,14 @@ using FbVector = flatbuffers::Vector<T>;
 // The nesting of the schema is 6; a package has some hundred tables, plus one per prebuilt binary.
 constexpr table_layout::Limits kLimits = {12, 20000};
 
-Status corrupt(TextPieces what) { return Status(StatusCode::corrupt, what); }
-Status unsupported(TextPieces what) { return Status(StatusCode::unsupported, what); }
+template <class... Pieces>
+[[gnu::always_inline]] inline Status corrupt(const char* form, const Pieces&... given) {
+  return Status(StatusCode::corrupt, form, given...);
+}
+template <class... Pieces>
+[[gnu::always_inline]] inline Status unsupported(const char* form, const Pieces&... given) {
+  return Status(StatusCode::unsupported, form, given...);
+}
 
 std::string_view text_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string_view() : std::string_view(text->c_str(), text->size());
@@ -74,15 +80,14 @@ class Reader {
   Status verify_bytes() {
     const std::vector<std::uint8_t>& bytes = *contents_->bytes;
     if (bytes.size() > KernelPackage::kMaxBytes) {
-      return Status(StatusCode::out_of_memory,
-                    {"larger than ", KernelPackage::kMaxBytes >> 20, " MiB"});
+      return Status(StatusCode::out_of_memory, "larger than % MiB", KernelPackage::kMaxBytes >> 20);
     }
     if (bytes.size() < 16 || !fb::KernelPackageBufferHasIdentifier(bytes.data())) {
-      return corrupt({"not a kernel package (expected file identifier ITK1)"});
+      return corrupt("not a kernel package (expected file identifier ITK1)");
     }
     if (!table_layout::is_flatbuffer(bytes.data(), bytes.size(), fb::layout::kTables,
                                      fb::at_kernel_package, kLimits)) {
-      return corrupt({"damaged (the FlatBuffers structure does not hold together)"});
+      return corrupt("damaged (the FlatBuffers structure does not hold together)");
     }
     root_ = fb::GetKernelPackage(bytes.data());
     return Status();
@@ -102,17 +107,17 @@ class Reader {
     const Hole seal{offset_of(root_->seal()), sizeof(fb::KernelSeal)};
     const bool disjoint = signature.offset + signature.length <= seal.offset ||
                           seal.offset + seal.length <= signature.offset;
-    if (signature.length != 0 && !disjoint) return corrupt({"the signature covers the seal"});
+    if (signature.length != 0 && !disjoint) return corrupt("the signature covers the seal");
     std::uint64_t stored = 0;
     std::memcpy(&stored, root_->seal(), sizeof(stored));
     if (content_digest(file, seal, signature) != stored) {
-      return corrupt({"damaged (the content digest does not match)"});
+      return corrupt("damaged (the content digest does not match)");
     }
     if (root_->minimum_agent_version() > kAgentVersion) {
       return Status(
           StatusCode::version_mismatch,
-          {"needs agent version ", root_->minimum_agent_version(),
-           " (major * 1000000 + minor * 1000 + patch) or newer, this one is ", kAgentVersion});
+          "needs agent version % (major * 1000000 + minor * 1000 + patch) or newer, this one is %",
+          root_->minimum_agent_version(), kAgentVersion);
     }
     return Status();
   }
@@ -121,12 +126,12 @@ class Reader {
     contents_->name = text_of(root_->name());
     contents_->source = text_of(root_->source());
     contents_->options = text_of(root_->options());
-    if (!is_kernel_name(contents_->name)) return corrupt({"the kernel's name is not a name"});
-    if (contents_->source.empty()) return corrupt({"there is no source"});
+    if (!is_kernel_name(contents_->name)) return corrupt("the kernel's name is not a name");
+    if (contents_->source.empty()) return corrupt("there is no source");
     if (root_->dialect() > static_cast<std::uint8_t>(Dialect::cuda)) {
-      return unsupported({"the source's dialect is unknown to this version"});
+      return unsupported("the source's dialect is unknown to this version");
     }
-    if (!is_option_text(contents_->options)) return corrupt({"control characters in the options"});
+    if (!is_option_text(contents_->options)) return corrupt("control characters in the options");
     contents_->dialect = static_cast<Dialect>(root_->dialect());
     return Status();
   }
@@ -134,21 +139,21 @@ class Reader {
   Status read_dimensions() {
     const auto& dimensions = *root_->dimensions();
     if (dimensions.size() < 1 || dimensions.size() > kMaxDimensions) {
-      return corrupt({"expected 1 to ", kMaxDimensions, " dimensions"});
+      return corrupt("expected 1 to % dimensions", kMaxDimensions);
     }
     for (const flatbuffers::String* dimension : dimensions) {
       const std::string_view name = text_of(dimension);
-      if (!is_identifier(name)) return corrupt({"a dimension's name is not an identifier"});
+      if (!is_identifier(name)) return corrupt("a dimension's name is not an identifier");
       push(contents_->dimensions, name);
     }
     contents_->zero_dimensions = root_->zero_dimensions();
     if (contents_->zero_dimensions >> dimensions.size() == 0) return Status();
-    return corrupt({"a dimension that is not there may be 0"});
+    return corrupt("a dimension that is not there may be 0");
   }
 
   Status read_features() {
     if (root_->features() == nullptr) return Status();
-    if (root_->features()->size() > kMaxFeatures) return corrupt({"too many features"});
+    if (root_->features()->size() > kMaxFeatures) return corrupt("too many features");
     for (const fb::Feature* stored : *root_->features()) {
       if (Status status = read_feature(*stored); !status.ok()) return status;
     }
@@ -158,23 +163,23 @@ class Reader {
   Status read_feature(const fb::Feature& stored) {
     FeatureContents feature;
     feature.name = text_of(stored.name());
-    if (!is_identifier(feature.name)) return corrupt({"a feature's name is not an identifier"});
+    if (!is_identifier(feature.name)) return corrupt("a feature's name is not an identifier");
     Status status = read_expression_of_shape(stored.value(), feature.value);
     if (status.ok()) status = read_expression_of_shape(stored.over(), feature.over);
     if (!status.ok()) return status;
     if (feature.value.code().empty()) {
       const bool in_order = contents_->given_features == contents_->features.size();
-      if (!in_order) return corrupt({"features that are given come before those with a value"});
+      if (!in_order) return corrupt("features that are given come before those with a value");
       ++contents_->given_features;
     }
     const auto* categories = stored.categories();
     const std::size_t count = categories == nullptr ? 0 : categories->size();
-    if (count > kMaxCategories) return corrupt({"too many categories"});
+    if (count > kMaxCategories) return corrupt("too many categories");
     for (std::size_t i = 0; i < count; ++i) {
       feature.categories.push_back(
           text_of(categories->Get(static_cast<flatbuffers::uoffset_t>(i))));
       if (!is_identifier(feature.categories.back()))
-        return corrupt({"a category's name is not an identifier"});
+        return corrupt("a category's name is not an identifier");
     }
     contents_->features.push_back(std::move(feature));
     return Status();
@@ -205,7 +210,7 @@ class Reader {
   Status read_expressions(const FbExpressions* stored, std::size_t limit, const char* what,
                           std::vector<Expression>& out) {
     if (stored == nullptr) return Status();
-    if (stored->size() > limit) return corrupt({"too many ", what});
+    if (stored->size() > limit) return corrupt("too many %", what);
     for (const fb::Expression* expression : *stored) {
       out.emplace_back();
       if (Status status = read_expression(expression, out.back()); !status.ok()) return status;
@@ -218,13 +223,13 @@ class Reader {
     const fb::Space& stored = *root_->space();
     const auto& parameters = *stored.parameters();
     if (parameters.size() < 1 || parameters.size() > kMaxParameters) {
-      return corrupt({"expected 1 to ", kMaxParameters, " parameters"});
+      return corrupt("expected 1 to % parameters", kMaxParameters);
     }
     std::vector<ParameterData> read(parameters.size());
     for (flatbuffers::uoffset_t i = 0; i < parameters.size(); ++i) {
       const fb::Parameter& parameter = *parameters.Get(i);
       read[i].name = std::string(text_of(parameter.name()));
-      if (!is_identifier(read[i].name)) return corrupt({"a parameter's name is not an identifier"});
+      if (!is_identifier(read[i].name)) return corrupt("a parameter's name is not an identifier");
       // A kind that a later version knows is an annotation that this one does without.
       if (parameter.kind() < kParameterKindCount) {
         read[i].kind = static_cast<ParameterKind>(parameter.kind());
@@ -237,7 +242,7 @@ class Reader {
   Status make_space(const fb::Space& stored, std::vector<ParameterData> parameters) {
     std::vector<Expression> constraints;
     const std::size_t count = stored.constraints() == nullptr ? 0 : stored.constraints()->size();
-    if (count > kMaxConstraints) return corrupt({"too many constraints"});
+    if (count > kMaxConstraints) return corrupt("too many constraints");
     for (std::size_t i = 0; i < count; ++i) {
       constraints.emplace_back();
       const auto* constraint = stored.constraints()->Get(static_cast<flatbuffers::uoffset_t>(i));
@@ -245,7 +250,7 @@ class Reader {
       if (!status.ok()) return status;
     }
     auto data = make_data(std::move(parameters), std::move(constraints), contents_->bytes);
-    if (!data.ok()) return corrupt({data.status().message()});
+    if (!data.ok()) return corrupt("%", data.status().message());
     if (Status status = read_diagram(stored.diagram(), **data); !status.ok()) return status;
     contents_->space = Space(std::shared_ptr<const Data>(std::move(*data)));
     return read_configuration(root_->default_configuration(), "default",
@@ -267,11 +272,11 @@ class Reader {
                             Configuration& out) {
     const Span<const std::int64_t> values = view(stored);
     if (values.size() != contents_->space.parameter_count()) {
-      return corrupt({"the ", what, " configuration has a wrong number of values"});
+      return corrupt("the % configuration has a wrong number of values", what);
     }
     out = Configuration(values);
     if (contents_->space.contains(out)) return Status();
-    return corrupt({"the ", what, " configuration is not valid"});
+    return corrupt("the % configuration is not valid", what);
   }
 
   Status read_shape_constraints() {
@@ -283,13 +288,13 @@ class Reader {
   Status read_arguments() {
     const auto& arguments = *root_->arguments();
     if (arguments.size() < 1 || arguments.size() > kMaxArguments) {
-      return corrupt({arguments.size(), " arguments, expected 1 to ", kMaxArguments});
+      return corrupt("% arguments, expected 1 to %", arguments.size(), kMaxArguments);
     }
     for (const fb::Argument* argument : arguments) {
       Status status = read_argument(*argument);
       if (!status.ok()) {
-        return Status(status.code(),
-                      {"argument '", text_of(argument->name()), "': ", status.message()});
+        return Status(status.code(), "argument '%': %", text_of(argument->name()),
+                      status.message());
       }
     }
     return Status();
@@ -298,7 +303,7 @@ class Reader {
   Status read_argument(const fb::Argument& stored) {
     if (stored.kind() > 5 || stored.type() >= kScalarTypeCount || stored.access() > 2 ||
         stored.fill() > 4) {
-      return unsupported({"its kind, type, access or fill is unknown to this version"});
+      return unsupported("its kind, type, access or fill is unknown to this version");
     }
     ArgumentSpec spec;
     spec.name = text_of(stored.name());
@@ -310,27 +315,27 @@ class Reader {
     spec.fill_high = stored.fill_high();
     if (!std::isfinite(spec.fill_low) || !std::isfinite(spec.fill_high) ||
         spec.fill_low > spec.fill_high) {
-      return corrupt({"expected finite fill values in order"});
+      return corrupt("expected finite fill values in order");
     }
     if (spec.kind == ArgumentKind::dimension && !is_integer(spec.type)) {
-      return corrupt({"a dimension is an integer"});
+      return corrupt("a dimension is an integer");
     }
     if (is_own_memory(spec.kind) && spec.access != Access::out) {
-      return corrupt({"memory of its own is written before it is read"});
+      return corrupt("memory of its own is written before it is read");
     }
     spec.constant = stored.constant();
     if (spec.constant && (spec.kind != ArgumentKind::buffer || spec.access != Access::in)) {
-      return corrupt({"only a buffer of access in is constant"});
+      return corrupt("only a buffer of access in is constant");
     }
     spec.captured = stored.captured();
     spec.is_index = stored.index_below() != nullptr;
     const bool is_input = spec.kind == ArgumentKind::buffer && spec.access != Access::out;
     if ((spec.captured && !is_input) || (spec.is_index && !(is_input && is_integer(spec.type))) ||
         (spec.fill == Fill::ramp && !spec.is_index)) {
-      return corrupt({"only a buffer that is read is captured, and of integers an index"});
+      return corrupt("only a buffer that is read is captured, and of integers an index");
     }
     if (spec.kind == ArgumentKind::local && contents_->dialect != Dialect::opencl) {
-      return corrupt({"only the dialect opencl has local memory as an argument"});
+      return corrupt("only the dialect opencl has local memory as an argument");
     }
     contents_->arguments.push_back(spec);
     contents_->argument_sizes.emplace_back();
@@ -350,7 +355,7 @@ class Reader {
     StepContents& read = out.back();
     LaunchGeometry& launch = read.launch;
     read.entry = text_of(step.entry());
-    if (!is_identifier(read.entry)) return corrupt({"an entry point is not an identifier"});
+    if (!is_identifier(read.entry)) return corrupt("an entry point is not an identifier");
     Status status = read_step_arguments(step.arguments(), read.arguments);
     read.in_order = are_in_order(read.arguments);
     if (status.ok()) status = read_expressions(step.global(), 3, "global sizes", launch.global);
@@ -358,7 +363,7 @@ class Reader {
     if (status.ok()) status = read_expression(step.local_memory_bytes(), launch.local_memory_bytes);
     if (status.ok()) status = read_expression(step.condition(), read.condition);
     if (status.ok() && (launch.global.empty() || launch.global.size() != launch.local.size())) {
-      return corrupt({"expected as many local as global sizes, 1 to 3"});
+      return corrupt("expected as many local as global sizes, 1 to 3");
     }
     return status;
   }
@@ -370,10 +375,10 @@ class Reader {
       return {};
     }
     if (stored->size() < 1 || stored->size() > kMaxArguments) {
-      return corrupt({"a step with ", stored->size(), " arguments"});
+      return corrupt("a step with % arguments", stored->size());
     }
     for (const std::uint8_t position : *stored) {
-      if (position >= count) return corrupt({"a step takes argument ", position, " of ", count});
+      if (position >= count) return corrupt("a step takes argument % of %", position, count);
       push(out, position);
     }
     return {};
@@ -384,10 +389,10 @@ class Reader {
     const std::size_t setup = variant.setup() == nullptr ? 0 : variant.setup()->size();
     const std::size_t count = variant.steps()->size() + setup;
     if (count <= setup || count > KernelPackage::kMaxSteps) {
-      return unsupported(
-          {"a sequence of ", count, " kernels, expected 1 to ", KernelPackage::kMaxSteps});
+      return unsupported("a sequence of % kernels, expected 1 to %", count,
+                         KernelPackage::kMaxSteps);
     }
-    if (variant.workspace_bytes() != nullptr) return unsupported({"a workspace"});
+    if (variant.workspace_bytes() != nullptr) return unsupported("a workspace");
     std::vector<StepContents>& steps = contents_->steps;
     for (std::size_t i = 0; i < count; ++i) {
       const bool of_setup = i >= count - setup;
@@ -396,7 +401,7 @@ class Reader {
       if (!status.ok()) return status;
       steps.back().of_setup = of_setup;
       if (of_setup && !depends_on_constants(steps.back())) {
-        return corrupt({"the setup takes what may change from launch to launch"});
+        return corrupt("the setup takes what may change from launch to launch");
       }
     }
     return {};
@@ -430,7 +435,7 @@ class Reader {
     if (rule == nullptr) return Status();
     const auto is_bound = [](double v) { return std::isfinite(v) && v >= 0; };
     if (!is_bound(rule->absolute()) || !is_bound(rule->relative())) {
-      return corrupt({"expected finite tolerances of at least 0"});
+      return corrupt("expected finite tolerances of at least 0");
     }
     contents_->tolerance_absolute = rule->absolute();
     contents_->tolerance_relative = rule->relative();
@@ -444,10 +449,10 @@ class Reader {
       if (stored->format() > static_cast<std::uint8_t>(BinaryFormat::spirv)) continue;
       const Bytes bytes(stored->bytes()->Data(), stored->bytes()->size());
       if (crc32c(bytes) != stored->crc32c()) {
-        return corrupt({"a prebuilt binary's checksum does not match"});
+        return corrupt("a prebuilt binary's checksum does not match");
       }
       if (stored->source_digest() != 0 && stored->source_digest() != digest_of(contents_->source)) {
-        return corrupt({"a prebuilt binary was made from another source"});
+        return corrupt("a prebuilt binary was made from another source");
       }
       add_binary(stored->configuration_key(),
                  {static_cast<BinaryFormat>(stored->format()), bytes, stored->made_for()});
@@ -471,7 +476,7 @@ class Reader {
         read_expressions(root_->class_terms(), kMaxClassTerms, "terms of classes", terms);
     if (!status.ok() || terms.empty()) return status;
     const Span<const std::uint8_t> kinds = view(root_->class_kinds());
-    if (kinds.size() != terms.size()) return corrupt({"a term of classes has no kind"});
+    if (kinds.size() != terms.size()) return corrupt("a term of classes has no kind");
     for (const std::uint8_t kind : kinds) {
       if (kind >= kClassTermKinds || kinds[0] == kClassTile) return Status();
     }

@@ -28,16 +28,16 @@ Status verify(Span<const InputColumn> columns) {
   std::size_t width = 0;
   for (std::size_t c = 0; c < columns.size(); ++c) {
     if (!std::isfinite(columns[c].offset) || !std::isfinite(columns[c].factor)) {
-      return Status(StatusCode::corrupt, {"input column ", c, ": not finite"});
+      return Status(StatusCode::corrupt, "input column %: not finite", c);
     }
     if (columns[c].categories > kMaxInputs) {
-      return Status(StatusCode::corrupt, {"input column ", c, ": too many categories"});
+      return Status(StatusCode::corrupt, "input column %: too many categories", c);
     }
     width += columns[c].categories == 0 ? 1 : columns[c].categories;
     if (width > kMaxInputs) break;
   }
   if (width == 0 || width > kMaxInputs) {
-    return Status(StatusCode::corrupt, {"input columns: expected 1 to ", kMaxInputs, " inputs"});
+    return Status(StatusCode::corrupt, "input columns: expected 1 to % inputs", kMaxInputs);
   }
   return {};
 }

@@ -51,7 +51,7 @@ double vote(const KernelMachineView& machine, const float* inputs, std::size_t w
 }
 
 Status corrupt(const char* what) {
-  return Status(StatusCode::corrupt, {"support vector machine: ", what});
+  return Status(StatusCode::corrupt, "support vector machine: %", what);
 }
 
 template <class T>

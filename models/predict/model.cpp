@@ -79,7 +79,8 @@ std::string KernelKnowledge::input_names() const {
   const auto* stored =
       sources_ == nullptr ? nullptr : static_cast<const SourcesSection*>(sources_)->inputs();
   for (std::size_t i = 0; stored != nullptr && i < stored->size(); ++i) {
-    append(names, {i > 0 ? " " : "", text(stored->Get(static_cast<flatbuffers::uoffset_t>(i)))});
+    append(names, "%%", i > 0 ? " " : "",
+           text(stored->Get(static_cast<flatbuffers::uoffset_t>(i))));
   }
   return names;
 }
@@ -233,29 +234,6 @@ double KernelKnowledge::well_performing_fraction(double r) const {
   double sum = 0;
   for (std::size_t i = 0; i < source_count(); ++i) sum += source(i).fraction(r);
   return sum / static_cast<double>(source_count());
-}
-
-double KernelKnowledge::cautious_fraction(double r) const {
-  if (sources_ == nullptr) return 0;
-  double sum = 0;
-  for (std::size_t i = 0; i < source_count(); ++i) sum += source(i).cautious_fraction(r);
-  return sum / static_cast<double>(source_count());
-}
-
-double KernelKnowledge::relative_performance_quantile(double u) const {
-  if (sources_ == nullptr) return 0;
-  const auto& sources = *static_cast<const SourcesSection*>(sources_)->sources();
-  double low = 0;
-  double high = 1;
-  for (int step = 0; step < 40; ++step) {  // bisection down to 10^-12
-    const double middle = (low + high) / 2;
-    double below = 0;
-    for (const auto* source : sources) {
-      below += 1 - QuantileView(elements(source->quantiles())).share_at_least(middle);
-    }
-    (below / static_cast<double>(sources.size()) < u ? low : high) = middle;
-  }
-  return (low + high) / 2;
 }
 
 const KernelKnowledge* Model::kernel(std::string_view name, const Space& space,
@@ -425,7 +403,8 @@ void offer_by_affinity(const KernelKnowledge& kernel, const Shape& shape, std::s
     double expected = 0;
     double total = 0;
     for (std::size_t d = 0; d < weights.size(); ++d) {
-      const double q = std::max(0.0, static_cast<double>(row[d]));
+      // What a source did not measure is expected of it as of all.
+      const double q = row[d] < 0 ? kernel.portfolio_score(e) : static_cast<double>(row[d]);
       value += weights[d] * q * q * q * q;
       expected += weights[d] * q;
       total += weights[d];

@@ -130,11 +130,6 @@ class KernelKnowledge {
   // Average over sources of the share of the space with q >= r; 0 < r <= 1. Exact at r = 0.9,
   // interpolated between stored quantiles elsewhere. 0 without sources.
   double well_performing_fraction(double r) const;
-  // The same of HistoricalSource::cautious_fraction.
-  double cautious_fraction(double r) const;
-  // The q that a uniform draw from the space stays below with probability u, under the equal
-  // mixture of all sources. u in [0, 1]. 0 without sources.
-  double relative_performance_quantile(double u) const;
 
  private:
   friend class Model;

@@ -9,7 +9,7 @@ namespace {
 
 static_assert(kMaxLayerWidth >= kMaxInputs, "inputs and layers share their buffers");
 
-Status corrupt(const char* what) { return Status(StatusCode::corrupt, {"perceptron: ", what}); }
+Status corrupt(const char* what) { return Status(StatusCode::corrupt, "perceptron: %", what); }
 
 // One neuron; advances `weights` behind its bias.
 float weighted_sum(const float* inputs, std::size_t count, const float*& weights) {

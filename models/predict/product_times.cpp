@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kRow = kProductInputs + 1;  // coefficients of a candidate or format
 
 Status damaged(const char* what) {
-  return {StatusCode::corrupt, {"the model's times of products: ", what}};
+  return {StatusCode::corrupt, "the model's times of products: %", what};
 }
 
 template <class T>
@@ -110,7 +110,7 @@ Result<ProductTimes> ProductTimes::open(Bytes model, std::string_view device,
       return found;
     }
   }
-  return {StatusCode::not_found, {"the model says nothing of products on '", device, "'"}};
+  return {StatusCode::not_found, "the model says nothing of products on '%'", device};
 }
 
 ProductCandidate ProductTimes::candidate(std::size_t i) const {

@@ -305,23 +305,22 @@ const char* check_kernel(const KernelEntry& kernel, Sections& found) {
   return found.quality != nullptr ? problem_in(*found.quality) : nullptr;
 }
 
-Status corrupt(const std::string& name, TextPieces what) {
-  return Status(StatusCode::corrupt, {"model '", name, "': ", joined(what)});
+Status corrupt(const std::string& name, const char* what) {
+  return Status(StatusCode::corrupt, "model '%': %", name, what);
 }
 
 Status check_header(const model_schema::ModelFile& model, const std::string& name) {
   if (model.format_version() != 1) {
-    return Status(StatusCode::version_mismatch,
-                  {"model '", name, "': format version ", model.format_version(), ", expected 1"});
+    return Status(StatusCode::version_mismatch, "model '%': format version %, expected 1", name,
+                  model.format_version());
   }
   if (model.minimum_agent() > kModelReaderVersion) {
-    return Status(StatusCode::version_mismatch,
-                  {"model '", name, "': asks for model reader ", model.minimum_agent(),
-                   ", this one is ", kModelReaderVersion});
+    return Status(StatusCode::version_mismatch, "model '%': asks for model reader %, this one is %",
+                  name, model.minimum_agent(), kModelReaderVersion);
   }
-  if (model.kernels()->size() > kMaxKernels) return corrupt(name, {"too many kernels"});
+  if (model.kernels()->size() > kMaxKernels) return corrupt(name, "too many kernels");
   if (content_digest(model) != model.content_digest()) {
-    return corrupt(name, {"its content does not match its digest (damaged or edited)"});
+    return corrupt(name, "its content does not match its digest (damaged or edited)");
   }
   return Status();
 }
@@ -331,15 +330,15 @@ Status check_header(const model_schema::ModelFile& model, const std::string& nam
 Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes,
                                                  const std::string& name) {
   if (bytes.size() > kMaxModelBytes) {
-    return Status(StatusCode::out_of_memory, {"model '", name, "': ", bytes.size(),
-                                              " bytes, expected at most ", kMaxModelBytes});
+    return Status(StatusCode::out_of_memory, "model '%': % bytes, expected at most %", name,
+                  bytes.size(), kMaxModelBytes);
   }
   if (bytes.size() < 16 || !model_schema::ModelFileBufferHasIdentifier(bytes.data())) {
-    return corrupt(name, {"is not a model file (expected identifier ITM1 at byte 4)"});
+    return corrupt(name, "is not a model file (expected identifier ITM1 at byte 4)");
   }
   if (!table_layout::is_flatbuffer(bytes.data(), bytes.size(), layout::kTables, at_model_file,
                                    kLimits))
-    return corrupt(name, {"its structure is damaged"});
+    return corrupt(name, "its structure is damaged");
 
   std::shared_ptr<Model> model(new Model);
   model->bytes_ = std::move(bytes);
@@ -349,7 +348,7 @@ Result<std::shared_ptr<const Model>> Model::open(std::vector<std::uint8_t> bytes
     const KernelEntry& kernel = *root.kernels()->Get(i);
     Sections found;
     if (const char* problem = check_kernel(kernel, found)) {
-      return corrupt(name, {"kernel ", i, ": ", problem, " is not acceptable"});
+      return corrupt(name, joined("kernel %: % is not acceptable", i, problem).c_str());
     }
     if (found.sources == nullptr && found.published == nullptr) continue;
     KernelKnowledge knowledge;

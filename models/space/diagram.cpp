@@ -8,27 +8,26 @@
 namespace idletune::space {
 namespace {
 
-Status broken(TextPieces what) {
-  return Status(StatusCode::corrupt, {"decision diagram: ", joined(what)});
-}
+Status broken(const char* what) { return Status(StatusCode::corrupt, "decision diagram: %", what); }
 
 Status verify_sizes(const Diagram& d, std::size_t levels) {
-  if (d.level_nodes.size() != levels) return broken({"expected one level per parameter"});
+  if (d.level_nodes.size() != levels) return broken("expected one level per parameter");
   std::uint64_t nodes = 0;
   for (std::uint32_t n : d.level_nodes) nodes += n;
   if (d.node_first_edge.size() != nodes + 1) {
-    return broken({"expected ", nodes + 1, " edge offsets, got ", d.node_first_edge.size()});
+    return broken(
+        joined("expected % edge offsets, got %", nodes + 1, d.node_first_edge.size()).c_str());
   }
   const std::size_t edges = d.edge_value.size();
   if (d.edge_child.size() != edges || d.edge_before.size() != edges) {
-    return broken({"edge arrays differ in length"});
+    return broken("edge arrays differ in length");
   }
   if (d.node_first_edge[0] != 0 || d.node_first_edge[d.node_first_edge.size() - 1] != edges) {
-    return broken({"edge offsets do not cover the edges"});
+    return broken("edge offsets do not cover the edges");
   }
   if (nodes == 0) return Status();  // the empty space
-  if (edges == 0) return broken({"a node has no edges"});
-  if (d.level_nodes[0] != 1) return broken({"expected one root"});
+  if (edges == 0) return broken("a node has no edges");
+  if (d.level_nodes[0] != 1) return broken("expected one root");
   return Status();
 }
 
@@ -41,7 +40,7 @@ class LevelVerifier {
   Status verify_level(std::size_t level, std::uint32_t first_node) {
     const bool last = level + 1 == value_counts_.size();
     const std::uint32_t nodes = diagram_.level_nodes[level];
-    if (nodes == 0) return broken({"level ", level, " has no nodes"});
+    if (nodes == 0) return broken(joined("level % has no nodes", level).c_str());
     reached_.assign(below_.size(), 0);
     counts_.assign(nodes, 0);
     for (std::uint32_t i = 0; i < nodes; ++i) {
@@ -49,7 +48,7 @@ class LevelVerifier {
       if (!status.ok()) return status;
     }
     if (std::find(reached_.begin(), reached_.end(), 0) != reached_.end()) {
-      return broken({"a node under level ", level, " cannot be reached"});
+      return broken(joined("a node under level % cannot be reached", level).c_str());
     }
     below_.swap(counts_);
     return Status();
@@ -60,7 +59,9 @@ class LevelVerifier {
   Status verify_node(std::uint32_t node, std::uint32_t values, bool last, std::uint64_t& count) {
     const std::uint32_t begin = diagram_.node_first_edge[node];
     const std::uint32_t end = diagram_.node_first_edge[node + 1];
-    const auto bad = [node](const char* what) { return broken({"node ", node, ": ", what}); };
+    const auto bad = [node](const char* what) {
+      return broken(joined("node %: %", node, what).c_str());
+    };
     if (end <= begin || end > diagram_.edge_value.size()) return bad("no edges");
     count = 0;
     for (std::uint32_t e = begin; e < end; ++e) {
@@ -87,7 +88,7 @@ class LevelVerifier {
 }  // namespace
 
 Result<std::uint64_t> verify(const Diagram& diagram, Span<const std::uint32_t> value_counts) {
-  if (value_counts.empty()) return broken({"there are no parameters"});
+  if (value_counts.empty()) return broken("there are no parameters");
   if (Status status = verify_sizes(diagram, value_counts.size()); !status.ok()) return status;
   if (diagram.empty()) return std::uint64_t{0};
   LevelVerifier verifier(diagram, value_counts);

@@ -64,8 +64,13 @@ Evaluation multiply(std::int64_t a, std::int64_t b) {
 }
 
 Evaluation round_up(std::int64_t a, std::int64_t b) {
-  const Evaluation count = ceil_div(a, b);
-  return count.ok() ? multiply(count.value, b) : count;
+  if (a >= 0 && b > 0) return multiply(ceil_div(a, b).value, b);
+  const Evaluation rest = remainder(a, b);
+  if (!rest.ok()) return rest;
+  std::int64_t multiple = a - rest.value;                              // towards zero
+  if (multiple < a && __builtin_sub_overflow(multiple, b, &multiple))  // b is below 0
+    return failure(ExpressionError::overflow);
+  return value_of(multiple);
 }
 
 Evaluation apply(ExpressionOp op, std::int64_t a, std::int64_t b) {
@@ -184,15 +189,16 @@ Result<Expression> Expression::load(Span<const std::uint32_t> code,
                                     Span<const std::int64_t> constants, std::string_view text,
                                     std::size_t dimension_count, std::size_t parameter_count) {
   if (text.size() > kMaxText || constants.size() > kMaxInstructions) {
-    return Status(StatusCode::corrupt, {"expression '", text.substr(0, 200),
-                                        "...': the text or the list of constants is too long"});
+    return Status(StatusCode::corrupt,
+                  "expression '%...': the text or the list of constants is too long",
+                  text.substr(0, 200));
   }
   CodeChecker checker(code, constants.size(), std::min<std::size_t>(dimension_count, 32),
                       std::min<std::size_t>(parameter_count, 32));
   std::size_t where = 0;
   if (const char* problem = checker.check(where)) {
-    return Status(StatusCode::corrupt,
-                  {"expression '", text.substr(0, 200), "', instruction ", where, ": ", problem});
+    return Status(StatusCode::corrupt, "expression '%', instruction %: %", text.substr(0, 200),
+                  where, problem);
   }
   Expression expression;
   expression.code_.assign(code.begin(), code.end());

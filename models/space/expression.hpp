@@ -57,7 +57,7 @@ enum class ExpressionOp : std::uint8_t {
   minimum = 18,
   maximum = 19,
   ceil_div = 20,     // the quotient rounded towards plus infinity
-  round_up = 21,     // ceil_div(a, b) * b
+  round_up = 21,     // the smallest multiple of b that is not below a
   jump = 22,         // to instruction operand; forward only
   jump_if_zero = 23  // pops; to instruction operand; forward only
 };

@@ -20,8 +20,8 @@ Status add_rows(Data& data, Span<const std::int64_t> rows) {
   const std::size_t levels = data.levels();
   const std::size_t count = rows.size() / levels;
   if (rows.size() % levels != 0 || count >= UINT32_MAX / 2) {
-    return Status(StatusCode::invalid_argument,
-                  {"expected rows of ", levels, " values, got ", rows.size(), " values in all"});
+    return Status(StatusCode::invalid_argument, "expected rows of % values, got % values in all",
+                  levels, rows.size());
   }
   std::size_t slots = 2;
   while (slots < 2 * count) slots *= 2;
@@ -34,12 +34,12 @@ Status add_rows(Data& data, Span<const std::int64_t> rows) {
     const Configuration configuration(rows.subspan(row * levels, levels));
     if (!space::positions_of(data, configuration, positions)) {
       return Status(StatusCode::invalid_argument,
-                    {"row ", row, ": a value is not among its parameter's values"});
+                    "row %: a value is not among its parameter's values", row);
     }
     const std::size_t slot = space::find_slot(data, positions);
     if (data.row_table[slot] != 0) {
-      return Status(StatusCode::invalid_argument,
-                    {"row ", row, " repeats row ", data.row_table[slot] - 1});
+      return Status(StatusCode::invalid_argument, "row % repeats row %", row,
+                    data.row_table[slot] - 1);
     }
     data.row_table[slot] = static_cast<std::uint32_t>(row + 1);
     digest.add(digest_of(configuration));

@@ -37,9 +37,9 @@ void build_chain(ProductArrays& arrays, std::uint64_t combinations) {
 Result<Space> product_space(Span<const std::string> names,
                             Span<const std::vector<std::int64_t>> values) {
   if (names.size() != values.size()) {
-    return Status(
-        StatusCode::invalid_argument,
-        {"tuning space: ", names.size(), " names, but values for ", values.size(), " parameters"});
+    return Status(StatusCode::invalid_argument,
+                  "tuning space: % names, but values for % parameters", names.size(),
+                  values.size());
   }
   auto arrays = std::make_shared<ProductArrays>();
   arrays->values.assign(values.begin(), values.end());

@@ -316,7 +316,7 @@ std::string to_text(const Space& space, const Configuration& configuration) {
   std::string text;
   for (std::size_t i = 0; i < configuration.size() && i < space.parameter_count(); ++i) {
     if (i > 0) text += ' ';
-    text += joined({space.parameter_name(i), "=", configuration[i]});
+    text += joined("%=%", space.parameter_name(i), configuration[i]);
   }
   return text;
 }

@@ -12,13 +12,16 @@
 namespace idletune::space {
 namespace {
 
-Status invalid(TextPieces what) { return Status(StatusCode::invalid_argument, what); }
+template <class... Pieces>
+[[gnu::always_inline]] inline Status invalid(const char* form, const Pieces&... given) {
+  return Status(StatusCode::invalid_argument, form, given...);
+}
 
 Status check_values(ParameterData& parameter) {
   const Span<const std::int64_t> values = parameter.values;
   if (values.empty() || values.size() > kMaxParameterValues) {
-    return invalid({"parameter '", parameter.name, "': expected 1 to ", kMaxParameterValues,
-                    " values, got ", values.size()});
+    return invalid("parameter '%': expected 1 to % values, got %", parameter.name,
+                   kMaxParameterValues, values.size());
   }
   bool ascending = true;
   for (std::size_t i = 1; i < values.size(); ++i) ascending &= values[i - 1] < values[i];
@@ -28,21 +31,20 @@ Status check_values(ParameterData& parameter) {
   parameter.by_value.assign(order.begin(), order.end());
   for (std::size_t i = 1; i < order.size(); ++i) {
     if (values[order[i - 1]] != values[order[i]]) continue;
-    return invalid(
-        {"parameter '", parameter.name, "': the value ", values[order[i]], " occurs twice"});
+    return invalid("parameter '%': the value % occurs twice", parameter.name, values[order[i]]);
   }
   return Status();
 }
 
 Status check_parameters(std::vector<ParameterData>& parameters) {
   if (parameters.empty() || parameters.size() > kMaxParameters) {
-    return invalid({"expected 1 to ", kMaxParameters, " parameters, got ", parameters.size()});
+    return invalid("expected 1 to % parameters, got %", kMaxParameters, parameters.size());
   }
   for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].name.empty()) return invalid({"a parameter has no name"});
+    if (parameters[i].name.empty()) return invalid("a parameter has no name");
     for (std::size_t j = 0; j < i; ++j) {
       if (parameters[j].name == parameters[i].name) {
-        return invalid({"parameter '", parameters[i].name, "' occurs twice"});
+        return invalid("parameter '%' occurs twice", parameters[i].name);
       }
     }
     if (Status status = check_values(parameters[i]); !status.ok()) return status;
@@ -110,7 +112,7 @@ Result<std::shared_ptr<Data>> make_data(std::vector<ParameterData> parameters,
     const Expression& constraint = data->constraints[i];
     const std::size_t level = deciding_level(constraint);
     if (constraint.dimension_mask() != 0 || level >= data->levels() || i > UINT16_MAX) {
-      return invalid({"constraint '", constraint.text(), "' is not one over the parameters alone"});
+      return invalid("constraint '%' is not one over the parameters alone", constraint.text());
     }
     data->decidable_at[level].push_back(static_cast<std::uint16_t>(i));
   }

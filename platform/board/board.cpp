@@ -39,15 +39,15 @@ bool is_temperature(std::string_view type) {
 }
 
 std::string trip_path(const std::string& zone, int trip) {
-  return joined({zone, "/trip_point_", trip});
+  return joined("%/trip_point_%", zone, trip);
 }
 
 // Millidegrees by the kernel's rule; some vendors' kernels give degrees, and then nothing in the
 // zone (its temperature and all its trips) is as large as a plausible value in millidegrees.
 std::int64_t find_units_per_degree(const std::string& zone) {
-  std::int64_t largest = read_integer({zone, "/temp"}).value_or(0);
+  std::int64_t largest = read_integer(zone, "/temp").value_or(0);
   for (int i = 0; i < kMaxTripPoints; ++i) {
-    largest = std::max(largest, read_integer({trip_path(zone, i), "_temp"}).value_or(0));
+    largest = std::max(largest, read_integer(trip_path(zone, i), "_temp").value_or(0));
   }
   return largest > 0 && largest < kHottestC ? 1 : 1000;
 }
@@ -57,7 +57,7 @@ std::optional<double> find_trip(const std::string& zone, std::int64_t units_per_
   std::optional<double> passive, severe;
   for (int i = 0; i < kMaxTripPoints; ++i) {
     const std::string trip = trip_path(zone, i);
-    const Text type({trip, "_type"});
+    const Text type(trip, "_type");
     const auto celsius = read_celsius(trip + "_temp", units_per_degree);
     if (!celsius || *celsius <= 0) continue;  // a trip at 0 is one that was never set
     if (type.view() == "passive") {
@@ -83,8 +83,8 @@ void Board::find_zones(const std::string& root) {
   const std::string folder = root + "/class/thermal/";
   for (const std::string& name : names_in(folder, "thermal_zone")) {
     const std::string zone = folder + name;
-    const Text type({zone, "/type"});
-    if (!is_temperature(type.view()) || !sysfs::exists({zone, "/temp"})) continue;
+    const Text type(zone, "/type");
+    if (!is_temperature(type.view()) || !sysfs::exists(zone, "/temp")) continue;
     const std::int64_t units = find_units_per_degree(zone);
     zones_.push_back({std::string(type.view()), zone + "/temp", units, find_trip(zone, units), {}});
   }
@@ -95,8 +95,8 @@ void Board::find_supplies(const std::string& root) {
   for (const std::string& name : names_in(folder)) {
     const std::string supply = folder + name;
     // Batteries of mice and headsets say "Device".
-    if (Text({supply, "/scope"}).view() == "Device") continue;
-    const Text type({supply, "/type"});
+    if (Text(supply, "/scope").view() == "Device") continue;
+    const Text type(supply, "/type");
     if (type.view().empty()) continue;
     supplies_.push_back(
         {type.view() == "Battery", supply + "/online", supply + "/capacity", supply + "/status"});
@@ -105,29 +105,29 @@ void Board::find_supplies(const std::string& root) {
 
 void Board::find_gpu(const std::string& root) {
   // The first file that is there counts.
-  const auto add_load = [this](TextPieces file, LoadUnit unit) {
-    if (gpu_load_.file.empty() && sysfs::exists(file)) gpu_load_ = {joined(file), unit};
+  const auto add_load = [this](const std::string& folder, const char* name, LoadUnit unit) {
+    if (gpu_load_.file.empty() && sysfs::exists(folder, name)) gpu_load_ = {folder + name, unit};
   };
   const std::string kgsl = root + "/class/kgsl/kgsl-3d0";
-  add_load({kgsl, "/gpubusy"}, LoadUnit::busy_and_total);
-  add_load({kgsl, "/gpu_busy_percentage"}, LoadUnit::percent);
+  add_load(kgsl, "/gpubusy", LoadUnit::busy_and_total);
+  add_load(kgsl, "/gpu_busy_percentage", LoadUnit::percent);
   // Arrays of texts, since pointers to them would be moved into place at the start.
   static constexpr char kJetson[][42] = {"/devices/gpu.0/load", "/devices/platform/gpu.0/load",
                                          "/devices/platform/bus@0/17000000.gpu/load"};
-  for (const char* jetson : kJetson) add_load({root, jetson}, LoadUnit::permille);
+  for (const char* jetson : kJetson) add_load(root, jetson, LoadUnit::permille);
   const std::string devfreq = root + "/class/devfreq/";
   for (const std::string& name : names_in(devfreq)) {
     if (!sysfs::is_gpu(name)) continue;
     const std::string gpu = devfreq + name;
-    add_load({gpu, "/device/load"}, LoadUnit::permille);  // Jetson
-    add_load({gpu, "/load"}, LoadUnit::percent);          // Rockchip: "45@800000000Hz"
-    add_load({gpu, "/device/utilization"}, LoadUnit::percent);
-    add_load({gpu, "/device/utilisation"}, LoadUnit::percent);
+    add_load(gpu, "/device/load", LoadUnit::permille);  // Jetson
+    add_load(gpu, "/load", LoadUnit::percent);          // Rockchip: "45@800000000Hz"
+    add_load(gpu, "/device/utilization", LoadUnit::percent);
+    add_load(gpu, "/device/utilisation", LoadUnit::percent);
   }
   static constexpr char kOthers[][41] = {
       "/class/misc/mali0/device/utilization", "/class/misc/mali0/device/utilisation",
       "/kernel/gpu/gpu_busy", "/class/drm/card0/device/gpu_busy_percent"};
-  for (const char* other : kOthers) add_load({root, other}, LoadUnit::percent);
+  for (const char* other : kOthers) add_load(root, other, LoadUnit::percent);
 }
 
 BoardState Board::read() {
@@ -151,6 +151,7 @@ void Board::read_zones(BoardState& state) {
 }
 
 void Board::read_supplies(BoardState& state) const {
+  bool battery = false;
   bool discharging = false;
   std::optional<bool> plugged;
   std::optional<bool> fed;  // what batteries let conclude where no supply says whether it is online
@@ -160,6 +161,7 @@ void Board::read_supplies(BoardState& state) const {
       if (online) plugged = plugged.value_or(false) || *online > 0;
       continue;
     }
+    battery = true;
     const auto percent = read_integer(supply.capacity);
     if (percent && *percent >= 0 && *percent <= 100) {
       const double charge = static_cast<double>(*percent) / 100;
@@ -169,6 +171,8 @@ void Board::read_supplies(BoardState& state) const {
     if (status.view() == "Discharging") discharging = true;
     if (status.view() == "Charging" || status.view() == "Full") fed = true;
   }
+  // Without a battery there is nothing else to run on, whichever socket feeds the board.
+  if (plugged && !battery) plugged = true;
   // A charger that cannot keep up is no mains.
   state.on_mains = discharging ? std::optional<bool>(false) : plugged ? plugged : fed;
 }

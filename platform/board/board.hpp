@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,7 +67,7 @@ class Board {
   static std::optional<double> read_load(const Load& load);
 
   std::vector<ThermalZone> zones_;
-  std::vector<Supply> supplies_;
+  std::list<Supply> supplies_;
   Load gpu_load_;
 };
 

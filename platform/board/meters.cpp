@@ -41,7 +41,7 @@ void BoardMeters::find_gpu(const std::string& root) {
   // The first that is there counts.
   const auto add_clock = [this](const std::string& folder, const char* current,
                                 const char* maximum) {
-    if (!gpu_clock_.current.empty() || !sysfs::exists({folder, current})) return;
+    if (!gpu_clock_.current.empty() || !sysfs::exists(folder, current)) return;
     gpu_clock_ = {folder + current, folder + maximum, 1};
   };
   const std::string kgsl = root + "/class/kgsl/kgsl-3d0";
@@ -58,7 +58,7 @@ void BoardMeters::find_cpu(const std::string& root) {
   const std::string folder = root + "/devices/system/cpu/";
   std::vector<std::string> clusters;
   for (const std::string& name : names_in(folder + "cpufreq", "policy")) {
-    clusters.push_back(joined({folder, "cpufreq/", name}));
+    clusters.push_back(joined("%cpufreq/%", folder, name));
   }
   if (clusters.empty()) clusters.push_back(folder + "cpu0/cpufreq");
   std::uint64_t fastest = 0;
@@ -75,18 +75,18 @@ void BoardMeters::find_rails(const std::string& root) {
   const std::string folder = root + "/class/hwmon/";
   for (const std::string& name : names_in(folder, "hwmon")) {
     const std::string chip = folder + name;
-    if (Text({chip, "/name"}).view().substr(0, 3) != "ina") continue;
+    if (Text(chip, "/name").view().substr(0, 3) != "ina") continue;
     for (int i = 1; i <= kMaxRailsPerChip; ++i) {
-      RailFiles files{joined({chip, "/power", i, "_input"}), joined({chip, "/in", i, "_input"}),
-                      joined({chip, "/curr", i, "_input"})};
+      RailFiles files{joined("%/power%_input", chip, i), joined("%/in%_input", chip, i),
+                      joined("%/curr%_input", chip, i)};
       if (!sysfs::exists(files.power_uw)) {
         files.power_uw.clear();
         if (!sysfs::exists(files.voltage_mv) || !sysfs::exists(files.current_ma)) continue;
       }
-      const Text label({chip, "/in", i, "_label"});
+      const Text label(joined("%/in%_label", chip, i));
       if (label.view() == "NC") continue;  // not connected
       std::string rail(label.view());
-      if (rail.empty()) rail = joined({name, "/", i});
+      if (rail.empty()) rail = joined("%/%", name, i);
       if (rail == "VDD_IN" || rail == "POM_5V_IN") input_rail_ = rails_.size();
       rails_.push_back({std::move(rail), std::nullopt});
       rail_files_.push_back(std::move(files));

@@ -56,10 +56,12 @@ std::optional<std::int64_t> read_integer(const std::string& path) {
   return rest.empty() ? value : std::nullopt;
 }
 
-std::optional<std::int64_t> read_integer(TextPieces path) { return read_integer(joined(path)); }
+std::optional<std::int64_t> read_integer(const std::string& folder, const char* name) {
+  return read_integer(folder + name);
+}
 
 bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
-bool exists(TextPieces path) { return exists(joined(path)); }
+bool exists(const std::string& folder, const char* name) { return exists(folder + name); }
 
 std::vector<std::string> names_in(const std::string& folder, std::string_view prefix) {
   std::vector<std::string> names;

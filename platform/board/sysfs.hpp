@@ -18,7 +18,7 @@ namespace idletune::sysfs {
 class Text {
  public:
   explicit Text(const std::string& path);
-  Text(TextPieces path) : Text(joined(path)) {}
+  Text(const std::string& folder, const char* name) : Text(folder + name) {}
   std::string_view view() const { return {bytes_ + begin_, end_ - begin_}; }
 
  private:
@@ -33,10 +33,10 @@ std::optional<std::int64_t> take_integer(std::string_view& text);
 
 // The number that is the file's whole content.
 std::optional<std::int64_t> read_integer(const std::string& path);
-std::optional<std::int64_t> read_integer(TextPieces path);
+std::optional<std::int64_t> read_integer(const std::string& folder, const char* name);
 
 bool exists(const std::string& path);
-bool exists(TextPieces path);
+bool exists(const std::string& folder, const char* name);
 
 // The names in a folder that begin with `prefix`, zone2 before zone10; at most kMaxNames. Empty for
 // a folder that is not there.

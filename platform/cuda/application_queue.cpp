@@ -69,8 +69,8 @@ class CudaQueue final : public ApplicationQueue {
 Result<std::unique_ptr<ApplicationQueue>> application_queue(Device& device) {
   std::shared_ptr<Session> session = session_of(device);
   if (session == nullptr) {
-    return {StatusCode::invalid_argument,
-            {"got a device of ", device.info().backend, ", expected one of CUDA"}};
+    return {StatusCode::invalid_argument, "got a device of %, expected one of CUDA",
+            device.info().backend};
   }
   return std::unique_ptr<ApplicationQueue>(new CudaQueue(std::move(session)));
 }

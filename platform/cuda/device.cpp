@@ -29,9 +29,8 @@ Result<Nanoseconds> time_between(Session& session, EventHandle start, EventHandl
   if (nanoseconds >= 1 && nanoseconds < 9e18) {
     return Nanoseconds(static_cast<Nanoseconds::rep>(nanoseconds));
   }
-  return {StatusCode::device_error,
-          {"cuEventElapsedTime: ", std::to_string(milliseconds),
-           " ms for a run; expected more than none"}};
+  return {StatusCode::device_error, "cuEventElapsedTime: % ms for a run; expected more than none",
+          std::to_string(milliseconds)};
 }
 
 class CudaDevice final : public Device {
@@ -56,6 +55,13 @@ class CudaDevice final : public Device {
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
   Status order(void* before, void* then) override;
+  Result<void*> mark(void* queue, void* mark) override;
+  Status order_after(void* mark, void* before, void* then) override;
+  void forget_mark(void* mark) override;
+  bool capturing(void* queue) const override {
+    return session_->capturing(queue != nullptr ? static_cast<StreamHandle>(queue)
+                                                : session_->application);
+  }
   Result<Nanoseconds> elapsed(void* profile) override;
   void discard(void* profile) override;
   Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
@@ -104,8 +110,8 @@ Status CudaDevice::check_buffer(const Argument& argument, std::uint64_t bytes) c
   if (session_->driver->MemGetAddressRange(&start, &size, address) != kSuccess) return {};
   const std::uint64_t left = start + size - address;
   if (left >= bytes) return {};
-  return {StatusCode::invalid_argument,
-          {"got ", left, " bytes of device memory, expected at least ", bytes}};
+  return {StatusCode::invalid_argument, "got % bytes of device memory, expected at least %", left,
+          bytes};
 }
 
 Result<std::unique_ptr<Buffer>> CudaDevice::window(Buffer& parent, std::size_t offset,
@@ -174,12 +180,12 @@ Status CudaDevice::wait_for_run(Clock::time_point start, Nanoseconds deadline) {
     const Error error = session_->driver->EventQuery(session_->run_end);
     if (error == kSuccess) return {};
     if (error != kNotReady) {
-      return {StatusCode::device_error,
-              {"kernel run failed: ", session_->checked(error, "cuEventQuery").message()}};
+      return {StatusCode::device_error, "kernel run failed: %",
+              session_->checked(error, "cuEventQuery").message()};
     }
     if (wait.again()) continue;
     session_->give_up();
-    return {StatusCode::timeout, {"kernel run outlived its deadline of ", deadline.count(), " ns"}};
+    return {StatusCode::timeout, "kernel run outlived its deadline of % ns", deadline.count()};
   }
 }
 
@@ -218,6 +224,42 @@ Status CudaDevice::order(void* before, void* then) {
   }
   (void)driver.EventDestroy(done);  // the driver keeps what a stream still waits for
   return status;
+}
+
+// A mark is an event: the stream may be destroyed, or another one of the thread that asks.
+Result<void*> CudaDevice::mark(void* queue, void* mark) {
+  const auto stream = static_cast<StreamHandle>(queue);
+  if (stream == nullptr || stream == session_->application) {
+    forget_mark(mark);
+    return nullptr;
+  }
+  const ContextScope scope(*session_, ContextScope::Purpose::launch);
+  if (scope.error() != kSuccess) return scope.status();
+  const Driver& driver = *session_->driver;
+  auto event = static_cast<EventHandle>(mark);
+  Error error = event != nullptr ? kSuccess : driver.EventCreate(&event, kEventWithoutTiming);
+  if (error != kSuccess) return session_->checked(error, "cuEventCreate");
+  error = driver.EventRecord(event, stream);
+  if (error == kSuccess) return static_cast<void*>(event);
+  if (mark == nullptr) (void)driver.EventDestroy(event);
+  return session_->checked(error, "cuEventRecord");
+}
+
+Status CudaDevice::order_after(void* mark, void* before, void* then) {
+  if (mark == nullptr) return order(before, then);
+  const ContextScope scope(*session_, ContextScope::Purpose::launch);
+  if (scope.error() != kSuccess) return scope.status();
+  const auto stream = then != nullptr ? static_cast<StreamHandle>(then) : session_->application;
+  return session_->checked(
+      session_->driver->StreamWaitEvent(stream, static_cast<EventHandle>(mark), 0),
+      "cuStreamWaitEvent");
+}
+
+void CudaDevice::forget_mark(void* mark) {
+  if (mark == nullptr || session_->lost()) return;
+  const ContextScope scope(*session_);
+  if (scope.error() == kSuccess)
+    (void)session_->driver->EventDestroy(static_cast<EventHandle>(mark));
 }
 
 Result<Nanoseconds> CudaDevice::elapsed(void* profile) {
@@ -280,9 +322,11 @@ Result<std::unique_ptr<Device>> open_described(std::shared_ptr<Session> session,
   return std::unique_ptr<Device>(new CudaDevice(std::move(session), options));
 }
 
+constexpr auto kPerThread = std::uintptr_t{2};  // CU_STREAM_PER_THREAD
+
 // The default streams of a context have these numbers for handles.
 bool is_default_stream(StreamHandle stream) {
-  return reinterpret_cast<std::uintptr_t>(stream) <= 2;
+  return reinterpret_cast<std::uintptr_t>(stream) <= kPerThread;
 }
 
 // The context that adopt() is to use.
@@ -308,8 +352,8 @@ Result<std::uint32_t> index_of_current(const Driver& driver) {
     DeviceOrdinal device = 0;
     if (driver.DeviceGet(&device, static_cast<int>(i)) == kSuccess && device == wanted) return i;
   }
-  return {StatusCode::not_found,
-          {"adopt: the context's device is none of ", *count, " that the driver lists"}};
+  return {StatusCode::not_found, "adopt: the context's device is none of % that the driver lists",
+          *count};
 }
 
 Status check_stream(const Driver& driver, ContextHandle context, StreamHandle stream) {
@@ -331,6 +375,10 @@ Result<std::unique_ptr<Device>> adopt(void* context, void* stream, const OpenOpt
   auto driver = load_driver(options.library);
   if (!driver.ok()) return driver.status();
   if (!(*driver)->has_devices) return no_devices();
+  if (reinterpret_cast<std::uintptr_t>(stream) == kPerThread) {
+    return {StatusCode::invalid_argument,
+            "adopt: got CU_STREAM_PER_THREAD, expected a stream that all threads share"};
+  }
   auto* own_stream = static_cast<StreamHandle>(stream);
   const Result<ContextHandle> own_context = context_for(**driver, context, own_stream);
   if (!own_context.ok()) return own_context.status();
@@ -355,7 +403,7 @@ Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& opt
   const Result<std::uint32_t> count = device_count(**driver);
   if (!count.ok()) return count.status();
   if (index >= *count) {
-    return {StatusCode::not_found, {"CUDA device ", index, ": there are ", *count}};
+    return {StatusCode::not_found, "CUDA device %: there are %", index, *count};
   }
   auto session = described(*driver, index, options);
   if (!session.ok()) return session.status();
@@ -377,9 +425,8 @@ Result<std::unique_ptr<Device>> open_matching(const DeviceInfo& wanted,
     if (match == nullptr || i == wanted.index) match = std::move(*session);
   }
   if (match == nullptr) {
-    return {StatusCode::not_found,
-            {"CUDA device '", wanted.name, "' with driver '", wanted.driver, "': none of ", *count,
-             " devices matches"}};
+    return {StatusCode::not_found, "CUDA device '%' with driver '%': none of % devices matches",
+            wanted.name, wanted.driver, *count};
   }
   return open_described(std::move(match), options);
 }
@@ -412,7 +459,7 @@ Result<std::unique_ptr<Buffer>> allocate_buffer(const std::shared_ptr<Session>& 
   if (error != kSuccess) {
     const Status failure = session->checked(error, "cuMemAlloc");
     return {error == kOutOfMemory ? StatusCode::out_of_memory : failure.code(),
-            joined({"allocate: ", bytes, " bytes: ", failure.message()})};
+            joined("allocate: % bytes: %", bytes, failure.message())};
   }
   return std::unique_ptr<Buffer>(
       new CudaBuffer(session, address, bytes, CudaBuffer::Ownership::own));

@@ -78,9 +78,8 @@ Result<std::shared_ptr<Driver>> resolve_all(void* library, std::string path) {
   IDLETUNE_CUDA_OPTIONAL(IDLETUNE_CUDA_RESOLVE)
 #undef IDLETUNE_CUDA_RESOLVE
   if (missing != nullptr) {
-    return {
-        StatusCode::unsupported,
-        {"CUDA driver '", path, "' lacks ", missing, "; expected a driver of CUDA 10.2 or newer"}};
+    return {StatusCode::unsupported,
+            "CUDA driver '%' lacks %; expected a driver of CUDA 10.2 or newer", path, missing};
   }
   driver->path = std::move(path);
   return driver;
@@ -89,17 +88,15 @@ Result<std::shared_ptr<Driver>> resolve_all(void* library, std::string path) {
 Status initialise(Driver& driver) {
   const Error error = driver.Init(0);
   if (error == kStubLibrary) {
-    return {
-        StatusCode::not_found,
-        {"CUDA driver '", driver.path, "' is the toolkit's stub library; expected the driver's"}};
+    return {StatusCode::not_found,
+            "CUDA driver '%' is the toolkit's stub library; expected the driver's", driver.path};
   }
   driver.has_devices = error != kNoDevice;
   if (error != kSuccess && error != kNoDevice) {
-    return {StatusCode::unsupported,
-            {"CUDA driver '", driver.path, "': ", driver.describe(error, "cuInit")}};
+    return {StatusCode::unsupported, "CUDA driver '%': %", driver.path,
+            driver.describe(error, "cuInit")};
   }
-  (void)driver.DriverGetVersion(&driver.version);
-  return {};
+  return driver.to_status(driver.DriverGetVersion(&driver.version), "cuDriverGetVersion");
 }
 
 Result<std::shared_ptr<const Driver>> set_up(void* library, const std::string& path) {
@@ -114,7 +111,7 @@ Result<std::shared_ptr<const Driver>> set_up(void* library, const std::string& p
 std::string Driver::describe(Error error, const char* call) const {
   const char* name = nullptr;
   if (GetErrorName(error, &name) != kSuccess || name == nullptr) name = "unknown CUDA error";
-  return joined({call, ": ", name, " (", error, ")"});
+  return joined("%: % (%)", call, name, error);
 }
 
 Status Driver::to_status(Error error, const char* call) const {

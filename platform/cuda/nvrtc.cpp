@@ -24,9 +24,9 @@ constexpr KnownLibrary kKnownLibraries[] = {
 };
 constexpr const char* kOtherPlaces[] = {"libnvrtc.so", "/usr/local/cuda/lib64/libnvrtc.so"};
 
-// Of the driver's major version first, then older ones, then newer ones.
+// Of the driver's major version first, then older ones, then newer ones; without one the newest.
 std::vector<const char*> names_to_try(int driver_version) {
-  const int major = driver_version / 1000;
+  const int major = driver_version > 0 ? driver_version / 1000 : kKnownLibraries[0].major;
   std::vector<const char*> names;
   for (const KnownLibrary& known : kKnownLibraries) {
     if (known.major <= major) names.push_back(known.name);
@@ -87,35 +87,44 @@ Result<std::shared_ptr<const Nvrtc>> Nvrtc::resolve_all(void* library, std::stri
   IDLETUNE_NVRTC_OPTIONAL(IDLETUNE_NVRTC_RESOLVE)
 #undef IDLETUNE_NVRTC_RESOLVE
   if (missing != nullptr) {
-    return {StatusCode::unsupported,
-            {"NVRTC '", path, "' lacks ", missing, "; expected NVRTC of CUDA 10.2 or newer"}};
+    return {StatusCode::unsupported, "NVRTC '%' lacks %; expected NVRTC of CUDA 10.2 or newer",
+            path, missing};
   }
   int major = 0;
   int minor = 0;
   if (nvrtc->Version_(&major, &minor) != kNvrtcSuccess) {
-    return {StatusCode::unsupported, {"NVRTC '", path, "' does not tell its version"}};
+    return {StatusCode::unsupported, "NVRTC '%' does not tell its version", path};
   }
   nvrtc->version_ = 1000 * major + 10 * minor;
   nvrtc->path_ = std::move(path);
   return std::shared_ptr<const Nvrtc>(std::move(nvrtc));
 }
 
-Result<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string& library, int driver_version) {
+Result<std::shared_ptr<const Nvrtc>> Nvrtc::load(const std::string& library, int driver_version,
+                                                 int architecture) {
   if (!library.empty()) {
     const Result<void*> handle = open_library("NVRTC", library);
     if (!handle.ok()) return handle.status();
     return resolve_all(*handle, library);
   }
+  Result<std::shared_ptr<const Nvrtc>> first{
+      StatusCode::not_found, "no NVRTC: tried libnvrtc.so, libnvrtc.so.13, .12 and the older ones"};
   for (const char* name : names_to_try(driver_version)) {
     void* handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (handle != nullptr) return resolve_all(handle, name);
+    if (handle == nullptr) continue;
+    auto loaded = resolve_all(handle, name);
+    if (loaded.ok()) {
+      const Result<CodeTarget> target = (*loaded)->target_for(architecture);
+      if (architecture == 0 || (target.ok() && target->architecture == architecture)) return loaded;
+    }
+    if (!first.ok() && (loaded.ok() || first.code() == StatusCode::not_found))
+      first = std::move(loaded);
   }
-  return {StatusCode::not_found,
-          "no NVRTC: tried libnvrtc.so, libnvrtc.so.13, .12 and the older ones"};
+  return first;
 }
 
 std::string Nvrtc::version_text() const {
-  return joined({version_ / 1000, ".", version_ % 1000 / 10});
+  return joined("%.%", version_ / 1000, version_ % 1000 / 10);
 }
 
 std::vector<int> Nvrtc::architectures() const {
@@ -140,9 +149,8 @@ Result<CodeTarget> Nvrtc::target_for(int architecture) const {
   }
   if (below == 0) {
     return {StatusCode::unsupported,
-            {"NVRTC ", version_text(), " generates code for sm_",
-             *std::min_element(known.begin(), known.end()), " and up; expected one that knows sm_",
-             architecture}};
+            "NVRTC % generates code for sm_% and up; expected one that knows sm_%", version_text(),
+            *std::min_element(known.begin(), known.end()), architecture};
   }
   return CodeTarget{below, false};
 }
@@ -182,7 +190,7 @@ Result<std::vector<std::uint8_t>> Nvrtc::code_of(NvrtcProgram program, std::stri
   }
   if (error != kNvrtcSuccess) return failure(error, program, entry);
   if (code.empty()) {
-    return {StatusCode::compile_error, {"kernel '", entry, "': NVRTC generated no code"}};
+    return {StatusCode::compile_error, "kernel '%': NVRTC generated no code", entry};
   }
   return code;
 }
@@ -204,8 +212,7 @@ Status Nvrtc::failure(NvrtcError error, NvrtcProgram program, std::string_view e
   if (error == kNvrtcOutOfMemory) code = StatusCode::out_of_memory;
   const char* name = GetErrorString_(error);
   std::string message =
-      joined({"kernel '", entry, "': NVRTC: ", name != nullptr ? name : "unknown error", " (",
-              error, ")"});
+      joined("kernel '%': NVRTC: % (%)", entry, name != nullptr ? name : "unknown error", error);
   if (const std::string log = build_log(program); !log.empty()) message += "\n" + log;
   return {code, std::move(message)};
 }

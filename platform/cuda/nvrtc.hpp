@@ -22,10 +22,12 @@ struct CodeTarget {
 class Nvrtc {
  public:
   // Opens `library`, or where it is empty the first of the usual names that opens, beginning with
-  // those of the driver's CUDA version (1000 * major + 10 * minor): code of a newer major version
-  // need not load. Errors: not_found (names what was tried), unsupported (a library without some
+  // those of the driver's CUDA version (1000 * major + 10 * minor; 0: no driver, the newest): code
+  // of a newer major version need not load. One that knows `architecture`, if it is given, is
+  // preferred. Errors: not_found (names what was tried), unsupported (a library without some
   // function).
-  static Result<std::shared_ptr<const Nvrtc>> load(const std::string& library, int driver_version);
+  static Result<std::shared_ptr<const Nvrtc>> load(const std::string& library, int driver_version,
+                                                   int architecture = 0);
 
   int version() const { return version_; }  // 1000 * major + 10 * minor
   std::string version_text() const;         // "12.2"

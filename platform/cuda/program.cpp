@@ -31,9 +31,18 @@ StatusCode load_failure_code(Error error) {
 
 Status load_failure(Session& session, Error error, const char* call, const std::string& entry,
                     const std::string& log) {
-  std::string message = joined({"kernel '", entry, "': ", session.checked(error, call).message()});
+  std::string message = joined("kernel '%': %", entry, session.checked(error, call).message());
   if (!log.empty()) message += "\n" + log;
   return {load_failure_code(error), std::move(message)};
+}
+
+Status check_groups(const DeviceInfo& device, const unsigned (&grid)[3]) {
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (device.max_groups[i] == 0 || grid[i] <= device.max_groups[i]) continue;
+    return {StatusCode::unsupported, "% groups along axis % exceed the device's %", grid[i], i,
+            device.max_groups[i]};
+  }
+  return {};
 }
 
 bool divides(const Range& range, unsigned (&grid)[3]) {
@@ -59,10 +68,10 @@ std::string sizes_text(const std::array<std::size_t, 3>& sizes, std::uint32_t di
 }
 
 Status wrong_range(const Range& range) {
-  return {StatusCode::invalid_argument,
-          {"global size ", sizes_text(range.global, range.dimensions), " in groups of ",
-           sizes_text(range.local, range.dimensions),
-           ": expected 1 to 3 dimensions, each a multiple of its group's"}};
+  return {
+      StatusCode::invalid_argument,
+      "global size % in groups of %: expected 1 to 3 dimensions, each a multiple of its group's",
+      sizes_text(range.global, range.dimensions), sizes_text(range.local, range.dimensions)};
 }
 
 }  // namespace
@@ -81,7 +90,9 @@ Result<std::unique_ptr<CudaProgram>> CudaProgram::load(std::shared_ptr<Session> 
   if (error != kSuccess) {
     return load_failure(*session, error, "cuModuleLoadDataEx", entry, excerpt_of_build_log(log));
   }
-  std::shared_ptr<const Module> loaded(new Module{std::move(session), module});
+  auto loaded = std::make_shared<Module>();
+  loaded->session = std::move(session);
+  loaded->handle = module;
   std::unique_ptr<CudaProgram> program(new CudaProgram(std::move(loaded)));
   program->lanes_ = lanes;
   if (Status found = program->find_kernel(entry); !found.ok()) return found;
@@ -127,6 +138,10 @@ void CudaProgram::read_parameters() {
 
 CudaProgram::Module::~Module() {
   if (session->lost()) return;
+  if (captured.load()) {
+    session->keep(handle);
+    return;
+  }
   const ContextScope scope(*session);
   if (scope.error() == kSuccess) (void)session->driver->ModuleUnload(handle);
 }
@@ -143,16 +158,16 @@ Result<std::unique_ptr<Program>> CudaProgram::another(std::string_view entry) co
 Status CudaProgram::check_arguments(Span<const Argument> arguments) const {
   if (arguments.size() > kMaxArguments ||
       (knows_parameters_ && arguments.size() != parameter_bytes_.size())) {
-    return {StatusCode::invalid_argument,
-            {"kernel launched with ", arguments.size(), " arguments, expected ",
-             knows_parameters_ ? std::to_string(parameter_bytes_.size())
-                               : "at most " + std::to_string(kMaxArguments)}};
+    return {StatusCode::invalid_argument, "kernel launched with % arguments, expected %",
+            arguments.size(),
+            knows_parameters_ ? std::to_string(parameter_bytes_.size())
+                              : "at most " + std::to_string(kMaxArguments)};
   }
   if (!knows_parameters_) return {};
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (arguments[i].size() == parameter_bytes_[i]) continue;
-    return {StatusCode::invalid_argument,
-            {"argument ", i, ": ", arguments[i].size(), " bytes, expected ", parameter_bytes_[i]}};
+    return {StatusCode::invalid_argument, "argument %: % bytes, expected %", i, arguments[i].size(),
+            parameter_bytes_[i]};
   }
   return {};
 }
@@ -161,6 +176,7 @@ Status CudaProgram::launch(StreamHandle stream, const Range& range,
                            Span<const Argument> arguments) {
   unsigned grid[3] = {1, 1, 1};
   if (!divides(range, grid)) return wrong_range(range);
+  if (Status fit = check_groups(session_->info, grid); !fit.ok()) return fit;
   if (Status fit = check_arguments(arguments); !fit.ok()) return fit;
   unsigned block[3] = {1, 1, 1};
   for (std::uint32_t i = 0; i < range.dimensions; ++i) {
@@ -180,14 +196,9 @@ Status CudaProgram::launch(StreamHandle stream, const Range& range,
       "cuLaunchKernel");
 }
 
-// Null where the launch cannot be timed: a stream that is being captured records no times.
+// Null where all are in use.
 ProfileTicket* CudaProgram::ticket_for(StreamHandle stream) const {
   const Driver& driver = *session_->driver;
-  CaptureStatus capture = CaptureStatus::none;
-  if (driver.StreamIsCapturing != nullptr &&
-      (driver.StreamIsCapturing(stream, &capture) != kSuccess || capture != CaptureStatus::none)) {
-    return nullptr;
-  }
   ProfileTicket* ticket = session_->tickets->take();
   if (ticket == nullptr || driver.EventRecord(ticket->start, stream) == kSuccess) return ticket;
   session_->tickets->give_back(ticket);
@@ -198,7 +209,7 @@ Status CudaProgram::enqueue(std::uint32_t lane, const Range& range, Span<const A
                             const LaunchOptions& options, void** profile) {
   if (profile != nullptr) *profile = nullptr;
   if (lane >= lanes_) {
-    return {StatusCode::invalid_argument, {"lane ", lane, ": expected one below ", lanes_}};
+    return {StatusCode::invalid_argument, "lane %: expected one below %", lane, lanes_};
   }
   if (Status fit = session_->launchable(); !fit.ok()) return fit;
   const ContextScope scope(*session_, ContextScope::Purpose::launch);
@@ -215,7 +226,9 @@ Status CudaProgram::enqueue(std::uint32_t lane, const Range& range, Span<const A
     const Error error = session_->driver->EventCreate(&event, kEventWithoutTiming);
     if (error != kSuccess) return session_->checked(error, "cuEventCreate");
   }
-  ProfileTicket* ticket = profile != nullptr ? ticket_for(stream) : nullptr;
+  const bool captured = session_->capturing(stream);  // and not to be timed then
+  if (captured) module_->captured.store(true);
+  ProfileTicket* ticket = profile != nullptr && !captured ? ticket_for(stream) : nullptr;
   Status launched = launch(stream, range, arguments);
   if (ticket != nullptr) {
     // What was launched stays launched, whether it can be timed or not.

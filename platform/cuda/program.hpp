@@ -1,6 +1,7 @@
 // A compiled CUDA kernel function.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -39,6 +40,7 @@ class CudaProgram final : public Program {
     ~Module();  // waits until no launch uses it any more (the driver does)
     std::shared_ptr<Session> session;
     ModuleHandle handle;
+    mutable std::atomic<bool> captured{false};  // some launch, into a graph
   };
   explicit CudaProgram(std::shared_ptr<const Module> module)
       : module_(std::move(module)), session_(module_->session) {}

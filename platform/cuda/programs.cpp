@@ -105,8 +105,8 @@ std::unique_ptr<CudaProgram> Programs::from_cache(const BinaryKey& key,
 Result<Programs::Image> Programs::compile_image(const CompileRequest& request) const {
   if (!session_->no_compiler.ok()) {
     return {StatusCode::unsupported,
-            {"kernel '", request.entry, "' is not in the program cache and cannot be compiled: ",
-             session_->no_compiler.message()}};
+            "kernel '%' is not in the program cache and cannot be compiled: %", request.entry,
+            session_->no_compiler.message()};
   }
   const Result<CodeTarget> target = session_->nvrtc->target_for(session_->architecture);
   if (!target.ok()) return target.status();
@@ -131,14 +131,14 @@ void Programs::keep(const BinaryKey& key, const Image& image) {
 
 Result<std::vector<std::uint8_t>> compile_ahead(const CompileRequest& request, int architecture,
                                                 BinaryFormat format, const OpenOptions& options) {
-  const auto nvrtc = Nvrtc::load(options.nvrtc_library, 0);
+  const auto nvrtc = Nvrtc::load(options.nvrtc_library, 0, architecture);
   if (!nvrtc.ok()) return nvrtc.status();
   const bool machine_code = format == BinaryFormat::cubin;
   const Result<CodeTarget> known = (*nvrtc)->target_for(architecture);
   if (!known.ok()) return known.status();
   if (known->architecture != architecture || (machine_code && !known->machine_code)) {
-    return {StatusCode::unsupported,
-            {"NVRTC ", (*nvrtc)->version_text(), " does not know architecture ", architecture}};
+    return {StatusCode::unsupported, "NVRTC % does not know architecture %",
+            (*nvrtc)->version_text(), architecture};
   }
   return (*nvrtc)->compile(request.source, request.entry, request.options,
                            {architecture, machine_code});

@@ -16,7 +16,7 @@ std::uint32_t attribute(const Session& session, DeviceAttribute what) {
   return error == kSuccess && value > 0 ? static_cast<std::uint32_t>(value) : 0;
 }
 
-std::string version_text(int version) { return joined({version / 1000, ".", version % 1000 / 10}); }
+std::string version_text(int version) { return joined("%.%", version / 1000, version % 1000 / 10); }
 
 // Versions of everything that has a part in what a kernel becomes.
 std::string driver_text(const Session& session) {
@@ -27,7 +27,7 @@ std::string driver_text(const Session& session) {
     if (!version.empty()) text += ", driver " + version;
   }
   text += session.nvrtc != nullptr ? ", NVRTC " + session.nvrtc->version_text() : ", no NVRTC";
-  return joined({text, ", sm_", session.architecture});
+  return joined("%, sm_%", text, session.architecture);
 }
 
 void find_compiler(Session& session, const std::string& library) {
@@ -95,6 +95,7 @@ Session::~Session() {
 void Session::destroy_streams_and_events() {
   const ContextScope scope(*this);
   if (scope.error() != kSuccess) return;
+  for (ModuleHandle module : captured_) (void)driver->ModuleUnload(module);
   if (tickets != nullptr) tickets->destroy_events();
   if (run_start != nullptr) (void)driver->EventDestroy(run_start);
   if (run_end != nullptr) (void)driver->EventDestroy(run_end);
@@ -107,6 +108,18 @@ void Session::note_spoiling(Error error, const char* call) {
   if (spoilt_by_.compare_exchange_strong(none, error)) spoilt_in_.store(call);
 }
 
+bool Session::capturing(StreamHandle stream) const {
+  CaptureStatus capture = CaptureStatus::none;
+  return driver->StreamIsCapturing != nullptr &&
+         (driver->StreamIsCapturing(stream, &capture) != kSuccess ||
+          capture != CaptureStatus::none);
+}
+
+void Session::keep(ModuleHandle module) {
+  const MutexLock lock(captured_mutex_);
+  captured_.push_back(module);
+}
+
 Status Session::checked(Error error, const char* call) {
   if (error == kSuccess) return {};
   if (spoils_context(error)) note_spoiling(error, call);
@@ -117,17 +130,16 @@ Status Session::launchable() const {
   const Error error = spoilt_by_.load();
   if (error == kSuccess) return {};
   const char* call = spoilt_in_.load();
-  return {StatusCode::device_error,
-          {"device '", info.name, "' is lost to this process: ",
-           driver->describe(error, call != nullptr ? call : "CUDA")}};
+  return {StatusCode::device_error, "device '%' is lost to this process: %", info.name,
+          driver->describe(error, call != nullptr ? call : "CUDA")};
 }
 
 Status Session::tunable() const {
   if (!hung_.load()) return launchable();
   return {StatusCode::device_error,
-          {"device '", info.name,
-           "' is still busy with a run that outlived its deadline; expected no further tuning "
-           "in this process"}};
+          "device '%' is still busy with a run that outlived its deadline; expected no further "
+          "tuning in this process",
+          info.name};
 }
 
 ContextScope::ContextScope(Session& session, Purpose purpose) : session_(session) {
@@ -153,15 +165,23 @@ ContextScope::~ContextScope() {
 
 Status describe_device(Session& session, std::uint32_t index, const std::string& nvrtc_library) {
   const Driver& driver = *session.driver;
-  const Error error = driver.DeviceGet(&session.device, static_cast<int>(index));
+  Error error = driver.DeviceGet(&session.device, static_cast<int>(index));
   if (error != kSuccess) return driver.to_status(error, "cuDeviceGet");
-  session.architecture =
-      static_cast<int>(10 * attribute(session, DeviceAttribute::compute_capability_major) +
-                       attribute(session, DeviceAttribute::compute_capability_minor));
+  // Without these nobody knows which device it is.
+  int capability[2] = {};
+  constexpr DeviceAttribute kParts[2] = {DeviceAttribute::compute_capability_major,
+                                         DeviceAttribute::compute_capability_minor};
+  for (int i = 0; i < 2; ++i) {
+    error = driver.DeviceGetAttribute(&capability[i], kParts[i], session.device);
+    if (error != kSuccess) return driver.to_status(error, "cuDeviceGetAttribute");
+  }
+  session.architecture = 10 * capability[0] + capability[1];
+  char name[256] = {};
+  error = driver.DeviceGetName(name, sizeof name - 1, session.device);
+  if (error != kSuccess) return driver.to_status(error, "cuDeviceGetName");
   find_compiler(session, nvrtc_library);
   DeviceInfo& info = session.info;
-  char name[256] = {};
-  if (driver.DeviceGetName(name, sizeof name - 1, session.device) == kSuccess) info.name = name;
+  info.name = name;
   std::size_t memory_bytes = 0;
   if (driver.DeviceTotalMem(&memory_bytes, session.device) == kSuccess) {
     info.global_memory_bytes = memory_bytes;
@@ -178,6 +198,9 @@ Status describe_device(Session& session, std::uint32_t index, const std::string&
   info.max_work_item_sizes = {attribute(session, DeviceAttribute::max_block_dim_x),
                               attribute(session, DeviceAttribute::max_block_dim_y),
                               attribute(session, DeviceAttribute::max_block_dim_z)};
+  info.max_groups = {attribute(session, DeviceAttribute::max_grid_dim_x),
+                     attribute(session, DeviceAttribute::max_grid_dim_y),
+                     attribute(session, DeviceAttribute::max_grid_dim_z)};
   info.has_compiler = session.no_compiler.ok();
   info.unified_memory = attribute(session, DeviceAttribute::integrated) != 0;
   return {};

@@ -4,12 +4,14 @@
 #include <atomic>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <idletune/device.hpp>
 
 #include "platform/cuda/driver.hpp"
 #include "platform/cuda/nvrtc.hpp"
 #include "platform/cuda/profile_tickets.hpp"
+#include "platform/os/mutex.hpp"
 
 namespace idletune::cuda {
 
@@ -44,12 +46,18 @@ struct Session {
   Status tunable() const;
   // A run has outlived its deadline: it is still on the device.
   void give_up() { hung_.store(true); }
+  // Whether what is put on the stream is recorded (a graph) instead of run.
+  bool capturing(StreamHandle stream) const;
+  // A graph that may outlive the module runs it: it stays as long as the session.
+  void keep(ModuleHandle module);
   bool lost() const { return hung_.load() || spoilt_by_.load() != kSuccess; }
 
  private:
   void destroy_streams_and_events();
   void note_spoiling(Error error, const char* call);
 
+  Mutex captured_mutex_;
+  std::vector<ModuleHandle> captured_;
   std::atomic<bool> hung_{false};
   std::atomic<Error> spoilt_by_{kSuccess};
   std::atomic<const char*> spoilt_in_{nullptr};

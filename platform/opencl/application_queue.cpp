@@ -48,15 +48,9 @@ class OpenclQueue final : public ApplicationQueue {
 
  private:
   const Api& api() const { return *session_->api; }
-  // On a queue whose commands may overtake each other, the next one does not.
   Status before(const Buffer& buffer, std::size_t offset, std::size_t bytes) const {
     Status fit = check_range(buffer, offset, bytes);
-    if (!fit.ok() || !session_->application_out_of_order) return fit;
-    if (api().EnqueueBarrierWithWaitList == nullptr) {
-      return {StatusCode::unsupported, "the OpenCL library has no barriers"};
-    }
-    return to_status(api().EnqueueBarrierWithWaitList(session_->application, 0, nullptr, nullptr),
-                     "clEnqueueBarrierWithWaitList");
+    return fit.ok() ? keep_order(*session_) : fit;
   }
 
   std::shared_ptr<Session> session_;
@@ -67,9 +61,10 @@ class OpenclQueue final : public ApplicationQueue {
 Result<std::unique_ptr<ApplicationQueue>> application_queue(Device& device) {
   std::shared_ptr<Session> session = session_of(device);
   if (session == nullptr) {
-    return {StatusCode::invalid_argument,
-            {"got a device of ", device.info().backend, ", expected one of OpenCL"}};
+    return {StatusCode::invalid_argument, "got a device of %, expected one of OpenCL",
+            device.info().backend};
   }
+  session->ordered.store(true);  // launches as well, from now on
   return std::unique_ptr<ApplicationQueue>(new OpenclQueue(std::move(session)));
 }
 

@@ -23,8 +23,7 @@ using Clock = std::chrono::steady_clock;
 
 // START to END of a completed command. device_error where the driver's figures cannot be true.
 Result<Nanoseconds> device_time(const Api& api, cl_event event) {
-  cl_ulong start = 0;
-  cl_ulong end = 0;
+  cl_ulong start = 0, end = 0;
   cl_int error =
       api.GetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof start, &start, nullptr);
   if (error == CL_SUCCESS) {
@@ -33,14 +32,14 @@ Result<Nanoseconds> device_time(const Api& api, cl_event event) {
   if (error != CL_SUCCESS) return to_status(error, "clGetEventProfilingInfo");
   if (end <= start || end - start > static_cast<cl_ulong>(Nanoseconds::max().count())) {
     return {StatusCode::device_error,
-            {"clGetEventProfilingInfo: run from ", start, " to ", end,
-             " ns; expected an end after the start"}};
+            "clGetEventProfilingInfo: run from % to % ns; expected an end after the start", start,
+            end};
   }
   return Nanoseconds(static_cast<Nanoseconds::rep>(end - start));
 }
 
 Status failed_run(cl_int status) {
-  return {StatusCode::device_error, {"kernel run failed: ", error_name(status), " (", status, ")"}};
+  return {StatusCode::device_error, "kernel run failed: % (%)", error_name(status), status};
 }
 
 // Where sub-buffers may start; 0 where there are none.
@@ -89,6 +88,8 @@ class OpenclDevice final : public Device {
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
   Status order(void* before, void* then) override;
+  Result<void*> mark(void* queue, void* mark) override { return hold(*session_, queue, mark); }
+  void forget_mark(void* mark) override { let_go(*session_, mark); }
   Result<Nanoseconds> elapsed(void* profile) override;
   void discard(void* profile) override;
   Nanoseconds now() const override { return Clock::now().time_since_epoch(); }
@@ -114,9 +115,9 @@ class OpenclDevice final : public Device {
 Status OpenclDevice::usable() const {
   if (!session_->poisoned.load()) return {};
   return {StatusCode::device_error,
-          {"device '", session_->info.name,
-           "' is still busy with a run that outlived its deadline; expected no further tuning "
-           "in this process"}};
+          "device '%' is still busy with a run that outlived its deadline; expected no further "
+          "tuning in this process",
+          session_->info.name};
 }
 
 Result<std::unique_ptr<Program>> OpenclDevice::compile(const CompileRequest& request) {
@@ -157,7 +158,7 @@ Status OpenclDevice::check_buffer(const Argument& argument, std::uint64_t bytes)
   const bool is_known = known.load(std::memory_order_relaxed) == handle;
   if (argument.kind() == Argument::Kind::typed_pointer || handle == nullptr ||
       (!is_known && !may_be_object(*session_, handle))) {
-    return {StatusCode::invalid_argument, {"got an address, expected a cl_mem"}};
+    return {StatusCode::invalid_argument, "got an address, expected a cl_mem"};
   }
   const Api& api = *session_->api;
   const auto memory = static_cast<cl_mem>(handle);
@@ -165,9 +166,7 @@ Status OpenclDevice::check_buffer(const Argument& argument, std::uint64_t bytes)
   cl_context context = session_->context;
   std::size_t size = 0;
   cl_int error = CL_SUCCESS;
-  if (!is_known) {
-    error = api.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
-  }
+  if (!is_known) error = api.GetMemObjectInfo(memory, CL_MEM_TYPE, sizeof type, &type, nullptr);
   if (!is_known && error == CL_SUCCESS) {
     error = api.GetMemObjectInfo(memory, CL_MEM_CONTEXT, sizeof context, &context, nullptr);
   }
@@ -178,15 +177,15 @@ Status OpenclDevice::check_buffer(const Argument& argument, std::uint64_t bytes)
     return {StatusCode::invalid_argument, to_status(error, "clGetMemObjectInfo").message()};
   }
   if (type != CL_MEM_OBJECT_BUFFER) {
-    return {StatusCode::invalid_argument, {"got an image or a pipe, expected a buffer"}};
+    return {StatusCode::invalid_argument, "got an image or a pipe, expected a buffer"};
   }
   if (context != session_->context) {
-    return {StatusCode::invalid_argument, {"got a buffer of another context"}};
+    return {StatusCode::invalid_argument, "got a buffer of another context"};
   }
   known.store(handle, std::memory_order_relaxed);
   if (size >= bytes) return {};
-  return {StatusCode::invalid_argument,
-          {"got a buffer of ", size, " bytes, expected at least ", bytes}};
+  return {StatusCode::invalid_argument, "got a buffer of % bytes, expected at least %", size,
+          bytes};
 }
 
 Status OpenclDevice::check_copy(const Buffer& buffer, std::size_t offset, std::size_t size) const {
@@ -234,7 +233,7 @@ Status OpenclDevice::wait_for(cl_event event, Clock::time_point start, Nanosecon
     if (status == CL_COMPLETE) return {};
     if (wait.again()) continue;
     session_->poisoned.store(true);
-    return {StatusCode::timeout, {"kernel run outlived its deadline of ", deadline.count(), " ns"}};
+    return {StatusCode::timeout, "kernel run outlived its deadline of % ns", deadline.count()};
   }
 }
 
@@ -343,20 +342,26 @@ Status check_handles(const Api& api, cl_context context, cl_device_id device,
 // retained; null makes one.
 Result<std::unique_ptr<Device>> complete(std::shared_ptr<Session> session, cl_command_queue queue,
                                          const OpenOptions& options) {
+  const DeviceInfo& info = session->info;
+  if (info.name.empty() || info.driver.empty() || info.max_work_group_size == 0 ||
+      info.local_memory_bytes == 0) {
+    return {StatusCode::device_error, "clGetDeviceInfo: it is not said which device it is"};
+  }
   cl_int error = CL_SUCCESS;
   if (queue != nullptr) {
     error = session->api->RetainCommandQueue(queue);
     if (error != CL_SUCCESS) return to_status(error, "clRetainCommandQueue");
+    session->application_profiled = is_profiled(*session->api, queue);
+    session->application_out_of_order = is_out_of_order(*session->api, queue);
   } else {
     queue = session->api->CreateCommandQueue(session->context, session->device,
                                              CL_QUEUE_PROFILING_ENABLE, &error);
     if (queue == nullptr || error != CL_SUCCESS) {
       return creation_failure(error, "clCreateCommandQueue");
     }
+    session->application_profiled = true;
   }
   session->application = queue;
-  session->application_profiled = is_profiled(*session->api, queue);
-  session->application_out_of_order = is_out_of_order(*session->api, queue);
   if (Status made = create_tuning_queue(*session); !made.ok()) return made;
   return std::unique_ptr<Device>(new OpenclDevice(std::move(session), options));
 }
@@ -417,7 +422,7 @@ Result<std::unique_ptr<Device>> open(std::uint32_t index, const OpenOptions& opt
   auto handles = enumerate_devices(**api);
   if (!handles.ok()) return handles.status();
   if (index >= handles->size()) {
-    return {StatusCode::not_found, {"OpenCL device ", index, ": there are ", handles->size()}};
+    return {StatusCode::not_found, "OpenCL device %: there are %", index, handles->size()};
   }
   const DeviceHandle& handle = (*handles)[index];
   return open_handle(*api, handle, describe(**api, handle.device, index), options);
@@ -443,8 +448,11 @@ Result<std::unique_ptr<Device>> open_matching(const DeviceInfo& wanted,
   }
   if (match == nullptr) {
     return {StatusCode::not_found,
-            {"OpenCL device '", wanted.name, "' of platform '", wanted.platform, "' with driver '",
-             wanted.driver, "': none of ", handles->size(), " devices matches"}};
+            "OpenCL device '%' of platform '%' with driver '%': none of % devices matches",
+            wanted.name,
+            wanted.platform,
+            wanted.driver,
+            handles->size()};
   }
   return open_handle(*api, *match, std::move(match_info), options);
 }
@@ -472,8 +480,8 @@ Result<std::unique_ptr<Buffer>> allocate_buffer(const std::shared_ptr<Session>& 
   cl_mem memory =
       session->api->CreateBuffer(session->context, CL_MEM_READ_WRITE, bytes, nullptr, &error);
   if (memory == nullptr || error != CL_SUCCESS) {
-    return {StatusCode::out_of_memory,
-            {"allocate: ", bytes, " bytes: ", creation_failure(error, "clCreateBuffer").message()}};
+    return {StatusCode::out_of_memory, "allocate: % bytes: %", bytes,
+            creation_failure(error, "clCreateBuffer").message()};
   }
   return std::unique_ptr<Buffer>(new OpenclBuffer(session, memory, bytes));
 }

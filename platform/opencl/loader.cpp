@@ -54,9 +54,8 @@ Result<std::shared_ptr<const Api>> resolve_all(void* library, std::string path) 
     place += sizeof function;
   }
   if (missing != nullptr) {
-    return {
-        StatusCode::unsupported,
-        {"OpenCL library '", path, "' lacks ", missing, "; expected all functions of OpenCL 1.2"}};
+    return {StatusCode::unsupported,
+            "OpenCL library '%' lacks %; expected all functions of OpenCL 1.2", path, missing};
   }
   api->path = std::move(path);
   return std::shared_ptr<const Api>(std::move(api));
@@ -125,7 +124,9 @@ const char* error_name(cl_int error) {
 
 Status to_status(cl_int error, const char* call) {
   if (error == CL_SUCCESS) return {};
-  return {StatusCode::device_error, {call, ": ", error_name(error), " (", error, ")"}};
+  const bool memory = error == CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  return {memory ? StatusCode::out_of_memory : StatusCode::device_error, "%: % (%)", call,
+          error_name(error), error};
 }
 
 Status creation_failure(cl_int error, const char* call) {

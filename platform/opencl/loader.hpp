@@ -49,7 +49,8 @@ Result<std::shared_ptr<const Api>> load(const std::string& library);
 // "CL_OUT_OF_RESOURCES", ...; "unknown OpenCL error" for a number that is none. Never null.
 const char* error_name(cl_int error);
 
-// device_error with "<call>: <name> (<number>)", or ok for CL_SUCCESS.
+// device_error with "<call>: <name> (<number>)", or ok for CL_SUCCESS. out_of_memory for
+// CL_MEM_OBJECT_ALLOCATION_FAILURE: drivers that allocate at the first use say so there.
 Status to_status(cl_int error, const char* call);
 // Of a clCreate... call that gave no object: also for drivers that forget to say why.
 Status creation_failure(cl_int error, const char* call);

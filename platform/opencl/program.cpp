@@ -31,7 +31,7 @@ Status build_failure(cl_int error, const char* call, const std::string& entry) {
   StatusCode code = StatusCode::compile_error;
   if (error == CL_COMPILER_NOT_AVAILABLE) code = StatusCode::unsupported;
   if (error == CL_OUT_OF_HOST_MEMORY) code = StatusCode::out_of_memory;
-  return {code, joined({"kernel '", entry, "': ", to_status(error, call).message()})};
+  return {code, joined("kernel '%': %", entry, to_status(error, call).message())};
 }
 
 template <class T>
@@ -74,7 +74,7 @@ Result<std::unique_ptr<OpenclProgram>> OpenclProgram::build(std::shared_ptr<Sess
     // What the portable dialect says where the device lacks something.
     const bool lacks = log.find("IDLETUNE_UNSUPPORTED") != std::string::npos;
     return {lacks ? StatusCode::unsupported : failure.code(),
-            joined({failure.message(), "\n", log})};
+            joined("%\n%", failure.message(), log)};
   }
   if (Status made = self->create_kernels(entry, lanes); !made.ok()) return made;
   return self;
@@ -142,10 +142,13 @@ Status OpenclProgram::launch(std::size_t which, cl_command_queue queue, const Ra
                  : api.SetKernelArg(kernel, index, argument.size(), argument.data());
     if (is_scalar) set[index] = error == CL_SUCCESS ? argument : Argument();
     if (error != CL_SUCCESS) {
-      return {StatusCode::invalid_argument,
-              {"argument ", index, ": ", to_status(error, "clSetKernelArg").message()}};
+      return {StatusCode::invalid_argument, "argument %: %", index,
+              to_status(error, "clSetKernelArg").message()};
     }
     ++index;
+  }
+  if (queue == session_->application && session_->ordered.load(std::memory_order_relaxed)) {
+    if (Status status = keep_order(*session_); !status.ok()) return status;
   }
   return to_status(
       api.EnqueueNDRangeKernel(queue, kernel, range.dimensions, nullptr, range.global.data(),
@@ -158,7 +161,7 @@ Status OpenclProgram::enqueue(std::uint32_t lane, const Range& range,
                               void** profile) {
   if (profile != nullptr) *profile = nullptr;
   if (lane >= lanes_) {
-    return {StatusCode::invalid_argument, {"lane ", lane, ": expected one below ", lanes_}};
+    return {StatusCode::invalid_argument, "lane %: expected one below %", lane, lanes_};
   }
   auto queue = static_cast<cl_command_queue>(options.queue);
   bool profiled = session_->application_profiled;

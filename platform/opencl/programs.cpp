@@ -81,8 +81,8 @@ Result<std::unique_ptr<OpenclProgram>> Programs::from_source(const CompileReques
                                                              std::uint32_t lanes) {
   if (!session_->info.has_compiler) {
     return {StatusCode::unsupported,
-            {"kernel '", request.entry, "' has no prebuilt binary for driver '",
-             session_->info.driver, "', and the driver has no compiler"}};
+            "kernel '%' has no prebuilt binary for driver '%', and the driver has no compiler",
+            request.entry, session_->info.driver};
   }
   const char* text = request.source.data();
   const std::size_t length = request.source.size();

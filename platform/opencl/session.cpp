@@ -37,22 +37,23 @@ std::string platform_text(const Api& api, cl_platform_id platform, cl_platform_i
   return trimmed(text);
 }
 
-// The driver's answer, or zero where it gives none.
+// The driver's answer, or what it is otherwise where it gives none.
 template <class T>
-T device_value(const Api& api, cl_device_id device, cl_device_info what) {
-  T value{};
-  if (api.GetDeviceInfo(device, what, sizeof value, &value, nullptr) != CL_SUCCESS) return T{};
-  return value;
+T device_value(const Api& api, cl_device_id device, cl_device_info what, T otherwise = {}) {
+  T value = otherwise;
+  const cl_int error = api.GetDeviceInfo(device, what, sizeof value, &value, nullptr);
+  return error == CL_SUCCESS ? value : otherwise;
 }
 
 // Versions of driver, device and platform, each named once: vendors put the compiler's version in
-// any of the three.
+// any of the three. Empty where one of them is not told.
 std::string driver_text(const Api& api, cl_device_id device, cl_platform_id platform) {
   std::string text = device_text(api, device, CL_DRIVER_VERSION);
   for (const std::string& more : {device_text(api, device, CL_DEVICE_VERSION),
                                   platform_text(api, platform, CL_PLATFORM_VERSION)}) {
-    if (more.empty() || text.find(std::string_view(more)) != std::string::npos) continue;
-    if (!text.empty()) text += "; ";
+    if (more.empty() || text.empty()) return {};
+    if (text.find(std::string_view(more)) != std::string::npos) continue;
+    text += "; ";
     text += more;
   }
   return text;
@@ -151,7 +152,7 @@ std::string full_name(const std::string& name, const std::string& version) {
       name.find_first_of("0123456789") != std::string::npos) {
     return name;
   }
-  return joined({"QUALCOMM ", std::string_view(version).substr(adreno)});
+  return joined("QUALCOMM %", std::string_view(version).substr(adreno));
 }
 
 DeviceInfo describe(const Api& api, cl_device_id device, std::uint32_t index) {
@@ -178,7 +179,9 @@ DeviceInfo describe(const Api& api, cl_device_id device, std::uint32_t index) {
       answered >= 3 * sizeof sizes[0]) {
     for (std::size_t i = 0; i < 3; ++i) info.max_work_item_sizes[i] = sizes[i];
   }
-  info.has_compiler = device_value<cl_bool>(api, device, CL_DEVICE_COMPILER_AVAILABLE) != CL_FALSE;
+  info.max_groups.fill(2147483647);  // kernels count them in ints
+  info.has_compiler =
+      device_value<cl_bool>(api, device, CL_DEVICE_COMPILER_AVAILABLE, CL_TRUE) != CL_FALSE;
   info.is_cpu =
       (device_value<cl_device_type>(api, device, CL_DEVICE_TYPE) & CL_DEVICE_TYPE_CPU) != 0;
   info.unified_memory =
@@ -200,6 +203,31 @@ bool is_out_of_order(const Api& api, cl_command_queue queue) {
   return error != CL_SUCCESS || (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0;
 }
 
+Status keep_order(const Session& session) {
+  if (!session.application_out_of_order) return {};
+  if (session.api->EnqueueBarrierWithWaitList == nullptr) {
+    return {StatusCode::unsupported, "the OpenCL library has no barriers"};
+  }
+  return to_status(
+      session.api->EnqueueBarrierWithWaitList(session.application, 0, nullptr, nullptr),
+      "clEnqueueBarrierWithWaitList");
+}
+
+Result<void*> hold(const Session& session, void* queue, void* held) {
+  const bool own = queue == nullptr || queue == session.application;
+  if (!own && queue != held) {
+    const cl_int error = session.api->RetainCommandQueue(static_cast<cl_command_queue>(queue));
+    if (error != CL_SUCCESS) return to_status(error, "clRetainCommandQueue");
+  }
+  if (queue != held) let_go(session, held);
+  return own ? nullptr : queue;
+}
+
+void let_go(const Session& session, void* held) {
+  if (held == nullptr || session.poisoned.load()) return;
+  session.api->ReleaseCommandQueue(static_cast<cl_command_queue>(held));
+}
+
 Status create_tuning_queue(Session& session) {
   session.tuning = create_low_priority_queue(session);
   session.info.low_priority_queue = session.tuning != nullptr;
@@ -208,14 +236,14 @@ Status create_tuning_queue(Session& session) {
     session.tuning = session.api->CreateCommandQueue(session.context, session.device,
                                                      CL_QUEUE_PROFILING_ENABLE, &error);
   }
-  if (session.tuning == nullptr || error != CL_SUCCESS) {
+  session.tuning_profiled = session.tuning != nullptr && error == CL_SUCCESS;  // as was asked for
+  if (!session.tuning_profiled) {
     session.tuning = session.api->CreateCommandQueue(session.context, session.device, 0, &error);
   }
   if (session.tuning == nullptr || error != CL_SUCCESS) {
     session.tuning = nullptr;
     return to_status(error != CL_SUCCESS ? error : CL_OUT_OF_RESOURCES, "clCreateCommandQueue");
   }
-  session.tuning_profiled = is_profiled(*session.api, session.tuning);
   return {};
 }
 

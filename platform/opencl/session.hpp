@@ -31,6 +31,8 @@ struct Session {
   bool tuning_profiled = false;
   DeviceInfo info;
   std::atomic<bool> poisoned{false};
+  // Somebody relies on the order of what is enqueued on `application` (an ApplicationQueue).
+  std::atomic<bool> ordered{false};
 };
 
 // A device of some platform, as the library lists them.
@@ -50,6 +52,14 @@ bool is_profiled(const Api& api, cl_command_queue queue);
 
 // Whether commands of `queue` may overtake each other. True where the driver does not say.
 bool is_out_of_order(const Api& api, cl_command_queue queue);
+
+// What is enqueued on session.application next comes after all that was enqueued there before.
+Status keep_order(const Session& session);
+
+// A mark is a queue that a reference is held of, so that it outlives its owner's: in place of
+// `held`, which may be null. Null for the session's own.
+Result<void*> hold(const Session& session, void* queue, void* held);
+void let_go(const Session& session, void* held);
 
 // A profiling queue on session.context: of low priority where the driver can, which it notes in
 // session.info. Fills session.tuning and session.tuning_profiled.

@@ -38,7 +38,7 @@ std::string error_text(int error) {
 }
 
 Status system_error(std::string_view doing, const std::string& path, int error) {
-  return {code_of(error), joined({doing, " '", path, "': ", error_text(error)})};
+  return {code_of(error), joined("% '%': %", doing, path, error_text(error))};
 }
 
 }  // namespace idletune

@@ -1,10 +1,12 @@
 // Mutexes that say what they guard, so that clang checks it (-Wthread-safety; the test
-// integration.thread_safety). Elsewhere the annotations are nothing and the classes are
-// std::mutex, std::lock_guard and std::condition_variable.
+// integration.thread_safety). Elsewhere the annotations are nothing, and the first classes are
+// std::mutex and std::lock_guard.
 #pragma once
 
+#include <pthread.h>
+#include <time.h>
+
 #include <chrono>
-#include <condition_variable>
 #include <mutex>
 
 #if defined(__clang__)
@@ -63,27 +65,40 @@ class IDLETUNE_ANNOTATION(scoped_lockable) AdoptedLock {
   Mutex& mutex_;
 };
 
-// What threads wait for under a mutex. Waits end without cause now and then: ask in a loop.
+// What threads wait for under a mutex. Waits end without cause now and then: ask in a loop. Not
+// std::condition_variable: with the library of older boards that waits by the system's clock, which
+// people set.
 class Condition {
  public:
-  void notify_all() { condition_.notify_all(); }
-  void wait(Mutex& mutex) IDLETUNE_REQUIRES(mutex) {
-    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
-    condition_.wait(lock);
-    (void)lock.release();
+  using Clock = std::chrono::steady_clock;  // CLOCK_MONOTONIC
+
+  Condition() {
+    pthread_condattr_t attributes;
+    ::pthread_condattr_init(&attributes);
+    ::pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    ::pthread_cond_init(&condition_, &attributes);
+    ::pthread_condattr_destroy(&attributes);
   }
-  // False: `until` has come. The system clock's wait: the steady one's needs a newer glibc than
-  // some boards have.
-  bool wait_until(Mutex& mutex, std::chrono::system_clock::time_point until)
-      IDLETUNE_REQUIRES(mutex) {
-    std::unique_lock<std::mutex> lock(mutex.mutex_, std::adopt_lock);
-    const bool in_time = condition_.wait_until(lock, until) == std::cv_status::no_timeout;
-    (void)lock.release();
-    return in_time;
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+  ~Condition() { ::pthread_cond_destroy(&condition_); }
+
+  void notify_all() { ::pthread_cond_broadcast(&condition_); }
+  void wait(Mutex& mutex) IDLETUNE_REQUIRES(mutex) {
+    ::pthread_cond_wait(&condition_, mutex.mutex_.native_handle());
+  }
+  // False: `until` has come.
+  bool wait_until(Mutex& mutex, Clock::time_point until) IDLETUNE_REQUIRES(mutex) {
+    const std::chrono::nanoseconds time = until.time_since_epoch();
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(time);
+    timespec at{};
+    at.tv_sec = static_cast<time_t>(seconds.count());
+    at.tv_nsec = static_cast<long>((time - seconds).count());
+    return ::pthread_cond_timedwait(&condition_, mutex.mutex_.native_handle(), &at) == 0;
   }
 
  private:
-  std::condition_variable condition_;
+  pthread_cond_t condition_;
 };
 
 }  // namespace idletune

@@ -2,15 +2,10 @@
 
 #include <idletune/text.hpp>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,10 +16,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <iterator>
 #include <string_view>
 
 #include "models/core/lists.hpp"
+#include "platform/os/awake_time.hpp"
 #include "platform/os/error.hpp"
+#include "platform/os/faults.hpp"
 
 extern char** environ;  // NOLINT: POSIX
 
@@ -32,30 +30,29 @@ namespace idletune {
 namespace {
 
 using std::chrono::nanoseconds;
-using Clock = std::chrono::steady_clock;
 
-// A point in time to wait until; kNoTimeout is never reached.
+// How long to wait, of the time that this process is awake; kNoTimeout never ends.
 class Deadline {
  public:
-  explicit Deadline(nanoseconds wait)
-      : never_(wait == kNoTimeout), end_(never_ ? Clock::time_point() : Clock::now() + wait) {}
-  nanoseconds left() const {
-    if (never_) return kNoTimeout;
-    return std::max<nanoseconds>(end_ - Clock::now(), nanoseconds(0));
+  explicit Deadline(nanoseconds wait) : wait_(wait) {}
+  nanoseconds left() {
+    if (wait_ == kNoTimeout) return kNoTimeout;
+    return std::max(wait_ - awake_.until(), nanoseconds(0));
   }
 
  private:
-  bool never_;
-  Clock::time_point end_;
+  nanoseconds wait_;
+  AwakeTime awake_;
 };
 
+// Rounded up. A limited wait is made in slices.
 int poll_milliseconds(nanoseconds wait) {
-  const std::int64_t rounded_up = wait.count() / 1000000 + (wait.count() % 1000000 != 0 ? 1 : 0);
-  return static_cast<int>(std::min<std::int64_t>(rounded_up, 60000));
+  if (wait == kNoTimeout) return -1;
+  return static_cast<int>((std::min(wait, AwakeTime::kSlice).count() + 999999) / 1000000);
 }
 
 // True when `events` (or an error, or the peer's end) are there; false when the deadline passed.
-bool wait_for(int descriptor, short events, const Deadline& deadline) {
+bool wait_for(int descriptor, short events, Deadline& deadline) {
   for (;;) {
     pollfd entry{descriptor, events, 0};
     const nanoseconds left = deadline.left();
@@ -69,7 +66,7 @@ bool wait_for(int descriptor, short events, const Deadline& deadline) {
 Status peer_gone() { return {StatusCode::not_found, "channel: the other process is gone"}; }
 Status closed_channel() { return {StatusCode::not_found, "channel: closed"}; }
 Status too_late(const char* doing) {
-  return {StatusCode::timeout, {"channel: ", doing, " took longer than allowed"}};
+  return {StatusCode::timeout, "channel: % took longer than allowed", doing};
 }
 
 bool means_peer_gone(int error) { return error == EPIPE || error == ECONNRESET; }
@@ -97,7 +94,7 @@ void Channel::close() {
 
 Status Channel::send(Bytes data, nanoseconds wait) {
   if (!is_open()) return closed_channel();
-  const Deadline deadline(wait);
+  Deadline deadline(wait);
   while (!data.empty()) {
     const ssize_t sent = ::send(descriptor_, data.data(), data.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent >= 0) {
@@ -107,7 +104,7 @@ Status Channel::send(Bytes data, nanoseconds wait) {
     } else if (means_peer_gone(errno)) {
       return peer_gone();
     } else if (errno != EINTR) {
-      return {StatusCode::io_error, {"channel: sending: ", error_text(errno)}};
+      return {StatusCode::io_error, "channel: sending: %", error_text(errno)};
     }
   }
   return Status();
@@ -116,7 +113,7 @@ Status Channel::send(Bytes data, nanoseconds wait) {
 Result<std::size_t> Channel::receive(MutableBytes buffer, nanoseconds wait) {
   if (!is_open()) return closed_channel();
   if (buffer.empty()) return {StatusCode::invalid_argument, "channel: receiving into no space"};
-  const Deadline deadline(wait);
+  Deadline deadline(wait);
   for (;;) {
     const ssize_t got = ::recv(descriptor_, buffer.data(), buffer.size(), MSG_DONTWAIT);
     if (got > 0) return static_cast<std::size_t>(got);
@@ -124,13 +121,13 @@ Result<std::size_t> Channel::receive(MutableBytes buffer, nanoseconds wait) {
     if (errno == EAGAIN || errno == EWOULDBLOCK) {
       if (!wait_for(descriptor_, POLLIN, deadline)) return too_late("receiving");
     } else if (errno != EINTR) {
-      return {StatusCode::io_error, {"channel: receiving: ", error_text(errno)}};
+      return {StatusCode::io_error, "channel: receiving: %", error_text(errno)};
     }
   }
 }
 
 Status Channel::receive_all(MutableBytes buffer, nanoseconds wait, bool* received_any) {
-  const Deadline deadline(wait);
+  Deadline deadline(wait);
   std::size_t filled = 0;
   if (received_any != nullptr) *received_any = false;
   while (filled < buffer.size()) {
@@ -146,7 +143,7 @@ Status Channel::receive_all(MutableBytes buffer, nanoseconds wait, bool* receive
 
 std::string ExitStatus::to_string() const {
   switch (kind) {
-    case Kind::exited: return joined({"exited with ", value});
+    case Kind::exited: return joined("exited with %", value);
     case Kind::signaled: {
       const char* name = "";
       switch (value) {
@@ -159,18 +156,25 @@ std::string ExitStatus::to_string() const {
         case SIGTERM: name = " (SIGTERM)"; break;
         default: break;
       }
-      return joined({"killed by signal ", value, name});
+      return joined("killed by signal %%", value, name);
     }
     case Kind::unknown: break;
   }
   return "ended in an unknown way";
 }
 
+bool ExitStatus::by_others() const {
+  if (kind != Kind::signaled) return kind == Kind::unknown;
+  for (const int signal :
+       {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGXCPU, SIGPWR, SIGALRM, SIGUSR1, SIGUSR2}) {
+    if (value == signal) return true;
+  }
+  return false;
+}
+
 // --- Starting ---
 
 namespace {
-
-constexpr int kAboveChannel = 10;  // where descriptors are parked before they take their places
 
 // The environment of this process with `additions` in place of its own values.
 std::vector<std::string> merged_environment(const std::vector<std::string>& additions) {
@@ -270,18 +274,18 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& 
   (void)reap_left_behind();
   // posix_spawn tells too, but not on every system.
   if (::access(options.program.c_str(), X_OK) != 0) {
-    return {StatusCode::not_found, {"starting '", options.program, "': ", error_text(errno)}};
+    return {StatusCode::not_found, "starting '%': %", options.program, error_text(errno)};
   }
   int ends[2];
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
-    return {StatusCode::io_error, {"starting '", options.program, "': ", error_text(errno)}};
+    return {StatusCode::io_error, "starting '%': %", options.program, error_text(errno)};
   }
   Channel ours(ends[0]);
   const Channel low_end(ends[1]);
   // Away from the descriptors of the child's plan, so that taking its place really duplicates it.
   const int theirs = ::fcntl(ends[1], F_DUPFD_CLOEXEC, kAboveChannel);
   if (theirs < 0) {
-    return {StatusCode::io_error, {"starting '", options.program, "': ", error_text(errno)}};
+    return {StatusCode::io_error, "starting '%': %", options.program, error_text(errno)};
   }
   const Channel their_end(theirs);
 
@@ -296,7 +300,7 @@ Result<std::unique_ptr<ChildProcess>> ChildProcess::start(const ProcessOptions& 
                                pointers_to(environment).data());
   if (error != 0) {
     return {error == ENOENT || error == ENOTDIR ? StatusCode::not_found : StatusCode::io_error,
-            joined({"starting '", options.program, "': ", error_text(error)})};
+            joined("starting '%': %", options.program, error_text(error))};
   }
   return std::unique_ptr<ChildProcess>(new ChildProcess(pid, std::move(ours)));
 }
@@ -341,12 +345,23 @@ bool ChildProcess::reap_if_ended() {
     exit_status_ = {ExitStatus::Kind::exited, WEXITSTATUS(status)};
   } else if (reaped == pid_ && WIFSIGNALED(status)) {
     exit_status_ = {ExitStatus::Kind::signaled, WTERMSIG(status)};
+  } else if (farewell_ != 0) {
+    exit_status_ = {ExitStatus::Kind::signaled, farewell_};
+  }
+  return true;
+}
+
+bool ChildProcess::take_farewell(std::uint8_t byte) {
+  if (std::find(std::begin(kFaults), std::end(kFaults), byte) == std::end(kFaults)) return false;
+  farewell_ = byte;
+  if (ended_ && exit_status_.kind == ExitStatus::Kind::unknown) {
+    exit_status_ = {ExitStatus::Kind::signaled, farewell_};
   }
   return true;
 }
 
 bool ChildProcess::ended(nanoseconds wait) {
-  const Deadline deadline(wait);
+  Deadline deadline(wait);
   nanoseconds pause = std::chrono::microseconds(50);
   while (!reap_if_ended()) {
     const nanoseconds left = deadline.left();
@@ -359,93 +374,17 @@ bool ChildProcess::ended(nanoseconds wait) {
   return true;
 }
 
-// --- The child's side ---
-
-namespace {
-
-pid_t parent_of_child = -1;
-
-extern "C" void leave_if_parent_is_gone(int) {
-  if (::getppid() != parent_of_child) ::_exit(kParentGoneExitCode);
-}
-
-void die_with_parent(int channel) {
-  parent_of_child = ::getppid();
-  struct sigaction action {};
-  action.sa_handler = leave_if_parent_is_gone;
-  action.sa_flags = SA_RESTART;
-  const int death_signal = SIGRTMAX - 1;
-  (void)::sigaction(death_signal, &action, nullptr);
-#ifdef PR_SET_PDEATHSIG
-  (void)::prctl(PR_SET_PDEATHSIG, static_cast<unsigned long>(death_signal), 0UL, 0UL, 0UL);
-#endif
-  // The watcher lives as long as the process and is never joined. It has a descriptor of its own,
-  // which nobody closes under it.
-  const int watched = ::fcntl(channel, F_DUPFD_CLOEXEC, kAboveChannel);
-  if (watched < 0) return;
-  // Kept for good. Volatile, or compilers drop the only pointer to it and leak checkers complain.
-  static Result<Thread>* volatile watcher = nullptr;
-  watcher =
-      new Result<Thread>(Thread::start("idletune-parent", ThreadPriority::normal, [watched]() {
-        for (;;) {
-          pollfd entry{watched, 0, 0};  // a closed other end shows whatever is asked for
-          if (::poll(&entry, 1, -1) > 0 && (entry.revents & (POLLHUP | POLLERR | POLLNVAL)) != 0) {
-            ::_exit(kParentGoneExitCode);
-          }
-        }
-      }));
-  (void)watcher;
-}
-
-void close_descriptors_from(int first) {
-#ifdef SYS_close_range
-  if (::syscall(SYS_close_range, static_cast<unsigned>(first), ~0u, 0u) == 0) return;
-#endif
-  DIR* open_descriptors = ::opendir("/proc/self/fd");
-  if (open_descriptors == nullptr) return;
-  std::vector<int> found;
-  while (const dirent* entry = ::readdir(open_descriptors)) {
-    const int descriptor = static_cast<int>(std::strtol(entry->d_name, nullptr, 10));
-    if (descriptor >= first && descriptor != ::dirfd(open_descriptors)) found.push_back(descriptor);
-  }
-  ::closedir(open_descriptors);
-  for (int descriptor : found) ::close(descriptor);
-}
-
-// One byte, not none: that also stops dumps that are piped to a program (core(5)).
-void forbid_core_dumps() {
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_CORE, &limit) != 0) return;
-  limit.rlim_cur = std::min<rlim_t>(1, limit.rlim_max);
-  (void)::setrlimit(RLIMIT_CORE, &limit);
-}
-
-}  // namespace
-
-Result<Channel> join_parent(ThreadPriority priority) {
-  struct stat info {};
-  if (::fstat(kChannelDescriptor, &info) != 0 || !S_ISSOCK(info.st_mode)) {
-    return {StatusCode::unsupported, "this program is started by the agent, not by hand"};
-  }
-  (void)::fcntl(kChannelDescriptor, F_SETFD, FD_CLOEXEC);
-  close_descriptors_from(kChannelDescriptor + 1);
-  forbid_core_dumps();
-  (void)lower_thread_priority(priority);
-  die_with_parent(kChannelDescriptor);
-  return Channel(kChannelDescriptor);
-}
-
 Result<std::string> self_executable_folder(const std::string& root) {
   const std::string link = root + "/proc/self/exe";
   std::vector<char> target(4096);
   const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
   if (length <= 0 || static_cast<std::size_t>(length) >= target.size()) {
-    return {StatusCode::io_error, {"reading '", link, "': ", error_text(errno)}};
+    return {StatusCode::io_error, "reading '%': %", link, error_text(errno)};
   }
   const std::string path(target.data(), static_cast<std::size_t>(length));
   const std::size_t slash = path.rfind('/');
   if (slash == std::string::npos) {
-    return {StatusCode::io_error, {"reading '", link, "': '", path, "' is not an absolute path"}};
+    return {StatusCode::io_error, "reading '%': '%' is not an absolute path", link, path};
   }
   return slash == 0 ? std::string("/") : path.substr(0, slash);
 }

@@ -65,11 +65,15 @@ struct ExitStatus {
   enum class Kind : std::uint8_t {
     exited,    // `value` is its exit code
     signaled,  // `value` is the signal that killed it
-    unknown    // it is gone, but somebody else in this process reaped it (SIGCHLD ignored, wait())
+    unknown    // it is gone without a farewell, and somebody else in this process reaped it
+               // (SIGCHLD ignored, wait())
   };
   Kind kind = Kind::unknown;
   int value = 0;
   bool clean() const { return kind == Kind::exited && value == 0; }
+  // It may have been somebody else who ended it: a user, a terminal that closes, a limit, the
+  // kernel short of memory.
+  bool by_others() const;
   std::string to_string() const;  // "exited with 3", "killed by signal 11 (SIGSEGV)", ...
 };
 
@@ -100,6 +104,9 @@ class ChildProcess {
   std::chrono::nanoseconds cpu_time() const;
   // Valid once ended() was true.
   const ExitStatus& exit_status() const { return exit_status_; }
+  // `byte` was the last thing that the child sent. If it is a farewell (see join_parent), it tells
+  // what nobody else may know. False: it is none.
+  bool take_farewell(std::uint8_t byte);
   // A killed child of this process that nobody waits for any more. Any thread.
   static void leave_behind(pid_t pid);
   // Reaps those left behind that have ended; how many have not. Any thread.
@@ -110,6 +117,7 @@ class ChildProcess {
   bool reap_if_ended();
   pid_t pid_ = -1;
   bool ended_ = false;
+  int farewell_ = 0;  // a signal; 0: none
   ExitStatus exit_status_;
   Channel channel_;
 };
@@ -122,14 +130,20 @@ inline constexpr int kParentGoneExitCode = 111;
 
 // Child side; call it first in main(), before other threads exist. Takes the channel, closes all
 // other descriptors inherited by accident (4 and up), forbids core dumps (a crash is an expected
-// outcome and must not wear out the flash), lowers the priority of the process, and makes it die
-// with its parent: a thread waits for the channel's other end to close, and the kernel's
-// parent-death signal covers the case that a stray copy of that end lives on. (That signal alone
-// would not do: it fires when the *thread* that started the child ends, so its handler looks
-// whether the parent itself is gone.) The parent sees the end of the stream when this process ends,
-// not when the Channel is closed. Error: unsupported if this process was not started by
-// ChildProcess.
+// outcome and must not wear out the flash), lifts the limits that the parent has set for itself
+// (processor time, memory, processes) as far as it may, lowers the priority of the process,
+// bids farewell before a fault ends it (SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL or SIGSYS: one
+// byte, the signal), and makes it die with its parent: a thread waits for the channel's other end
+// to close, and the kernel's parent-death signal covers the case that a stray copy of that end
+// lives on. (That signal alone would not do: it fires when the *thread* that started the child
+// ends, so its handler looks whether the parent itself is gone.) The parent sees the end of the
+// stream when this process ends, not when the Channel is closed. Error: unsupported if this process
+// was not started by ChildProcess.
 Result<Channel> join_parent(ThreadPriority priority = ThreadPriority::low);
+
+// Child side: once more for SIGABRT, which is at its default again where a compiler in this process
+// has put a handler of its own and that let abort() go on.
+void renew_farewell();
 
 // The folder of the running executable, without a trailing slash, for finding programs installed
 // beside it. `root` replaces "/" in tests. Error: io_error where /proc is not mounted.

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <functional>
 #include <utility>
 
@@ -46,10 +47,13 @@ class Descriptor {
   int value_;
 };
 
-int open_retrying(int folder, const char* name, int flags) {
+constexpr mode_t kOwnersFile = 0600;
+constexpr mode_t kOwnersFolder = 0700;
+
+int open_retrying(int folder, const char* name, int flags, mode_t mode = kOwnersFile) {
   int descriptor;
   do {
-    descriptor = ::openat(folder, name, flags | O_CLOEXEC, 0644);
+    descriptor = ::openat(folder, name, flags | O_CLOEXEC, mode);
   } while (descriptor < 0 && errno == EINTR);
   return descriptor;
 }
@@ -97,11 +101,11 @@ Result<std::vector<std::uint8_t>> read_open_file(const Descriptor& file, const s
   struct stat info {};
   if (::fstat(file.get(), &info) != 0) return system_error("reading", path, errno);
   if (!S_ISREG(info.st_mode)) {
-    return {StatusCode::invalid_argument, {"reading '", path, "': not a plain file"}};
+    return {StatusCode::invalid_argument, "reading '%': not a plain file", path};
   }
   const auto too_long = [&]() {
-    return Status(StatusCode::out_of_memory,
-                  {"reading '", path, "': longer than the ", limit_bytes, " bytes allowed"});
+    return Status(StatusCode::out_of_memory, "reading '%': longer than the % bytes allowed", path,
+                  limit_bytes);
   };
   const std::uint64_t size = static_cast<std::uint64_t>(info.st_size);
   if (size > limit_bytes) return too_long();
@@ -139,9 +143,18 @@ std::uint64_t inode_identity(const struct stat& info) {
   return digest.value() | 1;
 }
 
+// Takes away what others may do with a file or folder of this user's.
+void keep_for_owner(int descriptor) {
+  struct stat info {};
+  if (::fstat(descriptor, &info) != 0 || info.st_uid != ::geteuid()) return;
+  if (!S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode)) return;
+  const mode_t others = info.st_mode & (S_IRWXG | S_IRWXO);
+  if (others != 0) (void)::fchmod(descriptor, (info.st_mode & 07777) ^ others);
+}
+
 // Makes the folder (one level) where it is missing.
 Result<Descriptor> open_folder(const std::string& folder) {
-  if (::mkdir(folder.c_str(), 0755) != 0 && errno != EEXIST) {
+  if (::mkdir(folder.c_str(), kOwnersFolder) != 0 && errno != EEXIST) {
     const int error = errno;
     struct stat info {};
     // Some systems answer EROFS or EACCES for folders that exist.
@@ -149,19 +162,32 @@ Result<Descriptor> open_folder(const std::string& folder) {
   }
   Descriptor descriptor(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));
   if (!descriptor.ok() && errno == ENOTDIR) {
-    return Status(StatusCode::invalid_argument, {"opening '", folder, "': expected a folder"});
+    return Status(StatusCode::invalid_argument, "opening '%': expected a folder", folder);
   }
   if (!descriptor.ok()) return system_error("opening the folder", folder, errno);
   return descriptor;
 }
 
-// Absolute, so that it stays what it is when the application changes its working folder.
-std::string absolute(const std::string& path) {
-  char* resolved = ::realpath(path.c_str(), nullptr);
-  if (resolved == nullptr) return path;
-  std::string result(resolved);
-  std::free(resolved);  // NOLINT: the C library allocated it
-  return result;
+// Whether write_file_atomically made it in a process that is gone. One of this process's number is
+// another's: containers begin with the same ones each time.
+bool is_left_over(std::string_view name) {
+  constexpr std::string_view kMark = ".tmp";
+  const std::size_t mark = name.rfind(kMark);
+  if (mark == std::string_view::npos || mark == 0) return false;
+  const std::string numbers(name.substr(mark + kMark.size()));
+  char* end = nullptr;
+  const long pid = std::strtol(numbers.c_str(), &end, 10);
+  const char* const second = end + 1;
+  if (pid <= 0 || *end != '-' || *second == '\0') return false;
+  if (std::strspn(second, "0123456789") != std::strlen(second)) return false;
+  return pid == ::getpid() || (::kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH);
+}
+
+bool begins_with_one_of(std::string_view name, Span<const std::string_view> beginnings) {
+  for (const std::string_view beginning : beginnings) {
+    if (name.substr(0, beginning.size()) == beginning) return true;
+  }
+  return false;
 }
 
 class PosixAppendFile final : public AppendFile {
@@ -184,7 +210,7 @@ class PosixAppendFile final : public AppendFile {
 class PosixStorage final : public Storage {
  public:
   PosixStorage(Descriptor folder, std::string path)
-      : folder_(std::move(folder)), path_(std::move(path)), place_(absolute(path_)) {}
+      : folder_(std::move(folder)), path_(std::move(path)), place_(absolute_path(path_)) {}
 
   Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit_bytes) override {
     if (Status plain = check_name(name); !plain.ok()) return plain;
@@ -208,7 +234,7 @@ class PosixStorage final : public Storage {
     const std::string target(to);
     if (::renameat(folder_.get(), source.c_str(), folder_.get(), target.c_str()) == 0)
       return Status();
-    return system_error(joined({"renaming to '", target, "'"}), path_of(from), errno);
+    return system_error(joined("renaming to '%'", target), path_of(from), errno);
   }
 
   Status remove(std::string_view name) override {
@@ -260,14 +286,14 @@ class PosixStorage final : public Storage {
     } while (failed != 0 && errno == EINTR);
     if (failed == 0) return Status();
     if (errno == EWOULDBLOCK) {
-      return {StatusCode::busy, {"locking '", path_, "': in use by another agent"}};
+      return {StatusCode::busy, "locking '%': in use by another agent", path_};
     }
-    return {StatusCode::unsupported, {"locking '", path_, "': ", error_text(errno)}};
+    return {StatusCode::unsupported, "locking '%': %", path_, error_text(errno)};
   }
 
   std::uint64_t identity_of(std::string_view name) const override {
     struct stat info {};
-    const std::string path = joined({place_, "/", name});
+    const std::string path = joined("%/%", place_, name);
     return ::stat(path.c_str(), &info) == 0 ? inode_identity(info) : 0;
   }
 
@@ -279,15 +305,14 @@ class PosixStorage final : public Storage {
   }
 
  private:
-  std::string path_of(std::string_view name) const { return joined({path_, "/", name}); }
+  std::string path_of(std::string_view name) const { return joined("%/%", path_, name); }
 
   Status check_name(std::string_view name) const {
     if (!name.empty() && name != "." && name != ".." && name.find('/') == std::string_view::npos &&
         name.find('\0') == std::string_view::npos) {
       return Status();
     }
-    return {StatusCode::invalid_argument,
-            {"'", name, "' in '", path_, "': expected a plain file name"}};
+    return {StatusCode::invalid_argument, "'%' in '%': expected a plain file name", name, path_};
   }
 
   Result<std::unique_ptr<AppendFile>> open_for_writing(std::string_view name, int flags) {
@@ -295,6 +320,7 @@ class PosixStorage final : public Storage {
     Descriptor file(open_retrying(folder_.get(), std::string(name).c_str(),
                                   O_WRONLY | O_CREAT | O_APPEND | flags));
     if (!file.ok()) return system_error("opening for writing", path_of(name), errno);
+    keep_for_owner(file.get());  // it may be an earlier release's
     return std::unique_ptr<AppendFile>(new PosixAppendFile(std::move(file), path_of(name)));
   }
 
@@ -336,17 +362,47 @@ std::uint64_t file_stamp(const std::string& path) {
   return digest.value() | 1;
 }
 
-Status write_file_atomically(const std::string& path, Bytes data, FileSync sync) {
+std::string absolute_path(const std::string& path) {
+  if (path.empty() || path.front() == '/') return path;
+  char* folder = ::getcwd(nullptr, 0);
+  if (folder == nullptr) return path;
+  std::string result = joined("%/%", folder, path);
+  std::free(folder);  // NOLINT: the C library allocated it
+  return result;
+}
+
+void tidy_folder(const std::string& folder, Span<const std::string_view> own_names) {
+  const Descriptor opened(
+      open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW));
+  DIR* entries = opened.ok() ? ::opendir(folder.c_str()) : nullptr;
+  if (entries == nullptr) return;
+  bool own = true;
+  while (const dirent* entry = ::readdir(entries)) {
+    const std::string_view name = entry->d_name;
+    if (name == "." || name == "..") continue;
+    if (is_left_over(name)) {
+      (void)::unlinkat(opened.get(), entry->d_name, 0);
+    } else if (!own_names.empty() && !begins_with_one_of(name, own_names)) {
+      own = false;
+    }
+  }
+  ::closedir(entries);
+  if (own) keep_for_owner(opened.get());
+}
+
+Status write_file_atomically(const std::string& path, Bytes data, FileSync sync,
+                             FileReaders readers) {
   const std::size_t slash = path.rfind('/');
   const std::string folder = slash == std::string::npos ? "."
                              : slash == 0               ? "/"
                                                         : path.substr(0, slash);
   static std::atomic<unsigned> writings{0};  // of this process: threads may write the same path
   const std::string temporary =
-      joined({path, ".tmp", ::getpid(), "-", writings.fetch_add(1, std::memory_order_relaxed)});
+      joined("%.tmp%-%", path, ::getpid(), writings.fetch_add(1, std::memory_order_relaxed));
   {
-    const Descriptor file(
-        open_retrying(AT_FDCWD, temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW));
+    const Descriptor file(open_retrying(AT_FDCWD, temporary.c_str(),
+                                        O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
+                                        readers == FileReaders::owner ? kOwnersFile : 0644));
     if (!file.ok()) return system_error("opening for writing", temporary, errno);
     Status status = write_all(file.get(), data, temporary);
     if (status.ok() && sync == FileSync::yes) {
@@ -360,7 +416,7 @@ Status write_file_atomically(const std::string& path, Bytes data, FileSync sync)
   if (::rename(temporary.c_str(), path.c_str()) != 0) {
     const int error = errno;
     ::unlink(temporary.c_str());
-    return system_error(joined({"renaming '", temporary, "' to"}), path, error);
+    return system_error(joined("renaming '%' to", temporary), path, error);
   }
   if (sync == FileSync::no) return {};
   const Descriptor opened(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));

@@ -57,8 +57,9 @@ class Storage {
   virtual Status open_again() { return Status(); }
 };
 
-// The real thing. Creates the folder (one level) if it is missing. not_found (no parent folder),
-// read_only, no_space, io_error, invalid_argument (not a folder).
+// The real thing. Creates the folder (one level) if it is missing. Folder and files that it creates
+// are their owner's alone, and so is a file of this user's that it opens to write. not_found (no
+// parent folder), read_only, no_space, io_error, invalid_argument (not a folder).
 Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder);
 
 // Whole-file functions outside a Storage, for model and package files. Errors name the path. Any
@@ -71,9 +72,19 @@ bool read_beginning(const std::string& path, MutableBytes out);
 // change); 0 if there is none. One system call.
 std::uint64_t file_stamp(const std::string& path);
 enum class FileSync : std::uint8_t { no, yes };
+enum class FileReaders : std::uint8_t { everybody, owner };
 // Writes `path` atomically: temporary beside it, fsync, rename, fsync of the folder. After an error
 // the old file is untouched, unless only the folder's fsync failed. FileSync::no: without either
 // fsync, so that nobody waits for the medium; a power cut may leave anything there.
-Status write_file_atomically(const std::string& path, Bytes data, FileSync sync = FileSync::yes);
+// FileReaders::everybody: as the process's umask allows.
+Status write_file_atomically(const std::string& path, Bytes data, FileSync sync = FileSync::yes,
+                             FileReaders readers = FileReaders::everybody);
+
+// So that it stays what it is when the application changes its working folder.
+std::string absolute_path(const std::string& path);
+// Removes from the folder what write_file_atomically left there in processes that have died. If
+// this user owns it and all names in it begin with one of `own_names` (none: whatever they are),
+// nobody else may read it from now on. Best effort; for whoever has the lock on it.
+void tidy_folder(const std::string& folder, Span<const std::string_view> own_names = {});
 
 }  // namespace idletune

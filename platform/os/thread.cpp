@@ -98,7 +98,7 @@ Result<Thread> Thread::start(const char* name, ThreadPriority priority,
   const int error = ::pthread_create(&state->thread, nullptr, &State::enter, state.get());
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
   if (error != 0) {
-    return {StatusCode::out_of_memory, {"starting thread '", name, "': ", error_text(error)}};
+    return {StatusCode::out_of_memory, "starting thread '%': %", name, error_text(error)};
   }
   return Thread(std::move(state));
 }

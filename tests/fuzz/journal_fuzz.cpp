@@ -85,7 +85,17 @@ void query(const State& state) {
     state.for_each_stale_measurement(key, [&](const Measurement&) { ++count; });
   });
   state.for_each_quarantine([&](const Quarantine& q) { require(state.is_quarantined(q.key)); });
-  state.for_each_suspect([&](const Suspect& s) { require(state.is_suspect(s.key)); });
+  state.for_each_suspect([&](const Suspect& s) {
+    require(state.is_suspect(s.key) && s.at.size() <= kMaxDeathPlaces);
+    state.for_each_suspect_of(s.trial,
+                              [&](const Suspect& other) { require(state.is_suspect(other.key)); });
+    state.for_each_wrong(s.key.kernel, s.key.device, s.key.driver,
+                         [&](const Wrong& wrong) { require(state.is_wrong(wrong.trial)); });
+  });
+  for (const State::OpenTrial& open : state.open_trials()) {
+    require(open.exposed ? state.is_exposed(open.key, open.place)
+                         : state.open_trial(open.key) != nullptr);
+  }
   state.for_each_adoption([&](const Adoption&) { ++count; });
   for (const NameKind kind : {NameKind::device, NameKind::driver, NameKind::kernel}) {
     if (const auto name = state.name(kind, 1)) require(name->digest == 1);
@@ -108,7 +118,7 @@ void use(Content file) {
   require(journal->storage_status().ok());
   Intent intent;
   intent.trial.configuration = Configuration{1, 2, 3};
-  require(journal->intent(intent));
+  require(journal->durable(journal->intent(intent)));
   query(journal->state());
   require(journal->compact().ok());
   require(folder->log.size() <= kMaxFileBytes);

@@ -1,5 +1,5 @@
-#include "agent/cli/report/axes.hpp"
 #include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/scale.hpp"
 
 namespace idletune::report {
 namespace {
@@ -34,10 +34,12 @@ void draw_row(Drawing& drawing, const BoxRow& row, const Scale& scale, double to
     }
     return;
   }
-  // Of many the rest would hide each other.
-  const std::size_t step = 1 + box.outside.size() / BoxPlot::kMostDiscs;
-  for (std::size_t i = 0; i < box.outside.size(); i += step) {
-    drawing.disc("point", {scale.at(box.outside[i]), middle}, 2.5);
+  // Of many the rest would hide each other: the farthest, and evenly some between them.
+  const std::size_t count = box.outside.size();
+  const std::size_t drawn = std::min(count, BoxPlot::kMostDiscs);
+  for (std::size_t i = 0; i < drawn; ++i) {
+    const std::size_t at = drawn > 1 ? i * (count - 1) / (drawn - 1) : 0;
+    drawing.disc("point", {scale.at(box.outside[at]), middle}, 2.5);
   }
 }
 

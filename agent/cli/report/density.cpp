@@ -1,8 +1,5 @@
 #include "agent/cli/report/density.hpp"
 
-#include <algorithm>
-#include <cmath>
-
 namespace idletune::report {
 namespace {
 

@@ -1,10 +1,9 @@
 // Shapes of samples for drawing: smoothed densities, boxes, and counts on a grid.
 #pragma once
 
+#include "agent/cli/report/common.hpp"
+
 #include <array>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 namespace idletune::report {
 

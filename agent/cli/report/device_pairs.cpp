@@ -1,10 +1,5 @@
 #include "agent/cli/report/device_pairs.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
-
 #include "models/learn/performance_table.hpp"
 
 namespace idletune::report {

@@ -1,10 +1,6 @@
 // How alike two devices see the same configurations.
 #pragma once
 
-#include <cstddef>
-#include <string>
-#include <vector>
-
 #include "agent/cli/report/drawing.hpp"
 #include "agent/cli/report/study.hpp"
 

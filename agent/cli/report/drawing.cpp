@@ -1,9 +1,5 @@
 #include "agent/cli/report/drawing.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-
 namespace idletune::report {
 namespace {
 

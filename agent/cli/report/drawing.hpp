@@ -1,10 +1,6 @@
 // One SVG picture. It scales to the width it is given; at kWidth pixels its text is 12 px high.
 #pragma once
 
-#include <string>
-#include <string_view>
-#include <vector>
-
 #include "agent/cli/report/markup.hpp"
 
 namespace idletune::report {

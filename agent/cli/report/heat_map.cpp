@@ -1,9 +1,7 @@
-#include <algorithm>
 #include <array>
-#include <cmath>
 
-#include "agent/cli/report/axes.hpp"
 #include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/scale.hpp"
 
 namespace idletune::report {
 namespace {

@@ -1,11 +1,9 @@
 // Writing markup that is both HTML5 and well-formed XML, whatever text goes into it.
 #pragma once
 
+#include "agent/cli/report/common.hpp"
+
 #include <initializer_list>
-#include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace idletune::report {
 
@@ -13,6 +11,14 @@ namespace idletune::report {
 // characters that XML forbids and characters that turn the direction of the text around them become
 // U+FFFD; line breaks and tabs become spaces.
 std::string escaped(std::string_view text);
+
+// The character at the start of `text` (not empty); a byte that is no UTF-8 is one by itself.
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t bytes = 1;
+  bool well_formed = false;
+};
+Character first_character(std::string_view text);
 
 // The first `limit` characters (code points) of `text`; where it is longer, the last one of them is
 // an ellipsis. Bytes that are no UTF-8 count as one character each. `limit` >= 1.

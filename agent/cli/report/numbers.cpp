@@ -1,10 +1,5 @@
 #include "agent/cli/report/numbers.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-
 namespace idletune::report {
 namespace {
 
@@ -33,6 +28,17 @@ void group_thousands(std::string& text) {
 
 std::string count_text(std::uint64_t count) {
   std::string text = std::to_string(count);
+  group_thousands(text);
+  return text;
+}
+
+std::string mean_count_text(double count) {
+  const double size = std::fabs(count);
+  if (size < 1e15 && size == std::floor(size)) {
+    return (count < 0 ? "-" : "") + count_text(static_cast<std::uint64_t>(size));
+  }
+  if (!(size >= 10) || size >= 1e15) return significant(count);
+  std::string text = formatted("%.*f", 1, count);
   group_thousands(text);
   return text;
 }
@@ -71,6 +77,13 @@ std::string percent_text(double share) {
   return text + kNoBreakSpace + "%";
 }
 
+std::string change_text(double share) { return (share > 0 ? "+" : "") + percent_text(share); }
+
+std::string range_text(const std::string& low, const std::string& high,
+                       const std::string& between) {
+  return low == high ? low : low + between + high;
+}
+
 std::string time_text(double nanoseconds) {
   struct Unit {
     double nanoseconds;
@@ -82,7 +95,7 @@ std::string time_text(double nanoseconds) {
   for (const Unit& unit : kUnits) {
     // Seconds and minutes are easier to compare up to some hundred of them.
     const double least = unit.nanoseconds >= 6e10 ? 2 * unit.nanoseconds : unit.nanoseconds;
-    if (nanoseconds >= least) {
+    if (std::fabs(nanoseconds) >= 0.9995 * least) {  // as it is after rounding
       return significant(nanoseconds / unit.nanoseconds, 3) + kNoBreakSpace + unit.name;
     }
   }
@@ -105,6 +118,13 @@ std::string axis_text(double value) {
   if (!std::isfinite(value)) return "-";
   const double size = std::fabs(value);
   if (size >= 1e12) return formatted("%.*g", 3, value);
+  if (size > 0 && size < 1e-3) {  // "1e-4"
+    std::string text = formatted("%.*g", 2, value * 1e-3);
+    const std::size_t sign = text.find("e-");
+    if (sign == std::string::npos) return text;
+    const int exponent = std::atoi(text.c_str() + sign + 2) - 3;
+    return text.substr(0, sign + 2) + std::to_string(exponent);
+  }
   std::string suffix;
   double shown = value;
   if (size >= 1e9) {

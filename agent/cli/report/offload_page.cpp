@@ -1,10 +1,5 @@
-#include "agent/cli/report/offload_page.hpp"
+#include "agent/cli/report/page.hpp"
 
-#include <string>
-
-#include <nlohmann/json.hpp>
-
-#include "agent/cli/report/json_numbers.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 
@@ -12,13 +7,11 @@ namespace idletune::report {
 
 namespace {
 
-using Json = nlohmann::json;
+double value_of(const json& value) { return value.is_number() ? value.get<double>() : 0; }
 
-double value_of(const Json& json) { return json.is_number() ? json.get<double>() : 0; }
-
-std::vector<std::string> row_of(const std::string& name, const Json& f) {
+std::vector<std::string> row_of(const std::string& name, const json& f) {
   return {name,
-          std::to_string(f["samples"].get<std::uint64_t>()),
+          count_text(f["samples"].get<std::uint64_t>()),
           percent(f["error"]["median"]),
           percent(f["error"]["published"]),
           percent(f["coverage"]["p80"]),
@@ -33,61 +26,52 @@ Table table_of(const std::string& title, const std::string& caption, const std::
   Table table;
   table.title = title;
   table.caption = caption;
-  table.columns = {{first},
-                   {"samples", true},
-                   {"median error", true},
-                   {"as published", true},
-                   {"80 % covers", true},
-                   {"choices", true},
-                   {"always CPU", true},
-                   {"always GPU", true},
-                   {"unknown", true},
-                   {"wrong", true}};
+  table.columns = {{first},    ">samples",    ">median error", ">as published", ">80 % covers",
+                   ">choices", ">always CPU", ">always GPU",   ">unknown",      ">wrong"};
   return table;
 }
 
-Section figures_section(const Json& result) {
+Section figures_section(const json& result) {
   Section section{"figures", "What the predictions were worth", {}};
-  Table table = table_of(
-      "Errors, intervals and choices",
-      "Error: of the GPU's time. Choices, always CPU and always GPU: total time over that of the "
-      "better device each time. Unknown: without a verdict. Wrong: of the verdicts that were "
-      "given.",
-      "samples of");
+  Table table = table_of("Errors, intervals and choices",
+                         "Error: of the GPU's time. Choices, always CPU and always GPU: total time "
+                         "over that of the better device each time. Unknown: without a verdict. "
+                         "Wrong: of the verdicts that were given.",
+                         "samples of");
   const std::string left_out = result.value("left_out", "nothing");
   table.rows.push_back(row_of("all, " + left_out + " left out", result));
   if (result.contains("leaky"))
     table.rows.push_back(row_of("all, random tenths left out", result["leaky"]));
-  for (const Json& part : result.value("parts", Json::array()))
+  for (const json& part : result.value("parts", json::array()))
     table.rows.push_back(row_of(part.value("group", ""), part));
   section.parts.emplace_back(std::move(table));
   if (result.contains("leaky")) {
-    section.parts.emplace_back(Paragraph{
-        "Random tenths leak: they hold samples that resemble those learned from. The first row is "
-        "what new code gets.",
-        true});
+    section.parts.emplace_back(
+        Paragraph{"Random tenths leak: they hold samples that resemble those learned from. The "
+                  "first row is what new code gets.",
+                  true});
   }
   return section;
 }
 
-Section class_section(const Json& result) {
+Section class_section(const json& result) {
   Section section{"classes", "By speed-up", {}};
   Table table = table_of("Samples by the GPU's measured speed-up",
                          "The classes of Ardalani et al. 2015.", "speed-up up to");
-  for (const Json& one : result.value("classes", Json::array()))
+  for (const json& one : result.value("classes", json::array()))
     table.rows.push_back(row_of(one["up_to"].is_number() ? plain(one["up_to"]) : "any", one));
   section.parts.emplace_back(std::move(table));
   return section;
 }
 
-Section risk_section(const Json& result) {
+Section risk_section(const json& result) {
   Section section{"risk", "If only the most certain verdicts were given", {}};
-  const Json risk = result.value("risk", Json::array());
+  const json risk = result.value("risk", json::array());
   Curve wrong;
   Curve realised;
   Curve expected;
   expected.series = 2;
-  for (const Json& point : risk) {
+  for (const json& point : risk) {
     const double answered = value_of(point["answered"]);
     wrong.points.push_back({answered, value_of(point["wrong"])});
     realised.points.push_back({answered, value_of(point["regret_ms"])});
@@ -99,12 +83,14 @@ Section risk_section(const Json& result) {
   shares.y_name = "of these wrong";
   shares.percentages = true;
   shares.x_percentages = true;
+  shares.linear_x = true;
   shares.curves = {wrong};
   CurvePlot regrets;
   regrets.caption = {"offload-regret", "Regret, expected and realised, over verdicts given", ""};
   regrets.x_name = "share of samples with a verdict";
   regrets.y_name = "regret, ms per sample";
   regrets.x_percentages = true;
+  regrets.linear_x = true;
   regrets.curves = {realised, expected};
   Figure figure;
   figure.title = "Risk and regret";
@@ -118,21 +104,22 @@ Section risk_section(const Json& result) {
 
 }  // namespace
 
-Page offload_page(const Json& result) {
+Page offload_page(const json& result) {
   Page page;
   page.title = "Offloading: predictions on " + result.value("set", "samples");
   page.lead = "Each group of samples (" + result.value("left_out", "nothing") +
               ") was left out of the learning and then predicted.";
+  if (!result.value("complete", true)) page.lead += " Stopped early: some are missing.";
   const std::string device = result.value("device", "");
   if (!device.empty()) page.lead += " GPU: " + device + ".";
-  page.totals = {{std::to_string(result["samples"].get<std::uint64_t>()), "samples"},
-                 {std::to_string(result["groups"].get<std::uint64_t>()), "groups"},
+  page.totals = {{count_text(result["samples"].get<std::uint64_t>()), "samples"},
+                 {count_text(result["groups"].get<std::uint64_t>()), "groups"},
                  {percent(result["error"]["median"]), "median error"},
                  {percent(result["unknown"]), "unknown"}};
   page.sections.push_back(figures_section(result));
-  if (!result.value("classes", Json::array()).empty())
+  if (!result.value("classes", json::array()).empty())
     page.sections.push_back(class_section(result));
-  if (result.value("risk", Json::array()).size() > 1) page.sections.push_back(risk_section(result));
+  if (result.value("risk", json::array()).size() > 1) page.sections.push_back(risk_section(result));
   return page;
 }
 

@@ -1,13 +1,9 @@
 // The page as a list of sections with text, figures and tables, and what becomes of it.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <utility>
-#include <variant>
-#include <vector>
+#include "agent/cli/report/common.hpp"
 
-#include <nlohmann/json_fwd.hpp>
+#include <variant>
 
 namespace idletune::report {
 
@@ -40,13 +36,9 @@ struct Figure {
 };
 
 struct Table {
-  struct Column {
-    std::string title;
-    bool number = false;  // aligned to the right
-  };
   std::string title;
   std::string caption;
-  std::vector<Column> columns;
+  std::vector<std::string> columns;  // titles, behind ">" those of numbers
   std::vector<std::vector<std::string>> rows;
   bool folded = false;  // shown when asked for
 };
@@ -71,6 +63,13 @@ std::string html_of(const Page& page);
 
 // {title, sections[]: {id, title, figures[]: {number, title, panels[], counts}, tables[]: {number,
 // title, rows}}}.
-nlohmann::json contents_of(const Page& page);
+json contents_of(const Page& page);
+
+// Of predictions of offloading: `result` is one of those that `idletune offload evaluate --json`
+// prints.
+Page offload_page(const json& result);
+// Of solved systems: `results` are those of `idletune solve --json --html FILE`; those with an
+// "error" say so.
+Page solve_page(const json& results);
 
 }  // namespace idletune::report

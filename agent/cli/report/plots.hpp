@@ -2,10 +2,6 @@
 // of Drawing::kWidth units; names may be any text.
 #pragma once
 
-#include <cstdint>
-#include <string>
-#include <vector>
-
 #include "agent/cli/report/density.hpp"
 #include "agent/cli/report/drawing.hpp"
 
@@ -75,7 +71,7 @@ struct BoxPlot {
 };
 std::string draw(const BoxPlot& plot);
 
-// The best relative performance at every pair of values of two parameters; darker is better.
+// The best relative performance at every pair of values of two parameters, in shades.
 struct HeatMap {
   static constexpr int kShades = 6;
   // From which value on a cell has the next shade.

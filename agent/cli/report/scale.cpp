@@ -1,9 +1,5 @@
 #include "agent/cli/report/scale.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <utility>
-
 #include "agent/cli/report/numbers.hpp"
 
 namespace idletune::report {
@@ -113,6 +109,48 @@ std::vector<Tick> Scale::ticks(std::size_t limit) const {
 std::vector<Tick> as_percentages(std::vector<Tick> ticks) {
   for (Tick& tick : ticks) tick.label = axis_text(std::round(tick.value * 1e8) / 1e6) + "\xC2\xA0%";
   return ticks;
+}
+
+void draw_horizontal_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
+                          const std::vector<Tick>& ticks, const std::string& name) {
+  std::vector<std::vector<Point>> rules;
+  for (const Tick& tick : ticks) {
+    const double x = scale.at(tick.value);
+    rules.push_back({{x, frame.top}, {x, frame.bottom}});
+  }
+  drawing.lines("rule", rules);
+  drawing.line("axis", {frame.left, frame.bottom}, {frame.right, frame.bottom});
+  for (const Tick& tick : ticks) {
+    // The first and the last label stay within the picture.
+    const double half = Drawing::kDigitWidth * static_cast<double>(character_count(tick.label)) / 2;
+    const double x = std::clamp(scale.at(tick.value), half, Drawing::kWidth - half);
+    drawing.label("tick", {x, frame.bottom + 15}, Anchor::middle, tick.label);
+  }
+  if (name.empty()) return;
+  drawing.fitted_label("name", {(frame.left + frame.right) / 2, frame.bottom + 32}, Anchor::middle,
+                       name,
+                       2 * std::min((frame.left + frame.right) / 2,
+                                    Drawing::kWidth - (frame.left + frame.right) / 2));
+}
+
+void draw_vertical_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
+                        const std::vector<Tick>& ticks, const std::string& name) {
+  std::vector<std::vector<Point>> rules;
+  for (const Tick& tick : ticks) {
+    const double y = scale.at(tick.value);
+    rules.push_back({{frame.left, y}, {frame.right, y}});
+    // A label that is wider than the margin begins at the picture's edge.
+    const double width = Drawing::kDigitWidth * static_cast<double>(character_count(tick.label));
+    if (width <= frame.left - 5) {
+      drawing.label("tick", {frame.left - 5, y + 4}, Anchor::end, tick.label);
+    } else {
+      drawing.label("tick", {0, y + 4}, Anchor::start, tick.label);
+    }
+  }
+  drawing.lines("rule", rules);
+  drawing.line("axis", {frame.left, frame.top}, {frame.left, frame.bottom});
+  if (name.empty()) return;
+  drawing.fitted_label("name", {0, frame.top - 10}, Anchor::start, name, Drawing::kWidth);
 }
 
 }  // namespace idletune::report

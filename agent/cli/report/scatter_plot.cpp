@@ -1,8 +1,7 @@
-#include <algorithm>
 #include <array>
 
-#include "agent/cli/report/axes.hpp"
 #include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/scale.hpp"
 
 namespace idletune::report {
 namespace {

@@ -1,5 +1,4 @@
 // The fastest configurations of every kernel and device.
-#include <algorithm>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/sections.hpp"
@@ -34,8 +33,7 @@ std::string elsewhere_text(const RankedConfiguration& best) {
   }
   if (best.elsewhere.empty()) return "-";
   if (low == 0) return "ran on none";
-  std::string text = count_text(low);
-  if (high > low) text += " \u2013 " + count_text(high);
+  const std::string text = range_text(count_text(low), count_text(high));
   return missing > 0 ? text + " (" + count_text(missing) + " failed)" : text;
 }
 
@@ -49,15 +47,19 @@ Section best_section(const Study& study, const ReportOptions& options, const Con
   Section section{"best", "Which configurations are best", {}};
   Table table;
   table.title = "The fastest configurations";
-  table.columns = {{"kernel", false}, {"device", false},        {"rank", true},
-                   {"time", true},    {"x default", true},      {"GFLOP/s", true},
-                   {"GB/s", true},    {"rank elsewhere", true}, {"configuration", false}};
+  table.columns = {"kernel",   "device", ">rank",           ">time",        ">x default",
+                   ">GFLOP/s", ">GB/s",  ">rank elsewhere", "configuration"};
+  std::size_t left_out = 0;
   const std::size_t count = study.source_count() > 40 ? 1 : study.source_count() > 8 ? 3 : 5;
   for (const Group& group : study.groups) {
     std::vector<const History*> all;
     for (const Source& source : group.sources) all.push_back(source.history);
     for (const Source& source : group.sources) {
-      if (table.rows.size() >= kMostRows || !go_on("best: " + group.title)) break;
+      if (table.rows.size() >= kMostRows) {
+        ++left_out;
+        continue;
+      }
+      if (!go_on("best: " + group.title)) break;
       const History& history = *source.history;
       // What `explore` noted stands in the recording, not in what was combined from several.
       const KnownRates known =
@@ -74,10 +76,12 @@ Section best_section(const Study& study, const ReportOptions& options, const Con
   table.caption =
       "x default: how many times faster than the kernel\u2019s default. GFLOP/s and GB/s where the "
       "kernel\u2019s description is known (--kernel, or a kernel that ships): operations as it "
-      "says, "
-      "bytes as if every buffer crossed the memory\u2019s interface once. Rank elsewhere: lowest "
-      "and "
-      "highest among the other devices of the same kernel and size.";
+      "says, bytes as if every buffer crossed the memory\u2019s interface once. Rank elsewhere: "
+      "lowest and highest among the other devices of the same kernel and size.";
+  if (left_out > 0) {
+    table.caption +=
+        " The last " + counted(left_out, "pair", "pairs") + " of kernel and device are left out.";
+  }
   section.parts.push_back(std::move(table));
   return section;
 }

@@ -1,10 +1,8 @@
 // Convergence on full and pruned spaces (Olha et al. 2020, figure 5 and table 11).
-#include <algorithm>
-#include <cmath>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
-#include "agent/cli/report/replayed_sections.hpp"
+#include "agent/cli/report/sections.hpp"
 #include "agent/lab/convergence.hpp"
 #include "models/insight/pruning.hpp"
 
@@ -174,21 +172,15 @@ std::vector<Legend> legend() {
   return entries;
 }
 
-std::string figure_caption(const Study& study, const ReportOptions& options) {
-  std::string caption =
-      "The best run time of the full space divided by the mean, over " +
-      counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
-      count_text(options.seed) + " to " + count_text(options.seed + options.repeats - 1) +
-      "), of the best run time found so far; before anything ran correctly the slowest time "
-      "counts. Shaded: where eight of ten searches are. "
-      "Dashed: " +
-      percent_text(options.threshold) +
-      ". Spaces are pruned conservatively with another device\u2019s history where there is one.";
-  if (study.source_count() > kMostPanels) {
-    caption += " Only the first " + std::to_string(kMostPanels) + " of " +
-               count_text(study.source_count()) + " pairs of kernel and device are drawn.";
-  }
-  return caption;
+std::string figure_caption(const ReportOptions& options) {
+  return "The best run time of the full space divided by the mean, over " +
+         counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
+         count_text(options.seed) + " to " + count_text(options.seed + options.repeats - 1) +
+         "), of the best run time found so far; before anything ran correctly the slowest time "
+         "counts. Shaded: where eight of ten searches are. Dashed: " +
+         percent_text(options.threshold) +
+         ". Spaces are pruned conservatively with another device\u2019s history where there is "
+         "one.";
 }
 
 }  // namespace
@@ -199,21 +191,20 @@ Section convergence_section(const Study& study, const ReportOptions& options,
   PruningEffect effect;
   const std::string lead =
       "A search that rises early is worth more than one that ends high. Pruning makes the space "
-      "smaller, "
-      "but the share of good configurations in it need not grow: whether it helps is different "
-      "from kernel "
-      "to kernel.";
+      "smaller, but the share of good configurations in it need not grow: whether it helps is "
+      "different from kernel to kernel.";
   Figure figure;
   figure.title = "Convergence on full and pruned spaces";
   figure.legend = legend();
   Table table;
   table.title = "Steps to a good configuration";
   table.folded = true;
-  table.columns = {{"kernel", false},          {"device", false}, {"search", false},
-                   {"mean there after", true}, {"median", true},  {"reached", true}};
+  table.columns = {"kernel", "device", "search", ">mean there after", ">median", ">reached"};
+  std::size_t looked = 0;
   for (const Group& group : study.groups) {
     for (const Source& target : group.sources) {
       if (figure.panels.size() == kMostPanels) break;
+      ++looked;
       const std::string title = group.title + " on " + target.device;
       if (!go_on("convergence: " + title)) return section;
       const auto pruned = pruned_target(group, target, options.threshold);
@@ -232,13 +223,14 @@ Section convergence_section(const Study& study, const ReportOptions& options,
       count(effect, outcomes);
     }
   }
-  figure.caption = figure_caption(study, options);
+  figure.caption = figure_caption(options) +
+                   left_out(looked, study.source_count(), "pairs of kernel and device are drawn");
   figure.counts = {
       {"curves", table.rows.size()}, {"repeats", options.repeats}, {"seed", options.seed}};
   table.caption = "Mean there after: the first step at which the mean curve is at " +
                   percent_text(options.threshold) +
-                  ". Median: steps of single searches until they found such "
-                  "a configuration. Reached: share of searches that found one.";
+                  ". Median: steps of single searches until they found such a configuration. "
+                  "Reached: share of searches that found one.";
   section.parts.push_back(Paragraph{lead + finding(effect, options.threshold), false});
   section.parts.push_back(std::move(figure));
   section.parts.push_back(std::move(table));

@@ -1,6 +1,4 @@
 // The same configurations on two devices (Olha et al. 2020, figure 2).
-#include <algorithm>
-#include <cmath>
 
 #include "agent/cli/report/device_pairs.hpp"
 #include "agent/cli/report/numbers.hpp"
@@ -75,10 +73,8 @@ Table table_of(const std::vector<std::pair<const Group*, DevicePair>>& pairs, do
   table.title = "Pairs of devices";
   table.folded = true;
   table.columns = {
-      {"kernel", false},           {"device A", false},        {"device B", false},
-      {"ran on both", true},       {"rank correlation", true}, {"good on A", true},
-      {"good on B", true},         {"good on both", true},     {"A\u2019s best on B", true},
-      {"B\u2019s best on A", true}};
+      "kernel",     "device A",   "device B",      ">ran on both",        ">rank correlation",
+      ">good on A", ">good on B", ">good on both", ">A\u2019s best on B", ">B\u2019s best on A"};
   for (const auto& [group, pair] : pairs) {
     table.rows.push_back({group->title, pair.first, pair.second, count_text(pair.ran_on_both),
                           correlation_text(pair.rank_correlation), count_text(pair.good_on_first),
@@ -86,11 +82,10 @@ Table table_of(const std::vector<std::pair<const Group*, DevicePair>>& pairs, do
                           percent_text(pair.first_best_on_second),
                           percent_text(pair.second_best_on_first)});
   }
-  table.caption =
-      "Good: at least " + percent_text(threshold) +
-      " of the best on that device. "
-      "Rank correlation: Spearman\u2019s, over configurations that ran on both. A\u2019s best on "
-      "B: the relative performance on B of the configuration that is best on A.";
+  table.caption = "Good: at least " + percent_text(threshold) +
+                  " of the best on that device. Rank correlation: Spearman\u2019s, over "
+                  "configurations that ran on both. A\u2019s best on B: the relative performance "
+                  "on B of the configuration that is best on A.";
   return table;
 }
 
@@ -104,13 +99,17 @@ Section device_section(const Study& study, const ReportOptions& options, const C
   figure.legend = {{"corner", true, "good on both"},
                    {"cells d3", false, "darker: more configurations"}};
   std::size_t points = 0;
+  std::size_t wanted = 0;    // pictures
+  std::size_t possible = 0;  // pairs
   bool cut = false;
   for (const Group& group : study.groups) {
     if (group.sources.size() < 2) continue;
+    possible += group.sources.size() * (group.sources.size() - 1) / 2;
     if (!go_on("devices: " + group.title)) return section;
     std::vector<DevicePair> pairs = pairs_of(group, options.threshold, kMostPairs);
     for (const std::size_t i : drawn(pairs)) {
-      if (figure.panels.size() == kMostPictures) break;
+      ++wanted;
+      if (figure.panels.size() == kMostPictures) continue;
       figure.panels.push_back(
           panel_of(group, pairs[i], figure.panels.size() + 1, options.threshold));
       points += pairs[i].ran_on_both;
@@ -124,26 +123,27 @@ Section device_section(const Study& study, const ReportOptions& options, const C
   if (figure.panels.empty()) return section;  // nothing to compare
   section.parts.push_back(
       Paragraph{"Where the clouds run along the diagonal into the upper right corner, a good "
-                "configuration of one "
-                "device is a good first pick for the other. Where the corner stays empty, the best "
-                "ones have to be "
-                "found anew. " +
+                "configuration of one device is a good first pick for the other. Where the corner "
+                "stays empty, the best ones have to be found anew. " +
                     finding(all),
                 false});
-  figure.caption = "Relative performance of each configuration that ran on both devices. Up to " +
-                   std::to_string(ScatterPlot::kMostDiscs) +
-                   " configurations are drawn one by one, more as counts on a "
-                   "grid of 70 \u00D7 70 cells in shades for 1, 2, up to 4, 8, 16 and more. The "
-                   "shaded corner: at least " +
-                   percent_text(options.threshold) + " on both.";
+  figure.caption =
+      "Relative performance of each configuration that ran on both devices. Up to " +
+      std::to_string(ScatterPlot::kMostDiscs) +
+      " configurations are drawn one by one, more as counts on a grid of 70 \u00D7 70 cells in "
+      "shades for 1, 2, up to 4, 8, 16 and more. The shaded corner: at least " +
+      percent_text(options.threshold) + " on both.";
   if (cut)
     figure.caption +=
-        " Of kernels with more than six pairs those with the highest, the middle and the "
-        "lowest rank correlation are drawn; the table has the others.";
+        " Of kernels with more than six pairs those with the highest, the middle and the lowest "
+        "rank correlation are drawn; the table has the others.";
+  figure.caption += left_out(figure.panels.size(), wanted, "such pictures are here");
   figure.counts = {
       {"pairs", figure.panels.size()}, {"points", points}, {"threshold", options.threshold}};
   section.parts.push_back(std::move(figure));
-  section.parts.push_back(table_of(all, options.threshold));
+  Table table = table_of(all, options.threshold);
+  table.caption += left_out(all.size(), possible, "pairs are here");
+  section.parts.push_back(std::move(table));
   return section;
 }
 

@@ -1,6 +1,4 @@
 // Violin plots of relative performance (Olha et al. 2020, figure 1).
-#include <algorithm>
-#include <limits>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
@@ -56,10 +54,13 @@ Figure::Panel panel_of(const Group& group, std::size_t number, double threshold,
 
 }  // namespace
 
+std::string left_out(std::size_t drawn, std::size_t all, const std::string& what) {
+  if (drawn >= all) return {};
+  return " Only the first " + count_text(drawn) + " of " + count_text(all) + " " + what + ".";
+}
+
 std::string panels_left_out(const Study& study) {
-  if (study.groups.size() <= kMostPanels) return {};
-  return "Only the first " + std::to_string(kMostPanels) + " of " +
-         count_text(study.groups.size()) + " kernels are drawn.";
+  return left_out(kMostPanels, study.groups.size(), "kernels and sizes are drawn");
 }
 
 Section distribution_section(const Study& study, const ReportOptions& options,
@@ -67,10 +68,8 @@ Section distribution_section(const Study& study, const ReportOptions& options,
   Section section{"distribution", "How performance is distributed", {}};
   section.parts.push_back(
       Paragraph{"Relative performance is the best run time on a device divided by a "
-                "configuration\u2019s: the best "
-                "has 100\u00A0%. A fat right end means that good configurations are easy to come "
-                "by, a thin one "
-                "that they have to be searched for.",
+                "configuration\u2019s: the best has 100\u00A0%. A fat right end means that good "
+                "configurations are easy to come by, a thin one that they have to be searched for.",
                 false});
   Figure figure;
   figure.title = "Relative performance of all configurations";
@@ -78,21 +77,22 @@ Section distribution_section(const Study& study, const ReportOptions& options,
                    {"good", true, "at least " + percent_text(options.threshold) + " of the best"},
                    {"quartiles", false, "middle half, and median"}};
   Bandwidths bandwidths;
+  std::size_t violins = 0;
   for (const Group& group : study.groups) {
     if (figure.panels.size() == kMostPanels || !go_on("distribution: " + group.title)) break;
     figure.panels.push_back(
         panel_of(group, figure.panels.size() + 1, options.threshold, bandwidths));
+    violins += group.sources.size();
   }
   figure.caption =
       "Gaussian kernel densities of the relative performance of the configurations that ran "
-      "correctly, "
-      "reflected at both ends; bandwidth by Silverman\u2019s rule of thumb but at least 0.5\u00A0% "
-      "(" +
-      percent_text(bandwidths.low) + " to " + percent_text(bandwidths.high) +
+      "correctly, reflected at both ends; bandwidth by Silverman\u2019s rule of thumb but at least "
+      "0.5\u00A0% (" +
+      range_text(percent_text(bandwidths.low), percent_text(bandwidths.high), " to ") +
       " here). Every violin is drawn to the same greatest thickness. The figures on the right are "
-      "shares of all valid configurations, failed ones included (these are not drawn). " +
+      "shares of all valid configurations, failed ones included (these are not drawn)." +
       panels_left_out(study);
-  figure.counts = {{"violins", study.source_count()}, {"threshold", options.threshold}};
+  figure.counts = {{"violins", violins}, {"threshold", options.threshold}};
   section.parts.push_back(std::move(figure));
   return section;
 }

@@ -1,7 +1,4 @@
 // Well-performing fractions and steps (Olha et al. 2020, tables 4 and 5, formula 2).
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
@@ -24,7 +21,7 @@ Fraction fraction_of(const PerformanceDistribution& distribution, double thresho
 
 std::string interval_text(const PerformanceDistribution& distribution, const Fraction& fraction) {
   if (!distribution.is_sample()) return "whole space";
-  return percent_text(fraction.low) + " \u2013 " + percent_text(fraction.high);
+  return range_text(percent_text(fraction.low), percent_text(fraction.high));
 }
 
 std::string steps_text(const std::optional<std::uint64_t>& steps) {
@@ -55,11 +52,11 @@ std::vector<std::string> row_of(const Group& group, const Source& source,
 Table table_of(const Study& study, const ReportOptions& options) {
   Table table;
   table.title = "Well-performing fractions and steps of random search";
-  table.columns = {{"kernel", false},  {"device", false},
-                   {"valid", true},    {"measured", true},
-                   {"failed", true},   {"best time", true},
-                   {"fraction", true}, {"95\u00A0% interval", true},
-                   {"steps", true},    {"without repetition", true}};
+  table.columns = {"kernel",    "device",
+                   ">valid",    ">measured",
+                   ">failed",   ">best time",
+                   ">fraction", ">95\u00A0% interval",
+                   ">steps",    ">without repetition"};
   bool samples = false;
   std::uint64_t dropped = 0;
   for (const Group& group : study.groups) {
@@ -72,16 +69,14 @@ Table table_of(const Study& study, const ReportOptions& options) {
   table.caption = "Fraction: share of the valid configurations that reach " +
                   percent_text(options.threshold) +
                   " of the best one\u2019s performance; failed ones do not. Steps: what random "
-                  "search needs to find "
-                  "one of them with a probability of " +
+                  "search needs to find one of them with a probability of " +
                   percent_text(options.probability) +
                   ", ln(1 \u2212 p) / ln(1 \u2212 fraction) rounded up; next to it the figure for "
-                  "drawing without "
-                  "repetition.";
+                  "drawing without repetition.";
   if (samples) {
     table.caption +=
-        " Where only a sample was measured the interval is Wilson\u2019s, and the fraction "
-        "is relative to the best one seen, thus rather too high.";
+        " Where only a sample was measured the interval is Wilson\u2019s, and the fraction is "
+        "relative to the best one seen, thus rather too high.";
   }
   if (dropped > 0) {
     table.caption += " " + counted(dropped, "configuration", "configurations") +
@@ -111,9 +106,13 @@ Figure figure_of(const Study& study, double threshold) {
   RangePlot plot;
   plot.caption = {"fractions-1", "Well-performing fractions by kernel and device", ""};
   plot.axis = "well-performing fraction of the space";
+  std::size_t dots = 0;
+  bool several = false;
   for (const Group& group : study.groups) {
     if (plot.rows.size() == kMostPanels) break;
     plot.rows.push_back(row_of(group, threshold));
+    several = several || group.sources.size() > 1;
+    for (const RangeRow::Value& value : plot.rows.back().values) dots += value.value > 0 ? 1 : 0;
     plot.caption.description += group.title + ":";
     for (const RangeRow::Value& value : plot.rows.back().values)
       plot.caption.description += " " + value.tip + ".";
@@ -122,15 +121,14 @@ Figure figure_of(const Study& study, double threshold) {
   Figure figure;
   figure.title = "Well-performing fractions across devices";
   figure.panels.push_back({"", "", draw(plot), ""});
-  figure.caption =
-      "One dot per device: the share of valid configurations with at least " +
-      percent_text(threshold) +
-      " of the best performance there (the figures are in the table "
-      "below). Thin lines are 95\u00A0% intervals where only a sample was measured; a "
-      "fraction of 0 has no place on this axis. On the right: the largest over the smallest. " +
-      panels_left_out(study);
-  figure.counts = {
-      {"kernels", study.groups.size()}, {"dots", study.source_count()}, {"threshold", threshold}};
+  figure.caption = "One dot per device: the share of valid configurations with at least " +
+                   percent_text(threshold) +
+                   " of the best performance there (the figures are in the table below). Thin "
+                   "lines are 95\u00A0% intervals where only a sample was measured; a fraction of "
+                   "0 has no place on this axis." +
+                   (several ? " On the right: the largest over the smallest." : "") +
+                   panels_left_out(study);
+  figure.counts = {{"kernels", plot.rows.size()}, {"dots", dots}, {"threshold", threshold}};
   return figure;
 }
 
@@ -166,8 +164,7 @@ Section fraction_section(const Study& study, const ReportOptions& options, const
   go_on("fractions");
   section.parts.push_back(Paragraph{
       "How long random search takes depends on nothing but the share of configurations that are "
-      "good "
-      "enough. Where that share is alike on all devices, it can be foretold for a new one. " +
+      "good enough. Where that share is alike on all devices, it can be foretold for a new one. " +
           finding(study, options.threshold),
       false});
   section.parts.push_back(figure_of(study, options.threshold));

@@ -1,6 +1,4 @@
 // Mutual information of parameters with run time (Olha et al. 2020, figures 3 and 4).
-#include <algorithm>
-#include <map>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
@@ -87,12 +85,10 @@ Figure figure_by_parameter(const std::vector<GroupImportance>& all, const Study&
   }
   figure.caption =
       "Mutual information between a parameter and the run time of the configurations that ran "
-      "correctly, "
-      "relative to the highest of the same kernel and device (run times in up to 32 equally "
-      "frequent "
-      "bins). Boxes over devices: quartiles, median, whiskers to the farthest value within 1.5 "
-      "times the "
-      "box; dots are single devices. A parameter with a single value is left out. " +
+      "correctly, relative to the highest of the same kernel and device (run times in up to 32 "
+      "equally frequent bins). Boxes over devices: quartiles, median, whiskers to the farthest "
+      "value within 1.5 times the box; dots are single devices. A parameter with a single value is "
+      "left out." +
       panels_left_out(study);
   figure.counts = {{"boxes", boxes}};
   return figure;
@@ -126,8 +122,8 @@ Figure figure_by_kind(const std::vector<GroupImportance>& all, const Study& stud
   figure.title = "Information by kind of parameter";
   if (!plot.rows.empty()) figure.panels.push_back({"", "", draw(plot), ""});
   figure.caption =
-      "The same figures, gathered by the kind of the parameter over all kernels and devices "
-      "whose kinds are known; a value is one parameter of one kernel on one device.";
+      "The same figures, gathered by the kind of the parameter over all kernels and devices whose "
+      "kinds are known; a value is one parameter of one kernel on one device.";
   figure.counts = {{"kinds", plot.rows.size()}, {"values", values}};
   return figure;
 }
@@ -136,9 +132,8 @@ Table table_of(const std::vector<GroupImportance>& all, const Study& study) {
   Table table;
   table.title = "Information of every parameter on every device";
   table.folded = true;
-  table.columns = {{"kernel", false},   {"device", false},  {"parameter", false},
-                   {"kind", false},     {"values", true},   {"bits", true},
-                   {"corrected", true}, {"relative", true}, {"about failure", true}};
+  table.columns = {"kernel", "device",     "parameter", "kind",          ">values",
+                   ">bits",  ">corrected", ">relative", ">about failure"};
   for (const GroupImportance& measured : all) {
     for (const Measured& device : measured.devices) {
       for (const ParameterImportance& p : device.importance.parameters) {
@@ -151,8 +146,9 @@ Table table_of(const std::vector<GroupImportance>& all, const Study& study) {
     }
   }
   table.caption =
-      "Bits: the plug-in estimate. Corrected: less what a parameter without influence would "
-      "show by chance. About failure: information on whether a configuration fails.";
+      "Bits: the plug-in estimate. Corrected: less what a parameter without influence would show "
+      "by chance. About failure: information on whether a configuration fails." +
+      left_out(all.size(), study.groups.size(), "kernels and sizes are here");
   return table;
 }
 
@@ -160,13 +156,11 @@ Table table_of(const std::vector<GroupImportance>& all, const Study& study) {
 
 Section importance_section(const Study& study, const ReportOptions&, const Continue& go_on) {
   Section section{"importance", "Which parameters matter", {}};
-  section.parts.push_back(
-      Paragraph{"A parameter with high mutual information decides much of the run time; one with "
-                "little can be "
-                "fixed, which makes the space smaller. Narrow boxes mean that a parameter matters "
-                "alike on all "
-                "devices, also where its best value does not stay the same.",
-                false});
+  section.parts.push_back(Paragraph{
+      "A parameter with high mutual information decides much of the run time; one with little can "
+      "be fixed, which makes the space smaller. Narrow boxes mean that a parameter matters alike "
+      "on all devices, also where its best value does not stay the same.",
+      false});
   std::vector<GroupImportance> all;
   for (const Group& group : study.groups) {
     if (all.size() == kMostPanels) break;
@@ -184,8 +178,7 @@ Section importance_section(const Study& study, const ReportOptions&, const Conti
   } else {
     section.parts.push_back(
         Paragraph{"Histories do not say what kind a parameter is of; --kernel or --kind tells, and "
-                  "adds a figure by "
-                  "kind.",
+                  "adds a figure by kind.",
                   true});
   }
   section.parts.push_back(table_of(all, study));

@@ -1,5 +1,4 @@
 // What a model knows, and how well it did on devices it was not learned from.
-#include <algorithm>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
@@ -12,9 +11,8 @@ Table sources_table(const Model& model, const ReportOptions& options) {
   Table table;
   table.title = "What the model was learned from";
   table.folded = true;
-  table.columns = {{"kernel", false},   {"device", false},    {"shape", false},
-                   {"valid", true},     {"measured", true},   {"well-performing", true},
-                   {"best time", true}, {"median run", true}, {"median compile", true}};
+  table.columns = {"kernel",           "device",     "shape",       ">valid",         ">measured",
+                   ">well-performing", ">best time", ">median run", ">median compile"};
   for (const KernelKnowledge& kernel : model.kernels()) {
     for (std::size_t i = 0; i < kernel.source_count(); ++i) {
       const HistoricalSource source = kernel.source(i);
@@ -52,11 +50,7 @@ std::vector<BoxRow> held_out_rows(const Model& model) {
 Table held_out_table(const Model& model) {
   Table table;
   table.title = "Devices left out";
-  table.columns = {{"kernel", false},
-                   {"device", false},
-                   {"shape", false},
-                   {"first pick", true},
-                   {"evaluations to 95\u00A0%", true}};
+  table.columns = {"kernel", "device", "shape", ">first pick", ">evaluations to 95\u00A0%"};
   for (const KernelKnowledge& kernel : model.kernels()) {
     for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
       const KernelKnowledge::HeldOut result = kernel.held_out(i);
@@ -110,8 +104,7 @@ Section model_section(const Study&, const ReportOptions& options, const Continue
     figure.panels.push_back({"", "", draw(plot), ""});
     figure.caption =
         "Recorded when the model was learned: each device left out in turn, and the configuration "
-        "that "
-        "the others\u2019 model would start with. Nothing was measured on the device before.";
+        "that the others\u2019 model would start with. Nothing was measured on the device before.";
     figure.counts = {{"values", values}};
     section.parts.push_back(std::move(figure));
     section.parts.push_back(held_out_table(model));

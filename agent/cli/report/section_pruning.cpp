@@ -1,5 +1,4 @@
 // What is left after pruning (Olha et al. 2020, tables 7 to 10).
-#include <algorithm>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
@@ -54,7 +53,8 @@ std::string pinned_text(const Pruning& pruning) {
 }
 
 Figure::Panel panel_of(const Method& method, const Study& study, std::size_t number,
-                       std::size_t& values) {
+                       std::size_t& values, std::size_t& wanted) {
+  wanted = 0;
   BoxPlot plot;
   plot.axis = "performance kept on other devices";
   for (const Group& group : study.groups) {
@@ -72,9 +72,8 @@ Figure::Panel panel_of(const Method& method, const Study& study, std::size_t num
                                          ": " + percent_text(value)});
       }
     }
-    if (row.values.empty() || plot.rows.size() == kMostPanels) continue;
-    row.note = significant(low, 2) + (high > low ? " \u2013 " + significant(high, 2) : "") +
-               " \u00D7 smaller";
+    if (row.values.empty() || ++wanted > kMostPanels) continue;
+    row.note = range_text(significant(low, 2), significant(high, 2)) + " \u00D7 smaller";
     values += row.values.size();
     plot.rows.push_back(std::move(row));
   }
@@ -119,8 +118,8 @@ Table table_of(const Method& method) {
   Table table;
   table.title = "Spaces after " + std::string(pruning_method_name(method.method)) + " pruning";
   table.folded = true;
-  table.columns = {{"kernel", false}, {"pruned with", false},         {"times smaller", true},
-                   {"pruned", true},  {"performance kept on", false}, {"pinned", false}};
+  table.columns = {"kernel",  "pruned with",         ">times smaller",
+                   ">pruned", "performance kept on", "pinned"};
   for (const Pruned& pruned : method.all) {
     const std::size_t parameters = pruned.pruning.pruned.size() + pruned.pruning.kept.size();
     table.rows.push_back(
@@ -130,8 +129,7 @@ Table table_of(const Method& method) {
   }
   table.caption =
       "Performance kept: the best in the pruned space relative to the best in the full one, on "
-      "each "
-      "device.";
+      "each device.";
   return table;
 }
 
@@ -155,31 +153,37 @@ Section pruning_section(const Study& study, const ReportOptions& options, const 
       }
     }
   }
-  section.parts.push_back(Paragraph{
-      "Parameters that say little about the run time are pinned to their median, as seen on one "
-      "device, and "
-      "the smaller space is used on the others. Far to the right is good: nothing was lost." +
-          finding(methods),
-      false});
+  section.parts.push_back(
+      Paragraph{"Parameters that say little about the run time are pinned to their median, as seen "
+                "on one device, and the smaller space is used on the others. Far to the right is "
+                "good: nothing was lost." +
+                    finding(methods),
+                false});
   Figure figure;
   figure.title = "Performance that a pruned space keeps on other devices";
   figure.legend = {{"box", true, "middle half of the pairs of devices, and median"}};
+  const bool many = std::any_of(study.groups.begin(), study.groups.end(), [](const Group& g) {
+    return g.sources.size() > kMostSourcesPerKernel;
+  });
+  const std::string few_sources = many ? " Of a kernel\u2019s devices the first " +
+                                             count_text(kMostSourcesPerKernel) + " prune."
+                                       : "";
   std::size_t values = 0;
+  std::size_t wanted = 0;
   for (const Method& method : methods) {
-    Figure::Panel panel = panel_of(method, study, figure.panels.size() + 1, values);
+    Figure::Panel panel = panel_of(method, study, figure.panels.size() + 1, values, wanted);
     if (!panel.svg.empty()) figure.panels.push_back(std::move(panel));
   }
   figure.caption =
       "Every kernel pruned with the history of each device in turn; one value per other device: "
-      "the best "
-      "performance in the pruned space relative to that in the full one. On the right how many "
-      "times "
-      "smaller the space became. Aggressive: from the least informative parameter on, as long as " +
+      "the best performance in the pruned space relative to that in the full one. On the right how "
+      "many times smaller the space became. Aggressive: from the least informative parameter on, "
+      "as long as " +
       percent_text(pruning.retention) +
-      " of the best remains on the device it was computed with. "
-      "Conservative: of those only parameters with less than " +
-      percent_text(pruning.information_share) + " of the highest information. " +
-      panels_left_out(study);
+      " of the best remains on the device it was computed with. Conservative: of those only "
+      "parameters with less than " +
+      percent_text(pruning.information_share) + " of the highest information." +
+      left_out(kMostPanels, wanted, "kernels and sizes are drawn") + few_sources;
   figure.counts = {{"values", values}};
   if (!figure.panels.empty()) section.parts.push_back(std::move(figure));
   for (const Method& method : methods) section.parts.push_back(table_of(method));

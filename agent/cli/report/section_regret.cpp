@@ -1,13 +1,10 @@
 // Total time of an application under policies of tuning, over its number of launches.
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include <idletune/learning.hpp>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
-#include "agent/cli/report/replayed_sections.hpp"
+#include "agent/cli/report/sections.hpp"
 #include "agent/lab/held_out_model.hpp"
 #include "agent/lab/regret/regret_summary.hpp"
 
@@ -163,15 +160,15 @@ Table table_of(const std::vector<Played>& all) {
   Table table;
   table.title = "Break-even points";
   table.folded = true;
-  table.columns = {{"kernel", false},
-                   {"device", false},
-                   {"a perfect search pays from", true},
-                   {"idletune pays from", true},
-                   {"an exhaustive search pays from", true},
-                   {"worst loss", true},
-                   {"at launches", true},
-                   {"gain captured at the end", true},
-                   {"steps at the end", true}};
+  table.columns = {"kernel",
+                   "device",
+                   ">a perfect search pays from",
+                   ">idletune pays from",
+                   ">an exhaustive search pays from",
+                   ">worst loss",
+                   ">at launches",
+                   ">gain captured at the end",
+                   ">steps at the end"};
   for (const Played& played : all) {
     const auto worst = std::max_element(
         played.points.begin(), played.points.end(),
@@ -186,11 +183,9 @@ Table table_of(const std::vector<Played>& all) {
   }
   table.caption =
       "Launches are of the grid 1, 3, 10, 30 \u2026 A perfect search pays: the clairvoyant, who "
-      "knows every time, saves at "
-      "least 1\u00A0% of "
-      "never tuning. Worst loss: the most that idletune\u2019s mean total time is above never "
-      "tuning. Gain "
-      "captured: (never \u2212 idletune) / (never \u2212 clairvoyant).";
+      "knows every time, saves at least 1\u00A0% of never tuning. Worst loss: the most that "
+      "idletune\u2019s mean total time is above never tuning. Gain captured: (never \u2212 "
+      "idletune) / (never \u2212 clairvoyant).";
   return table;
 }
 
@@ -214,9 +209,11 @@ Section regret_section(const Study& study, const ReportOptions& options, const C
     figure.legend.push_back({"curve s" + std::to_string(line.series), false, line.name});
   }
   std::vector<Played> all;
+  std::size_t looked = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {
       if (all.size() == kMostPanels) break;
+      ++looked;
       auto played = play(study, group, source, options, go_on);
       if (!go_on("regret: " + group.title)) return section;
       if (played) all.push_back(std::move(*played));
@@ -231,16 +228,13 @@ Section regret_section(const Study& study, const ReportOptions& options, const C
     figure.panels.push_back(panel_of(played, figure.panels.size() + 1));
   section.parts.push_back(
       Paragraph{"An application that launches a kernel a few times should not tune it; one that "
-                "launches it for "
-                "days should. Below the dashed line tuning has paid for itself, all its "
-                "compilations and trials "
-                "included." +
+                "launches it for days should. Below the dashed line tuning has paid for itself, "
+                "all its compilations and trials included." +
                     finding(all),
                 false});
   figure.caption =
       "An application with that many launches, played on the recorded run and compile times; total "
-      "time "
-      "relative to running the first pick for ever, mean over " +
+      "time relative to running the first pick for ever, mean over " +
       counted(options.seeds, "seed", "seeds") + " from " + count_text(options.seed) +
       " on. Lines are cut off above " + percent_text(kHighest) +
       ", and below where they matter to fewer than 1,000 launches only. " +
@@ -249,12 +243,8 @@ Section regret_section(const Study& study, const ReportOptions& options, const C
            : std::string(
                  "First picks are of a model learned from the kernel\u2019s other devices.")) +
       " The dotted vertical line is the break-even point: from there on the clairvoyant saves at "
-      "least "
-      "1\u00A0%.";
-  if (study.source_count() > kMostPanels) {
-    figure.caption += " Only the first " + std::to_string(kMostPanels) + " of " +
-                      count_text(study.source_count()) + " pairs of kernel and device are played.";
-  }
+      "least 1\u00A0%.";
+  figure.caption += left_out(looked, study.source_count(), "pairs of kernel and device are played");
   figure.counts = {{"targets", all.size()},
                    {"launches", all.front().points.size()},
                    {"seeds", options.seeds},

@@ -1,10 +1,8 @@
 // What searchers have found after so many evaluations, and after so much tuning time.
-#include <algorithm>
-#include <cmath>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
-#include "agent/cli/report/replayed_sections.hpp"
+#include "agent/cli/report/sections.hpp"
 #include "agent/lab/performance_curve.hpp"
 
 namespace idletune::report {
@@ -129,8 +127,8 @@ Table empty_table() {
   Table table;
   table.title = "Searchers side by side";
   table.folded = true;
-  table.columns = {{"kernel", false},     {"device", false},        {"searcher", false},
-                   {"evaluations", true}, {"tuning seconds", true}, {"found at last", true}};
+  table.columns = {"kernel",       "device",          "searcher",
+                   ">evaluations", ">tuning seconds", ">found at last"};
   return table;
 }
 
@@ -167,6 +165,9 @@ std::string share_text(const std::vector<Point>& points, double threshold) {
   return "-";
 }
 
+// The random baseline and what learns; the others are in the figures above.
+bool is_sampled(const Player& player) { return player.series != 3 && player.series != 4; }
+
 Figure::Panel sample_panel(const Group& group, const Source& source, const std::vector<Played>& all,
                            std::size_t number, double threshold) {
   CurvePlot plot;
@@ -179,8 +180,7 @@ Figure::Panel sample_panel(const Group& group, const Source& source, const std::
   std::string remark =
       "Share for the median, and for 95 of 100, to be at " + percent_text(threshold) + ":";
   for (const Played& played : all) {
-    // The random baseline and what learns; the others are in the figures above.
-    if (played.player->series == 3 || played.player->series == 4) continue;
+    if (!is_sampled(*played.player)) continue;
     plot.curves.push_back(sample_curve(played, static_cast<double>(source.distribution.valid)));
     remark += std::string(" ") + played.player->name + " " +
               share_text(plot.curves.back().points, threshold) + ", " +
@@ -195,6 +195,7 @@ Figure::Panel sample_panel(const Group& group, const Source& source, const std::
 // What the section draws and lists, pair by pair of kernel and device.
 struct Comparison {
   Figure steps, time, samples;
+  std::size_t sampled = 0;  // curves of `samples`
   Table table;
 };
 
@@ -207,6 +208,7 @@ void add(Comparison& comparison, const Group& group, const Source& source,
   }
   comparison.samples.panels.push_back(sample_panel(group, source, all, number, threshold));
   for (const Played& played : all) {
+    comparison.sampled += is_sampled(*played.player) ? 1 : 0;
     comparison.table.rows.push_back({group.title, source.device, played.player->name,
                                      median_text(played, threshold, CurveAxis::evaluations),
                                      median_text(played, threshold, CurveAxis::tuning_ms),
@@ -214,19 +216,14 @@ void add(Comparison& comparison, const Group& group, const Source& source,
   }
 }
 
-std::string caption(std::size_t repeats, double threshold, std::size_t left_out) {
+std::string caption(std::size_t repeats, double threshold, std::size_t targets) {
   std::string mean = "The mean over " + counted(repeats, "simulated search", "simulated searches") +
                      " of the best configuration found so far, from a first draw to " +
                      count_text(kMostEvaluations) +
                      " evaluations. Dashed: " + percent_text(threshold) +
-                     ". Shaded, for random search and the forest: where eight of ten "
-                     "searches are. The vertical axes begin below the "
-                     "curves, not always at 0 %.";
-  if (left_out > 0) {
-    mean += " Only the first " + count_text(kMostPanels) + " of " +
-            count_text(kMostPanels + left_out) + " pairs of kernel and device are drawn.";
-  }
-  return mean;
+                     ". Shaded, for random search and the forest: where eight of ten searches are. "
+                     "The vertical axes begin below the curves, not always at 0 %.";
+  return mean + left_out(kMostPanels, targets, "pairs of kernel and device are drawn");
 }
 
 }  // namespace
@@ -242,15 +239,13 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
   steps.legend = time.legend = legend();
   compared.samples.title = "Best found over the share of the space that was sampled";
   compared.samples.legend = {legend()[0], legend()[1], legend()[4]};
-  std::size_t left_out = 0;
+  std::size_t targets = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {
       const auto target = Simulation::of(*source.history);
       if (!target.ok()) continue;
-      if (steps.panels.size() == kMostPanels) {
-        ++left_out;
-        continue;
-      }
+      ++targets;
+      if (steps.panels.size() == kMostPanels) continue;
       std::vector<Played> all;
       for (const Player& player : kPlayers) {
         auto played = play(*target, player, options, go_on, group.title + " on " + source.device);
@@ -262,11 +257,10 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
     }
   }
   const std::size_t repeats = std::min(options.repeats, kMostRepeats);
-  const std::string mean = caption(repeats, options.threshold, left_out);
+  const std::string mean = caption(repeats, options.threshold, targets);
   steps.caption = mean;
-  time.caption = mean +
-                 " Each evaluation is charged its compile time, where it was recorded, and two "
-                 "runs.";
+  time.caption =
+      mean + " Each evaluation is charged its compile time, where it was recorded, and two runs.";
   steps.counts =
       time.counts = {{"curves", table.rows.size()}, {"repeats", repeats}, {"seed", options.seed}};
   table.caption = "Evaluations and tuning seconds: in the median, until a search found " +
@@ -278,6 +272,7 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
                 false});
   section.parts.push_back(std::move(compared.steps));
   section.parts.push_back(std::move(compared.time));
+  compared.samples.counts = {{"curves", compared.sampled}};
   compared.samples.caption =
       "The sample-ratio plot of Cui & Feng 2019 (figure 6): lines are medians over the same "
       "searches, shaded down to what 95 of 100 reach. Their standard 1 is where the line crosses "
@@ -285,6 +280,12 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
   section.parts.push_back(std::move(compared.samples));
   section.parts.push_back(std::move(compared.table));
   return section;
+}
+
+std::vector<SectionMaker> replayed_sections() {
+  return {{"convergence", convergence_section},
+          {"searchers", searcher_section},
+          {"regret", regret_section}};
 }
 
 }  // namespace idletune::report

@@ -1,8 +1,5 @@
 // How well configurations are chosen by problem size, where a device was measured at several
 // problems.
-#include <algorithm>
-#include <numeric>
-#include <optional>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
@@ -123,11 +120,9 @@ Figure tree_figure(const std::vector<Asked>& all) {
   }
   figure.caption =
       "Trees of Cianfriglia et al. 2018 (figures 4 and 5) by height and size of leaves, on "
-      "problems "
-      "that were not learned from. DTPR: mean of the best time over the time of the choice. DTTR: "
-      "mean of the default\u2019s time over the time of the choice, here relative to that of the "
-      "best "
-      "everywhere.";
+      "problems that were not learned from. DTPR: mean of the best time over the time of the "
+      "choice. DTTR: mean of the default\u2019s time over the time of the choice, here relative to "
+      "that of the best everywhere.";
   figure.counts = {{"trees", all.size() * all.front().results.trees.size()}};
   return figure;
 }
@@ -199,8 +194,7 @@ Figure problem_figure(const std::vector<Asked>& all) {
   }
   figure.caption =
       "The problems of the first split that were not learned from (Cianfriglia et al. 2018, "
-      "figures "
-      "6 and 7).";
+      "figures 6 and 7).";
   figure.counts = {{"problems", problems}};
   return figure;
 }
@@ -264,9 +258,8 @@ std::vector<std::string> row_of(const Asked& asked, const std::string& choice,
 Table choice_table(const std::vector<Asked>& all) {
   Table table;
   table.title = "Ways to choose";
-  table.columns = {{"kernel", false}, {"device", false}, {"choice", false},
-                   {"right", true},   {"DTPR", true},    {"10th percentile", true},
-                   {"DTTR", true},    {"captured", true}};
+  table.columns = {"kernel", "device",           "choice", ">right",
+                   ">DTPR",  ">10th percentile", ">DTTR",  ">captured"};
   for (const Asked& asked : all) {
     const SplitResults& results = asked.results;
     table.rows.push_back(row_of(asked, "the best single configuration", results.single));
@@ -281,8 +274,7 @@ Table choice_table(const std::vector<Asked>& all) {
   }
   table.caption =
       "Captured: (DTTR \u2212 1) / (DTTR of the best everywhere \u2212 1). The best tree is chosen "
-      "on "
-      "the problems to test with, as published; ours is not.";
+      "on the problems to test with, as published; ours is not.";
   return table;
 }
 
@@ -290,8 +282,7 @@ Table tree_table(const std::vector<Asked>& all) {
   Table table;
   table.title = "All trees";
   table.folded = true;
-  table.columns = {{"kernel", false}, {"device", false}, {"tree", false},  {"right", true},
-                   {"DTPR", true},    {"DTTR", true},    {"leaves", true}, {"height", true}};
+  table.columns = {"kernel", "device", "tree", ">right", ">DTPR", ">DTTR", ">leaves", ">height"};
   for (const Asked& asked : all) {
     for (const selection::TreeLine& tree : asked.results.trees) {
       table.rows.push_back({asked.title, asked.device, selection::tree_name(tree.height, tree.leaf),
@@ -309,17 +300,20 @@ Table tree_table(const std::vector<Asked>& all) {
 Section selection_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
   Section section{"selection", "Does choosing by problem size pay?", {}};
   std::vector<Asked> all;
-  for (const Sweep& sweep : sweeps_of(study)) {
+  const std::vector<Sweep> sweeps = sweeps_of(study);
+  std::size_t looked = 0;
+  for (const Sweep& sweep : sweeps) {
     if (all.size() == kMostSelections || !go_on("selection: " + sweep.first->kernel)) break;
+    ++looked;
     if (auto asked = ask(sweep, options)) all.push_back(std::move(*asked));
   }
   if (all.empty()) return section;
   section.parts.push_back(Paragraph{
-      "Where a kernel was measured at several problems, one configuration for all of them "
-      "is compared with choosing one by the problem\u2019s size. Learned on 80\u00A0% of the "
+      "Where a kernel was measured at several problems, one configuration for all of them is "
+      "compared with choosing one by the problem\u2019s size. Learned on 80\u00A0% of the "
       "problems, asked at the others; " +
           counted(options.seeds, "split", "splits") + ", seeds from " + count_text(options.seed) +
-          " on.",
+          " on." + left_out(looked, sweeps.size(), "pairs of kernel and device are here"),
       false});
   section.parts.push_back(tree_figure(all));
   section.parts.push_back(problem_figure(all));

@@ -26,13 +26,11 @@ Section source_section(const Study& study, const ReportOptions&, const Continue&
   go_on("sources");
   Table table;
   table.title = "Histories on this page";
-  table.columns = {{"file", false},       {"kernel", false}, {"device", false},
-                   {"driver", false},     {"size", false},   {"configurations", true},
-                   {"not correct", false}};
+  table.columns = {"file", "kernel", "device", "driver", "size", ">configurations", "not correct"};
   Table remarks;
   remarks.title = "What reading them met";
   remarks.folded = true;
-  remarks.columns = {{"file", false}, {"remark", false}};
+  remarks.columns = {"file", "remark"};
   std::size_t repeated = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {
@@ -47,11 +45,10 @@ Section source_section(const Study& study, const ReportOptions&, const Continue&
       }
     }
   }
-  table.caption = repeated == 0
-                      ? "Each is one run over a space."
-                      : "Several runs of a kernel on the same device model are combined, every "
-                        "configuration by the median of its run times: so for " +
-                            counted(repeated, "device", "devices") + " here.";
+  table.caption = repeated == 0 ? "Each is one run over a space."
+                                : "Several runs of a kernel on the same device model are combined, "
+                                  "every configuration by the median of its run times: so for " +
+                                      counted(repeated, "device", "devices") + " here.";
   section.parts.push_back(std::move(table));
   if (!remarks.rows.empty()) section.parts.push_back(std::move(remarks));
   return section;

@@ -1,9 +1,5 @@
 // Performance by the values of parameters: a box per value, and heat maps of pairs (of thread-block
 // sizes in Cui & Feng 2019, figures 1, 4 and 5).
-#include <algorithm>
-#include <cmath>
-#include <limits>
-#include <map>
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
@@ -77,7 +73,7 @@ double relative(const History& history, std::size_t row, double best_ns) {
 }
 
 Figure::Panel box_panel(const Group& group, const Source& source, std::size_t parameter,
-                        std::size_t number) {
+                        std::size_t number, std::size_t& drawn) {
   const History& history = *source.history;
   const std::string name = history.parameters[parameter].name();
   const Bins bins({&history}, name, kMostBoxes);
@@ -86,6 +82,7 @@ Figure::Panel box_panel(const Group& group, const Source& source, std::size_t pa
   plot.caption = {"values-" + std::to_string(number),
                   group.title + " on " + source.device + ": by " + name, ""};
   plot.rows.resize(bins.count());
+  drawn += bins.count();
   for (std::size_t bin = 0; bin < bins.count(); ++bin) {
     plot.rows[bin].name = name + " = " + bins.label(bin, true);
   }
@@ -152,6 +149,17 @@ Figure::Panel heat_panel(const Group& group, const std::vector<const Source*>& s
   return {group.title, where, draw(map), remark};
 }
 
+std::vector<Legend> shades() {
+  const char* const shares[] = {"under 50", "50 to 70", "70 to 80",
+                                "80 to 90", "90 to 95", "95 and more"};
+  std::vector<Legend> legend;
+  for (int i = 0; i < HeatMap::kShades; ++i) {
+    legend.push_back(
+        {"heat h" + std::to_string(i + 1), false, std::string(shares[i]) + "\u00A0% of the best"});
+  }
+  return legend;
+}
+
 }  // namespace
 
 Section value_section(const Study& study, const ReportOptions&, const Continue& go_on) {
@@ -161,12 +169,9 @@ Section value_section(const Study& study, const ReportOptions&, const Continue& 
   boxes.legend = {{"box", true, "middle half of the configurations, and median"}};
   Figure heat;
   heat.title = "The best at every pair of values of the two most telling parameters";
-  const char* const shades[] = {"under 50", "50 to 70", "70 to 80",
-                                "80 to 90", "90 to 95", "95 and more"};
-  for (int i = 0; i < HeatMap::kShades; ++i) {
-    heat.legend.push_back(
-        {"heat h" + std::to_string(i + 1), false, std::string(shades[i]) + "\u00A0% of the best"});
-  }
+  heat.legend = shades();
+  std::size_t looked = 0;
+  std::size_t drawn = 0;
   for (const Group& group : study.groups) {
     if (heat.panels.size() >= kMostValuePictures || !go_on("values: " + group.title)) break;
     std::string x, y;
@@ -174,9 +179,10 @@ Section value_section(const Study& study, const ReportOptions&, const Continue& 
     for (const Source& source : group.sources) {
       sources.push_back(&source);
       if (boxes.panels.size() >= kMostValuePictures) continue;
+      ++looked;
       const std::vector<std::size_t> telling = telling_parameters(*source.history);
       if (telling.empty()) continue;
-      boxes.panels.push_back(box_panel(group, source, telling[0], boxes.panels.size() + 1));
+      boxes.panels.push_back(box_panel(group, source, telling[0], boxes.panels.size() + 1, drawn));
       if (telling.size() < 2) continue;
       // All devices of a kernel have the same axes: those of the first.
       if (x.empty()) {
@@ -195,11 +201,16 @@ Section value_section(const Study& study, const ReportOptions&, const Continue& 
                   " values are put together. A box far to the right is a value that is rarely "
                   "wrong; a whisker that reaches 100\u00A0% one that the best configuration has.";
   heat.caption =
-      "Darker is better, white: nothing ran. A cell is the best configuration with these two "
-      "values, whatever the others are; where the kernel has two parameters it is the one "
-      "configuration. The last picture of a kernel with several devices has in every cell the "
-      "worst of them: whether one choice suits all (Cui & Feng 2019, figures 1, 4 and 5).";
-  boxes.counts = {{"boxes", boxes.panels.size()}};
+      "The legend says what a colour is worth; white: nothing ran. A cell is the best "
+      "configuration with these two values, whatever the others are; where the kernel has two "
+      "parameters it is the one configuration. The last picture of a kernel with several devices "
+      "has in every cell the worst of them: whether one choice suits all (Cui & Feng 2019, figures "
+      "1, 4 and 5).";
+  const std::string rest =
+      left_out(looked, study.source_count(), "pairs of kernel and device are drawn");
+  boxes.caption += rest;
+  heat.caption += rest;
+  boxes.counts = {{"boxes", drawn}};
   heat.counts = {{"maps", heat.panels.size()}};
   section.parts.push_back(std::move(boxes));
   if (!heat.panels.empty()) section.parts.push_back(std::move(heat));

@@ -2,12 +2,6 @@
 // agent/search; here they are only put into words, tables and pictures.
 #pragma once
 
-#include <cstdint>
-#include <functional>
-#include <memory>
-#include <string>
-#include <vector>
-
 #include "agent/cli/report/page.hpp"
 #include "agent/cli/report/study.hpp"
 #include "models/predict/model.hpp"
@@ -49,6 +43,13 @@ Section source_section(const Study& study, const ReportOptions& options, const C
 // No parts without a model.
 Section model_section(const Study& study, const ReportOptions& options, const Continue& go_on);
 
+// Those that need the lab.
+Section convergence_section(const Study& study, const ReportOptions& options,
+                            const Continue& go_on);
+// Without models: searchers that begin with random draws.
+Section searcher_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+Section regret_section(const Study& study, const ReportOptions& options, const Continue& go_on);
+
 struct SectionMaker {
   const char* name;
   Section (*make)(const Study& study, const ReportOptions& options, const Continue& go_on);
@@ -59,7 +60,9 @@ std::vector<SectionMaker> replayed_sections();
 
 // Figures and rows beyond this number of groups are left out, and a paragraph says so.
 inline constexpr std::size_t kMostPanels = 60;
-// "Only the first 60 of 210 kernels are drawn."; empty if all are.
+// " Only the first 60 of 210 pairs are drawn."; `what`: "pairs are drawn". Empty if all are.
+std::string left_out(std::size_t drawn, std::size_t all, const std::string& what);
+// The same of kernels and sizes.
 std::string panels_left_out(const Study& study);
 
 }  // namespace idletune::report

@@ -1,8 +1,5 @@
 #include "agent/cli/report/study.hpp"
 
-#include <algorithm>
-#include <utility>
-
 #include "agent/cli/report/numbers.hpp"
 #include "models/devices/device_names.hpp"
 #include "models/history/combine_repeats.hpp"

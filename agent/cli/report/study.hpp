@@ -1,14 +1,9 @@
 // The histories of a report, sorted into what can be compared with each other.
 #pragma once
 
-#include <cstdint>
 #include <deque>
-#include <map>
-#include <optional>
-#include <string>
-#include <utility>
-#include <vector>
 
+#include "agent/cli/report/common.hpp"
 #include "models/history/history.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/space/space.hpp"

@@ -1,7 +1,5 @@
-#include <algorithm>
-
-#include "agent/cli/report/axes.hpp"
 #include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/scale.hpp"
 
 namespace idletune::report {
 namespace {

@@ -85,11 +85,10 @@ struct Explanation {
   double fraction = 0;  // p_b: share of the tuning space within 90 % of the best, as believed now
   double fraction_low = 0;  // 80 % interval of it
   double fraction_high = 0;
-  std::string fraction_origin;    // "prior" (no model), "model", "measured"
-  double best_estimate_ms = 0;    // of the best configuration on this device
-  double pessimistic_net_ms = 0;  // lower quartile of gain minus cost, at the best number of steps
-  double step_ms = 0;             // what one more step is expected to be charged
-  bool launches_said = false;     // expected_launches: said by the application, or estimated
+  std::string fraction_origin;  // "prior" (no model), "model", "measured"
+  double best_estimate_ms = 0;  // of the best configuration on this device
+  double step_ms = 0;           // what one more step is expected to be charged
+  bool launches_said = false;   // expected_launches: said by the application, or estimated
   // How much this device resembles those of the model; what is missing to 1: none of them.
   struct Resemblance {
     std::string device;
@@ -154,12 +153,13 @@ class TunedKernel {
   // the package, without those that the package derives from the shape. Scalars have the type that
   // the package says (integers of the same size may stand for each other); whether buffers are ones
   // and large enough is asked for once per shape and configuration. Never compiles, allocates,
-  // reads a file or waits for tuning. Where the package's variants are several launches, a queue
-  // that was launched on must live as long as the kernel. Where the package declares features that
-  // the application gives, they stand behind the dimensions: Problem({rows, entries}, {12.5}).
-  // Where a dimension of 0 leaves no work nothing is enqueued, and options.event stays as it was.
-  // Errors: invalid_argument (shape, features, arguments), unsupported (the kernel cannot have this
-  // shape), device_error.
+  // reads a file or waits for tuning. A queue may go once the launch has returned. Into a CUDA
+  // graph only what hands nothing on in memory of ours is launched, else the default; `busy` where
+  // that does so, too. Such a graph must not outlive the device. Where the package declares
+  // features that the application gives, they stand behind the dimensions: Problem({rows, entries},
+  // {12.5}). Where a dimension of 0 leaves no work nothing is enqueued, and options.event stays as
+  // it was. Errors: invalid_argument (shape, features, arguments), unsupported (the kernel cannot
+  // have this shape), device_error.
   Status launch(const Shape& shape, std::initializer_list<Argument> arguments) {
     return launch(LaunchOptions{}, shape,
                   Span<const Argument>(arguments.begin(), arguments.size()));

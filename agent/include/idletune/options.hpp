@@ -26,7 +26,7 @@ class TrialsInProcess;
 
 // Agent::open refuses values outside the ranges given here.
 struct AgentOptions {
-  // --- files ---
+  // --- files: paths are meant from where the application is when it opens the agent ---
   // Path of an .itmodel. Empty: the one that ships with the kernels (`idletune.itmodel` beside the
   // program, then in the install prefix's share/idletune), if it is there. kNoModel: none.
   std::string model;
@@ -34,16 +34,20 @@ struct AgentOptions {
   // one stat; taking over a new model may once make a call some milliseconds longer than its
   // budget. 0: they never look, only Agent::reload_model takes over. Launches never look.
   std::chrono::nanoseconds model_check_interval{0};
-  // Folder of the journal and of compiled programs. Empty: everything stays in memory, and what was
-  // measured is lost at the end.
+  // Folder of the journal, of compiled programs and of captured arguments. Only its owner may read
+  // what is in it; the folder itself, if the agent made it or if it holds nothing else. Empty:
+  // everything stays in memory, and what was measured is lost at the end.
   std::string state;
   Mode mode = Mode::tune;
   // What tries configurations in this process (<idletune/in_process.hpp>), which promises less.
   // Null: the program idletune-helper does. A crash, an abort or a hung driver costs that program
   // and never the application.
   const TrialsInProcess* in_process = nullptr;
-  // Path of idletune-helper. Empty: beside the executable, then in the install prefix, then PATH.
+  // Path of idletune-helper. Empty: beside the executable, then in the install prefix.
   std::string helper;
+  // Look for it in the folders of PATH as well, where `helper` is empty. Whoever sets PATH then
+  // chooses what is started; not in privileged programs.
+  bool helper_in_path = false;
   // Text file of further known-bad patterns (agent/trial/README.md). Empty: only the library's own.
   std::string quirks;
   std::string sysfs_root = "/sys";  // where the board's sensors are
@@ -51,8 +55,9 @@ struct AgentOptions {
   // --- limits ---
   // Device time that trials may take in this process, all together. 0: no limit.
   std::chrono::nanoseconds max_tuning{0};
-  // Of one run of a candidate; more than 0. A longer one counts as hung: the configuration is
-  // quarantined. Shorter ends a hang sooner; too short quarantines what is only slow.
+  // Of one run of a candidate; more than 0, at most a day (more counts as that). A longer one
+  // counts as hung: the configuration is quarantined. Shorter ends a hang sooner; too short
+  // quarantines what is only slow.
   std::chrono::nanoseconds run_deadline{std::chrono::seconds(2)};
 
   // --- what tuning may cost, and when it pays (agent/scheduler/README.md) ---
@@ -129,7 +134,8 @@ struct InPlaceOptions {
 };
 
 // Lets IDLETUNE_MODE, _STATE, _MODEL, _VERBOSE, _MAX_TUNING_MS and _HELPER override the fields. No
-// other code of the library reads the environment. Error: invalid_argument that names the variable
+// other code of the library reads the environment, and in a privileged program (set-user-id, file
+// capabilities) nothing does. Error: invalid_argument that names the variable
 // and what it takes.
 Status apply_environment(AgentOptions& options);
 

@@ -28,8 +28,9 @@ struct TunerOptions {
   std::string model;
   const SearchLearner* learner = nullptr;  // as AgentOptions::learner
   std::uint64_t seed = 0;                  // as AgentOptions::seed
-  double wanted_ratio = 0.9;               // r: satisfied at this share of the estimated optimum
-  double wanted_probability = 0.9;         // p_s
+  // r: satisfied at this share of the estimated optimum; and p_s. More than 0, at most 1.
+  double wanted_ratio = 0.9;
+  double wanted_probability = 0.9;
 };
 
 // What came of a configuration. `run_time` matters only for `correct`.
@@ -38,7 +39,7 @@ struct Measurement {
   Nanoseconds run_time{0};
 };
 
-// Used by one thread at a time.
+// Used by one thread at a time. What was moved from can be assigned to and destroyed.
 class Tuner {
  public:
   // Errors: invalid_argument, and those of reading a package or model.
@@ -50,18 +51,20 @@ class Tuner {
   // The next configuration worth a measurement, never the same twice. Nothing when the space is
   // exhausted.
   std::optional<Configuration> ask();
-  void tell(const Configuration& configuration, const Measurement& measurement);
+  // Told again, a configuration is no further one: the best of its times counts, and after a
+  // failure none. False, and nothing else: it is not in the space.
+  bool tell(const Configuration& configuration, const Measurement& measurement);
   // The best correct one told so far, or the default (first values) before any.
   Configuration best() const;
   Nanoseconds best_time() const;  // 0 before any
   // Whether `launches` further uses would pay for more steps of `step_cost` each, by what was told
   // so far. `reason`, if not null, receives one sentence.
   bool pays(double launches, Nanoseconds step_cost, std::string* reason = nullptr) const;
-  std::size_t told() const;
+  std::size_t told() const;  // configurations
   // "NAME=value NAME=value".
   std::string text(const Configuration& configuration) const;
   std::size_t parameter_count() const;
-  const std::string& parameter_name(std::size_t index) const;
+  const std::string& parameter_name(std::size_t index) const;  // empty behind the last
 
  private:
   class State;

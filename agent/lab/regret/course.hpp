@@ -21,7 +21,8 @@ class Course {
   // it starts with. Without a ledger steps happen at once.
   Course(double compile_ns, Nanoseconds launch, std::optional<LedgerOptions> ledger);
 
-  double launches() const { return launches_; }  // made before the last step
+  double launches() const { return launches_; }   // made before the last step
+  Nanoseconds launch() const { return launch_; }  // what one takes since then
   // The launch after which `charge` may be spent; infinity if never.
   double next_launch(Nanoseconds charge) const { return launches_ + launches_until(charge); }
   // None without a ledger.

@@ -147,6 +147,7 @@ class Applications {
   void made_step(Nanoseconds cost) {
     if (std::isinf(next_launch_)) return;
     for (One& one : each_) {
+      if (!one.ended) cut(one);
       if (course_.total_ns(one.launches) + real_ns(cost) >
           course_.promised_ns(one.launches, share_)) {
         one.promise_kept = false;
@@ -204,8 +205,18 @@ class Applications {
     one.outcome.steps = run_.steps();
     one.outcome.tuning_ms = in_ms(course_.tuning_ns());
     one.outcome.overdrawn_ms = in_ms(course_.overdrawn_ns());
-    one.outcome.final_relative = real_ns(device_.run_time(device_.by_time().front())) /
-                                 real_ns(device_.run_time(run_.running()));
+    one.outcome.final_relative =
+        real_ns(device_.run_time(device_.by_time().front())) / real_ns(course_.launch());
+  }
+  // As the agent does it: a compilation ends where the promise would be broken. Nothing is left
+  // then.
+  void cut(One& one) {
+    const Nanoseconds limit = left_of(course_.promise_after(next_launch_, share_), course_.launch(),
+                                      one.launches - next_launch_);
+    if (run_.compiled() <= limit) return;
+    end(one, Verdict::stop, "A compilation took all that tuning may cost.");
+    one.total += real_ns(limit);
+    one.outcome.tuning_ms += in_ms(real_ns(limit));
   }
   void score_moment() {
     for (One& one : each_) {

@@ -59,6 +59,7 @@ struct RegretCurve {
   std::string target;  // as the user called it
   std::string kernel;
   std::string device;
+  std::string shape;  // as people read it
   bool has_model = false;
   bool seen = false;          // the model learned from this very target
   std::string no_first_pick;  // why the model has none; then that start is a random one

@@ -45,6 +45,7 @@ TuningRun::TuningRun(const RegretTarget& target, std::shared_ptr<const KernelMod
   TrialOutcome compiled;
   compiled.wall = device_.compile_time(start);
   search_.estimates().observe(compile, compiled, context());
+  search_.estimates().no_step();
 }
 
 StepOptions TuningRun::step_options() const {
@@ -75,14 +76,18 @@ Decision TuningRun::decide(const Outlook& outlook) const {
   return search_.weigh(situation);
 }
 
-// Plays a baseline or a trial to its end.
-template <typename Plan, typename RowOf>
-Nanoseconds TuningRun::play(Plan& plan, RowOf row_of) {
+// Plays a baseline or a trial to its end. `run_of`: what is known of a run of the row.
+template <typename Plan, typename RowOf, typename RunOf>
+Nanoseconds TuningRun::play(Plan& plan, RowOf row_of, RunOf run_of) {
   Nanoseconds cost{0};
+  compiled_ = Nanoseconds{0};
   while (const std::optional<TrialRequest> request = plan.next()) {
     const TrialOutcome outcome = device_.outcome(*request, row_of());
-    search_.estimates().observe(*request, outcome, context());
+    StageContext known = context();
+    known.own_run = run_of();
+    search_.estimates().observe(*request, outcome, known);
     cost += outcome.wall;
+    if (outcome.stage == TrialStage::compile) compiled_ += outcome.wall;
     plan.on_outcome(outcome);
   }
   return cost;
@@ -92,7 +97,8 @@ Nanoseconds TuningRun::make_baseline() {
   has_baseline_ = true;
   // The program that the application runs serves the baseline too: no second compilation.
   ReferenceBaseline baseline(target_.history().shape, {}, true, false, step_options());
-  const Nanoseconds cost = play(baseline, [&] { return running_; });
+  const Nanoseconds cost = play(
+      baseline, [&] { return running_; }, [&] { return running_time_; });
   search_.baseline_ended(StepResult::of(target_.space().at(running_), baseline));
   return cost;
 }
@@ -112,7 +118,9 @@ std::optional<Nanoseconds> TuningRun::advance() {
   candidate.shape = target_.history().shape;
   candidate.incumbent_time = running_time_;
   CandidateTrial trial(step_options(), candidate);
-  const Nanoseconds cost = play(trial, [&] { return trial.next_is_incumbent() ? running_ : row; });
+  const Nanoseconds cost = play(
+      trial, [&] { return trial.next_is_incumbent() ? running_ : row; },
+      [&] { return trial.next_run(); });
   search_.step_ended(StepResult::of(*proposal, trial));
   if (trial.verdict() == TrialVerdict::adopt) {
     running_ = row;

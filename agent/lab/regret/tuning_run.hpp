@@ -40,6 +40,7 @@ class TuningRun {
   // Does it: the baseline first, then one step per call. What it took; nothing when every
   // configuration has been tried.
   std::optional<Nanoseconds> advance();
+  Nanoseconds compiled() const { return compiled_; }  // of that, what compiling took
 
   std::size_t running() const { return running_; }  // the row that launches run now
   std::uint64_t steps() const { return search_.evidence().evaluated; }
@@ -47,8 +48,8 @@ class TuningRun {
   std::optional<std::size_t> first_pick() const;
 
  private:
-  template <typename Plan, typename RowOf>
-  Nanoseconds play(Plan& plan, RowOf row_of);
+  template <typename Plan, typename RowOf, typename RunOf>
+  Nanoseconds play(Plan& plan, RowOf row_of, RunOf run_of);
   Nanoseconds make_baseline();
   StageContext context() const;
   StepOptions step_options() const;
@@ -60,6 +61,7 @@ class TuningRun {
   std::size_t running_;
   Nanoseconds running_time_;
   bool has_baseline_ = false;
+  Nanoseconds compiled_{0};
 };
 
 }  // namespace idletune::regret

@@ -17,10 +17,10 @@
 #else
 #define SQUARE_OF_ROW (sum * sum)
 #endif
-#define STORE_PAIR(a, b)                            \
-  do {                                              \
-    parts[2 * (first_part + GROUP_ID(0))] = a;      \
-    parts[2 * (first_part + GROUP_ID(0)) + 1] = b;  \
+#define STORE_PAIR(a, b)                                 \
+  do {                                                   \
+    parts[2 * ((long)first_part + GROUP_ID(0))] = a;     \
+    parts[2 * ((long)first_part + GROUP_ID(0)) + 1] = b; \
   } while (0)
 
 // A row's work items: a whole group, or LANES that stand next to each other. Those beyond the last
@@ -53,7 +53,7 @@
   LOCAL_ARRAY REAL scratch[2 * WG];                                  \
   const int first = (int)LOCAL_ID(0) % LANES;                        \
   const int step = LANES;                                            \
-  const int of_item = (int)GLOBAL_ID(0) / LANES;                     \
+  const int of_item = GROUP_ID(0) * (WG / LANES) + (int)LOCAL_ID(0) / LANES; \
   const int row = min(of_item, (rows)-1);                            \
   const int is_row = first == 0 && of_item < (rows);                 \
   REAL sum = 0

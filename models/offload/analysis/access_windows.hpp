@@ -1,6 +1,7 @@
 // How 32 threads would meet in memory: windows of 32 consecutive executions of one load or store.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -33,6 +34,11 @@ class AccessWindows {
   // Of all windows, each site with as many windows as its executions fill. Sites of which no window
   // was seen are left out. Zeros without any window.
   AccessPattern pattern(const std::vector<std::uint64_t>& executions) const;
+  // Whether there was a window.
+  bool any() const {
+    return std::any_of(sites_.begin(), sites_.end(),
+                       [](const Site& site) { return site.windows > 0; });
+  }
 
  private:
   struct Site {

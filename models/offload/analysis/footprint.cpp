@@ -23,7 +23,8 @@ void Footprint::touch(std::uint64_t address, std::uint8_t how) {
   }
   const auto block = static_cast<std::size_t>((address >> 7U) & 4095U);
   std::uint8_t& state = chunk->block[block];
-  if ((state & how) != 0) return;
+  const bool reads = how == kRead;
+  if ((state & (reads ? kRead : kWritten)) != 0) return;
   const bool own = address >= own_lowest_ && address <= own_highest_;
   if ((state & (kRead | kWritten)) == 0) {
     ++blocks_;
@@ -32,9 +33,9 @@ void Footprint::touch(std::uint64_t address, std::uint8_t how) {
       page = static_cast<std::uint8_t>(page | kPage);
       ++pages_;
     }
-    if (how == kRead && !own) ++blocks_in_;
   }
-  if (how == kWritten && !own) ++blocks_out_;
+  if (reads && (state & (kWritten | kGaps)) != kWritten && !own) ++blocks_in_;
+  if (!reads && !own) ++blocks_out_;
   state = static_cast<std::uint8_t>(state | how);
 }
 

@@ -15,7 +15,10 @@ class Footprint {
   static constexpr std::size_t kMostChunks = 1U << 18U;
 
   void read(std::uint64_t address) { touch(address, kRead); }
-  void write(std::uint64_t address) { touch(address, kWritten); }
+  // `gaps`: what lies between what such writes write is not written by them.
+  void write(std::uint64_t address, bool gaps = false) {
+    touch(address, gaps ? kWritten | kGaps : kWritten);
+  }
   // What lies there is the region's own (its stack): it is touched, and never moved to a GPU.
   void set_own(std::uint64_t lowest, std::uint64_t highest) {
     own_lowest_ = lowest;
@@ -24,12 +27,12 @@ class Footprint {
 
   std::uint64_t blocks() const { return blocks_; }
   std::uint64_t pages() const { return pages_; }
-  std::uint64_t blocks_in() const { return blocks_in_; }    // read before anything wrote there
+  std::uint64_t blocks_in() const { return blocks_in_; }    // read before all of it was written
   std::uint64_t blocks_out() const { return blocks_out_; }  // written
   std::uint64_t overflow() const { return overflow_; }
 
  private:
-  static constexpr std::uint8_t kRead = 1, kWritten = 2, kPage = 4;
+  static constexpr std::uint8_t kRead = 1, kWritten = 2, kPage = 4, kGaps = 8;
   struct Chunk {
     std::uint8_t block[4096] = {};
   };
@@ -49,22 +52,25 @@ class Footprint {
 };
 
 // Counts references whose block was among the two that were referenced last: between them and the
-// reference before to the same block lies at most one other block.
+// reference before to the same block lies at most one other block. Behind a gap none counts until
+// two blocks are known.
 class ShortReuse {
  public:
   void reference(std::uint64_t address) {
     const std::uint64_t block = address >> 7U;
-    references_ += weight_;
-    if (block == newest_) {
-      reused_ += weight_;
-      return;
+    if (second_ != kNone || !behind_gap_) {
+      references_ += weight_;
+      if (block == newest_ || block == second_) reused_ += weight_;
     }
-    if (block == second_) reused_ += weight_;
+    if (block == newest_) return;
     second_ = newest_;
     newest_ = block;
   }
   // A gap in the stream.
-  void restart() { newest_ = second_ = kNone; }
+  void restart() {
+    newest_ = second_ = kNone;
+    behind_gap_ = references_ > 0;
+  }
   // How many references each one from now on stands for.
   void set_weight(double weight) { weight_ = weight; }
   // Of the references so far; 0 without any.
@@ -73,6 +79,7 @@ class ShortReuse {
  private:
   static constexpr std::uint64_t kNone = ~std::uint64_t{0};
   std::uint64_t newest_ = kNone, second_ = kNone;
+  bool behind_gap_ = false;
   double weight_ = 1, references_ = 0, reused_ = 0;
 };
 

@@ -17,6 +17,8 @@
 #include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/PromoteMemToReg.h>
 
+#include "models/offload/pass/stores_with_gaps.hpp"
+
 namespace idletune::offload {
 namespace {
 
@@ -100,6 +102,7 @@ class Doubling {
   // Accesses in loops that mostly stay in the block where they were the last time; and stores right
   // behind loads of the same address, with those.
   std::set<Instruction*> near_;
+  std::set<const Instruction*> gaps_;
   std::map<Instruction*, Instruction*> loaded_before_;
   std::set<BasicBlock*> in_loops_;
   // Loops without others and without calls, by their first block.
@@ -166,6 +169,7 @@ void Doubling::find_near_accesses() {
   const llvm::TargetLibraryInfoImpl names(llvm::Triple(function.getParent()->getTargetTriple()));
   llvm::TargetLibraryInfo library(names);
   llvm::ScalarEvolution evolution(function, library, assumptions, tree, loops);
+  gaps_ = stores_with_gaps(function, loops, evolution);
   const BasicBlock* block = nullptr;
   std::map<const llvm::Value*, Instruction*> loads;  // of the block, by address
   for (Instruction* access : code_.accesses) {
@@ -198,23 +202,24 @@ void Doubling::look_at_accesses() {
   std::set<Instruction*> updated;
   for (const auto& [store, load] : loaded_before_) updated.insert(load);
   for (Instruction* access : code_.accesses) {
-    const bool writes = llvm::isa<llvm::StoreInst>(access) ||
-                        llvm::isa<llvm::AtomicRMWInst>(access) ||
-                        llvm::isa<llvm::AtomicCmpXchgInst>(access);
-    llvm::Value* pointer = const_cast<llvm::Value*>(llvm::isa<llvm::LoadInst>(access) ||
-                                                            llvm::isa<llvm::StoreInst>(access)
-                                                        ? llvm::getLoadStorePointerOperand(access)
-                                                        : access->getOperand(0));
+    const bool writes = !llvm::isa<llvm::LoadInst>(access);
+    const bool updates = writes && !llvm::isa<llvm::StoreInst>(access);  // atomically
+    const bool gaps = gaps_.count(access) != 0;
+    llvm::Value* pointer = updates
+                               ? access->getOperand(0)
+                               : const_cast<llvm::Value*>(llvm::getLoadStorePointerOperand(access));
     IRBuilder<> builder(access);
     llvm::Value* address = builder.CreatePointerCast(pointer, builder.getInt8PtrTy());
     address_[access] = address;
     if (loaded_before_.count(access) != 0) continue;  // the load has looked for both
     if (near_.count(access) == 0) {
-      builder.CreateCall(writes ? calls_.write : calls_.read, {address});
+      if (!writes || updates) builder.CreateCall(calls_.read, {address});
+      if (writes) builder.CreateCall(gaps ? calls_.write_with_gaps : calls_.write, {address});
       continue;
     }
     llvm::Value* last = variable(builder.getInt64Ty(), builder.getInt64(~std::uint64_t{0}));
     builder.CreateCall(updated.count(access) != 0 ? calls_.update_near
+                       : gaps                     ? calls_.write_near_with_gaps
                        : writes                   ? calls_.write_near
                                                   : calls_.read_near,
                        {address, last});

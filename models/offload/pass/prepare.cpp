@@ -12,6 +12,7 @@
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
 
+#include "models/offload/analysis/function_name.hpp"
 #include "models/offload/pass/instrument.hpp"
 
 namespace idletune::offload {
@@ -20,25 +21,6 @@ namespace {
 using llvm::Function;
 
 std::string readable(const Function& function) { return llvm::demangle(function.getName().str()); }
-
-// "float space::f<int>(int)" is "space::f<int>". What is local to a function has no name that could
-// be asked for.
-std::string without_arguments(std::string name) {
-  const std::string unnamed = "(anonymous namespace)::";
-  for (std::size_t at = name.find(unnamed); at != std::string::npos; at = name.find(unnamed)) {
-    name.erase(at, unnamed.size());
-  }
-  if (name.find(")::") != std::string::npos) return name;
-  const std::size_t end = name.find('(');
-  std::string plain = name.substr(0, end);
-  int depth = 0;
-  for (std::size_t i = plain.size(); i > 0; --i) {
-    if (plain[i - 1] == '>') ++depth;
-    if (plain[i - 1] == '<') --depth;
-    if (plain[i - 1] == ' ' && depth == 0) return plain.substr(i);
-  }
-  return plain;
-}
 
 std::vector<Function*> marked(llvm::Module& module) {
   std::vector<Function*> found;

@@ -14,6 +14,7 @@ using llvm::BasicBlock;
 using llvm::IRBuilder;
 
 llvm::GlobalVariable* shared(llvm::Module& module, llvm::Type* type, const char* name) {
+  if (llvm::GlobalVariable* before = module.getNamedGlobal(name)) return before;
   auto* variable = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::ExternalLinkage,
                                             nullptr, name);
   variable->setDSOLocal(true);
@@ -133,8 +134,11 @@ RuntimeCalls::RuntimeCalls(llvm::Module& module) {
   decide = decide_then_call(module, turn);
   write =
       look_then_call(module, "idletune.write", "idletune_recent_writes", "idletune_first_write");
+  write_with_gaps = look_then_call(module, "idletune.write_with_gaps", "idletune_recent_writes",
+                                   "idletune_first_write_with_gaps");
   read_near = look_near(module, "idletune.read_near", {read});
   write_near = look_near(module, "idletune.write_near", {write});
+  write_near_with_gaps = look_near(module, "idletune.write_near_with_gaps", {write_with_gaps});
   update_near = look_near(module, "idletune.update_near", {read, write});
 }
 

@@ -15,6 +15,7 @@ struct RuntimeCalls {
   // Of this module: they look before they call.
   llvm::Function *read = nullptr, *write = nullptr, *decide = nullptr;
   llvm::Function *read_near = nullptr, *write_near = nullptr, *update_near = nullptr;
+  llvm::Function *write_with_gaps = nullptr, *write_near_with_gaps = nullptr;
   llvm::GlobalVariable *countdown = nullptr, *tracing = nullptr;
 };
 

@@ -109,7 +109,8 @@ StaticLoops::StaticLoops(const StaticFunction& function)
       assumptions_(function.function()),
       library_names_(llvm::Triple(function.function().getParent()->getTargetTriple())),
       library_(library_names_),
-      evolution_(function.function(), library_, assumptions_, tree_, loops_) {
+      evolution_(function.function(), library_, assumptions_, tree_, loops_),
+      gaps_(stores_with_gaps(function.function(), loops_, evolution_)) {
   for (llvm::Loop* loop : loops_.getLoopsInPreorder()) {
     EvenLoop even;
     if (describe(*loop, even)) even_[loop->getHeader()] = std::move(even);
@@ -190,7 +191,8 @@ bool StaticLoops::describe_block(const llvm::BasicBlock& block, EvenLoop& even) 
     if (pointer == nullptr) continue;
     const SCEV* address = evolution_.getSCEV(pointer);
     if (!is_even(address, *even.loop)) return false;
-    even.accesses.push_back({address, isa<llvm::StoreInst>(instruction)});
+    even.accesses.push_back(
+        {address, isa<llvm::StoreInst>(instruction), leaves_gaps(&instruction)});
   }
   return true;
 }

@@ -14,6 +14,7 @@
 #include <llvm/IR/Dominators.h>
 
 #include "models/offload/pass/static_code.hpp"
+#include "models/offload/pass/stores_with_gaps.hpp"
 
 namespace idletune::offload {
 
@@ -24,7 +25,7 @@ using LoopPasses = std::map<const llvm::Loop*, std::uint64_t>;
 struct EvenLoop {
   struct Access {
     const llvm::SCEV* address = nullptr;
-    bool writes = false;
+    bool writes = false, gaps = false;
   };
   const llvm::Loop* loop = nullptr;
   std::vector<const StaticBlock*> blocks;
@@ -41,6 +42,7 @@ class StaticLoops {
   explicit StaticLoops(const StaticFunction& function);
 
   const llvm::LoopInfo& info() const { return loops_; }
+  bool leaves_gaps(const llvm::Instruction* store) const { return gaps_.count(store) != 0; }
   // Null if the block is not the head of such a loop.
   const EvenLoop* at(const llvm::BasicBlock* head) const;
   // `expression` in iteration `passes` of the loops around it.
@@ -60,6 +62,7 @@ class StaticLoops {
   llvm::TargetLibraryInfoImpl library_names_;
   llvm::TargetLibraryInfo library_;
   mutable llvm::ScalarEvolution evolution_;
+  std::set<const llvm::Instruction*> gaps_;
   std::map<const llvm::BasicBlock*, EvenLoop> even_;
 };
 

@@ -175,7 +175,7 @@ void StaticWalk::touch_all(const Frame& frame, const EvenLoop& loop, std::uint64
   LoopPasses at = frame.passes;
   struct Line {
     std::uint64_t start, stride;
-    bool writes;
+    bool writes, gaps;
   };
   std::vector<Line> lines;
   std::uint64_t stride = passes;
@@ -184,7 +184,7 @@ void StaticWalk::touch_all(const Frame& frame, const EvenLoop& loop, std::uint64
     const Number start = frame.code.loops->evaluate(access.address, frame.values, at);
     at[loop.loop] = first + 1;
     const Number second = frame.code.loops->evaluate(access.address, frame.values, at);
-    lines.push_back({start.bits, second.bits - start.bits, access.writes});
+    lines.push_back({start.bits, second.bits - start.bits, access.writes, access.gaps});
     const std::uint64_t step =
         std::min(lines.back().stride, std::uint64_t{0} - lines.back().stride);
     if (step > 0) stride = std::min(stride, std::max(kBlockBytes / step, std::uint64_t{1}));
@@ -193,7 +193,7 @@ void StaticWalk::touch_all(const Frame& frame, const EvenLoop& loop, std::uint64
   for (std::uint64_t i = 0;;) {
     for (const Line& line : lines) {
       const std::uint64_t address = line.start + i * line.stride;
-      line.writes ? footprint.write(address) : footprint.read(address);
+      line.writes ? footprint.write(address, line.gaps) : footprint.read(address);
     }
     if (i + 1 >= passes) return;
     i = std::min(i + stride, passes - 1);
@@ -270,7 +270,7 @@ void StaticWalk::access(Frame& frame, const Step& step) {
   }
   Footprint& footprint = record_->analysis().footprint();
   if (!stores) footprint.read(address.bits);
-  if (!loads) footprint.write(address.bits);
+  if (!loads) footprint.write(address.bits, frame.code.loops->leaves_gaps(step.instruction));
   if (!tracing_) return;
   record_->tracer().access(address.bits);
   if (!loads && !stores) record_->tracer().access(address.bits);

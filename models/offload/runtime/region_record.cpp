@@ -121,6 +121,13 @@ void RegionRecord::write(std::FILE* file, const std::string& label) const {
     write_text(file, remark);
     first = false;
   }
+  if (!analysis_->access_windows().any()) {
+    std::fprintf(file,
+                 "%s\"no access ran 32 times within what was traced: stride0, noConflict, shMemBW, "
+                 "gMemBW and coalesced are not known, and 0\"",
+                 first ? "" : ", ");
+    first = false;
+  }
   if (footprint.overflow() > 0) {
     std::fprintf(file, "%s\"%llu accesses lie beyond the memory that is followed\"",
                  first ? "" : ", ", static_cast<unsigned long long>(footprint.overflow()));

@@ -240,6 +240,10 @@ void idletune_first_write(const void* address) {
   idletune::offload::remember(idletune_recent_writes, address);
   profiler().current().analysis().footprint().write(reinterpret_cast<std::uint64_t>(address));
 }
+void idletune_first_write_with_gaps(const void* address) {
+  idletune::offload::remember(idletune_recent_writes, address);
+  profiler().current().analysis().footprint().write(reinterpret_cast<std::uint64_t>(address), true);
+}
 void idletune_bulk(void* to, const void* from, std::uint64_t bytes, std::uint32_t load,
                    std::uint32_t store) {
   profiler().current().bulk(reinterpret_cast<std::uint64_t>(to),

@@ -33,6 +33,7 @@ void idletune_turn(std::uint32_t block);
 // A block of memory that is not among the recent ones.
 void idletune_first_read(const void* address);
 void idletune_first_write(const void* address);
+void idletune_first_write_with_gaps(const void* address);
 // Copies and fills of `bytes`, by the region's operations of those numbers; 0xffffffff: none.
 void idletune_bulk(void* to, const void* from, std::uint64_t bytes, std::uint32_t load,
                    std::uint32_t store);

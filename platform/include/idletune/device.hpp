@@ -36,6 +36,7 @@ struct DeviceInfo {
   std::uint64_t max_allocation_bytes = 0;
   std::uint64_t max_work_group_size = 0;
   std::array<std::uint64_t, 3> max_work_item_sizes{};
+  std::array<std::uint64_t, 3> max_groups{};  // of a launch along each axis; 0: not limited
   bool has_compiler = true;
   bool is_cpu = false;
   bool unified_memory = false;
@@ -170,7 +171,7 @@ class Program {
   // again. Errors: compile_error (there is none of that name), unsupported.
   virtual Result<std::unique_ptr<Program>> another(std::string_view entry) const {
     return Status(StatusCode::unsupported,
-                  {"kernel '", entry, "': this device has one kernel function per program"});
+                  "kernel '%': this device has one kernel function per program", entry);
   }
 };
 
@@ -245,6 +246,26 @@ class Device {
   virtual Status order(void* before, void* then) {
     if (before == then) return {};
     return Status(StatusCode::unsupported, "this device has no order among queues");
+  }
+  // Remembers what `queue` (null: the adopted one) has been given so far, for order_after(), also
+  // where the queue will be gone by then. `mark` is what this gave before, in whose place the new
+  // one comes, or null; null is also the answer for a queue that lives as long as the device. Any
+  // thread. Error: device_error, and the old mark stays.
+  virtual Result<void*> mark(void* queue, void* mark) {
+    (void)queue;
+    return mark;
+  }
+  // order(), of what `before` had been given when it was marked. The mark stays.
+  virtual Status order_after(void* mark, void* before, void* then) {
+    (void)mark;
+    return order(before, then);
+  }
+  virtual void forget_mark(void* mark) { (void)mark; }
+  // Whether launches on `queue` (null: the adopted one) are now recorded, to be run later and more
+  // than once, instead of run. Any thread.
+  virtual bool capturing(void* queue) const {
+    (void)queue;
+    return false;
   }
   // Device time of a profiled application launch; releases the ticket unless the answer is `busy`
   // (not finished yet, ask again). `unsupported` where the queue has no profiling.

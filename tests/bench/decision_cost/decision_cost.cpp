@@ -66,12 +66,9 @@ double microseconds_since(std::chrono::steady_clock::time_point start) {
 
 // One search of 200 measurements, as many of them uniform draws as a searcher makes by default; a
 // decision after each.
-void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, std::uint64_t seed,
-            Times& times) {
+void search(const KernelKnowledge& knowledge, std::uint64_t seed, Times& times) {
   DevicePosterior beliefs(knowledge);
   ShapeEvidence evidence;
-  evidence.knowledge = &knowledge;
-  evidence.quantiles = &quantiles;
   const Space space;
   SearchSubject subject;
   subject.space = &space;
@@ -79,7 +76,9 @@ void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, 
   situation.expected_launches = 1e5;
   situation.step.charge = std::chrono::milliseconds(100);
   const std::uint32_t random_every = SearcherOptions().random_every;
-  const SearchOutlook outlook{&beliefs, 1.0 / random_every};
+  std::vector<DevicePosterior::Forecast> upcoming(SearchForecast::kUpcoming);
+  for (std::size_t i = 0; i < upcoming.size(); ++i) upcoming[i].entry = 200 - i;
+  const SearchOutlook outlook{&beliefs, 1.0 / random_every, {upcoming.data(), upcoming.size()}};
   situation.promise = Promise();
   Random random(seed);
   double running = 1e9;
@@ -108,8 +107,7 @@ void search(const KernelKnowledge& knowledge, const KernelQuantiles& quantiles, 
 }
 
 int run(std::size_t searches) {
-  const std::size_t bytes =
-      sizeof(DevicePosterior) + sizeof(ShapeEvidence) + sizeof(KernelQuantiles);
+  const std::size_t bytes = sizeof(DevicePosterior) + sizeof(ShapeEvidence);
   const std::size_t transient = sizeof(SearchForecast) + sizeof(DecisionInput) + sizeof(Decision);
   std::printf(
       "memory per kernel and shape: %zu bytes kept (%zu of them what devices resemble), "
@@ -122,11 +120,10 @@ int run(std::size_t searches) {
     const auto model = model_of(sources);
     if (model == nullptr) return 1;
     const KernelKnowledge& knowledge = model->kernels()[0];
-    const KernelQuantiles quantiles(knowledge);
     Times times;
     times.tell.reserve(200 * (searches + 1));
     times.decide.reserve(200 * (searches + 1));
-    for (std::size_t i = 0; i < searches; ++i) search(knowledge, quantiles, i + 1, times);
+    for (std::size_t i = 0; i < searches; ++i) search(knowledge, i + 1, times);
     std::vector<double> both(times.tell.size());
     for (std::size_t i = 0; i < both.size(); ++i) both[i] = times.tell[i] + times.decide[i];
     const auto row = [&](const char* name, const std::vector<double>& values) {

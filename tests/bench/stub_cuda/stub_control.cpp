@@ -14,11 +14,14 @@ void cuda_stub_reset(void) {
   State& s = state();
   for (auto& calls : s.calls) calls = 0;
   for (auto& error : s.errors) error = kSuccess;
+  cuda_stub_fail_call(0, kSuccess);
   for (int i = 0; i < CUDA_STUB_SETTING_COUNT; ++i) s.settings[i] = kDefaults[i];
   for (Context& context : s.primary) context.spoilt_by = kSuccess;
   const std::lock_guard<std::mutex> lock(s.mutex);
   s.last_image.clear();
   s.last_launch = {};
+  s.captured.clear();
+  s.broken_graphs = 0;
 }
 
 void cuda_stub_set(enum CudaStubSetting which, long value) { state().settings[which] = value; }
@@ -30,6 +33,16 @@ void cuda_stub_fail(const char* function, int error, unsigned after) {
     state().errors[i] = error;
   }
 }
+
+void cuda_stub_fail_call(unsigned long n, int error) {
+  state().counted_calls = 0;
+  state().failed_call = nullptr;
+  state().error_of_chosen = error;
+  state().chosen_call = n;
+}
+
+const char* cuda_stub_failed_call(void) { return state().failed_call; }
+unsigned long cuda_stub_counted_calls(void) { return state().counted_calls; }
 
 unsigned long cuda_stub_calls(const char* function) {
   unsigned long count = 0;
@@ -47,6 +60,11 @@ void* cuda_stub_create_context(int device) {
   return context;
 }
 void cuda_stub_destroy_context(void* context) { delete static_cast<Context*>(context); }
+
+long cuda_stub_broken_graphs(void) {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  return state().broken_graphs;
+}
 
 int cuda_stub_capture_mode(void) { return static_cast<int>(capture_mode); }
 

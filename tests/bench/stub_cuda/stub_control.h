@@ -48,6 +48,11 @@ void cuda_stub_set(enum CudaStubSetting setting, long value);
 /* The next call of the function ("cuMemAlloc") succeeds `after` times and then fails with `error`
    for good; 0 heals it. Unknown names are ignored. */
 void cuda_stub_fail(const char* function, int error, unsigned after);
+/* From now on the n-th call, of whatever function, fails once with `error`; n 0: none does. Which
+   one that was, or null; how many there were since then. */
+void cuda_stub_fail_call(unsigned long n, int error);
+const char* cuda_stub_failed_call(void);
+unsigned long cuda_stub_counted_calls(void);
 /* Calls of one function since the last reset, failed ones too; of all for a null name. */
 unsigned long cuda_stub_calls(const char* function);
 /* Objects made and not yet gone: streams, events, modules, buffers, references to primary contexts.
@@ -56,6 +61,8 @@ long cuda_stub_live_objects(void);
 /* A context other than the primary ones, and its end. */
 void* cuda_stub_create_context(int device);
 void cuda_stub_destroy_context(void* context);
+/* Modules and buffers that were unloaded or freed although a launch into a graph has taken them. */
+long cuda_stub_broken_graphs(void);
 /* The calling thread's capture mode (CUstreamCaptureMode); 0 global. */
 int cuda_stub_capture_mode(void);
 
@@ -88,6 +95,8 @@ void nvrtc_stub_set(enum NvrtcStubSetting setting, long value);
 /* From now on the function fails with `error`; 0 heals it. A source with `#error` in it never
    compiles. */
 void nvrtc_stub_fail(const char* function, int error);
+/* As cuda_stub_fail_call; returns how many calls there were since the last time. */
+unsigned long nvrtc_stub_fail_call(unsigned long n, int error);
 unsigned long nvrtc_stub_calls(const char* function);
 long nvrtc_stub_live_programs(void);
 /* Options of the last nvrtcCompileProgram, each followed by a blank; valid until the next. */

@@ -14,6 +14,24 @@
 
 using namespace stub_cuda;
 
+namespace {
+
+constexpr int kMostGroups[3] = {2147483647, 65535, 65535};
+constexpr unsigned kMostThreads[3] = {1024, 512, 64};
+constexpr unsigned kThreadsOfKernel = 768;
+
+bool fits(const unsigned (&grid)[3], const unsigned (&block)[3]) {
+  unsigned long threads = 1;
+  for (int i = 0; i < 3; ++i) {
+    if (grid[i] < 1 || grid[i] > static_cast<unsigned>(kMostGroups[i])) return false;
+    if (block[i] < 1 || block[i] > kMostThreads[i]) return false;
+    threads *= block[i];
+  }
+  return threads <= kThreadsOfKernel;
+}
+
+}  // namespace
+
 extern "C" {
 
 #pragma GCC visibility push(default)
@@ -86,6 +104,9 @@ Error cuDeviceGetAttribute(int* value, DeviceAttribute attribute, DeviceOrdinal)
     case DeviceAttribute::max_block_dim_x: *value = 1024; break;
     case DeviceAttribute::max_block_dim_y: *value = 512; break;
     case DeviceAttribute::max_block_dim_z: *value = 64; break;
+    case DeviceAttribute::max_grid_dim_x: *value = kMostGroups[0]; break;
+    case DeviceAttribute::max_grid_dim_y: *value = kMostGroups[1]; break;
+    case DeviceAttribute::max_grid_dim_z: *value = kMostGroups[2]; break;
     case DeviceAttribute::max_shared_memory_per_block: *value = 49152; break;
     case DeviceAttribute::multiprocessor_count: *value = 8; break;
     case DeviceAttribute::integrated: *value = 1; break;
@@ -182,8 +203,10 @@ Error cuStreamSynchronize(StreamHandle stream) {
   return error_of_runs(current());
 }
 
-Error cuStreamWaitEvent(StreamHandle, EventHandle, unsigned) {
-  return enter_in_context(kStreamWaitEvent);
+Error cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
+  const Error error = enter_in_context(kStreamWaitEvent);
+  if (error != kSuccess) return error;
+  return is_live(stream) && is_live(event) ? kSuccess : kInvalidHandle;
 }
 
 Error cuStreamIsCapturing(StreamHandle, CaptureStatus* status) {
@@ -215,6 +238,7 @@ Error cuEventRecord(EventHandle handle, StreamHandle stream_handle) {
   if (error != kSuccess) return error;
   auto* event = reinterpret_cast<Event*>(handle);
   Stream* stream = stream_of(stream_handle);
+  if (!is_live(stream_handle) || !is_live(handle)) return kInvalidHandle;
   if (!is_own(stream) || event->context != current()) return kInvalidHandle;
   event->at_ns = stream->clock_ns.load();
   event->polls_left = setting(CUDA_STUB_EVENT_POLLS);
@@ -259,6 +283,8 @@ Error cuMemFree_v2(DeviceAddress address) {
   {
     const std::lock_guard<std::mutex> lock(state().mutex);
     if (state().allocations.erase(address) == 0) return kInvalidValue;
+    if (state().captured.count(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address))) > 0)
+      ++state().broken_graphs;
   }
   std::free(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)));
   state().live.fetch_sub(1);
@@ -333,6 +359,10 @@ Error cuModuleUnload(ModuleHandle handle) {
   if (error != kSuccess) return error;
   auto* module = reinterpret_cast<Module*>(handle);
   if (module->context != current()) return kInvalidHandle;
+  {
+    const std::lock_guard<std::mutex> lock(state().mutex);
+    if (state().captured.count(module) > 0) ++state().broken_graphs;
+  }
   for (Kernel* kernel : module->kernels) delete kernel;
   return destroy(module);
 }
@@ -377,7 +407,11 @@ Error cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, un
   if (error != kSuccess) return error;
   const Kernel& kernel = *reinterpret_cast<Kernel*>(handle);
   Stream* stream = stream_of(stream_handle);
-  if (kernel.module->context != current() || !is_own(stream)) return kInvalidHandle;
+  if (kernel.module->context != current() || !is_live(stream_handle) || !is_own(stream)) {
+    return kInvalidHandle;
+  }
+  if (!fits({grid_x, grid_y, grid_z}, {block_x, block_y, block_z})) return kInvalidValue;
+  if (setting(CUDA_STUB_CAPTURING) != 0) capture(kernel, parameters);
   if (kernel.behaviour == CUDA_STUB_OUT_OF_RESOURCES) return kLaunchOutOfResources;
   const long run_ns = kernel.run_ns < 0 ? setting(CUDA_STUB_RUN_NS) : kernel.run_ns;
   stream->clock_ns.fetch_add(run_ns, std::memory_order_relaxed);

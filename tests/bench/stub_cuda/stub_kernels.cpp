@@ -152,4 +152,16 @@ void record(const Kernel& kernel, const Stream& stream, StreamHandle handle,
   state().last_launch = launch;
 }
 
+void capture(const Kernel& kernel, void** parameters) {
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  state().captured.insert(kernel.module);
+  for (std::size_t i = 0; i < kernel.parameter_bytes.size(); ++i) {
+    DeviceAddress address = 0;
+    if (kernel.parameter_bytes[i] != sizeof address) continue;
+    std::memcpy(&address, parameters[i], sizeof address);
+    if (state().allocations.count(address) > 0)
+      state().captured.insert(reinterpret_cast<void*>(static_cast<std::uintptr_t>(address)));
+  }
+}
+
 }  // namespace stub_cuda

@@ -24,4 +24,7 @@ void behave(const Kernel& kernel, Stream& stream, Context& context, void** param
 void record(const Kernel& kernel, const Stream& stream, StreamHandle handle,
             const unsigned (&sizes)[7], void** parameters);
 
+// A launch into a graph, which runs this module on this memory whenever it likes.
+void capture(const Kernel& kernel, void** parameters);
+
 }  // namespace stub_cuda

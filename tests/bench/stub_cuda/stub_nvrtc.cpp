@@ -40,6 +40,9 @@ struct State {
   }
   std::atomic<unsigned long> calls[kFunctionCount] = {};
   std::atomic<NvrtcError> errors[kFunctionCount] = {};
+  std::atomic<unsigned long> chosen_call{0};
+  std::atomic<unsigned long> counted_calls{0};
+  std::atomic<NvrtcError> error_of_chosen{};
   std::atomic<long> settings[NVRTC_STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
   std::mutex mutex;
@@ -55,6 +58,10 @@ long setting(NvrtcStubSetting which) { return state().settings[which]; }
 
 NvrtcError enter(Function function) {
   state().calls[function].fetch_add(1);
+  const unsigned long chosen = state().chosen_call;
+  if (chosen != 0 && state().counted_calls.fetch_add(1) + 1 == chosen) {
+    return state().error_of_chosen;
+  }
   return state().errors[function];
 }
 
@@ -87,6 +94,7 @@ extern "C" {
 void nvrtc_stub_reset(void) {
   for (auto& calls : state().calls) calls = 0;
   for (auto& error : state().errors) error = kNvrtcSuccess;
+  nvrtc_stub_fail_call(0, kNvrtcSuccess);
   for (int i = 0; i < NVRTC_STUB_SETTING_COUNT; ++i) state().settings[i] = kDefaults[i];
   const std::lock_guard<std::mutex> lock(state().mutex);
   state().last_options.clear();
@@ -98,6 +106,12 @@ void nvrtc_stub_fail(const char* function, int error) {
   for (int i = 0; i < kFunctionCount; ++i) {
     if (std::strcmp(kNames[i], function) == 0) state().errors[i] = error;
   }
+}
+
+unsigned long nvrtc_stub_fail_call(unsigned long n, int error) {
+  state().error_of_chosen = static_cast<NvrtcError>(error);
+  state().chosen_call = n;
+  return state().counted_calls.exchange(0);
 }
 
 unsigned long nvrtc_stub_calls(const char* function) {

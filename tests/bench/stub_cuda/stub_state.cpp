@@ -24,6 +24,7 @@ State::State() {
 State* const the_state = new State;
 
 thread_local std::vector<Context*> context_stack;
+thread_local Stream stream_of_thread;
 thread_local CaptureMode capture_mode = CaptureMode::global;
 
 }  // namespace stub_cuda

@@ -73,6 +73,10 @@ struct State {
   std::atomic<unsigned long> calls[kFunctionCount] = {};
   std::atomic<Error> errors[kFunctionCount] = {};
   std::atomic<long> successes_left[kFunctionCount] = {};
+  std::atomic<unsigned long> chosen_call{0};  // whichever function's; 0: none
+  std::atomic<unsigned long> counted_calls{0};
+  std::atomic<Error> error_of_chosen{kSuccess};
+  std::atomic<const char*> failed_call{nullptr};
   std::atomic<long> settings[CUDA_STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
   Context primary[kMaxDevices];
@@ -83,6 +87,8 @@ struct State {
   std::set<void*> objects;  // live ones: what callers leak on purpose stays reachable
   std::string last_image;
   CudaStubLaunch last_launch = {};
+  std::set<void*> captured;  // modules and memory of launches into graphs
+  long broken_graphs = 0;
 };
 
 extern State* const the_state;  // outlives every exit handler
@@ -99,6 +105,11 @@ inline long setting(CudaStubSetting which) {
 inline Error enter(Function function) {
   State& s = state();
   s.calls[function].fetch_add(1, std::memory_order_relaxed);
+  const unsigned long chosen = s.chosen_call.load(std::memory_order_relaxed);
+  if (chosen != 0 && s.counted_calls.fetch_add(1) + 1 == chosen) {
+    s.failed_call = kNames[function];
+    return s.error_of_chosen;
+  }
   const Error error = s.errors[function].load(std::memory_order_relaxed);
   if (error == kSuccess) return kSuccess;
   return s.successes_left[function].fetch_sub(1) > 0 ? kSuccess : error;
@@ -119,15 +130,27 @@ inline int device_count() {
   return static_cast<int>(std::clamp(setting(CUDA_STUB_DEVICES), 0L, long{kMaxDevices}));
 }
 
+extern thread_local Stream stream_of_thread;  // CU_STREAM_PER_THREAD
+
 // Default streams are one per device here.
 inline Stream* stream_of(StreamHandle handle) {
   if (reinterpret_cast<std::uintptr_t>(handle) > 2) return reinterpret_cast<Stream*>(handle);
+  if (reinterpret_cast<std::uintptr_t>(handle) == 2) return &stream_of_thread;
   return &state().default_streams[current() != nullptr ? current()->device : 0];
 }
 
 inline bool is_own(const Stream* stream) {
-  return stream->context == current() ||
+  return stream->context == current() || stream == &stream_of_thread ||
          (stream >= state().default_streams && stream < state().default_streams + kMaxDevices);
+}
+
+// Of a stream or event; benchmarks, which record nothing, do not pay for the look.
+template <class Handle>
+bool is_live(Handle handle) {
+  if (setting(CUDA_STUB_RECORD_LAUNCHES) == 0 || reinterpret_cast<std::uintptr_t>(handle) <= 2)
+    return true;
+  const std::lock_guard<std::mutex> lock(state().mutex);
+  return state().objects.count(handle) > 0;
 }
 
 template <class Handle, class Object>

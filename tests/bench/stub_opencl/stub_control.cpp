@@ -14,6 +14,7 @@ void stub_reset(void) {
   State& s = state();
   for (auto& calls : s.calls) calls = 0;
   for (auto& error : s.errors) error = 0;
+  stub_fail_call(0, 0);
   for (int i = 0; i < STUB_SETTING_COUNT; ++i) s.settings[i] = kDefaults[i];
   std::lock_guard<std::mutex> lock(s.mutex);
   s.binaries_given = 0;
@@ -31,6 +32,16 @@ void stub_fail(const char* function, int error, unsigned after) {
     state().errors[i] = error;
   }
 }
+
+void stub_fail_call(unsigned long n, int error) {
+  state().counted_calls = 0;
+  state().failed_call = nullptr;
+  state().error_of_chosen = error;
+  state().chosen_call = n;
+}
+
+unsigned long stub_counted_calls(void) { return state().counted_calls; }
+const char* stub_failed_call(void) { return state().failed_call; }
 
 unsigned long stub_calls(const char* function) {
   unsigned long count = 0;

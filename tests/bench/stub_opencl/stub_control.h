@@ -1,7 +1,9 @@
 /* What tests and benchmarks may ask of the stub OpenCL library, which does nothing, at once: one
    platform, GPU devices that take no time, kernels that compute nothing, except where STUB_GEMM
-   lets those of kernels/gemm compute on the CPU. Open the library by its path and resolve these
-   functions with dlsym. Any thread. */
+   lets those of kernels/gemm compute on the CPU, and one that is called stub_scale and has the
+   arguments (out, in, factor, n): out = factor * in, wrong in its last element where BEHAVIOUR is
+   not 0, and said to take RUN_US microseconds, as its options define them. Open the library by its
+   path and resolve these functions with dlsym. Any thread. */
 #pragma once
 
 #include <stddef.h>
@@ -34,6 +36,12 @@ void stub_set(enum StubSetting setting, long value);
 /* The next call of the function ("clBuildProgram") succeeds `after` times and then fails with
    `error` for good; 0 heals it. Unknown names are ignored. */
 void stub_fail(const char* function, int error, unsigned after);
+/* From now on the n-th call, of any function, fails with `error`; 0: none does, and none is
+ * counted. */
+void stub_fail_call(unsigned long n, int error);
+/* How many there were since then, and the name of the one that failed; null: none did. */
+unsigned long stub_counted_calls(void);
+const char* stub_failed_call(void);
 
 /* Calls of one function since the last reset, failed ones too; of all for a null name. */
 unsigned long stub_calls(const char* function);

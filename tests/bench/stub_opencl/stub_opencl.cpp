@@ -2,6 +2,7 @@
 // For other processes, STUB_OPENCL_EVENT_STATUS and STUB_OPENCL_GEMM preset those settings when the
 // library is loaded.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -78,6 +79,14 @@ std::string extensions() {
   return list;
 }
 
+// The number behind "NAME=" in a program's options; `otherwise` where there is none.
+long definition(const Object& kernel, const char* name, long otherwise) {
+  const std::string& options = kernel.parent->options;
+  const std::size_t at = options.find(std::string(name) + "=");
+  return at == std::string::npos ? otherwise
+                                 : std::atol(options.c_str() + at + std::strlen(name) + 1);
+}
+
 cl_event make_event(const Object& kernel) {
   cl_int error = CL_SUCCESS;
   auto event = create<cl_event>(CL_SUCCESS, &error);
@@ -85,6 +94,7 @@ cl_event make_event(const Object& kernel) {
   if (kernel.is_gemm && setting(STUB_GEMM) != 0) {
     object_of(event)->run_ns = idletune::bench::gemm_run_ns(kernel.parent->options);
   }
+  if (kernel.is_scale) object_of(event)->run_ns = 1000 * definition(kernel, "RUN_US", 1);
   return event;
 }
 
@@ -93,6 +103,17 @@ T argument_of(const Object& kernel, int i) {
   T value;
   std::memcpy(&value, kernel.argument[i], sizeof value);
   return value;
+}
+
+void run_scale(const Object& kernel) {
+  const auto place = [&](int i) {
+    return reinterpret_cast<float*>(data_of(object_of(argument_of<cl_mem>(kernel, i))));
+  };
+  float* const out = place(0);
+  const float* const in = place(1);
+  const int n = argument_of<int>(kernel, 3);
+  for (int i = 0; i < n; ++i) out[i] = argument_of<float>(kernel, 2) * in[i];
+  if (n > 0 && definition(kernel, "BEHAVIOUR", 0) != 0) out[n - 1] += 1;
 }
 
 void run_gemm(const Object& kernel) {
@@ -317,6 +338,7 @@ cl_int clGetProgramInfo(cl_program program, cl_program_info what, size_t size, v
 cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* error) {
   auto kernel = create<cl_kernel>(enter(kCreateKernel), error, object_of(program));
   if (kernel != nullptr) {
+    object_of(kernel)->is_scale = std::strcmp(name, "stub_scale") == 0;
     object_of(kernel)->is_sgemm = idletune::bench::is_sgemm(name);
     object_of(kernel)->is_gemm = idletune::bench::is_gemm(name) || object_of(kernel)->is_sgemm;
   }
@@ -384,6 +406,7 @@ cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint 
     std::memcpy(launch.argument, object.argument, sizeof launch.argument);
   }
   if (object.is_gemm && setting(STUB_GEMM) == 2) run_gemm(object);
+  if (object.is_scale) run_scale(object);
   if (event != nullptr) *event = make_event(object);
   return CL_SUCCESS;
 }

@@ -53,6 +53,7 @@ struct Object {
   size_t origin = 0;                 // of a sub-buffer, in its parent
   bool is_gemm = false;              // of a kernel
   bool is_sgemm = false;             // likewise, with the arguments of kernels/sgemm
+  bool is_scale = false;             // out = factor * in
   long run_ns = 0;                   // of an event: of what ran; 0: STUB_RUN_NS
   cl_uint argument_count = 0;        // of a kernel
   size_t argument_size[32] = {};
@@ -64,6 +65,10 @@ struct State {
   std::atomic<unsigned long> calls[kFunctionCount] = {};
   std::atomic<int> errors[kFunctionCount] = {};
   std::atomic<long> successes_left[kFunctionCount] = {};
+  std::atomic<unsigned long> chosen_call{0};  // as stub_fail_call says; 0: none
+  std::atomic<unsigned long> counted_calls{0};
+  std::atomic<int> error_of_chosen{0};
+  std::atomic<const char*> failed_call{nullptr};
   std::atomic<long> settings[STUB_SETTING_COUNT] = {};
   std::atomic<long> live{0};
   std::mutex objects_mutex;
@@ -86,6 +91,11 @@ inline long setting(StubSetting which) {
 inline cl_int enter(Function function) {
   State& s = state();
   s.calls[function].fetch_add(1, std::memory_order_relaxed);
+  const unsigned long chosen = s.chosen_call.load(std::memory_order_relaxed);
+  if (chosen != 0 && s.counted_calls.fetch_add(1) + 1 == chosen) {
+    s.failed_call = kNames[function];
+    return s.error_of_chosen;
+  }
   const int error = s.errors[function].load(std::memory_order_relaxed);
   if (error == CL_SUCCESS) return CL_SUCCESS;
   return s.successes_left[function].fetch_sub(1) > 0 ? CL_SUCCESS : error;

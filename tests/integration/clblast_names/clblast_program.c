@@ -170,5 +170,7 @@ int main(void) {
                    &opencl.queue, NULL) == CLBlastInvalidLeadDimB;
   clReleaseMemObject(any);
   CLBlastClearCache();
+  clReleaseCommandQueue(opencl.queue);
+  clReleaseContext(opencl.context);
   return wrong == 0 && refused ? EXIT_SUCCESS : EXIT_FAILURE;
 }

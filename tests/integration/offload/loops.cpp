@@ -11,6 +11,12 @@ constexpr int kN = 4096;
 alignas(4096) float a[kN * 64], b[kN * 64], c[kN * 64];
 alignas(4096) double d[kN];
 alignas(4096) unsigned char bytes[kN];
+alignas(4096) int counted[kN];
+struct Point {
+  float x, y;
+  double both;
+};
+alignas(4096) Point points[kN];
 
 IDLETUNE_OFFLOAD_REGION void saxpy(int n) {
   for (int i = 0; i < n; ++i) b[i] += 2 * a[i];
@@ -57,6 +63,31 @@ IDLETUNE_OFFLOAD_REGION void filled(int n) { std::memset(a, 0, 4 * static_cast<s
 IDLETUNE_OFFLOAD_REGION void prefix(int n) {
   for (int i = 1; i < n; ++i) a[i] += a[i - 1];
 }
+// What is read had other neighbours written before, all of them, or every second one.
+IDLETUNE_OFFLOAD_REGION void one_field(int n) {
+  for (int i = 0; i < n; ++i) points[i].x = 0;
+  for (int i = 0; i < n; ++i) points[i].x += points[i].y * static_cast<float>(points[i].both);
+}
+IDLETUNE_OFFLOAD_REGION void all_fields(int n) {
+  for (int i = 0; i < n; ++i) {
+    points[i].x = points[i].y = 1;
+    points[i].both = 2;
+  }
+  for (int i = 0; i < n; ++i) points[i].x += points[i].y * static_cast<float>(points[i].both);
+}
+IDLETUNE_OFFLOAD_REGION void every_other(int n) {
+  for (int i = 0; i < n; ++i) a[2 * i] = 1;
+  for (int i = 0; i < n; ++i) a[2 * i] += a[2 * i + 1];
+}
+IDLETUNE_OFFLOAD_REGION void turned(int n) {
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j < n; ++j) b[n * j + i] = a[n * i + j];
+  }
+  for (int i = 0; i < n * n; ++i) b[i] *= 2;
+}
+IDLETUNE_OFFLOAD_REGION void atomics(int n) {
+  for (int i = 0; i < n; ++i) __atomic_fetch_add(counted + i, 1, __ATOMIC_RELAXED);
+}
 IDLETUNE_OFFLOAD_REGION float sum(int n) {
   float total = 0;
   for (int i = 0; i < n; ++i) total += a[i];
@@ -79,6 +110,11 @@ int main() {
   with_calls(kN);
   filled(kN);
   prefix(kN);
+  one_field(kN);
+  all_fields(kN);
+  every_other(kN);
+  turned(64);
+  atomics(kN);
   IDLETUNE_OFFLOAD_LABEL("short");
   sum(1024);
   IDLETUNE_OFFLOAD_LABEL("long");

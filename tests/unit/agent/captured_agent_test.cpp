@@ -132,6 +132,64 @@ TEST_CASE("what it takes to lend data is charged") {
   CHECK(application.agent->status().charged_seconds - before == doctest::Approx(0.003));
 }
 
+TEST_CASE("data are lent to their own shape, whoever got the slot while they were copied") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  options.max_shapes = 2;
+  Application application(options);
+  bool busy = true;
+  const auto launch = [&](std::int64_t n) {
+    return application.kernel->launch({n}, application.columns->argument(),
+                                      application.y->argument());
+  };
+  application.board->device.copy_script = [&] {
+    for (int i = 0; i < 6 && busy; ++i) {
+      REQUIRE(launch(1).ok());
+      REQUIRE(launch(2).ok());
+      (void)application.agent->idle(0ns);
+      application.board->clock.advance(2s);
+    }
+  };
+  CHECK(application.capture().to_string() ==
+        "out_of_memory: kernel 'play': more shapes than the option max_shapes allows");
+  CHECK(application.agent->explain().find("\"captured\": true") == std::string::npos);
+  busy = false;
+  for (int i = 0; i < 4; ++i) {
+    REQUIRE(launch(64).ok());
+    (void)application.agent->idle(0ns);
+    application.board->clock.advance(2s);
+  }
+  CHECK(application.capture().ok());
+  application.agent->tune_now(1h);
+  CHECK(application.kernel->explain(kShape)->captured);
+}
+
+TEST_CASE("what was fatal on lent data is not tried again, on whatever data and at any shape") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  Application application(options);
+  int crashes = 0;
+  application.board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.configuration != Configuration{2, 2} || request.stage != TrialStage::check) return;
+    if (request.captured.empty() && crashes == 0) return;
+    ++crashes;
+    outcome.status = TrialStatus::crash;
+  };
+  REQUIRE(application.capture().ok());
+  application.agent->tune_now(10h);
+  CHECK(crashes == 1);
+  CHECK(application.kernel->explain(kShape)->quarantined == 1);
+  application.set(9, 1);
+  REQUIRE(application.capture().ok());
+  application.agent->tune_now(10h);
+  REQUIRE(application.kernel->prepare({32}).ok());
+  application.agent->tune_now(10h);
+  CHECK(crashes == 1);
+  CHECK(application.kernel->explain(kShape)->quarantined == 1);
+}
+
 TEST_CASE("data that cannot be lent are refused in one line, and nothing is kept") {
   const TemporaryFolder folder;
   AgentOptions options;
@@ -182,4 +240,47 @@ TEST_CASE("a file of lent data that is damaged costs nothing but itself") {
   REQUIRE(application.capture().ok());
   application.agent->tune_now(10h);
   CHECK(application.stages() == "c");
+}
+
+TEST_CASE("no stage is asked for on data that were replaced before the tuner was told") {
+  const TemporaryFolder folder;
+  AgentOptions options;
+  options.state = folder.path();
+  Application application(options);
+  REQUIRE(application.kernel->prepare(kShape).ok());
+  REQUIRE(application.capture().ok());
+  // What the runner finds in the file at each stage.
+  std::size_t asked = 0;
+  std::size_t mixed = 0;
+  bool replace = false;
+  application.board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (request.captured.empty()) return;
+    if (std::exchange(replace, false)) {
+      const auto bytes = read_file(request.captured, CapturedArguments::kMaxBytes);
+      REQUIRE(bytes.ok());
+      std::vector<std::uint8_t> others = *bytes;
+      others.back() = static_cast<std::uint8_t>(others.back() ^ 1);
+      REQUIRE(CapturedArguments::seal_again(others));
+      REQUIRE(write_file_atomically(request.captured, others).ok());
+    }
+    std::uint8_t beginning[CapturedArguments::kBeginningBytes];
+    REQUIRE(read_beginning(request.captured, beginning));
+    ++asked;
+    if (CapturedArguments::digest_in(beginning) == request.captured_digest) return;
+    ++mixed;
+    outcome = TrialOutcome();
+    outcome.stage = TrialStage::prepare;
+    outcome.status = TrialStatus::constraints;  // as the executor says
+  };
+  for (int round = 0; round < 5; ++round) {
+    replace = true;
+    application.agent->tune_now(100ms);
+  }
+  CHECK(mixed == 5);
+  // The file is what the problem says, again and again.
+  asked = mixed = 0;
+  application.agent->tune_now(10h);
+  CHECK(asked > 20);
+  CHECK(mixed == 0);
+  CHECK(application.kernel->explain(kShape)->captured);
 }

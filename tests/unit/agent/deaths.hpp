@@ -2,6 +2,8 @@
 #pragma once
 
 #include <doctest/doctest.h>
+#include <algorithm>
+#include <vector>
 
 #include <cstddef>
 #include <cstdint>
@@ -18,16 +20,23 @@ namespace idletune::test {
 // What was under way when the application died, and what the next start makes of it.
 struct Death {
   std::size_t compiling = 0;
-  std::size_t running = 0;
+  std::size_t running = 0;  // configurations that may have run
   std::uint32_t accused = 0;
 };
 
 inline Death death_of(const std::string& state) {
   Death death;
   const journal::JournalSummary found = journal_of(state);
+  std::vector<Configuration> running;
   for (const journal::State::OpenTrial& trial : found.state.open_trials()) {
-    ++(trial.intent.stage == journal::IntentStage::run ? death.running : death.compiling);
+    const Configuration& configuration = trial.trial.configuration;
+    if (trial.stage != journal::IntentStage::run) {
+      ++death.compiling;
+    } else if (std::find(running.begin(), running.end(), configuration) == running.end()) {
+      running.push_back(configuration);
+    }
   }
+  death.running = running.size();
   // Judged on a copy.
   const TemporaryFolder copy;
   const auto bytes = read_file(state + "/" + journal::kJournalName, 8u << 20);

@@ -3,6 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -110,13 +114,13 @@ TEST_CASE("bytes that were torn off the journal are counted and no damage") {
 
 TEST_CASE("what the last process was trying when it died is said") {
   const TemporaryFolder folder;
-  const auto die = [&](bool isolated) {
+  const auto die = [&] {
     journal::JournalOptions options;
     options.boot = boot_identity();
     const auto journal = journal::Journal::open(open_posix_storage(folder.path()), options);
-    REQUIRE(journal->intent({some_trial(), journal::IntentStage::run, isolated}));
+    REQUIRE(journal->intent({some_trial(), journal::IntentStage::run, true}));
   };
-  die(true);
+  die();
   {
     const Opened opened(folder.path());
     CHECK(opened.agent->status().new_suspects == 1);
@@ -124,9 +128,43 @@ TEST_CASE("what the last process was trying when it died is said") {
     CHECK(opened.said(1, "quarantined for it: 0, suspected: 1"));
     CHECK(opened.explains("\"new_suspects\": 1"));
   }
-  die(false);
+  die();
   const Opened opened(folder.path());
   CHECK(opened.agent->status().new_quarantines == 1);
   CHECK(opened.agent->status().quarantined == 1);
   CHECK(opened.said(1, "quarantined for it: 1, suspected: 0"));
+}
+
+TEST_CASE(
+    "a start tidies what an earlier release left readable and a killed process half-written") {
+  namespace fs = std::filesystem;
+  const TemporaryFolder folder;
+  const std::string state = folder.file("state");
+  fs::create_directories(state + "/captures");
+  fs::create_directories(state + "/programs");
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  REQUIRE(::waitpid(gone, nullptr, 0) == gone);
+  const std::string left = ".tmp" + std::to_string(gone) + "-0";
+  for (const char* name : {"/explain.json", "/captures/a.itcapture", "/programs/b.itbinary"}) {
+    test::overwrite(state + name + left, "half");
+  }
+  test::overwrite(state + "/captures/a.itcapture", "whole");
+  for (const char* each : {"", "/captures", "/programs"}) {
+    fs::permissions(state + each, fs::perms(0755));
+  }
+  {
+    const Opened second(state);
+    for (const char* each : {"", "/captures", "/programs"}) {
+      CAPTURE(each);
+      CHECK(fs::status(state + each).permissions() == fs::perms::owner_all);
+    }
+  }
+  for (const auto& entry : fs::recursive_directory_iterator(state)) {
+    CAPTURE(entry.path().string());
+    CHECK(entry.path().string().find(".tmp") == std::string::npos);
+  }
+  CHECK(fs::exists(state + "/captures/a.itcapture"));
+  CHECK(fs::status(state + "/journal").permissions() == fs::perms(0600));
+  CHECK(fs::status(state + "/explain.json").permissions() == fs::perms(0600));
 }

@@ -3,9 +3,17 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "tests/unit/agent/played_kernel.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
+using namespace std::chrono_literals;
 
 namespace {
 
@@ -83,4 +91,66 @@ TEST_CASE("a value that is none is refused with its name and what was expected")
     CHECK(status.message().find(name) != std::string::npos);
     CHECK(status.message().find("expected") != std::string::npos);
   }
+}
+
+TEST_CASE("the helper is looked for in PATH only if an option says so") {
+  const test::TemporaryFolder folder;
+  const std::string helper = folder.file("idletune-helper");
+  test::overwrite(helper, "");
+  std::filesystem::permissions(helper, std::filesystem::perms::owner_all);
+  const std::string before = std::getenv("PATH");
+  const Variable path("PATH", folder.path().c_str());
+  AgentOptions options;
+  options.model = kNoModel;
+  options.read_environment = false;
+  {
+    const auto agent = Agent::open(options);
+    REQUIRE(agent.ok());
+    const std::string said = agent->status().trials.message();
+    CHECK(said.find(folder.path()) == std::string::npos);
+    options.helper_in_path = true;
+    const auto seeking = Agent::open(options);
+    REQUIRE(seeking.ok());
+    CHECK(seeking->status().trials.ok());
+  }
+  ::setenv("PATH", before.c_str(), 1);
+}
+
+TEST_CASE("an agent goes on where it was opened when the application goes elsewhere") {
+  const test::TemporaryFolder folder;
+  const auto before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  AgentOptions options;
+  options.model = kNoModel;
+  options.read_environment = false;
+  options.mode = Mode::cached;
+  options.state = "state";
+  {
+    auto agent = Agent::open(options);
+    REQUIRE(agent.ok());
+    std::filesystem::current_path("/");
+    const Status flushed = agent->flush();
+    CHECK_MESSAGE(flushed.ok(), flushed.to_string());
+    CHECK(std::filesystem::exists(folder.file("state/explain.json")));
+  }
+  std::filesystem::current_path(before);
+}
+
+TEST_CASE("no limit on the time of a run is a limit of a day") {
+  AgentOptions options;
+  options.run_deadline = Nanoseconds::max();
+  options.model_check_interval = Nanoseconds::max();
+  const auto board = test::board_that();
+  Nanoseconds longest{0};
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome&) {
+    CHECK(request.deadline.count() >= 0);
+    longest = std::max(longest, request.deadline);
+  };
+  Agent agent = test::agent_on(*board, options);
+  auto kernel = agent.kernel(board->device, test::played_package());
+  REQUIRE(kernel.ok());
+  REQUIRE(kernel->prepare({64}).ok());
+  (void)agent.tune_now(1h);
+  CHECK(longest >= 24h);
+  CHECK(longest <= 10 * 24h);
 }

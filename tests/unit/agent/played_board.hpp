@@ -24,6 +24,19 @@ namespace idletune::test {
 using Behaviour = std::function<RecordedTrial(const Configuration&)>;
 
 class PlayedBoard {
+  // So that a test sees when the engine gives it up.
+  class SharedTrials final : public TrialRunner {
+   public:
+    explicit SharedTrials(std::shared_ptr<TrialRunner> trials) : trials_(std::move(trials)) {}
+    Status start(const TrialRequest& request) override { return trials_->start(request); }
+    bool poll(Nanoseconds wait, TrialOutcome& out) override { return trials_->poll(wait, out); }
+    bool isolated() const override { return trials_->isolated(); }
+    bool poisoned() const override { return trials_->poisoned(); }
+
+   private:
+    std::shared_ptr<TrialRunner> trials_;
+  };
+
  public:
   // `parameters`: of the kernel, in the order of a Configuration. `entry`: its kernel function.
   PlayedBoard(const std::string& entry, std::vector<std::string> parameters, Behaviour behaviour)
@@ -57,8 +70,9 @@ class PlayedBoard {
     played.make_trial_runner = [this](Device&, const std::shared_ptr<const KernelPackage>&)
         -> Result<std::unique_ptr<TrialRunner>> {
       const auto outcome = [this](const TrialRequest& request) { return outcome_of(request); };
-      return std::unique_ptr<TrialRunner>(
-          std::make_unique<ReplayedTrials>(outcome, clock, isolated));
+      auto runner = std::make_shared<ReplayedTrials>(outcome, clock, isolated);
+      last_runner = runner;
+      return std::unique_ptr<TrialRunner>(std::make_unique<SharedTrials>(runner));
     };
     return played;
   }
@@ -68,6 +82,7 @@ class PlayedBoard {
 
   ScriptedClock clock;
   fake::Device device;
+  std::weak_ptr<TrialRunner> last_runner;  // the engine's
   BoardState sensors;
   int sensor_readings = 0;
   std::uint64_t identity = 0;           // which board of its kind it is

@@ -10,7 +10,7 @@
 
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
-#include "tests/unit/predict/model_builder.hpp"
+#include "tests/unit/tuning/played_model.hpp"
 
 using namespace idletune;
 using idletune::test::Behaviour;
@@ -321,41 +321,6 @@ TEST_CASE("a broken model is reported and costs nothing else") {
 
 namespace {
 
-// A model of the kernel from two devices: "twin" is like the played board, "stranger" likes the
-// opposite. The first pick is the best on the board.
-void write_model(const std::string& path) {
-  test::ModelContent content;
-  content.kernel = "play";
-  content.parameters = {"A", "B"};
-  content.sources.emplace_back();
-  content.sources[0].device = "twin";
-  content.sources[1].device = "stranger";
-  for (test::SourceContent& source : content.sources) {
-    source.shape = {64};
-    source.valid = source.measured = 256;
-    for (std::size_t i = 0; i < kQuantileCount; ++i) {
-      source.quantiles[i] = static_cast<float>(0.25 + 0.75 * std::pow(quantile_levels()[i], 8));
-    }
-  }
-  const auto q = [](std::int64_t a, std::int64_t b) {
-    return static_cast<float>(1e6 / static_cast<double>(played_time(a, b).count()));
-  };
-  for (std::int64_t a = 2; a <= 14; a += 2) {
-    for (std::int64_t b = 2; b <= 14; b += 3) {
-      content.portfolio_values.insert(content.portfolio_values.end(), {a, b});
-      content.portfolio_relative.push_back(q(a, b));
-      content.portfolio_relative.push_back(q(17 - a, 3));
-      content.portfolio_score.push_back((q(a, b) + q(17 - a, 3)) / 2);
-    }
-  }
-  content.picks = {{-1, {}, {8, 8}, 0.9f}};
-  const std::vector<std::uint8_t> bytes = test::build_model(content);
-  std::ofstream file(path, std::ios::binary);
-  file.write(reinterpret_cast<const char*>(bytes.data()),
-             static_cast<std::streamsize>(bytes.size()));
-  REQUIRE(file.good());
-}
-
 double weight_of(const Explanation& explanation, const std::string& device) {
   for (const Explanation::Resemblance& one : explanation.resembles) {
     if (one.device == device) return one.weight;
@@ -367,7 +332,7 @@ double weight_of(const Explanation& explanation, const std::string& device) {
 
 TEST_CASE("the model's first pick is adopted, and searching on ends when it no longer pays") {
   const TemporaryFolder folder;
-  write_model(folder.path() + "/play.itmodel");
+  test::write_played_model(folder.path() + "/play.itmodel");
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
   Application application(options);
@@ -400,7 +365,7 @@ TEST_CASE("the model's first pick is adopted, and searching on ends when it no l
 
 TEST_CASE("a few launches to come are not worth even the first pick") {
   const TemporaryFolder folder;
-  write_model(folder.path() + "/play.itmodel");
+  test::write_played_model(folder.path() + "/play.itmodel");
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
   Application application(options);
@@ -414,7 +379,7 @@ TEST_CASE("a few launches to come are not worth even the first pick") {
 
 TEST_CASE("what the device resembles is known again after a restart") {
   const TemporaryFolder folder;
-  write_model(folder.path() + "/play.itmodel");
+  test::write_played_model(folder.path() + "/play.itmodel");
   AgentOptions options;
   options.model = folder.path() + "/play.itmodel";
   options.state = folder.path() + "/state";

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <set>
 #include <vector>
 
@@ -103,4 +104,50 @@ TEST_CASE("a space that makes no sense is refused by name") {
   options = TunerOptions();
   options.package = "not-there.itkernel";
   CHECK(Tuner::open(options).code() == StatusCode::not_found);
+}
+
+TEST_CASE("a configuration that is told again is no further one, and a failure takes it back") {
+  TunerOptions options;
+  options.name = "nine";
+  options.parameters = {{"X", {1, 2, 3}}, {"Y", {1, 2, 3}}};
+  auto tuner = Tuner::open(options);
+  REQUIRE(tuner.ok());
+  for (int i = 0; i < 9; ++i)
+    CHECK(tuner->tell({1, 1}, {TrialStatus::correct, Nanoseconds(1000000)}));
+  CHECK(tuner->told() == 1);
+  CHECK(tuner->pays(1e9, Nanoseconds(1000)));
+  tuner->tell({1, 1}, {TrialStatus::correct, Nanoseconds(800000)});
+  tuner->tell({2, 1}, {TrialStatus::correct, Nanoseconds(500000)});
+  tuner->tell({3, 1}, {TrialStatus::correct, Nanoseconds(600000)});
+  CHECK(tuner->best() == Configuration{2, 1});
+  tuner->tell({2, 1}, {TrialStatus::correctness, {}});
+  CHECK(tuner->best() == Configuration{3, 1});
+  CHECK(tuner->best_time() == Nanoseconds(600000));
+  tuner->tell({3, 1}, {TrialStatus::crash, {}});
+  CHECK(tuner->best_time() == Nanoseconds(800000));
+  CHECK(tuner->told() == 3);
+  int asked = 0;
+  while (tuner->ask()) ++asked;
+  CHECK(asked == 6);
+}
+
+TEST_CASE("what is no configuration of the space is refused, and so are shares that are none") {
+  auto tuner = Tuner::open(two_parameters());
+  REQUIRE(tuner.ok());
+  const Measurement fast{TrialStatus::correct, Nanoseconds(5)};
+  for (const Configuration& none :
+       {Configuration{}, Configuration{1}, Configuration{1, 1, 1}, Configuration{3, 1}}) {
+    CHECK_FALSE(tuner->tell(none, fast));
+  }
+  CHECK(tuner->told() == 0);
+  CHECK(tuner->best() == Configuration{1, 1});
+  CHECK(tuner->parameter_name(2).empty());
+  for (const double wrong : {0.0, -5.0, 2.0, HUGE_VAL, std::nan("")}) {
+    TunerOptions options = two_parameters();
+    options.wanted_ratio = wrong;
+    CHECK(Tuner::open(options).code() == StatusCode::invalid_argument);
+    options = two_parameters();
+    options.wanted_probability = wrong;
+    CHECK(Tuner::open(options).code() == StatusCode::invalid_argument);
+  }
 }

@@ -99,6 +99,14 @@ inline std::vector<journal::Quarantine> quarantines_of(const std::string& state)
   return result;
 }
 
+inline std::vector<Configuration> suspects_of(const std::string& state) {
+  std::vector<Configuration> result;
+  const journal::JournalSummary summary = journal_of(state);
+  summary.state.for_each_suspect(
+      [&](const journal::Suspect& suspect) { result.push_back(suspect.trial.configuration); });
+  return result;
+}
+
 // Tunes in slices until everything has been tried; `between` runs after each.
 template <class Between>
 Explanation tune_all(Agent& agent, TunedKernel& kernel, const Shape& shape, Between between) {

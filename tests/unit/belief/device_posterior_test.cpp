@@ -2,11 +2,8 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "agent/belief/search_forecast.hpp"
 #include "models/core/random.hpp"
 #include "tests/unit/scheduler/two_source_model.hpp"
 
@@ -50,7 +47,7 @@ TEST_CASE("weights go to the source that predicts what is measured, and add up t
   const DevicePosterior::Component component = beliefs.component(1);
   CHECK(std::exp(component.log_scale) == Approx(kScale).epsilon(0.05));
   CHECK(std::sqrt(component.noise_variance) < 0.2);
-  CHECK(component.scale_variance == Approx(component.noise_variance / 8));
+  CHECK(component.count == 8);
 }
 
 TEST_CASE("weights do not depend on how fast the device is") {
@@ -107,7 +104,7 @@ TEST_CASE("the same measurements told again after a restart give the same belief
   first.tell_draw(5 * kScale);
   second.tell_draw(5 * kScale);
   for (std::size_t d = 0; d < 2; ++d) CHECK(first.weight(d) == second.weight(d));
-  CHECK(first.forecast_quality() == second.forecast_quality());
+  CHECK(first.tried_weight() == second.tried_weight());
 }
 
 TEST_CASE("uniform draws weigh sources by their distributions once the scale is known") {
@@ -128,33 +125,33 @@ TEST_CASE("uniform draws weigh sources by their distributions once the scale is 
   CHECK(beliefs.weight(0) > before);
 }
 
-TEST_CASE("forecasts that fail are trusted less") {
-  const auto model = two_source_model(kEntries);
+TEST_CASE("a source that measured none of the entries told here knows no scale") {
+  const auto model = two_source_model(kEntries, [](test::ModelContent& content) {
+    for (std::size_t i = 0; i < 4; ++i) content.portfolio_relative[2 * i + 1] = -1;
+  });
   DevicePosterior beliefs(model->kernels()[0]);
-  beliefs.tell_entry(0, kScale);
-  CHECK(beliefs.forecast_quality() == 1);
-  for (std::size_t i = 1; i < 16; ++i) beliefs.tell_entry(i, 1.5 * kScale);
-  CHECK(beliefs.forecast_quality() < 0.9);
-  CHECK(beliefs.forecast_quality() > 0);
+  for (std::size_t i = 0; i < 4; ++i) beliefs.tell_entry(i, kScale);
+  CHECK(beliefs.component(0).count == 4);
+  CHECK(beliefs.component(1).count == 0);
+  CHECK(beliefs.weight(1) > 0.05);
 }
 
-TEST_CASE("the upcoming entries are the open ones of the highest value") {
-  const auto model = two_source_model(kEntries);
+TEST_CASE("in the race good entries weigh, failed ones too, and a draw as the mean of the space") {
+  const auto model = two_source_model(kEntries, [](test::ModelContent& content) {
+    for (test::SourceContent& source : content.sources) {
+      for (std::size_t i = 0; i < kQuantileCount; ++i) {
+        source.quantiles[i] = static_cast<float>(quantile_levels()[i]);  // q uniform on [0, 1]
+      }
+    }
+    content.portfolio_score[0] = 0.9f;
+    content.portfolio_score[1] = 0.5f;
+  });
   DevicePosterior beliefs(model->kernels()[0]);
-  std::array<DevicePosterior::Forecast, 8> room;
-  REQUIRE(beliefs.upcoming(room) == 8);
-  for (std::size_t i = 1; i < 8; ++i) CHECK(room[i - 1].value >= room[i].value);
-  for (std::size_t entry = 0; entry < kEntries; ++entry) {
-    const bool listed =
-        std::any_of(room.begin(), room.end(), [&](const auto& one) { return one.entry == entry; });
-    if (!listed) CHECK(beliefs.value(entry) <= room[7].value);
-  }
-  const std::size_t best = room[0].entry;
-  beliefs.take(best);
-  REQUIRE(beliefs.upcoming(room) == 8);
-  CHECK(room[0].entry != best);
-  for (std::size_t i = 0; i + 3 < kEntries; ++i) beliefs.take(i);
-  CHECK(beliefs.upcoming(room) <= 3);
+  CHECK(beliefs.draw_weight() == Approx(1.0 / 17).epsilon(0.01));  // the mean of q^16
+  CHECK(beliefs.race_weight(0) == Approx(std::pow(0.9, 16)).epsilon(1e-4));
+  beliefs.tell_entry(0, kScale);
+  beliefs.tell_entry_failed(1);
+  CHECK(beliefs.tried_weight() == Approx(std::pow(0.9, 16) + std::pow(0.5, 16)).epsilon(1e-4));
 }
 
 TEST_CASE("without a model nothing is believed") {
@@ -164,90 +161,4 @@ TEST_CASE("without a model nothing is believed") {
   beliefs.tell_entry(0, 1e6);  // out of range: ignored
   beliefs.tell_draw(1e6);
   CHECK(beliefs.measured() == 0);
-}
-
-namespace {
-
-ForecastInput forecast_input(const DevicePosterior& beliefs, const RelativePerformance& unknown,
-                             const std::array<float, kQuantileCount>& levels, double current) {
-  ForecastInput input;
-  input.outlook = {&beliefs, 0.25};
-  input.current_ns = current;
-  input.scale = {std::log(current / 1.5), 0.4};
-  input.unknown_scale = input.scale;
-  input.unknown = &unknown;
-  input.levels = levels;
-  return input;
-}
-
-std::array<float, kQuantileCount> float_levels() {
-  std::array<float, kQuantileCount> levels{};
-  for (std::size_t i = 0; i < kQuantileCount; ++i) {
-    levels[i] = static_cast<float>(quantile_levels()[i]);
-  }
-  return levels;
-}
-
-}  // namespace
-
-TEST_CASE("more proposals never promise less, and never more than everything") {
-  const auto model = two_source_model(kEntries);
-  DevicePosterior beliefs(model->kernels()[0]);
-  tell_like(beliefs, 0, 3, 0.1);
-  const RelativePerformance unknown = RelativePerformance::prior();
-  const auto levels = float_levels();
-  const double current = 1.6 * kScale;
-  SearchForecast forecast(forecast_input(beliefs, unknown, levels, current));
-  double previous = 0;
-  double previous_quantile = 0;
-  for (double k : {1.0, 2.0, 3.0, 4.0, 8.0, 16.0, 64.0, 256.0, 4096.0}) {
-    forecast.advance_to(k);
-    CHECK(forecast.expected_gain() >= previous * (1 - 1e-9));
-    CHECK(forecast.gain_quantile(0.25) >= previous_quantile);
-    previous = forecast.expected_gain();
-    previous_quantile = forecast.gain_quantile(0.25);
-  }
-  CHECK(previous > 0);
-  CHECK(previous < current);
-}
-
-TEST_CASE("a good entry ahead promises about what it will gain") {
-  // What runs now is entry 8, which has q = 0.84 on source A; entry 0 has q = 1 there.
-  const auto model = two_source_model(kEntries);
-  DevicePosterior beliefs(model->kernels()[0]);
-  for (std::size_t i = 8; i < 21; i += 2) beliefs.tell_entry(i, kScale / beliefs.relative(i, 0));
-  const double current = kScale / beliefs.relative(8, 0);
-  const RelativePerformance unknown = RelativePerformance::prior();
-  const auto levels = float_levels();
-  SearchForecast forecast(forecast_input(beliefs, unknown, levels, current));
-  forecast.advance_to(1);
-  const double truth = current - kScale;
-  CHECK(forecast.expected_gain() > 0.3 * truth);
-  CHECK(forecast.expected_gain() < 1.2 * truth);
-}
-
-TEST_CASE("uniform draws that find nothing promise less and less") {
-  const auto model = two_source_model(kEntries);
-  DevicePosterior beliefs(model->kernels()[0]);
-  tell_like(beliefs, 0, kEntries, 0.1);
-  const RelativePerformance unknown = RelativePerformance::prior();
-  const auto levels = float_levels();
-  UniformDraws draws;
-  ForecastInput input = forecast_input(beliefs, unknown, levels, kScale);
-  input.draws = &draws;
-  double previous = 1e300;
-  for (int round = 0; round < 5; ++round) {
-    SearchForecast forecast(input);
-    forecast.advance_to(32);
-    CHECK(forecast.expected_gain() < previous);
-    previous = forecast.expected_gain();
-    for (int i = 0; i < 30; ++i) draws.add(Nanoseconds(static_cast<std::int64_t>(3 * kScale)));
-  }
-}
-
-TEST_CASE("what is held per kernel fits its 32 KiB") {
-  // Printed, so that a run under qemu shows the figure of that platform.
-  MESSAGE("bytes: posterior ", sizeof(DevicePosterior), ", forecast ", sizeof(SearchForecast),
-          ", draws ", sizeof(UniformDraws));
-  CHECK(sizeof(DevicePosterior) + sizeof(SearchForecast) + sizeof(UniformDraws) <= 16 * 1024);
 }

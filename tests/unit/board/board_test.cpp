@@ -221,6 +221,12 @@ TEST_CASE("a phone tells its battery, and its fuel gauge is not taken for a ther
   CHECK(metered.gpu_max_clock_hz == 710000000u);
 }
 
+TEST_CASE("a board without a battery runs on mains, whichever of its sockets is fed") {
+  SysfsTree tree;
+  tree.write_all("class/power_supply/tcpm-source-psy-4-0022", {{"type", "USB"}, {"online", "0"}});
+  CHECK(Board::open(tree.root()).read().on_mains == true);
+}
+
 TEST_CASE("being plugged in shows, and a charger that cannot keep up does not count") {
   SysfsTree tree;
   make_phone(tree);

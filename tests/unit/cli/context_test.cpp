@@ -20,10 +20,11 @@ TEST_CASE("wrong use has an exit status of its own") {
   CHECK(context.exit_status() == 2);
 }
 
-TEST_CASE("the json flag belongs to the verb that asked for it") {
+TEST_CASE("every verb has the flag that asks for JSON") {
   CommandLine line("test", "", "1");
   CliContext context;
-  context.add_json_flag(line.add_verb("verb", ""));
+  context.add_json_flags(line);
+  line.add_verb("verb", "").runs([] {});
   const char* const words[] = {"test", "verb", "--json"};
   CHECK(line.run(3, words));
   CHECK(context.json());

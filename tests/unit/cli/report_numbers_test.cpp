@@ -56,6 +56,8 @@ TEST_CASE("counts are grouped by threes") {
   CHECK(count_text(1000) == "1,000");
   CHECK(count_text(1234567) == "1,234,567");
   CHECK(counted(1, "device", "devices") == "1" + kSpace + "device");
+  CHECK(range_text("2", "5", " to ") == "2 to 5");
+  CHECK(range_text(percent_text(0.08021), percent_text(0.08023)) == percent_text(0.0802));
   CHECK(counted(1200, "device", "devices") == "1,200" + kSpace + "devices");
 }
 
@@ -71,6 +73,7 @@ TEST_CASE("times have the unit that suits them") {
 TEST_CASE("labels of axes are short") {
   CHECK(axis_text(0) == "0");
   CHECK(axis_text(0.01) == "0.01");
+  CHECK(axis_text(0.0001) == "1e-4");
   CHECK(axis_text(1000) == "1k");
   CHECK(axis_text(2500000) == "2.5M");
   CHECK(axis_text(1e10) == "10G");
@@ -80,4 +83,16 @@ TEST_CASE("shapes are written with an x between their dimensions") {
   CHECK(shape_text({4096, 64, 1}) == "4096x64x1");
   CHECK(shape_text({7}) == "7");
   CHECK(shape_text({}) == "-");
+}
+
+TEST_CASE("counts that are means keep what is behind the point") {
+  CHECK(mean_count_text(1473) == "1,473");
+  CHECK(mean_count_text(1473.5) == "1,473.5");
+  CHECK(mean_count_text(0.0123) == "0.0123");
+  CHECK(mean_count_text(-4) == "-4");
+}
+
+TEST_CASE("changes have a sign") {
+  CHECK(change_text(0.0123) == "+1.23\u00A0%");
+  CHECK(change_text(-0.5) == "-50\u00A0%");
 }

@@ -1,6 +1,8 @@
 #include <doctest/doctest.h>
+
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -135,6 +137,32 @@ TEST_CASE("a box is drawn from quartile to quartile") {
   CHECK(picture.all("circle").size() == 5);
 }
 
+TEST_CASE("of many points beyond a whisker the farthest are drawn, the best one among them") {
+  for (const int beyond : {1, 5, 12, 13, 25, 40, 41}) {
+    CAPTURE(beyond);
+    BoxPlot plot;
+    plot.caption = {"b", "t", "d"};
+    BoxRow row{"values", "", {}};
+    for (int i = 0; i < 400; ++i) row.values.push_back({0.2 + 0.0001 * i, ""});
+    for (int i = 0; i < beyond; ++i) row.values.push_back({1 - 0.005 * i, ""});
+    plot.rows.push_back(std::move(row));
+    const Parsed picture(draw(plot));
+    double farthest = 0;
+    for (const auto* disc : picture.all("circle", "point"))
+      farthest = std::max(farthest, disc->DoubleAttribute("cx"));
+    CHECK(farthest == doctest::Approx(20 + 296));
+    CHECK(picture.all("circle", "point").size() <= BoxPlot::kMostDiscs);
+  }
+}
+
+TEST_CASE("a label of a vertical axis is never cut") {
+  CurvePlot plot;
+  plot.caption = {"c", "t", "d"};
+  plot.logarithmic_y = true;
+  plot.curves.push_back({1, {{1, 1e-9}, {10, 1}, {100, 123456}}, {}, {}});
+  check_within(Parsed(draw(plot)));
+}
+
 TEST_CASE("a small scatter has its points, a large one cells of the same weight") {
   ScatterPlot plot;
   plot.caption = {"s", "t", "d"};
@@ -212,7 +240,7 @@ TEST_CASE("a page numbers its figures and tables and escapes whatever it is give
   figure.counts = {{"points", 7u}};
   Table table;
   table.title = kHostile;
-  table.columns = {{kHostile, false}, {"n", true}};
+  table.columns = {kHostile, ">n"};
   table.rows = {{kHostile, "1"}, {"short row"}};
   Table folded = table;
   folded.folded = true;

@@ -9,43 +9,43 @@
 
 using namespace idletune;
 
-TEST_CASE("joined puts texts and whole numbers one after the other") {
+TEST_CASE("joined puts texts and whole numbers in the places of its form") {
   const std::string name = "gemm";
   const std::string_view part = std::string_view("shape and more").substr(0, 5);
-  CHECK(joined({"kernel '", name, "', ", part, " of ", 3, " sizes"}) ==
-        "kernel 'gemm', shape of 3 sizes");
-  CHECK(joined({}) == "");
-  CHECK(joined({"", std::string(), std::string_view()}) == "");
+  CHECK(joined("kernel '%', % of % sizes", name, part, 3) == "kernel 'gemm', shape of 3 sizes");
+  CHECK(joined("") == "");
+  CHECK(joined("% of 50 %", 3) == "3 of 50 %");
+  CHECK(joined("%%", std::string(), std::string_view()) == "");
 }
 
 TEST_CASE("numbers of every integer type are written in decimal, to the ends of their ranges") {
-  CHECK(joined({std::int64_t{INT64_MIN}, " ", std::int64_t{INT64_MAX}}) ==
+  CHECK(joined("% %", std::int64_t{INT64_MIN}, std::int64_t{INT64_MAX}) ==
         "-9223372036854775808 9223372036854775807");
-  CHECK(joined({std::uint64_t{UINT64_MAX}, " ", std::uint64_t{0}}) == "18446744073709551615 0");
-  CHECK(joined({-1, ",", std::int16_t{-32768}, ",", std::uint8_t{255}, ",", UINT32_MAX}) ==
+  CHECK(joined("% %", std::uint64_t{UINT64_MAX}, std::uint64_t{0}) == "18446744073709551615 0");
+  CHECK(joined("%,%,%,%", -1, std::int16_t{-32768}, std::uint8_t{255}, UINT32_MAX) ==
         "-1,-32768,255,4294967295");
 }
 
 TEST_CASE("a text with a zero inside is kept whole unless it is a plain array") {
   const std::string zero("a\0b", 3);
-  CHECK(joined({zero, "c"}) == std::string("a\0bc", 4));
-  CHECK(joined({zero.c_str(), "c"}) == "ac");
+  CHECK(joined("%c", zero) == std::string("a\0bc", 4));
+  CHECK(joined("%c", zero.c_str()) == "ac");
 }
 
 TEST_CASE("append keeps what is there, also when the text itself is a piece") {
   std::string text = "a";
-  append(text, {1, "b"});
+  append(text, "%b", 1);
   CHECK(text == "a1b");
-  text = joined({text, text});
+  text = joined("%%", text, text);
   CHECK(text == "a1ba1b");
 }
 
-TEST_CASE("the message of a status and of a result is its pieces joined") {
-  const Status status(StatusCode::corrupt, {"row ", 7, ": damaged"});
+TEST_CASE("the message of a status and of a result is its form with its pieces") {
+  const Status status(StatusCode::corrupt, "row %: damaged", 7);
   CHECK(status.to_string() == "corrupt: row 7: damaged");
-  const Result<int> result(StatusCode::not_found, {"file '", std::string("x"), "'"});
+  const Result<int> result(StatusCode::not_found, "file '%'", std::string("x"));
   CHECK(result.status().message() == "file 'x'");
-  CHECK(Status(StatusCode::busy, {"a", "b"}).message() == "ab");  // not a range of characters
+  CHECK(Status(StatusCode::busy, "ab").message() == "ab");  // not a range of characters
 }
 
 TEST_CASE("the status of a result can be kept after the result is gone") {

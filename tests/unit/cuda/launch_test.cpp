@@ -42,7 +42,8 @@ TEST_CASE("a CUDA launch is one call with grid, block and exactly its arguments"
   stub.reset();
   REQUIRE(program->enqueue(1, range, problem.arguments, {}, nullptr).ok());
   CHECK(stub.calls("cuLaunchKernel") == 1);
-  CHECK(stub.calls(nullptr) == 4);  // and: which context is current, in with ours, out again
+  // And: which context is current, in with ours, whether it is captured, out again.
+  CHECK(stub.calls(nullptr) == 5);
   const CudaStubLaunch launch = stub.launch();
   CHECK(launch.context == cuda::handles(*device).context);
   CHECK(launch.shared_bytes == 0);
@@ -290,7 +291,9 @@ TEST_CASE("CUDA streams are ordered by an event, one stream needs none") {
   auto device = open_stub(stub);
   auto program = compile_on(*device);
   void* other = cuda::handles(*device).stream;
-  void* not_ours[8] = {};  // the stub looks into it
+  auto second = cuda::open(0, stub.options());
+  REQUIRE(second.ok());
+  void* not_ours = cuda::handles(**second).stream;
   stub.reset();
   CHECK(device->order(nullptr, other).ok());
   CHECK(stub.calls("cuStreamWaitEvent") == 0);
@@ -319,4 +322,76 @@ TEST_CASE("another kernel function of a CUDA module is found without loading aga
   CHECK((*same)->enqueue(2, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
   *same = nullptr;
   CHECK(stub.calls("cuModuleUnload") == 1);
+}
+
+TEST_CASE("what was launched into a graph stays loaded as long as the device") {
+  CudaStub stub;
+  auto device = open_stub(stub);
+  auto captured = compile_on(*device, "-DRUN_US=1");
+  auto plain = compile_on(*device, "-DRUN_US=2");
+  ScaleProblem problem(*device);
+  CHECK_FALSE(device->capturing(nullptr));
+  stub.set(CUDA_STUB_CAPTURING, 1);
+  CHECK(device->capturing(nullptr));
+  REQUIRE(captured->enqueue(0, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
+  stub.set(CUDA_STUB_CAPTURING, 0);
+  REQUIRE(plain->enqueue(0, groups_of(8, 4), problem.arguments, {}, nullptr).ok());
+  captured.reset();
+  plain.reset();
+  CHECK(stub.calls("cuModuleUnload") == 1);
+  CHECK(stub.broken_graphs() == 0);
+  problem.out.reset();  // the application's own
+  CHECK(stub.broken_graphs() == 1);
+  problem.in.reset();
+  device.reset();
+  CHECK(stub.new_objects() == 0);
+}
+
+TEST_CASE(
+    "more groups than the device counts along an axis are refused before the driver sees them") {
+  CudaStub stub;
+  auto device = open_stub(stub);
+  CHECK(device->info().max_groups[1] == 65535);
+  auto program = compile_on(*device);
+  ScaleProblem problem(*device);
+  Range range = groups_of(4, 4);
+  range.dimensions = 2;
+  range.global[1] = 65535;
+  CHECK(program->enqueue(0, range, problem.arguments, {}, nullptr).ok());
+  range.global[1] = 65536;
+  stub.reset();
+  const Status status = program->enqueue(0, range, problem.arguments, {}, nullptr);
+  CHECK(status.code() == StatusCode::unsupported);
+  CHECK(status.message() == "65536 groups along axis 1 exceed the device's 65535");
+  CHECK(stub.calls("cuLaunchKernel") == 0);
+}
+
+TEST_CASE("a CUDA stream is ordered after its end by what was marked on it") {
+  CudaStub stub;
+  auto device = open_stub(stub);
+  auto other = cuda::open(0, stub.options());
+  REQUIRE(other.ok());
+  const auto driver = driver_of(stub);
+  void* stream = cuda::handles(**other).stream;
+  CHECK(*device->mark(nullptr, nullptr) == nullptr);
+  CHECK(*device->mark(cuda::handles(*device).stream, nullptr) == nullptr);
+  auto mark = device->mark(stream, nullptr);
+  REQUIRE(mark.ok());
+  REQUIRE(*mark != nullptr);
+  CHECK(*device->mark(stream, *mark) == *mark);
+  *other = nullptr;  // its stream is gone, and may have another one's handle
+  CHECK(device->order_after(*mark, stream, nullptr).ok());
+  // In every thread another stream: also where the handles are the same.
+  auto per_thread = reinterpret_cast<void*>(std::uintptr_t{2});
+  mark = device->mark(per_thread, *mark);
+  REQUIRE(mark.ok());
+  stub.reset();
+  CHECK(device->order_after(*mark, per_thread, per_thread).ok());
+  CHECK(stub.calls("cuStreamWaitEvent") == 1);
+  stub.fail("cuEventRecord", cuda::kOutOfMemory, 0);
+  CHECK_FALSE(device->mark(per_thread, *mark).ok());
+  stub.fail("cuEventRecord", cuda::kSuccess, 0);
+  CHECK(*device->mark(nullptr, *mark) == nullptr);
+  device.reset();
+  CHECK(stub.new_objects() == 0);
 }

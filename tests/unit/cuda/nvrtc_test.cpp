@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
@@ -135,6 +136,27 @@ TEST_CASE("a missing or foreign library is said") {
   auto foreign = Nvrtc::load(IDLETUNE_STUB_CUDA, 12020);
   REQUIRE(foreign.code() == StatusCode::unsupported);
   CHECK(foreign.status().message().find("lacks nvrtc") != std::string::npos);
+}
+
+// Its folder stands first in the loader's path: 13 is no NVRTC, 12 and 10.2 are the stubs.
+TEST_CASE("the newest NVRTC that the driver may use and that knows the device is taken" *
+          doctest::test_suite("NVRTC by name")) {
+  if (std::getenv("IDLETUNE_NVRTC_BY_NAME") == nullptr) {
+    idletune::test::skip("the stubs have no names of NVRTC here");
+    return;
+  }
+  CudaStub newer(IDLETUNE_STUB_CUDA, IDLETUNE_STUB_NVRTC);
+  const auto taken = [](int driver, int architecture) {
+    const auto nvrtc = Nvrtc::load("", driver, architecture);
+    return nvrtc.ok() ? (*nvrtc)->path() : nvrtc.status().to_string();
+  };
+  CHECK(taken(0, 87) == "libnvrtc.so.12");
+  CHECK(taken(13000, 87) == "libnvrtc.so.12");
+  CHECK(taken(12020, 87) == "libnvrtc.so.12");
+  CHECK(taken(11040, 87) == "libnvrtc.so.10.2");
+  newer.set_nvrtc(NVRTC_STUB_HIGHEST_ARCHITECTURE, 80);
+  CHECK(taken(0, 80) == "libnvrtc.so.12");
+  CHECK(taken(0, 87) == "libnvrtc.so.10.2");
 }
 
 TEST_CASE("the machine's NVRTC makes machine code for Jetson Orin and Hopper without a GPU" *

@@ -1,3 +1,5 @@
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "models/devices/device_names.hpp"
@@ -18,6 +20,27 @@ TEST_CASE("other model numbers are other devices") {
   CHECK_FALSE(same_device_model("GeForce GTX TITAN X", "NVIDIA TITAN RTX"));
   CHECK_FALSE(same_device_model("Mali-G71", "Mali-G72"));
   CHECK_FALSE(same_device_model("Tesla P100-PCIE-12GB", "Tesla V100-PCIE-32GB"));
+}
+
+TEST_CASE("devices of two vendors are two devices, whatever their numbers") {
+  for (const char* adreno : {"QUALCOMM Adreno(TM) 540", "Adreno 610", "Adreno 530"}) {
+    for (const char* other : {"AMD Radeon 540", "Radeon 610", "AMD Radeon 530",
+                              "Intel(R) HD Graphics 530", "Intel(R) Graphics 540"}) {
+      CHECK_FALSE(same_device_model(adreno, other));
+      CHECK_FALSE(same_device_model(other, adreno));
+    }
+  }
+  CHECK_FALSE(same_device_model("Intel(R) HD Graphics 530", "AMD Radeon 530"));
+  CHECK_FALSE(same_device_model("AMD Radeon 530", "Intel(R) Graphics 530"));
+  for (const char* number : {"4000", "5000", "6000"}) {
+    const std::string old = std::string("NVIDIA Quadro ") + number;
+    const std::string turing = std::string("NVIDIA Quadro RTX ") + number;
+    CHECK_FALSE(same_device_model(old, turing));
+    CHECK_FALSE(same_device_model(turing, old));
+  }
+  CHECK(same_device_model("Quadro P1000", "NVIDIA P1000"));
+  CHECK(same_device_model("Quadro RTX 4000", "NVIDIA Quadro RTX 4000"));
+  CHECK_FALSE(same_device_model("Radeon HD 5450", "Intel 5450"));
 }
 
 TEST_CASE("how many cores of which revision a Mali has does not make another device") {

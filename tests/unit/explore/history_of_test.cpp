@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/insight/fractions.hpp"
 #include "tests/unit/explore/scripted_runner.hpp"
 
 using namespace idletune;
@@ -115,6 +116,19 @@ TEST_CASE("a part of a space is a sample of it") {
   REQUIRE(stopped.live([](const auto& progress) { return progress.done == 5; }).ok());
   CHECK(history(stopped).rows() == 5);
   CHECK(history(stopped).valid_count == 12);
+}
+
+TEST_CASE("a part of a space that has no numbers is a sample of it all the same") {
+  Bench bench;
+  bench.package = explore::test::unnumbered();
+  bench.samples = 5;
+  REQUIRE(bench.live().ok());
+  const History made = history(bench);
+  CHECK(made.valid_count == 64000 + 2 * 40);
+  CHECK(made.warnings.empty());
+  const PerformanceDistribution distribution = distribution_of(made);
+  CHECK(distribution.is_sample());
+  CHECK(distribution.better_share_bound() > 0.4);
 }
 
 TEST_CASE("configurations that do not exist at a shape are said") {

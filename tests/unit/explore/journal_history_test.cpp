@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -147,6 +148,22 @@ TEST_CASE("the features of a board's problems come home by name, computed ones t
         "M=128 N=64 mean_row=12.5 padding=16 aspect=2");
   CHECK((*histories)[first ? 1 : 0].shape == Problem({128, 64}, {3, 16, 2}));
   CHECK(can_share_file((*histories)[0], (*histories)[1]));
+}
+
+TEST_CASE("a journal that has no number of configurations holds a sample all the same") {
+  const auto disk = std::make_shared<Disk>();
+  const Journaled journal = open_on(disk);
+  name_everything(*journal);
+  journal->named({journal::NameKind::kernel, 1, "gemm\n0\nM N\nMWG NWG"});
+  for (std::int64_t a = 1; a <= 20; ++a)
+    journal->measured(measurement(a, 8, journal::Origin::random));
+  const auto histories = imported(disk);
+  REQUIRE_MESSAGE(histories.ok(), histories.status().to_string());
+  const PerformanceDistribution distribution = distribution_of(histories->front());
+  CHECK(distribution.is_sample());
+  CHECK(distribution.better_share_bound() == doctest::Approx(1 - std::pow(0.05, 1 / 20.0)));
+  REQUIRE(histories->front().warnings.size() == 1);
+  CHECK(histories->front().warnings[0].find("the size of the space is not known") == 0);
 }
 
 TEST_CASE("a journal becomes a history with names, in the order of the board's clock") {

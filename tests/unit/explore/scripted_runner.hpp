@@ -76,6 +76,30 @@ inline std::shared_ptr<const KernelPackage> twelve() {
   return fake::package_of(description);
 }
 
+// A family of two members, the second of which is rare, without numbers for its configurations.
+inline std::shared_ptr<const KernelPackage> unnumbered() {
+  KernelDescription description = fake::scale_description();
+  description.name = "unnumbered";
+  std::vector<std::int64_t> values;
+  for (std::int64_t i = 1; i <= 40; ++i) values.push_back(i);
+  description.parameters = {{"ALGORITHM", ParameterKind::other, {0, 1}, 0},
+                            {"A", ParameterKind::other, values, 1},
+                            {"B", ParameterKind::other, values, 1},
+                            {"C", ParameterKind::other, values, 1}};
+  description.constraints = {{"ALGORITHM == 0 or (A == 1 and B <= 2)", {}}};
+  description.launch.global = {"N * A"};
+  description.launch.local = {"A"};
+  description.launch.local_memory_bytes = "0";
+  PackOptions options;
+  options.max_edges = 1;
+  auto bytes = pack(description, options);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  auto package = KernelPackage::open(std::move(*bytes), "test");
+  REQUIRE_MESSAGE(package.ok(), package.status().to_string());
+  REQUIRE_FALSE((*package)->space().indexed());
+  return *package;
+}
+
 inline DeviceInfo test_device() {
   DeviceInfo info;
   info.backend = "fake";

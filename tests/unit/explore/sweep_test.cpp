@@ -354,6 +354,63 @@ TEST_CASE("a longer list of configurations begins with the shorter one") {
   CHECK(*other != *more);
 }
 
+TEST_CASE("a longer list begins with the shorter one where the space has no numbers, too") {
+  const auto package = explore::test::unnumbered();
+  std::size_t found = 0;  // lists in which more draws found more of the rare member
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    CAPTURE(seed);
+    std::vector<Configuration> shorter;
+    for (const std::uint64_t samples : {1, 2, 3, 6}) {
+      CAPTURE(samples);
+      const auto list = configurations_to_sweep(*package, seed, samples);
+      REQUIRE(list.ok());
+      REQUIRE(list->size() > shorter.size());
+      CHECK(std::equal(shorter.begin(), shorter.end(), list->begin()));
+      found += list->back()[0] == 1 ? 1 : 0;
+      shorter = *list;
+    }
+  }
+  CHECK(found > 0);
+}
+
+TEST_CASE("a result of another configuration than the list has is none of it") {
+  Bench bench;
+  bench.samples = 3;
+  REQUIRE(bench.live().ok());
+  const std::size_t shapes = bench.settings.shapes.size();
+  // Another list, whose log has the results of this one, as an earlier version may have left it.
+  Bench other;
+  other.samples = 3;
+  other.settings.seed = 2;
+  const std::vector<Configuration> list = other.configurations();
+  {
+    auto log = Log::open(idletune::test::open_faulty_storage(other.disk),
+                         sweep_identity(*other.package, other.device, other.settings));
+    REQUIRE(log.ok());
+    for (const ExploredConfiguration& result : bench.results) REQUIRE((*log)->append(result).ok());
+  }
+  const auto kept = static_cast<std::size_t>(std::count_if(
+      bench.results.begin(), bench.results.end(), [&](const ExploredConfiguration& result) {
+        return list[static_cast<std::size_t>(result.number) / shapes] == result.configuration;
+      }));
+  REQUIRE(kept < bench.results.size());
+  REQUIRE(other.live().ok());
+  CHECK(other.complete);
+  CHECK(other.results.size() == bench.results.size() - kept + list.size() * shapes);
+  std::set<std::vector<std::int64_t>> measured;
+  for (const ExploredConfiguration& result : other.results) {
+    const auto values = result.configuration.values();
+    measured.insert({values.begin(), values.end()});
+  }
+  other.disk->locked = false;
+  auto log = Log::open(idletune::test::open_faulty_storage(other.disk),
+                       sweep_identity(*other.package, other.device, other.settings));
+  REQUIRE(log.ok());
+  const auto histories = histories_of(*other.package, other.device, other.settings, **log);
+  REQUIRE(histories.ok());
+  for (const History& history : *histories) CHECK(history.rows() == measured.size());
+}
+
 TEST_CASE("a part of the space has draws of its own") {
   const auto package = explore::test::twelve();
   const std::size_t parameter = *package->space().parameter_index("A");

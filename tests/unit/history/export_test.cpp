@@ -67,11 +67,34 @@ History every_status() {
   return h;
 }
 
+// A problem that features and names tell from others of the same dimensions.
+History with_features() {
+  History h = every_status();
+  h.shape = Shape({1138, 4054}, {2.0, 80.5, 1e-300});
+  h.inputs = {"ROWS", "ENTRIES", "nzmin", "avLowBand", "least"};
+  return h;
+}
+
 }  // namespace
+
+TEST_CASE("a number of the problem's size stays one in a cache, as old Kernel Tuners want it") {
+  const std::string with_number =
+      R"({"device_name": "d", "kernel_name": "k", "problem_size": 20000000,
+          "tune_params_keys": ["a"], "cache": {"1": {"a": 1, "time": 2}}})";
+  auto history = import_kernel_tuner(with_number, "some.json");
+  REQUIRE(history.ok());
+  const auto size_of = [](const History& exported) {
+    return nlohmann::json::parse(*export_kernel_tuner(exported))["problem_size"];
+  };
+  CHECK(size_of(*history) == 20000000);
+  history->shape = Shape{5};
+  CHECK(size_of(*history) == nlohmann::json::array({5}));
+}
 
 TEST_CASE("a history exported to T4 and imported again is the same, whatever it came from") {
   std::vector<History> histories = sample_histories();
   histories.push_back(every_status());
+  histories.push_back(with_features());
   for (const History& history : histories) {
     CAPTURE(history.kernel);
     const auto text = export_t4(history);
@@ -91,6 +114,7 @@ TEST_CASE(
     "a history exported to a Kernel Tuner cache and imported again is the same in milliseconds") {
   std::vector<History> histories = sample_histories();
   histories.push_back(every_status());
+  histories.push_back(with_features());
   for (const History& history : histories) {
     CAPTURE(history.kernel);
     const auto text = export_kernel_tuner(history);

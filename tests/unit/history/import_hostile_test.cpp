@@ -247,3 +247,14 @@ TEST_CASE("a gzip file cut at any byte gives its complete configurations or one 
   }
   CHECK(most == 8);
 }
+
+TEST_CASE("a cache with as many extras as are taken becomes a file that is read again") {
+  std::string text = kCacheHead + "\"cache\": {\"1,2\": {\"time\": 1.5";
+  for (int i = 0; i < 4096; ++i) text += ", \"x" + std::to_string(i) + "\": " + std::to_string(i);
+  const auto imported = import_kernel_tuner(text + "}}}", "some.json");
+  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
+  CHECK(imported->extras.size() == 4096);
+  const auto read = read_history(write_history(*imported), "some.ithistory");
+  REQUIRE_MESSAGE(read.ok(), read.status().message());
+  CHECK(*read == *imported);
+}

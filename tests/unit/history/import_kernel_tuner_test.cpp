@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <string>
 
@@ -63,6 +64,69 @@ TEST_CASE("a cache with words for failures keeps every field") {
                           "1 configuration with an unknown word for a time: failed (runtime)",
                           "1 configuration without a time: failed (runtime)",
                           "3 configurations without a compile time"});
+}
+
+TEST_CASE("the words that Kernel Tuner 1.5 has in a member of their own are statuses") {
+  const History h = import_ours("add-Board_Five.json");
+  using S = TrialStatus;
+  CHECK(h.status == std::vector<S>{S::correct, S::constraints, S::correct, S::constraints,
+                                   S::runtime, S::constraints, S::compile, S::constraints});
+  CHECK(h.run_time[2] == 3.25);
+  CHECK(extra(h, "time").text(6) == "CompilationFailedConfig");
+  for (const CellColumn& column : h.extras) CHECK(column.name() != "__error__");
+  CHECK(h.warnings ==
+        std::vector<std::string>{"device_name is '': took 'Board Five' from the file's name"});
+}
+
+TEST_CASE("a failure counts whatever name it has, and beside a time") {
+  const auto imported = import_kernel_tuner(
+      R"({"device_name": "d", "kernel_name": "k", "tune_params_keys": ["a"], "later": {"x": 1},
+          "cache": {
+          "1": {"a": 1, "GFLOP/s": "InvalidConfig"},
+          "2": {"a": 2, "time": "CompilationFailedConfig", "__error__": "CompilationFailedConfig"},
+          "3": {"a": 3, "time": 4.5, "__error__": "RuntimeFailedConfig"},
+          "4": {"a": 4, "time": 4.5, "__error__": null, "unheard_of": [1, {"b": 2}]},
+          "5": {"a": 5, "__error__": {"stage": "link"}}}})",
+      "some.json");
+  REQUIRE_MESSAGE(imported.ok(), imported.status().message());
+  using S = TrialStatus;
+  CHECK(imported->status ==
+        std::vector<S>{S::constraints, S::compile, S::runtime, S::correct, S::runtime});
+  CHECK(std::isnan(imported->run_time[2]));
+  CHECK(imported->run_time[3] == 4.5);
+  CHECK(
+      imported->warnings ==
+      std::vector<std::string>{"1 configuration with an error beside a time: the error counts",
+                               "1 configuration with an unknown word for a time: failed (runtime)",
+                               "no compile times"});
+}
+
+TEST_CASE("a problem's size beyond 64 bits is left out with a warning, in every format") {
+  const std::string beyond = "9223372036854775808";
+  const auto cache = import_kernel_tuner(
+      R"({"device_name": "d", "kernel_name": "k", "problem_size": [64, )" + beyond +
+          R"(], "tune_params_keys": ["a"], "cache": {"1": {"a": 1, "time": 2}}})",
+      "some.json");
+  const auto t4 = import_t4(
+      R"({"results": [{"configuration": {"a": 1}, "invalidity": "correct", "correctness": 1,
+          "measurements": [{"name": "time", "value": 2}]}], "metadata": {"timeunit": "ms",
+          "device": "d", "kernel_name": "k", "problem_size": )" +
+          beyond + "}}",
+      "some.json");
+  const auto clblast = import_clblast(
+      R"({"kernel_family": "copy", "device": "d", "arg_m": ")" + beyond +
+          R"(", "results": [{"kernel": "copy", "time": 2, "parameters": {"a": 1}}]})",
+      "some.json");
+  REQUIRE(cache.ok());
+  REQUIRE(t4.ok());
+  REQUIRE_MESSAGE(clblast.ok(), clblast.status().message());
+  for (const History& history : {*cache, *t4, clblast->front()}) {
+    CHECK(history.shape == Shape());
+    const auto& warnings = history.warnings;
+    CHECK(std::count_if(warnings.begin(), warnings.end(), [&](const std::string& warning) {
+            return warning.find(beyond) != std::string::npos;
+          }) == 1);
+  }
 }
 
 TEST_CASE("a cache that was never closed keeps its complete configurations") {

@@ -35,6 +35,9 @@ TEST_CASE("drawing without repetition takes at most as long, and ends") {
   CHECK(random_search_steps_without_repetition(100, 1, 0.95) == 95);
   CHECK(random_search_steps(0.01, 0.95) == 299);
   CHECK(random_search_steps_without_repetition(2, 1, 0.999) == 2);
+  // Reached exactly, whatever the product is rounded to.
+  CHECK(random_search_steps_without_repetition(24, 1, 0.5) == 12);
+  CHECK(random_search_steps_without_repetition(30, 1, 0.9) == 27);
   for (std::uint64_t good = 1; good <= 50; ++good) {
     const auto without = random_search_steps_without_repetition(50, good, 0.9);
     const auto with = random_search_steps(static_cast<double>(good) / 50, 0.9);

@@ -12,7 +12,7 @@ using namespace test;
 
 bool same(const Trial& a, const Trial& b) {
   return a.kernel == b.kernel && a.device == b.device && a.driver == b.driver &&
-         a.shape == b.shape && a.configuration == b.configuration;
+         a.shape == b.shape && a.configuration == b.configuration && a.data == b.data;
 }
 
 TEST_CASE("sessions, intents and keys come back as they were") {
@@ -27,12 +27,25 @@ TEST_CASE("sessions, intents and keys come back as they were") {
   CHECK(intent.stage == IntentStage::run);
   CHECK_FALSE(intent.isolated);
 
-  TrialKey key;
-  REQUIRE(decode(encode(sample_trial().key()), key));
-  CHECK(key == sample_trial().key());
-  ShapeKey shape_key;
-  REQUIRE(decode(encode(sample_trial().shape_key()), shape_key));
-  CHECK(shape_key == sample_trial().shape_key());
+  Exposure exposure;
+  REQUIRE(decode(encode(sample_exposure()), exposure));
+  CHECK(same(exposure.trial, sample_trial()));
+  CHECK(exposure.place == Where::launches);
+  CHECK(exposure.session == 300);
+
+  Ended ended;
+  REQUIRE(decode(encode(sample_end()), ended));
+  CHECK(ended.key == sample_trial().key());
+  CHECK(ended.told);
+  CHECK(ended.place == Where::launches);
+  Demotion demotion;
+  REQUIRE(decode(encode(sample_demotion()), demotion));
+  CHECK(demotion.key == sample_trial().shape_key());
+  CHECK(demotion.configuration == sample_trial().configuration);
+  CHECK(demotion.why == DemotionReason::slower_in_launches);
+  CHECK(demotion.ratio_millionths == 1250000);
+  CHECK(demotion.losses == 3);
+  CHECK(demotion.launches == UINT64_MAX);
 }
 
 TEST_CASE("the features of a problem come back bit by bit") {
@@ -64,6 +77,73 @@ TEST_CASE("quarantines and suspects come back as they were") {
   CHECK(same(suspect.trial, sample_trial()));
   CHECK(suspect.key == sample_trial().key());
   CHECK(suspect.deaths == 1);
+  CHECK(suspect.session == 300);
+  CHECK(suspect.cause == SuspicionCause::hang);
+  CHECK(suspect.retried);
+  CHECK(suspect.survived);
+  REQUIRE(suspect.at.size() == 2);
+  CHECK(suspect.at[0].shape == suspect.key.shape);
+  CHECK(suspect.at[1].place == Where::launches);
+  CHECK(suspect.detail == "outlived 250 ms");
+
+  Wrong wrong;
+  REQUIRE(decode(encode(sample_wrong()), wrong));
+  CHECK(same(wrong.trial, sample_trial()));
+  CHECK(wrong.class_key == sample_wrong().class_key);
+}
+
+// Those who do not know of lent data find another driver there.
+TEST_CASE("lent data are another driver in the bytes, and come back apart") {
+  Trial trial = sample_trial();
+  trial.data = 0x5555555555555555ull;
+  Intent intent{trial, IntentStage::run, true};
+  const Payload payload = encode(intent);
+  CHECK(get(payload.data() + 16, 8) == (trial.driver ^ trial.data));
+  REQUIRE(decode(payload, intent));
+  CHECK(same(intent.trial, trial));
+  CHECK(intent.trial.key().driver == (trial.driver ^ trial.data));
+  CHECK(intent.trial.plain_key().driver == trial.driver);
+  Exposure exposure{trial, Where::here, 1};
+  REQUIRE(decode(encode(exposure), exposure));
+  CHECK(same(exposure.trial, trial));
+  Wrong wrong{trial, 1};
+  REQUIRE(decode(encode(wrong), wrong));
+  CHECK(same(wrong.trial, trial));
+  Measurement measurement = sample_measurement();
+  measurement.trial = trial;
+  REQUIRE(decode(encode(measurement), measurement));
+  CHECK(same(measurement.trial, trial));
+  CHECK(measurement.origin == Origin::unknown);
+  CHECK(measurement.default_time.count() == 0);
+  Adoption adoption = sample_adoption();
+  adoption.trial = trial;
+  REQUIRE(decode(encode(adoption), adoption));
+  CHECK(same(adoption.trial, trial));
+  Ended ended{trial.key(), true, Where::here, trial.data};
+  REQUIRE(decode(encode(ended), ended));
+  CHECK(ended.data == trial.data);
+}
+
+TEST_CASE("what older versions wrote of ends and suspects is read as they meant it") {
+  Payload payload = encode(sample_end());
+  payload.resize(40);
+  Ended ended;
+  REQUIRE(decode(payload, ended));
+  CHECK_FALSE(ended.told);
+  payload = encode(sample_suspect());
+  Suspect without = sample_suspect();
+  without.at.clear();
+  without.detail.clear();
+  payload.resize(encode(without).size() - 6);  // session, cause, flags, places, detail
+  Suspect suspect;
+  REQUIRE(decode(payload, suspect));
+  CHECK(suspect.deaths == 1);
+  CHECK(suspect.session == 0);
+  CHECK(suspect.cause == SuspicionCause::unknown);
+  REQUIRE(suspect.at.size() == 1);
+  CHECK(suspect.at[0].shape == sample_trial().key().shape);
+  CHECK(suspect.at[0].place == Where::helper);
+  CHECK(suspect.detail.empty());
 }
 
 TEST_CASE("measurements, adoptions, ledger and statistics come back as they were") {
@@ -96,6 +176,21 @@ TEST_CASE("measurements, adoptions, ledger and statistics come back as they were
   CHECK(statistics.launches == UINT64_MAX);
   CHECK(statistics.active_seconds == 86400);
   CHECK(statistics.sessions == 12);
+}
+
+TEST_CASE(
+    "forecasts were appended to the ledger: without them there were none, and none holds twice") {
+  Ledger ledger = sample_ledger();
+  ledger.forecasts = ledger.held = 100;
+  Payload payload = encode(ledger);
+  Ledger out;
+  REQUIRE(decode(payload, out));
+  CHECK(out == ledger);
+  payload.resize(payload.size() - 2);
+  REQUIRE(decode(payload, out = Ledger()));
+  CHECK(out == sample_ledger());
+  ledger.held = 101;
+  CHECK_FALSE(decode(encode(ledger), out));
 }
 
 TEST_CASE("the origin was appended: without it, or of a later version, it reads as unknown") {
@@ -136,6 +231,24 @@ TEST_CASE("the setup was appended after the origin, and a measurement without on
   CHECK(out.origin == Origin::unknown);
 }
 
+TEST_CASE("the default's time beside it and the place were appended after the setup") {
+  Measurement measurement = sample_measurement();
+  measurement.setup = std::chrono::nanoseconds(5);
+  const Payload before = encode(measurement);
+  measurement.default_time = std::chrono::microseconds(300);
+  measurement.place = Where::launches;
+  const Payload payload = encode(measurement);
+  CHECK(Payload(payload.begin(), payload.begin() + static_cast<std::ptrdiff_t>(before.size())) ==
+        before);
+  Measurement out;
+  REQUIRE(decode(payload, out));
+  CHECK(out.default_time == measurement.default_time);
+  CHECK(out.place == Where::launches);
+  REQUIRE(decode(before, out));
+  CHECK(out.default_time.count() == 0);
+  CHECK(out.place == Where::helper);
+}
+
 TEST_CASE("a name comes back as it was, and one that is too long is refused") {
   const Name name{NameKind::kernel, 0x1122334455667788ull, "gemm\n12345\nM N K\nMWG NWG"};
   Name out;
@@ -151,14 +264,15 @@ TEST_CASE("a name comes back as it was, and one that is too long is refused") {
   CHECK_FALSE(decode(payload, out));
 }
 
-// Cut short nothing decodes; longer, with fields of a later version, everything does.
+// Cut short nothing decodes, unless at an older version's end; longer, with fields of a later
+// version, everything does.
 template <class Value>
-void check_lengths(const Value& value) {
+void check_lengths(const Value& value, std::size_t older_size = SIZE_MAX) {
   const Payload payload = encode(value);
   Value out;
   for (std::size_t size = 0; size < payload.size(); ++size) {
     CAPTURE(size);
-    CHECK_FALSE(decode(Bytes(payload.data(), size), out));
+    CHECK(decode(Bytes(payload.data(), size), out) == (size == older_size));
   }
   Payload longer = payload;
   longer.push_back(0xff);
@@ -169,13 +283,18 @@ void check_lengths(const Value& value) {
 TEST_CASE("a payload that is too short is refused, later fields are ignored") {
   check_lengths(Session{5, 300});
   check_lengths(sample_intent());
-  check_lengths(sample_trial().key());
-  check_lengths(sample_trial().shape_key());
+  check_lengths(sample_end(), 40);
+  check_lengths(sample_exposure());
+  check_lengths(sample_wrong());
+  check_lengths(sample_demotion(), 32);
   check_lengths(sample_quarantine());
-  check_lengths(sample_suspect());
+  Suspect older = sample_suspect();
+  older.at.clear();
+  older.detail.clear();
+  check_lengths(sample_suspect(), encode(older).size() - 6);
   check_lengths(sample_measurement());
   check_lengths(sample_adoption());
-  check_lengths(sample_ledger());
+  check_lengths(sample_ledger(), encode(sample_ledger()).size() - 2);
   check_lengths(sample_statistics());
   check_lengths(Name{NameKind::driver, 7, "PoCL 3.1"});
 }
@@ -199,6 +318,11 @@ TEST_CASE("impossible contents are refused") {
   Payload isolated = encode(sample_intent());
   isolated.back() = 2;
   CHECK_FALSE(decode(isolated, intent));
+
+  Payload place = encode(sample_end());
+  place.back() = kWhereCount;
+  Ended ended;
+  CHECK_FALSE(decode(place, ended));
 
   Payload dimensions(24, 0);  // three digests
   dimensions.push_back(kMaxDimensions + 1);
@@ -252,6 +376,13 @@ TEST_CASE("the largest possible payload fits a record") {
   for (std::size_t i = 0; i < kMaxParameters; ++i)
     quarantine.trial.configuration.push_back(INT64_MIN);
   CHECK(encode(quarantine).size() <= kMaxPayloadBytes);
+  Suspect suspect = sample_suspect();
+  suspect.trial = quarantine.trial;
+  suspect.detail = quarantine.detail;
+  suspect.at.resize(1000);
+  REQUIRE(encode(suspect).size() <= kMaxPayloadBytes);
+  REQUIRE(decode(encode(suspect), suspect));
+  CHECK(suspect.at.size() == kMaxDeathPlaces);
 }
 
 }  // namespace

@@ -176,6 +176,7 @@ Files Disk::files() const {
 }
 
 bool Disk::fails() {
+  if (before_change) before_change();
   const std::uint64_t number = changes++;
   return number >= fault.first && number - fault.first < fault.count;
 }

@@ -59,8 +59,9 @@ struct Disk {
   std::map<std::string, int> first_folder;
   std::vector<DiskOperation> operations;
   DiskFault fault;
-  std::function<void()> before_sync;  // of a file; on whatever thread syncs
-  std::uint64_t changes = 0;          // operations asked for, failed ones too
+  std::function<void()> before_sync;    // of a file; on whatever thread syncs
+  std::function<void()> before_change;  // any operation that is counted below
+  std::uint64_t changes = 0;            // operations asked for, failed ones too
   int next_inode = 0;
   bool locked = false;
 

@@ -25,7 +25,8 @@ TEST_CASE("a real folder keeps the journal") {
   {
     const auto journal = Journal::open(open_posix_storage(folder.path()), options);
     REQUIRE_MESSAGE(journal->storage_status().ok(), journal->storage_status().to_string());
-    CHECK(journal->intent({trial_of(1), IntentStage::run, true}));
+    CHECK(journal->intent({trial_of(1), IntentStage::run, true}) != 0);
+    CHECK(journal->storage_status().ok());
     const auto second = Journal::open(open_posix_storage(folder.path()), options);
     CHECK(second->storage_status().code() == StatusCode::busy);
     CHECK(journal->compact().ok());
@@ -56,7 +57,9 @@ TEST_CASE("a state folder that is deleted in use is made again with all that was
     journal->quarantine(trial_of(1), QuarantineReason::crash, "SIGSEGV");
     std::filesystem::remove_all(folder_too ? folder : folder + "/" + kJournalName);
     CHECK_FALSE(journal->recovery().displaced);
-    CHECK(journal->intent({trial_of(2), IntentStage::run, true}));  // kept, and said so rightly
+    CHECK(journal->intent({trial_of(2), IntentStage::run, true}) !=
+          0);  // kept, and said so rightly
+    CHECK(journal->storage_status().ok());
     CHECK(journal->storage_status().ok());
     CHECK(journal->recovery().damage().code() == StatusCode::not_found);
     const auto bytes = read_file(folder + "/" + kJournalName, 1 << 20);
@@ -80,7 +83,8 @@ TEST_CASE("another journal in the place of the one in use is left alone") {
   journal->measured(measurement_of(1));
   std::filesystem::rename(folder, parent.path() + "/old");
   std::filesystem::rename(other, folder);
-  CHECK_FALSE(journal->intent({trial_of(2), IntentStage::run, true}));
+  CHECK(journal->intent({trial_of(2), IntentStage::run, true}) != 0);
+  CHECK_FALSE(journal->storage_status().ok());
   CHECK(journal->storage_status().code() == StatusCode::busy);
   CHECK(journal->state().measurement(trial_of(1).key()));
   journal->retry_storage(std::chrono::hours(1));
@@ -96,7 +100,8 @@ TEST_CASE("a state folder whose parent is gone too is missed until it can be mad
   const auto journal = open_in(mount + "/state");
   journal->measured(measurement_of(1));
   std::filesystem::remove_all(mount);
-  CHECK_FALSE(journal->intent({trial_of(2), IntentStage::run, true}));
+  CHECK(journal->intent({trial_of(2), IntentStage::run, true}) != 0);
+  CHECK_FALSE(journal->storage_status().ok());
   CHECK(journal->storage_status().code() == StatusCode::not_found);
   journal->retry_storage(seconds(0));
   journal->retry_storage(seconds(60));
@@ -114,7 +119,8 @@ TEST_CASE("a folder given by a relative path is no other one where the applicati
   std::filesystem::current_path(parent.path());
   const auto journal = open_in("state");
   std::filesystem::current_path(here);
-  CHECK(journal->intent({trial_of(2), IntentStage::run, true}));
+  CHECK(journal->intent({trial_of(2), IntentStage::run, true}) != 0);
+  CHECK(journal->storage_status().ok());
   CHECK_FALSE(journal->recovery().displaced);
 }
 

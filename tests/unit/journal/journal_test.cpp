@@ -1,6 +1,9 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
@@ -71,115 +74,6 @@ TEST_CASE("names are recorded once, and a compaction and a restart keep them") {
   CHECK(disk->operations.size() == writes);
 }
 
-// --- Quarantine ---
-
-TEST_CASE("a first ambiguous death makes a suspect, a second one a quarantine") {
-  const auto disk = std::make_shared<Disk>();
-  const Intent intent{trial_of(1), IntentStage::run, true};
-  const TrialKey key = intent.trial.key();
-  die_during(disk, intent);
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->recovery().new_suspects == 1);
-    CHECK(journal->state().is_suspect(key));
-    CHECK_FALSE(journal->state().is_quarantined(key));
-    CHECK(journal->state().suspect(key)->trial.configuration == intent.trial.configuration);
-  }
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->recovery().new_suspects == 0);
-    CHECK(journal->state().suspect(key)->deaths == 1);
-  }
-  die_during(disk, intent, kBoot + 1);
-  const auto journal = open_on(disk, kBoot + 2);
-  CHECK(journal->recovery().new_quarantines == 1);
-  CHECK_FALSE(journal->state().is_suspect(key));
-  REQUIRE(journal->state().is_quarantined(key));
-  CHECK(journal->state().quarantine(key)->reason == QuarantineReason::repeated_death);
-}
-
-TEST_CASE("a suspect that comes to an outcome is forgiven") {
-  const auto disk = std::make_shared<Disk>();
-  const Intent intent{trial_of(1), IntentStage::run, true};
-  die_during(disk, intent);
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->intent(intent));
-    journal->closed(intent.trial.key());
-    CHECK(journal->sync().ok());
-  }
-  die_during(disk, intent);
-  const auto journal = open_on(disk);
-  CHECK(journal->state().is_suspect(intent.trial.key()));
-  CHECK_FALSE(journal->state().is_quarantined(intent.trial.key()));
-}
-
-TEST_CASE("a process that died with the trial in it quarantines at once") {
-  for (IntentStage stage : {IntentStage::compile, IntentStage::run}) {
-    const auto disk = std::make_shared<Disk>();
-    die_during(disk, {trial_of(1), stage, false});
-    const auto journal = open_on(disk);
-    CHECK(journal->recovery().new_quarantines == 1);
-    REQUIRE(journal->state().is_quarantined(trial_of(1).key()));
-    CHECK(journal->state().quarantine(trial_of(1).key())->reason ==
-          QuarantineReason::in_process_death);
-  }
-}
-
-TEST_CASE("a board that died with the trial in the process makes a suspect") {
-  const auto disk = std::make_shared<Disk>();
-  die_during(disk, {trial_of(1), IntentStage::run, false});
-  const auto journal = open_on(disk, kBoot + 1);
-  CHECK(journal->state().is_suspect(trial_of(1).key()));
-  CHECK_FALSE(journal->state().is_quarantined(trial_of(1).key()));
-}
-
-TEST_CASE("an unknown boot counts as the same one") {
-  const auto disk = std::make_shared<Disk>();
-  die_during(disk, {trial_of(1), IntentStage::run, false});
-  CHECK(open_on(disk, 0)->state().is_quarantined(trial_of(1).key()));
-}
-
-TEST_CASE("closed, parked and shut down trials are nobody's fault") {
-  const auto disk = std::make_shared<Disk>();
-  {
-    const auto journal = open_on(disk);
-    journal->intent({trial_of(1), IntentStage::run, false});
-    journal->closed(trial_of(1).key());
-    journal->intent({trial_of(2), IntentStage::run, false});
-    journal->parked(trial_of(2).key());
-  }
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->recovery().new_suspects + journal->recovery().new_quarantines == 0);
-    journal->intent({trial_of(3), IntentStage::run, false});
-    CHECK(journal->shutdown().ok());
-  }
-  const auto journal = open_on(disk);
-  CHECK(journal->recovery().new_suspects + journal->recovery().new_quarantines == 0);
-}
-
-TEST_CASE("recording goes on after a shutdown and is judged again") {
-  const auto disk = std::make_shared<Disk>();
-  {
-    const auto journal = open_on(disk);
-    CHECK(journal->shutdown().ok());
-    CHECK(journal->intent({trial_of(1), IntentStage::run, true}));
-  }
-  CHECK(open_on(disk)->state().is_suspect(trial_of(1).key()));
-}
-
-TEST_CASE("a quarantine by key takes its values from the open trial") {
-  const auto disk = std::make_shared<Disk>();
-  const auto journal = open_on(disk);
-  journal->intent({trial_of(1), IntentStage::run, true});
-  journal->quarantine(trial_of(1).key(), QuarantineReason::hang, "250 ms");
-  const auto quarantine = journal->state().quarantine(trial_of(1).key());
-  REQUIRE(quarantine);
-  CHECK(quarantine->trial.configuration == trial_of(1).configuration);
-  CHECK(journal->state().open_trials().empty());
-}
-
 // --- Syncs ---
 
 TEST_CASE("a step costs two syncs, adopting one more") {
@@ -194,7 +88,7 @@ TEST_CASE("a step costs two syncs, adopting one more") {
     CHECK(journal->intent({trial_of(i), IntentStage::run, true}));
     CHECK(journal->intent({trial_of(i), IntentStage::compile, true}));
     journal->measured(measurement_of(i));
-    journal->closed(trial_of(i).key());
+    journal->closed(trial_of(i), Where::helper);
   }
   CHECK(journal->file_syncs() - before == 20);
   journal->adopted({trial_of(1), nanoseconds(5), nanoseconds(9), 2});
@@ -231,7 +125,7 @@ TEST_CASE("notes are written at most once per interval and by the shutdown") {
 TEST_CASE("without a folder everything works in memory and the status says so") {
   const auto journal = Journal::open(nullptr, JournalOptions());
   CHECK(journal->storage_status().code() == StatusCode::not_found);
-  CHECK_FALSE(journal->intent({trial_of(1), IntentStage::run, true}));
+  CHECK(journal->durable(journal->intent({trial_of(1), IntentStage::run, true})));
   journal->measured(measurement_of(1));
   journal->retry_storage(std::chrono::hours(99));
   CHECK(journal->state().measurement_count() == 1);
@@ -256,7 +150,7 @@ TEST_CASE("a second agent on the same journal reads it, writes nothing and judge
   CHECK(second->storage_status().code() == StatusCode::busy);
   CHECK(second->state().is_quarantined(trial_of(1).key()));
   CHECK_FALSE(second->state().is_quarantined(trial_of(2).key()));
-  CHECK_FALSE(second->intent({trial_of(3), IntentStage::run, true}));
+  CHECK(second->intent({trial_of(3), IntentStage::run, true}) != 0);
   second->retry_storage(std::chrono::hours(99));
   second->retry_storage(std::chrono::hours(199));
   CHECK_FALSE(second->shutdown().ok());
@@ -338,24 +232,28 @@ TEST_CASE("the file stays within its limit however much is recorded") {
 
 // --- Golden file ---
 
-// The operations that made tests/data/journal_v1/journal. Its bytes never change.
+// The operations that made tests/data/journal_v1/journal. Its bytes never change; what is written
+// today has more fields.
 void make_golden(Journal& journal) {
   journal.intent(test::sample_intent());
   journal.measured(test::sample_measurement());
-  journal.closed(test::sample_trial().key());
+  journal.closed(test::sample_trial(), Where::here);
   journal.adopted(test::sample_adoption());
   journal.quarantine(trial_of(7), QuarantineReason::hang, "outlived 250 ms");
   journal.note_ledger(test::sample_ledger(), seconds(0));
   journal.note_shape(test::sample_statistics(), seconds(0));
   journal.adopted({trial_of(8), nanoseconds(5), nanoseconds(9), 2});
-  journal.demoted(trial_of(8).shape_key());
+  Demotion demotion;
+  demotion.key = trial_of(8).shape_key();
+  demotion.configuration = trial_of(8).configuration;
+  journal.demoted(demotion);
   journal.intent({trial_of(9), IntentStage::compile, true});
-  journal.parked(trial_of(9).key());
+  journal.parked(trial_of(9), Where::helper);
   (void)journal.shutdown();
   journal.intent({trial_of(10), IntentStage::compile, true});
 }
 
-TEST_CASE("version 1 is written as ever and read as ever") {
+TEST_CASE("version 1 is read as ever, and what is written only adds fields to it") {
   const auto golden = read_file(IDLETUNE_TEST_DATA_FOLDER "/journal_v1/journal", 1 << 20);
   REQUIRE_MESSAGE(golden.ok(), golden.status().to_string());
 
@@ -389,42 +287,167 @@ TEST_CASE("version 1 is written as ever and read as ever") {
   const auto disk = std::make_shared<Disk>();
   make_golden(*open_on(disk));
   { const auto next = open_on(disk, kBoot + 1); }
-  CHECK(disk->files().at(kJournalName) == *golden);
+  const auto records_of = [](const std::vector<std::uint8_t>& file) {
+    std::vector<std::pair<std::uint8_t, Payload>> records;
+    CHECK(for_each_record(file, [&](const RecordView& record) {
+            records.push_back({record.type, {record.payload.begin(), record.payload.end()}});
+          }).ok());
+    return records;
+  };
+  const auto old = records_of(*golden);
+  const auto today = records_of(disk->files().at(kJournalName));
+  REQUIRE(today.size() == old.size());
+  for (std::size_t i = 0; i < old.size(); ++i) {
+    CAPTURE(i);
+    CHECK(today[i].first == old[i].first);
+    REQUIRE(today[i].second.size() >= old[i].second.size());
+    CHECK(std::equal(old[i].second.begin(), old[i].second.end(), today[i].second.begin()));
+  }
 }
 
-TEST_CASE("syncs that are deferred are due once, and the file may grow meanwhile") {
+// --- Writes in other hands ---
+
+TEST_CASE("recording neither writes nor syncs where writes are deferred, and goes on meanwhile") {
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
-  journal->defer_syncs();
-  CHECK(journal->take_due_sync() == nullptr);
-  const std::uint64_t before = journal->file_syncs();
-  CHECK(journal->intent({trial_of(1), IntentStage::compile, true}));
-  CHECK(journal->file_syncs() == before);
-  const std::shared_ptr<AppendFile> file = journal->take_due_sync();
-  REQUIRE(file != nullptr);
-  CHECK(journal->take_due_sync() == nullptr);
-  journal->closed(trial_of(1).key());
-  journal->sync_ended(file, file->sync());
-  CHECK(journal->file_syncs() == before + 1);
-  CHECK(journal->sync().ok());  // of what came meanwhile
-  CHECK(journal->file_syncs() == before + 2);
+  journal->defer_writes();
+  CHECK(journal->take_outbox() == nullptr);
+  const std::size_t operations = disk->operations.size();
+  const std::uint64_t syncs = journal->file_syncs();
+  const Serial intent = journal->intent({trial_of(1), IntentStage::compile, true});
+  CHECK_FALSE(journal->durable(intent));
+  auto write = journal->take_outbox();
+  REQUIRE(write != nullptr);
+  CHECK(journal->take_outbox() == nullptr);
+  CHECK(journal->sync().code() == StatusCode::busy);
+  journal->closed(trial_of(1), Where::helper);
+  CHECK(disk->operations.size() == operations);
+  write->run();
+  CHECK(disk->operations.size() == operations + 2);  // written and synced
+  CHECK_FALSE(journal->durable(intent));
+  journal->written(std::move(write));
+  CHECK(journal->durable(intent));
+  CHECK(journal->file_syncs() == syncs + 1);
+  write = journal->take_outbox();  // what came meanwhile needs no sync
+  REQUIRE(write != nullptr);
+  write->run();
+  journal->written(std::move(write));
+  CHECK(disk->operations.size() == operations + 3);
+  CHECK(journal->take_outbox() == nullptr);
   CHECK(journal->sync().ok());
-  CHECK(journal->file_syncs() == before + 2);
+  CHECK(journal->file_syncs() == syncs + 2);
+  CHECK(journal->sync().ok());
+  CHECK(journal->file_syncs() == syncs + 2);
 }
 
-TEST_CASE("a deferred sync that fails makes the journal write all it knows into a fresh file") {
+TEST_CASE("a journal grows past its limits and is compacted by who writes, and loses nothing") {
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
-  journal->defer_syncs();
-  journal->quarantine(trial_of(1), QuarantineReason::crash, "x");
-  const std::shared_ptr<AppendFile> file = journal->take_due_sync();
-  REQUIRE(file != nullptr);
-  journal->sync_ended(file, Status(StatusCode::io_error, "scripted"));
+  journal->defer_writes();
+  std::size_t before = disk->operations.size();
+  for (std::int64_t i = 0; i < 20000; ++i) {
+    journal->measured(measurement_of(i % 10));
+    if (i % 7 == 0) journal->intent({trial_of(i % 10), IntentStage::run, true});
+    if (i % 7 == 1) journal->closed(trial_of((i - 1) % 10), Where::helper);
+    REQUIRE(disk->operations.size() == before);
+    if (i % 50 != 0) continue;
+    auto write = journal->take_outbox();
+    REQUIRE(write != nullptr);
+    journal->measured(measurement_of(1000 + i));
+    write->run();
+    journal->written(std::move(write));
+    before = disk->operations.size();
+  }
+  CHECK(journal->folder_syncs() > 2);
+  CHECK(journal->sync().ok());
+  CHECK(read_journal(disk->files().at(kJournalName))->state.digest() == journal->state().digest());
+  CHECK(disk->files().at(kJournalName).size() == journal->file_bytes());
+}
+
+TEST_CASE("a deferred write that fails makes the journal write all it knows into a fresh file") {
+  for (const std::uint64_t fails : {std::uint64_t{0}, std::uint64_t{1}}) {  // written, synced
+    const auto disk = std::make_shared<Disk>();
+    const auto journal = open_on(disk);
+    journal->defer_writes();
+    journal->quarantine(trial_of(1), QuarantineReason::crash, "x");
+    const Serial intent = journal->intent({trial_of(2), IntentStage::run, true});
+    auto write = journal->take_outbox();
+    disk->fault = {disk->changes + fails, 1, StatusCode::io_error, false};
+    write->run();
+    journal->written(std::move(write));
+    CHECK_FALSE(journal->durable(intent));
+    write = journal->take_outbox();
+    REQUIRE(write != nullptr);
+    write->run();
+    journal->written(std::move(write));
+    CHECK(journal->durable(intent));
+    CHECK(journal->storage_status().ok());
+    CHECK(journal->take_outbox() == nullptr);
+    const auto next = open_on(std::make_shared<Disk>(disk->files()));
+    CHECK(next->state().quarantine_count() == 1);
+    CHECK(next->state().is_suspect(trial_of(2)));
+  }
+}
+
+TEST_CASE("where no fresh file can be written either, only this process remembers, and says so") {
+  const auto disk = std::make_shared<Disk>();
+  const auto journal = open_on(disk);
+  journal->defer_writes();
+  const Serial intent = journal->intent({trial_of(2), IntentStage::run, true});
+  disk->fault = {disk->changes, UINT64_MAX, StatusCode::no_space, false};
+  for (int i = 0; i < 2; ++i) {
+    CHECK_FALSE(journal->durable(intent));
+    auto write = journal->take_outbox();
+    REQUIRE(write != nullptr);
+    write->run();
+    journal->written(std::move(write));
+  }
+  CHECK(journal->durable(intent));
+  CHECK(journal->storage_status().code() == StatusCode::no_space);
+  CHECK(journal->take_outbox() == nullptr);
+  journal->measured(measurement_of(1));
+  disk->fault = {};
+  journal->retry_storage(seconds(0));
+  journal->retry_storage(seconds(60));
+  auto write = journal->take_outbox();
+  REQUIRE(write != nullptr);
+  write->run();
+  journal->written(std::move(write));
   CHECK(journal->storage_status().ok());
-  CHECK(open_on(std::make_shared<Disk>(disk->files()))->state().quarantine_count() == 1);
-  // What the old file came to says nothing about the new one.
-  journal->sync_ended(file, Status(StatusCode::io_error, "scripted"));
-  CHECK(journal->storage_status().ok());
+  CHECK(read_journal(disk->files().at(kJournalName))->state.measurement_count() == 1);
+}
+
+TEST_CASE("notes of any number of shapes are written once an interval, and only if they changed") {
+  const auto disk = std::make_shared<Disk>();
+  const auto journal = open_on(disk);
+  const auto note = [&](std::uint64_t launches, std::int64_t time) {
+    for (std::int64_t i = 0; i < 1000; ++i) {
+      ShapeStatistics statistics;
+      statistics.kernel = 1;
+      statistics.shape = Shape{i};
+      statistics.launches = i == 7 ? launches : 3;
+      statistics.active_seconds = static_cast<std::uint64_t>(time);
+      statistics.sessions = 1;
+      journal->note_shape(statistics, seconds(time));
+    }
+  };
+  const std::size_t before = disk->operations.size();
+  for (int look = 0; look < 100; ++look) note(3, 1);
+  CHECK(disk->operations.size() == before);
+  note(3, 61);
+  CHECK(disk->operations.size() == before + 1000);
+  note(4, 62);
+  CHECK(disk->operations.size() == before + 1000);
+  note(4, 121);
+  CHECK(disk->operations.size() == before + 1001);
+  note(4, 181);
+  CHECK(disk->operations.size() == before + 1001);
+  note(5, 182);
+  CHECK(journal->flush().ok());
+  CHECK(disk->operations.size() == before + 1003);  // and a sync
+  CHECK(
+      read_journal(disk->files().at(kJournalName))->state.shape_statistics(1, Shape{7})->launches ==
+      5);
 }
 
 }  // namespace

@@ -94,6 +94,17 @@ TEST_CASE("a power cut at any operation loses nothing acknowledged and invents n
               static_cast<unsigned long long>(count.first_cuts));
 }
 
+TEST_CASE("a power cut loses nothing acknowledged where somebody else writes") {
+  Count count;
+  for (std::uint64_t seed = 1; count.first_cuts < test::repeats(20000); ++seed) {
+    const auto disk = std::make_shared<Disk>();
+    Scenario scenario(disk, seed, true, true);
+    scenario.run(60);
+    cut_everywhere(*disk, scenario.promises(), seed, 3, count);
+  }
+  CHECK(count.second_cuts == count.first_cuts);
+}
+
 TEST_CASE("a cut finds the old or the new log while a journal grows past its limits by itself") {
   Count count;
   const auto disk = std::make_shared<Disk>();

@@ -23,7 +23,24 @@ inline Quarantine sample_quarantine() {
   return {sample_trial(), sample_trial().key(), QuarantineReason::hang, "outlived 250 ms"};
 }
 
-inline Suspect sample_suspect() { return {sample_trial(), sample_trial().key(), 1}; }
+inline Suspect sample_suspect() {
+  Suspect suspect;
+  suspect.trial = sample_trial();
+  suspect.key = sample_trial().key();
+  suspect.deaths = 1;
+  suspect.session = 300;
+  suspect.cause = SuspicionCause::hang;
+  suspect.retried = suspect.survived = true;
+  suspect.at = {{suspect.key.shape, Where::helper}, {5, Where::launches}};
+  suspect.detail = "outlived 250 ms";
+  return suspect;
+}
+
+inline Exposure sample_exposure() { return {sample_trial(), Where::launches, 300}; }
+
+inline Wrong sample_wrong() { return {sample_trial(), 0x4444444444444444ull}; }
+
+inline Ended sample_end() { return {sample_trial().key(), true, Where::launches, 0}; }
 
 inline Measurement sample_measurement() {
   Measurement measurement;
@@ -40,6 +57,15 @@ inline Measurement sample_measurement() {
 
 inline Adoption sample_adoption() {
   return {sample_trial(), std::chrono::microseconds(900), std::chrono::microseconds(2100), 2};
+}
+
+inline Demotion sample_demotion() {
+  return {sample_trial().shape_key(),
+          sample_trial().configuration,
+          DemotionReason::slower_in_launches,
+          1250000,
+          3,
+          UINT64_MAX};
 }
 
 inline Ledger sample_ledger() {

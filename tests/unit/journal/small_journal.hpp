@@ -42,7 +42,7 @@ inline Measurement measurement_of(std::int64_t configuration) {
 inline void die_during(const std::shared_ptr<idletune::test::Disk>& disk, const Intent& intent,
                        std::uint64_t boot = kBoot) {
   const auto journal = open_on(disk, boot);
-  CHECK(journal->intent(intent));
+  CHECK(journal->durable(journal->intent(intent)));
 }
 
 }  // namespace idletune::journal::test

@@ -33,6 +33,15 @@ template <class Value>
 Replayed apply(State& state, RecordType type, const Value& value) {
   return state.apply(static_cast<std::uint8_t>(type), kRecordVersion, encode(value));
 }
+Suspect suspect_of(const Trial& trial) {
+  Suspect suspect;
+  suspect.trial = trial;
+  suspect.key = trial.plain_key();
+  suspect.deaths = 1;
+  suspect.session = 1;
+  suspect.at = {{suspect.key.shape, Where::helper}};
+  return suspect;
+}
 void measure(State& state, const Measurement& measurement) {
   REQUIRE(apply(state, RecordType::measurement, measurement) == Replayed::understood);
 }
@@ -79,14 +88,31 @@ TEST_CASE("measuring again replaces") {
   CHECK(state.measurement(trial.key())->median == nanoseconds(50));
 }
 
-TEST_CASE("a quarantine holds at every shape, under its driver alone") {
+TEST_CASE("a quarantine holds at every shape, and under another driver it is a suspicion") {
   State state;
   const Trial trial = trial_of(3, 10, 1);
   apply(state, RecordType::quarantine, Quarantine{trial, trial.key(), QuarantineReason::crash, ""});
   CHECK(state.is_quarantined(trial_of(3, 10, 1).key()));
   CHECK(state.is_quarantined(trial_of(3, 99, 1).key()));
   CHECK_FALSE(state.is_quarantined(trial_of(3, 10, 2).key()));
-  CHECK_FALSE(state.is_quarantined(trial_of(4, 10, 1).key()));
+  CHECK_FALSE(state.is_quarantined(trial_of(4, 10, 1)));
+  CHECK_FALSE(state.is_suspect(trial));
+  CHECK(state.is_suspect(trial_of(4, 10, 1)));
+  CHECK(state.suspect(trial_of(4, 10, 1))->cause == SuspicionCause::other_driver);
+  CHECK_FALSE(state.is_suspect(trial_of(4, 10, 2)));
+  std::size_t suspects = 0;
+  state.for_each_suspect_of(trial_of(4, 99, 9), [&](const Suspect& suspect) {
+    ++suspects;
+    CHECK(suspect.trial.configuration == trial.configuration);
+    CHECK(suspect.trial.driver == 4);
+  });
+  CHECK(suspects == 1);
+  // An outcome under the new driver, at whatever shape, says nothing of the old one.
+  apply(state, RecordType::closed, Ended{trial_of(4, 99, 1).key(), true, Where::helper});
+  CHECK_FALSE(state.is_suspect(trial_of(4, 10, 1)));
+  CHECK(state.is_quarantined(trial));
+  CHECK(state.is_suspect(trial_of(5, 10, 1)));
+  CHECK_FALSE(replay_of(state).is_suspect(trial_of(4, 10, 1)));
   REQUIRE(state.quarantine(trial.key()));
   CHECK(state.quarantine(trial.key())->reason == QuarantineReason::crash);
 }
@@ -99,21 +125,21 @@ TEST_CASE(
     apply(state, RecordType::intent, Intent{trial, IntentStage::compile, true});
     apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
     REQUIRE(state.open_trials().size() == 1);
-    CHECK(state.open_trial(trial.key())->intent.stage == IntentStage::run);
+    CHECK(state.open_trial(trial.key())->stage == IntentStage::run);
     return state;
   };
   State closed = opened();
-  apply(closed, RecordType::closed, trial.key());
+  apply(closed, RecordType::closed, Ended{trial.key()});
   CHECK(closed.open_trials().empty());
   State parked = opened();
-  apply(parked, RecordType::parked, trial.key());
+  apply(parked, RecordType::parked, Ended{trial.key()});
   CHECK(parked.open_trials().empty());
   State quarantined = opened();
   apply(quarantined, RecordType::quarantine,
         Quarantine{trial, trial.key(), QuarantineReason::crash, ""});
   CHECK(quarantined.open_trials().empty());
   State suspect = opened();
-  apply(suspect, RecordType::suspect, Suspect{trial, trial.key(), 1});
+  apply(suspect, RecordType::suspect, suspect_of(trial));
   CHECK(suspect.open_trials().empty());
   State session = opened();
   apply(session, RecordType::session, Session{1, 2});
@@ -128,11 +154,11 @@ TEST_CASE(
 TEST_CASE("closing clears suspicion, parking does not") {
   State state;
   const Trial trial = trial_of(3, 10, 1);
-  apply(state, RecordType::suspect, Suspect{trial, trial.key(), 1});
+  apply(state, RecordType::suspect, suspect_of(trial));
   CHECK(state.is_suspect(trial.key()));
-  apply(state, RecordType::parked, trial.key());
+  apply(state, RecordType::parked, Ended{trial.key(), true, Where::helper});
   CHECK(state.is_suspect(trial.key()));
-  apply(state, RecordType::closed, trial.key());
+  apply(state, RecordType::closed, Ended{trial.key(), true, Where::helper});
   CHECK_FALSE(state.is_suspect(trial.key()));
 }
 
@@ -146,8 +172,24 @@ TEST_CASE("an adoption holds until it is demoted, replaced or its configuration 
   CHECK(state.adoption(first.shape_key())->trial.configuration == second.configuration);
   CHECK(state.adoption_count() == 1);
   State demoted = replay_of(state);
-  apply(demoted, RecordType::demotion, first.shape_key());
+  Demotion demotion;
+  demotion.key = first.shape_key();
+  apply(demoted, RecordType::demotion, demotion);  // as older versions wrote it
   CHECK_FALSE(demoted.adoption(first.shape_key()));
+  CHECK_FALSE(demoted.demotion(second.key()));
+  demotion.configuration = second.configuration;
+  demotion.losses = 2;
+  apply(demoted, RecordType::demotion, demotion);
+  apply(demoted, RecordType::adoption, Adoption{first, nanoseconds(9), nanoseconds(20), 2});
+  const State again = replay_of(demoted);
+  CHECK(again.digest() == demoted.digest());
+  CHECK(again.adoption(first.shape_key())->trial.configuration == first.configuration);
+  REQUIRE(again.demotion(second.key()));
+  CHECK(again.demotion(second.key())->losses == 2);
+  CHECK_FALSE(again.demotion(first.key()));
+  std::size_t demotions = 0;
+  again.for_each_demotion(first.shape_key(), [&](const Demotion&) { ++demotions; });
+  CHECK(demotions == 1);
   apply(state, RecordType::quarantine,
         Quarantine{second, second.key(), QuarantineReason::hang, ""});
   CHECK_FALSE(state.adoption(first.shape_key()));
@@ -207,7 +249,7 @@ TEST_CASE("memory is bounded whatever is recorded") {
         apply(state, RecordType::quarantine,
               Quarantine{trial, trial.key(), QuarantineReason::crash, "x"});
         break;
-      case 1: apply(state, RecordType::suspect, Suspect{trial, trial.key(), 1}); break;
+      case 1: apply(state, RecordType::suspect, suspect_of(trial)); break;
       case 2:
         apply(state, RecordType::adoption, Adoption{trial, nanoseconds(1), nanoseconds(2), 1});
         break;
@@ -217,7 +259,7 @@ TEST_CASE("memory is bounded whatever is recorded") {
         break;
       case 4:
         (void)state.apply(static_cast<std::uint8_t>(100 + random.below(50)), 1,
-                          encode(trial.key()));
+                          encode(Ended{trial.key()}));
         break;
       default:
         measure(state, measurement_of(trial, static_cast<std::int64_t>(random.below(1000))));
@@ -258,12 +300,12 @@ TEST_CASE("the live records make the same state again") {
     if (i % 5 == 0)
       apply(state, RecordType::quarantine,
             Quarantine{trial, trial.key(), QuarantineReason::user, "x"});
-    if (i % 7 == 0) apply(state, RecordType::suspect, Suspect{trial, trial.key(), 1});
+    if (i % 7 == 0) apply(state, RecordType::suspect, suspect_of(trial));
     if (i % 9 == 0) apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
   }
   apply(state, RecordType::name, Name{NameKind::driver, 8, "PoCL 3.1"});
   apply(state, RecordType::ledger, Ledger{nanoseconds(1), nanoseconds(2), nanoseconds(3)});
-  (void)state.apply(99, 7, encode(trial_of(1, 1, 1).key()));
+  (void)state.apply(99, 7, encode(Ended{trial_of(1, 1, 1).key()}));
   const State copy = replay_of(state);
   CHECK(copy.digest() == state.digest());
   CHECK(copy.unknown_record_count() == 1);

@@ -35,8 +35,8 @@ void fail_everywhere(StatusCode code, std::uint64_t fault_count) {
     if (!journal.storage_status().ok()) {
       ++degraded;
       CHECK(journal.storage_status().code() == code);
-      CHECK_FALSE(journal.intent({trial_of(5, 5, 5), IntentStage::run, true}));
-      journal.parked(trial_of(5, 5, 5).key());
+      CHECK(journal.durable(journal.intent({trial_of(5, 5, 5), IntentStage::run, true})));
+      journal.parked(trial_of(5, 5, 5), Where::helper);
     }
     // Nothing acknowledged is lost in a cut on top of it.
     const History history(*disk);

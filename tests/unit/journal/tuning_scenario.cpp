@@ -23,8 +23,8 @@ Trial trial_of(std::int64_t kernel, std::int64_t shape, std::int64_t configurati
   return trial;
 }
 
-Scenario::Scenario(std::shared_ptr<Disk> disk, std::uint64_t seed, bool with_kills)
-    : disk_(std::move(disk)), random_(seed), with_kills_(with_kills) {
+Scenario::Scenario(std::shared_ptr<Disk> disk, std::uint64_t seed, bool with_kills, bool deferred)
+    : disk_(std::move(disk)), random_(seed), with_kills_(with_kills), deferred_(deferred) {
   open();
 }
 
@@ -39,20 +39,36 @@ void Scenario::open() {
   journal_.reset();
   journal_ = Journal::open(test::open_faulty_storage(disk_), options);
   open_.clear();
+  exposed_.clear();
   if (journal_->storage_status().ok()) acknowledge();
+  if (deferred_) journal_->defer_writes();
 }
 
-void Scenario::acknowledge() {
+void Scenario::acknowledge(std::size_t count) {
   promises_.acknowledged.push_back(position());
-  for (Fact& fact : pending_) {
-    fact.from = position();
-    promises_.facts.push_back(std::move(fact));
+  count = std::min(count, pending_.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    pending_[i].from = position();
+    promises_.facts.push_back(std::move(pending_[i]));
   }
-  pending_.clear();
+  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+// What syncs by itself.
 void Scenario::acknowledge_if(bool durable) {
-  if (durable) acknowledge();
+  if (durable && !deferred_) acknowledge();
+}
+
+void Scenario::write() {
+  std::unique_ptr<JournalWrite> taken = journal_->take_outbox();
+  if (taken == nullptr) return;
+  const std::size_t promised = pending_.size();
+  const std::uint64_t syncs = journal_->file_syncs();
+  measure(any_trial());
+  taken->run();
+  measure(any_trial());
+  journal_->written(std::move(taken));
+  if (journal_->file_syncs() > syncs && journal_->storage_status().ok()) acknowledge(promised);
 }
 
 Trial Scenario::any_trial() {
@@ -64,7 +80,8 @@ Trial Scenario::any_trial() {
 void Scenario::step() {
   now_ += std::chrono::milliseconds(700);
   ++serial_;
-  switch (random_.below(16)) {
+  if (deferred_ && random_.below(2) == 0) write();
+  switch (random_.below(20)) {
     case 0:
     case 1:
     case 2: return begin_trial();
@@ -76,10 +93,16 @@ void Scenario::step() {
     case 8: return quarantine();
     case 9: return note();
     case 10: return name();
-    case 11: return acknowledge_if(journal_->sync().ok());
+    case 11:
+      if (journal_->sync().ok()) acknowledge();
+      return;
     case 12: return compact();
     case 13: return park();
     case 14: return with_kills_ ? kill() : note();
+    case 15: return expose();
+    case 16: return end_exposure();
+    case 17: return suspect();
+    case 18: return wrong();
     default: return restart();
   }
 }
@@ -87,12 +110,13 @@ void Scenario::step() {
 void Scenario::begin_trial() {
   Intent intent;
   intent.trial = any_trial();
-  if (journal_->state().is_quarantined(intent.trial.key())) return;
+  if (journal_->state().is_quarantined(intent.trial)) return;
   intent.isolated = random_.below(4) != 0;
   intent.stage = random_.below(2) == 0 ? IntentStage::compile : IntentStage::run;
   const TrialKey key = intent.trial.key();
   const std::uint64_t syncs = journal_->file_syncs();
-  const bool durable = journal_->intent(intent);
+  const bool durable =
+      journal_->durable(journal_->intent(intent)) && journal_->storage_status().ok();
   open_.push_back(intent.trial);
   if (!durable) return;
   acknowledge_if(journal_->file_syncs() > syncs);  // an open trial was announced already
@@ -123,6 +147,7 @@ void Scenario::release_all() {
     open_facts_.pop_back();
   }
   open_.clear();
+  exposed_.clear();
 }
 
 void Scenario::end_trial() {
@@ -130,14 +155,19 @@ void Scenario::end_trial() {
   const Trial trial = open_[static_cast<std::size_t>(random_.below(open_.size()))];
   measure(trial);
   release(trial.key());
-  journal_->closed(trial.key());
+  acquit(trial);
+  journal_->closed(trial, place_of(trial));
 }
 
 void Scenario::park() {
   if (open_.empty()) return;
-  const TrialKey key = open_[static_cast<std::size_t>(random_.below(open_.size()))].key();
-  release(key);
-  journal_->parked(key);
+  const Trial trial = open_[static_cast<std::size_t>(random_.below(open_.size()))];
+  release(trial.key());
+  if (random_.below(2) == 0) {
+    journal_->parked(trial, place_of(trial));
+  } else {
+    journal_->withdrawn(trial, place_of(trial));
+  }
 }
 
 void Scenario::measure(const Trial& trial) {
@@ -151,6 +181,10 @@ void Scenario::measure(const Trial& trial) {
   measurement.unix_seconds = serial_;
   measurement.origin = static_cast<Origin>(random_.below(kOriginCount));
   journal_->measured(measurement);
+  if (measurement.status == TrialStatus::correctness) {
+    pending_.push_back(
+        {0, SIZE_MAX, [trial](const State& state) { return state.is_wrong(trial); }});
+  }
   const TrialKey key = trial.key();
   const std::int64_t serial = serial_;
   pending_.push_back({0, SIZE_MAX, [key, serial](const State& state) {
@@ -167,7 +201,15 @@ void Scenario::adopt() {
       promises_.facts[fact].until = std::min(promises_.facts[fact].until, position());
   }
   if (random_.below(3) == 0) {
-    journal_->demoted(key);
+    Demotion demotion;
+    demotion.key = key;
+    demotion.configuration = trial.configuration;
+    demotion.losses = static_cast<std::uint32_t>(serial_);
+    journal_->demoted(demotion);
+    pending_.push_back({0, SIZE_MAX, [lost = trial.key(), serial = serial_](const State& state) {
+                          const auto found = state.demotion(lost);
+                          return found && found->losses >= serial;
+                        }});
     acknowledge_if(journal_->storage_status().ok());
     return;
   }
@@ -176,7 +218,7 @@ void Scenario::adopt() {
   adoption.expected = nanoseconds(serial_);
   adoption.default_time = nanoseconds(2 * serial_);
   journal_->adopted(adoption);
-  if (!journal_->storage_status().ok()) return;
+  if (deferred_ || !journal_->storage_status().ok()) return;
   acknowledge();
   Fact fact;
   fact.from = position();
@@ -196,6 +238,67 @@ void Scenario::quarantine() {
   pending_.push_back(
       {0, SIZE_MAX, [key](const State& state) { return state.is_quarantined(key); }});
   acknowledge_if(journal_->storage_status().ok());
+}
+
+void Scenario::expose() {
+  const Trial trial = any_trial();
+  if (journal_->state().is_quarantined(trial)) return;
+  const Where place = random_.below(2) == 0 ? Where::here : Where::launches;
+  const std::uint64_t syncs = journal_->file_syncs();
+  if (!journal_->durable(journal_->exposed(trial, place))) return;
+  exposed_.push_back({trial, place});
+  if (!journal_->storage_status().ok()) return;
+  acknowledge_if(journal_->file_syncs() > syncs);
+  Fact fact;
+  fact.from = position();
+  fact.holds = [trial, place](const State& state) {
+    return state.is_suspect(trial) || state.is_quarantined(trial) ||
+           state.is_exposed(trial.key(), place);
+  };
+  open_facts_.push_back({trial.key(), promises_.facts.size()});
+  promises_.facts.push_back(std::move(fact));
+}
+
+void Scenario::end_exposure() {
+  if (exposed_.empty()) return;
+  const auto [trial, place] = exposed_.back();
+  exposed_.pop_back();
+  release(trial.key());
+  if (random_.below(2) == 0) return journal_->parked(trial, place);
+  acquit(trial);
+  journal_->closed(trial, place);
+}
+
+void Scenario::suspect() {
+  const Trial trial = any_trial();
+  release(trial.key());
+  journal_->suspected(trial, Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+  if (deferred_ || !journal_->storage_status().ok()) return;
+  acknowledge();
+  suspect_facts_.push_back({trial, promises_.facts.size()});
+  promises_.facts.push_back({position(), SIZE_MAX, [trial](const State& state) {
+                               return state.is_suspect(trial) || state.is_quarantined(trial);
+                             }});
+}
+
+void Scenario::acquit(const Trial& trial) {
+  for (const auto& [accused, fact] : suspect_facts_) {
+    if (accused.kernel == trial.kernel && accused.configuration == trial.configuration) {
+      promises_.facts[fact].until = std::min(promises_.facts[fact].until, position());
+    }
+  }
+}
+
+void Scenario::wrong() {
+  const Trial trial = any_trial();
+  journal_->wrong(trial, random_.below(3));
+  pending_.push_back({0, SIZE_MAX, [trial](const State& state) { return state.is_wrong(trial); }});
+  acknowledge_if(journal_->storage_status().ok());
+}
+
+Where Scenario::place_of(const Trial& trial) const {
+  const State::OpenTrial* open = journal_->state().open_trial(trial.key());
+  return open == nullptr ? Where::helper : open->place;
 }
 
 void Scenario::note() {
@@ -229,7 +332,7 @@ void Scenario::compact() {
 void Scenario::restart() {
   release_all();
   const Ledger ledger = journal_->state().ledger();
-  acknowledge_if(journal_->shutdown().ok());
+  if (journal_->shutdown().ok()) acknowledge();
   if (journal_->storage_status().ok()) {
     Fact fact;
     fact.from = position();
@@ -258,13 +361,14 @@ Promises use_a_little(const std::shared_ptr<Disk>& disk, Journal& journal) {
   Intent intent;
   intent.trial = trial_of(9, 9, 9);
   const TrialKey key = intent.trial.key();
-  if (!journal.intent(intent)) return promises;
+  (void)journal.intent(intent);
+  if (!journal.storage_status().ok()) return promises;
   promises.acknowledged.push_back(disk->operations.size());
   Measurement measurement;
   measurement.trial = intent.trial;
   measurement.median = nanoseconds(9);
   journal.measured(measurement);
-  journal.closed(key);
+  journal.closed(intent.trial, Where::helper);
   if (!journal.sync().ok()) return promises;
   promises.acknowledged.push_back(disk->operations.size());
   promises.facts.push_back({disk->operations.size(), SIZE_MAX, [key](const State& state) {

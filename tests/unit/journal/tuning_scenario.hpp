@@ -39,7 +39,8 @@ Trial trial_of(std::int64_t kernel, std::int64_t shape, std::int64_t configurati
 // A seeded application with kills, compactions and all kinds of records.
 class Scenario {
  public:
-  Scenario(std::shared_ptr<Disk> disk, std::uint64_t seed, bool with_kills);
+  // Deferred: the journal's writes are run now and then, and it records meanwhile.
+  Scenario(std::shared_ptr<Disk> disk, std::uint64_t seed, bool with_kills, bool deferred = false);
 
   void run(int steps);
 
@@ -50,8 +51,9 @@ class Scenario {
   std::size_t position() const { return disk_->operations.size(); }
 
   void open();
-  // Turns what is pending into facts.
-  void acknowledge();
+  // Turns the oldest that are pending into facts.
+  void acknowledge(std::size_t count = SIZE_MAX);
+  void write();
   void acknowledge_if(bool durable);
   Trial any_trial();
   void step();
@@ -64,9 +66,16 @@ class Scenario {
   void measure(const Trial& trial);
   void adopt();
   void quarantine();
+  void expose();
+  void end_exposure();
+  void suspect();
+  void wrong();
   void note();
   void name();
   void compact();
+  Where place_of(const Trial& trial) const;
+  // From here on a cut may or may not find the suspicion.
+  void acquit(const Trial& trial);
   void restart();
   // The process dies, the page cache lives on. What was open is judged by the next opening.
   void kill();
@@ -74,12 +83,15 @@ class Scenario {
   std::shared_ptr<Disk> disk_;
   Random random_;
   bool with_kills_;
+  bool deferred_;
   std::unique_ptr<Journal> journal_;
   Promises promises_;
   std::vector<Fact> pending_;
   std::vector<Trial> open_;
+  std::vector<std::pair<Trial, Where>> exposed_;
   std::vector<std::pair<TrialKey, std::size_t>> open_facts_;
   std::vector<std::pair<ShapeKey, std::size_t>> adoption_facts_;
+  std::vector<std::pair<Trial, std::size_t>> suspect_facts_;
   nanoseconds now_{0};
   std::int64_t serial_ = 0;
   std::uint64_t boot_ = 100;

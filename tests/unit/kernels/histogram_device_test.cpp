@@ -32,7 +32,12 @@ std::vector<std::int32_t> contended(std::int64_t n, std::int32_t bins) {
   return values;
 }
 
-std::string capture(const KernelPackage& package, const Shape& shape, const std::string& path) {
+struct Lent {
+  std::string path;
+  std::uint64_t digest = 0;
+};
+
+Lent capture(const KernelPackage& package, const Shape& shape, const std::string& path) {
   auto made = CapturedArguments::make(package, shape, 1 << 20);
   REQUIRE_MESSAGE(made.ok(), made.status().to_string());
   const auto values = contended(shape[0], static_cast<std::int32_t>(shape[1]));
@@ -40,7 +45,7 @@ std::string capture(const KernelPackage& package, const Shape& shape, const std:
   made->seal();
   REQUIRE(made->check(package).ok());
   REQUIRE(write_file_atomically(path, made->bytes()).ok());
-  return path;
+  return {path, made->digest()};
 }
 
 std::shared_ptr<const KernelPackage> package_with(const std::string& right,
@@ -121,7 +126,7 @@ TEST_CASE("configurations of histogram are right on made-up and on captured valu
   TrialExecutor executor(*device, package);
   const test::TemporaryFolder folder;
   const Shape shapes[] = {{1, 1}, {1021, 300}, {5000, 2}};
-  std::vector<std::string> captured;
+  std::vector<Lent> captured;
   for (const Shape& shape : shapes) {
     captured.push_back(capture(*package, shape, folder.file(std::to_string(shape[0]))));
   }
@@ -131,8 +136,9 @@ TEST_CASE("configurations of histogram are right on made-up and on captured valu
       TrialRequest request = check_of(shapes[s], configuration);
       CAPTURE(i);
       CAPTURE(s);
-      for (const std::string& file : {std::string(), captured[s]}) {
-        request.captured = file;
+      for (const Lent& lent : {Lent(), captured[s]}) {
+        request.captured = lent.path;
+        request.captured_digest = lent.digest;
         const TrialOutcome outcome = executor.run(request);
         CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
       }
@@ -155,6 +161,7 @@ TEST_CASE("a fault in histogram that made-up values do not show is found on capt
   REQUIRE(made.ok());
   made->seal();  // all in bin 0
   request.captured = folder.file("flat");
+  request.captured_digest = made->digest();
   REQUIRE(write_file_atomically(request.captured, made->bytes()).ok());
   outcome = executor.run(request);
   CHECK(outcome.status == TrialStatus::correctness);

@@ -316,7 +316,11 @@ std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
     const Shape& probe = shapes.front();
     CAPTURE(to_text(probe));
     check_run(check, subject, *programs, *package.plan(probe, configuration), probe, configuration);
-    detail::ClassVariant variant{programs, configuration, probe, {}, {}};
+    detail::ClassVariant variant;
+    variant.programs = programs;
+    variant.configuration = configuration;
+    variant.adopted_at = probe;
+    variant.kept = true;
     variant.classes = {package.class_key(probe, configuration)};
     kernel.offer_for_classes({variant});
     kernel.reclaim();
@@ -345,7 +349,8 @@ void check_class_launches(const KernelCheck& check) {
   }
   auto kernel = detail::KernelState::create(*subject.device, subject.package, 1);
   REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
-  REQUIRE((*kernel)->slot_for(check.tiny).ok());  // no other shape finds one
+  // No other shape finds one.
+  REQUIRE((*kernel)->slot_for(detail::TunerLock::held(), check.tiny).ok());
   const std::uint64_t wanted = number_from_environment("IDLETUNE_CLASS_LAUNCHES", 10);
   Random random(number_from_environment("IDLETUNE_KERNEL_SEED", kSeed));
   std::uint64_t launched = 0;

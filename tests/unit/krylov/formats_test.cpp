@@ -240,4 +240,7 @@ TEST_CASE("arrays that are no matrix are told by the row") {
   wrong = good;
   wrong.row_start.pop_back();
   CHECK(krylov::check(wrong).message().find("row starts: 3 numbers, expected 4") == 0);
+  wrong.rows = INT32_MAX;
+  CHECK(krylov::check(wrong).message().find("expected at most 2147479552 of each") !=
+        std::string::npos);
 }

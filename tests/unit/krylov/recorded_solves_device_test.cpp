@@ -2,6 +2,7 @@
 // program, and what single precision makes of ill-conditioned ones.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -45,8 +46,11 @@ std::vector<std::map<std::string, std::string>> table_of(const std::string& path
 }
 
 // Jacobi's preconditioner, b of the rows' sums, to 1e-6: as the recorded figures were made.
-SolveReport solve(const Subject& subject, const std::string& path, Precision precision) {
-  const test::System system = test::collected_system(path);
+// `unit`: what b is multiplied by.
+SolveReport solve(const Subject& subject, const std::string& path, Precision precision,
+                  double unit = 1) {
+  test::System system = test::collected_system(path);
+  for (double& number : system.b) number *= unit;
   SolverOptions options;
   options.precision = precision;
   options.choosing = Choosing::none;
@@ -107,5 +111,30 @@ TEST_CASE("single precision refined in double converges where single precision s
     CHECK(report.ended == Ended::converged);
     CHECK(report.true_residual <= 1e-6);
     CHECK(report.refinements > 1);
+  }
+}
+
+// Rounding b - A x to single precision is all that the unit of b can change.
+TEST_CASE("refined iterations depend on the unit of b by rounding alone" *
+          doctest::test_suite("recorded data")) {
+  const std::string folder = test::collected_matrices();
+  if (folder.empty()) return test::skip("no recorded matrices (IDLETUNE_SHARED)");
+  const Subject subject = open_subject();
+  for (const char* name : {"1138_bus", "bcsstk08", "bcsstk10", "bcsstk26", "ex13", "nasa2910"}) {
+    CAPTURE(name);
+    const std::string path = folder + "spd/" + name + ".mtx.gz";
+    const auto iterations = [&](double unit) {
+      return solve(subject, path, Precision::mixed, unit).iterations;
+    };
+    const auto usual = iterations(1);
+    CHECK(iterations(0x1p-40) == usual);
+    auto least = usual, most = usual;
+    for (const double unit : {1.1, 1.3, 1.5, 1.7, 1.9}) {
+      const auto here = iterations(unit);
+      least = std::min(least, here), most = std::max(most, here);
+    }
+    MESSAGE("figure: " << std::string(name) << " " << usual << " iterations, " << least << " to "
+                       << most << " in other units");
+    CHECK(most < 2 * usual);  // one more refinement
   }
 }

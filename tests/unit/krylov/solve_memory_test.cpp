@@ -1,8 +1,12 @@
 #include "kernels/krylov/solve_memory.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 
 #include "kernels/krylov/product_choice.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -102,4 +106,54 @@ TEST_CASE("a choice begins with the kernel that was the fastest, and knows the o
   for (int i = 0; i < 4; ++i) other.took(40);
   other.sized({100, 100, 100, 100, 100, 100}, 0);
   CHECK(other.predicted_us(SparseFormat::ell) == 25);  // 12.5 where CSR took 20
+}
+
+TEST_CASE("what is no plain file in the place of a memory is done without, and replaced") {
+  const test::TemporaryFolder folder;
+  MemoryFile first;
+  first.open(folder.path(), device(), 8, kPattern);
+  first.keep(usual());
+  std::string path;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) path = entry.path();
+  REQUIRE(path.find(".itsolves") != std::string::npos);
+  const std::string other = folder.path() + "/other";
+  std::ofstream(other) << "somebody else's";
+  REQUIRE(::symlink(other.c_str(), (path + ".part").c_str()) == 0);
+  REQUIRE(::unlink(path.c_str()) == 0);
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  MemoryFile second;
+  second.open(folder.path(), device(), 8, kPattern);  // waits for nobody
+  CHECK(!second.known());
+  CHECK(second.note().find("done without it") != std::string::npos);
+  second.keep(usual());
+  second.open(folder.path(), device(), 8, kPattern);
+  CHECK(second.known());
+  CHECK(std::filesystem::file_size(other) == 15);
+}
+
+TEST_CASE("of a format that nothing was measured in nothing is left") {
+  const ModelChoice none;
+  SolverOptions options;
+  options.choosing = Choosing::always;
+  ProductChoice choice(options, none);
+  choice.begins_in(SparseFormat::csr, 1e-4, "");
+  while (choice.look_ahead({1e6, 1e6, 1e6}) != ProductChoice::Wish::sizes) choice.took(40);
+  choice.sized({100, 100, 50, 100, 100, 100}, 0);
+  REQUIRE(choice.look_ahead({1e6, 1e6, 1e6}) == ProductChoice::Wish::conversion);
+  choice.converted(1e-3);
+  CHECK(choice.active() == SparseFormat::dia);
+  for (int runs = 0; runs < 2; ++runs) {
+    CHECK(choice.memory(50).format == SparseFormat::csr);
+    CHECK(choice.memory(50).product_us == 40);
+    if (runs == 0) choice.took(20);  // the first does not count
+  }
+  // Nor does an earlier process's memory of that kind count.
+  SolveMemory memory = usual();
+  memory.product_us = 0;
+  ProductChoice later(options, none);
+  later.remember(memory);
+  later.begins_in(SparseFormat::csr, 1e-4, "");
+  for (int i = 0; i < 4; ++i) later.took(40);
+  later.sized({100, 100, 100, 100, 100, 100}, 0);
+  CHECK(later.predicted_us(SparseFormat::ell) == 40);
 }

@@ -35,6 +35,16 @@ TEST_CASE("a recorded time is what compiling, checking and measuring take") {
   }
 }
 
+TEST_CASE("a compilation ends at its limit") {
+  TrialRequest request = request_of(TrialStage::compile);
+  request.compile_limit = 40ms;
+  CHECK(stage_of({TrialStatus::correct, 3ms, 40ms}, request).status == TrialStatus::correct);
+  const TrialOutcome outcome = stage_of({TrialStatus::correct, 3ms, 41ms}, request);
+  CHECK(outcome.status == TrialStatus::compile);
+  CHECK(outcome.cut);
+  CHECK(outcome.wall == 40ms);
+}
+
 TEST_CASE("measuring ends with the first run that is slow enough to stop") {
   TrialRequest request = request_of(TrialStage::measure, 5);
   request.stop_above = 2ms;

@@ -186,7 +186,7 @@ TEST_CASE("a configuration that needs more than the application has gives way to
   Camera camera(40);
   void* b = camera.buffer;
   REQUIRE(camera.launch({10}, {b, b, 1.0f, 1}).ok());
-  auto slot = camera.kernel->slot_for({10});
+  auto slot = camera.kernel->slot_for(detail::TunerLock::held(), {10});
   REQUIRE(slot.ok());
   auto larger = camera.kernel->build(**slot, {64}, Selection::tuned);
   REQUIRE_MESSAGE(larger.ok(), larger.status().to_string());
@@ -203,7 +203,7 @@ TEST_CASE("local memory is what the configuration that runs needs") {
   REQUIRE(camera.device.launched.size() == 6);
   CHECK(camera.device.launched[5].kind() == Argument::Kind::local);
   CHECK(camera.device.launched[5].local_bytes() == 32);
-  auto slot = camera.kernel->slot_for({10});
+  auto slot = camera.kernel->slot_for(detail::TunerLock::held(), {10});
   REQUIRE(slot.ok());
   auto wide = camera.kernel->build(**slot, {64}, Selection::tuned);
   REQUIRE(wide.ok());
@@ -219,9 +219,10 @@ TEST_CASE("a shape that the kernel's own numbers cannot hold is refused") {
   const Status status = camera.launch({std::int64_t{1} << 40}, {b, b, 1.0f, 1});
   if (sizeof(std::size_t) == 8) {
     CHECK(status.message() ==
-          "kernel 'camera': argument 'n': 'N' is 1099511627776, expected what fits the type i32");
+          "kernel 'camera': argument 'n': 'N' is 1099511627776, expected at most 2147479552 in an "
+          "i32");
   } else {  // where the size of the launch is too large already
     CHECK(status.message().find("is 1099511627776, expected") != std::string::npos);
   }
-  CHECK_FALSE(camera.kernel->slot_for({INT64_MAX / 2}).ok());
+  CHECK_FALSE(camera.kernel->slot_for(detail::TunerLock::held(), {INT64_MAX / 2}).ok());
 }

@@ -6,7 +6,9 @@
 #include <thread>
 #include <vector>
 
+#include "agent/lab/scripted_clock.hpp"
 #include "agent/launch/kernel_state.hpp"
+#include "models/core/digest.hpp"
 #include "models/package/pack.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
 
@@ -48,7 +50,9 @@ class Rows final : public LaunchOnlyDevice {
   }
   Result<Nanoseconds> elapsed(void*) override { return Nanoseconds(1000); }
 
+  bool profiling = false;
   bool refuse_tuned = false;
+  bool refuse_all = false;
   bool last_was_tuned = false;
   Range last_range;
 
@@ -57,8 +61,10 @@ class Rows final : public LaunchOnlyDevice {
     Compiled(Rows& d, const std::string& options)
         : device(d), tuned(options.find("WG=64") != std::string::npos) {}
     Status enqueue(std::uint32_t, const Range& range, Span<const Argument>, const LaunchOptions&,
-                   void**) override {
-      if (tuned && device.refuse_tuned) return Status(StatusCode::device_error, "refused");
+                   void** profile) override {
+      if (device.refuse_all || (tuned && device.refuse_tuned))
+        return Status(StatusCode::device_error, "refused");
+      if (profile != nullptr && device.profiling) *profile = &device;
       device.last_was_tuned = tuned;
       device.last_range = range;
       return {};
@@ -75,14 +81,32 @@ struct RowApplication {
     kernel = std::move(*made);
   }
   // As the tuner would have it, adopted at the first shape and checked at all of them.
-  void adopt(const std::vector<Shape>& shapes) {
-    auto slot = kernel->slot_for(shapes.front());
-    REQUIRE(slot.ok());
-    auto variant = kernel->build(**slot, kTuned, Selection::tuned);
+  void adopt(const std::vector<Shape>& shapes, bool kept = true) {
+    auto variant = kernel->build(slot(shapes.front()), kTuned, Selection::tuned);
     REQUIRE(variant.ok());
-    ClassVariant offered{(*variant)->programs, kTuned, shapes.front(), {}, {}};
+    programs = (*variant)->programs;
+    offer(shapes, kept);
+  }
+  void offer(const std::vector<Shape>& shapes, bool kept = true) {
+    ClassVariant offered;
+    offered.programs = programs;
+    offered.configuration = kTuned;
+    offered.adopted_at = shapes.front();
+    offered.kept = kept;
     for (const Shape& shape : shapes) offered.classes.push_back(key(shape, kTuned));
     kernel->offer_for_classes({offered});
+  }
+  detail::ShapeSlot& slot(const Shape& shape) {
+    auto found = kernel->slot_for(detail::TunerLock::held(), shape);
+    REQUIRE(found.ok());
+    REQUIRE(*found);
+    return **found;
+  }
+  // How many of so many launches ran what was offered.
+  int launches(const Shape& shape, int count) {
+    int tuned = 0;
+    for (int i = 0; i < count; ++i) tuned += launch(shape);
+    return tuned;
   }
   std::uint64_t key(const Shape& shape, const Configuration& c) const {
     return package->class_key(shape, c);
@@ -98,6 +122,7 @@ struct RowApplication {
   void* y = &memory;
   Rows device;
   std::shared_ptr<const KernelPackage> package = row_package();
+  std::shared_ptr<const trial::StepPrograms> programs;
   std::unique_ptr<KernelState> kernel;
 };
 
@@ -117,10 +142,116 @@ TEST_CASE("A shape that was never launched runs at once what was checked for its
   CHECK_FALSE(application.launch({1001, 1}));  // one row
   CHECK(application.kernel->unslotted_launches() == 3);
   CHECK(application.kernel->class_launches() == 1);
-  // Nothing is offered any more: slots keep what they took until the tuner takes it back.
+  // Nothing is offered any more.
   application.kernel->offer_for_classes({});
   CHECK_FALSE(application.launch({7001, 9}));
+  CHECK_FALSE(application.launch({5001, 8}));
+}
+
+TEST_CASE("What is offered no more runs nowhere, and what is offered again runs where it did") {
+  RowApplication application;
+  application.adopt({{1001, 8}});
   CHECK(application.launch({5001, 8}));
+  detail::ShapeSlot& slot = application.slot({5001, 8});
+  CHECK(application.kernel->runs_for_class(slot));
+  application.offer({{1001, 8}});
+  CHECK(application.kernel->runs_for_class(slot));
+  CHECK(application.launch({5001, 8}));
+  application.kernel->offer_for_classes({});
+  CHECK_FALSE(application.kernel->runs_for_class(slot));
+  // Though a launch that began before puts it back.
+  CHECK(slot.current.load() == &slot.of_class);
+  CHECK_FALSE(application.launch({5001, 8}));
+  slot.current.store(&slot.fallback);
+  CHECK_FALSE(application.launch({5001, 8}));
+  application.offer({{1001, 8}});
+  CHECK(application.launch({5001, 8}));
+  CHECK(application.kernel->runs_for_class(slot));
+}
+
+TEST_CASE("What lost at a shape does not run there for its class, and goes on elsewhere") {
+  RowApplication application(3);
+  application.adopt({{1001, 8}});
+  CHECK(application.launch({5001, 8}));
+  CHECK(application.launch({7001, 8}));
+  detail::ShapeSlot& slot = application.slot({5001, 8});
+  application.kernel->lost_for_class(slot, kTuned);
+  CHECK(application.kernel->class_candidate(slot) == nullptr);
+  CHECK_FALSE(application.launch({5001, 8}));
+  CHECK(application.launch({7001, 8}));
+  application.offer({{1001, 8}});
+  CHECK_FALSE(application.launch({5001, 8}));
+  // More than are remembered one by one.
+  detail::ShapeSlot& other = application.slot({7001, 8});
+  for (std::int64_t i = 1; i < 6; ++i) application.kernel->lost_for_class(other, {i, 1});
+  CHECK_FALSE(application.launch({7001, 8}));
+  // A slot that comes back remembers nothing.
+  detail::LaunchTable& table = application.kernel->table();
+  for (detail::ShapeSlot* back : {&slot, &other}) {
+    table.unlist(*back);
+    application.kernel->discard_tickets(*back);
+    table.give_back(*back);
+  }
+  CHECK(application.launch({5001, 8}));
+}
+
+TEST_CASE("What is to be compared runs as often as is granted, and freely once it is kept") {
+  RowApplication application;
+  application.device.profiling = true;
+  application.kernel->compare_class_variants(true);
+  application.adopt({{1001, 8}}, false);
+  CHECK(application.launches({5001, 8}, 20) == 6);
+  detail::ShapeSlot& slot = application.slot({5001, 8});
+  CHECK(slot.of_class.trial_launches == 6);
+  slot.grant(3);
+  CHECK(application.launches({5001, 8}, 20) == 3);
+  application.offer({{1001, 8}}, false);
+  slot.grant(2);
+  CHECK(application.launches({5001, 8}, 20) == 2);
+  slot.keep_class(true);
+  CHECK(application.launches({5001, 8}, 20) == 20);
+  CHECK(slot.of_class.trial_launches == 11);
+  application.offer({{1001, 8}}, false);
+  CHECK(application.launches({5001, 8}, 20) == 20);  // that stays
+  slot.keep_class(false);
+  CHECK(application.launches({5001, 8}, 20) == 0);
+  // What was kept elsewhere is compared here all the same.
+  application.offer({{1001, 8}}, true);
+  CHECK(application.launches({1001, 8}, 20) == 6);
+}
+
+TEST_CASE("What was never compared does not run where nobody compares it") {
+  RowApplication application;
+  SUBCASE("since nobody looks") { application.device.profiling = true; }
+  SUBCASE("since the queue tells no times") { application.kernel->compare_class_variants(true); }
+  CHECK(application.launches({5001, 8}, 1) == 0);
+  application.adopt({{1001, 8}}, false);
+  CHECK(application.launches({5001, 8}, 20) == 0);
+  CHECK(application.launches({7001, 8}, 20) == 0);  // without a slot
+  CHECK(application.kernel->class_candidate(application.slot({5001, 8}))->configuration == kTuned);
+  application.offer({{1001, 8}}, true);
+  CHECK(application.launches({5001, 8}, 20) == 20);
+  CHECK(application.launches({7001, 8}, 20) == 20);
+}
+
+TEST_CASE("Racers run as often as is granted, and are counted") {
+  RowApplication application(1);
+  application.device.profiling = true;
+  detail::ShapeSlot& slot = application.slot({1001, 8});
+  const auto variant = application.kernel->build(slot, kTuned, Selection::tuned);
+  REQUIRE(variant.ok());
+  CHECK_FALSE(application.launch({1, 8}));  // without a slot
+  slot.racers[0].store(variant->get());
+  slot.race_turns.store(detail::RaceTurns::pack(3, 1, true));
+  CHECK(application.launches({1001, 8}, 30) == 6);
+  CHECK((*variant)->trial_launches == 6);
+  slot.grant(100);
+  CHECK(application.launches({1001, 8}, 30) == 10);
+  CHECK((*variant)->trial_launches == 16);
+  CHECK(slot.of_class.trial_launches == 0);
+  CHECK(slot.launches == 60);
+  CHECK(application.kernel->unslotted_launches() == 1);
+  slot.race_turns.store(0);
 }
 
 TEST_CASE("Of two variants for a class the one adopted nearer runs, and a refused one no more") {
@@ -134,14 +265,107 @@ TEST_CASE("Of two variants for a class the one adopted nearer runs, and a refuse
   CHECK(application.launch({7001, 8}));
 
   const auto offered = [&](const Configuration& c, const Shape& adopted_at) {
-    return ClassVariant{nullptr, c, adopted_at, {application.key({7001, 8}, c)}, {}};
+    ClassVariant variant;
+    variant.configuration = c;
+    variant.adopted_at = adopted_at;
+    variant.classes = {application.key({7001, 8}, c)};
+    return variant;
   };
   const Configuration other{32, 4};
   const detail::ClassVariants offer(1, *application.package,
                                     {offered(kTuned, {1001, 8}), offered(other, {100001, 8})});
-  CHECK(offer.choose({2001, 8})->configuration == kTuned);
-  CHECK(offer.choose({70001, 8})->configuration == other);
-  CHECK(offer.choose({512, 8}) == nullptr);
+  CHECK(offer.choose({2001, 8}, false)->configuration == kTuned);
+  CHECK(offer.choose({70001, 8}, false)->configuration == other);
+  CHECK(offer.choose({512, 8}, false) == nullptr);
+  CHECK(offer.choose({2001, 8}, true) == nullptr);
+}
+
+TEST_CASE("What the default is refused as well costs a class nothing") {
+  RowApplication application(1);
+  application.adopt({{1001, 8}});
+  const Argument arguments[] = {application.y};
+  application.device.refuse_all = true;
+  CHECK(application.kernel->launch({}, {7001, 8}, arguments).code() == StatusCode::device_error);
+  application.device.refuse_all = false;
+  CHECK(application.launch({7001, 8}));
+}
+
+TEST_CASE("Launches without a slot are in the log") {
+  RowApplication application(1);
+  const ScriptedClock clock(Nanoseconds(7));
+  application.kernel->log_launches(&clock);
+  (void)application.launch({1, 8});
+  (void)application.launch({2, 8});
+  std::uint64_t position = 0;
+  detail::LaunchLog::Entry entry;
+  bool lost = false;
+  REQUIRE(application.kernel->launch_log().read(position, entry, lost));
+  CHECK(entry.slot == application.kernel->table().at(0));
+  REQUIRE(application.kernel->launch_log().read(position, entry, lost));
+  CHECK(entry.slot == nullptr);
+  CHECK(entry.at == Nanoseconds(7));
+  CHECK_FALSE(lost);
+}
+
+TEST_CASE("What no launch has proven yet is in the trace from its first launch on") {
+  detail::LaunchTrace::Page page{};
+  detail::LaunchTrace trace(page, 1);
+  ScriptedClock clock;
+  RowApplication application(1);
+  application.kernel->trace_launches(&trace, &clock, 0);
+  const auto begun = [&] {
+    std::size_t count = 0;
+    for (const detail::LaunchTrace::Cell& cell : page.cells) count += cell.begun != 0;
+    return count;
+  };
+  CHECK_FALSE(application.launch({5001, 8}));  // the default
+  CHECK(begun() == 0);
+  application.kernel->offer_for_classes({});
+  detail::ShapeSlot& slot = application.slot({5001, 8});
+  application.adopt({{5001, 8}});
+  CHECK(application.launches({5001, 8}, 3) == 3);
+  CHECK(begun() == 1);
+  CHECK(page.cells[0].who == digest_of(kTuned));
+  CHECK(page.cells[0].shape == digest_of(Shape{5001, 8}));
+  SUBCASE("until a ticket of it was good") { slot.of_class.proof.prove(); }
+  SUBCASE("until a launch long after") {
+    clock.advance(detail::LaunchProof::kLongAgo - Nanoseconds(1));
+    CHECK(application.launch({5001, 8}));
+    CHECK(begun() == 1);
+    clock.advance(Nanoseconds(1));
+    CHECK(application.launch({5001, 8}));
+  }
+  SUBCASE("until a look long after") {
+    application.kernel->look_at_trace();
+    CHECK(begun() == 1);
+    CHECK(page.looked == clock.now().count());
+    clock.advance(detail::LaunchProof::kLongAgo);
+    application.kernel->look_at_trace();
+  }
+  SUBCASE("until the slot is given back") {
+    application.kernel->table().unlist(slot);
+    application.kernel->discard_tickets(slot);
+    application.kernel->table().give_back(slot);
+  }
+  CHECK(begun() == 0);
+  (void)application.launches({5001, 8}, 3);
+}
+
+TEST_CASE("What the trace has no cell for does not run") {
+  detail::LaunchTrace::Page page{};
+  detail::LaunchTrace trace(page, 1);
+  const ScriptedClock clock;
+  RowApplication application(1);
+  application.kernel->trace_launches(&trace, &clock, 0);
+  application.adopt({{5001, 8}});
+  for (std::uint32_t i = 0; i < detail::LaunchTrace::kCells; ++i) {
+    (void)trace.begin(detail::LaunchTrace::Place::launches, 1, 1, clock.now());
+  }
+  CHECK_FALSE(application.launch({5001, 8}));
+  CHECK(application.slot({5001, 8}).enqueue_failures == 0);
+  trace.end(17);
+  CHECK(application.launch({5001, 8}));
+  CHECK(page.cells[17].who == digest_of(kTuned));
 }
 
 TEST_CASE("A slot that the tuner takes back is another shape's") {
@@ -157,7 +381,7 @@ TEST_CASE("A slot that the tuner takes back is another shape's") {
   application.kernel->discard_tickets(*slot);
   table.give_back(*slot);
   CHECK_FALSE(application.launch({2, 8}));
-  CHECK(table.find({2, 8}, detail::LaunchTable::hash({2, 8})) == slot);
+  CHECK(table.find(detail::TunerLock::held(), {2, 8}, detail::LaunchTable::hash({2, 8})).is(*slot));
   CHECK(slot->launches == 1);
   CHECK(application.kernel->unslotted_launches() == 1);
 }
@@ -214,4 +438,24 @@ TEST_CASE("Threads launch new shapes while the tuner offers, withdraws and takes
   over = true;
   for (std::thread& thread : threads) thread.join();
   CHECK(application.kernel->table().capacity() == 4);
+}
+
+TEST_CASE("a launch that was not timed says nothing of the next one") {
+  RowApplication application;
+  const auto launch_often = [&](int times) {
+    for (int i = 0; i < times; ++i) application.launch({1001, 8});
+  };
+  launch_often(1);
+  CHECK_FALSE(application.kernel->profiling_available());  // nothing ever was
+  application.device.profiling = true;
+  launch_often(40);
+  CHECK(application.kernel->profiling_available());
+  application.device.profiling = false;
+  launch_often(320);
+  CHECK(application.kernel->profiling_available());
+  launch_often(3200);
+  CHECK_FALSE(application.kernel->profiling_available());
+  application.device.profiling = true;
+  launch_often(40);
+  CHECK(application.kernel->profiling_available());
 }

@@ -39,3 +39,22 @@ TEST_CASE("a reader that was too slow is told so and goes on with what is left")
   CHECK(lost);
   CHECK(entry.at == Nanoseconds(5));
 }
+
+TEST_CASE("a launch that is interrupted while it is written hides none of the others") {
+  LaunchLog log;
+  std::uint64_t position = log.end();
+  const std::uint64_t interrupted = log.reserve();
+  LaunchLog::Entry entry;
+  bool lost = false;
+  CHECK_FALSE(log.read(position, entry, lost));
+  for (int i = 0; i < 250; ++i) log.write(Nanoseconds(i), nullptr);
+  int seen = 0;
+  while (log.read(position, entry, lost)) CHECK(entry.at == Nanoseconds(seen++));
+  CHECK(seen == 250);
+  CHECK_FALSE(lost);
+  log.fill(interrupted, Nanoseconds(1000), nullptr);
+  CHECK_FALSE(log.read(position, entry, lost));
+  log.write(Nanoseconds(251), nullptr);
+  REQUIRE(log.read(position, entry, lost));
+  CHECK(entry.at == Nanoseconds(251));
+}

@@ -10,13 +10,19 @@ using namespace idletune::detail;
 
 namespace {
 
+// Null: none.
+ShapeSlot* found(const LaunchTable& table, const Shape& shape) {
+  const SlotRef slot = table.find(TunerLock::held(), shape, LaunchTable::hash(shape));
+  return slot ? &*slot : nullptr;
+}
+
 ShapeSlot* add(LaunchTable& table, const Shape& shape) {
   const std::uint64_t hash = LaunchTable::hash(shape);
   ShapeSlot* slot = table.claim(hash);
   if (slot == nullptr) return nullptr;
   slot->shape = shape;
   table.publish(*slot);
-  return table.find(shape, hash);
+  return found(table, shape);
 }
 
 }  // namespace
@@ -25,9 +31,9 @@ TEST_CASE("a published shape is found and others are not") {
   LaunchTable table(4);
   ShapeSlot* slot = add(table, {64, 32, 16});
   REQUIRE(slot != nullptr);
-  CHECK(table.find({64, 32, 16}, LaunchTable::hash({64, 32, 16})) == slot);
-  CHECK(table.find({64, 32}, LaunchTable::hash({64, 32})) == nullptr);
-  CHECK(table.find({32, 64, 16}, LaunchTable::hash({32, 64, 16})) == nullptr);
+  CHECK(found(table, {64, 32, 16}) == slot);
+  CHECK(found(table, {64, 32}) == nullptr);
+  CHECK(found(table, {32, 64, 16}) == nullptr);
   CHECK(table.published() == 1);
   CHECK(table.at(0) == slot);
 }
@@ -41,7 +47,7 @@ TEST_CASE("a full table refuses further shapes and keeps those it has") {
   CHECK(table.full());
   CHECK(add(table, {4}) == nullptr);
   CHECK(table.full());
-  for (std::int64_t i = 1; i <= 3; ++i) CHECK(table.find({i}, LaunchTable::hash({i})) != nullptr);
+  for (std::int64_t i = 1; i <= 3; ++i) CHECK(found(table, {i}) != nullptr);
   CHECK(table.published() == 3);
 }
 
@@ -51,7 +57,7 @@ TEST_CASE("a claimed slot that is not published yet is invisible") {
   ShapeSlot* slot = table.claim(LaunchTable::hash(shape));
   REQUIRE(slot != nullptr);
   slot->shape = shape;
-  CHECK(table.find(shape, LaunchTable::hash(shape)) == nullptr);
+  CHECK(found(table, shape) == nullptr);
   CHECK(table.published() == 0);
 }
 
@@ -64,8 +70,8 @@ TEST_CASE("threads that add the same shapes at once agree on the slots afterward
     threads.emplace_back([&] {
       for (std::int64_t i = 1; i <= kShapes; ++i) {
         const Shape shape{i, 3};
-        if (table.find(shape, LaunchTable::hash(shape)) == nullptr) add(table, shape);
-        if (table.find(shape, LaunchTable::hash(shape)) == nullptr) ++missing;
+        if (found(table, shape) == nullptr) add(table, shape);
+        if (found(table, shape) == nullptr) ++missing;
       }
     });
   }
@@ -74,10 +80,10 @@ TEST_CASE("threads that add the same shapes at once agree on the slots afterward
   // found once stays found.
   for (std::int64_t i = 1; i <= kShapes; ++i) {
     const Shape shape{i, 3};
-    ShapeSlot* first = table.find(shape, LaunchTable::hash(shape));
+    ShapeSlot* first = found(table, shape);
     if (first == nullptr) continue;
     CHECK(first->shape == shape);
-    CHECK(table.find(shape, LaunchTable::hash(shape)) == first);
+    CHECK(found(table, shape) == first);
   }
   CHECK(missing.load() < kShapes);
 }

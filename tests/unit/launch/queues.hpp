@@ -39,7 +39,11 @@ class Queues final : public idletune::Device {
     return Status(StatusCode::unsupported, "no trials here");
   }
   Status order(void* before, void* then) override {
-    if (before != then) note({"order", then, {}, 0, false, false});
+    if (before == then) return {};
+    if (refused_orders > 0 && refused_orders-- > 0) {
+      return Status(StatusCode::device_error, "refused");
+    }
+    note({"order", then, {}, 0, false, false});
     return {};
   }
   Result<Nanoseconds> elapsed(void*) override { return Nanoseconds(1000); }
@@ -62,7 +66,8 @@ class Queues final : public idletune::Device {
 
   std::atomic<std::size_t> allocated{0};
   std::atomic<int> discarded{0};
-  std::string failing;  // the entry that the driver refuses
+  std::string failing;  // the entry that the driver refuses; "*": all
+  int refused_orders = 0;
   bool profiling = true;
 
  private:
@@ -79,7 +84,8 @@ class Queues final : public idletune::Device {
     Step(Queues& d, std::string e) : device(d), entry(std::move(e)) {}
     Status enqueue(std::uint32_t, const Range&, Span<const Argument> arguments,
                    const LaunchOptions& options, void** profile) override {
-      if (entry == device.failing) return Status(StatusCode::device_error, "refused");
+      if (entry == device.failing || device.failing == "*")
+        return Status(StatusCode::device_error, "refused");
       if (profile != nullptr) *profile = device.profiling ? this : nullptr;
       device.note({entry, options.queue, std::vector<Argument>(arguments.begin(), arguments.end()),
                    options.wait_count, options.event != nullptr, profile != nullptr});

@@ -24,9 +24,9 @@ struct SetupApplication {
     auto made = KernelState::create(device, fake::setup_package(), 8, scratch_limit_bytes);
     REQUIRE_MESSAGE(made.ok(), made.status().to_string());
     kernel = std::move(*made);
-    auto found = kernel->slot_for({100});
+    auto found = kernel->slot_for(detail::TunerLock::held(), {100});
     REQUIRE(found.ok());
-    slot = *found;
+    slot = &**found;
     auto built = kernel->build(*slot, {0, 16, 1}, Selection::tuned);
     REQUIRE_MESSAGE(built.ok(), built.status().to_string());
     variant = std::move(*built);
@@ -126,6 +126,53 @@ TEST_CASE("a setup that the driver refuses costs the application nothing") {
   CHECK(application.names(application.w) == "convert scale ");  // nothing counted as prepared
 }
 
+TEST_CASE("a setup that was not enqueued since the queues could not be ordered was not made") {
+  SetupApplication application;
+  application.allow(2);
+  CHECK(application.names(application.w) == "convert scale ");
+  int second = 0;
+  LaunchOptions on_second;
+  on_second.queue = &second;
+  application.device.refused_orders = 1;
+  REQUIRE(application.launch(application.other, on_second).ok());
+  CHECK(application.device.names() == "direct ");
+  CHECK(application.variant->scratch->setups_made == 1);
+  CHECK(application.variant->scratch->setups_allowed == 1);
+  REQUIRE(application.launch(application.other, on_second).ok());
+  CHECK(application.device.names() == "order convert scale ");
+  CHECK(application.variant->scratch->setups_allowed == 0);
+}
+
+TEST_CASE("a setup that fails in its midst leaves nothing that counts as prepared") {
+  SetupApplication application;
+  application.allow(3);
+  CHECK(application.names(application.w) == "convert scale ");
+  application.device.failing = "convert";
+  CHECK(application.names(application.other) == "direct ");
+  application.device.failing.clear();
+  CHECK(application.names(application.w) == "convert scale ");
+}
+
+TEST_CASE("what the default is refused as well is no fault of the variant") {
+  SetupApplication application;
+  application.allow(1);
+  CHECK(application.names(application.w) == "convert scale ");
+  application.device.failing = "*";
+  CHECK(application.launch(application.w).code() == StatusCode::device_error);
+  CHECK(application.slot->enqueue_failures == 0);
+  CHECK_FALSE(application.variant->refused);
+  // Neither of one that is raced.
+  application.slot->current.store(&application.slot->fallback);
+  application.slot->racers[0].store(application.variant.get());
+  application.slot->race_turns.store(detail::RaceTurns::pack(1, 1, false));
+  CHECK(application.launch(application.w).code() == StatusCode::device_error);
+  CHECK_FALSE(application.variant->refused);
+  application.device.failing = "scale";
+  CHECK(application.names(application.w) == "direct ");
+  CHECK(application.variant->refused);
+  CHECK(application.slot->enqueue_failures == 1);
+}
+
 TEST_CASE("a step that fails behind its setup is told, and what was prepared stays") {
   SetupApplication application;
   application.allow(1);
@@ -166,11 +213,34 @@ TEST_CASE("a default with a setup makes it without being asked") {
   CHECK(device.names() == "convert scale scale scale ");
 }
 
+TEST_CASE("a default whose setup was not enqueued makes it at the next launch") {
+  Queues device;
+  KernelDescription description = fake::setup_description();
+  description.parameters[2].default_value = 1;
+  auto package = KernelPackage::open(*pack(description), "test");
+  REQUIRE(package.ok());
+  auto kernel = KernelState::create(device, *package, 8);
+  REQUIRE(kernel.ok());
+  int memory[4] = {};
+  const auto launch = [&](int weights, const LaunchOptions& options) {
+    const Argument given[] = {static_cast<void*>(&memory[weights]), static_cast<void*>(&memory[2]),
+                              static_cast<void*>(&memory[3])};
+    return (*kernel)->launch(options, {100}, given);
+  };
+  REQUIRE(launch(0, {}).ok());
+  LaunchOptions on_second;
+  on_second.queue = &memory;
+  device.refused_orders = 1;
+  CHECK(launch(1, on_second).code() == StatusCode::device_error);
+  REQUIRE(launch(1, {}).ok());
+  CHECK(device.names() == "convert scale convert scale ");
+}
+
 TEST_CASE("memory that is prepared counts towards the limit of scratch") {
   Queues device;
   auto kernel = KernelState::create(device, fake::setup_package(), 8, 399);
   REQUIRE(kernel.ok());
-  auto slot = (*kernel)->slot_for({100});
+  auto slot = (*kernel)->slot_for(detail::TunerLock::held(), {100});
   REQUIRE(slot.ok());
   CHECK((*kernel)->build(**slot, {0, 16, 1}, Selection::tuned).code() == StatusCode::out_of_memory);
   CHECK((*kernel)->build(**slot, {0, 16, 0}, Selection::tuned).ok());

@@ -32,13 +32,21 @@ struct SharingApplication {
     (void)device.take();
   }
   void adopt() {
-    auto variant = kernel->build(**kernel->slot_for({100}), kWide, Selection::tuned);
+    auto variant = kernel->build(slot_of(100), kWide, Selection::tuned);
     REQUIRE(variant.ok());
     const std::uint64_t key = package->class_key({100}, kWide);
-    const ClassVariant offered{(*variant)->programs, kWide, {100}, {key}, {}, {}};
+    ClassVariant offered;
+    offered.programs = (*variant)->programs;
+    offered.configuration = kWide;
+    offered.adopted_at = {100};
+    offered.classes = {key};
+    offered.kept = true;
     kernel->expect_scratch(*(*variant)->scratch);
     kernel->offer_for_classes({offered});
     device.allocated = 0;
+  }
+  const ShapeSlot& slot_of(std::int64_t n) {
+    return **kernel->slot_for(detail::TunerLock::held(), {n});
   }
   Status launch(std::int64_t n, const LaunchOptions& options = {}) {
     const Argument arguments[] = {x, y};
@@ -90,8 +98,8 @@ TEST_CASE("A slot takes over its class's steps as soon as memory for them is the
   SharingApplication application(8);
   REQUIRE(application.launch(84).ok());
   REQUIRE(application.launch(116).ok());
-  const ShapeSlot& small = **application.kernel->slot_for({84});
-  const ShapeSlot& large = **application.kernel->slot_for({116});
+  const ShapeSlot& small = application.slot_of(84);
+  const ShapeSlot& large = application.slot_of(116);
   application.adopt();
   REQUIRE(application.launch(84).ok());
   REQUIRE(application.launch(116).ok());

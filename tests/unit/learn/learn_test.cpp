@@ -64,6 +64,17 @@ TEST_CASE("the first pick is what is good on all devices, not what is best on on
   }
 }
 
+TEST_CASE("a name that no model can have is refused before anything is learned") {
+  History a = history_of("A\x1b[31m", {1.0, 2.0});
+  CHECK(learn({&a}, {}).code() == StatusCode::invalid_argument);
+  CHECK(check_names(a).message().find("--device") != std::string::npos);
+  a.device = "A";
+  a.kernel = "";
+  CHECK(check_names(a).code() == StatusCode::invalid_argument);
+  a.status = {TrialStatus::runtime, TrialStatus::runtime};
+  CHECK(check_names(a).ok());  // it is left out anyway
+}
+
 TEST_CASE("a source has the distribution of its history") {
   const History a = history_of("A1", {1.0, 1.05, 4.0, -1});
   const auto model = learned({&a});

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "models/learn/provenance.hpp"
 #include "models/predict/model.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
@@ -86,5 +87,41 @@ TEST_CASE("published configurations come along where the winner has none") {
     const auto model = opened(merged.contents);
     CHECK(model->kernels()[0].source(0).device == "B1");
     CHECK(model->kernels()[0].published_count() == 1);
+  }
+}
+
+TEST_CASE("a section of a later version comes along unread, with what its file asked of readers") {
+  ModelContent content;
+  content.minimum_agent = 2;
+  content.extra_section_kind = static_cast<std::uint32_t>(model_schema::SectionKind::sources);
+  content.extra_section_version = 2;
+  const auto later = read_model(test::build_model(content), "test");
+  REQUIRE_MESSAGE(later.ok(), later.status().message());
+  const MergedModel merged = merge_models({*later, model_of("sharpen", "B1", 5)}, {"a", "b"});
+  const auto bytes = write_model(merged.contents);
+  CHECK(model_schema::GetModelFile(bytes.data())->minimum_agent() == 2);
+  CHECK(read_model(bytes, "test")->kernels[0].sections.back().version == 2);
+}
+
+TEST_CASE("a model knows the histories that it learned from, however many there are") {
+  std::vector<History> histories(300);
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    histories[i].device = "NVIDIA A100-PCIE-40GB";
+    histories[i].shape = Shape{static_cast<std::int64_t>(i)};
+  }
+  for (const std::size_t count : {std::size_t{1}, std::size_t{256}, std::size_t{300}}) {
+    CAPTURE(count);
+    std::vector<const History*> told;
+    for (std::size_t i = 0; i < count; ++i) told.push_back(&histories[i]);
+    ModelKernel kernel;
+    kernel.sections.push_back(write_provenance(provenance_from(told, {})));
+    const KernelProvenance provenance = provenance_of(kernel);
+    for (const History* history : told) CHECK(learned_from(provenance, *history));
+    // Which ones they are is not listed of so many.
+    History other = histories.front();
+    other.shape = Shape{-1};
+    CHECK(learned_from(provenance, other) == (count > 256));
+    other.device = "NVIDIA H100";
+    CHECK_FALSE(learned_from(provenance, other));
   }
 }

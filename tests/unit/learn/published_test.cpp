@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <doctest/doctest.h>
+#include <zlib.h>
 
 #include "models/learn/learn.hpp"
 #include "models/predict/model.hpp"
@@ -32,6 +33,20 @@ Result<PublishedConfigurations> import_text(const std::string& text,
                                             const PublishedOptions& options = {}) {
   return import_published(Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()),
                           "table.csv", options);
+}
+
+std::vector<std::uint8_t> gzip_text(const std::string& text) {
+  std::vector<std::uint8_t> packed(text.size() + 1000);
+  z_stream stream{};
+  REQUIRE(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 9, Z_DEFAULT_STRATEGY) == Z_OK);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(text.data()));
+  stream.avail_in = static_cast<uInt>(text.size());
+  stream.next_out = packed.data();
+  stream.avail_out = static_cast<uInt>(packed.size());
+  REQUIRE(deflate(&stream, Z_FINISH) == Z_STREAM_END);
+  packed.resize(packed.size() - stream.avail_out);
+  deflateEnd(&stream);
+  return packed;
 }
 
 }  // namespace
@@ -69,7 +84,7 @@ TEST_CASE("other vendors, precisions and kernels can be asked for") {
 }
 
 TEST_CASE("text that is no such table is refused") {
-  CHECK(import_text("").code() == StatusCode::unsupported);
+  CHECK(import_text("").code() == StatusCode::corrupt);
   CHECK(import_text("kernel,device\nXgemm,A\n").code() == StatusCode::unsupported);
   const std::string head = "kernel,precision,device_type,vendor,architecture,device,parameters\n";
   CHECK(import_text(head + "Xgemm,Single\n").code() == StatusCode::corrupt);
@@ -80,6 +95,19 @@ TEST_CASE("text that is no such table is refused") {
   CHECK(import_text(head + "Xgemm,Single,GPU,ARM,default,Mali-T628,MWG=999999999999999999999\n")
             .code() == StatusCode::corrupt);
   CHECK(import_text(head).code() == StatusCode::not_found);
+  // A column twice, with a row that ends before the second one.
+  const Status twice = import_text("x,x," + head + "a,b,Xgemm,Single,GPU,ARM,default\n").status();
+  CHECK(twice.message() == "table.csv: a column's name is twice");
+}
+
+TEST_CASE("a packed table that is cut short is refused by name") {
+  const auto packed = gzip_text(kTable);
+  REQUIRE(import_published(packed, "table.csv.gz", {}).ok());
+  for (std::size_t size = 20; size < packed.size() - 1; size += 7) {
+    const auto cut = import_published({packed.data(), size}, "table.csv.gz", {});
+    REQUIRE_FALSE(cut.ok());
+    CHECK(cut.status().message().find("table.csv.gz: ") == 0);
+  }
 }
 
 TEST_CASE("a model of published entries alone gives boards of the family a start") {

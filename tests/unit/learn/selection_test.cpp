@@ -87,7 +87,61 @@ Problems two_sides() {
   return problems;
 }
 
+// Of one kernel at `problems` sizes: x = 0 is best for small ones, 1 for large ones; y says
+// nothing.
+std::vector<History> sized_histories(std::size_t problems, bool swapped = false) {
+  std::vector<History> histories;
+  for (std::size_t i = 0; i < problems; ++i) {
+    History history;
+    history.kernel = "k";
+    history.device = "Board";
+    history.shape = Shape{static_cast<std::int64_t>(8 + 3 * i)};
+    for (const char* name : {swapped ? "y" : "x", swapped ? "x" : "y"})
+      history.parameters.emplace_back(name);
+    for (std::int64_t x = 0; x < 3; ++x) {
+      history.parameters[swapped ? 1 : 0].push_integer(x);
+      history.parameters[swapped ? 0 : 1].push_integer(7);
+      history.status.push_back(TrialStatus::correct);
+      const bool right = x == (i < problems / 2 ? 0 : 1);
+      history.run_time.push_back(right ? 100 : 200 + static_cast<double>((5 * i + x) % 7));
+      history.compile_time.push_back(1);
+      history.sample_count.push_back(0);
+    }
+    histories.push_back(std::move(history));
+  }
+  return histories;
+}
+
+Problems problems_in(const std::vector<History>& histories, std::size_t seen = SIZE_MAX) {
+  auto problems =
+      problems_of({histories.data(), histories.size()}, std::min(seen, histories.size()));
+  REQUIRE_MESSAGE(problems.ok(), problems.status().message());
+  return *problems;
+}
+
 }  // namespace
+
+TEST_CASE("a problem that was measured twice is one problem, whatever order its parameters have") {
+  std::vector<History> histories = sized_histories(20);
+  const Problems once = problems_in(histories);
+  for (const bool swapped : {false, true}) {
+    std::vector<History> twice = histories;
+    for (History& again : sized_histories(20, swapped)) twice.push_back(std::move(again));
+    const Problems same = problems_in(twice);
+    CHECK(same.seen == 20);
+    CHECK(same.sizes == once.sizes);
+    CHECK(same.group == once.group);
+    CHECK(same.ns == once.ns);
+    // What was learned from is not asked about, and what is asked about twice counts once.
+    twice.insert(twice.end(), histories.begin(), histories.begin() + 5);
+    CHECK(problems_in(twice, 15).count() == 20);
+  }
+  // Of several measurements the median counts.
+  histories.insert(histories.end(), 2, histories.front());
+  histories[20].run_time[0] = 130;
+  histories[21].run_time[0] = 170;
+  CHECK(problems_in(histories).ns[0][0] == 130);
+}
 
 TEST_CASE("the published trees choose as scikit-learn's") {
   const Golden expected = golden();

@@ -41,6 +41,27 @@ ByteVector section_of(const std::vector<std::int64_t>& candidates,
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
+TEST_CASE("a note on the matrix with members of other types is another note") {
+  History history;
+  history.kernel = "spmv";
+  history.device = "made up";
+  const std::string features =
+      R"("name": "m", "features": [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])";
+  const auto tables_with = [&](const std::string& member) {
+    history.notes = {{"matrix", "{" + features + ", " + member + "}"}};
+    return sparse::tables_of({&history}).size() + sparse::vector_tables_of({&history}).size();
+  };
+  CHECK(tables_with(R"("format": "CSR")") == 1);
+  CHECK(tables_with(R"("number_bytes": 4)") == 1);
+  for (const char* member :
+       {R"("format": 5)", R"("format": "CSR", "number_bytes": "four")",
+        R"("format": "CSR", "number_bytes": -4)", R"("format": "CSR", "conversion_ns": [1])",
+        R"("format": "CSR", "turns": 1)", R"("format": null)"}) {
+    CAPTURE(member);
+    CHECK(tables_with(member) == 0);
+  }
+}
+
 TEST_CASE("times that follow the features are learned, and read back from a model the same") {
   const sparse::Table table = test::made_products(60);
   std::vector<std::size_t> all(60);

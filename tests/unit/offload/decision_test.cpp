@@ -27,7 +27,7 @@ OffloadModel example() {
   for (int i = 0; i < 80; ++i) {
     Sample sample;
     sample.name = "loop " + std::to_string(i);
-    sample.groups.program = "p" + std::to_string(i % 8);
+    sample.groups.program = "p" + std::to_string(i % 40);
     sample.cpu_ms = std::exp(3 * random.uniform());
     const double parallel = i / 8 % 2;
     sample.features = {1e6 * sample.cpu_ms, parallel};
@@ -104,8 +104,10 @@ TEST_CASE("what nobody can know is unknown, with what would settle it") {
   CHECK(far.verdict == OffloadVerdict::unknown);
   CHECK(far.reason.find("no sample is like this one") == 0);
 
-  OffloadCosts costs;  // with them the break-even lies at the predicted time itself
-  costs.transfer_ms = 5 - given.decide(1, {}).kernel_ms;
+  OffloadCosts costs;  // with them the break-even lies in the middle of the interval
+  const LogInterval deciding = given.decide(1, {}).prediction.deciding;
+  REQUIRE(deciding.low < deciding.high);
+  costs.transfer_ms = 5 - 5 * std::exp(-(deciding.low + deciding.high) / 2);
   const OffloadDecision close = given.decide(1, costs);
   CHECK(close.verdict == OffloadVerdict::unknown);
   CHECK(close.reason.find("only one of them would pay") != std::string::npos);
@@ -170,4 +172,14 @@ TEST_CASE("a model that says nothing of offloading, or whose section is damaged,
   CHECK(read_offload_model(write_model(taken), "m").code() == StatusCode::corrupt);
   section.bytes.resize(4);
   CHECK(read_offload_model(write_model(taken), "m").code() == StatusCode::corrupt);
+}
+
+TEST_CASE("a region that is entered often is copied and launched as often") {
+  Sample sample;
+  sample.bytes_in = 1000;
+  sample.bytes_out = 500;
+  CHECK(bytes_to_copy(sample, 1, 1e6) == 1500);
+  CHECK(bytes_to_copy(sample, 50000, 1e9) == 50000 * 1500.0);  // the same arrays again and again
+  CHECK(bytes_to_copy(sample, 3, 300) == 2400);                // each a part of them
+  CHECK(bytes_to_copy(sample, 3, 10) == 1500);
 }

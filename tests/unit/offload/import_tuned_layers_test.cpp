@@ -1,3 +1,4 @@
+#include <cmath>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -62,6 +63,35 @@ TEST_CASE("a convolution that both devices were tuned for is a sample with its b
   CHECK(feature(*set, 0, "depth") == 54);
   CHECK(feature(*set, 0, "groups") == 1);
   CHECK(set->remarks.empty());
+}
+
+TEST_CASE("windows may be oblong, dilated, and move by other steps in rows than in columns") {
+  const auto read_one = [](const std::string& arguments) {
+    auto set = read(line(kGpu, "conv2d_nchw.mali", arguments, "[0.004], 0"),
+                    line(kCpu, "conv2d_nchw.arm_cpu", arguments, "[0.001], 0"));
+    REQUIRE_MESSAGE(set.ok(), set.status().to_string());
+    return *set;
+  };
+  const auto arguments = [](const std::string& window, const std::string& rest) {
+    return R"([["TENSOR", [1, 192, 17, 17], "float32"], ["TENSOR", [192, 192, )" + window +
+           R"(], "float32"], )" + rest + R"(, "float32"])";
+  };
+  const SampleSet high = read_one(arguments("7, 1", "[1, 1], [3, 0], [1, 1]"));
+  const SampleSet wide = read_one(arguments("1, 7", "[1, 1], [0, 3], [1, 1]"));
+  for (const SampleSet* set : {&high, &wide}) {
+    CHECK(feature(*set, 0, "operations") == 17 * 17 * 192 * (2 * 192 * 7 + 1.0));
+    CHECK(feature(*set, 0, "depth") == 192 * 7);
+    CHECK(feature(*set, 0, "window") == doctest::Approx(std::sqrt(7.0)));
+  }
+  CHECK(high.samples[0].groups.program == "289 pixels, side 7x1 every 1");
+  // A dilated window of 3 reaches as far as one of 5.
+  const SampleSet dilated = read_one(arguments("3, 3", "[1, 1], [0, 0], [2, 2]"));
+  CHECK(feature(dilated, 0, "out_pixels") == 13 * 13);
+  CHECK(feature(dilated, 0, "depth") == 192 * 9);
+  CHECK(feature(read_one(arguments("3, 3", "[1, 1], [0, 0], 2")), 0, "out_pixels") == 13 * 13);
+  CHECK(feature(read_one(arguments("3, 3", R"([1, 1], [0, 0], "NCHW")")), 0, "out_pixels") ==
+        15 * 15);
+  CHECK(feature(read_one(arguments("3, 3", "[1, 2], [1, 1], [1, 1]")), 0, "out_pixels") == 17 * 9);
 }
 
 TEST_CASE("a depthwise convolution has a group per channel, and padding may be told once") {

@@ -6,6 +6,8 @@
 
 #include <doctest/doctest.h>
 
+#include "models/offload/analysis/function_name.hpp"
+
 using namespace idletune;
 using namespace idletune::offload;
 
@@ -132,4 +134,18 @@ TEST_CASE("a profile that ends early anywhere is refused") {
     CAPTURE(size);
     CHECK(read.code() == StatusCode::corrupt);
   }
+}
+
+TEST_CASE("functions have the names that can be asked for") {
+  CHECK(without_arguments("f") == "f");
+  CHECK(without_arguments("space::scale(float*, int)") == "space::scale");
+  CHECK(without_arguments("void space::scale<float>(float*)") == "space::scale<float>");
+  CHECK(without_arguments("std::vector<int, X<2> > (anonymous namespace)::g<A<int> >(int)") ==
+        "g<A<int> >");
+  CHECK(without_arguments("space::Op::operator()(int) const") == "space::Op::operator()");
+  CHECK(without_arguments("void Op::operator()<int>(int)") == "Op::operator()<int>");
+  CHECK(without_arguments("bool operator< <int>(A<int>, A<int>)") == "operator< <int>");
+  CHECK(without_arguments("my_operator(int)") == "my_operator");
+  CHECK(without_arguments("f(int)::{lambda(int)#1}::operator()(int) const") ==
+        "f(int)::{lambda(int)#1}::operator()(int) const");
 }

@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "models/offload/analysis/footprint.hpp"
 #include "tests/unit/offload/stream.hpp"
 
 namespace idletune::offload {
@@ -40,6 +41,22 @@ TEST_CASE("floats in a row that begin beside a block take two transactions") {
   CHECK(stream.feature("gMemBW") == 0.5);
   CHECK(stream.feature("coalesced") == 0);
   CHECK(stream.feature("noConflict") == 1);
+}
+
+TEST_CASE("behind a gap no reference counts until it can be known whether it is a reuse") {
+  // Two arrays in turn, a block each 32 elements, seen seven accesses at a time.
+  ShortReuse whole;
+  ShortReuse bursts;
+  std::uint64_t number = 0;
+  for (std::uint64_t i = 0; i < 4096; ++i) {
+    for (const std::uint64_t array : {std::uint64_t{0}, kArray}) {
+      if (number++ % 7 == 0) bursts.restart();
+      whole.reference(kBase + array + 4 * i);
+      bursts.reference(kBase + array + 4 * i);
+    }
+  }
+  CHECK(whole.share() == doctest::Approx(31.0 / 32));
+  CHECK(bursts.share() == doctest::Approx(31.0 / 32).epsilon(0.01));
 }
 
 TEST_CASE("every 2^i-th float has a 2^i-fold conflict and touches 2^i blocks") {
@@ -243,6 +260,20 @@ TEST_CASE("what a GPU would get and give back is counted in blocks, the stack le
   CHECK(footprint.blocks_out() == 3);
   CHECK(footprint.pages() == 3);
   CHECK(footprint.overflow() == 0);
+}
+
+TEST_CASE("a block that was written with gaps is an input once it is read, and no later") {
+  Footprint footprint;
+  footprint.set_own(4096, 8192);
+  for (const std::uint64_t gaps : {0, 1024, 4096}) {
+    footprint.write(gaps, gaps > 0);
+    footprint.write(gaps + 16, gaps > 0);
+    CHECK(footprint.blocks_in() == (gaps > 1024 ? 1 : 0));
+    footprint.read(gaps + 4);
+    footprint.read(gaps + 8);
+    CHECK(footprint.blocks_in() == (gaps > 0 ? 1 : 0));
+  }
+  CHECK(footprint.blocks_out() == 2);
 }
 
 }  // namespace

@@ -299,3 +299,57 @@ TEST_CASE("queues are ordered by a marker on one and a barrier on the other") {
   (*api)->ReleaseCommandQueue(other);
   (*api)->ReleaseCommandQueue(unordered);
 }
+
+TEST_CASE("a queue that its owner releases is kept for as long as it is marked") {
+  OpenedStub opened;
+  Stub& stub = opened.stub;
+  Device& device = *opened.device;
+  const auto api = opencl::load(stub.path);
+  REQUIRE(api.ok());
+  const opencl::Handles handles = opencl::handles(device);
+  const auto make_queue = [&] {
+    return (*api)->CreateCommandQueue(static_cast<cl_context>(handles.context),
+                                      static_cast<cl_device_id>(handles.device), 0, nullptr);
+  };
+  CHECK(*device.mark(nullptr, nullptr) == nullptr);
+  CHECK(*device.mark(handles.queue, nullptr) == nullptr);
+  const long before = stub.live_objects();
+  cl_command_queue first = make_queue();
+  auto mark = device.mark(first, nullptr);
+  REQUIRE(mark.ok());
+  CHECK(*device.mark(first, *mark) == *mark);
+  (*api)->ReleaseCommandQueue(first);
+  CHECK(stub.live_objects() == before + 1);
+  cl_command_queue second = make_queue();
+  CHECK(device.order_after(*mark, first, second).ok());
+  mark = device.mark(second, *mark);
+  REQUIRE(mark.ok());
+  (*api)->ReleaseCommandQueue(second);
+  CHECK(stub.live_objects() == before + 1);
+  device.forget_mark(*mark);
+  CHECK(stub.live_objects() == before);
+}
+
+TEST_CASE("launches are put in order on a queue out of order once somebody relies on it") {
+  OpenedStub opened;
+  Stub& stub = opened.stub;
+  const auto api = opencl::load(stub.path);
+  REQUIRE(api.ok());
+  const opencl::Handles handles = opencl::handles(*opened.device);
+  cl_command_queue unordered = (*api)->CreateCommandQueue(
+      static_cast<cl_context>(handles.context), static_cast<cl_device_id>(handles.device),
+      CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, nullptr);
+  auto device = opencl::adopt(handles.context, handles.device, unordered, options_for(stub));
+  REQUIRE(device.ok());
+  auto program = compile_on(**device);
+  stub.reset();
+  const auto launch = [&] {
+    REQUIRE(program->enqueue(0, two_dimensions(), {}, {}, nullptr).ok());
+    return stub.calls("clEnqueueBarrierWithWaitList");
+  };
+  CHECK(launch() == 0);
+  const auto queue = opencl::application_queue(**device);
+  REQUIRE(queue.ok());
+  CHECK(launch() == 1);
+  (*api)->ReleaseCommandQueue(unordered);
+}

@@ -18,6 +18,9 @@ struct Stub {
     resolve("stub_reset", reset);
     resolve("stub_set", set);
     resolve("stub_fail", fail);
+    resolve("stub_fail_call", fail_call);
+    resolve("stub_counted_calls", counted_calls);
+    resolve("stub_failed_call", failed_call);
     resolve("stub_calls", calls);
     resolve("stub_live_objects", live_objects);
     resolve("stub_binaries_given", binaries_given);
@@ -36,6 +39,9 @@ struct Stub {
   decltype(&stub_reset) reset = nullptr;
   decltype(&stub_set) set = nullptr;
   decltype(&stub_fail) fail = nullptr;
+  decltype(&stub_fail_call) fail_call = nullptr;
+  decltype(&stub_counted_calls) counted_calls = nullptr;
+  decltype(&stub_failed_call) failed_call = nullptr;
   decltype(&stub_calls) calls = nullptr;
   decltype(&stub_live_objects) live_objects = nullptr;
   decltype(&stub_binaries_given) binaries_given = nullptr;

@@ -7,7 +7,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <thread>
 
+#include "platform/os/environment.hpp"
 #include "platform/os/process.hpp"
 
 namespace {
@@ -31,6 +33,35 @@ int echo(Channel& channel) {
 
 [[noreturn]] void hang() {
   for (;;) ::pause();
+}
+
+volatile std::uint8_t* nowhere = nullptr;
+volatile bool for_ever = true;
+
+// Uses up the stack.
+int descend(int depth) {
+  volatile std::uint8_t room[4096];
+  room[depth % 4096] = static_cast<std::uint8_t>(depth);
+  return for_ever ? descend(depth + 1) + room[0] : 0;
+}
+
+int fail_by(const std::string& how) {
+  if (how == "overflow") return descend(0);
+  if (how == "address") return *nowhere;
+  if (how == "thread") std::thread([] { std::abort(); }).join();
+  return ::raise(std::stoi(how));
+}
+
+// "<soft limit equals hard limit> ..." of processor time, memory and file size
+int tell_limits(Channel& channel) {
+  std::string told;
+  for (const auto resource : {RLIMIT_CPU, RLIMIT_AS, RLIMIT_FSIZE}) {
+    rlimit limit{};
+    ::getrlimit(resource, &limit);
+    told += limit.rlim_cur == limit.rlim_max ? " lifted" : " kept";
+  }
+  say(channel, told);
+  return 0;
 }
 
 // "<open descriptors from 4 to 200> <core limit> <nice>"
@@ -70,7 +101,14 @@ int main(int argc, char** argv) {
   if (order == "echo") return echo(channel);
   if (order == "describe") return describe(channel);
   if (order == "parent") return start_another(channel, argv[0]);
+  if (order == "fault" && argc > 2) return fail_by(argv[2]);
+  if (order == "limits") return tell_limits(channel);
   if (order == "abort") std::abort();
+  if (order == "trusted environment") {
+    const char* value = idletune::environment("IDLETUNE_OS_TEST");
+    say(channel, value != nullptr ? value : "(unset)");
+    return 0;
+  }
   if (order == "environment") {
     const char* value = std::getenv("IDLETUNE_OS_TEST");
     say(channel, value != nullptr ? value : "(unset)");

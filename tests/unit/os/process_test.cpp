@@ -1,14 +1,17 @@
 #include <doctest/doctest.h>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include "platform/os/process.hpp"
 #include "tests/unit/skip.hpp"
@@ -195,6 +198,23 @@ TEST_CASE("a child whose end somebody else collected counts as ended in an unkno
   ::signal(SIGCHLD, SIG_DFL);
 }
 
+TEST_CASE("which ends may be somebody else's doing") {
+  const auto by_others = [](ExitStatus::Kind kind, int value) {
+    return ExitStatus{kind, value}.by_others();
+  };
+  for (const int signal :
+       {SIGKILL, SIGTERM, SIGHUP, SIGINT, SIGQUIT, SIGXCPU, SIGPWR, SIGALRM, SIGUSR1, SIGUSR2}) {
+    CAPTURE(signal);
+    CHECK(by_others(ExitStatus::Kind::signaled, signal));
+  }
+  for (const int signal : {SIGSEGV, SIGABRT, SIGBUS, SIGFPE, SIGILL, SIGSYS}) {
+    CAPTURE(signal);
+    CHECK_FALSE(by_others(ExitStatus::Kind::signaled, signal));
+  }
+  CHECK(by_others(ExitStatus::Kind::unknown, 0));
+  CHECK_FALSE(by_others(ExitStatus::Kind::exited, 1));
+}
+
 TEST_CASE("a child that is left behind is reaped when it has ended") {
   const pid_t stuck = ::fork();
   if (stuck == 0) {
@@ -234,6 +254,70 @@ TEST_CASE("a joined child has no stray descriptors, dumps no core and is nice" *
     CHECK(nice >= 10);
   }
   ::close(stray);
+}
+
+TEST_CASE("a fault of a joined child is known though somebody else reaps it" *
+          doctest::test_suite("own children")) {
+  const std::pair<std::string, int> faults[] = {{"overflow", SIGSEGV},
+                                                {"address", SIGSEGV},
+                                                {"thread", SIGABRT},
+                                                {std::to_string(SIGSEGV), SIGSEGV},
+                                                {std::to_string(SIGABRT), SIGABRT},
+                                                {std::to_string(SIGBUS), SIGBUS},
+                                                {std::to_string(SIGFPE), SIGFPE},
+                                                {std::to_string(SIGILL), SIGILL},
+                                                {std::to_string(SIGSYS), SIGSYS}};
+  for (const auto& [how, signal] : faults) {
+    CAPTURE(how);
+    for (const bool reaped_elsewhere : {false, true}) {
+      ::signal(SIGCHLD, reaped_elsewhere ? SIG_IGN : SIG_DFL);
+      auto child = own_child({"fault", how});
+      if (!child) break;
+      std::uint8_t farewell = 0;
+      CHECK(child->channel().receive_all(MutableBytes(&farewell, 1), kLong).ok());
+      CHECK(farewell == signal);
+      CHECK(child->channel().receive(MutableBytes(&farewell, 1), kLong).code() ==
+            StatusCode::not_found);
+      CHECK(child->ended(kLong));
+      if (reaped_elsewhere) CHECK(child->exit_status().kind == ExitStatus::Kind::unknown);
+      CHECK(child->take_farewell(farewell));
+      CHECK(child->exit_status().kind == ExitStatus::Kind::signaled);
+      CHECK(child->exit_status().value == signal);
+    }
+    ::signal(SIGCHLD, SIG_DFL);
+  }
+}
+
+TEST_CASE("what is no farewell says nothing of an end") {
+  ::signal(SIGCHLD, SIG_IGN);
+  {
+    auto child = shell("exit 5");
+    for (const int byte : {0, SIGKILL, SIGTERM, 0xd7}) {
+      CHECK_FALSE(child->take_farewell(static_cast<std::uint8_t>(byte)));
+    }
+    CHECK(child->ended(kLong));
+    CHECK(child->exit_status().kind == ExitStatus::Kind::unknown);
+  }
+  ::signal(SIGCHLD, SIG_DFL);
+}
+
+TEST_CASE("limits that the parent has set for itself do not bind a joined child" *
+          doctest::test_suite("own children")) {
+  const std::pair<decltype(RLIMIT_CPU), rlim_t> limited[] = {
+      {RLIMIT_CPU, 1000000}, {RLIMIT_AS, rlim_t{1} << 46}, {RLIMIT_FSIZE, rlim_t{1} << 40}};
+  rlimit before[3] = {};
+  for (std::size_t i = 0; i < 3; ++i) {
+    REQUIRE(::getrlimit(limited[i].first, &before[i]) == 0);
+    rlimit soft = before[i];
+    soft.rlim_cur = std::min(soft.rlim_max, limited[i].second);
+    REQUIRE(::setrlimit(limited[i].first, &soft) == 0);
+  }
+  if (auto child = own_child({"limits"})) {
+    const bool full_disk_only = before[2].rlim_max > rlim_t{1} << 40;
+    CHECK(receive_once(child->channel()) ==
+          (full_disk_only ? " lifted lifted kept" : " lifted lifted lifted"));
+  }
+  for (std::size_t i = 0; i < 3; ++i) ::setrlimit(limited[i].first, &before[i]);
 }
 
 TEST_CASE("environment entries are added and replaced" * doctest::test_suite("own children")) {

@@ -1,8 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
+#include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "platform/os/storage.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -190,6 +194,95 @@ TEST_CASE("an atomic write replaces the file and leaves nothing beside it") {
   REQUIRE(write_file_atomically(folder.file("d/inside"), bytes_of("x")).ok());
   CHECK_FALSE(write_file_atomically(folder.file("d"), bytes_of("x")).ok());
   CHECK((*open_posix_storage(folder.path()))->list()->size() == 1);
+}
+
+unsigned mode_of(const std::string& path) {
+  struct stat info {};
+  REQUIRE(::stat(path.c_str(), &info) == 0);
+  return info.st_mode & 07777;
+}
+
+// A number that no process has: of one that was.
+std::string dead_process() {
+  const pid_t gone = ::fork();
+  if (gone == 0) ::_exit(0);
+  REQUIRE(gone > 0);
+  REQUIRE(::waitpid(gone, nullptr, 0) == gone);
+  return std::to_string(gone);
+}
+
+TEST_CASE("a state folder and what is in it are their owner's alone") {
+  const TemporaryFolder folder;
+  const mode_t umask_before = ::umask(0);
+  auto storage = open_in(folder);
+  CHECK(mode_of(folder.file("state")) == 0700);
+  REQUIRE(storage->create("new").ok());
+  CHECK(mode_of(folder.file("state/new")) == 0600);
+  REQUIRE(write_file_atomically(folder.file("state/old"), bytes_of("x")).ok());
+  CHECK(mode_of(folder.file("state/old")) == 0644);
+  REQUIRE(storage->open_append("old").ok());
+  CHECK(mode_of(folder.file("state/old")) == 0600);
+  REQUIRE(write_file_atomically(folder.file("state/own"), bytes_of("x"), FileSync::no,
+                                FileReaders::owner)
+              .ok());
+  CHECK(mode_of(folder.file("state/own")) == 0600);
+  ::umask(umask_before);
+}
+
+TEST_CASE("what dead processes left half-written is removed, what others write now is not") {
+  const TemporaryFolder folder;
+  const std::string dead = dead_process();
+  const std::string kept[] = {"x.tmp" + std::to_string(::getppid()) + "-0",
+                              "x.tmp1-2",
+                              "x.tmp" + dead,
+                              "x.tmp" + dead + "-",
+                              "x.tmp" + dead + "-1x",
+                              ".tmp" + dead + "-0",
+                              "x.tmp-1-0",
+                              "tmp" + dead + "-0",
+                              "journal"};
+  const std::string left[] = {"explain.json.tmp" + dead + "-0", "a.itbinary.tmp" + dead + "-17",
+                              "x.tmp" + std::to_string(::getpid()) + "-0"};
+  for (const std::string& name : kept) test::overwrite(folder.file(name), "x");
+  for (const std::string& name : left) test::overwrite(folder.file(name), "x");
+  tidy_folder(folder.path());
+  for (const std::string& name : kept) {
+    CAPTURE(name);
+    CHECK(::access(folder.file(name).c_str(), F_OK) == 0);
+  }
+  for (const std::string& name : left) {
+    CAPTURE(name);
+    CHECK(::access(folder.file(name).c_str(), F_OK) != 0);
+  }
+  tidy_folder(folder.file("nothing there"));
+}
+
+TEST_CASE(
+    "a folder that holds nothing but ours is closed to others, any other one is left as it is") {
+  const TemporaryFolder folder;
+  const std::string_view names[] = {"journal", "captures"};
+  REQUIRE(::chmod(folder.path().c_str(), 0755) == 0);
+  test::overwrite(folder.file("journal"), "x");
+  test::overwrite(folder.file("journal.new"), "x");
+  REQUIRE(::mkdir(folder.file("captures").c_str(), 0755) == 0);
+  test::overwrite(folder.file("settings"), "x");
+  tidy_folder(folder.path(), names);
+  CHECK(mode_of(folder.path()) == 0755);
+  REQUIRE(::unlink(folder.file("settings").c_str()) == 0);
+  tidy_folder(folder.path(), names);
+  CHECK(mode_of(folder.path()) == 0700);
+  CHECK(mode_of(folder.file("captures")) == 0755);
+  tidy_folder(folder.file("captures"));
+  CHECK(mode_of(folder.file("captures")) == 0700);
+}
+
+TEST_CASE("a relative path is meant from where the process is now") {
+  char* here = ::getcwd(nullptr, 0);
+  REQUIRE(here != nullptr);
+  CHECK(absolute_path("state/x") == std::string(here) + "/state/x");
+  CHECK(absolute_path("/state") == "/state");
+  CHECK(absolute_path("").empty());
+  std::free(here);
 }
 
 }  // namespace

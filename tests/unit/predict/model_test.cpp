@@ -65,7 +65,6 @@ TEST_CASE("a model tells what it was made of") {
   CHECK(kernel.portfolio_relative(1, 1) < 0);
   CHECK(kernel.portfolio_score(0) == doctest::Approx(0.9));
   CHECK(kernel.well_performing_fraction(0.9) == doctest::Approx(0.2));
-  CHECK(kernel.relative_performance_quantile(0.5) == doctest::Approx(0.5));
 }
 
 TEST_CASE("values are mapped to a space by parameter names and dropped where not valid") {
@@ -113,6 +112,29 @@ TEST_CASE("the first pick prefers this device, then this shape, and says how nea
   const auto far = first_pick(kernel, space, Shape{4, 4}, "");
   CHECK(far->configuration == Configuration{1, 16});
   CHECK(far->expected_relative_performance == doctest::Approx(0.8));
+}
+
+TEST_CASE("what a source did not measure counts as expected, not as failed") {
+  ModelContent content;
+  content.parameters = {"x"};
+  content.sources.resize(3);
+  for (std::size_t d = 0; d < 3; ++d) {
+    content.sources[d].device = "Board " + std::string(1, static_cast<char>('A' + d));
+    content.sources[d].shape = {};
+  }
+  content.portfolio_values = {1, 2};
+  // Entry 1 is the best of the only source that has it, entry 2 is mediocre on all.
+  content.portfolio_relative = {0.98f, -1, -1, 0.5f, 0.5f, 0.5f};
+  content.portfolio_score = {0.9f, 0.5f};
+  const auto model = open(content);
+  const auto space =
+      Space::from_rows(std::vector<std::string>{"x"}, {}, {}, std::vector<std::int64_t>{1, 2});
+  REQUIRE(space.ok());
+  const auto pick = first_pick(model->kernels()[0], *space, Shape{}, "Board Nine");
+  REQUIRE(pick.has_value());
+  CHECK(pick->configuration == Configuration{1});
+  CHECK(pick->expected_relative_performance > 0.9);
+  CHECK(pick->expected_relative_performance < 0.98);
 }
 
 TEST_CASE("without a pick that the space holds there is none") {

@@ -182,7 +182,6 @@ TEST_CASE("published configurations alone make a kernel known, without any distr
   CHECK(kernel.portfolio_size() == 0);
   CHECK(kernel.selector_count() == 0);
   CHECK(kernel.well_performing_fraction(0.9) == 0);
-  CHECK(kernel.relative_performance_quantile(0.9) == 0);
   const auto pick = first_pick(kernel, tiles(), {1, 1}, "Board One");
   REQUIRE(pick.has_value());
   CHECK(pick->quality == PickQuality::published);

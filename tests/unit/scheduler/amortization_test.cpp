@@ -64,7 +64,7 @@ TEST_CASE("nothing is decided before what runs now was timed") {
 }
 
 TEST_CASE("a good first pick that does not run yet is used and not searched beyond") {
-  DecisionInput input = plain(3000);
+  DecisionInput input = plain(500);
   input.first_pick_relative = 0.95;
   const Decision decision = decide(input);
   CHECK(decision.verdict == Verdict::use_history);
@@ -75,7 +75,7 @@ TEST_CASE("a good first pick that does not run yet is used and not searched beyo
 }
 
 TEST_CASE("a first pick that runs and cannot be beaten with profit is kept") {
-  DecisionInput input = plain(3000);
+  DecisionInput input = plain(300);
   input.first_pick_relative = 0.95;
   input.first_pick_running = true;
   const Decision few = decide(input);
@@ -123,13 +123,11 @@ TEST_CASE("absurd input is tamed") {
     input.expected_launches = bad;
     input.launches_per_step = bad;
     input.kappa = bad;
-    input.fraction = bad;
-    input.current_relative = bad;
+    input.clock = bad;
     input.first_pick_relative = bad;
     input.target_ratio = bad;
     input.wanted_probability = bad;
     input.adoption_margin = bad;
-    input.pessimism = bad;
     const Decision decision = decide(input);
     CHECK_FALSE(std::isnan(decision.gain_ns));
     CHECK_FALSE(std::isnan(decision.cost_ns));
@@ -150,7 +148,7 @@ TEST_CASE("with beliefs the verdict turns at the break-even number of launches t
   for (std::size_t told : {0u, 3u, 12u}) {
     while (world.beliefs.measured() < told) {
       const std::size_t entry = 23 - world.beliefs.measured();
-      world.beliefs.tell_entry(entry, 1e6 / std::max(0.05, world.beliefs.relative(entry, 0)));
+      world.tell(entry, 1e6 / std::max(0.05, world.beliefs.relative(entry, 0)));
     }
     const double turn = decide(world.input(1000)).break_even_launches;
     CAPTURE(told);
@@ -176,4 +174,95 @@ TEST_CASE("where every configuration has been tried tuning stops and says so") {
   CHECK(decision.steps == 0);
   CHECK(decision.reason() == "Tuning does not pay: every configuration has been tried.");
   CHECK(complete_sentence(decision));
+}
+
+// Bisects for where the verdict is another than at `launches`, above it.
+static double next_turn(DecisionInput input, double launches) {
+  input.expected_launches = launches;
+  const Verdict verdict = decide(input).verdict;
+  double low = launches;
+  double high = 1e12;
+  for (int i = 0; i < 200; ++i) {
+    input.expected_launches = (low + high) / 2;
+    (decide(input).verdict == verdict ? low : high) = input.expected_launches;
+  }
+  return high;
+}
+
+TEST_CASE("with a first pick each verdict turns at the break-even that it and its neighbour name") {
+  Believed world;
+  for (std::size_t told : {0u, 3u}) {
+    for (bool promised : {false, true}) {
+      while (world.beliefs.measured() < told) {
+        const std::size_t entry = 23 - world.beliefs.measured();
+        world.tell(entry, 1e6 / std::max(0.05, world.beliefs.relative(entry, 0)));
+      }
+      DecisionInput input = world.input(1);
+      input.first_pick_relative = 0.98;
+      if (promised) {
+        input.promise = Promise();
+        input.promise->untuned = from_ms(2);
+      }
+      CAPTURE(told);
+      CAPTURE(promised);
+      REQUIRE(decide(input).verdict == Verdict::stop);
+      const double first = next_turn(input, 1);
+      CHECK(decide(input).break_even_launches == Approx(first));
+      input.expected_launches = first * 1.0001;
+      const Decision above = decide(input);
+      CHECK(above.verdict != Verdict::stop);
+      CHECK(above.break_even_launches == Approx(first));
+      if (above.verdict != Verdict::use_history) continue;
+      CHECK(above.steps == 1);
+      const double second = next_turn(input, first * 1.0001);
+      input.expected_launches = second * 1.0001;
+      CHECK(decide(input).verdict == Verdict::tune);
+      CHECK(decide(input).break_even_launches == Approx(second));
+    }
+  }
+}
+
+TEST_CASE("all times multiplied, all decisions are the same") {
+  Believed world;
+  Believed slow;
+  UniformDraws draws;
+  UniformDraws slow_draws;
+  constexpr std::int64_t kFactor = 7;
+  for (std::size_t entry : {0u, 3u, 5u}) {
+    world.tell(entry, 1.5e6 / world.beliefs.relative(entry, 0));
+    slow.tell(entry, kFactor * 1.5e6 / world.beliefs.relative(entry, 0));
+  }
+  for (int i = 1; i <= 12; ++i) {
+    draws.add(Nanoseconds(2000000 + 130000 * i));
+    slow_draws.add(kFactor * Nanoseconds(2000000 + 130000 * i));
+  }
+  for (double launches : {10.0, 300.0, 3000.0, 1e6}) {
+    DecisionInput input = world.input(launches);
+    input.draws = &draws;
+    const Decision decision = decide(input);
+    input.outlook = slow.input(1).outlook;
+    input.draws = &slow_draws;
+    input.current *= kFactor;
+    input.step_cost *= kFactor;
+    const Decision scaled = decide(input);
+    CHECK(scaled.verdict == decision.verdict);
+    CHECK(scaled.steps == decision.steps);
+    CHECK(scaled.break_even_launches == Approx(decision.break_even_launches).epsilon(1e-5));
+    CHECK(scaled.best_estimate_ns == Approx(kFactor * decision.best_estimate_ns).epsilon(1e-5));
+    CHECK(scaled.fraction == Approx(decision.fraction).epsilon(1e-5));
+    // The same measurements, and a clock that is slower now.
+    input.outlook = world.input(1).outlook;
+    input.draws = &draws;
+    input.clock = kFactor;
+    const Decision throttled = decide(input);
+    CHECK(throttled.steps == scaled.steps);
+    CHECK(throttled.break_even_launches == Approx(scaled.break_even_launches).epsilon(1e-5));
+    CHECK(throttled.best_estimate_ns == Approx(scaled.best_estimate_ns).epsilon(1e-5));
+  }
+}
+
+TEST_CASE("with no launch to come that is the reason given") {
+  const Decision decision = decide(plain(0));
+  CHECK(decision.verdict == Verdict::stop);
+  CHECK(decision.reason() == "Tuning does not pay: no launch is left to gain by it.");
 }

@@ -1,7 +1,8 @@
 // What the tests of the decision decide about.
 #pragma once
 
-#include <array>
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "agent/scheduler/amortization.hpp"
+#include "models/core/random.hpp"
 #include "tests/unit/scheduler/two_source_model.hpp"
 
 namespace idletune::test {
@@ -34,34 +36,33 @@ inline bool complete_sentence(const Decision& decision) {
          text.find("nan") == std::string::npos;
 }
 
-// Half of the space at q = 0.5 exactly, half at 1: every figure of the look-ahead has a closed form
-// but for the knots' vanishing width.
-inline const std::vector<float> kTwoValues{0.5f, 0.5f, 1.0f, 1.0f};
-inline const std::vector<float> kTwoLevels{0.0f, 0.5f, 0.5f, 1.0f};
+// A draw from a space like the recorded ones: t_best is 1 ms, q above 0.9 has half a percent.
+inline Nanoseconds drawn_time(Random& random) {
+  return from_ms(1 / std::max(0.03, 1 - std::pow(random.uniform(), 1 / 2.3)));
+}
 
 struct Believed {
   explicit Believed(std::size_t entries = 24, const std::function<void(ModelContent&)>& edit = {})
       : model(two_source_model(entries, edit)), beliefs(model->kernels()[0]) {
-    const auto at = quantile_levels();
-    for (std::size_t i = 0; i < kQuantileCount; ++i) {
-      levels[i] = static_cast<float>(at[i]);
-      values[i] = static_cast<float>(model->kernels()[0].relative_performance_quantile(at[i]));
+    for (std::size_t i = 0; i < entries; ++i) upcoming.push_back({i, 0});
+  }
+  void tell(std::size_t entry, double time_ns) {
+    beliefs.tell_entry(entry, time_ns);
+    for (std::size_t i = upcoming.size(); i-- > 0;) {
+      if (upcoming[i].entry == entry) upcoming.erase(upcoming.begin() + static_cast<long>(i));
     }
   }
   // 2 ms per launch, 50 ms per step.
   DecisionInput input(double launches) const {
     DecisionInput input = plain(launches);
     input.current = from_ms(2);
-    input.outlook = {&beliefs, 0.25};
-    input.quantiles = values;
-    input.quantile_levels = levels;
-    input.fraction = model->kernels()[0].cautious_fraction(0.9);
+    input.outlook = {&beliefs, 0.25, {upcoming.data(), upcoming.size()}};
+    input.tried = beliefs.measured();
     return input;
   }
   std::shared_ptr<const Model> model;
   DevicePosterior beliefs;
-  std::array<float, kQuantileCount> values{};
-  std::array<float, kQuantileCount> levels{};
+  std::vector<DevicePosterior::Forecast> upcoming;
 };
 
 }  // namespace idletune::test

@@ -21,9 +21,22 @@ TEST_CASE("a watch learns before it judges") {
   feed(watch, 5000, 14);
   CHECK(watch.status() == WatchStatus::learning);
   CHECK(watch.median() == Nanoseconds(0));
-  CHECK(watch.saving_per_launch() == Nanoseconds(0));
   feed(watch, 5000, 1);
   CHECK(watch.status() == WatchStatus::demote);
+}
+
+TEST_CASE("losses count before the window is full, gains and single disturbed launches do not") {
+  ProductionWatch slow(Nanoseconds(1000), Nanoseconds(500));
+  feed(slow, 2000, 2);
+  CHECK(slow.saving_per_launch() == Nanoseconds(0));
+  feed(slow, 2000, 1);
+  CHECK(slow.status() == WatchStatus::learning);
+  CHECK(slow.saving_per_launch() == Nanoseconds(-1000));
+  ProductionWatch fast(Nanoseconds(1000), Nanoseconds(500));
+  fast.sample(Nanoseconds(90000));
+  feed(fast, 500, 13);
+  CHECK(fast.status() == WatchStatus::learning);
+  CHECK(fast.saving_per_launch() == Nanoseconds(0));
 }
 
 TEST_CASE("a configuration that keeps its promise is fine and its saving is careful") {

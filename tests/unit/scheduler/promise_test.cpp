@@ -13,7 +13,7 @@ using doctest::Approx;
 
 TEST_CASE("the promise forbids a step that could break it and says from when on it is safe") {
   Believed world;
-  // 2 s of launches: of the 40 ms that may be lost 32 are risked, and a step is 50.
+  // 2 s of launches: 40 ms may be lost, and a step is 50.
   DecisionInput input = world.input(1000);
   const double without = decide(input).break_even_launches;
   REQUIRE(decide(input).verdict == Verdict::tune);
@@ -22,19 +22,48 @@ TEST_CASE("the promise forbids a step that could break it and says from when on 
   input.promise = promise;
   const Decision decision = decide(input);
   CHECK(decision.verdict == Verdict::stop);
-  CHECK(decision.break_even_launches == Approx(50 / (0.8 * 0.02 * 2)));
+  CHECK(decision.break_even_launches == Approx(50 / (0.02 * 2)));
   CHECK(decision.break_even_launches > without);
   CHECK(std::string(decision.reason()).find("overhead limit") != std::string::npos);
   CHECK(complete_sentence(decision));
-  input.expected_launches = 1564;
+  input.expected_launches = 1251;
   CHECK(decide(input).verdict == Verdict::tune);
   input.step_cost_high = from_ms(80);  // a step may cost that much
   CHECK(decide(input).verdict == Verdict::stop);
-  CHECK(decide(input).break_even_launches == Approx(80 / (0.8 * 0.02 * 2)));
+  CHECK(decide(input).break_even_launches == Approx(80 / (0.02 * 2)));
   // What the present configuration saves from now on may be spent.
   input.promise->untuned = from_ms(3);
   CHECK(decide(input).verdict == Verdict::tune);
-  input.promise->charged = from_ms(1400);
+  input.promise->charged = from_ms(1600);
+  CHECK(decide(input).verdict == Verdict::stop);
+}
+
+TEST_CASE("what is left of the promise is its share of all launches without what was charged") {
+  Promise promise;
+  promise.untuned = from_ms(2);
+  CHECK(left_of(promise, from_ms(2), 1000) == from_ms(40));
+  promise.untuned_past = from_ms(500);
+  CHECK(left_of(promise, from_ms(2), 1000) == from_ms(50));
+  promise.charged = from_ms(20);
+  CHECK(left_of(promise, from_ms(2), 1000) == from_ms(30));
+  // What runs now is faster by so much.
+  CHECK(left_of(promise, from_ms(1.9), 1000) == from_ms(130));
+  promise.charged = from_ms(200);
+  CHECK(left_of(promise, from_ms(2), 1000) == Nanoseconds{0});
+}
+
+TEST_CASE("the verdict allows what is left of the promise and no more") {
+  Believed world;
+  DecisionInput input = world.input(1250);
+  Promise promise;
+  promise.untuned = from_ms(2);
+  promise.untuned_past = from_ms(700);
+  promise.charged = from_ms(10);
+  input.promise = promise;
+  const Nanoseconds left = left_of(promise, input.current, input.expected_launches);
+  input.step_cost_high = left - Nanoseconds(2);
+  CHECK(decide(input).verdict == Verdict::tune);
+  input.step_cost_high = left + Nanoseconds(2);
   CHECK(decide(input).verdict == Verdict::stop);
 }
 
@@ -51,9 +80,10 @@ TEST_CASE("a first pick whose check could break the promise is not tried") {
   Promise promise;
   promise.untuned = from_ms(1);
   input.promise = promise;
-  CHECK(decide(input).verdict == Verdict::use_history);  // 54 ms of stake, 50 ms of cost
+  CHECK(decide(input).verdict == Verdict::tune);  // 54 ms of stake, 50 ms of cost
   input.expected_launches = 2000;
   CHECK(decide(input).verdict == Verdict::stop);
+  CHECK(decide(input).break_even_launches == Approx(50 / (0.02 * 1)));
 }
 
 TEST_CASE("absurd promises and beliefs are tamed") {

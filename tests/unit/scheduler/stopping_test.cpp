@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "agent/belief/relative_performance.hpp"
 #include "models/core/random.hpp"
 #include "tests/unit/scheduler/decision_inputs.hpp"
 
@@ -28,24 +27,19 @@ TEST_CASE("draws without success make further search less attractive until it st
   }
   CHECK(stopped_after > 3);
   CHECK(stopped_after < 2000);
-  CHECK(decide(input).fraction < 0.05);
 }
 
 TEST_CASE("search for a rare fast configuration goes on while launches justify it") {
-  // 1 % of the space is twice as fast as the rest's best; p_b from a model says so.
-  const std::vector<float> quantiles{0.1f, 0.5f, 0.9f, 1.0f};
-  const std::vector<float> levels{0.0f, 0.99f, 0.99f, 1.0f};
+  // 1 % of the space is twice as fast as the rest's best.
   double steps = 0;
+  int found = 0;
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {
     Random random(seed);
     UniformDraws draws;
     DecisionInput input;
-    input.quantiles = quantiles;
-    input.quantile_levels = levels;
-    input.fraction = 0.01;
     input.draws = &draws;
     input.step_cost = from_ms(10);
-    input.expected_launches = 1e5;  // 50 s to be gained, 1 s of steps expected
+    input.expected_launches = 1e6;  // 500 s to be gained, 1 s of steps expected
     double best = 2.0;
     input.current = from_ms(best);
     while (decide(input).verdict == Verdict::tune && draws.count() < 3000) {
@@ -55,18 +49,16 @@ TEST_CASE("search for a rare fast configuration goes on while launches justify i
       input.current = from_ms(best);
     }
     CAPTURE(std::string(decide(input).reason()));
-    CHECK(best < 1.1);
+    found += best < 1.1 ? 1 : 0;
     steps += draws.count();
   }
-  // On average about 100 draws to the first hit; then at most a few more.
-  CHECK(steps / 40 > 50);
-  CHECK(steps / 40 < 400);
+  CHECK(found >= 38);
+  CHECK(steps / 40 > 100);  // on average, to the first hit
+  CHECK(steps / 40 < 2000);
 }
 
 TEST_CASE("the total time with the decision stays close to the better of tuning and not tuning") {
-  // Spaces drawn from the prior, policies compared in expectation: time of all launches plus
-  // charge.
-  const RelativePerformance prior = RelativePerformance::prior();
+  // Policies compared in expectation: time of all launches plus charge.
   for (double launches : {30.0, 1e3, 1e5}) {
     double with_decision = 0;
     double never = 0;
@@ -75,14 +67,14 @@ TEST_CASE("the total time with the decision stays close to the better of tuning 
       UniformDraws draws;
       DecisionInput input = plain(launches);
       input.draws = &draws;
-      const double start = 1.0 / prior.correct_quantile(random.uniform());  // t_best = 1 ms
+      const double start = 1e-6 * static_cast<double>(drawn_time(random).count());
       double current = start;
       double charged = 0;
       for (int step = 0; step < 3000; ++step) {
         input.current = from_ms(current);
         if (decide(input).verdict != Verdict::tune) break;
         charged += 50;
-        const double time = 1.0 / prior.correct_quantile(random.uniform());
+        const double time = 1e-6 * static_cast<double>(drawn_time(random).count());
         draws.add(from_ms(time));
         if (time < 0.97 * current) current = time;
       }
@@ -91,6 +83,6 @@ TEST_CASE("the total time with the decision stays close to the better of tuning 
     }
     CAPTURE(launches);
     CHECK(with_decision <= 1.02 * never);
-    if (launches >= 1e5) CHECK(with_decision < 0.6 * never);
+    if (launches >= 1e5) CHECK(with_decision < 0.85 * never);
   }
 }

@@ -167,6 +167,34 @@ TEST_CASE("a right prior is followed at once, a wrong one is corrected by what i
   CHECK(evaluations(-1) < 400);  // random draws: 864 in the median
 }
 
+TEST_CASE("a forest that forgets its prior proposes as one without") {
+  // A space that is followed as a whole, and one that is not.
+  for (const std::int64_t side : {12, 40}) {
+    const Space space = cube(side, 3);
+    ForestProposalOptions misled = seeded(5);
+    misled.prior = [](const Configuration& c) {
+      return std::optional<float>(static_cast<float>(c[0]));
+    };
+    ForestProposals forgetful(space, misled);
+    ForestProposals plain(space, seeded(5));
+    Random random(5);
+    for (int i = 0; i < 20; ++i) {
+      const Configuration drawn = space.at(random.below(space.valid_count()));
+      forgetful.tell(drawn, bowl(drawn));
+      plain.tell(drawn, bowl(drawn));
+    }
+    forgetful.forget_prior();
+    for (int i = 0; i < 10; ++i) {
+      const auto proposed = forgetful.propose();
+      const auto expected = plain.propose();
+      REQUIRE(proposed.has_value());
+      CHECK(*proposed == *expected);
+      forgetful.tell(*proposed, bowl(*proposed));
+      plain.tell(*expected, bowl(*expected));
+    }
+  }
+}
+
 TEST_CASE("failures are learned: a half that always fails is left alone") {
   const Space space = cube(12, 3);  // a quarter of it fails
   LearningSearcher searcher(space, searching(5));
@@ -279,7 +307,7 @@ TEST_CASE("a later forest searcher recalls what was drawn, and proposes nothing 
     REQUIRE(proposal.has_value());
     seen.insert(space.key(proposal->configuration));
     first.tell(proposal->configuration, bowl(proposal->configuration));
-    const ProposalOrigin origin = second.recall(proposal->configuration);
+    const ProposalOrigin origin = second.recall(proposal->configuration, false);
     if (proposal->origin == ProposalOrigin::random) CHECK(origin == ProposalOrigin::random);
     if (origin != proposal->origin) ++mistaken;
     second.tell(proposal->configuration, bowl(proposal->configuration));

@@ -201,10 +201,10 @@ TEST_CASE("what an earlier session measured is recalled by origin and not propos
   std::size_t learned = 0;
   std::size_t mistaken = 0;  // learned, and by chance among the next draws
   for (const Proposal& proposal : proposals) {
-    const ProposalOrigin origin = second.recall(proposal.configuration);
-    // A draw that happens to be an entry counts as one.
+    const bool was_drawn = proposal.origin == ProposalOrigin::random;
+    const ProposalOrigin origin = second.recall(proposal.configuration, was_drawn);
     const bool entry = proposal.configuration[0] < 12;
-    if (proposal.origin == ProposalOrigin::random && !entry) {
+    if (was_drawn) {
       CHECK(origin == ProposalOrigin::random);
       ++drawn;
     } else if (proposal.origin == ProposalOrigin::learned && !entry) {
@@ -221,7 +221,7 @@ TEST_CASE("what an earlier session measured is recalled by origin and not propos
   for (std::size_t d = 0; d < 2; ++d) {
     CHECK(second.beliefs().weight(d) == doctest::Approx(first.beliefs().weight(d)));
   }
-  CHECK(second.beliefs().forecast_quality() == doctest::Approx(first.beliefs().forecast_quality()));
+  CHECK(second.beliefs().tried_weight() == doctest::Approx(first.beliefs().tried_weight()));
   std::set<std::int64_t> before;
   for (const Proposal& proposal : proposals) before.insert(proposal.configuration[0]);
   for (const Proposal& proposal : play(second, 400)) {
@@ -313,7 +313,7 @@ TEST_CASE(
   const auto proposals = play(first, 200);
   ProductSearcher second(space, model->kernels()[0], with_forest());
   for (const Proposal& proposal : proposals) {
-    (void)second.recall(proposal.configuration);
+    (void)second.recall(proposal.configuration, false);
     second.tell(proposal.configuration, on_b(proposal.configuration));
   }
   std::set<std::int64_t> seen;
@@ -342,5 +342,79 @@ TEST_CASE("the outlook lists the entries in the order in which they are proposed
   REQUIRE(proposal.has_value());
   if (proposal->origin == ProposalOrigin::portfolio) {
     CHECK(proposal->configuration[0] == static_cast<std::int64_t>(next));
+  }
+}
+
+namespace {
+
+// Draws among the first `steps` proposals of sessions of so many each; all is recalled in between.
+std::size_t draws_of_sessions(const KernelKnowledge* kernel, const Space& space,
+                              const SearcherOptions& options, std::size_t steps,
+                              std::size_t session) {
+  std::vector<Proposal> all;
+  std::size_t draws = 0;
+  while (all.size() < steps) {
+    const auto searcher = make_product_searcher(space, kernel, options);
+    for (const Proposal& each : all) {
+      (void)searcher->recall(each.configuration, false);
+      searcher->tell(each.configuration, on_b(each.configuration));
+    }
+    for (const Proposal& each : play(*searcher, session)) {
+      all.push_back(each);
+      if (each.origin == ProposalOrigin::random) ++draws;
+    }
+  }
+  return draws;
+}
+
+// Remembers whether it was told to forget.
+struct ForgetfulLearner final : SearchLearner {
+  struct Proposals final : LearnedProposals {
+    explicit Proposals(int& told) : forgotten(told) {}
+    void tell(const Configuration&, const Observation&) override {}
+    void exclude(const Configuration&) override {}
+    std::optional<Configuration> propose() override { return Configuration{next++}; }
+    void forget_history() override { ++forgotten; }
+    int& forgotten;
+    std::int64_t next = 100;
+  };
+  std::unique_ptr<LearnedProposals> make(const Space&, std::uint64_t,
+                                         Span<const Favourite>) const override {
+    return std::make_unique<Proposals>(forgotten);
+  }
+  mutable int forgotten = 0;
+};
+
+}  // namespace
+
+TEST_CASE("sessions of few steps draw uniformly as often as one of many") {
+  const auto model = two_devices();
+  const Space space = line();
+  for (const KernelKnowledge* kernel : {&model->kernels()[0], (const KernelKnowledge*)nullptr}) {
+    const std::size_t whole = draws_of_sessions(kernel, space, with_forest(), 60, 60);
+    for (const std::size_t session : {2u, 3u, 5u}) {
+      CHECK(draws_of_sessions(kernel, space, with_forest(), 60, session) == whole);
+    }
+  }
+}
+
+TEST_CASE("what the learner was told of history is forgotten once the portfolio is distrusted") {
+  const auto model = two_devices();
+  const Space space = line();
+  for (const bool misleading : {false, true}) {
+    const ForgetfulLearner learner;
+    SearcherOptions options;
+    options.learner = &learner;
+    ProductSearcher searcher(space, model->kernels()[0], options);
+    for (int i = 0; i < 60; ++i) {
+      const auto proposal = searcher.ask();
+      REQUIRE(proposal.has_value());
+      Observation seen;
+      const bool entry = proposal->configuration[0] < 12;
+      seen.run_time = Nanoseconds(entry == misleading ? 5000 : 1000);
+      searcher.tell(proposal->configuration, seen);
+    }
+    CHECK(searcher.trusts_portfolio() != misleading);
+    CHECK(learner.forgotten == (misleading ? 1 : 0));
   }
 }

@@ -134,7 +134,50 @@ TEST_CASE("what another start drew is told from what was chosen") {
   RandomSearcher earlier(space, options);
   for (int i = 0; i < 8; ++i) {
     const Configuration drawn = earlier.ask()->configuration;
-    CHECK(draws.would_draw(drawn));
+    CHECK(draws.recall(drawn));
   }
-  CHECK_FALSE(draws.would_draw(earlier.ask()->configuration));
+  CHECK_FALSE(draws.recall(Configuration{5}));  // not in the space
+}
+
+TEST_CASE("an earlier searcher's draws are recognised though many could not be launched") {
+  const Space space = line(2000);
+  // Two of five cannot: nobody measured them.
+  const auto possible = [](const Configuration& drawn) { return (drawn[0] / 10 * 7) % 5 >= 2; };
+  for (const std::uint64_t seed : {1, 9, 33}) {
+    RandomSearcher earlier(space, seeded(seed));
+    ProposedSet taken(space);
+    RandomDraws draws(space, taken, seeded(seed));
+    std::set<std::int64_t> passed_over;
+    for (int i = 0; i < 300; ++i) {
+      const Configuration drawn = earlier.ask()->configuration;
+      if (!possible(drawn)) {
+        passed_over.insert(drawn[0]);
+        continue;
+      }
+      CHECK(draws.recall(drawn));
+      taken.add(drawn);
+    }
+    // They are drawn again: who passed over them may have had another reason.
+    for (int i = 0; i < 300; ++i) {
+      const Configuration next = *draws.next();
+      CHECK_FALSE(taken.has(next));
+      taken.add(next);
+      passed_over.erase(next[0]);
+    }
+    CHECK(passed_over.empty());
+  }
+}
+
+TEST_CASE("draws that are recalled in another order are recognised all the same") {
+  const Space space = line(1000);
+  RandomSearcher earlier(space, seeded(4));
+  std::vector<Configuration> drawn;
+  for (int i = 0; i < 40; ++i) drawn.push_back(earlier.ask()->configuration);
+  ProposedSet taken(space);
+  RandomDraws draws(space, taken, seeded(4));
+  for (std::size_t i = 0; i < drawn.size(); ++i) {
+    const Configuration& next = drawn[i ^ 1u];
+    CHECK(draws.recall(next));
+    taken.add(next);
+  }
 }

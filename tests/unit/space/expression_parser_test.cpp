@@ -121,7 +121,9 @@ Value binary(const std::string& op, Wide a, Wide b) {
   if (op == "%") return narrow(a % b);
   Wide ceiling = a / b;
   while (b > 0 ? ceiling * b < a : ceiling * b > a) ++ceiling;
-  return narrow(op == "ceil_div" ? ceiling : ceiling * b);
+  if (op == "ceil_div") return narrow(ceiling);
+  const Wide multiple = a / b * b;
+  return narrow(multiple < a ? multiple + (b < 0 ? -b : b) : multiple);
 }
 
 Value second_opinion(const Tree& tree) {

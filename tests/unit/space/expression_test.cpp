@@ -69,6 +69,12 @@ TEST_CASE("division truncates as in C and ceil_div rounds towards plus infinity"
   CHECK(value(ExpressionOp::round_up, 7, 4) == 8);
   CHECK(value(ExpressionOp::round_up, 8, 4) == 8);
   CHECK(value(ExpressionOp::round_up, kMax - 7, 8) == kMax - 7);
+  CHECK(value(ExpressionOp::round_up, 7, -4) == 8);
+  CHECK(value(ExpressionOp::round_up, 8, -4) == 8);
+  CHECK(value(ExpressionOp::round_up, -7, -4) == -4);
+  CHECK(value(ExpressionOp::round_up, -7, 4) == -4);
+  CHECK(value(ExpressionOp::round_up, kMin, kMin) == kMin);
+  CHECK(value(ExpressionOp::round_up, -5, kMin) == 0);
 }
 
 TEST_CASE("quotients are exact, by powers of two and others, of numbers of any size") {
@@ -88,8 +94,10 @@ TEST_CASE("quotients are exact, by powers of two and others, of numbers of any s
     const std::int64_t up = whole + (rest != 0 && (rest > 0) == (b > 0) ? 1 : 0);
     CHECK(value(ExpressionOp::divide, a, b) == whole);
     CHECK(value(ExpressionOp::ceil_div, a, b) == up);
-    std::int64_t rounded = 0;
-    const bool overflows = __builtin_mul_overflow(up, b, &rounded);
+    // The smallest multiple that is not below: b times the quotient, or the one above that.
+    std::int64_t rounded = a - rest;
+    const bool overflows = rounded < a && (b > 0 ? __builtin_add_overflow(rounded, b, &rounded)
+                                                 : __builtin_sub_overflow(rounded, b, &rounded));
     const Evaluation result = apply(ExpressionOp::round_up, a, b);
     CHECK(result.ok() == !overflows);
     if (result.ok()) CHECK(result.value == rounded);

@@ -24,6 +24,7 @@ KernelDescription captured_description() {
 struct CapturedBench : Bench {
   test::TemporaryFolder folder;
   std::string path = folder.path() + "/x.itcapture";
+  std::uint64_t lent_digest = 0;
   std::vector<float> seen;  // x[7] at each run of a candidate
 
   CapturedBench() : Bench(captured_description()) {
@@ -41,11 +42,13 @@ struct CapturedBench : Bench {
       std::memcpy(made->writable(0).data() + at, &value, sizeof value);
     }
     made->seal();
+    lent_digest = made->digest();
     REQUIRE(write_file_atomically(path, made->bytes()).ok());
   }
   TrialOutcome run(TrialStage stage, std::int64_t fault = kNoFault) {
     TrialRequest asked = request(stage, fault);
     asked.captured = path;
+    asked.captured_digest = lent_digest;
     return get().run(asked);
   }
 };
@@ -72,6 +75,30 @@ TEST_CASE("checks and measurements run on what the application lent, without it 
   bench.lend(60);
   CHECK(bench.run(TrialStage::measure).status == TrialStatus::correct);
   CHECK(bench.seen.back() == 60);
+}
+
+TEST_CASE("nothing runs on data that took the place of those that were meant") {
+  CapturedBench bench;
+  bench.lend(40);
+  const std::uint64_t first = bench.lent_digest;
+  CHECK(bench.run(TrialStage::check).status == TrialStatus::correct);
+  bench.lend(50);
+  const std::uint64_t second = bench.lent_digest;
+  bench.lent_digest = first;  // those are at hand
+  CHECK(bench.run(TrialStage::measure).status == TrialStatus::correct);
+  for (const float value : bench.seen) CHECK(value == 40);
+  CHECK(bench.check(kNoFault).status == TrialStatus::correct);  // and are not any more
+  bench.seen.clear();
+  for (const TrialStage stage : {TrialStage::prepare, TrialStage::check, TrialStage::measure}) {
+    const TrialOutcome outcome = bench.run(stage);
+    CHECK(outcome.stage == TrialStage::prepare);
+    CHECK(outcome.status == TrialStatus::constraints);
+    CHECK(outcome.message == "captured arguments '" + bench.path + "' were replaced by others");
+  }
+  CHECK(bench.seen.empty());
+  bench.lent_digest = second;
+  CHECK(bench.run(TrialStage::check).status == TrialStatus::correct);
+  CHECK(bench.seen.back() == 50);
 }
 
 TEST_CASE("a candidate that writes into what the application lent is found") {

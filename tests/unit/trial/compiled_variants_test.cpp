@@ -31,9 +31,15 @@ TEST_CASE("device limits refuse a configuration before anything is compiled") {
   outcome = bench.get().run(request);
   CHECK(outcome.status == TrialStatus::constraints);
   CHECK_MESSAGE(contains(outcome.message, "buffer 'x' of 4294967296"), outcome.message);
+  request.shape = {kElements};
+  bench.device.device_info.max_groups = {62, 0, 0};
+  outcome = bench.get().run(request);
+  CHECK(outcome.status == TrialStatus::constraints);
+  CHECK_MESSAGE(contains(outcome.message, "groups in dimension 0 63 exceeds the device's 62"),
+                outcome.message);
+  bench.device.device_info.max_groups = {};
   CHECK(bench.device.compiles == 0);
 
-  request.shape = {kElements};
   request.configuration = {kNoFault, 16, 65536};
   request.ignore_device_limits = true;
   CHECK(bench.get().run(request).status == TrialStatus::correct);
@@ -127,6 +133,20 @@ TEST_CASE(
   CHECK_MESSAGE(outcome.status == TrialStatus::correct, outcome.message);
   CHECK(bench.device.runs == std::vector<std::string>{"scale", "scale_reference"});
   CHECK(bench.device.live_buffers == 0);
+}
+
+TEST_CASE("the compile stage says how long its first launch had the device") {
+  Bench bench;
+  TrialOutcome outcome = bench.get().run(bench.request(TrialStage::compile, kNoFault));
+  CHECK(outcome.status == TrialStatus::correct);
+  CHECK(outcome.device.count() > 0);
+  bench.device.kernels["scale"] = [](const Launch&) {
+    return Status(StatusCode::timeout, "it never ends");
+  };
+  const TrialRequest endless = bench.request(TrialStage::compile, kBehindTheEnd);
+  outcome = bench.get().run(endless);
+  CHECK(outcome.status == TrialStatus::timeout);
+  CHECK(outcome.device == endless.deadline + bench.options.first_run_allowance);
 }
 
 TEST_CASE(

@@ -12,8 +12,9 @@
 #include <string>
 #include <thread>
 
-#include <dirent.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <idletune/opencl.hpp>
 
@@ -23,6 +24,9 @@
 #include "models/package/xml.hpp"
 #include "platform/os/process.hpp"
 #include "tests/paths.hpp"
+#include "tests/unit/os/children.hpp"
+#include "tests/unit/os/jumping_clock.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/skip.hpp"
 
 using namespace idletune;
@@ -99,15 +103,7 @@ std::set<pid_t> children() {
   while (ChildProcess::reap_left_behind() > 0 && std::chrono::steady_clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
-  std::set<pid_t> result;
-  DIR* threads = ::opendir("/proc/self/task");
-  REQUIRE(threads != nullptr);
-  while (const dirent* entry = ::readdir(threads)) {
-    std::ifstream list(std::string("/proc/self/task/") + entry->d_name + "/children");
-    for (pid_t pid; list >> pid;) result.insert(pid);
-  }
-  ::closedir(threads);
-  return result;
+  return test::children_of("self");
 }
 
 // Kills a child and waits until it is dead, without reaping it.
@@ -206,6 +202,33 @@ TEST_CASE("a configuration that makes the driver abort takes the helper and not 
   check_that_a_right_one_passes(trials);
 }
 
+TEST_CASE("an application that ignores the end of its children learns of a crash all the same") {
+  std::signal(SIGCHLD, SIG_IGN);
+  {
+    HelperTrials trials(first_device(), broken_package(), options());
+    TrialRequest fatal = request(TrialStage::check, kTooMuchLocalMemory);
+    fatal.ignore_device_limits = true;
+    const TrialOutcome outcome = run(trials, fatal);
+    if (outcome.status == TrialStatus::crash) {
+      CHECK_FALSE(outcome.ambiguous);
+      CHECK_MESSAGE(contains(outcome.message, "killed by signal"), outcome.message);
+    } else {
+      CHECK(outcome.status != TrialStatus::correct);
+    }
+  }
+  std::signal(SIGCHLD, SIG_DFL);
+}
+
+TEST_CASE("a limit on the application's processor time ends no helper") {
+  HelperTrials trials(first_device(), broken_package(), options());
+  check_that_a_right_one_passes(trials);
+  const std::set<pid_t> helper = children();
+  REQUIRE(helper.size() == 1);
+  for (const int limit : {SIGXCPU, SIGXFSZ}) REQUIRE(::kill(*helper.begin(), limit) == 0);
+  check_that_a_right_one_passes(trials);
+  CHECK(children() == helper);
+}
+
 TEST_CASE("a configuration that never ends is timed out, and the next trial works") {
   HelperTrialsOptions hurried = options();
   hurried.executor.first_run_allowance = std::chrono::seconds(3);
@@ -236,6 +259,57 @@ TEST_CASE("a helper that does not answer in time is killed") {
   CHECK(outcome.stage == TrialStage::compile);
   CHECK_MESSAGE(contains(outcome.message, "the helper was killed"), outcome.message);
   CHECK(children().empty());
+}
+
+TEST_CASE("a compilation that outlives its limit is ended and says nothing of the configuration") {
+  HelperTrials trials(first_device(), broken_package(), options());
+  check_that_a_right_one_passes(trials);
+  TrialRequest compile = request(TrialStage::compile, kEndless);
+  compile.compile_limit = std::chrono::microseconds(1);
+  const TrialOutcome outcome = run(trials, compile);
+  CHECK(outcome.status == TrialStatus::compile);
+  CHECK(outcome.stage == TrialStage::compile);
+  CHECK(outcome.cut);
+  CHECK(children().empty());
+  compile.compile_limit = kPatience;
+  CHECK_FALSE(run(trials, compile).cut);
+}
+
+// Not a test: what the next one starts, stops and lets go on. It finds that hours have passed.
+TEST_CASE("frozen probe" * doctest::skip()) {
+  std::signal(SIGCONT, [](int) { test::set_clock_ahead(CLOCK_MONOTONIC, 24 * 3600); });
+  DeviceInfo device = first_device();
+  device.is_cpu = false;  // whose helper is not suspected to have waited for a processor
+  HelperTrialsOptions hurried = options();
+  hurried.executor.first_run_allowance = std::chrono::seconds(1);
+  HelperTrials trials(device, broken_package(), hurried);
+  check_that_a_right_one_passes(trials);
+  TrialRequest endless = request(TrialStage::check, kEndless);
+  endless.deadline = std::chrono::seconds(1);
+  REQUIRE(trials.start(endless).ok());
+  TrialOutcome outcome;
+  CHECK_FALSE(trials.poll(std::chrono::milliseconds(200), outcome));
+  REQUIRE(::write(kChannelDescriptor, "!", 1) == 1);
+  REQUIRE(trials.poll(kPatience, outcome));
+  CHECK(outcome.status == TrialStatus::timeout);
+  CHECK_MESSAGE(contains(outcome.message, "a run outlived its deadline"), outcome.message);
+}
+
+TEST_CASE("what was stopped together with its helper does not take that for hung") {
+  ProcessOptions probe;
+  probe.program = "/proc/self/exe";
+  probe.arguments = {"--no-skip", "--test-case=frozen probe"};
+  auto child = ChildProcess::start(probe);
+  REQUIRE(child.ok());
+  std::uint8_t running = 0;
+  REQUIRE((*child)->channel().receive(MutableBytes(&running, 1), kPatience).ok());
+  const std::set<pid_t> helper = test::children_of(std::to_string((*child)->pid()));
+  REQUIRE(helper.size() == 1);
+  for (const pid_t pid : {*helper.begin(), (*child)->pid()}) REQUIRE(::kill(pid, SIGSTOP) == 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  for (const pid_t pid : {(*child)->pid(), *helper.begin()}) REQUIRE(::kill(pid, SIGCONT) == 0);
+  REQUIRE((*child)->ended(kPatience));
+  CHECK_MESSAGE((*child)->exit_status().clean(), (*child)->exit_status().to_string());
 }
 
 TEST_CASE("destruction ends a helper whose kernel never ends") {
@@ -294,6 +368,18 @@ TEST_CASE("starts that come to nothing give no verdict and are not repeated for 
     CHECK_MESSAGE(contains(outcome.message, "did not start"), outcome.message);
   }
   CHECK(trials.start(request(TrialStage::check, kRight)).code() == StatusCode::device_error);
+}
+
+TEST_CASE("a helper that gets no processor time while it starts is waited for") {
+  test::TemporaryFolder folder;
+  HelperTrialsOptions starved = options();
+  const std::string program = folder.file("idletune-helper");
+  std::ofstream(program) << "#!/bin/sh\nsleep 1\nexec '" << starved.program << "' \"$@\"\n";
+  REQUIRE(::chmod(program.c_str(), 0700) == 0);
+  starved.program = program;
+  starved.start_deadline = std::chrono::milliseconds(500);
+  HelperTrials trials(first_device(), broken_package(), starved);
+  check_that_a_right_one_passes(trials);
 }
 
 TEST_CASE("a helper that finds no such device says which one was wanted") {

@@ -74,14 +74,14 @@ Judged judged_after_kill(const Life& life, std::uint64_t next_boot = kBoot) {
 
 }  // namespace
 
-TEST_CASE("a process killed while the helper runs makes a suspect, while it runs a quarantine") {
+TEST_CASE("a process killed while something of a trial runs makes a suspect, wherever it runs") {
   for (TrialStage stage : {TrialStage::compile, TrialStage::check, TrialStage::measure}) {
     const auto in_helper = [=](JournaledTrial& trial) { trial.begin(stage, kIsolated); };
     CHECK(judged_after_kill(in_helper) ==
           (runs_configuration(stage) ? Judged::suspect : Judged::innocent));
     CHECK(judged_after_kill(in_helper, kBoot + 1) == Judged::suspect);
     CHECK(judged_after_kill([=](JournaledTrial& trial) { trial.begin(stage, kInProcess); }) ==
-          Judged::quarantined);
+          Judged::suspect);
   }
 }
 
@@ -111,8 +111,20 @@ TEST_CASE("a parked trial that goes on is announced again") {
 TEST_CASE("resting while a stage is under way does not hide it") {
   CHECK(judged_after_kill([](JournaledTrial& trial) {
           trial.begin(TrialStage::check, kIsolated);
+          trial.handed_over();
           trial.rest();
         }) == Judged::suspect);
+}
+
+TEST_CASE("what was announced and never handed over accuses nobody once it rests, cuts included") {
+  for (const std::uint64_t boot : {kBoot, kBoot + 1}) {
+    CHECK(judged_after_kill(
+              [](JournaledTrial& trial) {
+                trial.begin(TrialStage::check, kIsolated);
+                trial.rest();
+              },
+              boot) == Judged::innocent);
+  }
 }
 
 TEST_CASE("a trial that is not finished rests when it is destroyed, unless a stage is under way") {
@@ -128,8 +140,10 @@ TEST_CASE("a trial that is not finished rests when it is destroyed, unless a sta
   CHECK(life([](JournaledTrial&) {}) == Judged::innocent);
   CHECK(life([](JournaledTrial& trial) { run_stage(trial, TrialStage::check, kInProcess); }) ==
         Judged::innocent);
-  CHECK(life([](JournaledTrial& trial) { trial.begin(TrialStage::check, kIsolated); }) ==
-        Judged::suspect);
+  CHECK(life([](JournaledTrial& trial) {
+          trial.begin(TrialStage::check, kIsolated);
+          trial.handed_over();
+        }) == Judged::suspect);
   CHECK(life([](JournaledTrial& trial) {
           trial.begin(TrialStage::check, kInProcess);
           trial.ended();  // it could not be started
@@ -188,7 +202,7 @@ TEST_CASE("a suspect stays one while nothing came of it, and an outcome forgives
   const auto disk = std::make_shared<Disk>();
   {
     const auto journal = open_on(disk);
-    CHECK(journal->intent({trial_of(1), journal::IntentStage::run, kIsolated}));
+    CHECK(journal->durable(journal->intent({trial_of(1), journal::IntentStage::run, kIsolated})));
   }
   const auto journal = open_on(disk);
   REQUIRE(journal->state().is_suspect(kKey));
@@ -218,10 +232,10 @@ TEST_CASE("a moved trial takes its obligations along, an overwritten one rests f
   CHECK(slot->identity().configuration == trial_of(2).configuration);
 }
 
-TEST_CASE("without a journal's folder a trial goes on and says that only this process remembers") {
+TEST_CASE("without a journal's folder a trial goes on, and only this process remembers") {
   const auto journal = journal::Journal::open(nullptr, journal::JournalOptions());
   JournaledTrial trial(*journal, trial_of(1));
-  CHECK_FALSE(trial.begin(TrialStage::compile, kIsolated));
+  CHECK(trial.begin(TrialStage::compile, kIsolated));
   trial.ended(outcome_of(TrialStatus::crash));
   trial.conclude(TrialStatus::crash, "");
   CHECK(journal->state().is_quarantined(kKey));

@@ -3,6 +3,10 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "tests/unit/os/jumping_clock.hpp"
 
 using namespace idletune;
 using trial::StageThread;
@@ -45,6 +49,24 @@ TEST_CASE("waiting for a stage that was never started returns at once") {
   TrialOutcome outcome;
   CHECK_FALSE((*thread)->poll(std::chrono::hours(24 * 365), outcome));
   (*thread)->wait_until_idle();
+}
+
+TEST_CASE("a look at a stage is over in its time though the system's clock is set back meanwhile") {
+  std::atomic<bool> seen{false};
+  auto thread = StageThread::create("test", [&](const TrialRequest&) {
+    for (int i = 0; i < 30000 && !seen.load(); ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return TrialOutcome();
+  });
+  REQUIRE(thread.ok());
+  REQUIRE((*thread)->start(TrialRequest()).ok());
+  TrialOutcome outcome;
+  test::set_clock_ahead(CLOCK_REALTIME, 3600);  // the kernel never sees it there
+  CHECK_FALSE((*thread)->poll(std::chrono::milliseconds(10), outcome));
+  test::set_clock_ahead(CLOCK_REALTIME, 0);
+  seen.store(true);
+  CHECK((*thread)->poll(std::chrono::minutes(5), outcome));
 }
 
 TEST_CASE("destroying a stage thread waits for what it runs") {

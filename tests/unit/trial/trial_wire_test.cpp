@@ -33,6 +33,8 @@ TrialRequest some_request() {
   request.stop_above = Nanoseconds(123456789012345);
   request.cold = true;
   request.captured = "/tmp/state/captures/k";
+  request.captured_digest = 0x123456789abcdef0u;
+  request.only_warm_up = true;
   request.ignore_device_limits = true;
   return request;
 }
@@ -81,6 +83,8 @@ TEST_CASE("requests come back as they went") {
   CHECK(decoded->stop_above == request.stop_above);
   CHECK(decoded->cold);
   CHECK(decoded->captured == request.captured);
+  CHECK(decoded->captured_digest == request.captured_digest);
+  CHECK(decoded->only_warm_up);
   CHECK(decoded->ignore_device_limits);
 }
 
@@ -166,8 +170,8 @@ TEST_CASE("messages of this version have the bytes that they always had") {
                             encode(some_request()), encode(outcome)}) {
     all = crc32c(payload_of(frame), all);
   }
-  CHECK(kVersion == 5);
-  CHECK(all == 0xa8eecf92u);
+  CHECK(kVersion == 6);
+  CHECK(all == 0x6f1ed393u);
 }
 
 TEST_CASE("the fuzzer begins with messages of this version") {

@@ -70,7 +70,7 @@ TEST_CASE("A class of which a check fails counts for nothing any more") {
   REQUIRE(engine.launch({256}).ok());
   CHECK(engine.explain({256}).selection == Selection::shape_class);
   wrong = true;
-  for (int i = 0; i < 1000 && !engine.kernel->classes_fail; ++i) engine.tune(100ms);
+  for (int i = 0; i < 1000 && !engine.engine->classes_fail(*engine.kernel); ++i) engine.tune(100ms);
   CHECK(engine.explain(kOther).selection == Selection::fallback);
   CHECK(engine.explain({256}).selection == Selection::fallback);
   REQUIRE(engine.launch({512}).ok());
@@ -90,12 +90,38 @@ TEST_CASE("What was wrong at one shape is not right for the class because it is 
   PlayedEngine engine(*board);
   REQUIRE(engine.launch(kOther, 100000).ok());
   for (int i = 0; i < 100; ++i) engine.tune(100ms);
-  CHECK_FALSE(engine.kernel->classes_fail);
+  CHECK_FALSE(engine.engine->classes_fail(*engine.kernel));
   wrong = false;
   tune(engine);
-  CHECK(engine.kernel->classes_fail);
+  CHECK(engine.engine->classes_fail(*engine.kernel));
   REQUIRE(engine.launch({256}).ok());
   CHECK(engine.explain({256}).selection == Selection::fallback);
+}
+
+TEST_CASE("What an earlier session found right refutes a class that is wrong now") {
+  const auto disk = std::make_shared<Disk>();
+  Configuration adopted;
+  bool wrong = false;
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = played(configuration);
+    const bool other = configuration != Configuration{1, 1} && configuration != adopted;
+    if (wrong && other) trial.status = TrialStatus::correctness;
+    return trial;
+  });
+  {
+    PlayedEngine engine(*board, disk);
+    REQUIRE(engine.launch(kShape, 1000).ok());
+    engine.tune(10h);
+    adopted = engine.explain(kShape).running;
+    engine.engine->note(true);
+  }
+  wrong = true;
+  PlayedEngine engine(*board, disk, {}, 2);
+  REQUIRE(engine.launch(kOther, 100000).ok());
+  CHECK(engine.explain(kOther).selection == Selection::shape_class);
+  for (int i = 0; i < 100 && !engine.engine->classes_fail(*engine.kernel); ++i) engine.tune(100ms);
+  CHECK(engine.engine->classes_fail(*engine.kernel));
+  CHECK(engine.explain(kOther).selection != Selection::shape_class);
 }
 
 TEST_CASE("Slots of shapes that are not launched any more are given to others") {
@@ -105,7 +131,7 @@ TEST_CASE("Slots of shapes that are not launched any more are given to others") 
   PlayedEngine engine(*board, std::make_shared<Disk>(), options);
   const detail::LaunchTable& table = engine.kernel->state->table();
   const auto has_slot = [&](const Shape& shape) {
-    return table.find(shape, detail::LaunchTable::hash(shape)) != nullptr;
+    return bool(table.find(detail::TunerLock::held(), shape, detail::LaunchTable::hash(shape)));
   };
   for (std::int64_t n : {1, 2, 3}) REQUIRE(engine.launch({n}).ok());
   CHECK_FALSE(has_slot({3}));
@@ -121,6 +147,65 @@ TEST_CASE("Slots of shapes that are not launched any more are given to others") 
   (void)engine.idle(0ns);
   CHECK(engine.kernel->shapes.size() == 2);
   CHECK(engine.explain({3}).launches >= 1);
+}
+
+TEST_CASE("A shape of which no launches are left to come gives its slot back") {
+  AgentOptions options;
+  options.max_shapes = 2;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  for (std::int64_t n : {1, 2}) {
+    engine.kernel->state->expect_launches({n}, 10);
+    REQUIRE(engine.launch({n}, 10).ok());
+  }
+  for (int i = 0; i < 6; ++i) {
+    REQUIRE(engine.launch({3}).ok());
+    (void)engine.idle(0ns);
+    board->clock.advance(2s);
+  }
+  CHECK(engine.explain({3}).launches >= 1);
+}
+
+TEST_CASE("A trial that nobody goes on with keeps no slot from others, and is made again") {
+  AgentOptions options;
+  options.max_shapes = 1;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  const detail::LaunchTable& table = engine.kernel->state->table();
+  REQUIRE(engine.launch({64}, 1000).ok());
+  do {
+    engine.tune(1ms);
+  } while (!detail::is<detail::TryingCandidate>(engine.task().work));
+  for (int i = 0; i < 8; ++i) {
+    REQUIRE(engine.launch({3}).ok());
+    (void)engine.idle(1ms);
+    board->clock.advance(2s);
+  }
+  CHECK(table.find(detail::TunerLock::held(), {3}, detail::LaunchTable::hash({3})));
+}
+
+TEST_CASE("A shape whose task somebody keeps stays") {
+  AgentOptions options;
+  options.max_shapes = 1;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  detail::ShapeTask& kept = engine.task({64});
+  const auto look = [&] {
+    for (int i = 0; i < 6; ++i) {
+      REQUIRE(engine.launch({3}).ok());
+      (void)engine.idle(0ns);
+      board->clock.advance(2s);
+    }
+  };
+  {
+    const detail::TaskLease lease(kept);
+    look();
+    REQUIRE(engine.kernel->shapes.size() == 1);
+    CHECK(engine.kernel->shapes[0]->slot.shape == Shape{64});
+  }
+  look();
+  REQUIRE(engine.kernel->shapes.size() == 1);
+  CHECK(engine.kernel->shapes[0]->slot.shape == Shape{3});
 }
 
 TEST_CASE("The slot of a tuned shape is kept") {

@@ -61,7 +61,7 @@ class PlayedEngine {
   }
 
   detail::ShapeTask& task(const Shape& shape = {64}) {
-    auto slot = kernel->state->slot_for(shape);
+    auto slot = kernel->state->slot_for(detail::TunerLock::held(), shape);
     REQUIRE(slot.ok());
     detail::ShapeTask* found = engine->shape_task(*kernel, **slot);
     REQUIRE(found != nullptr);

@@ -68,7 +68,7 @@ StepResult failed(const Proposal& proposal, TrialStatus status) {
 }
 
 KnownMeasurement known(std::int64_t x, std::int64_t microseconds) {
-  return {{x}, {TrialStatus::correct, std::chrono::microseconds(microseconds), {}}};
+  return {{x}, {TrialStatus::correct, std::chrono::microseconds(microseconds), {}}, false};
 }
 
 SearchSituation situation_of(double launches) {
@@ -319,26 +319,50 @@ TEST_CASE("a first pick is asked for until it was tried") {
   CHECK(with.search.asks_for_step(decision));
 }
 
-TEST_CASE("that the first pick runs makes the estimate of the best one of its own") {
+TEST_CASE("what the first pick took here makes the estimate of the best one of its own") {
   Case with(model_with_first_pick());
-  REQUIRE(with.search.next(all));
   SearchSituation situation = situation_of(1000);
-  const double otherwise = with.search.weigh(situation).best_estimate_ns;
-  situation.running = {kFirstPick};
-  CHECK(with.search.weigh(situation).best_estimate_ns != otherwise);
+  const double before = with.search.weigh(situation).best_estimate_ns;
+  with.search.step_ended(ran(*with.search.next(all), 1000));
+  CHECK(with.search.weigh(situation).best_estimate_ns < 1e6);
+  CHECK(with.search.weigh(situation).best_estimate_ns != before);
 }
 
-TEST_CASE("a published share counts where there is no model, and only there") {
-  const auto fraction = [](std::shared_ptr<const KernelModel> model, std::optional<double> share) {
-    Case with;
-    SearchSubject subject = Case::subject(with.space);
-    subject.published_fraction = share;
-    return ShapeSearch(subject, std::move(model)).weigh(situation_of(1000)).fraction;
-  };
-  CHECK(fraction(nullptr, 0.25) == doctest::Approx(0.25));
-  CHECK(fraction(nullptr, std::nullopt) != doctest::Approx(0.25));
-  const auto model = model_with_first_pick();
-  CHECK(fraction(model, 0.25) == fraction(model, std::nullopt));
+TEST_CASE("a change of clock changes absolute times and nothing else") {
+  // Two searches of one device, of which one gets slower by 1.6 half-way, and fast again.
+  for (const bool model : {true, false}) {
+    Case steady(model ? model_with_first_pick() : nullptr);
+    Case throttled(model ? model_with_first_pick() : nullptr);
+    double clock = 1;
+    const auto run = [&](ShapeSearch& search, double factor) {
+      const auto proposal = search.next(all);
+      REQUIRE(proposal);
+      const std::int64_t time = 1000 + 37 * ((proposal->configuration[0] * 71) % 97);
+      search.step_ended(ran(*proposal, static_cast<std::int64_t>(factor * 10) * time / 10));
+      return proposal->configuration;
+    };
+    for (int i = 0; i < 40; ++i) {
+      if (i == 15 || i == 30) {
+        const auto before = std::chrono::microseconds(static_cast<std::int64_t>(10000 * clock));
+        clock = i == 15 ? 1.6 : 1.0;
+        const auto now = std::chrono::microseconds(static_cast<std::int64_t>(10000 * clock));
+        throttled.search.clock_changed(before, now);
+      }
+      CHECK(run(steady.search, 1) == run(throttled.search, clock));
+      SearchSituation situation = situation_of(1000);
+      const Decision expected = steady.search.weigh(situation);
+      situation.running_time = std::chrono::microseconds(static_cast<std::int64_t>(10000 * clock));
+      situation.step.charge = std::chrono::microseconds(static_cast<std::int64_t>(100000 * clock));
+      const Decision decision = throttled.search.weigh(situation);
+      CHECK(decision.verdict == expected.verdict);
+      CHECK(decision.break_even_launches ==
+            doctest::Approx(expected.break_even_launches).epsilon(1e-3));
+      CHECK(decision.best_estimate_ns ==
+            doctest::Approx(clock * expected.best_estimate_ns).epsilon(1e-3));
+    }
+    CHECK(throttled.search.evidence().as_at_first(std::chrono::microseconds(500)) ==
+          std::chrono::microseconds(500));
+  }
 }
 
 TEST_CASE("a step is priced by the ledger's weights") {

@@ -1,7 +1,9 @@
 // A medium on which a sync takes long: idle time ends all the same, and nothing runs unannounced.
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <thread>
 
 #include "tests/unit/tuning/played_engine.hpp"
 
@@ -65,6 +67,30 @@ TEST_CASE("idle time ends while an intent is being written, and the stage begins
   gate.open();
   while (!any_candidate(*board)) engine.idle(1s);
   CHECK(engine.journal->storage_status().ok());
+}
+
+TEST_CASE("who gives time neither writes nor syncs, not even where the journal is compacted") {
+  const auto board = board_that();
+  const auto disk = std::make_shared<Disk>();
+  PlayedEngine engine(*board, disk, {}, 1, detail::BuildThread::worker);
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> on_caller{0};
+  std::atomic<int> syncs{0};
+  disk->before_sync = [&] {
+    ++syncs;
+    on_caller += std::this_thread::get_id() == caller;
+  };
+  REQUIRE(engine.launch({64}, 5000).ok());
+  engine.task().said_launches = 1e7;
+  const std::uint64_t compactions = engine.journal->folder_syncs();
+  for (int gap = 0; gap < 10000 && engine.journal->folder_syncs() == compactions; ++gap) {
+    engine.idle(1s);
+    board->clock.advance(61s);
+    REQUIRE(engine.launch({64}, 100).ok());
+  }
+  CHECK(engine.journal->folder_syncs() > compactions);
+  CHECK(syncs > 100);
+  CHECK(on_caller == 0);
 }
 
 TEST_CASE("a sync that failed beside idle time is noticed") {

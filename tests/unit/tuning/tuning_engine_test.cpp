@@ -1,6 +1,7 @@
 // The engine's choices, its accounts, adoption and demotion, with replayed trials.
 #include <set>
 
+#include "agent/journal/summary.hpp"
 #include "tests/unit/tuning/played_engine.hpp"
 #include "tests/unit/tuning/played_model.hpp"
 
@@ -68,7 +69,7 @@ TEST_CASE("nothing is tried for a shape that is not launched any more") {
   CHECK(engine.explain(kOther).evaluated == 0);
 }
 
-// --- what is in the way ---
+// --- the promise ---
 
 TEST_CASE("a stage that fits no gap is named with the gap that it needs, also in the status") {
   const auto board = board_that();
@@ -300,9 +301,57 @@ TEST_CASE("what the user grants is not charged") {
   CHECK(engine.engine->status().charged_seconds == 0);
 }
 
-TEST_CASE("a stage that launches had to wait for is charged what of it was left") {
+TEST_CASE("a first launch in a compilation that holds the device up is charged as one that does") {
   const auto board = board_that();
   PlayedEngine engine(*board);
+  engine.kernel->state->log_launches(&board->clock);
+  REQUIRE(engine.launch({64}, 50000).ok());
+  engine.task().said_launches = 1e6;
+  bool prolonged = false;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (prolonged || request.stage != TrialStage::compile) return;
+    prolonged = true;
+    outcome.status = TrialStatus::timeout;
+    outcome.wall = outcome.device = 25s;
+  };
+  const double before = engine.engine->status().charged_seconds;
+  while (!prolonged) engine.idle_through(100ms);
+  // It goes on behind the application's back, which launches meanwhile.
+  REQUIRE(engine.launch({64}, 1).ok());
+  while (engine.idle(100ms).stages == 0) board->clock.advance(100ms);
+  CHECK(engine.engine->status().charged_seconds - before > 24);
+}
+
+TEST_CASE(
+    "a runner that is handed nothing for a minute ends, and another begins where one is needed") {
+  const auto board = board_that();
+  PlayedEngine engine(*board);
+  REQUIRE(engine.launch({64}, 5000).ok());
+  SUBCASE("of its own process") {}
+  SUBCASE("in this process it stays") { board->isolated = false; }
+  engine.tune(1h);
+  const std::weak_ptr<TrialRunner> first = board->last_runner;
+  CHECK_FALSE(first.expired());
+  board->clock.advance(59s);
+  (void)engine.idle(1ms);
+  CHECK_FALSE(first.expired());
+  board->clock.advance(1s);
+  (void)engine.idle(1ms);
+  CHECK(first.expired() == board->isolated);
+  REQUIRE(engine.launch({128}, 5000).ok());
+  engine.tune(1h);
+  CHECK(engine.explain({128}).evaluated > 3);
+  CHECK_FALSE(board->last_runner.expired());
+}
+
+TEST_CASE("a stage that launches had to wait for is charged what of it was left") {
+  Shape launching;
+  SUBCASE("of a shape that has a slot") { launching = {64}; }
+  SUBCASE("of one that has none") { launching = {128}; }
+  AgentOptions options;
+  options.max_shapes = 1;
+  const auto board = board_that();
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
   engine.kernel->state->log_launches(&board->clock);
   REQUIRE(engine.launch({64}, 50000).ok());
   engine.task().said_launches = 1e6;
@@ -322,7 +371,7 @@ TEST_CASE("a stage that launches had to wait for is charged what of it was left"
   REQUIRE(prolonged);
   const double before = engine.engine->status().charged_seconds;
   const Nanoseconds launched = board->clock.now();
-  REQUIRE(engine.launch().ok());
+  REQUIRE(engine.launch(launching).ok());
   CHECK(engine.idle(10s).stages > 0);
   const double charged = engine.engine->status().charged_seconds - before;
   const double left = static_cast<double>((500ms - (launched - start)).count()) * 1e-9;
@@ -356,6 +405,22 @@ TEST_CASE("the account goes on after a restart where it stood") {
   const auto board = board_that();
   PlayedEngine engine(*board, disk);
   CHECK(engine.engine->status().charged_seconds == doctest::Approx(charged));
+}
+
+TEST_CASE("a flush keeps the account and the launches, whatever was written a moment ago") {
+  const auto disk = std::make_shared<Disk>();
+  const auto board = board_that();
+  PlayedEngine engine(*board, disk, {}, 1, detail::BuildThread::worker);
+  engine.play(20, 50, 100ms);
+  engine.engine->note(true);
+  const auto kept = journal::read_journal(disk->files().at(journal::kJournalName));
+  REQUIRE(kept.ok());
+  const double kernel = engine.engine->status().kernel_seconds;
+  CHECK(std::chrono::duration<double>(kept->state.ledger().kernel_time).count() ==
+        doctest::Approx(kernel));
+  CHECK(kernel > 0);
+  REQUIRE(kept->state.shape_statistics(engine.task().identity.kernel, Shape{64}));
+  CHECK(kept->state.shape_statistics(engine.task().identity.kernel, Shape{64})->launches == 1000);
 }
 
 // --- another model ---

@@ -122,6 +122,10 @@ class Gemm {
   // and waits for the device where the last eight such calls are not done.
   Status multiply_batched(const Product& product, const Offsets& offsets,
                           const LaunchOptions& options = {});
+  // With an alpha and a beta of each, in place of the product's: neighbours that have the same ones
+  // go together.
+  Status multiply_batched(const Product& product, const Offsets& offsets, Span<const float> alphas,
+                          Span<const float> betas, const LaunchOptions& options = {});
 
   // Copies operand a or b of `product`, of which that operand's size, place and transpose, and the
   // layout, count. Enqueued as a product is. Needs the queue of open(). Allocates.

@@ -96,7 +96,7 @@ idletune_status idletune_krylov_open_with(idletune_device* device,
 void idletune_krylov_close(idletune_krylov* krylov);
 /* New numbers in the same structure, as many as there are entries. */
 idletune_status idletune_krylov_set_values(idletune_krylov* krylov, const double* values);
-/* Solves A x = b from the x given, which holds the last good one afterwards. What ends the
+/* Solves A x = b from the x given, which a nearer one takes the place of. What ends the
  * iterations is no error. `report` may be NULL. */
 idletune_status idletune_krylov_solve(idletune_krylov* krylov,
                                       const idletune_krylov_options* options, const double* b,

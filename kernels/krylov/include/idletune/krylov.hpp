@@ -113,12 +113,14 @@ struct SolveOptions {
   void* user = nullptr;
 };
 
+// Of an x that brings b - A x no nearer to 0 than the one given, or is not finite, nothing is given
+// back: x stays.
 enum class Ended : std::uint8_t {
-  converged,
+  converged,      // so the true residual says, at most 5 % above the tolerance
   stagnated,      // the recurrence converged, the true residual did not
   limit_reached,  // max_iterations
-  breakdown,      // the method cannot go on: `reason`; x is the last good one
-  overflow        // a number left the range of the precision; x is the last good one
+  breakdown,      // the method cannot go on: `reason`
+  overflow        // a number left the range of the precision, or x that of double precision
 };
 const char* ended_name(Ended ended);  // "converged", ...
 
@@ -143,6 +145,7 @@ struct Chosen {
   bool fused = false;       // the steps of CG
   double predicted_us = 0;  // of a product in this format, before it was measured; 0: not predicted
   double measured_us = 0;   // wall clock, the fastest measured; 0: not measured
+  std::uint32_t times_measured = 0;  // 1: in passing, and may have been disturbed
 };
 
 struct SolveReport {
@@ -151,7 +154,7 @@ struct SolveReport {
   std::uint32_t iterations = 0;
   std::uint32_t refinements = 0;  // of mixed precision: solves in single precision
   double residual = 0;            // of the recurrence, as a share of the norm of b
-  double true_residual = 0;       // of x as it is returned, in double precision
+  double true_residual = 0;       // of x as it is returned, from b and A, in double precision
   Chosen chosen;
   double csr_us = 0;  // the fastest product in CSR; 0: not measured
   Conversion conversion;
@@ -178,10 +181,10 @@ class Solver {
   // anew. After an error the old ones stay. Errors: invalid_argument, device_error.
   Status set_values(Span<const double> values);
 
-  // Solves A x = b from the x given. What ends the iterations is no error, but in the report; x is
-  // then the last good one. Errors, before anything is done: invalid_argument (sizes, numbers that
-  // are not finite, a matrix that is not square, for CG not symmetric, for Jacobi with a zero on
-  // the diagonal), device_error.
+  // Solves A x = b from the x given; b is another array. What ends the iterations is no error, but
+  // in the report. Errors, with x as it was: invalid_argument (sizes, numbers that are not finite,
+  // a matrix that is not square, for CG not symmetric, for Jacobi with a zero on the diagonal),
+  // out_of_memory, device_error.
   Result<SolveReport> solve(Span<const double> b, Span<double> x, const SolveOptions& options);
 
   // y = A x; also for matrices that are not square. `products_to_come` behind this one are what

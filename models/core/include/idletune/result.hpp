@@ -41,8 +41,11 @@ class [[nodiscard]] Status {
   // Of StatusCode::ok: a success, without the message.
   Status(StatusCode code, std::string message);
   Status(StatusCode code, const char* message);
-  // The message is the pieces joined.
-  Status(StatusCode code, TextPieces message);
+  // The message is the form with its pieces (idletune/text.hpp).
+  template <class... Pieces>
+  [[gnu::always_inline]] Status(StatusCode code, const char* form, const Pieces&... given)
+      : Status(pieces::kinds<Pieces...>(static_cast<std::uint32_t>(code)), form,
+               pieces::word(given)...) {}
   Status(const Status& other);
   Status(Status&& other) noexcept : failure_(other.failure_) { other.failure_ = nullptr; }
   Status& operator=(Status other) noexcept {
@@ -66,6 +69,7 @@ class [[nodiscard]] Status {
     StatusCode code;
     std::string message;
   };
+  Status(PieceKinds kinds_and_code, const char* form, ...);
   void forget();
 
   Failure* failure_ = nullptr;  // owned
@@ -84,8 +88,9 @@ class [[nodiscard]] Result {
   }
   Result(const Status& status) : Result(Status(status)) {}  // NOLINT
   Result(StatusCode code, std::string message) : Result(Status(code, std::move(message))) {}
-  Result(StatusCode code, const char* message) : Result(Status(code, message)) {}
-  Result(StatusCode code, TextPieces message) : Result(Status(code, message)) {}
+  template <class... Pieces>
+  [[gnu::always_inline]] Result(StatusCode code, const char* form, const Pieces&... given)
+      : Result(Status(code, form, given...)) {}
   Result(Result&& other) noexcept : has_value_(other.has_value_) { construct(std::move(other)); }
   Result& operator=(Result&& other) noexcept {
     if (this != &other) {

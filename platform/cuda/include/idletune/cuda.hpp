@@ -32,7 +32,8 @@ struct OpenOptions {
 
 // Uses the application's CUcontext and CUstream. Both stay the application's and must outlive the
 // device, its programs and its buffers. `stream` is also what a cudaStream_t is; null is the
-// default stream, and CU_STREAM_PER_THREAD is taken as well. `context` may be null: then it is the
+// default stream. CU_STREAM_PER_THREAD, which is another stream in each thread, is refused here;
+// launches may name it. `context` may be null: then it is the
 // stream's context or, for the default streams, the one that is current in the calling thread
 // (programs that use the CUDA runtime library have the primary one there). Tuning work goes to a
 // stream of our own of the lowest priority, in the same context. Whatever context is current in a

@@ -1,0 +1,68 @@
+// What nearly every file of the command and its pages uses.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include <idletune/result.hpp>
+
+// {"a": value.a, "b": value.b, ...} of IDLETUNE_FIELDS(value, a, b, ...).
+#define IDLETUNE_FIELD(member) fields_[#member] = of_.member;
+#define IDLETUNE_FIELDS(value, ...)                                        \
+  [](const auto& of_) {                                                    \
+    nlohmann::json fields_ = nlohmann::json::object();                     \
+    NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(IDLETUNE_FIELD, __VA_ARGS__)) \
+    return fields_;                                                        \
+  }(value)
+
+namespace idletune::report {
+
+using nlohmann::json;
+
+// Both objects in one.
+inline json joined(json object, const json& more) {
+  object.update(more);
+  return object;
+}
+
+// Null where there is nothing, or where it is not known.
+template <class T>
+json or_null(const std::optional<T>& value) {
+  return value ? json(*value) : json();
+}
+template <class T>
+json or_null(bool known, const T& value) {
+  return known ? json(value) : json();
+}
+// Of what is positive where it is known.
+inline json positive_or_null(double value) { return or_null(value > 0, value); }
+inline json finite_or_null(double value) { return or_null(std::isfinite(value), value); }
+
+}  // namespace idletune::report
+
+namespace idletune::cli {
+using nlohmann::json;
+using report::finite_or_null;
+using report::joined;
+using report::or_null;
+using report::positive_or_null;
+}  // namespace idletune::cli

@@ -1,0 +1,280 @@
+#include "agent/tuning/production.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/scheduler/nanoseconds.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr Nanoseconds kProven = std::chrono::seconds(10);
+constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);
+constexpr double kGrantedLaunches = 32;  // of a race, until the next look
+
+// The sum over the launch's steps. `busy` while one has not ended; those that have are noted.
+Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {
+  Status failed;
+  for (void*& profile : ticket.profiles) {
+    if (profile == nullptr) continue;
+    const Result<Nanoseconds> time = device.elapsed(profile);
+    if (time.code() == StatusCode::busy) return time.status();
+    profile = nullptr;
+    ticket.time += time.ok() ? *time : Nanoseconds{0};
+    if (!time.ok()) failed = time.status();
+  }
+  if (!failed.ok()) return failed;
+  return ticket.time;
+}
+
+}  // namespace
+
+// Takes the times of sampled launches.
+void Production::drain_tickets(ShapeTask& task) {
+  Device& device = task.kernel.state->device();
+  for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
+    if (task.slot.ticket_states[i].load(std::memory_order_acquire) != 2) continue;
+    WatchTicket& ticket = task.slot.tickets[i];
+    const Result<Nanoseconds> time = time_of(ticket, device);
+    if (time.code() == StatusCode::busy) continue;
+    const Variant* variant = ticket.variant;
+    task.slot.ticket_states[i].store(0, std::memory_order_release);
+    if (time.ok() && time->count() > 0) take_sample(task, variant, *time);
+  }
+  if (task.race != nullptr) judge_race(task);
+  judge_class(task);
+  // Without times a while says the same.
+  for (std::size_t i = task.unproven.size(); i-- > 0;) {
+    if (ran_for_long(task, task.unproven[i])) prove(task, i);
+  }
+}
+
+// Launches of it began long ago.
+bool Production::ran_for_long(const ShapeTask& task, const Unproven& each) const {
+  if (surroundings_.trace == nullptr) {
+    return task.launches() > each.launches && now() - each.since > kProven;
+  }
+  const Configuration& configuration = each.trial.configuration;
+  if (task.running() == configuration) return task.variants.running().proof.proven();
+  for (std::size_t i = 0; i < task.variants.racers(); ++i) {
+    const Variant& racer = task.variants.racer(i);
+    if (racer.configuration == configuration) return racer.proof.proven();
+  }
+  return false;
+}
+
+// A launch of it has ended well.
+void Production::prove(ShapeTask& task, std::size_t i) {
+  facts_.survived(task.unproven[i].trial, Where::launches);
+  task.unproven.erase(task.unproven.begin() + static_cast<std::ptrdiff_t>(i));
+}
+
+// Of candidates that may not run any more.
+void Production::withdraw_racers(ShapeTask& task) {
+  if (task.race == nullptr) return;
+  for (std::size_t i = task.variants.racers(); i-- > 0;) {
+    const Configuration& racer = task.variants.racer(i).configuration;
+    const bool may = facts_.may(task.facts(), racer, task.slot.shape, Where::launches);
+    if (!may) end_racer(task, i, TrialVerdict::inconclusive);
+  }
+}
+
+// What runs for its class takes turns with the default until a few launches of each tell which one
+// stays.
+void Production::judge_class(ShapeTask& task) {
+  if (task.race != nullptr || !task.runs_for_class()) return;
+  const Variant& variant = task.slot.of_class;
+  if (!task.kernel.state->profiling_available()) return judge_by_trials(task);
+  if (task.slot.class_is_kept()) return;
+  const RecentTimes& beside = task.production;
+  task.slot.grant(accounts_.ledger().allowance().count() > 0 ? ShapeSlot::kFirstGrant : 0);
+  if (task.of_class.count() == 0 || beside.count() == 0) return;
+  const double loss = real_ns(task.of_class.lower_quartile()) - real_ns(beside.lower_quartile());
+  const std::uint64_t count = variant.trial_launches.exchange(0, std::memory_order_relaxed);
+  if (loss > 0) accounts_.launch_was_slower(task, from_ns(loss * static_cast<double>(count)));
+  const bool hopeless = loss > 3 * real_ns(beside.lower_quartile());
+  const std::size_t least = std::min(task.of_class.count(), beside.count());
+  if (!hopeless && least < InPlaceRace::kSamples) return;
+  if (loss <= 0) return task.slot.keep_class(true);
+  task.of_class.clear();
+  publisher_.lose_for_class(task);
+}
+
+// Where nobody times launches, what trials at the shape have said of it.
+void Production::judge_by_trials(ShapeTask& task) {
+  const journal::Trial trial = task.trial(task.slot.of_class.configuration);
+  const std::optional<journal::Measurement> known = journal_.state().measurement(trial.key());
+  if (!known || known->status != TrialStatus::correct || task.default_time.count() == 0) return;
+  if (known->median < task.search.evidence().as_at_first(task.default_time)) return;
+  publisher_.stop_for_class(task);
+}
+
+// What launches of racers took more than what runs would have, all of them, sampled or not. As many
+// may come until the next look as the account can bear.
+void Production::charge_race(ShapeTask& task) {
+  const InPlaceRace& times = task.race->times;
+  const double running = real_ns(task.launch_time());
+  double worst = 0;
+  for (std::size_t i = 0; i < times.candidates(); ++i) {
+    const Variant& racer = task.variants.racer(i);
+    const double loss = running * (times.ratio(i) - 1);
+    const std::uint64_t count = racer.trial_launches.exchange(0, std::memory_order_relaxed);
+    if (task.race->trials[i] == nullptr) continue;  // the default: nothing is slower by it
+    if (loss > 0) accounts_.launch_was_slower(task, from_ns(loss * static_cast<double>(count)));
+    worst = std::max(worst, loss);
+  }
+  const double allowance = real_ns(accounts_.ledger().allowance());
+  // Never so few that always the same launch of a frame is theirs.
+  const double least = allowance > 0 ? ShapeSlot::kFirstGrant : 0;
+  const double most =
+      worst > 0 ? std::clamp(allowance / worst, least, kGrantedLaunches) : kGrantedLaunches;
+  task.slot.grant(static_cast<std::int32_t>(most));
+}
+
+void Production::judge_race(ShapeTask& task) {
+  charge_race(task);
+  InPlaceRace& times = task.race->times;
+  for (std::size_t i = times.candidates(); i-- > 0;) {
+    if (task.variants.racer(i).refused.load(std::memory_order_relaxed)) {
+      task.slot.enqueue_failures.store(0, std::memory_order_relaxed);  // that was not what runs
+      end_racer(task, i, TrialVerdict::reject_failed);
+    }
+  }
+  // Without times it never ends: trials decide.
+  if (!task.kernel.state->profiling_available()) {
+    while (times.candidates() > 0) end_racer(task, 0, TrialVerdict::inconclusive);
+  }
+  for (std::size_t i = times.loser(); i < times.candidates(); i = times.loser()) {
+    end_racer(task, i, TrialVerdict::reject_slow);
+  }
+  if (times.candidates() > 0 && times.over()) {
+    const std::size_t winner = times.winner();
+    for (std::size_t i = times.candidates(); i-- > 0;) {
+      if (i != winner) end_racer(task, i, TrialVerdict::reject_slow);
+    }
+    // The others are gone.
+    if (times.candidates() > 0) end_racer(task, 0, TrialVerdict::adopt);
+  }
+  task.variants.race(times.candidates() > 0 ? times.turns() : 0);
+  if (times.candidates() == 0) task.race.reset();
+}
+
+// Out of the race; the last one takes its place.
+std::unique_ptr<Variant> Production::take_racer(ShapeTask& task, std::size_t racer) {
+  Race& race = *task.race;
+  std::unique_ptr<Variant> variant = task.variants.withdraw(racer);
+  race.times.leave(racer);
+  const std::size_t last = race.times.candidates();
+  if (racer != last) race.trials[racer] = std::move(race.trials[last]);
+  return variant;
+}
+
+void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verdict) {
+  const InPlaceRace& times = task.race->times;
+  const std::unique_ptr<TryingCandidate> ended = std::move(task.race->trials[racer]);
+  if (ended == nullptr) return end_duel(task, racer, verdict);
+  StepResult result = StepResult::of(ended->proposal, ended->plan);
+  result.verdict = verdict;
+  result.ratio = times.ratio(racer);
+  result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
+  // By the clock of the trials: what launches say is a ratio.
+  if (result.pairs > 0) {
+    result.time = from_ns(real_ns(task.running_time) * result.ratio);
+    result.candidate = times.times(racer).lower_quartile();
+    result.incumbent = times.times(InPlaceRace::kIncumbent).lower_quartile();
+  }
+  if (verdict == TrialVerdict::reject_failed) {
+    result.status = TrialStatus::runtime;
+    result.message = "the driver refused to launch it";
+  }
+  std::unique_ptr<Variant> variant = take_racer(task, racer);
+  if (verdict == TrialVerdict::adopt) {
+    return steps_.end_trial(task, result, ended->journaled, std::move(variant));
+  }
+  publisher_.forget_unproven(task, variant->configuration);
+  task.variants.retire(std::move(variant));
+  steps_.end_trial(task, result, ended->journaled);
+}
+
+void Production::take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time) {
+  for (std::size_t i = task.unproven.size(); i-- > 0;) {
+    if (task.unproven[i].trial.configuration == variant->configuration) prove(task, i);
+  }
+  variant->proof.prove();
+  InPlaceRace* race = task.race != nullptr ? &task.race->times : nullptr;
+  const std::size_t racer = task.variants.place_of(variant);
+  if (racer < task.variants.racers()) {
+    race->add(racer, time);
+    return;
+  }
+  if (variant == &task.slot.of_class) task.of_class.add(time);
+  if (variant != &task.variants.running()) return;
+  task.production.add(time);
+  task.watch.sample(time);
+  if (race != nullptr) race->add(InPlaceRace::kIncumbent, time);
+  // One launch says little: the first may have found cold caches, or a busy machine.
+  if (task.default_time.count() == 0) task.running_time = task.production.median();
+}
+
+void Production::watch_production(ShapeTask& task) {
+  const bool tuned = task.variants.adopted() != nullptr;
+  const bool refused = task.slot.enqueue_failures.exchange(0, std::memory_order_relaxed) > 0;
+  // What runs for its class is nothing that was adopted for it.
+  if (refused && task.runs_for_class()) publisher_.stop_for_class(task);
+  if (refused && tuned) {
+    if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
+    publisher_.demote(task, journal::DemotionReason::refused, "the driver refused to launch it");
+    return;
+  }
+  if (!tuned) return;
+  const WatchStatus status = task.watch.status();
+  const bool can_recheck = options_.mode == Mode::tune && task.kernel.can_tune();
+  if (task.race != nullptr || is<Installing>(task.work)) return;
+  const bool known = status != WatchStatus::unavailable && status != WatchStatus::learning;
+  if (status == WatchStatus::demote || (known && task.duel_due)) return begin_duel(task);
+  const bool unseen = !task.kernel.state->profiling_available() &&
+                      (!task.compared_at || now() - *task.compared_at > kCompareAgain);
+  if (!can_recheck || (!unseen && status != WatchStatus::recheck)) return;
+  if (is<Resting>(task.work)) steps_.begin_recheck(task);
+}
+
+// Whether only the clock dropped: the default takes turns with what runs, in the application's own
+// launches. They have the last word, and no trial has to find a gap.
+void Production::begin_duel(ShapeTask& task) {
+  constexpr double kSlowdown = 0.5;  // of two, neither of which is known to be the slower one
+  task.duel_due = false;
+  Result<std::unique_ptr<Variant>> rival =
+      task.kernel.state->build(task.slot, task.slot.fallback.configuration, Selection::fallback);
+  if (!rival.ok() || !(*rival)->plan.setup().empty()) {
+    return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
+                             "slower in production than the default was");
+  }
+  task.race.reset(new Race{InPlaceRace(core_.step_options(), kSlowdown), {}});
+  task.race->times.join(0);
+  task.variants.offer(std::move(*rival));
+  task.variants.race(task.race->times.turns());
+}
+
+void Production::end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdict) {
+  const InPlaceRace& times = task.race->times;
+  const Nanoseconds untuned = times.times(racer).median();
+  const Nanoseconds tuned = times.times(InPlaceRace::kIncumbent).median();
+  task.variants.retire(take_racer(task, racer));
+  if (task.variants.adopted() == nullptr) return;  // it was taken back meanwhile
+  if (verdict == TrialVerdict::adopt) {
+    return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
+                             "slower in the application's launches than the default beside it");
+  }
+  task.timed_anew(untuned, tuned);
+}
+
+bool Production::launches_are_timed() const {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      if (task->race != nullptr) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace idletune::detail

@@ -1,0 +1,37 @@
+// What the application's own launches tell.
+#pragma once
+
+#include "agent/tuning/steps.hpp"
+
+namespace idletune::detail {
+
+class Production : EnginePart {
+ public:
+  Production(EngineCore& core, Publisher& publisher, Steps& steps)
+      : EnginePart(core), publisher_(publisher), steps_(steps) {}
+
+  // Takes the times of sampled launches.
+  void drain_tickets(ShapeTask& task);
+  void watch_production(ShapeTask& task);
+  // Takes candidates from the launches that may not run there any more.
+  void withdraw_racers(ShapeTask& task);
+  bool launches_are_timed() const;
+
+ private:
+  void take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time);
+  void prove(ShapeTask& task, std::size_t unproven);
+  void judge_class(ShapeTask& task);
+  void judge_by_trials(ShapeTask& task);
+  void charge_race(ShapeTask& task);
+  void judge_race(ShapeTask& task);
+  void begin_duel(ShapeTask& task);
+  void end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdict);
+  bool ran_for_long(const ShapeTask& task, const Unproven& each) const;
+  std::unique_ptr<Variant> take_racer(ShapeTask& task, std::size_t racer);
+  void end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verdict);
+
+  Publisher& publisher_;
+  Steps& steps_;
+};
+
+}  // namespace idletune::detail

@@ -1,0 +1,424 @@
+#include "agent/tuning/steps.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include <idletune/text.hpp>
+
+#include "agent/scheduler/nanoseconds.hpp"
+#include "models/core/lists.hpp"
+
+namespace idletune::detail {
+namespace {
+
+constexpr std::uint32_t kBaselineTries = 3;
+
+std::string percent(double share) {
+  const auto tenths = std::llround(share * 1000);
+  return joined("%.% %", tenths / 10, tenths % 10);
+}
+
+}  // namespace
+
+// Takes the work off the shape if its plan has come to an end, and does what follows from that.
+void Steps::end_work(ShapeTask& task) {
+  if (!done(task.work)) return;
+  if (core_.current_ == &task) core_.current_ = nullptr;
+  ShapeWork ended = std::move(task.work);
+  task.work = Resting();
+  if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
+    end_baseline(task, baseline->plan);
+  } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
+    const bool ended_well = trying->plan.verdict() != TrialVerdict::inconclusive;
+    facts_.end_retry(trying->journaled.identity(), ended_well);
+    if (trying->plan.to_finals_elsewhere()) {
+      Installing next;
+      next.install.configuration = trying->proposal.configuration;
+      next.candidate = std::make_unique<TryingCandidate>(std::move(*trying));
+      next.candidate->journaled.rest();
+      task.work = std::move(next);
+    } else {
+      end_candidate(task, *trying);
+    }
+  } else if (auto* recheck = std::get_if<Rechecking>(&ended)) {
+    end_recheck(task, recheck->plan, recheck->journaled);
+  }
+}
+
+void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
+  StepResult result = StepResult::of(trying.proposal, trying.plan);
+  if (result.verdict == TrialVerdict::adopt && trying.plan.context().incumbent != task.running()) {
+    // A race has put something else in its place meanwhile, which it was not compared with.
+    result.verdict = TrialVerdict::reject_slow;
+    task.look_for_comebacks = true;
+  } else {
+    follow_clock(task, result);
+  }
+  end_trial(task, result, trying.journaled);
+}
+
+// What runs was timed again beside the candidate: by another clock than before, maybe.
+void Steps::follow_clock(ShapeTask& task, StepResult& result) {
+  constexpr double kClockNoise = 0.1;
+  if (result.pairs == 0 || result.incumbent.count() == 0 || task.running_time.count() == 0) return;
+  const double factor = real_ns(result.incumbent) / real_ns(task.running_time);
+  if (std::abs(factor - 1) < kClockNoise) return;
+  task.timed_anew(from_ns(real_ns(task.default_time) * factor), result.incumbent);
+  result.time = from_ns(real_ns(result.time) * factor);
+}
+
+void Steps::end_baseline(ShapeTask& task, const ReferenceBaseline& plan) {
+  const StepResult result = StepResult::of(task.slot.fallback.configuration, plan);
+  if (!result.timed()) {
+    // A helper that could not start, or a device that was busy, says nothing of the default.
+    ++task.baseline_failures;
+    task.baseline_failed =
+        result.status != TrialStatus::runtime || task.baseline_failures >= kBaselineTries;
+    tell(options_, 1, "%: the default configuration failed (%): %", task.kernel.state->name(),
+         trial_status_name(result.status), result.message);
+    if (result.status == TrialStatus::constraints) knowledge_.drop_capture(task);
+    return;
+  }
+  task.default_time = result.time;
+  if (task.variants.adopted() == nullptr) task.running_time = result.time;
+  task.search.baseline_ended(result);
+  knowledge_.record(task, result);
+  // Adopted on other data.
+  if (task.variants.adopted() != nullptr) begin_recheck(task);
+}
+
+void Steps::end_trial(ShapeTask& task, const StepResult& result, JournaledTrial& journaled,
+                      std::unique_ptr<Variant> built) {
+  if (result.verdict != TrialVerdict::inconclusive) {
+    task.inconclusive = 0;
+    return conclude(task, result, journaled, std::move(built));
+  }
+  // The data could not be prepared, or what runs failed: nothing is known about the candidate.
+  journaled.rest();
+  postpone(task, result);
+}
+
+// A pause follows where that happens again and again: memory is short, say.
+void Steps::postpone(ShapeTask& task, const StepResult& result) {
+  constexpr std::uint32_t kAtOnce = 2;
+  tell(options_, 1, "%: a step came to nothing: %", task.kernel.state->name(), result.message);
+  (void)knowledge_.notice_capture(task);
+  if (++task.inconclusive > kAtOnce) {
+    const std::uint32_t doublings = std::min(task.inconclusive - kAtOnce - 1, 8u);
+    task.rests_until = now() + std::chrono::seconds(1 << doublings);
+  }
+  make_again(task, result.proposal);
+}
+
+// A suspect waits for another retry.
+void Steps::make_again(ShapeTask& task, const Proposal& proposal) {
+  facts_.end_retry(task.facts().trial(proposal.configuration, task.slot.shape), false);
+  if (facts_.may(task.facts(), proposal.configuration, task.slot.shape,
+                 task.kernel.trial_place())) {
+    push(task.postponed, proposal);
+  }
+}
+
+bool Steps::shelve(ShapeTask& task) {
+  if (flight_.flies() && &flight_.stage().task() == &task) return false;
+  if (core_.current_ == &task) core_.current_ = nullptr;
+  rest(task.work);
+  if (auto* trying = std::get_if<TryingCandidate>(&task.work)) make_again(task, trying->proposal);
+  task.work = Resting();
+  return true;
+}
+
+void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTrial& journaled) {
+  task.least_saving = plan.least_gain();
+  const bool failed = plan.verdict() == TrialVerdict::reject_failed;
+  if (failed && is_death(plan.status())) return;  // the facts say what follows
+  settle(task, journaled, plan.checked_all_seeds() || failed);
+  if (failed) {
+    const StepResult result = StepResult::of({task.running(), ProposalOrigin::application}, plan);
+    knowledge_.record(task, result);
+    if (result.status == TrialStatus::correctness) {
+      facts_.wrong(task.facts(), journaled.identity());
+    }
+  }
+  // It was only looked whether the gain is what it was: less than the margin is still a gain.
+  const bool wins =
+      !task.kernel.state->profiling_available() && plan.ratio() > 0 && plan.ratio() < 1;
+  if (failed || (plan.verdict() == TrialVerdict::reject_slow && !wins)) {
+    const auto why =
+        failed ? journal::DemotionReason::failed : journal::DemotionReason::slower_in_trials;
+    publisher_.demote(task, why, "no longer faster than the default");
+    return;
+  }
+  if (plan.verdict() != TrialVerdict::adopt) return;
+  task.timed_anew(plan.raw_incumbent_median(), plan.raw_candidate_median());
+}
+
+// The trial is over without a death. `ran`: by an outcome of its own, which clears a suspicion.
+void Steps::settle(ShapeTask& task, JournaledTrial& journaled, bool ran) {
+  if (!ran) return journaled.rest();
+  facts_.survived(journaled.identity(), task.kernel.trial_place());
+  journaled.forget();
+}
+
+// What a step found goes to the journal, the search, the log and, if it won, to the launches.
+void Steps::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& journaled,
+                     std::unique_ptr<Variant> built) {
+  ++steps_ended_;
+  core_.streak_ = core_.favourite_ == &task ? core_.streak_ + 1 : 1;
+  core_.favourite_ = &task;
+  const bool wrong = result.status == TrialStatus::correctness;
+  if (is_death(result.status)) {
+    journaled.forget();  // the facts know
+    if (crash_was_seen(task, result)) knowledge_.record(task, result);
+  } else {
+    if (!result.cut) knowledge_.record(task, result);
+    settle(task, journaled, wrong || result.checked_seeds > 0);
+  }
+  task.search.step_ended(result);
+  const FactSubject facts = task.facts();
+  const Configuration& configuration = result.proposal.configuration;
+  if (wrong) facts_.wrong(facts, task.trial(configuration));
+  if (result.status == TrialStatus::correct && result.checked_seeds == 2) {
+    facts_.passed(facts, configuration, task.slot.shape);
+  }
+  if (result.verdict == TrialVerdict::reject_slow && task.runs_for_class() &&
+      task.slot.of_class.configuration == result.proposal.configuration) {
+    publisher_.stop_for_class(task);
+  }
+  log_step(task, result);
+  if (result.verdict != TrialVerdict::adopt) return;
+  const bool is_first_pick = result.proposal.origin == ProposalOrigin::first_pick;
+  const Install accepted{result.proposal.configuration,
+                         is_first_pick ? Selection::first_pick : Selection::tuned,
+                         result.time,
+                         false,
+                         result.least_gain,
+                         result.setup};
+  if (built == nullptr) return install(task, accepted);
+  built->selection = accepted.selection;
+  publisher_.adopt(task, accepted, std::move(built));
+}
+
+bool Steps::crash_was_seen(const ShapeTask& task, const StepResult& result) const {
+  const journal::Trial trial = task.trial(result.proposal.configuration);
+  const std::optional<journal::Suspect> suspect = journal_.state().suspect(trial);
+  return suspect ? suspect->crash_seen() : journal_.state().is_quarantined(trial);
+}
+
+void Steps::log_step(const ShapeTask& task, const StepResult& result) const {
+  if (options_.log_level < 2) return;
+  std::string text =
+      joined("%: %: % (%", task.kernel.state->name(),
+             to_text(task.kernel.state->package().space(), result.proposal.configuration),
+             trial_verdict_name(result.verdict), trial_status_name(result.status));
+  if (result.ratio > 0) {
+    append(text, ", % us beside % us of what runs, ", result.candidate.count() / 1000,
+           result.incumbent.count() / 1000);
+    if (result.pairs > 0) append(text, "median of % pairs ", result.pairs);
+    append(text, "%, adopted up to %", percent(result.ratio),
+           percent(1 - options_.adoption_margin));
+  }
+  tell(options_, 2, "%) %", text, result.message);
+}
+
+void Steps::install(ShapeTask& task, const Install& install) {
+  task.work.emplace<Installing>(Installing{install});
+}
+
+// What will run in the application's process is on the medium before it is built there, and before
+// it is launched. False: nothing is to be built, or something else is under way.
+bool Steps::begin_build() {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      auto* next = std::get_if<Installing>(&task->work);
+      if (next == nullptr || next->begun) continue;
+      if (!flight_.worker_rests()) return false;
+      if (next->exposed == 0) next->exposed = expose(*task, next->install.configuration);
+      flight_.begin_write();
+      if (!flight_.worker_rests() || !journal_.durable(next->exposed)) return flight_.errands();
+      next->begun = true;
+      Build begun{task.get(), next->install, std::move(next->candidate)};
+      if (next->exposed == 0 ||
+          !facts_.may(task->facts(), begun.install.configuration, task->slot.shape, Where::here)) {
+        begun.status = Status(StatusCode::unsupported, "it may not run any more");
+        build_ended(std::move(begun));
+        return true;
+      }
+      flight_.build(std::move(begun));
+      if (surroundings_.builds == BuildThread::caller) (void)wait_for_build(kForever);
+      return true;
+    }
+  }
+  return false;
+}
+
+journal::Serial Steps::expose(ShapeTask& task, const Configuration& configuration) {
+  const journal::Trial trial = task.trial(configuration);
+  (void)journal_.exposed(trial, Where::here);
+  return journal_.exposed(trial, Where::launches);
+}
+
+bool Steps::wait_for_build(Nanoseconds timeout) {
+  std::optional<Build> build = flight_.take_build(timeout);
+  if (!build) return !flight_.builds();
+  build_ended(std::move(*build));
+  return true;
+}
+
+void Steps::build_ended(Build build) {
+  ShapeTask& task = *build.task;
+  const journal::Trial trial = task.trial(build.install.configuration);
+  if (build.variant != nullptr &&
+      !facts_.may(task.facts(), trial.configuration, task.slot.shape, Where::launches)) {
+    build.variant = nullptr;
+    build.status = Status(StatusCode::unsupported, "it may not run any more");
+  }
+  if (build.variant == nullptr) return build_failed(build);
+  journal_.closed(trial, Where::here);
+  task.work.emplace<Resting>();
+  push(task.unproven, {trial, now(), task.launches()});
+  if (build.candidate == nullptr) {
+    return publisher_.adopt(task, build.install, std::move(build.variant));
+  }
+  if (task.race == nullptr) {
+    task.race.reset(
+        new Race{InPlaceRace(core_.step_options(), task.kernel.in_place.max_slowdown), {}});
+  }
+  Race& race = *task.race;
+  race.times.join(build.candidate->plan.ratio());
+  race.trials[task.variants.racers()] = std::move(build.candidate);
+  task.variants.offer(std::move(build.variant));
+  task.variants.race(race.times.turns());
+}
+
+void Steps::build_failed(const Build& build) {
+  ShapeTask& task = *build.task;
+  const journal::Trial trial = task.trial(build.install.configuration);
+  tell(options_, 1, "%: an accepted configuration does not build for launches: %",
+       task.kernel.state->name(), build.status.message());
+  journal_.withdrawn(trial, Where::launches);
+  if (build.status.code() == StatusCode::timeout) {
+    facts_.died({trial, Where::here}, journal::Ending::hung, build.status.message());
+    core_.end_tuning(task.kernel, "a launch never ended");
+  } else {
+    journal_.parked(trial, Where::here);
+  }
+  task.work.emplace<Resting>();
+  if (build.candidate == nullptr) {
+    (void)task.lost_again(trial.configuration);
+    return;
+  }
+  TryingCandidate& candidate = *build.candidate;
+  StepResult result = StepResult::of(candidate.proposal, candidate.plan);
+  result.verdict = TrialVerdict::reject_failed;
+  result.status = TrialStatus::compile;
+  end_trial(task, result, candidate.journaled);
+}
+
+void Steps::release_device() {
+  IdleReport ignored;
+  for (;;) {
+    const bool here = flight_.flies() && !flight_.stage().task().kernel.runner->isolated();
+    if (flight_.builds()) {
+      (void)wait_for_build(kForever);
+    } else if (flight_.errands()) {
+      (void)flight_.wait_for_errand(kForever);
+    } else if (here) {
+      (void)finish_stage(kForever, ignored);  // may lead to a build
+    } else {
+      return;
+    }
+  }
+}
+
+bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
+  TrialOutcome outcome;
+  std::optional<StageInFlight> stage = flight_.landed(wait, outcome);
+  if (!stage) return false;
+  ShapeTask& task = stage->task();
+  ++report.stages;
+  const std::uint64_t steps_before = steps_ended_;
+  reference_ran(task, outcome);
+  JournaledTrial* journaled = journaled_stage(task.work);
+  const bool is_its = journaled != nullptr && stage->runs() != nullptr &&
+                      journaled->identity().key() == stage->runs()->key();
+  if (is_its) journaled->ended();
+  // Of what runs in launches nothing is left open while something else runs.
+  if (is_its && journaled->identity().configuration == task.running()) journaled->rest();
+  const bool repeated = flight_.is_to_be_repeated(task, outcome);
+  if (!repeated && stage->runs() != nullptr) {
+    if (is_death(outcome.status) && outcome.stage != TrialStage::prepare) {
+      judge_death(task, *stage, outcome);
+      flight_.keep_traced(*stage);
+      if (is_its) journaled->forget();
+    } else if (!is_its) {
+      journal_.parked(*stage->runs(), task.kernel.trial_place());
+    }
+  }
+  if ((is_death(outcome.status) || outcome.ambiguous) && task.kernel.runner->isolated()) {
+    task.kernel.device->set_reference_due(true);
+    if (task.kernel.device->ended()) confirm_deaths(task.kernel);
+  }
+  if (!repeated) {
+    on_outcome(task.work, outcome);
+    end_work(task);
+  }
+  report.steps += static_cast<std::uint32_t>(steps_ended_ - steps_before);
+  return true;
+}
+
+void Steps::judge_death(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome) {
+  journal::Open open;
+  open.trial = *stage.runs();
+  open.place = task.kernel.trial_place();
+  open.stage =
+      runs_configuration(outcome.stage) ? journal::IntentStage::run : journal::IntentStage::compile;
+  // In this process nobody else can have been the cause.
+  const bool here = open.place == Where::here;
+  const auto ending = here || outcome.status == TrialStatus::timeout ? journal::Ending::hung
+                      : outcome.ambiguous ? journal::Ending::helper_killed
+                                          : journal::Ending::helper_crashed;
+  facts_.died(open, ending, outcome.message);
+}
+
+// In each new helper the reference runs before anything else: whatever came to an outcome there
+// shows that it was the configuration that failed before, and not the device.
+void Steps::reference_ran(ShapeTask& task, const TrialOutcome& outcome) {
+  DeviceTask& device = *task.kernel.device;
+  const bool unknown = outcome.ambiguous && outcome.stage == TrialStage::prepare;
+  if (!device.reference_due() || unknown) return;
+  const bool well = !outcome.reference_failed;
+  device.set_reference_due(false);
+  facts_.reference_ran(task.kernel.state->device().info(), well);
+  if (well) return;
+  core_.end_tuning(
+      task.kernel,
+      joined("the device is lost: the reference failed in a new helper: %", outcome.message));
+}
+
+// No further helper will show that it was the device.
+void Steps::confirm_deaths(KernelTask& kernel) {
+  kernel.device->set_reference_due(false);
+  facts_.reference_ran(kernel.state->device().info(), true);
+}
+
+void Steps::confirm_where_nothing_is_left() {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    bool left = false;
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) left = left || !task->exhausted;
+    if (!left && kernel->device->reference_due()) confirm_deaths(*kernel);
+  }
+}
+
+// A throttled clock slows the default down as well: both are measured again, side by side.
+void Steps::begin_recheck(ShapeTask& task) {
+  task.compared_at = now();
+  const CandidateContext context =
+      core_.candidate_context(task, task.running(), task.slot.fallback.configuration);
+  task.work.emplace<Rechecking>(Rechecking{CandidateTrial(core_.step_options(), context),
+                                           JournaledTrial(journal_, task.trial(task.running()))});
+}
+
+}  // namespace idletune::detail

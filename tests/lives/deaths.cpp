@@ -1,0 +1,287 @@
+// How lives begin and end, what is compared across an end, and the quiet end of all.
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "tests/lives/draw.hpp"
+#include "tests/lives/simulation.hpp"
+
+namespace idletune::lives {
+namespace {
+
+constexpr Nanoseconds kProven =
+    std::chrono::milliseconds(10100);  // launches that went well, so far
+
+void append_log(void*, int level, const char* text) { std::printf("      [%d] %s\n", level, text); }
+
+}  // namespace
+
+void Simulation::begin_life(const test::Files& files) {
+  reference_.new_life(next_driver_);
+  death_ = Death::none;
+  ending_ = Ending();
+  plans_ = Plans();
+  flying_.reset();
+  flight_ends_ = Nanoseconds{0};  // the driver stops what a helper that is no more has begun
+  built_.clear();
+  launched_.clear();
+  constants_ = queue_ = refused_orders_ = 0;
+  prepared_.clear();
+  running_.clear();
+  life_bill_ = Bill();
+  waited_in_flight_ = raced_since_look_ = 0;
+  life_bill_.slowed = bill_.slowed;
+  has_acknowledged_before_ = std::exchange(has_acknowledged_, false);
+  calling_ = "start";
+  make_device();
+  make_disk(files);
+  ProcessParts parts;
+  parts.world = &world_;
+  parts.options = world_.options;
+  if (print_) {
+    parts.options.log_level = 2;
+    parts.options.log = append_log;
+  }
+  parts.time = time_;
+  parts.device = device_;
+  parts.disk = disk_;
+  parts.boot = boot_;
+  parts.page = &page_;
+  parts.in_place = in_place_;
+  parts.model = model_;
+  parts.make_runner = [this] { return make_runner(); };
+  parts.gpu_load = [this] { return busy_ ? 0.95 : 0.1; };
+  process_ = std::make_unique<Process>(parts);
+  process_->start();
+  if (process_->storage_ok() || page_.empty()) told_again_.clear();
+  last_ = process_->snapshot();
+  // What a storage or a power cut has lost was paid all the same.
+  bill_.forgiven += std::max(0.0, charged_last_ - last_.charged);
+  charged_last_ = charged_before_ = last_.charged;
+  last_operations_ = disk_->operations.size();
+}
+
+// The process ends here; what it does from now on is a ghost's, and nobody listens.
+void Simulation::die(Death death) {
+  if (!alive()) return;
+  note_open();
+  dying_ = process_->snapshot();
+  if (synced_between(*disk_, last_operations_, disk_->operations.size())) {
+    acknowledged_ = last_;
+    has_acknowledged_ = true;
+  }
+  death_ = death;
+  ending_.death = death;
+  ending_.flying = flying_;
+  ending_.built = built_;
+  ending_.storage_ok = ending_.storage_ok && process_->storage_ok();
+  ending_.racing = process_->racing();
+  if (death != Death::clean) ending_.exposed = process_->announced();
+  for (const auto& [pair, launched] : launched_)
+    if (launched.last + kProven >= looked_at_) ending_.begun.insert(pair.first);
+  for (int c = 1; c < world_.count(); ++c)
+    if (reference_.of(c).outcome) ending_.survived.insert(c);
+  ending_.begun.insert(told_again_.begin(), told_again_.end());
+  left_page_ = page_;
+  ending_.operations = disk_->operations.size();
+  if (flying_) {
+    const int s = world_.index_of(flying_->shape);
+    ending_.flying_role = process_->role(world_.index_of(flying_->configuration), s);
+    ending_.candidate = process_->candidate_at(s);
+  }
+  files_ = disk_->files();
+  if (death == Death::clean) return;
+  disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};  // nothing happens any more
+}
+
+void Simulation::end_process(bool in_order) {
+  if (alive()) death_ = Death::kill;
+  if (!in_order) disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};
+  time_->drain();
+  process_.reset();
+  time_->drain();
+}
+
+test::Files Simulation::medium_after_cut(std::uint64_t draw) const {
+  test::PowerCutter cutter(*disk_);
+  while (cutter.position() < ending_.operations) cutter.advance();
+  Random random(draw);
+  return cutter.image(test::kAllCuts[draw % 4], random);
+}
+
+void Simulation::next_life() {
+  const std::uint64_t draw =
+      mix(world_.seed, 60, static_cast<std::uint64_t>(reference_.life()), report_.event);
+  const bool clean = death_ == Death::clean;
+  end_process(clean);
+  if (clean) {
+    const bool failed = disk_->changes > disk_->fault.first;
+    ending_.storage_ok = ending_.storage_ok && !failed;
+    ending_.operations = disk_->operations.size();
+    files_ = disk_->files();
+  } else if (ending_.death == Death::cut) {
+    files_ = medium_after_cut(draw);
+  }
+  const std::uint64_t boot_before = boot_;
+  const bool cut = ending_.death == Death::cut;
+  if (!clean) page_ = left_page_;
+  if (cut || (ending_.death == Death::kill && draw / 8 % 4 == 0)) {
+    boot_ = 2 + static_cast<std::uint64_t>(reference_.life());
+    page_.clear();
+  }
+  ending_.traced = !page_.empty();
+  if (!clean && draw / 64 % 10 == 0) boot_ = 0;
+  ending_.same_boot = boot_ == boot_before || boot_ == 0 || boot_before == 0;
+  reference_.forget_unsynced(ending_, *disk_);
+  const Verdicts verdicts = reference_.judge(ending_, *disk_);
+  const Ending ending = ending_;
+  if (print_) tell_end(ending, verdicts, files_);
+  const bool same_driver = next_driver_ == reference_.driver();
+  told_again_ = ending.begun;
+  begin_life(files_);
+  if (alive()) check_start(ending, verdicts, same_driver);
+  flushed_.reset();
+  if (!alive()) next_life();
+}
+
+// What the journal makes of the end.
+void Simulation::check_start(const Ending& ending, const Verdicts& verdicts, bool same_driver) {
+  const Snapshot now = process_->snapshot();
+  if (same_driver) promises_.suspicion_is_just(ending, verdicts, dying_, now);
+  for (const int c : verdicts.stale)
+    if (now.suspect.count(c)) reference_.of(c).deaths = std::max(1, reference_.of(c).deaths);
+  const bool reliable = ending.storage_ok && !ending.faults;
+  if (has_acknowledged_before_ && reliable)
+    promises_.nothing_is_lost(ending, acknowledged_, dying_, now, same_driver);
+  if (flushed_ && reliable) promises_.flushed_is_kept(ending, *flushed_, now);
+  if (ending.death == Death::clean && reliable) promises_.flushed_is_kept(ending, dying_, now);
+}
+
+void Simulation::tell_end(const Ending& ending, const Verdicts& verdicts,
+                          const test::Files& files) const {
+  const int driver = reference_.driver();
+  std::printf("  -- life %d ends: %s; boot %s\n", reference_.life(), name_of(ending.death),
+              ending.same_boot ? "the same or unknown" : "another");
+  const auto list = [&](const char* what, const std::set<int>& of) {
+    if (of.empty()) return;
+    std::printf("     %s:", what);
+    for (const int c : of) std::printf(" %s", world_.text(driver, c).c_str());
+    std::printf("\n");
+  };
+  list("racing", ending.racing);
+  list("may be accused", verdicts.may);
+  list("must be", verdicts.must);
+  list("announced", ending.exposed);
+  list("begun in launches", ending.begun);
+  list("suspects before", dying_.suspect);
+  list("being built", ending.built);
+  if (ending.flying) {
+    std::printf("     in flight: %s at %lld, stage %d\n",
+                world_.text(driver, world_.index_of(ending.flying->configuration)).c_str(),
+                static_cast<long long>(ending.flying->shape[0]),
+                static_cast<int>(ending.flying->stage));
+  }
+  const std::string open = open_trials_in(files, world_, driver);
+  if (!open.empty()) std::printf("     open:%s\n", open.c_str());
+}
+
+// Between two events.
+void Simulation::check_standing() {
+  const std::size_t operations = disk_->operations.size();
+  if (operations != last_operations_ || ending_.faults) {
+    const Snapshot now = process_->snapshot();
+    if (synced_between(*disk_, last_operations_, operations)) {
+      acknowledged_ = last_;
+      has_acknowledged_ = true;
+    }
+    promises_.suspicion_is_kept(last_, now, operations);
+    last_ = now;
+    last_operations_ = operations;
+  }
+  // What passed both checks counts for its class; noted when its step ended.
+  process_->for_each_passed([this](int c, int s) {
+    if (reference_.of(c).right_now.count(s)) reference_.classes().passed(c, world_.class_of(c, s));
+  });
+  const Snapshot account = process_->account();
+  promises_.account_is_true(bill_, life_bill_, account, charged_before_);
+  charged_last_ = account.charged;
+}
+
+// --- the end: does the best run, and who paid? ---
+
+void Simulation::end_quietly() {
+  promises_.no_slower(bill_);
+  report_.only_progress = true;
+  speed_ = 1;
+  busy_ = false;
+  plans_ = Plans();
+  disk_->fault.first = UINT64_MAX;
+  std::string lost;
+  bool ended = false;
+  constexpr int kStarts = 12;  // each may end with three faults
+  for (int round = 0; round < kStarts; ++round) {
+    // What lost in launches comes back after ever more of them.
+    if (quiet_round(lost, ended, 400 << std::min(round, 5))) break;
+    if (alive()) check_standing();
+    if (alive()) die(Death::clean);
+    next_life();
+  }
+  if (lost.empty() && alive()) return check_slots();
+  if (lost.empty()) return;
+  const std::size_t bar = lost.find('|');
+  report_.say(std::string("I7:") + (world_.friendly ? "friendly-board-" : "") +
+                  (ended ? "tuning-ended-" : "") + lost.substr(0, bar),
+              lost.substr(bar + 1));
+}
+
+// True if the best runs everywhere.
+bool Simulation::quiet_round(std::string& lost, bool& ended, int launches) {
+  const int turns = world_.setups ? 12 : 4;  // a setup waits until it has been earned
+  const int kept = std::min(3, static_cast<int>(world_.options.max_shapes));
+  for (int turn = 0; turn < turns && alive(); ++turn) {
+    for (int s = 0; s < kept && alive(); ++s) quiet_turn(s, launches);
+    lost.clear();
+    for (int s = 0; s < kept && alive(); ++s) {
+      const std::string found = promises_.best_runs(*process_, s);
+      if (found.empty()) continue;
+      lost = found;
+      ended = !process_->tuning_goes_on();
+    }
+    if (alive() && lost.empty()) return true;
+    if (ended) return false;
+  }
+  return false;
+}
+
+void Simulation::quiet_turn(int s, int launches) {
+  constexpr int kGaps = 20;
+  launch(s, 400);
+  (void)process_->tune(std::chrono::hours(10));
+  looked();
+  for (int i = 0; i < kGaps && alive(); ++i) {
+    launch(s, std::max(3, (launches - 400) / kGaps));
+    (void)process_->tune(std::chrono::milliseconds(60));
+    looked();
+  }
+  time_->pass(std::chrono::seconds(3));
+}
+
+// A shape that keeps being launched gets a slot where one is held for nothing.
+void Simulation::check_slots() {
+  for (int s = 0; s < world_.shapes(); ++s) {
+    launch(s, 1);
+    for (int i = 0; i < 12 && alive() && !process_->has_slot(s); ++i) {
+      launch(s, 2);
+      (void)process_->tune(std::chrono::milliseconds(200));
+      time_->pass(std::chrono::seconds(2));
+    }
+    if (!alive() || process_->has_slot(s)) continue;
+    if (!process_->tuning_goes_on()) return;  // a run that never ends uses the device
+    const std::string why = process_->idle_slots();
+    if (!why.empty())
+      report_.say("I7:no-slot" + why, std::to_string(world_.sizes[static_cast<std::size_t>(s)]));
+    return;
+  }
+}
+
+}  // namespace idletune::lives

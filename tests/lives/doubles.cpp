@@ -1,0 +1,391 @@
+// What the doubles of runner, device and disk make of what the agent asks for.
+#include <algorithm>
+#include <utility>
+
+#include "agent/lab/replayed_trials.hpp"
+#include "tests/lives/draw.hpp"
+#include "tests/lives/simulation.hpp"
+
+namespace idletune::lives {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+// --- the runner ---
+
+std::unique_ptr<TrialRunner> Simulation::make_runner() {
+  PlayedRunner::Script script;
+  script.starts = [this](const TrialRequest& request) {
+    fly(request);
+    return outcome_of(request);
+  };
+  script.ended = [this](const TrialRequest& request, const TrialOutcome& outcome) {
+    landed(request, outcome);
+  };
+  script.gone = [this] {
+    if (alive()) flying_.reset();
+  };
+  return std::make_unique<PlayedRunner>(*time_, world_.isolated, std::move(script));
+}
+
+void Simulation::fly(const TrialRequest& request) {
+  if (!alive()) return;
+  note_open();
+  flying_ = request;
+  const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
+  if (c > 0) {
+    const bool runs = runs_configuration(request.stage);
+    const Handed handed{c, s, name_of(process_->role(c, s)), runs, !world_.isolated};
+    promises_.never_twice_bitten(handed);
+    bool& adopted = reference_.of(c).adopted;
+    adopted = adopted || process_->is_adopted(c);
+    promises_.suspects_rest(handed, process_->is_suspect(c) && !process_->has_survived(c), adopted);
+    announce(handed);
+    reference_.stage_began(request, disk_->operations.size());
+  }
+  if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0)
+    return die(plans_.death_at_stage);
+  if (plans_.stages_to_freezing > 0 && --plans_.stages_to_freezing == 0)
+    time_->freeze(std::chrono::seconds(plans_.freezing_seconds));
+  if (world_.isolated || c <= 0 || !runs_configuration(request.stage)) return;
+  // In our own process.
+  const Nature nature = world_.nature(reference_.driver(), c);
+  const bool often = nature == Nature::crash_often && one_in(5, 90, c);
+  if (world_.crashes(reference_.driver(), c, s) || often || nature == Nature::memory)
+    die(Death::kill);
+}
+
+// Not while a storage fails, or comes back.
+void Simulation::announce(const Handed& handed) {
+  if (!handed.executes || ending_.faults || !process_->storage_ok()) return;
+  const bool announced = process_->announced(handed.c, handed.s);
+  promises_.announced_first(handed, announced,
+                            announced && announced_on_medium(handed.c, handed.s));
+}
+
+bool Simulation::one_in(std::uint64_t n, std::uint64_t what, int c) {
+  return mix(world_.seed, what, static_cast<std::uint64_t>(c), counter_++) % n == 0;
+}
+
+Nanoseconds Simulation::at_speed(Nanoseconds time) const {
+  return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(time.count()) * speed_));
+}
+
+TrialStatus Simulation::status_of(int c, int s, TrialStage stage) {
+  const int driver = reference_.driver();
+  const Nature nature = world_.nature(driver, c);
+  TrialStatus status = TrialStatus::correct;
+  if (nature == Nature::refused) status = TrialStatus::compile;
+  if (nature == Nature::hang) status = TrialStatus::timeout;
+  const bool check = stage == TrialStage::check;
+  const bool late_wrong = nature == Nature::wrong_late && check && checks_of_[c]++ >= 3;
+  if (check && (late_wrong || world_.wrong(driver, c, s))) status = TrialStatus::correctness;
+  if (!runs_configuration(stage)) return status;
+  const std::uint64_t run = runs_of_[c]++;
+  const bool late = nature == Nature::crash_late && run > 10;
+  const bool often = nature == Nature::crash_often && one_in(5, 91, c);
+  if (world_.crashes(driver, c, s) || late || often) {
+    const bool hangs =
+        nature != Nature::crash && mix(world_.seed, 92, static_cast<std::uint64_t>(c)) % 3 == 0;
+    status = hangs && world_.isolated ? TrialStatus::timeout : TrialStatus::crash;
+  }
+  return nature == Nature::memory ? TrialStatus::crash : status;
+}
+
+TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
+  const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
+  const Nanoseconds run = at_speed(world_.time(c, s));
+  const TrialStatus status = c > 0 ? status_of(c, s, request.stage) : TrialStatus::correct;
+  TrialOutcome outcome = stage_of({status, run, milliseconds(20)}, request);
+  outcome.ambiguous = outcome.status == TrialStatus::crash && c > 0 &&
+                      world_.nature(reference_.driver(), c) == Nature::memory;
+  if (request.stage == TrialStage::prepare) {
+    outcome.device = outcome.wall = milliseconds(1);
+    if (plans_.memory_short > 0) {
+      --plans_.memory_short;
+      outcome.status = TrialStatus::runtime;
+      outcome.message = "out of memory";
+    }
+  }
+  if (plans_.reaped > 0 && outcome.status == TrialStatus::crash && world_.isolated) {
+    --plans_.reaped;
+    outcome.ambiguous = true;
+  }
+  if (world_.isolated && plans_.stages_to_killing > 0 && --plans_.stages_to_killing == 0) {
+    outcome.status = TrialStatus::crash;
+    outcome.ambiguous = true;
+    outcome.message = "the helper killed by signal 9";
+  }
+  if (plans_.starved > 0) {
+    --plans_.starved;
+    outcome.wall *= 10;
+  }
+  if (world_.has_setup(c) && runs_configuration(request.stage))
+    outcome.setup = at_speed(3 * world_.time(0, 0));
+  if (runs_configuration(request.stage)) {
+    std::set<int>& slow = reference_.of(c).timed_slow;
+    if (speed_ == 1)
+      slow.erase(s);
+    else
+      slow.insert(s);
+  }
+  if (request.stage != TrialStage::compile) {
+    flight_ends_ = time_->now() + outcome.device;
+    flight_run_ = request.stage == TrialStage::prepare     ? Nanoseconds(milliseconds(1))
+                  : outcome.status == TrialStatus::timeout ? outcome.device
+                                                           : run;
+    flight_is_charged_ = calling_ == name_of(Kind::gap) || calling_ == name_of(Kind::background);
+  }
+  outcome.wall = std::max<Nanoseconds>(outcome.wall, microseconds(10));
+  bill_.longest_stage =
+      std::max(bill_.longest_stage, static_cast<double>(outcome.wall.count()) * 1e-9);
+  life_bill_.longest_stage = bill_.longest_stage;
+  return outcome;
+}
+
+void Simulation::landed(const TrialRequest& request, const TrialOutcome& outcome) {
+  if (!alive() && !ends_in_order()) return;
+  flying_.reset();
+  life_bill_.waited += std::exchange(waited_in_flight_, 0);
+  const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
+  if (c <= 0) return;
+  const bool asks = alive();  // an agent that ends cannot be asked
+  const bool remembered =
+      world_.isolated && ending_.storage_ok && (!asks || process_->storage_ok());
+  reference_.stage_ended(request, outcome, asks ? process_->role(c, s) : Role::candidate,
+                         disk_->operations.size(), remembered);
+}
+
+// --- the device ---
+
+void Simulation::make_device() {
+  device_ = std::make_shared<PlayedDevice>(std::to_string(reference_.driver() + 1));
+  device_->profiling = world_.profiling;
+  device_->on_compile = [this](Values values) { return compiled(values); };
+  device_->on_run = [this](Values values, Nanoseconds deadline) {
+    return warmed_up(values, deadline);
+  };
+  device_->on_launch = [this](const Enqueued& step) {
+    return step.entry == "convert" ? prepared(step) : launched(step);
+  };
+  device_->on_order = [this]() -> Status {
+    if (refused_orders_ == 0) return {};
+    --refused_orders_;
+    return Status(StatusCode::device_error, "queues of other contexts have no order");
+  };
+}
+
+// For launches. A death in a build counts as one at a stage.
+Status Simulation::compiled(Values values) {
+  const int c = index_of(values);
+  if (alive() && c > 0) {
+    built_.insert(c);
+    if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
+  }
+  Nanoseconds time = milliseconds(1 + mix(world_.seed, 93, counter_++) % 30);
+  if (plans_.slow_builds > 0) {
+    --plans_.slow_builds;
+    time = plans_.build_time;
+  }
+  if (c > 0) time_->pass(time);
+  const Nature nature = world_.nature(reference_.driver(), c);
+  if (c > 0 && (nature == Nature::refused_build || nature == Nature::refused))
+    return Status(StatusCode::compile_error, "refused");
+  return {};
+}
+
+Status Simulation::warmed_up(Values values, Nanoseconds deadline) {
+  const int c = index_of(values);
+  if (alive() && c > 0) {
+    const Handed handed{c, -1, "warm-up", true, true};
+    promises_.never_twice_bitten(handed);
+    built_.insert(c);
+    if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
+  }
+  if (world_.nature(reference_.driver(), c) != Nature::hang_warm_up) return {};
+  time_->pass(deadline);
+  if ((alive() || death_ == Death::clean) && !reference_.of(c).bitten.there()) {
+    reference_.of(c).ever_bitten = true;
+    reference_.of(c).bitten = {reference_.life(), disk_->operations.size()};
+    reference_.of(c).bitten_as = "warm-up";
+  }
+  return Status(StatusCode::timeout, "it never ended");
+}
+
+// For what of the stage in flight is on the device before it.
+Nanoseconds Simulation::wait_for_stage() {
+  const Nanoseconds left = flight_ends_ - time_->now();
+  return flying_ && left.count() > 0 ? std::min(left, flight_run_) : Nanoseconds{0};
+}
+
+// A setup: its launch pays for it, and is the first of many.
+Result<Nanoseconds> Simulation::prepared(const Enqueued& setup) {
+  if (!alive()) return Nanoseconds{1};
+  if (bad_launch_) return Status(StatusCode::device_error, "the application's own fault");
+  prepared_[setup.second] = process_->constants();
+  const Nanoseconds time = at_speed(3 * world_.time(0, 0));
+  for (Bill* bill : {&bill_, &life_bill_}) {
+    bill->actual += static_cast<double>(time.count()) * 1e-9;
+    bill->forgiven += static_cast<double>(time.count()) * 1e-9;
+  }
+  take_time(time);
+  return time;
+}
+
+// Of a launch. Where variants have setups it holds a lock, which nobody else may wait for in played
+// time: there the time passes behind it.
+void Simulation::take_time(Nanoseconds time) {
+  if (!world_.setups) return time_->pass(time);
+  owed_ += time;
+}
+
+Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
+  if (!alive()) return Nanoseconds{1};
+  const int c = index_of(step.values), s = process_->shape_of(step.first);
+  // Also where it is refused: something of it may have begun.
+  Launched& pair = launched_[{c, s}];
+  if (pair.first.count() == 0) pair.first = time_->now();
+  pair.last = time_->now();
+  if (bad_launch_) return Status(StatusCode::device_error, "the application's own fault");
+  const int driver = reference_.driver();
+  const Nature nature = world_.nature(driver, c);
+  if (c > 0 && nature == Nature::refused_launch) return Status(StatusCode::device_error, "refused");
+  const Runs runs = process_->runs(c, s);
+  if (c > 0) check_launch(c, s, runs);
+  if (step.entry == "scale")
+    promises_.prepared_of_these(c, s, prepared_[step.second] == process_->constants());
+  const Nanoseconds time = at_speed(world_.launch_time(driver, c, s));
+  bill(c, s, runs, time);
+  const bool dies =
+      world_.crashes(driver, c, s) || (nature == Nature::crash_launch && one_in(50, 94, c));
+  if (c > 0 && dies) {
+    Known& known = reference_.of(c);
+    // The first makes it a suspect, which trials may acquit.
+    if (known.app_deaths.size() >= 2) {
+      report_.say(std::string("I2:application-dies-again-of-") + name_of(runs),
+                  world_.text(driver, c) + " at " +
+                      std::to_string(world_.sizes[static_cast<std::size_t>(s)]));
+    }
+    // Launches that went well for a while have acquitted it.
+    const bool seen = pair.looked || !time_->on_main_thread();  // or may have been
+    const bool fresh = time_->now() - pair.first < std::chrono::milliseconds(9900);
+    if (!seen && fresh && !ending_.faults) {
+      known.app_deaths.insert(reference_.life());
+      ending_.fatal = c;
+    }
+    die(Death::launch);
+  }
+  if (c > 0) reference_.of(c).outcome = true;
+  take_time(time + microseconds(5));
+  return time;
+}
+
+void Simulation::check_launch(int c, int s, Runs runs) {
+  const std::string as = name_of(runs);
+  const Handed handed{c, s, as, true, true};
+  if (runs == Runs::racer) {
+    Known& known = reference_.of(c);
+    // What was launched here for its class before has shown what it does.
+    const Launched& launches = launched_.at({c, s});
+    if (!known.raced && launches.first == launches.last) announce(handed);
+    known.raced = true;
+    known.last_stage = {reference_.life(), disk_->operations.size()};
+  }
+  promises_.never_twice_bitten(handed);
+  const bool suspect = process_->is_suspect(c);
+  const bool cleared = suspect && runs != Runs::racer && process_->has_survived(c);
+  promises_.suspects_rest(handed, suspect && !cleared, false);
+  promises_.never_wrong(c, s, as);
+  promises_.launches_run_what_is_published(c, s, runs);
+}
+
+void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
+  const auto in_seconds = [](Nanoseconds t) { return static_cast<double>(t.count()) * 1e-9; };
+  const Nanoseconds waited = wait_for_stage();
+  const double actual = in_seconds(time), standard = in_seconds(at_speed(world_.time(0, s)));
+  // Two threads that wait for the same stage lose that time once.
+  const Nanoseconds from = std::max(time_->now(), waited_until_);
+  waited_until_ = std::max(from, time_->now() + waited);
+  const double waiting = in_seconds(waited_until_ - from);
+  Running& running = running_[s];
+  if (runs != Runs::racer && running.configuration != c) running = {c, 0, 0};
+  if (runs != Runs::racer) ++running.launches;
+  const bool slow_launch = world_.nature(reference_.driver(), c) == Nature::slow_launch;
+  const bool blind = !world_.profiling && slow_launch;
+  const double incumbent =
+      in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
+  for (Bill* bill : {&bill_, &life_bill_}) {
+    bill->longest_launch = std::max({bill->longest_launch, actual, standard});
+    bill->actual += actual + waiting;
+    bill->standard += standard;
+    if (waiting > 0) (flight_is_charged_ ? bill->loss["waiting"] : bill->forgiven) += waiting;
+    if (runs == Runs::adopted) bill->saved += standard - actual;
+    bill->odd = bill->odd || (runs == Runs::adopted && slow_launch);
+    if (actual <= standard) continue;
+    if (blind || (runs != Runs::racer && running.looks < 12)) {
+      bill->forgiven += actual - standard;
+    } else {
+      bill->loss[name_of(runs)] += actual - standard;
+    }
+  }
+  if (flight_is_charged_) waited_in_flight_ += waiting;
+  if (runs == Runs::racer) raced_since_look_ += std::max(0.0, actual - incumbent);
+  if (waited.count() > 0) take_time(waited);
+}
+
+// --- the disk ---
+
+void Simulation::make_disk(const test::Files& files) {
+  disk_ = std::make_shared<test::Disk>(files);
+  disk_->before_sync = [this] { before_sync(); };
+  disk_->before_change = [this] { before_change(); };
+}
+
+void Simulation::note_open() {
+  if (alive() && process_ != nullptr)
+    reference_.are_open(process_->announced(), disk_->operations.size());
+}
+
+void Simulation::before_sync() {
+  if (alive()) promises_.callers_do_not_sync(time_->on_main_thread(), calling_);
+  note_open();
+  Nanoseconds time = microseconds(100 + mix(world_.seed, 95, counter_++) % 4000);
+  if (plans_.slow_syncs > 0) {
+    --plans_.slow_syncs;
+    time = plans_.sync_time;
+  }
+  time_->pass(time);
+}
+
+// The process dies between two operations; what it asks for afterwards does not happen.
+void Simulation::before_change() {
+  if (!alive() || plans_.death_at_write == Death::none || writes_-- > 0) return;
+  constexpr std::size_t kRecords = 4;  // of an outcome
+  ending_.between = process_->announced();
+  for (int c = 1; c < world_.count(); ++c) {
+    const Fact& last = reference_.of(c).last_stage;
+    if (last.there() && last.operation + kRecords >= disk_->operations.size())
+      ending_.between.insert(c);
+  }
+  die(std::exchange(plans_.death_at_write, Death::none));
+}
+
+// Whether a record of what is about to run is on the medium.
+bool Simulation::announced_on_medium(int c, int s) const {
+  using What = test::DiskOperation::Kind;
+  std::size_t unsynced = 0;
+  for (std::size_t i = disk_->operations.size(); i-- > 0;) {
+    const test::DiskOperation& operation = disk_->operations[i];
+    if (operation.kind == What::sync_file) break;
+    if (operation.kind == What::write) unsynced += operation.data.size();
+    if (operation.kind == What::rename) return true;  // synced before
+  }
+  if (unsynced == 0) return true;
+  const auto entry = disk_->folder.find("journal");
+  if (entry == disk_->folder.end()) return true;
+  test::Content durable = disk_->inodes.at(entry->second);
+  durable.resize(durable.size() - std::min(unsynced, durable.size()));
+  return process_->announced_in(durable, c, s);
+}
+
+}  // namespace idletune::lives

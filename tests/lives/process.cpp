@@ -1,0 +1,383 @@
+#include "tests/lives/process.hpp"
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <variant>
+
+#include "agent/journal/journal.hpp"
+#include "agent/journal/summary.hpp"
+#include "agent/src/agent_state.hpp"
+#include "agent/tuning/background_loop.hpp"
+
+namespace idletune::lives {
+
+using detail::ShapeSlot;
+using detail::ShapeTask;
+using detail::TimeSource;
+
+struct Process::Inside {
+  std::unique_ptr<detail::AgentState> agent;
+  detail::KernelState* kernel = nullptr;
+  std::vector<char> buffers;  // one for each shape
+  char weights[2] = {}, queues[2] = {};
+  int versions[2] = {};
+  int weight = 0, queue = 0;
+  std::shared_ptr<PlayedTime> time;
+  std::shared_ptr<PlayedDevice> device;
+  detail::Surroundings surroundings;
+  std::unique_ptr<detail::BackgroundLoop> loop;  // before the agent goes
+
+  detail::TuningEngine& engine() const { return agent->engine(); }
+  const journal::State& state() const { return agent->journal().state(); }
+  // Shapes have tasks from the kernel's loading on.
+  const std::vector<std::unique_ptr<ShapeTask>>& tasks() const {
+    static const std::vector<std::unique_ptr<ShapeTask>> none;
+    return engine().kernels().empty() ? none : engine().kernels().front()->shapes;
+  }
+  const ShapeTask* task_of(const Shape& shape) const {
+    for (const auto& task : tasks())
+      if (task->slot.shape == shape) return task.get();
+    return nullptr;
+  }
+  const ShapeSlot* slot_of(const Shape& shape) const {
+    const auto slot =
+        kernel->table().find(detail::TunerLock::held(), shape, detail::LaunchTable::hash(shape));
+    return slot ? &*slot : nullptr;
+  }
+  // Digests of all trials, made once.
+  std::vector<journal::TrialKey> keys;
+  int shapes = 0;
+  const journal::TrialKey& key_of(int c, int s) const {
+    return keys[static_cast<std::size_t>(c * shapes + s)];
+  }
+  void make_keys(const World& world) {
+    shapes = world.shapes();
+    journal::Trial trial;
+    trial.kernel = world.package->digest();
+    trial.device = device->info().device_key();
+    trial.driver = device->info().driver_key();
+    for (int c = 0; c < world.count(); ++c) {
+      trial.configuration = world.configuration(c);
+      for (int s = 0; s < shapes; ++s) {
+        trial.shape = world.shape(s);
+        keys.push_back(trial.key());
+      }
+    }
+  }
+};
+
+const char* name_of(Role role) {
+  static const char* const names[] = {"candidate", "incumbent", "recheck"};
+  return names[static_cast<int>(role)];
+}
+const char* name_of(Runs runs) {
+  static const char* const names[] = {"default", "adopted",   "class",
+                                      "racer",   "unslotted", "unpublished"};
+  return names[static_cast<int>(runs)];
+}
+
+// --- what applications do ---
+
+Process::Process(const ProcessParts& parts)
+    : parts_(parts), world_(*parts.world), inside_(std::make_unique<Inside>()) {
+  Inside& in = *inside_;
+  in.time = parts.time;
+  in.buffers.resize(world_.sizes.size());
+  in.device = parts.device;
+  in.make_keys(world_);
+  in.surroundings.clock = in.time.get();
+  in.surroundings.builds =
+      world_.worker ? detail::BuildThread::worker : detail::BuildThread::caller;
+  in.surroundings.play_jobs = [time = in.time.get()]() -> std::unique_ptr<detail::PlayedJobs> {
+    return std::make_unique<PlayedWorker>(*time);
+  };
+  in.surroundings.open_storage = [disk = parts.disk] { return test::open_faulty_storage(disk); };
+  in.surroundings.boot = parts.boot;
+  in.surroundings.open_trace = [page = parts.page] {
+    page->resize(sizeof(detail::LaunchTrace::Page) / sizeof(std::uint64_t));
+    return reinterpret_cast<detail::LaunchTrace::Page*>(page->data());
+  };
+  in.surroundings.read_board = [load = parts.gpu_load] {
+    BoardState board;
+    board.gpu_load = load();
+    return board;
+  };
+  in.surroundings.make_trial_runner = [make = parts.make_runner](
+                                          Device&, const std::shared_ptr<const KernelPackage>&)
+      -> Result<std::unique_ptr<TrialRunner>> { return make(); };
+}
+
+void Process::start() {
+  Inside& in = *inside_;
+  in.agent = std::move(*detail::AgentState::open(parts_.options, in.surroundings));
+  auto kernel = in.agent->kernel(*in.device, *world_.package_bytes, "played");
+  if (!kernel.ok()) {
+    std::fprintf(stderr, "lives: %s\n", kernel.status().to_string().c_str());
+    std::abort();
+  }
+  in.kernel = *kernel;
+  if (parts_.model != nullptr) in.engine().use_model(parts_.model);
+  allow_in_place(parts_.in_place);
+}
+
+Process::~Process() {
+  inside_->time->drain();
+  inside_->loop.reset();
+}
+
+void Process::launch(int s) {
+  const Argument arguments[] = {
+      Argument(static_cast<void*>(&inside_->buffers[static_cast<std::size_t>(s)])),
+      Argument(static_cast<void*>(&inside_->weights[inside_->weight]))};
+  LaunchOptions options;
+  if (inside_->queue != 0) options.queue = &inside_->queues[inside_->queue];
+  (void)inside_->kernel->launch(options, world_.shape(s), {arguments, world_.setups ? 2u : 1u});
+}
+
+void Process::use(int constants, int queue) {
+  inside_->weight = constants;
+  inside_->queue = queue;
+}
+
+void Process::constants_change() {
+  ++inside_->versions[inside_->weight];
+  for (int s = 0; s < world_.shapes(); ++s) inside_->kernel->constants_changed(world_.shape(s));
+}
+
+std::pair<const void*, int> Process::constants() const {
+  return {&inside_->weights[inside_->weight], inside_->versions[inside_->weight]};
+}
+
+int Process::shape_of(const void* buffer) const {
+  return static_cast<int>(static_cast<const char*>(buffer) - inside_->buffers.data());
+}
+
+IdleReport Process::idle(Nanoseconds budget) {
+  return inside_->agent->idle(budget, TimeSource::idle);
+}
+
+IdleReport Process::tune(Nanoseconds budget) {
+  return inside_->agent->idle(budget, TimeSource::foreground);
+}
+
+Nanoseconds Process::background_round() {
+  Inside& in = *inside_;
+  if (in.loop == nullptr) {
+    in.kernel->log_launches(in.time.get());
+    in.loop =
+        std::make_unique<detail::BackgroundLoop>(in.engine(), BackgroundOptions{}, in.surroundings);
+  }
+  return in.loop->round();
+}
+
+void Process::prepare(int s) { (void)inside_->agent->prepare(*inside_->kernel, world_.shape(s)); }
+
+void Process::expect(int s, double launches) {
+  inside_->kernel->expect_launches(world_.shape(s), launches);
+}
+
+void Process::explain() const { (void)inside_->agent->explain_json(); }
+
+Status Process::flush() { return inside_->agent->flush(); }
+
+void Process::use_model(const std::shared_ptr<const Model>& model) {
+  inside_->engine().use_model(model);
+}
+
+void Process::allow_in_place(bool allowed) {
+  inside_->agent->allow_in_place(*inside_->kernel, {allowed, 0.05});
+}
+
+// --- what its agent says ---
+
+Snapshot Process::snapshot() const {
+  Snapshot result = account();
+  const journal::State& state = inside_->state();
+  for (int c = 1; c < world_.count(); ++c) {
+    const journal::TrialKey key = inside_->key_of(c, 0);
+    if (state.is_quarantined(key)) result.quarantined.insert(c);
+    if (state.is_suspect(key)) result.suspect.insert(c);
+  }
+  const auto text = [](const journal::ShapeKey& key) {
+    return std::to_string(key.driver) + "/" + std::to_string(key.shape);
+  };
+  state.for_each_measurement([&](const journal::Measurement& m) {
+    const std::string trial =
+        text(m.trial.shape_key()) + "/" + std::to_string(m.trial.key().configuration);
+    result.measured[trial] = static_cast<int>(m.status);
+  });
+  state.for_each_adoption([&](const journal::Adoption& adoption) {
+    result.adopted[text(adoption.trial.shape_key())] =
+        std::to_string(adoption.trial.key().configuration);
+  });
+  for (int s = 0; s < world_.shapes(); ++s) {
+    if (const auto past = state.shape_statistics(world_.package->digest(), world_.shape(s))) {
+      result.launches[world_.sizes[static_cast<std::size_t>(s)]] = past->launches;
+    }
+  }
+  return result;
+}
+
+Snapshot Process::account() const {
+  const AgentStatus status = inside_->engine().status();
+  Snapshot result;
+  result.charged = status.charged_seconds;
+  result.kernel = status.kernel_seconds;
+  result.saved = status.saved_seconds;
+  return result;
+}
+
+bool Process::storage_ok() const { return inside_->agent->journal().storage_status().ok(); }
+
+bool Process::tuning_goes_on() const { return inside_->engine().status().tuning_enabled; }
+
+bool Process::is_suspect(int c) const { return inside_->state().is_suspect(inside_->key_of(c, 0)); }
+
+bool Process::has_survived(int c) const {
+  const auto suspect = inside_->state().suspect(inside_->key_of(c, 0));
+  return suspect && suspect->survived;
+}
+
+bool Process::is_quarantined(int c) const {
+  return inside_->state().is_quarantined(inside_->key_of(c, 0));
+}
+
+bool Process::is_adopted(int c) const {
+  bool found = false;
+  inside_->state().for_each_adoption([&](const journal::Adoption& adoption) {
+    found = found || adoption.trial.configuration == world_.configuration(c);
+  });
+  return found;
+}
+
+int Process::measured(int c, int s) const {
+  const auto known = inside_->state().measurement(inside_->key_of(c, s));
+  return known ? static_cast<int>(known->status) : -1;
+}
+
+bool Process::has_slot(int s) const { return inside_->slot_of(world_.shape(s)) != nullptr; }
+
+int Process::running(int s) const {
+  const ShapeSlot* slot = inside_->slot_of(world_.shape(s));
+  if (slot == nullptr) return 0;
+  const detail::Variant* current = slot->current.load();
+  // What nobody has kept for the class runs now and then.
+  if (current == &slot->of_class && !slot->class_is_kept()) return 0;
+  return world_.index_of(current->configuration);
+}
+
+void Process::for_each_passed(const std::function<void(int, int)>& visit) const {
+  const std::uint64_t driver = inside_->device->info().driver_key();
+  inside_->state().for_each_measurement([&](const journal::Measurement& m) {
+    if (m.status != TrialStatus::correct || m.checked_seeds != 2) return;
+    if (m.trial.driver != driver) return;
+    const int c = world_.index_of(m.trial.configuration), s = world_.index_of(m.trial.shape);
+    if (c > 0 && s >= 0) visit(c, s);
+  });
+}
+
+// --- what goes on inside ---
+
+Role Process::role(int c, int s) const {
+  const ShapeTask* task = inside_->task_of(world_.shape(s));
+  if (task == nullptr) return Role::candidate;
+  if (detail::is<detail::Rechecking>(task->work)) return Role::recheck;
+  const auto* trying = std::get_if<detail::TryingCandidate>(&task->work);
+  const bool other = trying != nullptr && trying->proposal.configuration != world_.configuration(c);
+  return other ? Role::incumbent : Role::candidate;
+}
+
+Runs Process::runs(int c, int s) const {
+  const ShapeSlot* slot = inside_->slot_of(world_.shape(s));
+  if (slot == nullptr) return c == 0 ? Runs::fallback : Runs::unslotted;
+  const Configuration& configuration = world_.configuration(c);
+  for (const auto& racer : slot->racers) {
+    const detail::Variant* variant = racer.load();
+    if (variant != nullptr && variant->configuration == configuration) return Runs::racer;
+  }
+  const detail::Variant* current = slot->current.load();
+  if (c == 0) return Runs::fallback;
+  if (current->configuration != configuration) return Runs::unpublished;
+  return current == &slot->of_class ? Runs::by_class : Runs::adopted;
+}
+
+int Process::candidate_at(int s) const {
+  const ShapeTask* task = inside_->task_of(world_.shape(s));
+  const auto* trying =
+      task != nullptr ? std::get_if<detail::TryingCandidate>(&task->work) : nullptr;
+  return trying != nullptr ? world_.index_of(trying->proposal.configuration) : -1;
+}
+
+std::set<int> Process::racing() const {
+  std::set<int> all;
+  for (const auto& task : inside_->tasks())
+    for (std::size_t i = 0; i < task->variants.racers(); ++i)
+      all.insert(world_.index_of(task->variants.racer(i).configuration));
+  return all;
+}
+
+bool Process::worker_rests() const { return inside_->engine().worker_rests(); }
+
+bool Process::works_at(int s) const {
+  const ShapeTask* task = inside_->task_of(world_.shape(s));
+  return task != nullptr && (task->race != nullptr || !detail::is<detail::Resting>(task->work));
+}
+
+bool Process::announced(int c, int s) const {
+  for (const auto& open : inside_->state().open_trials()) {
+    if (open.trial.configuration == world_.configuration(c) && open.trial.shape == world_.shape(s))
+      return true;
+  }
+  return false;
+}
+
+std::set<int> Process::announced() const {
+  std::set<int> all;
+  if (inside_->agent == nullptr) return all;
+  for (const auto& open : inside_->state().open_trials())
+    all.insert(world_.index_of(open.trial.configuration));
+  return all;
+}
+
+bool Process::announced_in(const test::Content& journal, int c, int s) const {
+  const auto summary = journal::read_journal(journal);
+  if (!summary.ok()) return false;
+  for (const auto& open : summary->state.open_trials()) {
+    if (open.trial.configuration == world_.configuration(c) && open.trial.shape == world_.shape(s))
+      return true;
+  }
+  return false;
+}
+
+std::string Process::idle_slots() const {
+  std::string text;
+  for (const auto& task : inside_->tasks()) {
+    if (task->variants.adopted() != nullptr || task->race != nullptr) continue;
+    if (detail::is<detail::Installing>(task->work)) continue;  // soon adopted
+    const auto since = static_cast<double>(task->launches() - task->said_at);
+    if (task->said_launches > since) continue;  // they are to come
+    text += task->said_launches >= 0                  ? "-beside-one-that-was-said"
+            : detail::is<detail::Resting>(task->work) ? "-beside-one-at-rest"
+                                                      : "-beside-one-unfinished";
+    return text;
+  }
+  return text;
+}
+
+std::string open_trials_in(const test::Files& files, const World& world, int driver) {
+  std::string text;
+  const auto file = files.find(journal::kJournalName);
+  if (file == files.end()) return text;
+  const auto summary = journal::read_journal(file->second);
+  if (!summary.ok()) return text;
+  for (const auto& open : summary->state.open_trials()) {
+    text += " " + world.text(driver, world.index_of(open.trial.configuration)) + " at " +
+            std::to_string(open.trial.shape[0]) +
+            (open.place == journal::Where::helper ? ", helper" : ", in process") +
+            (open.stage == journal::IntentStage::run ? ", run;" : ", compile;");
+  }
+  return text;
+}
+
+}  // namespace idletune::lives

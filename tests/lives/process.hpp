@@ -1,0 +1,126 @@
+// A process of the application with its agent: all that the simulator knows of the inside of either
+// stands in process.cpp. Nothing else in this folder includes the agent's private headers but for
+// interfaces that tests fill (storage, runner, clock).
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/agent.hpp>
+
+#include "agent/trial/trial.hpp"
+#include "tests/lives/played_device.hpp"
+#include "tests/lives/played_time.hpp"
+#include "tests/lives/world.hpp"
+#include "tests/unit/journal/faulty_storage.hpp"
+
+namespace idletune::detail {
+class BackgroundLoop;
+class AgentState;
+}  // namespace idletune::detail
+
+namespace idletune::lives {
+
+// What the agent says it knows.
+struct Snapshot {
+  std::set<int> quarantined, suspect;              // under the driver of the process
+  std::map<std::string, int> measured;             // trial: status
+  std::map<std::string, std::string> adopted;      // shape: configuration
+  double charged = 0, kernel = 0, saved = 0;       // seconds
+  std::map<std::int64_t, std::uint64_t> launches;  // of shapes, ever, as recorded
+};
+
+// What a stage's configuration is in what goes on.
+enum class Role : std::uint8_t { candidate, incumbent, recheck };
+// Whose launch it is.
+enum class Runs : std::uint8_t { fallback, adopted, by_class, racer, unslotted, unpublished };
+const char* name_of(Role role);
+const char* name_of(Runs runs);
+
+struct ProcessParts {
+  const World* world = nullptr;
+  AgentOptions options;
+  std::shared_ptr<PlayedTime> time;
+  std::shared_ptr<PlayedDevice> device;
+  std::shared_ptr<test::Disk> disk;
+  std::uint64_t boot = 0;
+  std::vector<std::uint64_t>* page = nullptr;  // in memory; outlives the process
+  bool in_place = false;
+  std::shared_ptr<const Model> model;
+  std::function<std::unique_ptr<TrialRunner>()> make_runner;
+  std::function<double()> gpu_load;
+};
+
+class Process {
+ public:
+  explicit Process(const ProcessParts& parts);
+  void start();  // opens the agent and loads the kernel
+  ~Process();    // as an application that ends in order
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+
+  // What applications do.
+  void launch(int s);
+  // From now on another constant buffer (0 or 1) or queue, or other contents, which it says.
+  void use(int constants, int queue);
+  void constants_change();
+  // What a launch reads of constants now: the buffer, and its contents.
+  std::pair<const void*, int> constants() const;
+  int shape_of(const void* buffer) const;  // that such a launch passed
+  IdleReport idle(Nanoseconds budget);
+  IdleReport tune(Nanoseconds budget);
+  Nanoseconds background_round();  // how long to sleep
+  void prepare(int s);
+  void expect(int s, double launches);
+  void explain() const;
+  Status flush();
+  void use_model(const std::shared_ptr<const Model>& model);
+  void allow_in_place(bool allowed);
+
+  // What its agent says.
+  Snapshot snapshot() const;
+  Snapshot account() const;  // seconds only
+  bool storage_ok() const;
+  bool tuning_goes_on() const;
+  bool is_suspect(int c) const;
+  bool has_survived(int c) const;  // a suspect, a trial somewhere
+  bool is_quarantined(int c) const;
+  bool is_adopted(int c) const;  // at any shape
+  // Status of the measurement; -1: none.
+  int measured(int c, int s) const;
+  bool has_slot(int s) const;
+  int running(int s) const;  // what its slot runs; 0 without one
+
+  // What goes on inside.
+  Role role(int c, int s) const;
+  Runs runs(int c, int s) const;
+  int candidate_at(int s) const;  // of the step under way; -1: none
+  std::set<int> racing() const;
+  bool worker_rests() const;
+  bool works_at(int s) const;  // a step or a race is unfinished
+  // A record says that it is or may be under way; the same of some shape.
+  bool announced(int c, int s) const;
+  std::set<int> announced() const;
+  // The same of what lies in a journal.
+  bool announced_in(const test::Content& journal, int c, int s) const;
+  // Visits what was checked twice and right under this driver: configuration and shape.
+  void for_each_passed(const std::function<void(int, int)>& visit) const;
+  // Slots that are held for nothing: a word on each.
+  std::string idle_slots() const;
+
+ private:
+  struct Inside;
+  const ProcessParts parts_;
+  const World& world_;
+  std::unique_ptr<Inside> inside_;
+};
+
+// Who is announced in the journal among those files, for people.
+std::string open_trials_in(const test::Files& files, const World& world, int driver);
+
+}  // namespace idletune::lives

@@ -1,0 +1,250 @@
+#include "tests/lives/promises.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace idletune::lives {
+namespace {
+
+double seconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-9; }
+
+std::string beside(double is, double other, const char* text) {
+  return std::to_string(is) + " s" + text + std::to_string(other) + " s";
+}
+
+constexpr double kRounding = 1e-6;
+
+}  // namespace
+
+void Report::say(const std::string& code, const std::string& detail) {
+  if (only_progress && code.compare(0, 2, "I7") != 0) return;
+  for (const Violation& known : violations_)
+    if (known.code == code) return;
+  violations_.push_back({code, detail, event});
+  if (print_) std::printf("    !! %s: %s\n", code.c_str(), detail.c_str());
+}
+
+std::string Promises::where(int c, int s) const {
+  return world_.text(reference_.driver(), c) + " at " +
+         std::to_string(world_.sizes[static_cast<std::size_t>(s)]);
+}
+
+void Promises::never_wrong(int c, int s, const std::string& as) {
+  const Known& known = reference_.of(c);
+  const int life = reference_.life();
+  const auto wrong = known.wrong.find(s);
+  if (wrong != known.wrong.end()) {
+    report_.say(
+        "I1:wrong-here-as-" + known.wrong_as + "-runs-as-" + as + later(wrong->second, life),
+        where(c, s));
+    return;
+  }
+  if (known.right.count(s)) return;
+  const std::uint64_t key = world_.class_of(c, s);
+  for (const auto& [other, fact] : known.wrong) {
+    if (world_.class_of(c, other) != key) continue;
+    report_.say("I1:wrong-in-class-as-" + known.wrong_as + "-runs-as-" + as + later(fact, life),
+                where(c, s));
+  }
+  bool passed = false;
+  for (const int other : known.right) passed = passed || world_.class_of(c, other) == key;
+  if (reference_.classes().refuted()) report_.say("I1:refuted-class-runs-as-" + as, where(c, s));
+  if (!passed) report_.say("I1:unchecked-runs-as-" + as, where(c, s));
+}
+
+void Promises::prepared_of_these(int c, int s, bool same) {
+  if (!same) report_.say("I1:prepared-of-other-constants", where(c, s));
+}
+
+void Promises::never_twice_bitten(const Handed& handed) {
+  if (handed.c <= 0) return;
+  const Known& known = reference_.of(handed.c);
+  if (!known.bitten.there()) return;
+  const char* place = known.bitten_shape == handed.s ? "-same-shape" : "-other-shape";
+  report_.say("I2:" + handed.as + "-after-" + known.bitten_as + place +
+                  later(known.bitten, reference_.life()),
+              where(handed.c, handed.s));
+}
+
+void Promises::suspects_rest(const Handed& handed, bool suspect, bool adopted) {
+  if (handed.c <= 0 || !handed.executes) return;
+  const Known& known = reference_.of(handed.c);
+  if (known.ambiguous.there() && handed.as == "candidate" && !adopted) {
+    const bool same = known.ambiguous_shape == handed.s;
+    report_.say(std::string("I3:tried-again-in-the-session-of-its-death-") +
+                    (same ? "same-shape" : "other-shape"),
+                where(handed.c, handed.s));
+  }
+  if (suspect && handed.here)
+    report_.say("I3:suspect-runs-as-" + handed.as, where(handed.c, handed.s));
+}
+
+void Promises::accused_wrongly(const Ending& ending, const Verdicts& verdicts,
+                               const Snapshot& dying, const Snapshot& now, int c) {
+  const std::string text = world_.text(reference_.driver(), c);
+  const std::string how = name_of(ending.death);
+  const bool stale = verdicts.stale.count(c) > 0;
+  const bool before = dying.suspect.count(c) || dying.quarantined.count(c);
+  if (now.suspect.count(c) && !before && !verdicts.may.count(c) && !stale) {
+    const char* started = verdicts.started.count(c) ? "" : "-never-started";
+    report_.say("I3:suspect-that-was-not-under-way-" + how + started, text);
+  }
+  const int deaths = verdicts.deaths.at(c);
+  if (now.quarantined.count(c) && !dying.quarantined.count(c) && !verdicts.bitten.count(c) &&
+      deaths < 2) {
+    report_.say(std::string("I3:quarantined-") + (stale ? "by-a-failing-disk-" : "") + "after-" +
+                    std::to_string(deaths) + "-deaths-" + how,
+                text);
+  }
+}
+
+void Promises::suspicion_is_just(const Ending& ending, const Verdicts& verdicts,
+                                 const Snapshot& dying, const Snapshot& now) {
+  for (int c = 1; c < world_.count(); ++c) {
+    accused_wrongly(ending, verdicts, dying, now, c);
+    if (!verdicts.must.count(c) || now.suspect.count(c) || now.quarantined.count(c)) continue;
+    const bool flew = ending.flying && world_.index_of(ending.flying->configuration) == c &&
+                      ending.flying_role == Role::candidate && ending.death != Death::clean;
+    const char* died = flew ? "flight" : "helper";
+    report_.say(std::string("I3:not-suspect-after-death-in-") + died + "-" + name_of(ending.death),
+                world_.text(reference_.driver(), c));
+  }
+}
+
+void Promises::suspicion_is_kept(const Snapshot& before, const Snapshot& now,
+                                 std::size_t operation) {
+  for (const int c : now.quarantined) {
+    const Known& known = reference_.of(c);
+    const int deaths = known.deaths + known.kills + reference_.deaths_elsewhere(c);
+    if (!before.quarantined.count(c) && !known.ever_bitten && deaths < 2)
+      report_.say("I3:quarantined-while-it-lives", world_.text(reference_.driver(), c));
+  }
+  for (const int c : before.suspect) {
+    if (now.suspect.count(c) || now.quarantined.count(c)) continue;
+    Known& known = reference_.of(c);
+    if (!known.outcome) {
+      report_.say(std::string("I3:acquitted-without-") + (known.ran ? "an-outcome" : "a-run"),
+                  world_.text(reference_.driver(), c));
+    }
+    known.acquitted = {reference_.life(), operation};
+    known.acquitted_of = std::exchange(known.deaths, 0);
+    known.app_deaths.clear();
+  }
+}
+
+void Promises::nothing_is_lost(const Ending& ending, const Snapshot& acknowledged,
+                               const Snapshot& dying, const Snapshot& now, bool same_driver) {
+  const std::string how = std::string("-lost-") + name_of(ending.death);
+  for (const auto& [trial, status] : acknowledged.measured)
+    if (dying.measured.count(trial) && !now.measured.count(trial))
+      report_.say("I4:measurement" + how, trial);
+  for (const auto& [shape, configuration] : acknowledged.adopted) {
+    const auto last = dying.adopted.find(shape);
+    if (last != dying.adopted.end() && last->second == configuration && !now.adopted.count(shape))
+      report_.say("I4:adoption" + how, shape);
+  }
+  if (!same_driver) return;
+  for (const int c : acknowledged.quarantined)
+    if (!now.quarantined.count(c))
+      report_.say("I4:quarantine" + how, world_.text(reference_.driver(), c));
+  // What is seen to have ended well at a clean end acquits.
+  const bool acquits = ending.death == Death::clean;
+  for (const int c : acknowledged.suspect)
+    if (!(acquits && ending.survived.count(c)) && dying.suspect.count(c) && !now.suspect.count(c) &&
+        !now.quarantined.count(c))
+      report_.say("I4:suspicion" + how, world_.text(reference_.driver(), c));
+}
+
+void Promises::flushed_is_kept(const Ending& ending, const Snapshot& flushed, const Snapshot& now) {
+  const std::string how = std::string("-lost-") + name_of(ending.death);
+  if (now.charged + kRounding < flushed.charged)
+    report_.say("I4:flushed-charges" + how, beside(flushed.charged, now.charged, " became "));
+  if (now.kernel + kRounding < flushed.kernel)
+    report_.say("I4:flushed-kernel-time" + how, beside(flushed.kernel, now.kernel, " became "));
+  for (const auto& [size, launches] : flushed.launches) {
+    const auto kept = now.launches.find(size);
+    if (kept == now.launches.end() || kept->second < launches)
+      report_.say("I4:flushed-launches" + how,
+                  std::to_string(launches) + " of " + std::to_string(size));
+  }
+}
+
+void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapshot& now,
+                               double before) {
+  const double bound = 0.02 * bill.standard + std::max(0.0, bill.standard - bill.actual) +
+                       1.02 * bill.longest_stage + 0.001 + bill.longest_launch;
+  if (!bill.slowed && now.charged > bound)
+    report_.say("I5:charged-too-much", beside(now.charged, bound, " > "));
+  const double most = std::max(0.0, bill.saved) * 1.02 + 0.05 + 16 * bill.longest_launch;
+  if (!bill.slowed && !bill.odd && world_.profiling && now.saved > most)
+    report_.say("I5:savings-overclaimed", beside(now.saved, most, " > "));
+  const double least = life.raced + life.waited - bill.longest_stage - 40 * bill.longest_launch;
+  if (!bill.slowed && !bill.odd && world_.profiling && now.charged - before < least)
+    report_.say("I5:charged-too-little", beside(now.charged - before, least, " < "));
+}
+
+void Promises::no_slower(const Bill& bill) {
+  const double excess = bill.actual - 1.02 * bill.standard - bill.forgiven -
+                        20 * bill.longest_launch - bill.longest_stage;
+  if (excess <= 0) return;
+  std::string worst;
+  double most = 0;
+  for (const auto& [how, loss] : bill.loss)
+    if (loss > most) most = loss, worst = how;
+  report_.say("I6:application-slower-by-" + worst,
+              beside(bill.actual, bill.standard, " beside the default's "));
+}
+
+std::string Promises::best_runs(const Process& process, int s) const {
+  if (!process.has_slot(s)) return std::string();  // others keep what was adopted for them
+  const int driver = reference_.driver();
+  const int running = process.running(s);
+  int best = 0;
+  for (int c = 1; c < world_.count(); ++c) {
+    const Known& known = reference_.of(c);
+    if (!world_.sound(driver, c, s) || known.bitten.there() || known.deaths >= 2) continue;
+    if (process.is_quarantined(c)) continue;
+    if (!world_.isolated && process.is_suspect(c)) continue;  // never tried in this process
+    if (known.timed_slow.count(s)) continue;                  // beside what was timed before
+    if (world_.time(c, s) < world_.time(best, s)) best = c;
+  }
+  // Without times nobody can know that it is slower in production.
+  const double time =
+      seconds(world_.profiling ? world_.launch_time(driver, running, s) : world_.time(running, s));
+  if (seconds(world_.time(best, s)) >= 0.9 * time) return std::string();
+  const int measured = process.measured(best, s);
+  const char* why = process.is_suspect(best) ? "-best-is-suspect"
+                    : measured < 0           ? "-best-never-measured"
+                    : measured == 0          ? "-best-measured"
+                                             : "-best-failed-once";
+  return std::string(running == 0 ? "default" : "slower") + why + "|" + where(running, s) + " in " +
+         std::to_string(time * 1e3) + " ms, best is " + where(best, s) + " in " +
+         std::to_string(seconds(world_.time(best, s)) * 1e3);
+}
+
+void Promises::announced_first(const Handed& handed, bool announced, bool synced) {
+  if (handed.c <= 0 || !handed.executes || (announced && synced)) return;
+  report_.say("I9:" + handed.as + (announced ? "-before-it-was-synced" : "-not-announced"),
+              where(handed.c, handed.s));
+}
+
+void Promises::callers_do_not_sync(bool on_main_thread, const char* where_called) {
+  // Blocking is what those are for.
+  const std::string called = where_called;
+  const bool may = called == "start" || called == "flush" || called == "prepare";
+  if (on_main_thread && world_.worker && !may)
+    report_.say(std::string("I10:caller-syncs-in-") + where_called, where_called);
+}
+
+void Promises::writes_follow_changes(std::size_t writes, std::size_t allowed) {
+  if (writes > allowed)
+    report_.say("I10:writes-without-changes",
+                std::to_string(writes) + " > " + std::to_string(allowed));
+}
+
+void Promises::launches_run_what_is_published(int c, int s, Runs runs) {
+  if (runs == Runs::unpublished) report_.say("I11:launch-of-what-is-not-published", where(c, s));
+}
+
+}  // namespace idletune::lives

@@ -1,0 +1,109 @@
+// The promises of the project's first page as invariants, one function each. Each violation has a
+// code: number of the invariant, what is wrong, who ran and how.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "tests/lives/process.hpp"
+#include "tests/lives/reference.hpp"
+#include "tests/lives/world.hpp"
+
+namespace idletune::lives {
+
+struct Violation {
+  std::string code;
+  std::string detail;
+  std::size_t event = 0;
+};
+
+// Violations of one run, the first of each code.
+class Report {
+ public:
+  explicit Report(bool print) : print_(print) {}
+  std::size_t event = 0;
+  bool only_progress = false;  // what the quiet end does is no event that could be left out
+  void say(const std::string& code, const std::string& detail);
+  const std::vector<Violation>& violations() const { return violations_; }
+
+ private:
+  const bool print_;
+  std::vector<Violation> violations_;
+};
+
+// What launches took, and what the default would have taken, in seconds. All lives together.
+struct Bill {
+  double actual = 0, standard = 0;
+  double forgiven = 0;  // slower ones that nobody could know of yet
+  double saved = 0;     // by what was adopted
+  double raced = 0;     // of one life, until the last look: lost by racers, beside what runs
+  double waited = 0;    // likewise: for stages on the device that have ended
+  std::map<std::string, double> loss;  // by how it ran
+  double longest_stage = 0, longest_launch = 0;
+  bool slowed = false;  // the board changed its speed
+  bool odd = false;     // something ran that is slower in production than in trials
+};
+
+// Something of the tuner's is about to run.
+struct Handed {
+  int c = 0, s = 0;
+  std::string as;        // "candidate", "racer", "warm-up", ...
+  bool executes = true;  // it runs the configuration at its shape
+  bool here = false;     // in the application's process
+};
+
+class Promises {
+ public:
+  Promises(const World& world, Reference& reference, Report& report)
+      : world_(world), reference_(reference), report_(report) {}
+
+  // I1. A launch of the application runs nothing that is known to be wrong, or that nobody checked.
+  void never_wrong(int c, int s, const std::string& as);
+  // I1. What was prepared is of the constants that the launch was given.
+  void prepared_of_these(int c, int s, bool same);
+  // I2. What crashed or hung runs never again under this driver, anywhere.
+  void never_twice_bitten(const Handed& handed);
+  // I3. Suspects run in the helper only, once more, in another session.
+  void suspects_rest(const Handed& handed, bool suspect, bool adopted);
+  // I3. After an end: who is accused was under way, and who was under way is accused.
+  void suspicion_is_just(const Ending& ending, const Verdicts& verdicts, const Snapshot& dying,
+                         const Snapshot& now);
+  // I3. While it lives: nobody is quarantined without two deaths, or acquitted without an outcome.
+  // `operation` of the disk: the last one by now.
+  void suspicion_is_kept(const Snapshot& before, const Snapshot& now, std::size_t operation);
+  // I4. What was acknowledged or flushed is there after the next start.
+  void nothing_is_lost(const Ending& ending, const Snapshot& acknowledged, const Snapshot& dying,
+                       const Snapshot& now, bool same_driver);
+  void flushed_is_kept(const Ending& ending, const Snapshot& flushed, const Snapshot& now);
+  // I5. What is charged and credited is what it was, within a stage.
+  void account_is_true(const Bill& bill, const Bill& life, const Snapshot& now, double before);
+  // I6. The application is never slower than 2 %, all in all.
+  void no_slower(const Bill& bill);
+  // I7. The best sound configuration runs in the end. Empty: it does; else "what|why".
+  std::string best_runs(const Process& process, int s) const;
+  // I9. What is handed over is announced, on the medium.
+  void announced_first(const Handed& handed, bool announced, bool synced);
+  // I10. Callers neither sync nor wait for the medium.
+  void callers_do_not_sync(bool on_main_thread, const char* where);
+  // I10. Nothing changed, nothing is written.
+  void writes_follow_changes(std::size_t writes, std::size_t allowed);
+  // I11. What launches run is what the agent says is published.
+  void launches_run_what_is_published(int c, int s, Runs runs);
+
+ private:
+  std::string where(int c, int s) const;
+  static std::string later(const Fact& fact, int life) {
+    return fact.life == life ? "" : "-later-life";
+  }
+  void accused_wrongly(const Ending& ending, const Verdicts& verdicts, const Snapshot& dying,
+                       const Snapshot& now, int c);
+
+  const World& world_;
+  Reference& reference_;
+  Report& report_;
+};
+
+}  // namespace idletune::lives

@@ -1,0 +1,183 @@
+// What happens. doubles.cpp: what comes of what the agent asks for; deaths.cpp: how lives end and
+// begin.
+#include "tests/lives/simulation.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+#include "tests/lives/draw.hpp"
+#include "tests/lives/wall_clock.hpp"
+
+namespace idletune::lives {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+Simulation::Simulation(const World& world, const std::vector<Event>& events, bool print)
+    : world_(world),
+      events_(events),
+      print_(print),
+      report_(print),
+      reference_(world),
+      promises_(world, reference_, report_),
+      time_(std::make_shared<PlayedTime>()),
+      in_place_(world.in_place) {
+  wall_clock_follows(*time_);
+  if (world.has_model) {
+    const auto others = static_cast<std::uint64_t>(world.count() - 1);
+    model_ = world.model_saying(1 + static_cast<int>(mix(world.seed, 50) % others), 0);
+  }
+}
+
+Simulation::~Simulation() = default;
+
+std::vector<Violation> Simulation::run() {
+  begin_life(test::Files());
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    report_.event = i;
+    step(events_[i]);
+    if (alive()) check_standing();
+    if (!alive()) next_life();
+  }
+  report_.event = events_.size();
+  end_quietly();
+  end_process(false);
+  return report_.violations();
+}
+
+int Simulation::index_of(Values values) const {
+  return world_.index_of(Configuration{values.a, values.b});
+}
+
+// --- events ---
+
+void Simulation::step(const Event& event) {
+  if (print_) std::printf("  %zu: %s\n", report_.event, to_text({event}).c_str());
+  calling_ = name_of(event.kind);
+  switch (event.kind) {
+    case Kind::launch: return launch(event.a, event.b);
+    case Kind::gap: return gap(microseconds(event.a), false);
+    case Kind::tune: return gap(microseconds(event.a), true);
+    case Kind::background: return background(milliseconds(event.a));
+    case Kind::thread: return launch_beside(event.a, event.b);
+    case Kind::prepare: process_->prepare(event.a); return looked(false);
+    case Kind::expect: return process_->expect(event.a, event.b);
+    case Kind::explain: return process_->explain();
+    case Kind::flush:
+      if (process_->flush().ok() && alive()) flushed_ = process_->snapshot();
+      return;
+    case Kind::model:
+      model_ = event.a == 0 ? nullptr : world_.model_saying(event.a, event.b);
+      return process_->use_model(model_);
+    case Kind::bad_launch:
+      bad_launch_ = true;
+      launch(event.a, 1);
+      bad_launch_ = false;
+      return;
+    case Kind::clean_end: return die(Death::clean);
+    case Kind::kill: return die(Death::kill);
+    case Kind::power_cut: return die(Death::cut);
+    case Kind::pause: return time_->pass(std::chrono::seconds(event.a));
+    case Kind::in_place: in_place_ = event.a != 0; return process_->allow_in_place(in_place_);
+    default: return step_of_the_board(event);
+  }
+}
+
+void Simulation::step_of_the_board(const Event& event) {
+  switch (event.kind) {
+    case Kind::board_speed:
+      speed_ = event.a / 10.0;
+      bill_.slowed = life_bill_.slowed = bill_.slowed || event.a != 10;
+      return;
+    case Kind::sensors: busy_ = event.a != 0; return;
+    case Kind::storage_fails:
+      disk_->fault.first = disk_->changes + static_cast<std::uint64_t>(event.a);
+      disk_->fault.count = static_cast<std::uint64_t>(event.b);
+      disk_->fault.code = event.b % 2 ? StatusCode::io_error : StatusCode::no_space;
+      disk_->fault.torn = event.a % 2 == 0;
+      ending_.faults = true;
+      return;
+    case Kind::slow_medium:
+      plans_.sync_time = milliseconds(event.a);
+      plans_.slow_syncs = event.b;
+      return;
+    case Kind::slow_compiler:
+      plans_.build_time = milliseconds(event.a);
+      plans_.slow_builds = event.b;
+      return;
+    case Kind::memory_short: plans_.memory_short = event.a; return;
+    case Kind::helper_killed: plans_.stages_to_killing = event.a; return;
+    case Kind::helper_reaped: plans_.reaped = event.a; return;
+    case Kind::starved: plans_.starved = event.a; return;
+    case Kind::frozen:
+      plans_.stages_to_freezing = event.a;
+      plans_.freezing_seconds = event.b;
+      return;
+    case Kind::kill_at_stage:
+    case Kind::cut_at_stage:
+      plans_.stages_to_death = event.a;
+      plans_.death_at_stage = event.kind == Kind::kill_at_stage ? Death::kill : Death::cut;
+      return;
+    case Kind::kill_at_write:
+    case Kind::cut_at_write:
+      plans_.death_at_write = event.kind == Kind::kill_at_write ? Death::kill : Death::cut;
+      writes_ = static_cast<std::size_t>(event.a);
+      return;
+    case Kind::wall_clock: wall_clock_passes(std::chrono::seconds(event.a)); return;
+    case Kind::next_driver: next_driver_ = event.a; return;
+    default: return;
+  }
+}
+
+void Simulation::launch(int s, int times) {
+  for (int i = 0; i < times && alive(); ++i) launch_once(s);
+}
+
+void Simulation::launch_once(int s) {
+  process_->launch(s);
+  if (const Nanoseconds owed = std::exchange(owed_, Nanoseconds{0}); owed.count() > 0)
+    time_->pass(owed);
+}
+
+// Another thread of the application's; what it launches comes when time passes.
+void Simulation::launch_beside(int s, int times) {
+  if (time_->threads() >= 3) return;
+  (void)time_->begin([this, s, times] {
+    for (int i = 0; i < times && alive(); ++i) {
+      launch_once(s);
+      time_->pass(microseconds(300));
+    }
+  });
+}
+
+void Simulation::gap(Nanoseconds length, bool granted) {
+  const Nanoseconds end = time_->now() + length;
+  (void)(granted ? process_->tune(length) : process_->idle(length));
+  looked();
+  time_->pass(end - time_->now());
+}
+
+void Simulation::background(Nanoseconds length) {
+  const Nanoseconds end = time_->now() + length;
+  while (alive() && time_->now() < end) {
+    const Nanoseconds sleep = process_->background_round();
+    looked();
+    time_->pass(std::max<Nanoseconds>(sleep, milliseconds(1)));
+  }
+}
+
+// `everywhere`: also where nothing was to be tuned.
+void Simulation::looked(bool everywhere) {
+  note_open();
+  if (process_->worker_rests()) built_.clear();
+  life_bill_.raced += std::exchange(raced_since_look_, 0);
+  if (everywhere && process_->worker_rests()) looked_at_ = time_->now();
+  for (auto& [pair, launched] : launched_) launched.looked = true;
+  for (auto& [s, running] : running_) {
+    running.looks += running.launches >= 8 ? 1 : 0;
+    running.launches = 0;
+  }
+}
+
+}  // namespace idletune::lives

@@ -1,0 +1,152 @@
+// One run: a board, its events, and the lives of the application on it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tests/lives/events.hpp"
+#include "tests/lives/played_runner.hpp"
+#include "tests/lives/process.hpp"
+#include "tests/lives/promises.hpp"
+#include "tests/lives/reference.hpp"
+#include "tests/lives/world.hpp"
+
+namespace idletune::lives {
+
+class Simulation {
+ public:
+  Simulation(const World& world, const std::vector<Event>& events, bool print);
+  ~Simulation();
+  std::vector<Violation> run();
+  int lives() const { return reference_.life() + 1; }
+
+ private:
+  // What shall happen in this life at the n-th of something; 0: nothing.
+  struct Plans {
+    int stages_to_death = 0;
+    Death death_at_stage = Death::none;
+    int stages_to_killing = 0;
+    int reaped = 0, starved = 0, memory_short = 0;
+    int stages_to_freezing = 0, freezing_seconds = 0;
+    int slow_syncs = 0, slow_builds = 0;
+    Nanoseconds sync_time{0}, build_time{0};
+    Death death_at_write = Death::none;
+  };
+  // What a shape's launches ran, and how often the tuner looked meanwhile.
+  struct Running {
+    int configuration = 0;
+    int looks = 0;
+    int launches = 0;  // since the last look
+  };
+
+  // events.
+  void step(const Event& event);
+  void step_of_the_board(const Event& event);
+  void launch(int s, int times);
+  void launch_once(int s);
+  void launch_beside(int s, int times);
+  void gap(Nanoseconds length, bool granted);
+  void background(Nanoseconds length);
+  void looked(bool everywhere = true);
+  // doubles.
+  void make_device();
+  void make_disk(const test::Files& files);
+  std::unique_ptr<TrialRunner> make_runner();
+  Status compiled(Values values);
+  Status warmed_up(Values values, Nanoseconds deadline);
+  Result<Nanoseconds> launched(const Enqueued& step);
+  Result<Nanoseconds> prepared(const Enqueued& setup);
+  void note_open();
+  void before_sync();
+  void before_change();
+  bool announced_on_medium(int c, int s) const;
+  void announce(const Handed& handed);
+  void fly(const TrialRequest& request);
+  TrialOutcome outcome_of(const TrialRequest& request);
+  TrialStatus status_of(int c, int s, TrialStage stage);
+  void landed(const TrialRequest& request, const TrialOutcome& outcome);
+  Nanoseconds wait_for_stage();
+  void take_time(Nanoseconds time);
+  void check_launch(int c, int s, Runs runs);
+  void bill(int c, int s, Runs runs, Nanoseconds time);
+  Nanoseconds at_speed(Nanoseconds time) const;
+  bool one_in(std::uint64_t n, std::uint64_t what, int c);
+  // life and death.
+  void begin_life(const test::Files& files);
+  void die(Death death);
+  void next_life();
+  test::Files medium_after_cut(std::uint64_t draw) const;
+  void end_process(bool in_order);
+  void check_standing();
+  void check_start(const Ending& ending, const Verdicts& verdicts, bool same_driver);
+  void tell_end(const Ending& ending, const Verdicts& verdicts, const test::Files& files) const;
+  // the quiet end.
+  void end_quietly();
+  bool quiet_round(std::string& lost, bool& ended, int launches);
+  void quiet_turn(int s, int launches);
+  void check_slots();
+
+  bool alive() const { return death_ == Death::none; }
+  // An end in order takes a while, in which stages still end.
+  bool ends_in_order() const { return death_ == Death::clean && process_ == nullptr; }
+  int index_of(Values values) const;
+
+  const World& world_;
+  const std::vector<Event>& events_;
+  const bool print_;
+  Report report_;
+  Reference reference_;
+  Promises promises_;
+  // --- the board ---
+  std::shared_ptr<PlayedTime> time_;
+  std::shared_ptr<PlayedDevice> device_;
+  std::shared_ptr<test::Disk> disk_;
+  std::uint64_t boot_ = 1;
+  int next_driver_ = 0;
+  double speed_ = 1;
+  bool busy_ = false, in_place_ = false;
+  std::shared_ptr<const Model> model_;
+  // --- the process ---
+  std::unique_ptr<Process> process_;
+  Death death_ = Death::none;
+  Ending ending_;  // of the process that died
+  test::Files files_;
+  Plans plans_;
+  std::optional<TrialRequest> flying_;
+  Nanoseconds flight_ends_{0}, flight_run_{0};
+  Nanoseconds waited_until_{0};     // by whoever waits for it
+  bool flight_is_charged_ = false;  // it is idle time's
+  double waited_in_flight_ = 0, raced_since_look_ = 0;
+  std::set<int> built_;  // for launches, since the tuner's last look
+  // Of a configuration at a shape, in launches of this life.
+  struct Launched {
+    Nanoseconds first{0}, last{0};
+    bool looked = false;  // after the first
+  };
+  Nanoseconds looked_at_{0};
+  std::map<std::pair<int, int>, Launched> launched_;
+  std::set<int> told_again_;                     // begun in lives whose starts could record nothing
+  std::vector<std::uint64_t> page_, left_page_;  // the agent's trace; what the dead one left
+  Nanoseconds owed_{0};                          // by launches, until they have returned
+  bool bad_launch_ = false;
+  int constants_ = 0, queue_ = 0, refused_orders_ = 0;
+  // What setups made: of which constant buffer, with which contents.
+  std::map<const void*, std::pair<const void*, int>> prepared_;
+  const char* calling_ = "start";
+  std::map<int, Running> running_;                    // by shape
+  std::map<int, std::uint64_t> runs_of_, checks_of_;  // of a configuration in helpers
+  std::uint64_t counter_ = 0;                         // of draws while it runs
+  std::size_t writes_ = 0;
+  // --- accounts ---
+  Bill bill_, life_bill_;
+  Snapshot last_, acknowledged_, dying_;
+  double charged_before_ = 0;  // this life
+  double charged_last_ = 0;
+  std::size_t last_operations_ = 0;
+  bool has_acknowledged_ = false, has_acknowledged_before_ = false;
+  std::optional<Snapshot> flushed_;
+};
+
+}  // namespace idletune::lives

@@ -1,0 +1,210 @@
+// What was measured and lost to something that may run no more is tried again, and steps that came
+// to nothing are made again.
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "tests/unit/tuning/played_engine.hpp"
+#include "tests/unit/tuning/played_model.hpp"
+
+using namespace idletune;
+using idletune::test::board_that;
+using idletune::test::Disk;
+using idletune::test::PlayedBoard;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+const Shape kProblem{64};
+const Configuration kUntuned{1, 1};
+const Configuration kBest{8, 8};
+
+Configuration launched_by(const std::string& options) {
+  return {fake::option(options, "A"), fake::option(options, "B")};
+}
+
+void run_for_long(PlayedEngine& engine) {
+  for (int i = 0; i < 20; ++i) {
+    REQUIRE(engine.launch(kProblem, 1000).ok());
+    engine.tune(10h);
+    engine.idle_through(1s);
+  }
+}
+
+}  // namespace
+
+TEST_CASE(
+    "what lost to a configuration that the driver refuses comes back, now and after a start") {
+  const auto disk = std::make_shared<Disk>();
+  {
+    const auto board = board_that();
+    PlayedEngine engine(*board, disk);
+    bool refuses = false;
+    const auto launches = board->device.launch_script;
+    board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
+      if (refuses && launched_by(options) == kBest) return Status(StatusCode::device_error, "no");
+      return launches(options);
+    };
+    REQUIRE(engine.launch(kProblem, 1000).ok());
+    engine.tune(10h);
+    REQUIRE(engine.explain().running == kBest);
+    refuses = true;
+    REQUIRE(engine.launch(kProblem, 10).ok());
+    (void)engine.idle(1ns);
+    CHECK(engine.explain().running == kUntuned);
+    engine.tune(10h);
+    const Configuration second = engine.explain().running;
+    CHECK(second != kUntuned);
+    CHECK(second != kBest);
+    run_for_long(engine);  // what is refused is tried more and more rarely
+    CHECK(engine.explain().running != kUntuned);
+    engine.engine.reset();
+    CHECK(engine.journal->shutdown().ok());
+  }
+  const auto board = board_that();
+  PlayedEngine engine(*board, disk, {}, 2);
+  run_for_long(engine);
+  CHECK(engine.explain().running == kBest);
+}
+
+TEST_CASE("what is measured and killed before it was adopted is adopted after the next start") {
+  const auto disk = std::make_shared<Disk>();
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool open = true;
+  {
+    const auto board = board_that();
+    const auto caller = std::this_thread::get_id();
+    board->device.compile_script = [&](const CompileRequest&) {
+      std::unique_lock<std::mutex> lock(mutex);
+      if (std::this_thread::get_id() != caller) changed.wait_for(lock, 10s, [&] { return open; });
+      return Status();
+    };
+    PlayedEngine engine(*board, disk, {}, 1, detail::BuildThread::worker);
+    engine.use_model(test::model_saying(8, 8));
+    REQUIRE(engine.launch(kProblem, 1000).ok());
+    open = false;
+    for (int i = 0; i < 300 && !detail::is<detail::Installing>(engine.task().work); ++i) {
+      engine.tune(5ms);
+    }
+    REQUIRE(detail::is<detail::Installing>(engine.task().work));
+    const auto files = disk->files();
+    {
+      const std::lock_guard<std::mutex> lock(mutex);
+      open = true;
+    }
+    changed.notify_all();
+    engine.engine.reset();
+    engine.journal.reset();
+    *disk = Disk(files);
+  }
+  const auto board = board_that();
+  PlayedEngine engine(*board, disk);
+  engine.use_model(test::model_saying(8, 8));
+  REQUIRE(engine.launch(kProblem, 1000).ok());
+  engine.tune(10h);
+  CHECK(engine.explain().running == kBest);
+}
+
+TEST_CASE("finals against what no longer runs adopt nothing over a race's winner") {
+  const auto board = board_that([](const Configuration& configuration) {
+    const bool best = configuration == kBest;
+    const Nanoseconds time = configuration == kUntuned ? 5000us : best ? 1000us : 3000us;
+    return RecordedTrial{TrialStatus::correct, time, 20ms};
+  });
+  PlayedEngine engine(*board);
+  engine.use_model(test::model_saying(8, 8));
+  engine.kernel->in_place = {true, 0.5};
+  REQUIRE(engine.launch(kProblem, 5000).ok());
+  engine.task().said_launches = 1e7;
+  for (int i = 0; i < 1000 && engine.task().variants.racers() < 1; ++i) engine.idle_through(20ms);
+  REQUIRE(engine.task().variants.racers() == 1);
+  const detail::TryingCandidate* trying = nullptr;
+  for (int i = 0; i < 400 && (trying == nullptr || trying->plan.pairs() == 0); ++i) {
+    engine.tune(12ms);
+    trying = std::get_if<detail::TryingCandidate>(&engine.task().work);
+  }
+  REQUIRE(trying != nullptr);
+  for (int i = 0; i < 100 && engine.task().race != nullptr; ++i) {
+    REQUIRE(engine.launch().ok());
+    (void)engine.idle(1ns);
+  }
+  REQUIRE(engine.explain().running == kBest);
+  engine.tune(10h);
+  CHECK(engine.explain().running == kBest);
+}
+
+TEST_CASE("racers on a queue that tells no times go to trials instead") {
+  const auto disk = std::make_shared<Disk>();
+  {
+    const auto board = board_that();
+    board->device.queue_has_profiling = false;
+    PlayedEngine engine(*board, disk);
+    REQUIRE(engine.launch(kProblem, 20000).ok());
+    for (int i = 0; i < 50 && engine.task().default_time.count() == 0; ++i) engine.tune(20ms);
+    engine.engine->note(true);
+    engine.engine.reset();
+    CHECK(engine.journal->shutdown().ok());
+  }
+  const auto board = board_that();
+  board->device.queue_has_profiling = false;
+  PlayedEngine engine(*board, disk);
+  engine.use_model(test::model_saying(8, 8));
+  engine.kernel->in_place = {true, 0.05};
+  engine.kernel->state->expect_launches(kProblem, 1e7);
+  for (int i = 0; i < 200 && engine.task().variants.racers() < 1; ++i) engine.idle_through(100ms);
+  REQUIRE(engine.task().variants.racers() >= 1);
+  REQUIRE(engine.task().variants.racer(0).configuration == kBest);
+  REQUIRE(engine.launch(kProblem, 10).ok());
+  (void)engine.idle(1ns);
+  CHECK(engine.task().variants.racers() == 0);
+  CHECK_FALSE(engine.journal->state().measurement(engine.key_of(kBest)).has_value());
+  run_for_long(engine);
+  CHECK(engine.explain().running == kBest);
+}
+
+TEST_CASE("steps for which no data could be prepared are made again, after a pause") {
+  const auto board = board_that();
+  bool short_of_memory = true;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (!short_of_memory || request.stage != TrialStage::prepare) return;
+    if (request.configuration == kUntuned) return;
+    outcome.status = TrialStatus::runtime;
+    outcome.message = "out of memory";
+  };
+  PlayedEngine engine(*board);
+  engine.use_model(test::model_saying(8, 8));
+  REQUIRE(engine.launch(kProblem, 100).ok());
+  engine.tune(50ms);
+  // The default's trial has prepared one seed; drop it, so that each candidate needs it anew.
+  engine.kernel->contents.forget();
+  engine.tune(10h);
+  CHECK(engine.explain().evaluated == 0);
+  CHECK(engine.explain().reason.find("made again") != std::string::npos);
+  short_of_memory = false;
+  board->clock.advance(10min);
+  engine.tune(10h);
+  CHECK(engine.explain().evaluated == 255);
+  CHECK(engine.explain().running == kBest);
+}
+
+TEST_CASE("nothing of ours uses a device that was released, whatever its last stage led to") {
+  const auto board = board_that();
+  board->isolated = false;
+  const auto caller = std::this_thread::get_id();
+  board->device.compile_script = [&](const CompileRequest&) {
+    if (std::this_thread::get_id() != caller) std::this_thread::sleep_for(20ms);
+    return Status();
+  };
+  PlayedEngine engine(*board, std::make_shared<Disk>(), {}, 1, detail::BuildThread::worker);
+  engine.use_model(test::model_saying(8, 8));
+  REQUIRE(engine.launch(kProblem, 1000).ok());
+  for (int i = 0; i < 5000 && engine.task().variants.adopted() == nullptr; ++i) {
+    engine.tune(1ms);
+    engine.engine->release_device();
+    REQUIRE(engine.engine->worker_rests());
+  }
+  CHECK(engine.task().variants.adopted() != nullptr);
+}
