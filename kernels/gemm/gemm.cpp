@@ -237,7 +237,8 @@ Status Gemm::multiply_strided(const Product& product, const Strides& strides,
 namespace {
 
 // The kernels' dimensions of a product, wherever its matrices lie.
-Result<Shape> shape_of(const Product& product, std::int64_t count, std::int64_t rows_at_once) {
+Result<Shape> shape_of(const Product& product, std::int64_t count, GemmOperands operands,
+                       std::int64_t rows_at_once) {
   Product anywhere = product;
   for (MatrixPlace* place : {&anywhere.a, &anywhere.b, &anywhere.c}) {
     *place = {{}, 0, gemm::kMaxSize};
@@ -245,13 +246,23 @@ Result<Shape> shape_of(const Product& product, std::int64_t count, std::int64_t 
   PlacedProduct placed;
   Status status = gemm::place(anywhere, count, placed);
   if (!status.ok()) return status;
+  std::int64_t links = operands == GemmOperands::anywhere && count > 1 ? kScattered : 0;
+  for (std::size_t i = 0; i < 2; ++i) {
+    const bool is_a = placed.names[i] == GemmArgument::a;
+    const bool packed = operands == (is_a ? GemmOperands::a_packed : GemmOperands::b_packed);
+    const bool shared =
+        packed || operands == (is_a ? GemmOperands::a_shared : GemmOperands::b_shared);
+    if (packed) placed.operands[i].turned = false;
+    if (packed) links |= gemm::kPanelsA << i;
+    if (shared && count > 1) links |= kSharedA << i;
+  }
   return Shape{std::min(placed.m, rows_at_once),
                placed.n,
                std::max<std::int64_t>(placed.k, 1),
                std::min(placed.count, kMaxProducts),
                placed.operands[0].turned ? 1 : 0,
                placed.operands[1].turned ? 1 : 0,
-               0};
+               links};
 }
 
 }  // namespace
@@ -287,13 +298,14 @@ Result<Gemm> Gemm::open(Agent& agent, Device& device, std::unique_ptr<Applicatio
   return Gemm(std::move(state));
 }
 
-Status Gemm::prepare(const Product& product, std::int64_t count) {
-  const Result<Shape> shape = shape_of(product, count, state_->rows_at_once);
+Status Gemm::prepare(const Product& product, std::int64_t count, GemmOperands operands) {
+  const Result<Shape> shape = shape_of(product, count, operands, state_->rows_at_once);
   return shape.ok() ? state_->kernel.prepare(*shape) : shape.status();
 }
 
-Result<Explanation> Gemm::explain(const Product& product, std::int64_t count) const {
-  const Result<Shape> shape = shape_of(product, count, state_->rows_at_once);
+Result<Explanation> Gemm::explain(const Product& product, std::int64_t count,
+                                  GemmOperands operands) const {
+  const Result<Shape> shape = shape_of(product, count, operands, state_->rows_at_once);
   if (!shape.ok()) return shape.status();
   return state_->kernel.explain(*shape);
 }

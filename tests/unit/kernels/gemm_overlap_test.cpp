@@ -74,3 +74,10 @@ TEST_CASE("the results of a batch overlap where two of them share an element") {
   CHECK(overlapping > 500);
   CHECK(overlapping < 2500);
 }
+
+// As many steps as results; one for each of their rows would take days.
+TEST_CASE("whether results interleave is told without looking at each of their rows") {
+  const std::int64_t rows = std::int64_t{1} << 31;
+  CHECK_FALSE(gemm::overlap_each_other({0, rows, 1, 32768}, 32768, 1));
+  CHECK(gemm::overlap_each_other({0, rows, 1, 32767}, 32768, 1));
+}

@@ -90,3 +90,54 @@ TEST_CASE("what cannot be packed is refused, naming the argument") {
   // Nothing of all this has run.
   CHECK(library.download(*small.matrices[2].buffer) == std::vector<float>(16, 1.0f));
 }
+
+TEST_CASE("what was prepared is what batches of every kind and packed products launch") {
+  using How = GemmOperands;
+  Library library;
+  const std::int64_t m = 6, n = 10, k = 12, count = 3;
+  const auto a = library.upload(std::vector<float>(m * k * count, 1.0f));
+  const auto b = library.upload(std::vector<float>(k * n * count, 1.0f));
+  const auto c = library.upload(std::vector<float>(m * n * count));
+  for (const MatrixLayout layout : {MatrixLayout::row_major, MatrixLayout::column_major}) {
+    const bool by_rows = layout == MatrixLayout::row_major;
+    Product product;
+    product.layout = layout;
+    product.m = m, product.n = n, product.k = k;
+    product.transpose_a = true;
+    product.a = {a->argument(), 0, by_rows ? m : k};
+    product.b = {b->argument(), 0, by_rows ? n : k};
+    product.c = {c->argument(), 0, by_rows ? n : m};
+    std::vector<PackedOperand> packed;
+    for (const GemmArgument operand : {GemmArgument::a, GemmArgument::b}) {
+      auto made = library.gemm->pack(operand, product);
+      REQUIRE_MESSAGE(made.ok(), made.status().to_string());
+      packed.push_back(std::move(*made));
+    }
+    const std::vector<std::size_t> apart{0, 72, 144}, c_apart{120, 0, 60};
+    for (const How how :
+         {How::apart, How::a_shared, How::b_shared, How::anywhere, How::a_packed, How::b_packed}) {
+      CAPTURE(static_cast<int>(how));
+      const auto launches = [&] {
+        const auto known = library.gemm->explain(product, count, how);
+        REQUIRE_MESSAGE(known.ok(), known.status().to_string());
+        return known->launches;
+      };
+      REQUIRE(library.gemm->prepare(product, count, how).ok());
+      CHECK(launches() == 0);
+      Strides strides{count, how == How::a_shared ? 0 : m * k, how == How::b_shared ? 0 : k * n,
+                      m * n};
+      Status status;
+      if (how == How::anywhere) {
+        status = library.gemm->multiply_batched(product, {apart, apart, c_apart});
+      } else if (how == How::a_packed || how == How::b_packed) {
+        const PackedOperand& own = packed[how == How::a_packed ? 0 : 1];
+        status = library.gemm->multiply_packed(product, own, strides);
+      } else {
+        status = library.gemm->multiply_strided(product, strides);
+      }
+      REQUIRE_MESSAGE(status.ok(), status.to_string());
+      library.wait();
+      CHECK(launches() == 1);
+    }
+  }
+}

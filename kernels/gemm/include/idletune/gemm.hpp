@@ -70,6 +70,10 @@ struct Offsets {
   Span<const std::size_t> c;
 };
 
+// How several products, or those of a call with something packed, find their matrices: what
+// kernels are made for. Strides of 0 share; Offsets are anywhere.
+enum class GemmOperands : std::uint8_t { apart, a_shared, b_shared, anywhere, a_packed, b_packed };
+
 enum class GemmArgument : std::uint8_t { none, m, n, k, count, a, b, c, lda, ldb, ldc };
 
 // A copy of an operand that many products share, such as a layer's weights, in the order in which
@@ -141,8 +145,10 @@ class Gemm {
 
   // Makes products of this shape, `count` at once, ready before their first call. Buffers do not
   // matter. Blocks: see TunedKernel::prepare.
-  Status prepare(const Product& product, std::int64_t count = 1);
-  Result<Explanation> explain(const Product& product, std::int64_t count = 1) const;
+  Status prepare(const Product& product, std::int64_t count = 1,
+                 GemmOperands operands = GemmOperands::apart);
+  Result<Explanation> explain(const Product& product, std::int64_t count = 1,
+                              GemmOperands operands = GemmOperands::apart) const;
   MatrixStorage storage() const;
   // Which argument the calling thread's last failed call was about.
   static GemmArgument last_wrong_argument();
