@@ -129,7 +129,10 @@ Status BinaryCache::store(const BinaryKey& key, Bytes binary) {
   if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
     return system_error("creating the program cache", folder_, errno);
   }
-  if (!make_room(kHeaderBytes + binary.size())) return {};
+  if (!make_room(kHeaderBytes + binary.size())) {
+    return Status(StatusCode::no_space, "%: the disk has no room for a program of % bytes", folder_,
+                  binary.size());
+  }
   std::vector<std::uint8_t> file(kHeaderBytes + binary.size());
   fill_header(file.data(), key, binary);
   std::memcpy(file.data() + kHeaderBytes, binary.data(), binary.size());

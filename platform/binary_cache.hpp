@@ -40,7 +40,8 @@ class BinaryCache {
   Lookup find(const BinaryKey& key, std::vector<std::uint8_t>& binary);
   // Deletes the files unused for longest until the binary has room within the limit, and stores it.
   // Binaries larger than a quarter of the limit are not stored (ok). Errors: of
-  // write_file_atomically, io_error where the folder cannot be created.
+  // write_file_atomically; no_space also where the disk leaves too little within(); io_error where
+  // the folder cannot be created.
   Status store(const BinaryKey& key, Bytes binary);
   // Deletes the file of `key`, if there is one.
   void drop(const BinaryKey& key);

@@ -169,10 +169,13 @@ AgentState::~AgentState() {
     explanation = explanation_to_keep();
     engine_.reset();
     (void)journal_->shutdown();
+    tell_if_displaced();
     // Nothing is in anybody's hands, and the journal is still ours.
     if (trace_file_ != nullptr && journal_->storage_status().ok()) trace_file_->remove();
   }
-  (void)write_explanation(explanation);
+  if (const Status kept = write_explanation(explanation); !kept.ok()) {
+    tell(options_, 1, "%", kept.message());
+  }
 }
 
 Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t> bytes,
@@ -245,7 +248,15 @@ std::string AgentState::explanation_to_keep() const {
   return keep ? explain_locked() : std::string();
 }
 
+// Once: all that is known is written anew.
+void AgentState::tell_if_displaced() {
+  if (displaced_told_ || !journal_->recovery().displaced) return;
+  displaced_told_ = true;
+  tell(options_, 1, "%", journal_->recovery().damage().message());
+}
+
 void AgentState::explain_if_due() {
+  tell_if_displaced();
   const Nanoseconds now = surroundings_.clock->now();
   if (now < explanation_due_ || !engine_->worker_rests()) return;
   explanation_due_ = now + kExplanationInterval;

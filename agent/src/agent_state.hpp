@@ -73,6 +73,7 @@ class AgentState {
   std::string explanation_to_keep() const IDLETUNE_REQUIRES(mutex_);
   // The same now and then, for whoever tunes; else empty.
   void explain_if_due() IDLETUNE_REQUIRES(mutex_);
+  void tell_if_displaced() IDLETUNE_REQUIRES(mutex_);
   Status write_explanation(const std::string& text, FileSync sync = FileSync::yes) const
       IDLETUNE_EXCLUDES(mutex_);
 
@@ -102,6 +103,7 @@ class AgentState {
   ModelInUse model_ IDLETUNE_GUARDED_BY(mutex_);  // changed under reload_mutex_ as well
   ModelInUse previous_model_ IDLETUNE_GUARDED_BY(reload_mutex_);
   Nanoseconds explanation_due_ IDLETUNE_GUARDED_BY(mutex_){0};
+  bool displaced_told_ IDLETUNE_GUARDED_BY(mutex_) = false;
   // Of the options' file when it was read last.
   std::uint64_t model_stamp_ IDLETUNE_GUARDED_BY(reload_mutex_) = 0;
   std::atomic<std::int64_t> model_checked_at_{0};

@@ -112,6 +112,33 @@ TEST_CASE("bytes that were torn off the journal are counted and no damage") {
   CHECK(opened.explains("\"journal_dropped_bytes\": 5"));
 }
 
+TEST_CASE("a state folder that is made anew while it is in use is told once") {
+  const TemporaryFolder parent;
+  const std::string state = parent.file("state");
+  std::vector<Line> lines;
+  {
+    Opened opened(state);
+    std::filesystem::remove_all(state);
+    std::filesystem::create_directory(state);
+    CHECK(opened.lines.empty());
+    opened.agent.reset();
+    lines = opened.lines;
+  }
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].level == 1);
+  CHECK(lines[0].text.find("deleted or replaced while it was in use") != std::string::npos);
+  CHECK(Opened(state).agent->status().journal.ok());
+}
+
+TEST_CASE("what a full disk does not take besides the journal is told") {
+  const TemporaryFolder folder;
+  Opened opened(folder.path());
+  std::filesystem::create_directory(folder.file("explain.json"));  // nothing can take its place
+  CHECK_FALSE(opened.agent->flush().ok());
+  opened.agent.reset();
+  CHECK(opened.said(1, "explain.json"));
+}
+
 TEST_CASE("what the last process was trying when it died is said") {
   const TemporaryFolder folder;
   const auto die = [&] {
