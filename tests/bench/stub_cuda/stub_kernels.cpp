@@ -1,5 +1,6 @@
 #include "tests/bench/stub_cuda/stub_kernels.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -28,11 +29,34 @@ bool is_name_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// What stands between parentheses; or what that stands for, if it is the name of a macro.
+std::string expanded(const std::string& text, std::string parameters) {
+  const std::size_t at = text.find("#define " + parameters);
+  if (parameters.empty() || at == std::string::npos) return parameters;
+  std::size_t end = at;
+  do {
+    end = std::min(text.find('\n', end + 1), text.size());
+  } while (end < text.size() && text[end - 1] == '\\');
+  parameters = text.substr(at + 9 + parameters.size(), end - at - 9 - parameters.size());
+  std::replace(parameters.begin(), parameters.end(), '\\', ' ');
+  return parameters;
+}
+
+// The name that the source has for it, and from where on: "#define SOURCE_NAME name".
+std::string source_name(const std::string& text, const std::string& name, std::size_t& from) {
+  const std::size_t end = text.find(' ' + name + '\n');
+  const std::size_t line = end == std::string::npos ? end : text.rfind("#define ", end);
+  if (line == std::string::npos || text.find('\n', line) < end) return name;
+  from = end;
+  return text.substr(line + 8, end - line - 8);
+}
+
 }  // namespace
 
-Kernel* find_kernel(Module* module, const std::string& name) {
+Kernel* find_kernel(Module* module, const std::string& asked) {
   const std::string& text = module->image;
   std::size_t at = 0;
+  const std::string name = source_name(text, asked, at);
   for (;; ++at) {
     at = text.find(name + "(", at);
     if (at == std::string::npos) return nullptr;
@@ -44,9 +68,9 @@ Kernel* find_kernel(Module* module, const std::string& name) {
   auto* kernel = new Kernel;
   kernel->module = module;
   std::string parameter;
-  for (std::size_t i = open + 1; i <= close; ++i) {
-    if (text[i] != ',' && i != close) {
-      parameter += text[i];
+  for (const char c : expanded(text, text.substr(open + 1, close - open - 1)) + ',') {
+    if (c != ',') {
+      parameter += c;
       continue;
     }
     if (parameter.find_first_not_of(" \n") != std::string::npos) {
