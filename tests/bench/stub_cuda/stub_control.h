@@ -92,8 +92,8 @@ enum NvrtcStubSetting {
 };
 void nvrtc_stub_reset(void);
 void nvrtc_stub_set(enum NvrtcStubSetting setting, long value);
-/* From now on the function fails with `error`; 0 heals it. A source with `#error` outside of all conditions never
-   compiles. */
+/* From now on the function fails with `error`; 0 heals it. A source with `#error` outside of all
+   conditions never compiles. */
 void nvrtc_stub_fail(const char* function, int error);
 /* As cuda_stub_fail_call; returns how many calls there were since the last time. */
 unsigned long nvrtc_stub_fail_call(unsigned long n, int error);
