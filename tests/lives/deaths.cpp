@@ -66,6 +66,7 @@ void Simulation::die(Death death) {
   if (!alive()) return;
   note_open();
   dying_ = process_->snapshot();
+  promises_.suspicion_is_kept(last_, dying_, disk_->operations.size());
   if (synced_between(*disk_, last_operations_, disk_->operations.size())) {
     acknowledged_ = last_;
     has_acknowledged_ = true;
