@@ -67,7 +67,7 @@ void Simulation::die(Death death) {
   note_open();
   dying_ = process_->snapshot();
   promises_.suspicion_is_kept(last_, dying_, disk_->operations.size());
-  if (synced_between(*disk_, last_operations_, disk_->operations.size())) {
+  if (synced_between(*disk_, last_operations_, disk_->operations.size(), world_.syncs())) {
     acknowledged_ = last_;
     has_acknowledged_ = true;
   }
@@ -191,7 +191,7 @@ void Simulation::check_standing() {
   const std::size_t operations = disk_->operations.size();
   if (operations != last_operations_ || ending_.faults) {
     const Snapshot now = process_->snapshot();
-    if (synced_between(*disk_, last_operations_, operations)) {
+    if (synced_between(*disk_, last_operations_, operations, world_.syncs())) {
       acknowledged_ = last_;
       has_acknowledged_ = true;
     }

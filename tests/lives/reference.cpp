@@ -102,7 +102,7 @@ void Reference::forget_unsynced(const Ending& ending, const test::Disk& disk) {
     if (!fact.there() || fact.life != life_) return true;
     if (ending.death == Death::clean) return ending.storage_ok;
     if (!ending.storage_ok || ending.faults) return false;
-    return synced_between(disk, fact.operation, ending.operations, world_.worker ? 2 : 1);
+    return synced_between(disk, fact.operation, ending.operations, world_.syncs());
   };
   for (auto& configurations : known_)
     for (Known& known : configurations) {

@@ -57,6 +57,8 @@ struct World {
   bool in_place = false;
   bool isolated = true;  // trials run in a helper
   bool worker = false;   // builds and errands take played time beside the application
+  // After which what was told is on the medium: the first may be of what was being written then.
+  int syncs() const { return worker ? 2 : 1; }
   bool profiling = true;
   bool has_model = true;
   bool setups = false;  // some configurations prepare something once, of a constant buffer
