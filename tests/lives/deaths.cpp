@@ -92,6 +92,9 @@ void Simulation::die(Death death) {
   }
   files_ = disk_->files();
   if (death == Death::clean) return;
+  // Nobody was left to charge it.
+  const double lost = life_bill_.waited + waited_in_flight_ + life_bill_.raced + raced_since_look_;
+  bill_.forgiven += std::max(0.0, lost - (charged_last_ - charged_before_));
   disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};  // nothing happens any more
 }
 

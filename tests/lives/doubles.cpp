@@ -311,7 +311,8 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   if (runs != Runs::racer && running.configuration != c) running = {c, 0, 0};
   if (runs != Runs::racer) ++running.launches;
   const bool slow_launch = world_.nature(reference_.driver(), c) == Nature::slow_launch;
-  const bool blind = !world_.profiling && slow_launch;
+  // Nobody times what has no slot, or a device that has no times.
+  const bool blind = slow_launch && (!world_.profiling || runs == Runs::unslotted);
   const double incumbent =
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
   for (Bill* bill : {&bill_, &life_bill_}) {

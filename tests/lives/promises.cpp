@@ -172,8 +172,10 @@ void Promises::flushed_is_kept(const Ending& ending, const Snapshot& flushed, co
 
 void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapshot& now,
                                double before) {
-  const double bound = 0.02 * bill.standard + std::max(0.0, bill.standard - bill.actual) +
-                       1.02 * bill.longest_stage + 0.001 + bill.longest_launch;
+  // What was lost by waiting for stages is charged, and takes nothing from what was saved.
+  const double saved = std::max({0.0, bill.standard - bill.actual, bill.saved});
+  const double bound =
+      0.02 * bill.standard + saved + 1.02 * bill.longest_stage + 0.001 + bill.longest_launch;
   if (!bill.slowed && now.charged > bound)
     report_.say("I5:charged-too-much", beside(now.charged, bound, " > "));
   const double most = std::max(0.0, bill.saved) * 1.02 + 0.05 + 16 * bill.longest_launch;
