@@ -80,7 +80,8 @@ const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* curre
     stamp = slot.class_stamp.load(std::memory_order_relaxed);
   }
   if ((stamp & 1) != 0) return current;
-  if (!compares() || !slot.take_grant()) return &slot.fallback;
+  const bool racing = slot.race_turns.load(std::memory_order_relaxed) != 0;
+  if (!compares() || racing || !slot.take_grant()) return &slot.fallback;
   current->trial_launches.fetch_add(1, std::memory_order_relaxed);
   return current;
 }

@@ -109,11 +109,17 @@ void Production::judge_by_trials(ShapeTask& task) {
   publisher_.stop_for_class(task);
 }
 
+// Of what runs to the default, if that runs for its class.
+double Production::class_ratio(const ShapeTask& task) const {
+  if (!task.runs_for_class() || task.of_class.count() == 0 || task.production.count() == 0) return 1;
+  return real_ns(task.of_class.lower_quartile()) / real_ns(task.production.lower_quartile());
+}
+
 // What launches of racers took more than what runs would have, all of them, sampled or not. As many
 // may come until the next look as the account can bear.
 void Production::charge_race(ShapeTask& task) {
   const InPlaceRace& times = task.race->times;
-  const double running = real_ns(task.launch_time());
+  const double running = real_ns(task.launch_time()) * class_ratio(task);
   double worst = 0;
   for (std::size_t i = 0; i < times.candidates(); ++i) {
     const Variant& racer = task.variants.racer(i);
@@ -179,7 +185,7 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
   result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
   // By the clock of the trials: what launches say is a ratio.
   if (result.pairs > 0) {
-    result.time = from_ns(real_ns(task.running_time) * result.ratio);
+    result.time = from_ns(real_ns(task.running_time) * class_ratio(task) * result.ratio);
     result.candidate = times.times(racer).lower_quartile();
     result.incumbent = times.times(InPlaceRace::kIncumbent).lower_quartile();
   }
@@ -209,11 +215,12 @@ void Production::take_sample(ShapeTask& task, const Variant* variant, Nanosecond
     race->add(racer, time);
     return;
   }
-  if (variant == &task.slot.of_class) task.of_class.add(time);
-  if (variant != &task.variants.running()) return;
+  const bool of_class = variant == &task.slot.of_class;
+  if (!of_class && variant != &task.variants.running()) return;
+  if (race != nullptr) race->add(InPlaceRace::kIncumbent, time);
+  if (of_class) return task.of_class.add(time);
   task.production.add(time);
   task.watch.sample(time);
-  if (race != nullptr) race->add(InPlaceRace::kIncumbent, time);
   // One launch says little: the first may have found cold caches, or a busy machine.
   if (task.default_time.count() == 0) task.running_time = task.production.median();
 }

@@ -22,6 +22,7 @@ class Production : EnginePart {
   void prove(ShapeTask& task, std::size_t unproven);
   void judge_class(ShapeTask& task);
   void judge_by_trials(ShapeTask& task);
+  double class_ratio(const ShapeTask& task) const;
   void charge_race(ShapeTask& task);
   void judge_race(ShapeTask& task);
   void begin_duel(ShapeTask& task);
