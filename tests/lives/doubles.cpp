@@ -330,7 +330,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     }
   }
   if (flight_is_charged_) waited_in_flight_ += waiting;
-  if (runs == Runs::racer) raced_since_look_ += std::max(0.0, actual - incumbent);
+  if (runs == Runs::racer && c > 0) raced_since_look_ += std::max(0.0, actual - incumbent);
   if (waited.count() > 0) take_time(waited);
 }
 
