@@ -47,6 +47,7 @@ void Simulation::begin_life(const test::Files& files) {
   parts.disk = disk_;
   parts.boot = boot_;
   parts.page = &page_;
+  parts.quirk = next_quirk_;
   parts.in_place = in_place_;
   parts.model = model_;
   parts.make_runner = [this] { return make_runner(); };

@@ -72,6 +72,7 @@ Nanoseconds Simulation::at_speed(Nanoseconds time) const {
 }
 
 TrialStatus Simulation::status_of(int c, int s, TrialStage stage) {
+  if (process_->in_quirks(c)) return TrialStatus::constraints;
   const int driver = reference_.driver();
   const Nature nature = world_.nature(driver, c);
   TrialStatus status = TrialStatus::correct;
@@ -179,6 +180,7 @@ void Simulation::make_device() {
 Status Simulation::compiled(Values values) {
   const int c = index_of(values);
   if (alive() && c > 0) {
+    promises_.quirks_rest(c, process_->in_quirks(c), "build");
     built_.insert(c);
     if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
   }
@@ -292,6 +294,7 @@ void Simulation::check_launch(int c, int s, Runs runs) {
     known.last_stage = {reference_.life(), disk_->operations.size()};
   }
   promises_.never_twice_bitten(handed);
+  promises_.quirks_rest(c, process_->in_quirks(c), as);
   const bool suspect = process_->is_suspect(c);
   const bool cleared = suspect && runs != Runs::racer && process_->has_survived(c);
   promises_.suspects_rest(handed, suspect && !cleared, false);

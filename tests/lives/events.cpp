@@ -20,8 +20,8 @@ constexpr KindTraits kKinds[] = {
     {"bad_launch", 1},    {"helper_killed", 2}, {"helper_reaped", 1}, {"starved", 1},
     {"frozen", 1},        {"clean_end", 3},     {"kill", 2},          {"kill_at_stage", 2},
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
-    {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"in_place", 1},
-    {"constants", 2},     {"queue", 2}};
+    {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
+    {"in_place", 1},      {"constants", 2},     {"queue", 2}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
@@ -68,6 +68,7 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
     case Kind::pause: return {kind, x % 4 == 0 ? 400 : 1 + below(y, 100), 0};
     case Kind::constants: return {kind, below(x, 3), 0};
     case Kind::queue: return {kind, below(x, 2), below(y, 3)};
+    case Kind::quirk: return {kind, x % 3 == 0 ? 0 : 1 + below(y, configurations - 1), 0};
     case Kind::next_driver: return {kind, below(x, 3), 0};
     default: return {kind, 0, 0};
   }

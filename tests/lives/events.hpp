@@ -39,6 +39,7 @@ enum class Kind : std::uint8_t {
   pause,        // seconds
   wall_clock,   // seconds, back or forth
   next_driver,  // from the next start on
+  quirk,        // the configuration that the quirk table names from the next start on; 0: none
   in_place,     // 1: allowed from now on
   constants,    // 0: other contents, 1 and 2: that buffer from now on
   queue,        // n: launches go to that queue, and m times it cannot be put in order

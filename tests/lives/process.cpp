@@ -103,6 +103,15 @@ Process::Process(const ProcessParts& parts)
     board.gpu_load = load();
     return board;
   };
+  if (parts.quirk > 0) {
+    QuirkTable quirks;
+    const Configuration& named = world_.configuration(parts.quirk);
+    const std::string values =
+        "A == " + std::to_string(named[0]) + ", B == " + std::to_string(named[1]);
+    if (!quirks.add_text("kernel=\"play\": " + values + ": known to be bad", "played").ok())
+      std::abort();
+    in.surroundings.quirks = std::make_shared<QuirkTable>(std::move(quirks));
+  }
   in.surroundings.make_trial_runner = [make = parts.make_runner](
                                           Device&, const std::shared_ptr<const KernelPackage>&)
       -> Result<std::unique_ptr<TrialRunner>> { return make(); };

@@ -50,6 +50,7 @@ struct ProcessParts {
   std::shared_ptr<test::Disk> disk;
   std::uint64_t boot = 0;
   std::vector<std::uint64_t>* page = nullptr;  // in memory; outlives the process
+  int quirk = 0;  // the configuration that the quirk table names; 0: none
   bool in_place = false;
   std::shared_ptr<const Model> model;
   std::function<std::unique_ptr<TrialRunner>()> make_runner;
@@ -91,6 +92,7 @@ class Process {
   bool has_survived(int c) const;  // a suspect, a trial somewhere
   bool is_quarantined(int c) const;
   bool is_adopted(int c) const;  // at any shape
+  bool in_quirks(int c) const { return c > 0 && c == parts_.quirk; }
   // Status of the measurement; -1: none.
   int measured(int c, int s) const;
   bool has_slot(int s) const;

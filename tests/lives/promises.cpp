@@ -67,6 +67,10 @@ void Promises::never_twice_bitten(const Handed& handed) {
               where(handed.c, handed.s));
 }
 
+void Promises::quirks_rest(int c, bool named, const std::string& as) {
+  if (named) report_.say("I2:quirk-runs-as-" + as, world_.text(reference_.driver(), c));
+}
+
 void Promises::suspects_rest(const Handed& handed, bool suspect, bool adopted) {
   if (handed.c <= 0 || !handed.executes) return;
   const Known& known = reference_.of(handed.c);
@@ -206,7 +210,7 @@ std::string Promises::best_runs(const Process& process, int s) const {
   for (int c = 1; c < world_.count(); ++c) {
     const Known& known = reference_.of(c);
     if (!world_.sound(driver, c, s) || known.bitten.there() || known.deaths >= 2) continue;
-    if (process.is_quarantined(c)) continue;
+    if (process.is_quarantined(c) || process.in_quirks(c)) continue;
     if (!world_.isolated && process.is_suspect(c)) continue;  // never tried in this process
     if (known.timed_slow.count(s)) continue;                  // beside what was timed before
     if (world_.time(c, s) < world_.time(best, s)) best = c;

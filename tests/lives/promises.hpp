@@ -66,6 +66,8 @@ class Promises {
   void prepared_of_these(int c, int s, bool same);
   // I2. What crashed or hung runs never again under this driver, anywhere.
   void never_twice_bitten(const Handed& handed);
+  // I2. What the quirk table names is refused before it gets anywhere.
+  void quirks_rest(int c, bool named, const std::string& as);
   // I3. Suspects run in the helper only, once more, in another session.
   void suspects_rest(const Handed& handed, bool suspect, bool adopted);
   // I3. After an end: who is accused was under way, and who was under way is accused.

@@ -126,6 +126,7 @@ void Simulation::step_of_the_board(const Event& event) {
       return;
     case Kind::wall_clock: wall_clock_passes(std::chrono::seconds(event.a)); return;
     case Kind::next_driver: next_driver_ = event.a; return;
+    case Kind::quirk: next_quirk_ = event.a % world_.count(); return;
     default: return;
   }
 }

@@ -104,7 +104,7 @@ class Simulation {
   std::shared_ptr<PlayedDevice> device_;
   std::shared_ptr<test::Disk> disk_;
   std::uint64_t boot_ = 1;
-  int next_driver_ = 0;
+  int next_driver_ = 0, next_quirk_ = 0;
   double speed_ = 1;
   bool busy_ = false, in_place_ = false;
   std::shared_ptr<const Model> model_;
