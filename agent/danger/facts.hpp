@@ -54,6 +54,8 @@ class Facts {
                                      const Configuration& configuration) const;
   bool passed_in_class(const FactSubject& subject, const Configuration& configuration,
                        const Shape& shape) const;
+  // The quirk table names it, or may with figures that only a launch tells.
+  bool quirky(const FactSubject& subject, const Configuration& configuration) const;
   // One was right and wrong: what the kernel's classes rest on does not hold.
   bool classes_fail(const FactSubject& subject) const;
   // Rises whenever an answer may have changed.
@@ -90,7 +92,6 @@ class Facts {
     bool open;
   };
   static std::uint64_t key_of(const FactSubject& subject);
-  bool quirky(const FactSubject& subject, const Configuration& configuration) const;
   const char* why_not_suspect(const journal::Suspect& suspect, const journal::Trial& trial,
                               Where where) const;
   void note(const FactSubject& subject, const Configuration& configuration, std::uint64_t class_key,

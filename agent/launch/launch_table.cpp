@@ -83,7 +83,7 @@ void LaunchTable::give_back(ShapeSlot& slot) {
   slot.class_stamp.store(0, std::memory_order_relaxed);
   slot.class_tried.store(0, std::memory_order_relaxed);
   for (std::atomic<std::uint64_t>& one : slot.lost) one.store(0, std::memory_order_relaxed);
-  slot.grant(ShapeSlot::kFirstGrant);
+  slot.grant(ShapeSlot::kGrant);
   slot.noticed = false;
   IDLETUNE_YIELD("given back");
   slot.state.store(ShapeSlot::empty, std::memory_order_release);

@@ -124,11 +124,12 @@ struct alignas(64) ShapeSlot {
   std::array<std::atomic<std::uint64_t>, 4> lost{};
   // Launches of racers, and of a class variant that is not kept, that may still come before the
   // tuner looks.
-  std::atomic<std::int32_t> granted{kFirstGrant};
+  std::atomic<std::int32_t> granted{kGrant};
   bool noticed = false;  // by the tuner
 
   // --- the tuner ---
-  static constexpr std::int32_t kFirstGrant = 6;
+  // Few more can be timed until then, but not always the same launch of a frame.
+  static constexpr std::int32_t kGrant = 6;
   void grant(std::int32_t launches_until_next_look) {
     granted.store(launches_until_next_look, std::memory_order_relaxed);
   }

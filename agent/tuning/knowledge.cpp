@@ -307,6 +307,11 @@ bool Knowledge::renew_one(ShapeTask* preferred) {
 }
 
 void Knowledge::record(const ShapeTask& task, const StepResult& result) {
+  // The quirk table may say something else at the next start.
+  if (result.status == TrialStatus::constraints &&
+      facts_.quirky(task.facts(), result.proposal.configuration)) {
+    return;
+  }
   journal::Measurement measurement;
   measurement.trial = task.identity;
   measurement.trial.configuration = result.proposal.configuration;

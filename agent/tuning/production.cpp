@@ -10,7 +10,6 @@ namespace {
 
 constexpr Nanoseconds kProven = std::chrono::seconds(10);
 constexpr Nanoseconds kCompareAgain = std::chrono::minutes(5);
-constexpr double kGrantedLaunches = 32;  // of a race, until the next look
 
 // The sum over the launch's steps. `busy` while one has not ended; those that have are noted.
 Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {
@@ -87,7 +86,7 @@ void Production::judge_class(ShapeTask& task) {
   if (!task.kernel.state->profiling_available()) return judge_by_trials(task);
   if (task.slot.class_is_kept()) return;
   const RecentTimes& beside = task.production;
-  task.slot.grant(accounts_.ledger().allowance().count() > 0 ? ShapeSlot::kFirstGrant : 0);
+  task.slot.grant(accounts_.ledger().allowance().count() > 0 ? ShapeSlot::kGrant : 0);
   if (task.of_class.count() == 0 || beside.count() == 0) return;
   const double loss = real_ns(task.of_class.lower_quartile()) - real_ns(beside.lower_quartile());
   const std::uint64_t count = variant.trial_launches.exchange(0, std::memory_order_relaxed);
@@ -115,8 +114,8 @@ double Production::class_ratio(const ShapeTask& task) const {
   return real_ns(task.of_class.lower_quartile()) / real_ns(task.production.lower_quartile());
 }
 
-// What launches of racers took more than what runs would have, all of them, sampled or not. As many
-// may come until the next look as the account can bear.
+// What launches of racers took more than what runs would have, all of them, sampled or not. While
+// the account cannot bear that, none may come.
 void Production::charge_race(ShapeTask& task) {
   const InPlaceRace& times = task.race->times;
   const double running = real_ns(task.launch_time()) * class_ratio(task);
@@ -129,12 +128,8 @@ void Production::charge_race(ShapeTask& task) {
     if (loss > 0) accounts_.launch_was_slower(task, from_ns(loss * static_cast<double>(count)));
     worst = std::max(worst, loss);
   }
-  const double allowance = real_ns(accounts_.ledger().allowance());
-  // Never so few that always the same launch of a frame is theirs.
-  const double least = allowance > 0 ? ShapeSlot::kFirstGrant : 0;
-  const double most =
-      worst > 0 ? std::clamp(allowance / worst, least, kGrantedLaunches) : kGrantedLaunches;
-  task.slot.grant(static_cast<std::int32_t>(most));
+  const bool bearable = worst == 0 || accounts_.ledger().allowance().count() > 0;
+  task.slot.grant(bearable ? ShapeSlot::kGrant : 0);
 }
 
 void Production::judge_race(ShapeTask& task) {
