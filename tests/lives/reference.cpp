@@ -165,7 +165,8 @@ Verdicts Reference::judge(const Ending& ending, const test::Disk& disk) {
       known.deaths += known.acquitted_of;
     // Without a page of this boot nobody knows who had begun.
     const bool unseen = ending.exposed.count(c) && !(ending.traced && ending.same_boot);
-    if (verdicts.may.count(c)) known.deaths += std::max(1, known.kills + (under_way || unseen));
+    const bool died_too = under_way || unseen || ending.begun.count(c) > 0;
+    if (verdicts.may.count(c)) known.deaths += std::max(1, known.kills + died_too);
     verdicts.deaths[c] = known.deaths + deaths_elsewhere(c);
     if (known.started) verdicts.started.insert(c);
     if (known.ever_bitten) verdicts.bitten.insert(c);
