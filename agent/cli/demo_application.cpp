@@ -1,5 +1,6 @@
 #include "agent/cli/demo_application.hpp"
 
+#include "agent/cli/context.hpp"
 #include "agent/cli/open_device.hpp"
 #include "models/core/random.hpp"
 
