@@ -63,6 +63,7 @@ class PlayedBoard {
     played.clock = &clock;
     played.builds = detail::BuildThread::caller;
     played.board = identity;
+    played.quirks = quirks;
     played.read_board = [this] {
       ++sensor_readings;
       return sensors;
@@ -81,6 +82,7 @@ class PlayedBoard {
   static constexpr Nanoseconds kReferenceRun = std::chrono::milliseconds(1);
 
   ScriptedClock clock;
+  std::shared_ptr<const QuirkTable> quirks;  // null: none
   fake::Device device;
   std::weak_ptr<TrialRunner> last_runner;  // the engine's
   BoardState sensors;

@@ -1,0 +1,47 @@
+// A board that throttles tries nothing more for it.
+#include "tests/unit/tuning/played_engine.hpp"
+
+using namespace idletune;
+using idletune::test::board_that;
+using idletune::test::Disk;
+using idletune::test::PlayedEngine;
+using namespace std::chrono_literals;
+
+namespace {
+
+// How many configurations an application tries whose board runs at so many tenths in between. Its
+// search ends before; what compiling takes, which is no matter of that clock, is next to nothing.
+std::uint64_t tried(int tenths) {
+  int factor = 10;
+  const auto board = board_that([&](const Configuration& configuration) {
+    RecordedTrial trial = test::played(configuration);
+    trial.run = trial.run * factor / 10;
+    trial.compile = 1us;
+    return trial;
+  });
+  AgentOptions options;
+  options.idle_cost = 1;
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  REQUIRE(engine.launch().ok());
+  engine.task().said_launches = 20000;
+  engine.play(300, 20, 6s);
+  REQUIRE(engine.explain().verdict == Verdict::stop);
+  factor = tenths;
+  engine.play(300, 20, 6s);
+  CHECK(engine.task().default_time == test::played({1, 1}).run * tenths / 10);  // it was noticed
+  factor = 10;
+  engine.play(300, 20, 6s);
+  return engine.explain().evaluated;
+}
+
+}  // namespace
+
+TEST_CASE("a change of clock and back makes the agent try not one configuration more") {
+  const std::uint64_t steady = tried(10);
+  CHECK(steady > 20);
+  CHECK(steady < 200);
+  for (const int tenths : {16, 30}) {
+    CAPTURE(tenths);
+    CHECK(tried(tenths) == steady);
+  }
+}
