@@ -2,7 +2,6 @@
 #pragma once
 
 #include "agent/cli/command_line.hpp"
-#include "agent/cli/outputs.hpp"
 #include "agent/cli/text_layout.hpp"
 
 namespace idletune::cli {
@@ -10,27 +9,6 @@ namespace idletune::cli {
 // What a verb says that ends with nothing, and with what was finished.
 extern const char* const kStopped;
 extern const char* const kStoppedEarly;
-
-// Ends the verb with that failure, which main() tells. Not in jobs of other threads.
-class Failure : public std::exception {
- public:
-  explicit Failure(Status status) : status_(std::move(status)) {}
-  const Status& status() const { return status_; }
-
- private:
-  Status status_;
-};
-
-inline void must(Status status) {
-  if (!status.ok()) throw Failure(std::move(status));
-}
-
-// What there is, or the end of the verb.
-template <class T>
-T must(Result<T> result) {
-  must(result.status());
-  return std::move(*result);
-}
 
 // Used by one thread. Verbs write answers through it: readable text by default, one JSON object
 // where the user gave --json, and never both. With --json a failure is an object on standard

@@ -6,8 +6,6 @@
 
 #include "agent/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
-#include "models/core/digest.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
@@ -62,10 +60,11 @@ Result<std::vector<std::string>> history_files(const std::vector<std::string>& p
   return files;
 }
 
-Status expand_folders(std::vector<std::string>& paths) {
-  Result<std::vector<std::string>> files = history_files(paths);
-  if (files.ok()) paths = std::move(*files);
-  return files.status();
+std::vector<const History*> pointers_to(const std::vector<History>& histories) {
+  std::vector<const History*> pointers;
+  pointers.reserve(histories.size());
+  for (const History& history : histories) pointers.push_back(&history);
+  return pointers;
 }
 
 Result<std::vector<History>> load_file(const std::string& path) {

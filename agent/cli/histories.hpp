@@ -2,7 +2,6 @@
 #pragma once
 
 #include "agent/cli/text_layout.hpp"
-#include "models/history/history.hpp"
 #include "models/history/import.hpp"
 
 namespace idletune::cli {
@@ -10,9 +9,6 @@ namespace idletune::cli {
 // Each path that is a folder replaced by the histories (*.ithistory) in it, by name; a board's
 // state folder stays what it is. Errors: not_found if a folder has none; those of reading a folder.
 Result<std::vector<std::string>> history_files(const std::vector<std::string>& paths);
-
-// The same in place.
-Status expand_folders(std::vector<std::string>& paths);
 
 // What one argument that the user named holds: a file of a format that import_histories knows, a
 // journal, or a board's state folder with one. `bytes` are the file's.
@@ -27,6 +23,9 @@ Result<std::vector<History>> load_file(const std::string& path);
 // All of them, in the order of the paths, which may be folders; the first failure ends it.
 Result<std::vector<History>> load_histories(const std::string& path);
 Result<std::vector<History>> load_histories(const std::vector<std::string>& paths);
+
+// In their order; valid as long as these stay where they are.
+std::vector<const History*> pointers_to(const std::vector<History>& histories);
 
 // The same, and where each is from.
 struct LoadedHistories {

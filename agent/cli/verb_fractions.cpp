@@ -3,11 +3,9 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/known_kernels.hpp"
 #include "agent/cli/lab.hpp"
-#include "agent/cli/report/common.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/core/median.hpp"
-#include "models/history/history.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/insight/published_fractions.hpp"
 #include "models/insight/steps.hpp"
@@ -208,9 +206,7 @@ void run_fractions(const FractionsArguments& arguments, CliContext& context) {
     return report_steps_predictions(histories, options, context);
   }
   if (arguments.table) return context.print(fractions_table(histories, arguments.threshold));
-  std::vector<const History*> pointers;
-  for (const History& history : histories) pointers.push_back(&history);
-  const std::vector<std::uint64_t> dropped = dropped_failures(pointers);
+  const std::vector<std::uint64_t> dropped = dropped_failures(pointers_to(histories));
   json results = json::array();
   for (std::size_t i = 0; i < histories.size(); ++i) {
     results.push_back(result_of(histories[i], dropped[i], arguments));

@@ -10,7 +10,6 @@
 #include "models/history/combine_repeats.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/learn/model_contents.hpp"
-#include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"
 
@@ -109,9 +108,7 @@ json describe_problems(const std::vector<History>& histories, const History& all
 
 Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std::string& path) {
   const auto read = must(read_histories(bytes, path));
-  std::vector<const History*> all;
-  for (const History& problem : read) all.push_back(&problem);
-  if (all.size() > 1) return describe_problems(read, combine_repeats(all));
+  if (read.size() > 1) return describe_problems(read, combine_repeats(pointers_to(read)));
   const History& history = read.front();
   json statuses = json::object();
   for (std::size_t s = 0; s < kTrialStatusCount; ++s) {

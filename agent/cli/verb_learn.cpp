@@ -11,7 +11,6 @@
 #include "models/learn/learn.hpp"
 #include "models/learn/model_contents.hpp"
 #include "models/learn/selector_code.hpp"
-#include "models/predict/model.hpp"
 #include "platform/os/environment.hpp"
 #include "platform/os/storage.hpp"
 
@@ -118,20 +117,20 @@ void print_readable(const LearnedModel& model, const LearnArguments& arguments, 
 }
 
 // Now, or the time that a reproducible build says (SOURCE_DATE_EPOCH).
-Status set_time_of_learning(std::int64_t& unix_seconds) {
+void set_time_of_learning(std::int64_t& unix_seconds) {
   const char* said = environment("SOURCE_DATE_EPOCH");
   unix_seconds = static_cast<std::int64_t>(std::time(nullptr));
-  if (said == nullptr) return {};
+  if (said == nullptr) return;
   const char* end = said + std::strlen(said);
   const auto read = std::from_chars(said, end, unix_seconds);
-  if (read.ec == std::errc() && read.ptr == end && unix_seconds >= 0) return {};
-  return Status(StatusCode::invalid_argument,
+  if (read.ec == std::errc() && read.ptr == end && unix_seconds >= 0) return;
+  throw Failure(StatusCode::invalid_argument,
                 "environment variable SOURCE_DATE_EPOCH='%': expected whole seconds since 1970",
                 said);
 }
 
-Status load_published(LearnArguments& arguments) {
-  if (arguments.published.empty()) return {};
+void load_published(LearnArguments& arguments) {
+  if (arguments.published.empty()) return;
   PublishedOptions& options = arguments.published_options;
   const std::size_t equals = arguments.published_kernel.find('=');
   options.published_kernel = arguments.published_kernel.substr(0, equals);
@@ -140,7 +139,6 @@ Status load_published(LearnArguments& arguments) {
   auto bytes = must(read_file(arguments.published, kMaxPublishedBytes));
   auto published = must(import_published(bytes, arguments.published, options));
   arguments.options.published.push_back(std::move(published));
-  return {};
 }
 
 // The model, and its selectors as code if that is wanted. False: neither was written.
@@ -236,8 +234,8 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   options.cross_validate = !arguments.no_cross_validation;
   options.selector.learn = !arguments.no_selector;
   options.selector.derived_features = !arguments.plain_features;
-  must(set_time_of_learning(options.learned_unix_seconds));
-  must(load_published(arguments));
+  set_time_of_learning(options.learned_unix_seconds);
+  load_published(arguments);
   const auto files = must(history_files(arguments.histories));
   Progress progress("learn", files.size(), context.json());
   std::size_t read = 0;
@@ -252,9 +250,7 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
     }
   }
   progress.update(read, "training");
-  std::vector<const History*> pointers;
-  pointers.reserve(histories.size());
-  for (const History& history : histories) pointers.push_back(&history);
+  const std::vector<const History*> pointers = pointers_to(histories);
   if (arguments.as_published) return print_as_published(pointers, context);
   const auto model = must(learn(pointers, options));
   const bool written = write_outputs(arguments, model.bytes, context);

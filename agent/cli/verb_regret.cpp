@@ -2,11 +2,9 @@
 
 #include <idletune/learning.hpp>
 
-#include "agent/cli/histories.hpp"
+#include "agent/cli/played_targets.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
-#include "agent/cli/run_jobs.hpp"
-#include "agent/cli/seen_by_model.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/held_out_model.hpp"
 #include "agent/lab/known_kernel.hpp"
@@ -40,15 +38,8 @@ struct RegretArguments {
   regret::RegretOptions options;
 };
 
-// A recorded device, and what may be learned from for it.
-struct Target {
-  const History* history = nullptr;
-  std::string name;
-  std::size_t row = 0;  // among the histories that were loaded
-  bool seen = false;    // the given model learned from this very history
-  std::unique_ptr<RegretTarget> recorded;
+struct Target : PlayedTarget<RegretTarget> {
   std::vector<const History*> training;  // of other devices; with --leave-one-out
-  std::shared_ptr<const Model> model;    // of those, or the given one
 };
 
 // The applications of one seed, one for each number of launches.
@@ -76,10 +67,7 @@ Result<std::shared_ptr<const Model>> learn_shuffled(const Target& target, std::u
   for (const History* history : target.training) {
     wrong.push_back(regret::shuffled_results(*history, seed * 1000 + wrong.size()));
   }
-  std::vector<const History*> pointers;
-  pointers.reserve(wrong.size());
-  for (const History& history : wrong) pointers.push_back(&history);
-  return learn_held_out(*target.history, pointers);
+  return learn_held_out(*target.history, pointers_to(wrong));
 }
 
 // What the applications really began with.
@@ -259,53 +247,27 @@ void answer(const std::vector<RegretCurve>& curves, const RegretArguments& argum
                       {"complete", complete}});
 }
 
-Status open_targets(const LoadedHistories& loaded, std::vector<Target>& targets,
-                    const CliContext& context) {
-  const std::vector<std::string> names = target_names(loaded);
-  for (std::size_t i = 0; i < loaded.histories.size(); ++i) {
-    const History& history = loaded.histories[i];
-    Result<RegretTarget> recorded = RegretTarget::of(history);
-    if (!recorded.ok() && history.count(TrialStatus::correct) == 0) {
-      context.warn(names[i], "nothing in it ran correctly: left out");
-      continue;
-    }
-    if (!recorded.ok()) return recorded.status();
-    Target target;
-    target.history = &history;
-    target.name = names[i];
-    target.row = i;
-    target.recorded = std::make_unique<RegretTarget>(std::move(*recorded));
-    targets.push_back(std::move(target));
-  }
-  if (!targets.empty()) return Status();
-  return {StatusCode::invalid_argument, "there is no history in which something ran correctly"};
-}
-
-Status open_models(std::vector<Target>& targets, const RegretArguments& arguments,
-                   const std::vector<History>& histories,
-                   const std::vector<const History*>& training, const CliContext& context) {
+void open_models(std::vector<Target>& targets, const RegretArguments& arguments,
+                 const std::vector<History>& histories, const std::vector<const History*>& training,
+                 const CliContext& context) {
   if (!arguments.model.empty()) {
-    const auto seen = seen_by_model(arguments.model, histories);
-    if (!seen.ok()) return seen.status();
-    for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = (*seen)[targets[i].row];
-    if (const std::string warning = seen_warning(*seen); !warning.empty()) context.warn(warning);
-    auto model = read_model(arguments.model);
-    if (!model.ok()) return model.status();
-    for (Target& target : targets) target.model = *model;
+    mark_seen(targets, arguments.model, histories, context);
+    auto model = must(read_model(arguments.model));
+    for (Target& target : targets) target.model = model;
   }
-  if (!arguments.leave_one_out) return Status();
+  if (!arguments.leave_one_out) return;
   for (Target& target : targets) target.training = without_device_of(*target.history, training);
-  if (arguments.shuffle) return Status();  // learned anew for every seed
-  return run_jobs(
-             "learn", targets.size(), context.json(),
-             [&](std::size_t i) {
-               if (targets[i].training.empty()) return Status();
-               auto model = learn_held_out(*targets[i].history, targets[i].training);
-               if (model.ok()) targets[i].model = *model;
-               return model.status();
-             },
-             OnInterrupt::give_up)
-      .status();
+  if (arguments.shuffle) return;  // learned anew for every seed
+  return must(run_jobs(
+                  "learn", targets.size(), context.json(),
+                  [&](std::size_t i) {
+                    if (targets[i].training.empty()) return Status();
+                    auto model = learn_held_out(*targets[i].history, targets[i].training);
+                    if (model.ok()) targets[i].model = *model;
+                    return model.status();
+                  },
+                  OnInterrupt::give_up)
+                  .status());
 }
 
 void warn_about(const std::vector<Target>& targets, const RegretArguments& arguments,
@@ -341,40 +303,13 @@ Result<PlayedSeed> play_seed(const Target& target, Start start, std::uint64_t se
   return PlayedSeed{std::move(*applications), kernel.model != nullptr, kernel.no_first_pick};
 }
 
-// Plays all seeds of all series. Those of different series alternate, so that an interrupted run
-// has something of each; false: it was interrupted.
-Result<bool> play(std::vector<Series>& series, const RegretArguments& arguments, bool quiet) {
-  const std::size_t total = series.size() * arguments.seeds;
-  const auto played = std::make_shared<std::vector<std::optional<PlayedSeed>>>(total);
-  const auto done = run_jobs(
-      "regret", total, quiet,
-      [&, played](std::size_t job) {
-        const Series& one = series[job % series.size()];
-        auto seed =
-            play_seed(*one.target, one.start, arguments.seed + job / series.size(), arguments);
-        if (seed.ok()) (*played)[job] = std::move(*seed);
-        return seed.status();
-      },
-      OnInterrupt::keep_finished);
-  if (!done.ok()) return done.status();
-  for (std::size_t job = 0; job < total; ++job) {
-    if (done->finished[job])
-      series[job % series.size()].seeds.push_back(std::move(*(*played)[job]));
-  }
-  return done->all;
-}
-
 void run_regret(const RegretArguments& arguments, CliContext& context) {
   const auto loaded = must(load_with_files(arguments.targets));
   const std::vector<History>& histories = loaded.histories;
   const auto more = must(load_histories(arguments.training));
-  std::vector<Target> targets;
-  must(open_targets(loaded, targets, context));
-  std::vector<const History*> training;
-  for (const History& history : arguments.training.empty() ? histories : more) {
-    training.push_back(&history);
-  }
-  must(open_models(targets, arguments, histories, training, context));
+  auto targets = open_targets<Target>(loaded, context);
+  const auto training = pointers_to(arguments.training.empty() ? histories : more);
+  open_models(targets, arguments, histories, training, context);
   warn_about(targets, arguments, context);
 
   std::vector<Series> series;
@@ -386,7 +321,11 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
     }
     for (const Target& target : targets) series.push_back({&target, start, {}});
   }
-  const auto complete = must(play(series, arguments, context.json()));
+  const auto play = [&](const Series& one, std::size_t seed) {
+    return play_seed(*one.target, one.start, arguments.seed + seed, arguments);
+  };
+  const bool complete =
+      play_all("regret", series, &Series::seeds, arguments.seeds, context.json(), play);
   answer(curves_of(series, arguments.options.launches.size()), arguments, complete, context);
   if (complete) return;
   context.stopped("stopped early: the figures are of the seeds that were finished");

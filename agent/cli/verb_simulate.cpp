@@ -1,18 +1,14 @@
 // idletune simulate T...: plays searchers on recorded histories.
 
-#include "agent/cli/histories.hpp"
+#include "agent/cli/played_targets.hpp"
 #include "agent/cli/progress.hpp"
-#include "agent/cli/report/common.hpp"
 #include "agent/cli/report/numbers.hpp"
-#include "agent/cli/run_jobs.hpp"
-#include "agent/cli/seen_by_model.hpp"
 #include "agent/cli/standards_report.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/lab/compared_searchers.hpp"
 #include "agent/lab/held_out_model.hpp"
 #include "agent/lab/known_kernel.hpp"
 #include "agent/lab/performance_curve.hpp"
-#include "agent/lab/simulation.hpp"
 #include "agent/src/model_file.hpp"
 
 namespace idletune::cli {
@@ -77,14 +73,8 @@ struct SimulateArguments {
   std::size_t iterations = StandardsOptions{}.iterations;
 };
 
-struct Target {
-  const History* history = nullptr;
-  std::string name;
-  std::size_t row = 0;  // among the histories that were loaded
-  std::unique_ptr<Simulation> simulation;
-  std::shared_ptr<const Model> model;
+struct Target : PlayedTarget<Simulation> {
   KnownKernel kernel;
-  bool seen = false;  // the model learned from this very history
 
   const KernelKnowledge* knowledge() const {
     return kernel.model ? kernel.model->knowledge : nullptr;
@@ -97,30 +87,6 @@ struct Series {
   std::string searcher;
   std::vector<SimulatedSearch> searches;  // finished ones
 };
-
-// Plays all repeats of all series. Those of different series alternate, so that an interrupted run
-// has something of each; false: it was interrupted.
-Result<bool> play(std::vector<Series>& series, const SimulateArguments& arguments, bool quiet) {
-  const std::size_t total = series.size() * arguments.repeats;
-  const auto played = std::make_shared<std::vector<std::optional<SimulatedSearch>>>(total);
-  const auto done = run_jobs(
-      "simulate", total, quiet,
-      [&, played](std::size_t job) {
-        const Series& one = series[job % series.size()];
-        auto search =
-            one.target->simulation->run(one.searcher, one.target->knowledge(),
-                                        arguments.seed + job / series.size(), arguments.options);
-        if (search.ok()) (*played)[job] = std::move(*search);
-        return search.status();
-      },
-      OnInterrupt::keep_finished);
-  if (!done.ok()) return done.status();
-  for (std::size_t job = 0; job < total; ++job) {
-    if (done->finished[job])
-      series[job % series.size()].searches.push_back(std::move(*(*played)[job]));
-  }
-  return done->all;
-}
 
 std::vector<double> evaluations_of(const Series& series) {
   std::vector<double> values;
@@ -176,7 +142,7 @@ void run_standards(const std::vector<Target>& targets, const SimulateArguments& 
   options.iterations = arguments.iterations;
   std::vector<StandardsTarget> played;
   played.reserve(targets.size());
-  for (const Target& target : targets) played.push_back({target.name, target.simulation.get()});
+  for (const Target& target : targets) played.push_back({target.name, target.recorded.get()});
   report_standards(played, arguments.searchers, options, context);
 }
 
@@ -231,18 +197,8 @@ void print_readable(const json& report, const std::vector<std::string>& problems
   context.print(table);
 }
 
-// With a model that was given: which targets it has learned from.
-Status mark_seen(std::vector<Target>& targets, const SimulateArguments& arguments,
-                 const std::vector<History>& histories, CliContext& context) {
-  if (arguments.model.empty()) return {};
-  const auto seen = must(seen_by_model(arguments.model, histories));
-  for (std::size_t i = 0; i < targets.size(); ++i) targets[i].seen = seen[targets[i].row];
-  if (const std::string warning = seen_warning(seen); !warning.empty()) context.warn(warning);
-  return {};
-}
-
-Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arguments,
-                      const std::vector<const History*>& training, CliContext& context) {
+void prepare_models(std::vector<Target>& targets, const SimulateArguments& arguments,
+                    const std::vector<const History*>& training, CliContext& context) {
   std::shared_ptr<const Model> given;
   if (!arguments.model.empty()) {
     auto model = must(read_model(arguments.model));
@@ -258,35 +214,11 @@ Status prepare_models(std::vector<Target>& targets, const SimulateArguments& arg
     } else {
       target.model = given;
     }
-    target.kernel = known_kernel(target.model, *target.history, target.simulation->space());
+    target.kernel = known_kernel(target.model, *target.history, target.recorded->space());
     if (!target.kernel.model && (given || arguments.leave_one_out)) {
       context.warn(target.name, "every searcher draws at random: " + target.kernel.no_first_pick);
     }
   }
-  return Status();
-}
-
-// What nothing can be played on is left out, which is said.
-Status open_targets(const LoadedHistories& loaded, std::vector<Target>& targets,
-                    const CliContext& context) {
-  const std::vector<std::string> names = target_names(loaded);
-  for (std::size_t i = 0; i < loaded.histories.size(); ++i) {
-    const History& history = loaded.histories[i];
-    auto simulation = Simulation::of(history);
-    if (!simulation.ok() && history.count(TrialStatus::correct) == 0) {
-      context.warn(names[i], "nothing in it ran correctly: left out");
-      continue;
-    }
-    if (!simulation.ok()) return simulation.status();
-    Target target;
-    target.history = &history;
-    target.name = names[i];
-    target.row = i;
-    target.simulation = std::make_unique<Simulation>(std::move(*simulation));
-    targets.push_back(std::move(target));
-  }
-  if (!targets.empty()) return Status();
-  return {StatusCode::invalid_argument, "there is no history in which something ran correctly"};
 }
 
 void answer(const std::vector<Series>& series, const SimulateArguments& arguments,
@@ -318,20 +250,22 @@ void answer(const std::vector<Series>& series, const SimulateArguments& argument
 void run_simulate(const SimulateArguments& arguments, CliContext& context) {
   const auto loaded = must(load_with_files(arguments.targets));
   const auto more = must(load_histories(arguments.training));
-  std::vector<Target> targets;
-  must(open_targets(loaded, targets, context));
+  auto targets = open_targets<Target>(loaded, context);
   if (arguments.standards) return run_standards(targets, arguments, context);
-  std::vector<const History*> training;
-  for (const History& history : arguments.training.empty() ? loaded.histories : more)
-    training.push_back(&history);
-  must(prepare_models(targets, arguments, training, context));
-  must(mark_seen(targets, arguments, loaded.histories, context));
+  const auto training = pointers_to(arguments.training.empty() ? loaded.histories : more);
+  prepare_models(targets, arguments, training, context);
+  mark_seen(targets, arguments.model, loaded.histories, context);
   std::vector<Series> series;
   for (const Target& target : targets) {
     for (const std::string& searcher : arguments.searchers)
       series.push_back({&target, searcher, {}});
   }
-  const auto complete = must(play(series, arguments, context.json()));
+  const auto play = [&](const Series& one, std::size_t repeat) {
+    return one.target->recorded->run(one.searcher, one.target->knowledge(), arguments.seed + repeat,
+                                     arguments.options);
+  };
+  const bool complete =
+      play_all("simulate", series, &Series::searches, arguments.repeats, context.json(), play);
   series.erase(std::remove_if(series.begin(), series.end(),
                               [](const Series& s) { return s.searches.empty(); }),
                series.end());

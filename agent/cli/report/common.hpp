@@ -65,4 +65,28 @@ using report::finite_or_null;
 using report::joined;
 using report::or_null;
 using report::positive_or_null;
+
+// Ends the verb with that failure, which main() tells. Not in jobs of other threads.
+class Failure : public std::exception {
+ public:
+  explicit Failure(Status status) : status_(std::move(status)) {}
+  template <class... Pieces>
+  explicit Failure(StatusCode code, const Pieces&... pieces) : status_(code, pieces...) {}
+  const Status& status() const { return status_; }
+
+ private:
+  Status status_;
+};
+
+inline void must(Status status) {
+  if (!status.ok()) throw Failure(std::move(status));
+}
+
+// What there is, or the end of the verb.
+template <class T>
+T must(Result<T> result) {
+  must(result.status());
+  return std::move(*result);
+}
+
 }  // namespace idletune::cli
