@@ -10,9 +10,7 @@
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
 #include "agent/cli/sparse_problem.hpp"
-#include "models/core/digest.hpp"
 #include "platform/os/boot.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 
@@ -47,33 +45,30 @@ json answer_of(json answers, std::size_t problems_left) {
 
 Result<std::unique_ptr<explore::Log>> open_progress_log(const std::string& folder,
                                                         const explore::Identity& identity) {
-  auto storage = open_posix_storage(folder);
-  if (!storage.ok()) return storage.status();
-  auto log = explore::Log::open(std::move(*storage), identity);
+  auto log = explore::Log::open(must(open_posix_storage(folder)), identity);
   if (!log.ok()) return Status(log.code(), folder + ": " + log.status().message());
   return log;
 }
 
-Result<Quarantine> Quarantine::open(const std::string& chosen, const std::string& output,
-                                    CliContext& context) {
+Quarantine::Quarantine(const std::string& chosen, const std::string& output, CliContext& context)
+    : context_(context) {
   const std::string folder = chosen.empty() ? output + ".progress/state" : chosen;
-  if (Status made = make_folders(folder); !made.ok()) return made;
+  must(make_folders(folder));
   journal::JournalOptions options;
   options.boot = boot_identity();
-  auto journal = journal::Journal::open(open_posix_storage(folder), options);
-  if (!journal->storage_status().ok()) {
-    context.warn("quarantine is not kept: " + journal->storage_status().message());
+  journal_ = journal::Journal::open(open_posix_storage(folder), options);
+  if (!journal_->storage_status().ok()) {
+    context.warn("quarantine is not kept: " + journal_->storage_status().message());
   }
-  if (const Status damage = journal->recovery().damage(); !damage.ok()) {
+  if (const Status damage = journal_->recovery().damage(); !damage.ok()) {
     context.warn(damage.message());
   }
-  return Quarantine(std::move(journal), context);
 }
 
 void Quarantine::close() {
   const Status closed = journal_->shutdown();
   if (!closed.ok() && journal_->storage_status().ok()) {
-    context_->warn("quarantine is not kept: " + closed.message());
+    context_.warn("quarantine is not kept: " + closed.message());
   }
 }
 
@@ -99,9 +94,8 @@ Result<std::vector<GivenProblem>> given_problems(const ExploreArguments& argumen
   for (const std::string& text : arguments.captured)
     problems.push_back({GivenProblem::Kind::captured, text});
   for (const std::string& text : arguments.problems) {
-    const auto matrices = sparse_problems_of(text);
-    if (!matrices.ok()) return matrices.status();
-    for (const std::string& matrix : *matrices)
+    const auto matrices = must(sparse_problems_of(text));
+    for (const std::string& matrix : matrices)
       problems.push_back({GivenProblem::Kind::matrix, matrix});
   }
   // One that is said twice is one problem.

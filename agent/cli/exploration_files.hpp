@@ -1,10 +1,7 @@
 // What an exploration keeps on the disk beside the history that it writes.
 #pragma once
 
-#include "agent/cli/context.hpp"
 #include "agent/cli/explore_shapes.hpp"
-#include "agent/explore/log.hpp"
-#include "agent/journal/journal.hpp"
 #include "models/history/history.hpp"
 
 namespace idletune::cli {
@@ -32,18 +29,14 @@ Result<std::unique_ptr<explore::Log>> open_progress_log(const std::string& folde
 // user is warned and exploring goes on.
 class Quarantine {
  public:
-  // `chosen` is the user's folder, or empty for one beside `output`. Errors: it cannot be made.
-  static Result<Quarantine> open(const std::string& chosen, const std::string& output,
-                                 CliContext& context);
+  // `chosen` is the user's folder, or empty for one beside `output`. Failure: it cannot be made.
+  Quarantine(const std::string& chosen, const std::string& output, CliContext& context);
   journal::Journal& journal() { return *journal_; }
   void close();
 
  private:
-  Quarantine(std::unique_ptr<journal::Journal> journal, CliContext& context)
-      : journal_(std::move(journal)), context_(&context) {}
-
   std::unique_ptr<journal::Journal> journal_;
-  CliContext* context_;
+  CliContext& context_;
 };
 
 // What --shape, --captured and --problem name, each with its text.

@@ -9,9 +9,6 @@
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/explore/history_of.hpp"
-#include "agent/explore/shape_list.hpp"
-#include "agent/explore/sweep.hpp"
-#include "models/core/digest.hpp"
 #include "models/learn/selection.hpp"
 
 namespace idletune::cli {
@@ -57,37 +54,26 @@ class ExploreShapes {
     if (arguments.slow_too) settings_.far_too_slow = 0;
   }
 
-  Status run() {
-    if (Status status = open_kernel(); !status.ok()) return status;
-    if (Status status = read_list(); !status.ok()) return status;
-    if (Status status = open_progress(); !status.ok()) return status;
-    Status measured = measure();
-    if (!measured.ok() && log_->results().empty()) return measured;
-    const Status written = write();
-    return measured.ok() ? written : measured;
+  void run() {
+    open_kernel();
+    read_list();
+    open_progress();
+    const Status measured = measure();
+    if (measured.ok() || !log_->results().empty()) write();
+    must(measured);
   }
 
  private:
-  Status open_kernel() {
-    Result<std::vector<std::uint8_t>> bytes = read_kernel(arguments_.kernel);
-    if (!bytes.ok()) return bytes.status();
-    auto package = KernelPackage::open(std::move(*bytes), arguments_.kernel);
-    if (!package.ok()) return package.status();
-    package_ = *package;
+  void open_kernel() {
+    package_ = must(KernelPackage::open(must(read_kernel(arguments_.kernel)), arguments_.kernel));
     // Only asked who it is: the helper has a driver of its own.
-    auto device = open_device(arguments_.device, package_->dialect(), "");
-    if (!device.ok()) return device.status();
-    device_ = (*device)->info();
+    device_ = must(open_device(arguments_.device, package_->dialect(), ""))->info();
     const auto samples =
         arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
     if (!arguments_.covering.empty()) return take_covering();
-    const auto parts = parts_of_space();
-    if (!parts.ok()) return parts.status();
-    auto chosen = explore::configurations_to_sweep(*package_, settings_.seed, samples, *parts);
-    if (!chosen.ok()) return chosen.status();
-    configurations_ = std::move(*chosen);
+    configurations_ = must(explore::configurations_to_sweep(*package_, settings_.seed, samples,
+                                                            must(parts_of_space())));
     for (const std::string& part : arguments_.parts) settings_.chosen += "part " + part + ' ';
-    return {};
   }
 
   Result<std::vector<explore::SpacePart>> parts_of_space() const {
@@ -110,18 +96,15 @@ class ExploreShapes {
   }
 
   // The defaults, and what covers the problems of a history best.
-  Status take_covering() {
-    auto defaults = explore::configurations_to_sweep(*package_, settings_.seed, 0);
-    if (!defaults.ok()) return defaults.status();
-    configurations_ = std::move(*defaults);
-    const auto histories = load_histories({arguments_.covering});
-    if (!histories.ok()) return histories.status();
-    const auto problems = selection::problems_of({histories->data(), histories->size()});
+  void take_covering() {
+    configurations_ = must(explore::configurations_to_sweep(*package_, settings_.seed, 0));
+    const auto histories = must(load_histories({arguments_.covering}));
+    const auto problems = selection::problems_of({histories.data(), histories.size()});
     if (!problems.ok()) {
-      return Status(problems.code(), arguments_.covering + ": " + problems.status().message());
+      throw Failure(problems.code(), arguments_.covering + ": " + problems.status().message());
     }
-    if (histories->front().parameter_names() != names_of(package_->space())) {
-      return Status(StatusCode::invalid_argument,
+    if (histories.front().parameter_names() != names_of(package_->space())) {
+      throw Failure(StatusCode::invalid_argument,
                     arguments_.covering + ": has other parameters than " +
                         std::string(package_->name()) + ", expected a history of this kernel");
     }
@@ -141,7 +124,6 @@ class ExploreShapes {
       keys += std::to_string(package_->space().key(configuration)) + ',';
     }
     settings_.chosen = "covering " + hexadecimal(digest_of(keys));
-    return {};
   }
 
   static std::vector<std::string> names_of(const Space& space) {
@@ -177,56 +159,46 @@ class ExploreShapes {
     return columns;
   }
 
-  Status read_list() {
-    const Result<explore::ShapeColumns> named = columns();
-    if (!named.ok()) return named.status();
+  void read_list() {
     const std::string& list = arguments_.shape_list;
     const std::string table = explore::named_shape_table(list);
     std::vector<std::uint8_t> bytes(table.begin(), table.end());
     if (table.empty()) {
       auto file = read_file(list, explore::kMaxShapeListBytes);
       if (!file.ok()) {
-        return Status(file.code(), file.status().message() +
+        throw Failure(file.code(), file.status().message() +
                                        " (sets known by name: " + explore::kNamedShapeTables + ")");
       }
       bytes = std::move(*file);
     }
-    auto shapes = explore::read_shapes(bytes, list, *named);
-    if (!shapes.ok()) return shapes.status();
-    settings_.shapes = std::move(*shapes);
-    if (arguments_.largest <= 0) return {};
+    settings_.shapes = must(explore::read_shapes(bytes, list, must(columns())));
+    if (arguments_.largest <= 0) return;
     const auto larger = std::remove_if(
         settings_.shapes.begin(), settings_.shapes.end(),
         [this](const Shape& shape) { return explore::extent(shape) > arguments_.largest; });
     settings_.shapes.erase(larger, settings_.shapes.end());
-    if (!settings_.shapes.empty()) return {};
-    return Status(StatusCode::invalid_argument,
+    if (!settings_.shapes.empty()) return;
+    throw Failure(StatusCode::invalid_argument,
                   list + ": every problem is larger than --largest allows");
   }
 
-  Status open_progress() {
+  void open_progress() {
     output_ = arguments_.output;
     if (output_.empty()) {
       output_ =
           file_name_part(std::string(package_->name()) + "-" + device_.name) + "-shapes.ithistory";
     }
     const std::string folder = output_ + ".progress";
-    if (!context_.check(output_, FileKind::history, /*beside=*/true)) return kSaid;
-    if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
-    auto log = open_progress_log(folder, explore::sweep_identity(*package_, device_, settings_));
-    if (!log.ok()) return log.status();
-    log_ = std::move(*log);
-    return {};
+    if (!context_.check(output_, FileKind::history, /*beside=*/true)) must(kSaid);
+    must(refuse_strange_output(output_, folder));
+    log_ = must(open_progress_log(folder, explore::sweep_identity(*package_, device_, settings_)));
   }
 
   Status measure() {
-    Result<HelperTrialsOptions> options = helper_options(arguments_);
-    if (!options.ok()) return options.status();
-    auto quarantine = Quarantine::open(arguments_.state, output_, context_);
-    if (!quarantine.ok()) return quarantine.status();
-    HelperTrials trials(device_, package_, std::move(*options));
+    HelperTrials trials(device_, package_, helper_options(arguments_));
+    Quarantine quarantine(arguments_.state, output_, context_);
     explore::Sweep sweep(package_, device_, configurations_, settings_, trials,
-                         quarantine->journal(), *log_);
+                         quarantine.journal(), *log_);
     const KeepsPart keeps;
     const std::uint64_t before = sweep.progress().done;
     Progress progress("exploring " + std::string(package_->name()) + " at " +
@@ -248,19 +220,18 @@ class ExploreShapes {
     remaining_ = sweep.progress().total - sweep.progress().done;
     left_out_ = sweep.progress().left_out;
     complete_ = sweep.complete();
-    quarantine->close();
+    quarantine.close();
     return status;
   }
 
-  Status write() {
-    const auto histories = explore::histories_of(*package_, device_, settings_, *log_);
-    if (!histories.ok()) return histories.status();
-    for (const History& history : *histories) {
+  void write() {
+    const auto histories = must(explore::histories_of(*package_, device_, settings_, *log_));
+    for (const History& history : histories) {
       rows_ += history.rows();
       correct_ += history.count(TrialStatus::correct);
     }
-    const std::vector<std::uint8_t> bytes = write_histories(*histories);
-    return context_.write({{output_, FileKind::history, bytes}}) ? Status() : kSaid;
+    const std::vector<std::uint8_t> bytes = write_histories(histories);
+    if (!context_.write({{output_, FileKind::history, bytes}})) must(kSaid);
   }
 
  public:
@@ -312,19 +283,28 @@ class ExploreShapes {
 
 }  // namespace
 
-Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments) {
+bool well_begun(const std::function<void()>& run, CliContext& context) {
+  try {
+    run();
+    return true;
+  } catch (const Failure& failure) {
+    // One that was asked to end has measured nothing yet, which is no failure.
+    if (!failure.status().message().empty() && !interrupted()) context.fail(failure.status());
+    return false;
+  }
+}
+
+HelperTrialsOptions helper_options(const ExploreArguments& arguments) {
   HelperTrialsOptions options;
   AgentOptions environment;
-  if (Status status = apply_environment(environment); !status.ok()) return status;
+  must(apply_environment(environment));
   options.program = environment.helper;
   options.opencl_library = environment_opencl_library();
   options.cuda_library = environment_cuda_library();
   options.nvrtc_library = environment_nvrtc_library();
   options.executor.scratch_limit_bytes = arguments.scratch_mib << 20;
   options.quirks = QuirkTable::builtin();
-  if (!arguments.quirks.empty()) {
-    if (Status status = options.quirks.add_file(arguments.quirks); !status.ok()) return status;
-  }
+  if (!arguments.quirks.empty()) must(options.quirks.add_file(arguments.quirks));
   return options;
 }
 
@@ -370,10 +350,7 @@ void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
 
 void explore_shape_list(const ExploreArguments& arguments, CliContext& context) {
   ExploreShapes explore(arguments, context);
-  if (Status status = explore.run(); !status.ok()) {
-    if (!status.message().empty() && !interrupted()) context.fail(status);
-    return;
-  }
+  if (!well_begun([&] { explore.run(); }, context)) return;
   const json answer = explore.answer();
   if (context.json()) context.print_json(answer);
   if (interrupted()) context.stopped("stopped; the same command goes on");

@@ -1,7 +1,6 @@
 // What `explore` has in common for one problem and for a list of them, and the latter.
 #pragma once
 
-#include "agent/cli/command_line.hpp"
 #include "agent/cli/context.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/explore/exploration.hpp"
@@ -39,8 +38,11 @@ struct ExploreArguments {
   explore::Settings settings;
 };
 
-// Errors: those of the environment and of the file of quirks.
-Result<HelperTrialsOptions> helper_options(const ExploreArguments& arguments);
+// False: it failed, which is said.
+bool well_begun(const std::function<void()>& run, CliContext& context);
+
+// Failures: those of the environment and of the file of quirks.
+HelperTrialsOptions helper_options(const ExploreArguments& arguments);
 
 // --shapes and what goes with it.
 void add_shape_list_options(Verb verb, ExploreArguments& arguments);

@@ -3,7 +3,6 @@
 
 #include "agent/cli/captured_files.hpp"
 #include "agent/cli/exploration_files.hpp"
-#include "agent/cli/explore_shapes.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/interrupts.hpp"
 #include "agent/cli/kernel_file.hpp"
@@ -13,8 +12,6 @@
 #include "agent/cli/sparse_problem.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/history_of.hpp"
-#include "models/core/digest.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -43,36 +40,28 @@ class Explore {
     if (!arguments.live.empty()) live_.emplace(arguments.live);
   }
 
-  Status run() {
-    if (Status status = open_kernel(); !status.ok()) return status;
-    if (left_out_) return {};
-    if (Status status = open_order(); !status.ok()) return status;
-    if (Status status = open_progress(); !status.ok()) return status;
-    if (Status status = lend_matrix(); !status.ok()) return status;
-    Status measured = remaining() > 0 ? measure() : Status();
-    if (!measured.ok() && log_->results().empty()) return measured;
-    const Status written = write();
-    return measured.ok() ? written : measured;
+  void run() {
+    open_kernel();
+    if (left_out_) return;
+    open_order();
+    open_progress();
+    lend_matrix();
+    const Status measured = remaining() > 0 ? measure() : Status();
+    if (measured.ok() || !log_->results().empty()) write();
+    must(measured);
   }
 
  private:
   std::uint64_t remaining() const { return order_->size() - log_->count_below(order_->size()); }
 
-  Status open_kernel() {
-    Result<std::vector<std::uint8_t>> bytes = read_kernel(arguments_.kernel);
-    if (!bytes.ok()) return bytes.status();
-    auto package = KernelPackage::open(std::move(*bytes), arguments_.kernel);
-    if (!package.ok()) return package.status();
-    package_ = *package;
-    if (Status status = take_problem(); !status.ok() || left_out_) return status;
+  void open_kernel() {
+    package_ = must(KernelPackage::open(must(read_kernel(arguments_.kernel)), arguments_.kernel));
+    take_problem();
     // Only asked who it is: the helper has a driver of its own.
-    auto device = open_device(arguments_.device, package_->dialect(), "");
-    if (!device.ok()) return device.status();
-    device_ = (*device)->info();
-    return {};
+    if (!left_out_) device_ = must(open_device(arguments_.device, package_->dialect(), ""))->info();
   }
 
-  Status take_problem() {
+  void take_problem() {
     switch (kind_) {
       case GivenProblem::Kind::captured: return take_captured();
       case GivenProblem::Kind::matrix: return take_matrix();
@@ -81,69 +70,61 @@ class Explore {
   }
 
   // A matrix that takes too much room in the package's format is left out where there are others.
-  Status take_matrix() {
+  void take_matrix() {
     auto problem = sparse_problem(*package_, shape_, arguments_.scratch_mib << 20);
     if (problem.code() == StatusCode::out_of_memory && several_) {
       context_.warn(problem.status().message() + "; it is left out");
       left_out_ = true;
-      return {};
+      return;
     }
-    if (!problem.ok()) return problem.status();
-    matrix_ = std::move(*problem);
+    matrix_ = must(std::move(problem));
     settings_.shape = matrix_->shape;
     if (matrix_->captured) settings_.captured_digest = matrix_->captured->digest();
-    return {};
   }
 
   // The program that tries configurations reads the arrays from a file.
-  Status lend_matrix() {
-    if (!matrix_ || !matrix_->captured || remaining() == 0) return {};
+  void lend_matrix() {
+    if (!matrix_ || !matrix_->captured || remaining() == 0) return;
     settings_.captured = std::filesystem::absolute(folder_ + "/matrix.itcapture").string();
-    return write_file_atomically(settings_.captured, matrix_->captured->bytes());
+    must(write_file_atomically(settings_.captured, matrix_->captured->bytes()));
   }
 
-  Status take_captured() {
-    const Result<CapturedArguments> captured = read_captured(shape_);
-    if (!captured.ok()) return captured.status();
-    settings_.shape = captured->shape();
+  void take_captured() {
+    const auto captured = must(read_captured(shape_));
+    settings_.shape = captured.shape();
     settings_.captured = std::filesystem::absolute(shape_).string();
-    settings_.captured_digest = captured->digest();
-    const Status status = captured->check(*package_);
-    return status.ok() ? status : Status(status.code(), "%: %", shape_, status.message());
+    settings_.captured_digest = captured.digest();
+    const Status status = captured.check(*package_);
+    if (!status.ok()) throw Failure(status.code(), "%: %", shape_, status.message());
   }
 
-  Status take_shape() {
-    const Result<Problem> problem = parse_problem(shape_);
-    if (!problem.ok()) return problem.status();
-    settings_.shape = *problem;
+  void take_shape() {
+    settings_.shape = must(parse_problem(shape_));
     if (settings_.shape.size() != package_->dimension_count()) {
-      return Status(StatusCode::invalid_argument,
+      throw Failure(StatusCode::invalid_argument,
                     "shape '" + shape_ + "': " + std::string(package_->name()) + " has " +
                         std::to_string(package_->dimension_count()) + " dimensions");
     }
     if (settings_.shape.feature_count() != package_->given_feature_count()) {
-      return Status(StatusCode::invalid_argument,
+      throw Failure(StatusCode::invalid_argument,
                     "shape '" + shape_ + "': " + std::string(package_->name()) + " takes " +
                         std::to_string(package_->given_feature_count()) +
                         " features from the application");
     }
-    return {};
   }
 
-  Status open_order() {
+  void open_order() {
     const std::optional<std::uint64_t> samples =
         arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
-    auto order = explore::Order::make(package_->space(), settings_.seed, samples);
-    if (!order.ok()) return order.status();
-    order_ = std::make_unique<explore::Order>(std::move(*order));
+    order_ = std::make_unique<explore::Order>(
+        must(explore::Order::make(package_->space(), settings_.seed, samples)));
     if (arguments_.sampled && order_->size() < arguments_.samples) {
       context_.warn("the space has " + std::to_string(order_->size()) +
                     " configurations: all of them are measured");
     }
-    return {};
   }
 
-  Status open_progress() {
+  void open_progress() {
     output_ = arguments_.output;
     const std::string shape =
         matrix_ ? sparse_problem_name(shape_) : report::shape_text(settings_.shape);
@@ -154,29 +135,23 @@ class Explore {
     }
     std::string folder = output_ + ".progress";
     if (histories_.empty()) {
-      if (!context_.check(output_, FileKind::history, /*beside=*/true)) return kSaid;
-      if (Status status = refuse_strange_output(output_, folder); !status.ok()) return status;
+      if (!context_.check(output_, FileKind::history, /*beside=*/true)) must(kSaid);
+      must(refuse_strange_output(output_, folder));
     }
     if (several_) {
-      if (Status made = make_folders(folder); !made.ok()) return made;
+      must(make_folders(folder));
       const bool named = kind_ == GivenProblem::Kind::shape;
       folder = progress_folder(folder, shape, named ? "" : shape_);
     }
     folder_ = folder;
-    auto log = open_progress_log(folder, explore::identity_of(*package_, device_, settings_));
-    if (!log.ok()) return log.status();
-    log_ = std::move(*log);
-    return {};
+    log_ = must(open_progress_log(folder, explore::identity_of(*package_, device_, settings_)));
   }
 
   Status measure() {
-    Result<HelperTrialsOptions> options = helper_options(arguments_);
-    if (!options.ok()) return options.status();
-    auto quarantine = Quarantine::open(arguments_.state, output_, context_);
-    if (!quarantine.ok()) return quarantine.status();
-    HelperTrials trials(device_, package_, std::move(*options));
+    HelperTrials trials(device_, package_, helper_options(arguments_));
+    Quarantine quarantine(arguments_.state, output_, context_);
     explore::Exploration exploration(package_, device_, *order_, settings_, trials,
-                                     quarantine->journal(), *log_);
+                                     quarantine.journal(), *log_);
     const KeepsPart keeps;
     const std::uint64_t before = log_->count_below(order_->size());
     Progress progress("exploring " + std::string(package_->name()),
@@ -189,7 +164,7 @@ class Explore {
       return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
     });
     measured_now_ = log_->count_below(order_->size()) - before;
-    quarantine->close();
+    quarantine.close();
     return status;
   }
 
@@ -233,20 +208,19 @@ class Explore {
     live_.reset();
   }
 
-  Status write() {
-    Result<History> history = explore::history_of(*package_, device_, *order_, settings_, *log_);
-    if (!history.ok()) return history.status();
+  void write() {
+    auto history = must(explore::history_of(*package_, device_, *order_, settings_, *log_));
     if (live_) write_live(true);
-    if (matrix_) history->notes.emplace_back(SparseProblem::kNote, matrix_->note.dump());
+    if (matrix_) history.notes.emplace_back(SparseProblem::kNote, matrix_->note.dump());
     // The arrays are in the matrix; what is measured does not need them again.
     std::error_code error;
     if (matrix_ && remaining() == 0) std::filesystem::remove(settings_.captured, error);
-    histories_.push_back(*history);
-    if (!can_share_file(histories_.front(), *history)) {
-      return Status(StatusCode::invalid_argument, output_ + ": the device or driver has changed");
+    histories_.push_back(history);
+    if (!can_share_file(histories_.front(), history)) {
+      throw Failure(StatusCode::invalid_argument, output_ + ": the device or driver has changed");
     }
     const std::vector<std::uint8_t> bytes = write_histories(histories_);
-    return context_.write({{output_, FileKind::history, bytes}}) ? Status() : kSaid;
+    if (!context_.write({{output_, FileKind::history, bytes}})) must(kSaid);
   }
 
  public:
@@ -311,13 +285,12 @@ class Explore {
 };
 
 void explore_all(const ExploreArguments& arguments, CliContext& context) {
-  const auto problems = given_problems(arguments);
-  if (!problems.ok()) return context.fail(problems.status());
+  const auto problems = must(given_problems(arguments));
   std::vector<History> histories;
   json answers = json::array();
   const Clock::time_point start = Clock::now();
   std::size_t begun = 0;
-  for (const GivenProblem& problem : *problems) {
+  for (const GivenProblem& problem : problems) {
     const std::chrono::duration<double> elapsed = Clock::now() - start;
     const bool out_of_time = arguments.bounded && elapsed.count() >= arguments.seconds;
     if (begun > 0 && interrupted()) break;
@@ -326,21 +299,15 @@ void explore_all(const ExploreArguments& arguments, CliContext& context) {
       break;
     }
     ++begun;
-    Explore explore(arguments, problem, problems->size() > 1, start, context, histories);
+    Explore explore(arguments, problem, problems.size() > 1, start, context, histories);
     const std::size_t before = histories.size();
-    Status status = explore.run();
-    if (histories.size() > before) {
-      answers.push_back(explore.answer());
-    }
-    if (!status.ok()) {
-      // One that was asked to end has measured nothing yet, which is no failure.
-      if (!status.message().empty() && !interrupted()) context.fail(status);
-      break;
-    }
+    const bool went_well = well_begun([&] { explore.run(); }, context);
+    if (histories.size() > before) answers.push_back(explore.answer());
+    if (!went_well) break;
   }
   if (interrupted()) context.stopped("stopped; the same command goes on");
   if (!context.json() || answers.empty()) return;
-  context.print_json(answer_of(std::move(answers), problems->size() - begun));
+  context.print_json(answer_of(std::move(answers), problems.size() - begun));
 }
 
 struct Given {
