@@ -3,9 +3,7 @@
 #pragma once
 
 #include "agent/cli/context.hpp"
-#include "agent/cli/report/common.hpp"
 #include "models/forest/learner.hpp"
-#include "models/history/history.hpp"
 #include "models/insight/pruning.hpp"
 
 namespace idletune::cli {
@@ -46,8 +44,8 @@ struct ConvergedSearches {
 
 // On one device, each searcher on both spaces; appends to `results`. Errors: those of
 // pruned_history and converge; unsupported in a build without the lab.
-Status converge_on(const History& history, const Pruning& pruning,
-                   const ConvergedSearches& searches, json& results);
+void converge_on(const History& history, const Pruning& pruning, const ConvergedSearches& searches,
+                 json& results);
 
 // Formats, kernels and work groups chosen for matrices that were left out, by what the model has
 // and by other learners; null where no history is of a matrix. Prints a table unless it is for

@@ -25,12 +25,12 @@ bool improves(const Convergence& pruned, const Convergence& full) {
 
 }  // namespace
 
-Status converge_on(const History& history, const Pruning& pruning,
-                   const ConvergedSearches& searches, json& results) {
+void converge_on(const History& history, const Pruning& pruning, const ConvergedSearches& searches,
+                 json& results) {
   const auto left = must(pruned_history(pruning, history));
   const auto full = must(Simulation::of(history));
   const Result<Simulation> pruned = Simulation::of(left);
-  if (!pruned.ok()) return Status();  // nothing in it runs: the retention says so
+  if (!pruned.ok()) return;  // nothing in it runs: the retention says so
   ConvergenceOptions options;
   options.until = searches.until;
   options.repeats = searches.repeats;
@@ -49,7 +49,6 @@ Status converge_on(const History& history, const Pruning& pruning,
                        {"pruned", to_json(on_pruned)},
                        {"improved", improves(on_pruned, on_full)}});
   }
-  return Status();
 }
 
 }  // namespace idletune::cli

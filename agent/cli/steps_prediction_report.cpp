@@ -1,5 +1,6 @@
 #include "agent/cli/lab.hpp"
 
+#include "agent/cli/histories.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/lab/simulation.hpp"
 #include "models/insight/device_spaces.hpp"
@@ -101,30 +102,7 @@ json summary_of(const json& predictions, const std::vector<Target>& targets) {
           {"one_number_per_space", static_cast<double>(reachable) / static_cast<double>(count)}};
 }
 
-Result<std::vector<Target>> targets_of(const std::vector<DeviceSpace>& entries,
-                                       const PredictionOptions& options) {
-  std::vector<Target> targets;
-  for (const DeviceSpace& entry : entries) {
-    Target target;
-    target.entry = &entry;
-    const PerformanceDistribution distribution = distribution_of(entry.history);
-    target.counts = {entry.history.device, distribution.valid,
-                     distribution.count_at_least(options.threshold)};
-    if (target.counts.well_performing == 0) continue;  // nothing ran
-    const auto needed = must(median_needed(entry.history, options));
-    target.needed = needed;
-    targets.push_back(target);
-  }
-  return targets;
-}
-
-Result<json> steps_predictions(const std::vector<History>& histories,
-                               const PredictionOptions& options) {
-  std::vector<const History*> pointers;
-  pointers.reserve(histories.size());
-  for (const History& history : histories) pointers.push_back(&history);
-  const std::vector<DeviceSpace> entries = device_spaces(pointers);
-  const auto targets = must(targets_of(entries, options));
+json steps_predictions(const std::vector<Target>& targets, const PredictionOptions& options) {
   json predictions = json::array();
   json alone = json::array();
   for (const Target& target : targets) {
@@ -198,9 +176,28 @@ void print_steps_predictions(const json& answer, const CliContext& context) {
 
 void report_steps_predictions(const std::vector<History>& histories,
                               const PredictionOptions& options, CliContext& context) {
-  const auto report = must(steps_predictions(histories, options));
-  if (context.json()) return context.print_json(report);
-  print_steps_predictions(report, context);
+  // What is kept of a part outlives this function.
+  const auto entries =
+      std::make_shared<const std::vector<DeviceSpace>>(device_spaces(pointers_to(histories)));
+  std::vector<Target> targets;
+  const auto answer = [entries, options, &context](const std::vector<Target>& of, bool complete) {
+    json report = steps_predictions(of, options);
+    report["complete"] = complete;
+    if (context.json()) return context.print_json(report);
+    print_steps_predictions(report, context);
+  };
+  for (const DeviceSpace& entry : *entries) {
+    Target target;
+    target.entry = &entry;
+    const PerformanceDistribution distribution = distribution_of(entry.history);
+    target.counts = {entry.history.device, distribution.valid,
+                     distribution.count_at_least(options.threshold)};
+    if (target.counts.well_performing == 0) continue;  // nothing ran
+    context.keep_part([answer, targets] { answer(targets, false); });
+    target.needed = must(median_needed(entry.history, options));
+    targets.push_back(target);
+  }
+  answer(targets, true);
 }
 
 }  // namespace idletune::cli

@@ -6,7 +6,6 @@
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
-#include "models/insight/pruning.hpp"
 
 namespace idletune::cli {
 
@@ -60,6 +59,13 @@ void print_readable(const json& r, const CliContext& context) {
   context.print(convergence);
 }
 
+// What was found on the devices so far.
+void answer(json result, bool complete, CliContext& context) {
+  result["complete"] = complete;
+  if (context.json()) return context.print_json(result);
+  print_readable(result, context);
+}
+
 // The one history in the file.
 Result<History> load_one(const std::string& path) {
   auto histories = must(load_histories(path));
@@ -82,28 +88,26 @@ void run_prune(const PruneArguments& arguments, CliContext& context) {
   for (const PrunedParameter& p : pruning.pruned) {
     pruned.push_back(IDLETUNE_FIELDS(p, name, value, information, at_median));
   }
-  std::vector<const History*> devices{&history};
-  for (const History& other : others) devices.push_back(&other);
-  json retention = json::array();
-  json convergence = json::array();
+  std::vector<const History*> devices = pointers_to(others);
+  devices.insert(devices.begin(), &history);
+  json result =
+      joined(IDLETUNE_FIELDS(pruning, kernel, device, kept, constant, configurations, remaining),
+             {{"method", arguments.method},
+              {"pruned", pruned},
+              {"reduction", pruning.reduction()},
+              {"retention", json::array()},
+              {"convergence", json::array()}});
   Progress progress("prune", devices.size(),
                     context.json() || arguments.searches.searchers.empty());
   for (std::size_t i = 0; i < devices.size(); ++i) {
     progress.update(i, devices[i]->device);
     const auto kept = must(retention_on(pruning, *devices[i]));
-    retention.push_back(IDLETUNE_FIELDS(kept, device, value, configurations, remaining));
+    result["retention"].push_back(IDLETUNE_FIELDS(kept, device, value, configurations, remaining));
+    context.keep_part([result, &context] { answer(result, false, context); });
     if (arguments.searches.searchers.empty()) continue;
-    must(converge_on(*devices[i], pruning, arguments.searches, convergence));
+    converge_on(*devices[i], pruning, arguments.searches, result["convergence"]);
   }
-  const json result =
-      joined(IDLETUNE_FIELDS(pruning, kernel, device, kept, constant, configurations, remaining),
-             {{"method", arguments.method},
-              {"pruned", pruned},
-              {"reduction", pruning.reduction()},
-              {"retention", retention},
-              {"convergence", convergence}});
-  if (context.json()) return context.print_json(result);
-  print_readable(result, context);
+  answer(result, true, context);
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
                    "compares the total time of applications under policies of tuning");
 }
 
-Status converge_on(const History&, const Pruning&, const ConvergedSearches&, json&) {
-  return needs_lab();
+void converge_on(const History&, const Pruning&, const ConvergedSearches&, json&) {
+  must(needs_lab());
 }
 
 Result<json> report_as_published(const std::vector<const History*>&, const CliContext&) {
