@@ -2,7 +2,6 @@
 
 #include "agent/cli/context.hpp"
 #include "agent/cli/open_device.hpp"
-#include "models/core/random.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -52,12 +51,12 @@ Result<std::unique_ptr<DemoApplication>> DemoApplication::create(Device& device)
   auto queue = must(queue_of(device));
   std::unique_ptr<DemoApplication> application(new DemoApplication(std::move(queue)));
   for (const Shape& shape : kProblems) {
-    must(application->add_problem(shape));
+    application->add_problem(shape);
   }
   return application;
 }
 
-Status DemoApplication::add_problem(const Shape& shape) {
+void DemoApplication::add_problem(const Shape& shape) {
   auto problem = std::make_unique<Problem>();
   problem->shape = shape;
   const auto m = static_cast<std::size_t>(shape[0]);
@@ -67,16 +66,13 @@ Status DemoApplication::add_problem(const Shape& shape) {
       {&problem->a, m * k}, {&problem->b, k * n}, {&problem->c, m * n}};
   std::uint64_t seed = 1;
   for (const auto& [buffer, elements] : parts) {
-    auto allocated = must(queue_->allocate(elements * sizeof(float)));
-    *buffer = std::move(allocated);
+    *buffer = must(queue_->allocate(elements * sizeof(float)));
     const std::vector<std::uint8_t> data = random_floats(elements, seed++);
-    Status status = queue_->write(**buffer, 0, data);
-    if (status.ok()) status = queue_->wait();
-    if (!status.ok()) return status;
+    must(queue_->write(**buffer, 0, data));
+    must(queue_->wait());
   }
   shapes_.push_back(shape);
   problems_.push_back(std::move(problem));
-  return {};
 }
 
 Result<FrameTimes> DemoApplication::frame(TunedKernel& kernel) {

@@ -43,7 +43,7 @@ class DemoApplication {
  private:
   struct Problem;
   explicit DemoApplication(std::unique_ptr<ApplicationQueue> queue);
-  Status add_problem(const Shape& shape);
+  void add_problem(const Shape& shape);
 
   std::unique_ptr<ApplicationQueue> queue_;
   std::vector<Shape> shapes_;

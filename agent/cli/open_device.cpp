@@ -65,6 +65,16 @@ OpenedDevice open_device(const DeviceChoice& choice, Dialect dialect,
   return open_opencl(choice.index, cache_folder);
 }
 
+std::uint64_t programs_not_kept(const Device& device) {
+#ifdef IDLETUNE_WITH_CUDA
+  if (device.info().backend == "cuda") return cuda::cache_counters(device).store_errors;
+#endif
+#ifdef IDLETUNE_WITH_OPENCL
+  if (device.info().backend == "opencl") return opencl::cache_counters(device).store_errors;
+#endif
+  return 0;
+}
+
 Result<std::unique_ptr<ApplicationQueue>> queue_of(Device& device) {
 #ifdef IDLETUNE_WITH_CUDA
   if (device.info().backend == "cuda") return cuda::application_queue(device);

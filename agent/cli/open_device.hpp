@@ -24,6 +24,9 @@ void add_device_options(Verb verb, DeviceChoice& choice);
 Result<std::unique_ptr<Device>> open_device(const DeviceChoice& choice, Dialect dialect,
                                             const std::string& cache_folder);
 
+// Compiled programs that could not be kept in the cache folder since it was opened.
+std::uint64_t programs_not_kept(const Device& device);
+
 // What such a device's application launches on. Error: unsupported.
 Result<std::unique_ptr<ApplicationQueue>> queue_of(Device& device);
 

@@ -11,7 +11,6 @@
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/places.hpp"
-#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/slow_frames.hpp"
 #include "agent/cli/verbs.hpp"
 #include "platform/os/storage.hpp"
@@ -44,24 +43,25 @@ double milliseconds(Nanoseconds time) { return static_cast<double>(time.count())
 class Demo {
  public:
   Demo(const DemoOptions& options, CliContext& context) : options_(options), context_(context) {}
-  Status run();
+  void run();
 
  private:
-  Status open();
-  Status find_files();
-  Status open_agents();
-  Status open_kernels();
+  void open();
+  void find_files();
+  void open_agents();
+  void open_kernels();
   void warn_of_status();
+  void warn_at_end() const;
   void greet() const;
-  Status play_untuned();
+  void play_untuned();
   void expect_launches();
-  Status play_tuned();
-  Status compare();
-  Status frame(TunedKernel& kernel, Phase& phase);
-  Status play();
+  void play_tuned();
+  void compare();
+  void frame(TunedKernel& kernel, Phase& phase);
+  void play();
   bool over(double share_of_time) const;
   void live_line();
-  void say_why_slow(const IdleReport& idle) const;
+  void say_why_slow() const;
   void say(const std::string& text) const;
   void report_text(const std::vector<Explanation>& shapes) const;
   void report_json(const std::vector<Explanation>& shapes) const;
@@ -85,6 +85,7 @@ class Demo {
   std::vector<double> ratios_;
   std::uint64_t launches_ = 0;
   std::uint64_t steps_ = 0;
+  IdleReport idle_;  // the last one
   bool resumed_ = false;
 };
 
@@ -95,7 +96,7 @@ void Demo::say(const std::string& text) const {
 }
 
 // What the user did not name: the package and the model that ship, and a folder of the user's own.
-Status Demo::find_files() {
+void Demo::find_files() {
   if (options_.kernel.empty()) {
     auto shipped = must(find_shipped("gemm.itkernel"));
     options_.kernel = shipped;
@@ -108,67 +109,51 @@ Status Demo::find_files() {
     options_.model = shipped.ok() ? *shipped : kNoModel;
   }
   if (options_.state.empty()) options_.state = agent_options_.state;
-  if (options_.state.empty()) {
-    auto folder = must(state_folder("demo"));
-    options_.state = folder;
-  }
+  if (options_.state.empty()) options_.state = must(state_folder("demo"));
   must(make_folders(options_.state));
-  if (!options_.fresh) return {};
   Result<std::unique_ptr<Storage>> storage = open_posix_storage(options_.state);
-  if (storage.ok()) (void)(*storage)->remove("journal");
-  return {};
+  if (options_.fresh && storage.ok()) (void)(*storage)->remove("journal");
 }
 
-Status Demo::open_agents() {
+void Demo::open_agents() {
   AgentOptions& tuning = agent_options_;
   tuning.learner = forest_learner();
   tuning.log = log_to_standard_error;
   tuning.model = options_.model;
   tuning.state = options_.state;
-  auto agent = must(Agent::open(tuning));
-  tuning_.emplace(std::move(agent));
+  tuning_.emplace(must(Agent::open(tuning)));
   AgentOptions plain;
   plain.mode = Mode::off;
   plain.read_environment = false;
-  auto off = must(Agent::open(plain));
-  plain_.emplace(std::move(off));
-  return {};
+  plain_.emplace(must(Agent::open(plain)));
 }
 
-Status Demo::open_kernels() {
-  Result<std::unique_ptr<Device>> device =
-      open_device(options_.device, dialect_, options_.state + "/programs");
-  if (!device.ok()) return device.status();
-  device_ = std::move(*device);
-  auto plain_kernel = must(plain_->kernel(*device_, package_));
-  plain_kernel_ = plain_kernel;
-  auto tuned_kernel = must(tuning_->kernel(*device_, package_));
-  tuned_kernel_ = tuned_kernel;
-  return {};
+void Demo::open_kernels() {
+  device_ = must(open_device(options_.device, dialect_, options_.state + "/programs"));
+  plain_kernel_ = must(plain_->kernel(*device_, package_));
+  tuned_kernel_ = must(tuning_->kernel(*device_, package_));
 }
 
-Status Demo::open() {
-  must(find_files());
+void Demo::open() {
+  find_files();
   auto package = must(read_kernel(options_.kernel));
   const auto opened = must(KernelPackage::open(package, options_.kernel));
   if (opened->dimension_count() != 3) {
-    return Status(StatusCode::invalid_argument,
+    throw Failure(StatusCode::invalid_argument,
                   options_.kernel + ": " + std::string(opened->name()) + " has " +
                       std::to_string(opened->dimension_count()) +
                       " dimensions, expected a matrix product's M, N and K");
   }
   dialect_ = opened->dialect();
   package_ = std::move(package);
-  must(open_agents());
-  must(open_kernels());
-  auto application = must(DemoApplication::create(*device_));
-  application_ = std::move(application);
+  open_agents();
+  open_kernels();
+  application_ = must(DemoApplication::create(*device_));
   for (const Shape& shape : application_->shapes()) {
     Result<Explanation> known = tuned_kernel_->explain(shape);
     resumed_ = resumed_ || (known.ok() && known->selection != Selection::fallback);
   }
   warn_of_status();
-  return {};
 }
 
 void Demo::warn_of_status() {
@@ -178,16 +163,30 @@ void Demo::warn_of_status() {
   if (!status.model.ok()) context_.warn("model not used: " + status.model.message());
 }
 
+// What nobody would guess from the figures.
+void Demo::warn_at_end() const {
+  const AgentStatus status = tuning_->status();
+  if (!status.trials.ok())
+    return context_.warn("tuning was not possible: " + status.trials.message());
+  if (const std::uint64_t lost = programs_not_kept(*device_); lost > 0) {
+    context_.warn(report::counted(lost, "compiled program", "compiled programs") +
+                  " could not be kept in " + options_.state);
+  }
+  const bool tunes = !tuned_.busy.empty() && why_never(agent_options_).empty();
+  if (steps_ > 0 || resumed_ || !tunes) return;
+  context_.warn(std::string("nothing was tried in this time: ") +
+                (idle_.waiting ? "a trial still waits for processor time" : idle_.why));
+}
+
 bool Demo::over(double share_of_time) const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
   return interrupted() || elapsed >= share_of_time * options_.seconds;
 }
 
-Status Demo::frame(TunedKernel& kernel, Phase& phase) {
+void Demo::frame(TunedKernel& kernel, Phase& phase) {
   auto times = must(application_->frame(kernel));
   launches_ += times.launches.size();
   phase.add(times);
-  return {};
 }
 
 // "A", "B", ...: a shape's name in the lines that appear while the demo runs.
@@ -219,14 +218,14 @@ void Demo::live_line() {
   say(line + "\n");
 }
 
-void Demo::say_why_slow(const IdleReport& idle) const {
+void Demo::say_why_slow() const {
   if (context_.json()) return;
   const bool shared = device_->info().is_cpu;
   std::string why = "nothing is tuned just now, so something else uses this machine";
-  if (idle.waiting) {
+  if (idle_.waiting) {
     why = shared ? "a configuration is compiled, on the processors that also run the kernels"
                  : "a configuration is compiled, on the processors that also start the kernels";
-  } else if (idle.stages > 0) {
+  } else if (idle_.stages > 0) {
     why =
         "configurations are tried between the frames, which then find caches and clocks as the "
         "trials left them";
@@ -235,14 +234,13 @@ void Demo::say_why_slow(const IdleReport& idle) const {
   std::fflush(stdout);
 }
 
-Status Demo::play_untuned() {
+void Demo::play_untuned() {
   while (!over(kUntunedShare) || untuned_.busy.size() < 5) {
-    must(frame(*plain_kernel_, untuned_));
+    frame(*plain_kernel_, untuned_);
     std::this_thread::sleep_for(kPause);
     live_line();
     if (interrupted()) break;
   }
-  return {};
 }
 
 void Demo::expect_launches() {
@@ -253,7 +251,7 @@ void Demo::expect_launches() {
   }
 }
 
-Status Demo::play_tuned() {
+void Demo::play_tuned() {
   expect_launches();
   const std::string never = why_never(agent_options_);
   say(never.empty() ? "now with tuning in the " + format_number(milliseconds(kPause), 0) +
@@ -261,28 +259,26 @@ Status Demo::play_tuned() {
                     : never + "\n");
   SlowFrames slow(untuned_.median());
   while (!over(1 - kComparedShare)) {
-    must(frame(*tuned_kernel_, tuned_));
+    frame(*tuned_kernel_, tuned_);
     const Clock::time_point end = Clock::now() + kPause;
-    const IdleReport idle = tuning_->idle(kPause);
-    steps_ += idle.steps;
+    idle_ = tuning_->idle(kPause);
+    steps_ += idle_.steps;
     if (Clock::now() < end) std::this_thread::sleep_until(end);
     live_line();
-    if (slow.ended(Clock::now(), tuned_.busy.back())) say_why_slow(idle);
+    if (slow.ended(Clock::now(), tuned_.busy.back())) say_why_slow();
   }
-  return {};
 }
 
-Status Demo::compare() {
+void Demo::compare() {
   if (!interrupted()) say("a frame without tuning and one with it, in turn ...\n");
   while (!over(1.0) || compared_tuned_.busy.size() < 5) {
     if (interrupted()) break;
-    must(frame(*plain_kernel_, compared_plain_));
-    must(frame(*tuned_kernel_, compared_tuned_));
+    frame(*plain_kernel_, compared_plain_);
+    frame(*tuned_kernel_, compared_tuned_);
     ratios_.push_back(milliseconds(compared_plain_.busy.back()) /
                       milliseconds(compared_tuned_.busy.back()));
     std::this_thread::sleep_for(compared_tuned_.busy.back() / 2);
   }
-  return {};
 }
 
 double Demo::ratio(double share) const {
@@ -306,18 +302,18 @@ void Demo::greet() const {
   say("\n");
 }
 
-Status Demo::play() {
-  must(play_untuned());
-  must(play_tuned());
+void Demo::play() {
+  play_untuned();
+  play_tuned();
   return compare();
 }
 
-Status Demo::run() {
-  must(open());
+void Demo::run() {
+  open();
   const KeepsPart keeps;
   greet();
   start_ = last_line_ = Clock::now();
-  must(play());
+  play();
 
   std::vector<Explanation> shapes;
   for (const Shape& shape : application_->shapes()) {
@@ -329,10 +325,8 @@ Status Demo::run() {
   } else {
     report_text(shapes);
   }
-  const AgentStatus status = tuning_->status();
-  if (!status.trials.ok()) context_.warn("tuning was not possible: " + status.trials.message());
+  warn_at_end();
   if (interrupted()) context_.stopped("stopped: the figures are of what was played until then");
-  return {};
 }
 
 // Frames differ by chance: so many pairs must agree that coins would in one case of twenty at most.
@@ -463,7 +457,7 @@ void add_demo_verb(CommandLine& line, CliContext& context) {
   verb.example("demo --seconds 30 --fresh");
   verb.runs([options, &context] {
     Demo demo(*options, context);
-    must(demo.run());
+    demo.run();
   });
 }
 
