@@ -3,7 +3,7 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/known_kernels.hpp"
-#include "agent/cli/report/numbers.hpp"
+#include "agent/cli/report/study.hpp"
 #include "agent/cli/verbs.hpp"
 #include "models/insight/best.hpp"
 #include "models/insight/chosen_member.hpp"
@@ -23,26 +23,6 @@ bool counts_operations(const KernelFacts& known) {
   return known.work && known.work->operations.value_or(0) > 0;
 }
 
-json configuration_object(const History& history, std::size_t row) {
-  json object = json::object();
-  for (const CellColumn& column : history.parameters) {
-    if (column.kind(row) == CellKind::integer) {
-      object[column.name()] = column.code(row);
-    } else {
-      object[column.name()] = column.to_string(row);
-    }
-  }
-  return object;
-}
-
-std::string configuration_text(const History& history, std::size_t row) {
-  std::string text;
-  for (const CellColumn& column : history.parameters) {
-    text += (text.empty() ? "" : " ") + column.name() + "=" + column.to_string(row);
-  }
-  return text;
-}
-
 json entry_of(const History& history, const RankedConfiguration& best, const KernelFacts& known) {
   json elsewhere = json::array();
   for (const RankedConfiguration::Elsewhere& one : best.elsewhere) {
@@ -51,6 +31,8 @@ json entry_of(const History& history, const RankedConfiguration& best, const Ker
                          {"of", one.of},
                          {"relative", one.relative}});
   }
+  using report::configuration_object;
+  using report::configuration_text;
   return {{"rank", best.rank},
           {"time_ns", best.time_ns},
           {"relative", best.relative},
@@ -91,6 +73,7 @@ std::vector<std::string> columns_of(const std::vector<RankedConfiguration>& best
 
 void print_best(const History& history, const std::vector<RankedConfiguration>& best,
                 const KernelFacts& known, const CliContext& context) {
+  using report::configuration_text;
   using report::significant;
   const TimeUnit unit = unit_for(best.front().time_ns);
   const std::string shape =

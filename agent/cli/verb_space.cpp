@@ -5,12 +5,10 @@
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
 #include "agent/cli/report/numbers.hpp"
+#include "agent/cli/report/study.hpp"
 #include "agent/cli/verbs.hpp"
-#include "models/core/random.hpp"
 #include "models/history/combine_repeats.hpp"
-#include "models/history/history.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/space/space.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -38,10 +36,7 @@ struct NamedSpace {
 // What was measured at any of the problems.
 History union_of(std::vector<History> histories) {
   if (histories.size() == 1) return std::move(histories.front());
-  std::vector<const History*> all;
-  all.reserve(histories.size());
-  for (const History& history : histories) all.push_back(&history);
-  return combine_repeats(all);
+  return combine_repeats(pointers_to(histories));
 }
 
 Result<NamedSpace> read_history_space(const std::string& path) {
@@ -73,41 +68,22 @@ Result<NamedSpace> read_space(const std::string& path) {
   return named;
 }
 
-// A history's values may stand for texts: they are shown as the source had them. `row` is a
-// configuration that has the value.
-std::string value_text(const NamedSpace& named, std::size_t parameter, std::uint64_t row,
-                       std::int64_t value) {
-  if (!named.history) return std::to_string(value);
-  return named.history->parameters[parameter].to_string(static_cast<std::size_t>(row));
+// Of a history: its values may stand for texts, which are shown as the source had them.
+std::size_t row_of(const NamedSpace& named, const Configuration& configuration) {
+  return static_cast<std::size_t>(named.space.index_of(configuration).value_or(0));
 }
 
 std::string configuration_text(const NamedSpace& named, const Configuration& configuration) {
   if (!named.history) return to_text(named.space, configuration);
-  const std::uint64_t row = named.space.index_of(configuration).value_or(0);
-  std::string text;
-  for (std::size_t i = 0; i < configuration.size(); ++i) {
-    if (i > 0) text += ' ';
-    text += std::string(named.space.parameter_name(i)) + '=' +
-            value_text(named, i, row, configuration[i]);
-  }
-  return text;
+  return report::configuration_text(*named.history, row_of(named, configuration));
 }
 
 json configuration_object(const NamedSpace& named, const Configuration& configuration) {
+  if (named.history)
+    return report::configuration_object(*named.history, row_of(named, configuration));
   json object = json::object();
-  const std::uint64_t row =
-      named.history ? named.space.index_of(configuration).value_or(0) : std::uint64_t{0};
-  for (std::size_t i = 0; i < configuration.size(); ++i) {
-    const std::string name(named.space.parameter_name(i));
-    const bool is_number =
-        !named.history ||
-        named.history->parameters[i].kind(static_cast<std::size_t>(row)) == CellKind::integer;
-    if (is_number) {
-      object[name] = configuration[i];
-    } else {
-      object[name] = value_text(named, i, row, configuration[i]);
-    }
-  }
+  for (std::size_t i = 0; i < configuration.size(); ++i)
+    object[std::string(named.space.parameter_name(i))] = configuration[i];
   return object;
 }
 
@@ -153,13 +129,6 @@ void for_each_wanted(const NamedSpace& named, const SpaceOptions& options, Visit
     if (configuration.empty()) return;
     visit(configuration);
   }
-}
-
-std::string hexadecimal(std::uint64_t digest) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; digest >>= 4) text[i] = kDigits[digest & 15u];
-  return text;
 }
 
 const char* backing_name(SpaceBacking backing) {

@@ -17,11 +17,7 @@ void draw_box(Drawing& drawing, const Box& box, const Scale& scale, double middl
 }
 
 void draw_row(Drawing& drawing, const BoxRow& row, const Scale& scale, double top) {
-  const double note_width =
-      Drawing::kCharacterWidth * static_cast<double>(character_count(row.note));
-  drawing.fitted_label("strong", {2, top + 12}, Anchor::start, row.name,
-                       Drawing::kWidth - note_width - 12);
-  drawing.label("note", {Drawing::kWidth - 2, top + 12}, Anchor::end, row.note);
+  draw_row_head(drawing, row.name, row.note, top + 12);
   if (row.values.empty()) return;
   const double middle = top + 25;
   std::vector<double> values;

@@ -103,10 +103,11 @@ void Markup::open(std::string_view name, Attributes attributes) {
   open_.emplace_back(name);
 }
 
-void Markup::close() {
-  if (open_.empty()) return;
-  text_ += "</" + open_.back() + ">";
-  open_.pop_back();
+void Markup::close(int elements) {
+  for (; elements > 0 && !open_.empty(); --elements) {
+    text_ += "</" + open_.back() + ">";
+    open_.pop_back();
+  }
 }
 
 void Markup::text(std::string_view text) { text_ += escaped(text); }

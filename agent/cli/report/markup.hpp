@@ -36,7 +36,7 @@ class Markup {
 
   void open(std::string_view name, Attributes attributes = {});
   // Closes the innermost open element.
-  void close();
+  void close(int elements = 1);
   void text(std::string_view text);
   // An element with nothing but text in it.
   void element(std::string_view name, Attributes attributes, std::string_view text);

@@ -1,4 +1,3 @@
-#include "agent/cli/report/page.hpp"
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"

@@ -196,14 +196,11 @@ void write(Markup& html, const Table& table, Numbers& numbers) {
     html.element("th", {{"scope", "col"}, {"class", right ? "n" : "t"}},
                  column.substr(right ? 1 : 0));
   }
-  html.close();
-  html.close();
+  html.close(2);
   html.line_break();
   html.open("tbody");
   for (const auto& row : table.rows) write_row(html, table, row);
-  html.close();
-  html.close();
-  html.close();
+  html.close(3);
   if (!table.caption.empty()) html.element("p", {{"class", "small"}}, table.caption);
   if (table.folded) html.close();
   html.line_break();
@@ -220,8 +217,7 @@ void write_head(Markup& html, const Page& page) {
   html.element("title", {}, page.title);
   html.open("style");
   html.finished(kStyleSheet);
-  html.close();
-  html.close();
+  html.close(2);
   html.line_break();
 }
 
@@ -244,9 +240,7 @@ void write_header(Markup& html, const Page& page) {
     html.element("a", {{"href", "#" + section.id}}, section.title);
     html.close();
   }
-  html.close();
-  html.close();
-  html.close();
+  html.close(3);
   html.line_break();
 }
 

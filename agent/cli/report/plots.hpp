@@ -4,6 +4,7 @@
 
 #include "agent/cli/report/density.hpp"
 #include "agent/cli/report/drawing.hpp"
+#include "agent/cli/report/page.hpp"
 
 namespace idletune::report {
 
@@ -113,5 +114,14 @@ struct CurvePlot {
   std::vector<Mark> marks;  // vertical lines
 };
 std::string draw(const CurvePlot& plot);
+
+// An entry for each of what has a `series` and a `name`.
+template <class Lines>
+std::vector<Legend> legend_of(const Lines& lines) {
+  std::vector<Legend> entries;
+  for (const auto& line : lines)
+    entries.push_back({"curve s" + std::to_string(line.series), false, line.name});
+  return entries;
+}
 
 }  // namespace idletune::report

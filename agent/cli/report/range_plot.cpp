@@ -23,11 +23,7 @@ Scale scale_of(const RangePlot& plot, const Frame& frame) {
 }
 
 void draw_row(Drawing& drawing, const RangeRow& row, const Scale& scale, double top) {
-  const double note_width =
-      Drawing::kCharacterWidth * static_cast<double>(character_count(row.note));
-  drawing.fitted_label("strong", {2, top + 12}, Anchor::start, row.name,
-                       Drawing::kWidth - note_width - 12);
-  drawing.label("note", {Drawing::kWidth - 2, top + 12}, Anchor::end, row.note);
+  draw_row_head(drawing, row.name, row.note, top + 12);
   const double middle = top + 25;
   double low = std::numeric_limits<double>::infinity();
   double high = 0;

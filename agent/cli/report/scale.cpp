@@ -111,6 +111,12 @@ std::vector<Tick> as_percentages(std::vector<Tick> ticks) {
   return ticks;
 }
 
+void draw_row_head(Drawing& drawing, const std::string& name, const std::string& note, double y) {
+  const double note_width = Drawing::kCharacterWidth * static_cast<double>(character_count(note));
+  drawing.fitted_label("strong", {2, y}, Anchor::start, name, Drawing::kWidth - note_width - 12);
+  drawing.label("note", {Drawing::kWidth - 2, y}, Anchor::end, note);
+}
+
 void draw_horizontal_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
                           const std::vector<Tick>& ticks, const std::string& name) {
   std::vector<std::vector<Point>> rules;

@@ -53,6 +53,8 @@ struct Frame {
 // Height that an axis with its name takes under a frame.
 inline constexpr double kAxisHeight = 38;
 
+// What stands above a row of a picture: its name, cut where need be, and on the right its note.
+void draw_row_head(Drawing& drawing, const std::string& name, const std::string& note, double y);
 // A rule through the frame and a label under it for every tick; the axis' name below, centred.
 void draw_horizontal_axis(Drawing& drawing, const Frame& frame, const Scale& scale,
                           const std::vector<Tick>& ticks, const std::string& name);

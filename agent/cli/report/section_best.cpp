@@ -10,14 +10,6 @@ namespace {
 
 constexpr std::size_t kMostRows = 600;
 
-std::string configuration_text(const History& history, std::size_t row) {
-  std::string text;
-  for (const CellColumn& column : history.parameters) {
-    text += (text.empty() ? "" : " ") + column.name() + "=" + column.to_string(row);
-  }
-  return text;
-}
-
 // "3 of 400 at best, 57 at worst" on the other devices of the group.
 std::string elsewhere_text(const RankedConfiguration& best) {
   std::size_t low = 0;

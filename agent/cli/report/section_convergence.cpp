@@ -164,14 +164,6 @@ std::string finding(const PruningEffect& effect, double threshold) {
          count_text(effect.annealing_earlier) + ".";
 }
 
-std::vector<Legend> legend() {
-  std::vector<Legend> entries;
-  for (const Run& run : kRuns) {
-    entries.push_back({"curve s" + std::to_string(run.series), false, run.name});
-  }
-  return entries;
-}
-
 std::string figure_caption(const ReportOptions& options) {
   return "The best run time of the full space divided by the mean, over " +
          counted(options.repeats, "simulated search", "simulated searches") + " (seeds " +
@@ -195,7 +187,7 @@ Section convergence_section(const Study& study, const ReportOptions& options,
       "different from kernel to kernel.";
   Figure figure;
   figure.title = "Convergence on full and pruned spaces";
-  figure.legend = legend();
+  figure.legend = legend_of(kRuns);
   Table table;
   table.title = "Steps to a good configuration";
   table.folded = true;

@@ -205,9 +205,7 @@ Section regret_section(const Study& study, const ReportOptions& options, const C
   Section section{"regret", "Does tuning pay?", {}};
   Figure figure;
   figure.title = "Total time under different policies";
-  for (const PolicyLine& line : kPolicies) {
-    figure.legend.push_back({"curve s" + std::to_string(line.series), false, line.name});
-  }
+  figure.legend = legend_of(kPolicies);
   std::vector<Played> all;
   std::size_t looked = 0;
   for (const Group& group : study.groups) {

@@ -115,14 +115,6 @@ std::string median_text(const Played& played, double threshold, CurveAxis axis) 
   return significant(median);
 }
 
-std::vector<Legend> legend() {
-  std::vector<Legend> entries;
-  for (const Player& player : kPlayers) {
-    entries.push_back({"curve s" + std::to_string(player.series), false, player.name});
-  }
-  return entries;
-}
-
 Table empty_table() {
   Table table;
   table.title = "Searchers side by side";
@@ -236,9 +228,9 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
   Table& table = compared.table = empty_table();
   steps.title = "Best found over evaluations";
   time.title = "Best found over tuning time";
-  steps.legend = time.legend = legend();
+  steps.legend = time.legend = legend_of(kPlayers);
   compared.samples.title = "Best found over the share of the space that was sampled";
-  compared.samples.legend = {legend()[0], legend()[1], legend()[4]};
+  compared.samples.legend = {steps.legend[0], steps.legend[1], steps.legend[4]};
   std::size_t targets = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {

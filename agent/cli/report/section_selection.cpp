@@ -184,9 +184,7 @@ Figure::Panel problem_panel(const Asked& asked, std::size_t number) {
 Figure problem_figure(const std::vector<Asked>& all) {
   Figure figure;
   figure.title = "Problem by problem";
-  for (const ChoiceLine& line : kChoices) {
-    figure.legend.push_back({"curve s" + std::to_string(line.series), false, line.name});
-  }
+  figure.legend = legend_of(kChoices);
   std::size_t problems = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     figure.panels.push_back(problem_panel(all[i], i + 1));

@@ -168,4 +168,21 @@ Study study_of(std::vector<Recording> recordings, ParameterKinds kinds) {
   return study;
 }
 
+std::string configuration_text(const History& history, std::size_t row) {
+  std::string text;
+  for (const CellColumn& column : history.parameters) {
+    text += (text.empty() ? "" : " ") + column.name() + "=" + column.to_string(row);
+  }
+  return text;
+}
+
+json configuration_object(const History& history, std::size_t row) {
+  json object = json::object();
+  for (const CellColumn& column : history.parameters) {
+    const bool is_number = column.kind(row) == CellKind::integer;
+    object[column.name()] = is_number ? json(column.code(row)) : json(column.to_string(row));
+  }
+  return object;
+}
+
 }  // namespace idletune::report

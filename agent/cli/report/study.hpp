@@ -4,7 +4,6 @@
 #include <deque>
 
 #include "agent/cli/report/common.hpp"
-#include "models/history/history.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/space/space.hpp"
 
@@ -58,6 +57,10 @@ struct Study {
 
   std::size_t source_count() const;
 };
+
+// A configuration of a history as the source had it: "WG=64 VECTOR=2"; numbers as numbers.
+std::string configuration_text(const History& history, std::size_t row);
+json configuration_object(const History& history, std::size_t row);
 
 // Groups are in the order of their first history, sources likewise. Histories in which nothing ran
 // correctly are left out with a warning.

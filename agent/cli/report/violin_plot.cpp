@@ -29,11 +29,7 @@ std::vector<Point> outline(const Density& density, const Scale& scale, double mi
 
 void draw_violin(Drawing& drawing, const Violin& violin, const Scale& scale, double top,
                  double threshold) {
-  constexpr double kRoom = Drawing::kWidth - 4;
-  const double note_width =
-      Drawing::kCharacterWidth * static_cast<double>(character_count(violin.note));
-  drawing.fitted_label("strong", {2, top + 13}, Anchor::start, violin.name, kRoom - note_width - 8);
-  drawing.label("note", {Drawing::kWidth - 2, top + 13}, Anchor::end, violin.note);
+  draw_row_head(drawing, violin.name, violin.note, top + 13);
   if (violin.values.empty()) return;
   const double middle = top + 20 + kHalfBand;
   const Density density = density_of(violin.values);
