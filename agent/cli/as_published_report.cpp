@@ -67,14 +67,14 @@ struct Column {
   PublishedFigures figures[2][2];  // by split and kernel
 };
 
-std::string number(double value, const char* format = "%.4g") {
+std::string figure_text(double value, const char* format = "%.4g") {
   if (!std::isfinite(value)) return "overflow";
   char text[32];
   std::snprintf(text, sizeof text, format, value);
   return text;
 }
 
-Status learn(const PublishedRows& rows, bool of_products, Column& column) {
+void learn(const PublishedRows& rows, bool of_products, Column& column) {
   column.of_products = of_products;
   column.rows = rows.inputs.size();
   for (const PublishedSplit split : {PublishedSplit::drawn, PublishedSplit::in_order}) {
@@ -84,7 +84,6 @@ Status learn(const PublishedRows& rows, bool of_products, Column& column) {
       column.figures[static_cast<int>(split)][static_cast<int>(kernel)] = figures;
     }
   }
-  return {};
 }
 
 Result<std::vector<Column>> columns_of(const std::vector<const History*>& histories) {
@@ -92,17 +91,15 @@ Result<std::vector<Column>> columns_of(const std::vector<const History*>& histor
   const auto add = [&](const std::string& name, const PublishedRows& rows, bool of_products) {
     columns.emplace_back();
     columns.back().name = name;
-    return learn(sparse::thinned(rows), of_products, columns.back());
+    learn(sparse::thinned(rows), of_products, columns.back());
   };
   for (const sparse::Table& table : sparse::tables_of(histories)) {
-    const Status status =
-        add(table.number_bytes == 4 ? "f32" : "f64", sparse::published_rows(table), true);
-    if (!status.ok()) return status;
+    add(table.number_bytes == 4 ? "f32" : "f64", sparse::published_rows(table), true);
   }
   for (const sparse::VectorTable& table : sparse::vector_tables_of(histories)) {
     if (table.kernel.rfind("axpby", 0) != 0) continue;
     const bool single = table.kernel == "axpby";
-    must(add(single ? "f32" : "f64", sparse::published_rows(table), false));
+    add(single ? "f32" : "f64", sparse::published_rows(table), false);
   }
   if (columns.empty())
     return Status(StatusCode::invalid_argument,
@@ -133,7 +130,8 @@ void print_table(const PublishedTable& table, const std::vector<Column>& columns
     std::vector<std::string> cells{std::string("  ") + kRows[row]};
     for (const Column& column : columns) {
       if (column.of_products != table.of_products) continue;
-      for (const int split : {0, 1}) cells.push_back(number(figure(column, table, row, split)));
+      for (const int split : {0, 1})
+        cells.push_back(figure_text(figure(column, table, row, split)));
     }
     for (const char* theirs : table.theirs[row]) cells.emplace_back(theirs);
     text.add_row(cells);
@@ -149,12 +147,13 @@ void print_doubts(const std::vector<Column>& columns, const CliContext& context)
     for (const int split : {0, 1}) {
       for (const int kernel : {0, 1}) {
         const PublishedFigures& figures = column.figures[split][kernel];
-        text.add_row({std::string("  ") + (column.of_products ? "products " : "vectors ") +
-                          column.name + (kernel == 0 ? " rbf" : " poly") +
-                          (split == 0 ? ", drawn" : ", in order"),
-                      std::to_string(column.rows), number(100 * figures.test_majority, "%.1f %%"),
-                      number(100 * figures.test_balanced, "%.1f %%"),
-                      number(100 * figures.same_answer, "%.1f %%"), number(figures.test_variance)});
+        text.add_row(
+            {std::string("  ") + (column.of_products ? "products " : "vectors ") + column.name +
+                 (kernel == 0 ? " rbf" : " poly") + (split == 0 ? ", drawn" : ", in order"),
+             std::to_string(column.rows), figure_text(100 * figures.test_majority, "%.1f %%"),
+             figure_text(100 * figures.test_balanced, "%.1f %%"),
+             figure_text(100 * figures.same_answer, "%.1f %%"),
+             figure_text(figures.test_variance)});
       }
     }
   }

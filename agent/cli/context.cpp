@@ -156,8 +156,9 @@ void CliContext::end_now() {
 
 void CliContext::fail(const Status& status) {
   // A compiler that was asked to end, too, fails of that.
-  const bool follows =
-      status.code() == StatusCode::compile_error || status.code() == StatusCode::device_error;
+  const bool follows = status.code() == StatusCode::compile_error ||
+                       status.code() == StatusCode::device_error ||
+                       status.code() == StatusCode::timeout;
   if (follows && interrupted()) return stopped(kStopped);
   keep_error(status_code_name(status.code()), status.message());
   fail(status.to_string());

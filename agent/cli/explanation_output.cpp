@@ -1,6 +1,5 @@
 #include "agent/cli/explanation_output.hpp"
 
-#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/text_layout.hpp"
 #include "models/insight/chosen_member.hpp"
 #include "platform/os/environment.hpp"

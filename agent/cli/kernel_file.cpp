@@ -2,7 +2,6 @@
 
 #include <cerrno>
 
-#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"

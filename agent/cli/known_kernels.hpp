@@ -3,7 +3,6 @@
 
 #include "agent/cli/report/common.hpp"
 #include "models/history/history.hpp"
-#include "models/package/kernel_package.hpp"
 #include "models/package/work.hpp"
 
 namespace idletune::cli {

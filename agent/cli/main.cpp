@@ -1,6 +1,5 @@
 // The `idletune` command: reads the command line and runs one verb.
 
-#include "agent/cli/context.hpp"
 #include "agent/cli/interrupts.hpp"
 #include "agent/cli/verbs.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "kernels/krylov/features.hpp"
 #include "kernels/krylov/formats.hpp"
-#include "kernels/krylov/matrix_market.hpp"
 #include "models/history/compression.hpp"
 
 namespace idletune::cli {

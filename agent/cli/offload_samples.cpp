@@ -5,7 +5,6 @@
 #include "models/history/compression.hpp"
 #include "models/offload/import_samples.hpp"
 #include "models/offload/layer_profiles.hpp"
-#include "models/offload/profile.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -49,9 +48,8 @@ Result<std::vector<std::uint8_t>> read_bytes(const std::string& path) {
 }
 
 Result<offload::OffloadModel> read_model(const std::string& path) {
-  const auto bytes = read_bytes(path);
-  if (!bytes.ok()) return bytes.status();
-  return offload::read_offload_model(*bytes, path);
+  const auto bytes = must(read_bytes(path));
+  return offload::read_offload_model(bytes, path);
 }
 
 Status check_features(const std::string& path, const offload::FeatureSet& learned,
@@ -101,13 +99,10 @@ Result<offload::SampleSet> read_profiled_layers(const SampleFiles& files, Bytes 
                                                 Bytes shapes) {
   constexpr std::size_t kMostBytes = std::size_t{64} << 20U;
   std::string unpacked;
-  const auto text = gunzip(set, kMostBytes, files.set, unpacked);
-  if (!text.ok()) return text.status();
-  const auto profile = offload::parse_profile(text->text, files.set);
-  if (!profile.ok()) return profile.status();
-  const auto layers = offload::LayerProfiles::from(*profile);
-  if (!layers.ok()) return layers.status();
-  return offload::import_layers(times, files.times, shapes, files.shapes, &*layers);
+  const auto text = must(gunzip(set, kMostBytes, files.set, unpacked));
+  const auto profile = must(offload::parse_profile(text.text, files.set));
+  const auto layers = must(offload::LayerProfiles::from(profile));
+  return offload::import_layers(times, files.times, shapes, files.shapes, &layers);
 }
 
 // What the files say, all variants.
@@ -116,22 +111,18 @@ Result<offload::SampleSet> read_all_samples(const SampleFiles& files) {
     return path.empty() ? Result<std::vector<std::uint8_t>>(std::vector<std::uint8_t>())
                         : read_bytes(path);
   };
-  auto set = bytes_of(files.set);
-  if (!set.ok()) return set.status();
-  auto times = bytes_of(files.times);
-  if (!times.ok()) return times.status();
-  auto shapes = bytes_of(files.shapes);
-  if (!shapes.ok()) return shapes.status();
+  auto set = must(bytes_of(files.set));
+  auto times = must(bytes_of(files.times));
+  auto shapes = must(bytes_of(files.shapes));
   if (!files.cpu_times.empty()) {
     if (!files.set.empty())
       return Status(StatusCode::invalid_argument, "--cpu-times stands beside --times alone");
-    const auto cpu_times = read_bytes(files.cpu_times);
-    if (!cpu_times.ok()) return cpu_times.status();
-    return offload::import_tuned_layers(*times, files.times, *cpu_times, files.cpu_times);
+    const auto cpu_times = must(read_bytes(files.cpu_times));
+    return offload::import_tuned_layers(times, files.times, cpu_times, files.cpu_times);
   }
   if (!files.shapes.empty()) {
-    if (!files.set.empty()) return read_profiled_layers(files, *set, *times, *shapes);
-    return offload::import_layers(*times, files.times, *shapes, files.shapes);
+    if (!files.set.empty()) return read_profiled_layers(files, set, times, shapes);
+    return offload::import_layers(times, files.times, shapes, files.shapes);
   }
   if (files.set.empty()) {
     return Status(StatusCode::invalid_argument,
@@ -140,14 +131,13 @@ Result<offload::SampleSet> read_all_samples(const SampleFiles& files) {
   if (has_ending(files.set, ".json")) {
     if (files.times.empty())
       return Status(StatusCode::invalid_argument, files.set + ": profiles need GPU times, --times");
-    const std::string_view text(reinterpret_cast<const char*>(set->data()), set->size());
-    const auto profile = offload::parse_profile(text, files.set);
-    if (!profile.ok()) return profile.status();
-    return offload::import_profiled(*profile, *times, files.times);
+    const std::string_view text(reinterpret_cast<const char*>(set.data()), set.size());
+    const auto profile = must(offload::parse_profile(text, files.set));
+    return offload::import_profiled(profile, times, files.times);
   }
-  if (files.times.empty()) return offload::import_device_mapping(*set, files.set);
+  if (files.times.empty()) return offload::import_device_mapping(set, files.set);
   auto kernels =
-      offload::import_characterized_kernels(*set, files.set, *times, files.times, files.cpu);
+      offload::import_characterized_kernels(set, files.set, times, files.times, files.cpu);
   if (!kernels.ok()) return kernels.status();
   return keep_devices(std::move(*kernels), files.devices);
 }

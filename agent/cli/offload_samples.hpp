@@ -2,7 +2,6 @@
 #pragma once
 
 #include "agent/cli/command_line.hpp"
-#include "models/offload/sample.hpp"
 #include "models/offload/stored_model.hpp"
 
 namespace idletune::cli {

@@ -92,24 +92,23 @@ Result<pid_t> start(const Run& run) {
 using Clock = std::chrono::steady_clock;
 
 Result<Ended> run_to_end(const Run& run) {
-  const Result<pid_t> pid = start(run);
-  if (!pid.ok()) return pid.status();
+  const auto pid = must(start(run));
   Ended ended;
   const auto begin = Clock::now();
   double told_at = 0;
   for (;;) {
-    const pid_t gone = ::waitpid(*pid, &ended.status, WNOHANG);
-    if (gone == *pid) return ended;
+    const pid_t gone = ::waitpid(pid, &ended.status, WNOHANG);
+    if (gone == pid) return ended;
     const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (!ended.stopped && ((run.limit_s > 0 && seconds > run.limit_s) || interrupted())) {
       ended.stopped = true;
       told_at = seconds;
-      ::kill(*pid, SIGTERM);
+      ::kill(pid, SIGTERM);
     }
     const double patience = interrupted() ? kPatienceOfUser : kPatience;
     if (ended.stopped && seconds > told_at + patience && !ended.killed) {
       ended.killed = true;
-      ::kill(*pid, SIGKILL);
+      ::kill(pid, SIGKILL);
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(seconds < 0.1 ? 2 : 20));
   }
@@ -160,26 +159,26 @@ class Profiling {
   Result<Profile> run();
 
  private:
-  Status find_parts();
+  void find_parts();
   std::string settings(bool timed) const;
-  Status compile(bool timed);
-  Status link(bool timed);
-  Status run_compiler(Run run) const;
+  void compile(bool timed);
+  void link(bool timed);
+  void run_compiler(Run run) const;
   Result<json> run_program(bool timed);
   Result<json> result_of(const Ended& ended) const;
   Result<Profile> from_code();
   Result<Profile> profile_of(const json& result) const;
-  Status add_times(Profile& profile);
+  void add_times(Profile& profile);
 
   const ProfilingJob& job_;
   TemporaryFolder folder_;
   std::string compiler_, pass_, headers_, profiler_, timer_;
 };
 
-Status Profiling::find_parts() {
-  if (!folder_.ok()) return Status(StatusCode::io_error, "no temporary folder can be made");
+void Profiling::find_parts() {
+  if (!folder_.ok()) throw Failure(StatusCode::io_error, "no temporary folder can be made");
   if (is_no_plain_file(job_.source) || !std::ifstream(job_.source).good()) {
-    return Status(StatusCode::not_found,
+    throw Failure(StatusCode::not_found,
                   "'" + job_.source + "' cannot be read; expected a C or C++ source file");
   }
   const bool is_c = job_.source.size() > 2 && job_.source.rfind(".c") == job_.source.size() - 2;
@@ -192,14 +191,13 @@ Status Profiling::find_parts() {
   for (const auto& [path, name] : parts) {
     const Result<std::string> found = find_shipped(name);
     if (!found.ok()) {
-      return Status(StatusCode::not_found,
+      throw Failure(StatusCode::not_found,
                     "the profiler is not there: " + found.status().message() +
                         "; it is built where clang-14 and llvm-14-dev are installed");
     }
     *path = *found;
   }
   headers_ = headers_.substr(0, headers_.rfind("/idletune/"));
-  return {};
 }
 
 std::string Profiling::settings(bool timed) const {
@@ -213,7 +211,7 @@ std::string Profiling::settings(bool timed) const {
   return settings + "result=" + folder_.file("result");
 }
 
-Status Profiling::compile(bool timed) {
+void Profiling::compile(bool timed) {
   std::ofstream(folder_.file("settings.h"))
       << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
       << "__attribute__((used)) extern const char idletune_profile_settings[];\n"
@@ -236,24 +234,22 @@ Status Profiling::compile(bool timed) {
   if (compiler_ == "clang++-14") compile.words.push_back("-std=c++17");
   compile.words.insert(compile.words.end(), job_.options.begin(), job_.options.end());
   compile.words.insert(compile.words.end(), {"-c", job_.source, "-o", folder_.file("program.o")});
-  return run_compiler(std::move(compile));
+  run_compiler(std::move(compile));
 }
 
-Status Profiling::link(bool timed) {
+void Profiling::link(bool timed) {
   Run link;
   link.words = {"clang++-14", folder_.file("program.o"), timed ? timer_ : profiler_, "-o",
                 folder_.file("program")};
   link.words.insert(link.words.end(), job_.options.begin(), job_.options.end());
-  return run_compiler(std::move(link));
+  run_compiler(std::move(link));
 }
 
-Status Profiling::run_compiler(Run run) const {
+void Profiling::run_compiler(Run run) const {
   run.errors = folder_.file("errors");
-  const Result<Ended> ended = run_to_end(run);
-  if (!ended.ok()) return ended.status();
-  if (ended->stopped) return Status(StatusCode::timeout, "interrupted while compiling");
-  if (ended->status != 0) return compiler_error(job_.source, text_of(run.errors));
-  return {};
+  const auto ended = must(run_to_end(run));
+  if (ended.stopped) throw Failure(StatusCode::timeout, "interrupted while compiling");
+  if (ended.status != 0) return must(compiler_error(job_.source, text_of(run.errors)));
 }
 
 std::string how_it_ended(int status) {
@@ -269,9 +265,8 @@ Result<json> Profiling::run_program(bool timed) {
   run.output = timed ? "/dev/null" : job_.quiet ? "&2" : "";
   if (timed) run.errors = "/dev/null";
   ::unlink(folder_.file("result").c_str());
-  const Result<Ended> ended = run_to_end(run);
-  if (!ended.ok()) return ended.status();
-  return result_of(*ended);
+  const auto ended = must(run_to_end(run));
+  return result_of(ended);
 }
 
 Result<json> Profiling::result_of(const Ended& ended) const {
@@ -354,17 +349,15 @@ Result<Profile> Profiling::profile_of(const json& result) const {
                     ": what the program does depends on its arguments (behind --)");
 }
 
-Status Profiling::add_times(Profile& profile) {
-  if (Status status = compile(true); !status.ok()) return status;
-  if (Status status = link(true); !status.ok()) return status;
-  const Result<json> result = run_program(true);
-  if (!result.ok()) return result.status();
-  const json& times = (*result)["regions"];
+void Profiling::add_times(Profile& profile) {
+  compile(true);
+  link(true);
+  const auto result = must(run_program(true));
+  const json& times = result["regions"];
   for (std::size_t i = 0; i < times.size() && i < profile.regions.size(); ++i) {
     const double ms = times[i]["ms"].get<double>();
     if (ms > 0) profile.regions[i].cpu_ms = ms;
   }
-  return {};
 }
 
 // What the walk could not know, for people and for who decides.
@@ -385,32 +378,29 @@ void add_unknown(const json& found, RegionProfile& region) {
 }
 
 Result<Profile> Profiling::from_code() {
-  if (Status status = compile(false); !status.ok()) return status;
-  const Result<json> result = result_of({});
-  if (!result.ok()) return result.status();
-  Result<Profile> profile = profile_of(*result);
-  if (!profile.ok()) return profile;
-  for (std::size_t i = 0; i < profile->regions.size(); ++i) {
-    add_unknown((*result)["static"][i], profile->regions[i]);
+  compile(false);
+  const auto result = must(result_of({}));
+  auto profile = must(profile_of(result));
+  for (std::size_t i = 0; i < profile.regions.size(); ++i) {
+    add_unknown(result["static"][i], profile.regions[i]);
   }
   return profile;
 }
 
 Result<Profile> Profiling::run() {
-  if (Status status = find_parts(); !status.ok()) return status;
+  find_parts();
   if (job_.from_code) return from_code();
-  if (Status status = compile(false); !status.ok()) return status;
-  if (Status status = link(false); !status.ok()) return status;
-  const Result<json> result = run_program(false);
-  if (!result.ok()) return result.status();
-  Result<Profile> profile = profile_of(*result);
-  if (!profile.ok()) return profile.status();
-  const bool complete = (*result)["end"].get<std::string>() == "finished";
+  compile(false);
+  link(false);
+  const auto result = must(run_program(false));
+  auto profile = must(profile_of(result));
+  const bool complete = result["end"].get<std::string>() == "finished";
   if (!job_.time || !complete) return profile;
-  if (Status status = add_times(*profile); !status.ok()) {
-    for (RegionProfile& region : profile->regions) {
-      region.remarks.push_back("not timed: " + status.message());
-    }
+  try {
+    add_times(profile);
+  } catch (const Failure& failure) {
+    for (RegionProfile& region : profile.regions)
+      region.remarks.push_back("not timed: " + failure.status().message());
   }
   return profile;
 }

@@ -1,7 +1,6 @@
 #include "agent/cli/seen_by_model.hpp"
 
 #include "agent/cli/context.hpp"
-#include "models/learn/model_contents.hpp"
 #include "models/learn/provenance.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"

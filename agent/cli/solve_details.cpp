@@ -59,8 +59,8 @@ void ResidualCurve::add_to(json& result) const {
   result["switched_to"] = krylov::sparse_format_name(to_);
 }
 
-Status add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision precision,
-                          Device& device, ApplicationQueue& queue, json& result) {
+void add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision precision,
+                        Device& device, ApplicationQueue& queue, json& result) {
   result["pattern"] = cells_of(matrix.pattern);
   result["formats"] = json::array();
   const std::vector<double> x(static_cast<std::size_t>(matrix.pattern.columns), 1.0);
@@ -71,13 +71,12 @@ Status add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision 
     options.choosing = krylov::Choosing::always;
     options.fixed_format = true;
     options.format = static_cast<krylov::SparseFormat>(i);
-    auto solver = krylov::Solver::make(device, queue, matrix, options);
-    if (!solver.ok()) return solver.status();
-    const bool room = solver->chosen().format == options.format;
+    auto solver = must(krylov::Solver::make(device, queue, matrix, options));
+    const bool room = solver.chosen().format == options.format;
     for (int product = 0; room && product < kProducts; ++product) {
-      if (Status status = solver->multiply(x, y); !status.ok()) return status;
+      must(solver.multiply(x, y));
     }
-    const krylov::Chosen chosen = solver->chosen();
+    const krylov::Chosen chosen = solver.chosen();
     result["formats"].push_back(
         {{"format", krylov::sparse_format_name(options.format)},
          {"bytes", krylov::stored_bytes(matrix.pattern, options.format,
@@ -87,7 +86,6 @@ Status add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision 
                 : chosen_kernel_text(chosen) + ", groups of " + std::to_string(chosen.work_group)},
          {"measured_us", or_null(room, chosen.measured_us)}});
   }
-  return {};
 }
 
 }  // namespace idletune::cli

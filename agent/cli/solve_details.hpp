@@ -32,7 +32,7 @@ std::string chosen_kernel_text(const krylov::Chosen& chosen);
 
 // "pattern": entries of the cells of a grid. "formats": bytes and the fastest measured product of
 // each. Errors: those of Solver::make and multiply.
-Status add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision precision,
-                          Device& device, ApplicationQueue& queue, json& result);
+void add_matrix_details(const krylov::SparseMatrix& matrix, krylov::Precision precision,
+                        Device& device, ApplicationQueue& queue, json& result);
 
 }  // namespace idletune::cli

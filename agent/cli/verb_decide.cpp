@@ -4,13 +4,11 @@
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/recorded_board.hpp"
-#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/scheduler/nanoseconds.hpp"
 #include "agent/scheduler/setup_decision.hpp"
 #include "agent/src/model_file.hpp"
 #include "agent/tuning/shape_search.hpp"
-#include "models/predict/model.hpp"
 
 namespace idletune::cli {
 
@@ -109,10 +107,10 @@ std::uint64_t valid_configurations(const KernelKnowledge& knowledge) {
   return most;
 }
 
-Status read_measured(const std::string& path, Question& question) {
+void read_measured(const std::string& path, Question& question) {
   auto histories = must(load_histories(path));
   if (histories.empty() || histories.front().rows() == 0) {
-    return Status(StatusCode::invalid_argument, path + ": holds no history");
+    throw Failure(StatusCode::invalid_argument, path + ": holds no history");
   }
   question.measured = std::move(histories);
   const KernelKnowledge& knowledge = *question.model->knowledge;
@@ -121,8 +119,8 @@ Status read_measured(const std::string& path, Question& question) {
   for (std::size_t i = 0; i < knowledge.parameter_count(); ++i) {
     shared += std::find(names.begin(), names.end(), knowledge.parameter(i)) != names.end();
   }
-  if (shared > 0) return {};
-  return Status(StatusCode::invalid_argument,
+  if (shared > 0) return;
+  throw Failure(StatusCode::invalid_argument,
                 path + ": has other parameters than the model's kernel");
 }
 
@@ -211,23 +209,18 @@ void print_readable(const json& report, const Decision& decision, CliContext& co
       ", net gain over those to come " + report::significant(setup["gain_ms"]) + " ms");
 }
 
-Status open_model(Question& question, const DecideArguments& arguments) {
+void open_model(Question& question, const DecideArguments& arguments) {
   if (arguments.model.empty()) {
     question.source = "no model: a prior over spaces of other kernels";
-    return {};
+    return;
   }
   auto model = must(read_model(arguments.model));
   auto found = must(find_kernel(*model, arguments));
   question.model = KernelModel::of(model, found);
   question.source = "model of " + std::to_string(found->source_count()) + " histories";
-  if (!arguments.measured.empty()) {
-    must(read_measured(arguments.measured, question));
-  }
-  auto space =
-      known_space(*found, question.measured.empty() ? nullptr : &question.measured.front());
-  if (!space.ok()) return space.status();
-  question.space = std::move(*space);
-  return {};
+  if (!arguments.measured.empty()) read_measured(arguments.measured, question);
+  question.space =
+      must(known_space(*found, question.measured.empty() ? nullptr : &question.measured.front()));
 }
 
 SearchSubject subject_of(Question& question, const DecideArguments& arguments) {
@@ -286,7 +279,7 @@ SearchSituation situation_of(ShapeSearch& search, const DecideArguments& argumen
 
 void run_decide(const DecideArguments& arguments, CliContext& context) {
   Question question;
-  must(open_model(question, arguments));
+  open_model(question, arguments);
   ShapeSearch search(subject_of(question, arguments), question.model);
   std::size_t told = 0;
   if (!question.measured.empty()) told = tell_measured(question.measured.front(), search);

@@ -8,9 +8,7 @@
 #include <idletune/opencl.hpp>
 #endif
 
-#include "agent/cli/context.hpp"
 #include "agent/cli/report/numbers.hpp"
-#include "agent/cli/text_layout.hpp"
 #include "agent/cli/verbs.hpp"
 #include "platform/board/board.hpp"
 #include "platform/board/meters.hpp"

@@ -1,12 +1,10 @@
 // `idletune explain`: what the agent of a state folder decided and why; it may be running.
 
 #include "agent/cli/explanation_output.hpp"
-#include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
 #include "models/insight/chosen_member.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -175,11 +173,11 @@ void print_text(const json& facts, CliContext& context) {
   }
 }
 
-Status explain(const std::string& folder, CliContext& context) {
+void explain(const std::string& folder, CliContext& context) {
   // Reading makes no folder: one that is not there is the user's mistake.
   Result<std::vector<std::uint8_t>> bytes =
       read_file(folder + "/" + journal::kJournalName, std::size_t{16} << 20);
-  if (!bytes.ok()) return bytes.status();
+  must(bytes.status());
   journal::JournalOptions options;
   options.read_only = true;
   const std::unique_ptr<journal::Journal> journal =
@@ -190,14 +188,13 @@ Status explain(const std::string& folder, CliContext& context) {
   if (context.json()) {
     facts["last_explanation"] = last;
     context.print_json(facts);
-    return {};
+    return;
   }
   print_damage(facts, context);
   print_text(facts, context);
   print_forecasts(facts["forecasts"], context);
   print_status(last, context);
   print_decisions(last, context);
-  return {};
 }
 
 }  // namespace
@@ -207,7 +204,7 @@ void add_explain_verb(CommandLine& line, CliContext& context) {
   auto folder = std::make_shared<std::string>();
   verb.option("state", *folder, "The agent's state folder").required();
   verb.example("explain /data/idletune");
-  verb.runs([folder, &context] { must(explain(*folder, context)); });
+  verb.runs([folder, &context] { explain(*folder, context); });
 }
 
 }  // namespace idletune::cli

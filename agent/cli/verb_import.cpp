@@ -7,7 +7,6 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/journal.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::cli {
 

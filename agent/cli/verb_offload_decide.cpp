@@ -6,7 +6,6 @@
 #include "models/offload/decision.hpp"
 #include "models/offload/import_samples.hpp"
 #include "models/offload/layer_features.hpp"
-#include "models/offload/stored_model.hpp"
 
 namespace idletune::cli {
 
@@ -215,8 +214,7 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
   const auto learned = must(learned_of(arguments.model, profiled));
   std::unique_ptr<Learned> untuned;
   if (!arguments.untuned.empty()) {
-    auto other = must(learned_of(arguments.untuned, profiled));
-    untuned = std::move(other);
+    untuned = must(learned_of(arguments.untuned, profiled));
   }
   const auto questions = must(questions_of(arguments));
   json list = json::array();

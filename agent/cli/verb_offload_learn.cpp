@@ -3,7 +3,6 @@
 #include "agent/cli/offload_samples.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
-#include "models/offload/stored_model.hpp"
 
 namespace idletune::cli {
 

@@ -57,21 +57,18 @@ void run_profile(const ProfileArguments& arguments, CliContext& context) {
   job.quiet = context.json();
   job.time = !arguments.no_time;
   const KeepsPart stops_the_program;
-  const Result<offload::Profile> profile = profile_program(job);
-  if (!profile.ok() && interrupted()) return context.stopped("stopped; nothing was written");
-  if (!profile.ok()) return context.fail(profile.status());
-  const Result<std::string> text = offload::profile_text(*profile);
-  if (!text.ok()) return context.fail(text.status());
-  const bool written = context.write({{arguments.output, FileKind::profile, bytes_of(*text)}});
-  for (const offload::RegionProfile& region : profile->regions) {
+  const auto profile = must(profile_program(job));
+  const auto text = must(offload::profile_text(profile));
+  const bool written = context.write({{arguments.output, FileKind::profile, bytes_of(text)}});
+  for (const offload::RegionProfile& region : profile.regions) {
     for (const std::string& remark : region.remarks) context.warn(region.name, remark);
   }
   if (!context.json()) {
-    print(*profile, context);
+    print(profile, context);
     if (written) context.print_paragraph("Written to " + arguments.output + ".");
     return;
   }
-  json answer = json::parse(*text);
+  json answer = json::parse(text);
   answer["file"] = arguments.output;
   context.print_json(answer);
 }

@@ -8,7 +8,6 @@
 #include "agent/trial/compiled_variants.hpp"
 #include "models/package/compressed.hpp"
 #include "models/package/family_xml.hpp"
-#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "models/predict/model.hpp"
@@ -116,9 +115,8 @@ Result<std::unique_ptr<AheadCompiler>> compiler_for(const PrebuiltChoice& choice
   if (!choice.architecture.empty()) return nvrtc_for(choice.architecture);
   DeviceChoice opencl = choice.device;
   opencl.backend = "opencl";
-  auto device = open_device(opencl, Dialect::opencl, "");
-  if (!device.ok()) return device.status();
-  return std::unique_ptr<AheadCompiler>(std::make_unique<DeviceCompiler>(std::move(*device)));
+  auto device = must(open_device(opencl, Dialect::opencl, ""));
+  return std::unique_ptr<AheadCompiler>(std::make_unique<DeviceCompiler>(std::move(device)));
 }
 
 void add_once(std::vector<Configuration>& list, const Configuration& configuration) {
@@ -167,16 +165,14 @@ Configuration entry_of(const KernelKnowledge& knowledge, std::size_t entry,
   return configuration;
 }
 
-Status add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
-                 std::vector<Configuration>& list) {
-  auto bytes = read_file(choice.model, kMaxModelBytes);
-  if (!bytes.ok()) return bytes.status();
-  const auto model = Model::open(std::move(*bytes), choice.model);
-  if (!model.ok()) return model.status();
+void add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
+               std::vector<Configuration>& list) {
+  auto bytes = must(read_file(choice.model, kMaxModelBytes));
+  const auto model = must(Model::open(std::move(bytes), choice.model));
   const KernelKnowledge* knowledge =
-      (*model)->kernel(package.name(), package.space(), package.input_names());
+      model->kernel(package.name(), package.space(), package.input_names());
   if (knowledge == nullptr) {
-    return Status(StatusCode::not_found, "the model '" + choice.model + "' does not know kernel '" +
+    throw Failure(StatusCode::not_found, "the model '" + choice.model + "' does not know kernel '" +
                                              std::string(package.name()) + "'");
   }
   const std::size_t count = std::min<std::size_t>(choice.picks, knowledge->portfolio_size());
@@ -184,7 +180,6 @@ Status add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
     const Configuration configuration = entry_of(*knowledge, i, package);
     if (package.space().contains(configuration)) add_once(list, configuration);
   }
-  return {};
 }
 
 // The default and the reference come first: nothing runs without them.
@@ -194,12 +189,11 @@ Result<std::vector<Configuration>> chosen(const KernelPackage& package,
   add_once(list, package.reference_configuration());
   needed = list.size();
   for (const std::string& text : choice.configurations) {
-    const Result<Configuration> configuration = configuration_of(package, text);
-    if (!configuration.ok()) return configuration.status();
-    add_once(list, *configuration);
+    const auto configuration = must(configuration_of(package, text));
+    add_once(list, configuration);
   }
   if (!choice.model.empty()) {
-    if (Status status = add_picks(package, choice, list); !status.ok()) return status;
+    add_picks(package, choice, list);
   }
   return list;
 }
@@ -300,9 +294,8 @@ Result<std::vector<std::uint8_t>> known_bytes(const std::string& file) {
 
 void run(PackArguments& arguments, CliContext& context) {
   const auto start = std::chrono::steady_clock::now();
-  Result<KernelDescription> description = read(arguments);
-  if (!description.ok()) return context.fail(description.status());
-  Result<std::vector<std::uint8_t>> bytes = pack(*description, arguments.options);
+  auto description = must(read(arguments));
+  Result<std::vector<std::uint8_t>> bytes = pack(description, arguments.options);
   if (!bytes.ok()) return context.fail(bytes.status());
   if (arguments.prebuilt.wanted) {
     std::vector<std::string> warnings;
@@ -316,20 +309,18 @@ void run(PackArguments& arguments, CliContext& context) {
                                                              : arguments.name + ".xml");
   std::vector<std::uint8_t> small;
   if (arguments.compressed) {
-    Result<std::vector<std::uint8_t>> known = known_bytes(arguments.beside);
-    if (!known.ok()) return context.fail(known.status());
-    small = compressed(Bytes(*bytes), Bytes(*known));
+    auto known = must(known_bytes(arguments.beside));
+    small = compressed(Bytes(*bytes), Bytes(known));
   }
   const Bytes data = arguments.compressed ? Bytes(small) : Bytes(*bytes);
   if (!context.write({{arguments.output, FileKind::package, data}})) return;
-  auto package = KernelPackage::open(std::move(*bytes), arguments.output);
-  if (!package.ok()) return context.fail(package.status());
-  if (!(*package)->space().indexed()) {
+  auto package = must(KernelPackage::open(std::move(*bytes), arguments.output));
+  if (!package->space().indexed()) {
     context.warn(
         "the decision diagram exceeds --max-edges or its building limit; the package stores "
         "constraints only (models/package/README.md says what that costs)");
   }
-  report(arguments, **package, taken, context);
+  report(arguments, *package, taken, context);
 }
 
 }  // namespace

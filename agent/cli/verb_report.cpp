@@ -171,8 +171,7 @@ void run_report(const ReportArguments& arguments, CliContext& context) {
   }
   report::ReportOptions options = arguments.options;
   if (!arguments.model.empty()) {
-    auto model = must(read_model(arguments.model));
-    options.model = std::move(model);
+    options.model = must(read_model(arguments.model));
   }
   const auto kernels = must(KnownKernels::open(arguments.kernels));
   options.rates = [&kernels](const History& history) {

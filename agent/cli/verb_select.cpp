@@ -1,13 +1,11 @@
 // idletune select H...: how well a method is chosen by problem size, at problems that were not
 // learned from.
 
+#include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/interrupts.hpp"
-#include "agent/cli/report/common.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/retraining/measured_trees.hpp"
-#include "models/core/digest.hpp"
-#include "models/core/random.hpp"
 #include "models/learn/published_scores.hpp"
 #include "models/learn/published_tree.hpp"
 #include "models/learn/selection_evaluation.hpp"
@@ -233,15 +231,14 @@ json evaluation_json(const Problems& problems, const SplitResults& evaluation,
   return object;
 }
 
-std::string decimals(double value, int places = 3) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.*f", places, value);
-  return text;
+std::string with_spread(const Spread& spread) {
+  if (spread.values.size() < 2) return format_number(spread.mean(), 3);
+  return format_number(spread.mean(), 3) + " ± " + format_number(spread.deviation(), 3);
 }
 
-std::string with_spread(const Spread& spread) {
-  if (spread.values.size() < 2) return decimals(spread.mean());
-  return decimals(spread.mean()) + " ± " + decimals(spread.deviation());
+std::vector<std::string> row_of(const std::string& name, const Scores& scores) {
+  return {name, with_spread(scores.dtpr), with_spread(scores.p10), with_spread(scores.dttr),
+          with_spread(scores.captured)};
 }
 
 void print_trees(const Problems& problems, const SplitResults& evaluation, CliContext& context) {
@@ -252,14 +249,16 @@ void print_trees(const Problems& problems, const SplitResults& evaluation, CliCo
   columns.push_back(">Mali, nets");
   TextTable table(columns);
   for (const TreeLine& line : evaluation.trees) {
-    std::vector<std::string> cells{
-        tree_name(line.height, line.leaf), decimals(100 * line.scores.accuracy.mean(), 1) + " %",
-        decimals(line.scores.dtpr.mean()), decimals(line.scores.dttr.mean()),
-        decimals(line.leaves.mean(), 0),   decimals(line.tree_height.mean(), 0)};
-    for (const Spread& classes : line.classes) cells.push_back(decimals(classes.mean(), 0));
+    std::vector<std::string> cells{tree_name(line.height, line.leaf),
+                                   format_number(100 * line.scores.accuracy.mean(), 1) + " %",
+                                   format_number(line.scores.dtpr.mean(), 3),
+                                   format_number(line.scores.dttr.mean(), 3),
+                                   format_number(line.leaves.mean(), 0),
+                                   format_number(line.tree_height.mean(), 0)};
+    for (const Spread& classes : line.classes) cells.push_back(format_number(classes.mean(), 0));
     const auto at = static_cast<std::size_t>(&line - evaluation.trees.data());
     for (const PublishedScore& theirs : {kPublishedGo2[at], kPublishedAntonNet[at]}) {
-      cells.push_back(decimals(theirs.dtpr) + " " + decimals(theirs.dttr));
+      cells.push_back(format_number(theirs.dtpr, 3) + " " + format_number(theirs.dttr, 3));
     }
     table.add_row(std::move(cells));
   }
@@ -281,8 +280,7 @@ void print_evaluation(const Problems& problems, const SplitResults& evaluation,
   if (arguments.options.trees) print_trees(problems, evaluation, context);
   TextTable table({"choice", ">DTPR", ">10th percentile", ">DTTR", ">captured"});
   const auto add = [&table](const std::string& name, const Scores& scores) {
-    table.add_row({name, with_spread(scores.dtpr), with_spread(scores.p10),
-                   with_spread(scores.dttr), with_spread(scores.captured)});
+    table.add_row(row_of(name, scores));
   };
   add("the best single method", evaluation.single);
   if (const TreeLine* best = evaluation.best_tree()) {
@@ -342,13 +340,10 @@ void run_from(const SelectArguments& arguments, const Problems& here, CliContext
                           there.device + ": replaced in " + std::to_string(scores.replaced) +
                           " of " + std::to_string(scores.splits) + " splits");
   TextTable table({"tree", ">DTPR", ">10th percentile", ">DTTR", ">captured"});
-  const auto add = [&table](const std::string& name, const Scores& of) {
-    table.add_row({name, with_spread(of.dtpr), with_spread(of.p10), with_spread(of.dttr),
-                   with_spread(of.captured)});
-  };
-  add("the other device's", scores.before);
-  add("after " + std::to_string(arguments.measured) + " measurements each", scores.after);
-  add("of all measurements", scores.native);
+  table.add_row(row_of("the other device's", scores.before));
+  table.add_row(
+      row_of("after " + std::to_string(arguments.measured) + " measurements each", scores.after));
+  table.add_row(row_of("of all measurements", scores.native));
   context.print(table);
 }
 

@@ -14,7 +14,6 @@
 #include "agent/cli/report/page.hpp"
 #include "agent/cli/solve_details.hpp"
 #include "agent/cli/verbs.hpp"
-#include "kernels/krylov/sparse_matrix.hpp"
 #include "kernels/krylov/system_check.hpp"
 #include "platform/os/storage.hpp"
 
@@ -97,16 +96,15 @@ bool is_column(const std::string& text, std::size_t wanted) {
          columns == 1;
 }
 
-Status numbers_in(const std::string& path, std::size_t wanted, std::vector<double>& numbers) {
-  const auto bytes = read_file(path, kMaxFileBytes);
-  if (!bytes.ok()) return bytes.status();
-  const std::string text(bytes->begin(), bytes->end());
+void numbers_in(const std::string& path, std::size_t wanted, std::vector<double>& numbers) {
+  const auto bytes = must(read_file(path, kMaxFileBytes));
+  const std::string text(bytes.begin(), bytes.end());
   const char* at = text.c_str();
   const bool market = text.rfind("%%MatrixMarket", 0) == 0;
   if (market && !is_column(text, wanted)) {
-    return {StatusCode::corrupt,
-            "%: expected a Matrix Market array, real and general, of % rows and 1 column", path,
-            wanted};
+    throw Failure(StatusCode::corrupt,
+                  "%: expected a Matrix Market array, real and general, of % rows and 1 column",
+                  path, wanted);
   }
   while (*at == '%') {
     while (*at != '\0' && *at != '\n') ++at;
@@ -122,20 +120,18 @@ Status numbers_in(const std::string& path, std::size_t wanted, std::vector<doubl
     at = end;
   }
   while (*at == ' ' || *at == '\n' || *at == '\r' || *at == '\t') ++at;
-  if (*at == '\0' && numbers.size() == wanted) return {};
-  return {StatusCode::corrupt,
-          "%: % numbers, expected %, one per row (plain, or a Matrix Market array)", path,
-          numbers.size(), wanted};
+  if (*at == '\0' && numbers.size() == wanted) return;
+  throw Failure(StatusCode::corrupt,
+                "%: % numbers, expected %, one per row (plain, or a Matrix Market array)", path,
+                numbers.size(), wanted);
 }
 
-Result<Task> task_of(const std::string& path, const SolveVerbOptions& given) {
+Task task_of(const std::string& path, const SolveVerbOptions& given) {
   Task task;
   task.path = path;
-  const auto bytes = read_file(path, kMaxFileBytes);
-  if (!bytes.ok()) return bytes.status();
-  auto read = read_matrix(*bytes, path);
-  if (!read.ok()) return read.status();
-  task.matrix = std::move(read->matrix);
+  const auto bytes = must(read_file(path, kMaxFileBytes));
+  auto read = must(read_matrix(bytes, path));
+  task.matrix = std::move(read.matrix);
   const krylov::SparsityPattern& pattern = task.matrix.pattern;
   task.symmetric = pattern.square() && krylov::check_symmetric(task.matrix).ok();
   task.method = given.method;
@@ -143,8 +139,7 @@ Result<Task> task_of(const std::string& path, const SolveVerbOptions& given) {
     task.method = task.symmetric && positive_diagonal(task.matrix) ? "cg" : "bicgstab";
   }
   if (!given.rhs.empty()) {
-    Status status = numbers_in(given.rhs, static_cast<std::size_t>(pattern.rows), task.b);
-    if (!status.ok()) return status;
+    numbers_in(given.rhs, static_cast<std::size_t>(pattern.rows), task.b);
   } else {
     const std::vector<double> ones(static_cast<std::size_t>(pattern.columns), 1.0);
     task.b.resize(static_cast<std::size_t>(pattern.rows));
@@ -185,13 +180,12 @@ krylov::SolveOptions solve_options(const SolveVerbOptions& given, const Task& ta
 }
 
 // Products alone: `iterations` of them, and how far the last one is from that of the rows.
-Status multiply(Solver& solver, const Task& task, std::uint32_t repeat, Answer& answer) {
+void multiply(Solver& solver, const Task& task, std::uint32_t repeat, Answer& answer) {
   const auto begin = std::chrono::steady_clock::now();
   const std::vector<double> ones(static_cast<std::size_t>(task.matrix.pattern.columns), 1.0);
   std::vector<double> y(static_cast<std::size_t>(task.matrix.pattern.rows));
   for (std::uint32_t i = 0; i < repeat; ++i) {
-    Status status = solver.multiply(ones, y, repeat - i - 1);
-    if (!status.ok()) return status;
+    must(solver.multiply(ones, y, repeat - i - 1));
   }
   SolveReport& report = answer.report;
   report.solve_seconds =
@@ -211,22 +205,19 @@ Status multiply(Solver& solver, const Task& task, std::uint32_t repeat, Answer& 
   report.conversion = solver.conversion();
   report.tuning_seconds = solver.tuning_seconds();
   answer.solves = repeat;
-  return {};
 }
 
-Result<Answer> run(const SolveVerbOptions& given, const Task& task, Device& device,
-                   ApplicationQueue& queue) {
+Answer run(const SolveVerbOptions& given, const Task& task, Device& device,
+           ApplicationQueue& queue) {
   const auto begin = std::chrono::steady_clock::now();
-  auto solver = Solver::make(device, queue, task.matrix, solver_options(given));
-  if (!solver.ok()) return solver.status();
+  auto solver = must(Solver::make(device, queue, task.matrix, solver_options(given)));
   Answer answer;
   answer.report.setup_seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  ResidualCurve curve(*solver);
+  ResidualCurve curve(solver);
   if (task.method == "spmv") {
     curve.add_to(answer.details);
-    Status status = multiply(*solver, task, given.repeat, answer);
-    if (!status.ok()) return status;
+    multiply(solver, task, given.repeat, answer);
     return answer;
   }
   krylov::SolveOptions options = solve_options(given, task);
@@ -236,12 +227,11 @@ Result<Answer> run(const SolveVerbOptions& given, const Task& task, Device& devi
     std::vector<double> x(task.b.size(), 0.0);
     options.solves_to_come = given.repeat - i - 1;
     curve.begin_solve();
-    auto report = solver->solve(task.b, x, options);
-    if (!report.ok()) return report.status();
-    total.solve_seconds += report->solve_seconds;
-    total.setup_seconds += report->setup_seconds;
-    total.tuning_seconds += report->tuning_seconds;
-    answer.report = std::move(*report);
+    auto report = must(solver.solve(task.b, x, options));
+    total.solve_seconds += report.solve_seconds;
+    total.setup_seconds += report.setup_seconds;
+    total.tuning_seconds += report.tuning_seconds;
+    answer.report = std::move(report);
   }
   answer.report.solve_seconds = total.solve_seconds;
   answer.report.setup_seconds = total.setup_seconds;
@@ -344,35 +334,34 @@ void print_answer(const Task& task, const Answer& answer, const CliContext& cont
                               time_text(report.setup_seconds * 1e9) + " of setup");
 }
 
-Status solve(const SolveVerbOptions& given, CliContext& context) {
-  auto device = open_device(given.device, Dialect::portable, given.programs);
-  if (!device.ok()) return device.status();
-  const auto queue = queue_of(**device);
-  if (!queue.ok()) return queue.status();
+void solve(const SolveVerbOptions& given, CliContext& context) {
+  auto device = must(open_device(given.device, Dialect::portable, given.programs));
+  const auto queue = must(queue_of(*device));
   json results = json::array();
-  Status failure;
+  Status first;
   for (const std::string& path : given.matrices) {
     if (!results.empty()) context.keep_part({{"results", results}});
-    const Result<Task> task = task_of(path, given);
-    Status status = task.ok() ? Status() : task.status();
-    Result<Answer> answer = status.ok() ? run(given, *task, **device, **queue) : status;
-    if (!answer.ok()) {
+    Task task;
+    Answer answer;
+    try {
+      task = task_of(path, given);
+      answer = run(given, task, *device, *queue);
+    } catch (const Failure& failure) {
       // Readers name the file themselves.
-      const std::string message = answer.status().message();
+      const std::string message = failure.status().message();
       const bool named = message.rfind(path, 0) == 0;
-      status = Status(answer.code(), named ? message : path + ": " + message);
-      if (given.matrices.size() == 1) return status;
+      const Status status(failure.status().code(), named ? message : path + ": " + message);
+      if (given.matrices.size() == 1) throw Failure(status);
       results.push_back({{"matrix", {{"file", path}}}, {"error", status.message()}});
-      if (failure.ok()) failure = status;
+      if (first.ok()) first = status;
       continue;
     }
-    if (!context.json()) print_answer(*task, *answer, context);
-    results.push_back(object_of(*task, given, *answer));
+    if (!context.json()) print_answer(task, answer, context);
+    results.push_back(object_of(task, given, answer));
     if (given.page.empty()) continue;
-    results.back().update(answer->details);
-    status = add_matrix_details(task->matrix, solver_options(given).precision, **device, **queue,
-                                results.back());
-    if (!status.ok()) return status;
+    results.back().update(answer.details);
+    add_matrix_details(task.matrix, solver_options(given).precision, *device, *queue,
+                       results.back());
   }
   if (!given.page.empty()) {
     const std::string html = report::html_of(report::solve_page(results));
@@ -381,7 +370,7 @@ Status solve(const SolveVerbOptions& given, CliContext& context) {
   if (context.json()) {
     context.print_json(given.matrices.size() == 1 ? results.front() : json{{"results", results}});
   }
-  return failure;
+  must(first);
 }
 
 void add_choice_options(Verb& verb, SolveVerbOptions& options) {
@@ -443,11 +432,9 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
   verb.example("solve A.mtx.gz --precondition jacobi --repeat 100");
   verb.runs([options, &context] {
     if (!options->model.empty()) {
-      auto bytes = read_file(options->model, kMaxFileBytes);
-      if (!bytes.ok()) return context.fail(bytes.status());
-      options->model_bytes = std::move(*bytes);
+      options->model_bytes = must(read_file(options->model, kMaxFileBytes));
     }
-    if (Status status = solve(*options, context); !status.ok()) context.fail(status);
+    solve(*options, context);
   });
 }
 

@@ -102,10 +102,10 @@ std::string text_of(Ending ending, const TuneOptions& given) {
 }
 
 // Without the decision, which is about an application's launches: here the user has decided.
-Status report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
-              const std::string& ending, CliContext& context) {
+void report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
+            const std::string& ending, CliContext& context) {
   const AgentStatus status = agent.status();
-  if (!status.trials.ok()) return status.trials;
+  if (!status.trials.ok()) return must(status.trials);
   if (!status.storage.ok()) context.warn("results are not kept: " + status.storage.message());
   if (!status.journal.ok()) context.warn(status.journal.message());
   if (!status.model.ok()) context.warn("model not used: " + status.model.message());
@@ -115,14 +115,13 @@ Status report(const Agent& agent, const TunedKernel& kernel, const Shape& shape,
     object["ended"] = ending;
     object["complete"] = !interrupted();
     context.print_json(object);
-    return {};
+    return;
   }
   context.print(explanation_text(result));
   context.print_paragraph("  ended     ", ending);
-  return {};
 }
 
-Status tune(const TuneOptions& given, CliContext& context) {
+void tune(const TuneOptions& given, CliContext& context) {
   const auto problem = must(parse_problem(given.shape));
   const Shape& shape = problem;
   auto package = must(read_kernel(given.kernel));
@@ -134,20 +133,18 @@ Status tune(const TuneOptions& given, CliContext& context) {
     must(make_folders(state));
   }
   const std::string programs = state.empty() ? "" : state + "/programs";
-  Result<std::unique_ptr<Device>> device = open_device(given.device, opened->dialect(), programs);
-  if (!device.ok()) return device.status();
+  auto device = must(open_device(given.device, opened->dialect(), programs));
 
   auto agent = must(Agent::open(options));
-  auto kernel = must(agent.kernel(**device, std::move(package)));
+  auto kernel = must(agent.kernel(*device, std::move(package)));
   kernel.expect_launches(shape, given.launches);
   must(kernel.prepare(shape));
 
   std::string ending = why_never(options);
   if (ending.empty())
     ending = text_of(tune_within_budget(given, agent, kernel, shape, context), given);
-  Status status = report(agent, kernel, shape, ending, context);
-  if (status.ok() && interrupted()) context.stopped("stopped; the rest of the budget is not spent");
-  return status;
+  report(agent, kernel, shape, ending, context);
+  if (interrupted()) context.stopped("stopped; the rest of the budget is not spent");
 }
 
 }  // namespace
@@ -176,7 +173,7 @@ void add_tune_verb(CommandLine& line, CliContext& context) {
   verb.flag("--in-process", options->in_process,
             "Try configurations in this process instead of idletune-helper");
   verb.example("tune gemm.itkernel --shape 256,256,256 --budget 60 --state found");
-  verb.runs([options, &context] { must(tune(*options, context)); });
+  verb.runs([options, &context] { tune(*options, context); });
 }
 
 }  // namespace idletune::cli

@@ -2,7 +2,6 @@
 // words name it. Defined in verb_<name>.cpp.
 #pragma once
 
-#include "agent/cli/command_line.hpp"
 #include "agent/cli/context.hpp"
 
 namespace idletune::cli {
