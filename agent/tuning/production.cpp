@@ -178,9 +178,10 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
   result.verdict = verdict;
   result.ratio = times.ratio(racer);
   result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
-  // By the clock of the trials: what launches say is a ratio.
+  // By the clock of the trials: what launches say is a ratio, to what may be slow in launches only.
   if (result.pairs > 0) {
-    result.time = from_ns(real_ns(task.running_time) * class_ratio(task) * result.ratio);
+    const double running = real_ns(task.running_time) * class_ratio(task);
+    result.time = std::max(result.time, from_ns(running * result.ratio));
     result.candidate = times.times(racer).lower_quartile();
     result.incumbent = times.times(InPlaceRace::kIncumbent).lower_quartile();
   }
