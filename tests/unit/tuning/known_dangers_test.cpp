@@ -12,7 +12,7 @@ namespace {
 
 const Shape kHere{64};
 const Shape kElsewhere{128};
-const Configuration kBest{8, 8};
+const Configuration kBestHere{8, 8};
 
 // Somebody kills the helper when it first checks that configuration, if `kill` says so.
 void kill_in_check(test::PlayedBoard& board, const Configuration& victim, bool& kill) {
@@ -31,16 +31,16 @@ TEST_CASE("a death at one shape takes nothing away for good where it did not hap
   {
     const auto board = board_that();
     bool kill = false;
-    kill_in_check(*board, kBest, kill);
+    kill_in_check(*board, kBestHere, kill);
     PlayedEngine engine(*board, disk);
     REQUIRE(engine.launch(kHere, 1000).ok());
     engine.tune(10h);
-    REQUIRE(engine.explain().running == kBest);
+    REQUIRE(engine.explain().running == kBestHere);
     kill = true;
     REQUIRE(engine.launch(kElsewhere, 10).ok());
     for (int i = 0; i < 20 && kill; ++i) engine.tune(100ms);
     REQUIRE_FALSE(kill);
-    REQUIRE(engine.journal->state().is_suspect(engine.key_of(kBest)));
+    REQUIRE(engine.journal->state().is_suspect(engine.key_of(kBestHere)));
   }
   // The shape where it died is not launched any more.
   const auto board = board_that();
@@ -50,13 +50,13 @@ TEST_CASE("a death at one shape takes nothing away for good where it did not hap
     next.tune(10h);
     next.idle_through(1s);
   }
-  CHECK(next.explain().running == kBest);
+  CHECK(next.explain().running == kBestHere);
 }
 
 TEST_CASE("what a helper was killed in is not tried again by a search that begins anew") {
   const auto board = board_that();
   bool kill = true;
-  kill_in_check(*board, kBest, kill);
+  kill_in_check(*board, kBestHere, kill);
   PlayedEngine engine(*board);
   engine.use_model(test::model_saying(8, 8));
   REQUIRE(engine.launch(kHere, 1000).ok());
@@ -65,7 +65,7 @@ TEST_CASE("what a helper was killed in is not tried again by a search that begin
   const auto tries = [&] {
     std::size_t count = 0;
     for (const TrialRequest& request : board->requested) {
-      count += request.configuration == kBest && request.stage == TrialStage::check;
+      count += request.configuration == kBestHere && request.stage == TrialStage::check;
     }
     return count;
   };
@@ -75,7 +75,7 @@ TEST_CASE("what a helper was killed in is not tried again by a search that begin
   REQUIRE(engine.launch(kElsewhere, 1000).ok());
   engine.tune(10h);
   CHECK(tries() == 1);
-  CHECK(engine.journal->state().is_suspect(engine.key_of(kBest)));
+  CHECK(engine.journal->state().is_suspect(engine.key_of(kBestHere)));
 }
 
 TEST_CASE("an application that ends cleanly on a full disk convicts nothing that raced") {
@@ -109,7 +109,7 @@ TEST_CASE("what a quirk file names is launched no more, though it was adopted") 
     PlayedEngine engine(*board, disk);
     REQUIRE(engine.launch(kHere, 1000).ok());
     engine.tune(10h);
-    REQUIRE(engine.explain().running == kBest);
+    REQUIRE(engine.explain().running == kBestHere);
     CHECK(engine.journal->shutdown().ok());
   }
   QuirkTable table;
@@ -119,7 +119,7 @@ TEST_CASE("what a quirk file names is launched no more, though it was adopted") 
   PlayedEngine next(*board, disk);
   for (int i = 0; i < 3; ++i) {
     REQUIRE(next.launch(kHere, 1000).ok());
-    CHECK(next.explain().running != kBest);
+    CHECK(next.explain().running != kBestHere);
     next.tune(10h);
   }
 }
