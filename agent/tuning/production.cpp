@@ -110,7 +110,8 @@ void Production::judge_by_trials(ShapeTask& task) {
 
 // Of what runs to the default, if that runs for its class.
 double Production::class_ratio(const ShapeTask& task) const {
-  if (!task.runs_for_class() || task.of_class.count() == 0 || task.production.count() == 0) return 1;
+  if (!task.runs_for_class() || task.of_class.count() == 0 || task.production.count() == 0)
+    return 1;
   return real_ns(task.of_class.lower_quartile()) / real_ns(task.production.lower_quartile());
 }
 
