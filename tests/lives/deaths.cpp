@@ -203,6 +203,8 @@ void Simulation::check_standing() {
     last_ = now;
     last_operations_ = operations;
   }
+  if (!flying_ && process_->worker_rests())
+    promises_.nothing_rests_announced(process_->announced_in_helper());
   // What passed both checks counts for its class; noted when its step ended.
   process_->for_each_passed([this](int c, int s) {
     if (reference_.of(c).right_now.count(s)) reference_.classes().passed(c, world_.class_of(c, s));

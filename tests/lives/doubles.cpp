@@ -181,6 +181,7 @@ Status Simulation::compiled(Values values) {
   const int c = index_of(values);
   if (alive() && c > 0) {
     promises_.quirks_rest(c, process_->in_quirks(c), "build");
+    announce({c, -1, "build", true, true});
     built_.insert(c);
     if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
   }
@@ -201,6 +202,9 @@ Status Simulation::warmed_up(Values values, Nanoseconds deadline) {
   if (alive() && c > 0) {
     const Handed handed{c, -1, "warm-up", true, true};
     promises_.never_twice_bitten(handed);
+    // What launches have shown runs ahead of them like one of them.
+    const auto first = launched_.lower_bound({c, 0});
+    if (first == launched_.end() || first->first.first != c) announce(handed);
     built_.insert(c);
     if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
   }

@@ -335,7 +335,8 @@ bool Process::works_at(int s) const {
 
 bool Process::announced(int c, int s) const {
   for (const auto& open : inside_->state().open_trials()) {
-    if (open.trial.configuration == world_.configuration(c) && open.trial.shape == world_.shape(s))
+    if (open.trial.configuration == world_.configuration(c) &&
+        (s < 0 || open.trial.shape == world_.shape(s)))
       return true;
   }
   return false;
@@ -349,11 +350,19 @@ std::set<int> Process::announced() const {
   return all;
 }
 
+std::set<int> Process::announced_in_helper() const {
+  std::set<int> all;
+  for (const auto& open : inside_->state().open_trials())
+    if (open.place == journal::Where::helper) all.insert(world_.index_of(open.trial.configuration));
+  return all;
+}
+
 bool Process::announced_in(const test::Content& journal, int c, int s) const {
   const auto summary = journal::read_journal(journal);
   if (!summary.ok()) return false;
   for (const auto& open : summary->state.open_trials()) {
-    if (open.trial.configuration == world_.configuration(c) && open.trial.shape == world_.shape(s))
+    if (open.trial.configuration == world_.configuration(c) &&
+        (s < 0 || open.trial.shape == world_.shape(s)))
       return true;
   }
   return false;

@@ -105,9 +105,10 @@ class Process {
   std::set<int> racing() const;
   bool worker_rests() const;
   bool works_at(int s) const;  // a step or a race is unfinished
-  // A record says that it is or may be under way; the same of some shape.
+  // A record says that it is or may be under way; s < 0: at some shape.
   bool announced(int c, int s) const;
   std::set<int> announced() const;
+  std::set<int> announced_in_helper() const;
   // The same of what lies in a journal.
   bool announced_in(const test::Content& journal, int c, int s) const;
   // Visits what was checked twice and right under this driver: configuration and shape.

@@ -27,8 +27,9 @@ void Report::say(const std::string& code, const std::string& detail) {
 }
 
 std::string Promises::where(int c, int s) const {
-  return world_.text(reference_.driver(), c) + " at " +
-         std::to_string(world_.sizes[static_cast<std::size_t>(s)]);
+  const std::string text = world_.text(reference_.driver(), c);
+  if (s < 0) return text;
+  return text + " at " + std::to_string(world_.sizes[static_cast<std::size_t>(s)]);
 }
 
 void Promises::never_wrong(int c, int s, const std::string& as) {
@@ -83,6 +84,11 @@ void Promises::suspects_rest(const Handed& handed, bool suspect, bool adopted) {
   }
   if (suspect && handed.here)
     report_.say("I3:suspect-runs-as-" + handed.as, where(handed.c, handed.s));
+}
+
+void Promises::nothing_rests_announced(const std::set<int>& announced) {
+  for (const int c : announced)
+    report_.say("I3:announced-at-rest", world_.text(reference_.driver(), c));
 }
 
 void Promises::accused_wrongly(const Ending& ending, const Verdicts& verdicts,

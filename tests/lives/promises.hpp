@@ -70,6 +70,8 @@ class Promises {
   void quirks_rest(int c, bool named, const std::string& as);
   // I3. Suspects run in the helper only, once more, in another session.
   void suspects_rest(const Handed& handed, bool suspect, bool adopted);
+  // I3. What a power cut would accuse is under way.
+  void nothing_rests_announced(const std::set<int>& announced);
   // I3. After an end: who is accused was under way, and who was under way is accused.
   void suspicion_is_just(const Ending& ending, const Verdicts& verdicts, const Snapshot& dying,
                          const Snapshot& now);
