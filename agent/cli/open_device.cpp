@@ -65,7 +65,7 @@ OpenedDevice open_device(const DeviceChoice& choice, Dialect dialect,
   return open_opencl(choice.index, cache_folder);
 }
 
-std::uint64_t programs_not_kept(const Device& device) {
+std::uint64_t programs_not_kept([[maybe_unused]] const Device& device) {
 #ifdef IDLETUNE_WITH_CUDA
   if (device.info().backend == "cuda") return cuda::cache_counters(device).store_errors;
 #endif
