@@ -224,7 +224,7 @@ TEST_CASE("the agent finds the fast configuration on CUDA, whatever the others d
   AgentOptions options;
   options.state = folder.path();
   options.helper = helper_program();
-  options.run_deadline = 200ms;
+  options.run_deadline = 5s;  // the stub runs on a processor, which others may have
   options.seed = 1;  // an order in which deaths do not follow each other
   auto agent = Agent::open(options);
   REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
