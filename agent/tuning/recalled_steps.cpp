@@ -39,10 +39,10 @@ void Steps::publish_recalled(ShapeTask& task) {
 }
 
 void Steps::launch_ahead(ShapeTask& task) {
-  const Variant& running = task.variants.running();
   // Without a time nobody knows yet that it runs on data of ours without harm.
-  if (task.launched_ahead == &running || task.default_time.count() == 0) return;
-  release_device();
+  if (task.launched_ahead == &task.variants.running() || task.default_time.count() == 0) return;
+  release_device();  // a build that ends meanwhile replaces what runs
+  const Variant& running = task.variants.running();
   HandedOver handed;
   if (task.variants.adopted() != nullptr) {
     handed = core_.hand_over(task.trial(running.configuration), Where::launches);
