@@ -201,11 +201,13 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
 
 void Production::take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time) {
   // What died before is not trusted for one launch: a while must pass.
-  const bool trusted = facts_.may_race(task.facts(), variant->configuration);
-  for (std::size_t i = task.unproven.size(); trusted && i-- > 0;) {
-    if (task.unproven[i].trial.configuration == variant->configuration) prove(task, i);
+  const bool owes = !task.unproven.empty() || !variant->proof.proven();
+  if (owes && facts_.may_race(task.facts(), variant->configuration)) {
+    for (std::size_t i = task.unproven.size(); i-- > 0;) {
+      if (task.unproven[i].trial.configuration == variant->configuration) prove(task, i);
+    }
+    variant->proof.prove();
   }
-  if (trusted) variant->proof.prove();
   InPlaceRace* race = task.race != nullptr ? &task.race->times : nullptr;
   const std::size_t racer = task.variants.place_of(variant);
   if (racer < task.variants.racers()) {
