@@ -142,7 +142,7 @@ TEST_CASE(
     tune_until_packed(agent, kernel, work);
     for (int i = 0; i < 20; ++i) CHECK(work.wrong(kernel) == 0);
     const Explanation packing = explain(kernel, work.shape);
-    CHECK(packing.speed_up > 1.0);
+    CHECK(messages.count(": adopt (") >= 1);  // seen to be faster than what ran
     CHECK(packing.setup_ms > 0);
     CHECK(packing.setup_break_even_launches > 0);
     // Other weights, in turn with the first ones, and other contents of the same buffer.

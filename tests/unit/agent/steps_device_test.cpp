@@ -73,7 +73,7 @@ TEST_CASE("a kernel of three steps is tuned from cold to adopted, and every laun
       REQUIRE_MESSAGE(Clock::now() < end, agent.explain() << messages.text());
     }
     for (int i = 0; i < 20; ++i) CHECK(ragged.wrong(kernel) + even.wrong(kernel) == 0);
-    CHECK(explain(kernel, ragged.shape).speed_up > 1.0);
+    CHECK(messages.count(": adopt (") >= 2);  // each was seen to be faster than what ran
   }
   // The next start runs what was found, with scratch of its own.
   Agent agent = open_agent(eager(folder.file("state"), messages));
