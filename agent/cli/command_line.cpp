@@ -248,18 +248,8 @@ Argument Argument::shows_default(const std::string& text) const {
   return *this;
 }
 
-Argument Argument::value_name(const std::string& name) const {
-  option_->type_name(name);
-  return *this;
-}
-
 Argument Argument::environment(const std::string& variable) const {
   option_->envname(variable);
-  return *this;
-}
-
-Argument Argument::unit(const std::string& name) const {
-  option_->type_name("N[" + name + "]");
   return *this;
 }
 
@@ -361,8 +351,10 @@ struct Element<std::vector<T>> {
 }  // namespace
 
 template <class T>
-Argument Verb::option(const std::string& name, T& value, const std::string& help) {
-  CLI::Option* option = app_->add_option(name, value, help);
+Argument Verb::option(const std::string& words, T& value, const std::string& help) {
+  const std::size_t blank = words.find(' ');
+  CLI::Option* option = app_->add_option(words.substr(0, blank), value, help);
+  if (blank != std::string::npos) option->type_name(words.substr(blank + 1));
   if (Element<T>::is_something(value)) option->capture_default_str();
   using Number = typename Element<T>::type;
   if constexpr (std::is_arithmetic_v<Number> && !std::is_same_v<Number, bool>) {

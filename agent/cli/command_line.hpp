@@ -30,19 +30,13 @@ struct Call {
 // valid as long as its CommandLine. Every function that describes returns the argument itself.
 class Argument {
  public:
-  Argument required() const;
   // Help shows that text as the default; or the variable's value, as it does by itself of what is
   // neither empty nor 0.
   Argument shows_default(const std::string& text) const;
   Argument shows_default() const;
-  // What stands for a value in help, instead of its type or what it can be.
-  Argument value_name(const std::string& name) const;
   // Where the command line does not say it: the value of that environment variable.
   Argument environment(const std::string& variable) const;
 
-  // Units may stand behind the number, of the kind of this one ("ms", "s", "MiB"), which a bare
-  // number has. Call it before between().
-  Argument unit(const std::string& name) const;
   // Both limits are allowed values; help says them.
   template <class T>
   Argument between(T low, T high) const {
@@ -79,6 +73,7 @@ class Argument {
   friend class Verb;
   Argument(CLI::Option* option, CLI::App* app, CommandLine* line)
       : option_(option), app_(app), line_(line) {}
+  Argument required() const;
   Argument between_integers(long long low, long long high) const;
   Argument between_reals(double low, double high) const;
 
@@ -91,10 +86,18 @@ class Argument {
 // written when the command line is read and must live as long.
 class Verb {
  public:
-  // "--name" or "-n,--name" is an option, "name" a positional argument. T is a type of the list at
-  // the end of command_line.cpp. Types without a sign take no negative numbers.
+  // "--name" or "-n,--name" is an option, "name" a positional argument. "--name FILE": that word
+  // stands for a value in help, instead of its type or what it can be. "--name N[ms]": units may
+  // stand behind the number, of the kind of this one ("ms", "s", "MiB"), which a bare number has. T
+  // is a type of the list at the end of command_line.cpp. Types without a sign take no negative
+  // numbers.
   template <class T>
-  Argument option(const std::string& name, T& value, const std::string& help);
+  Argument option(const std::string& words, T& value, const std::string& help);
+  // One that must be given.
+  template <class T>
+  Argument required(const std::string& words, T& value, const std::string& help) {
+    return option(words, value, help).required();
+  }
   Argument flag(const std::string& name, bool& value, const std::string& help);
 
   // A verb of this verb: "idletune offload profile". This one then runs nothing by itself, and one

@@ -310,36 +310,31 @@ HelperTrialsOptions helper_options(const ExploreArguments& arguments) {
 
 void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
   const Argument shapes =
-      verb.option("--shapes", arguments.shape_list,
+      verb.option("--shapes LIST", arguments.shape_list,
                   "A list of problems: a file of values separated by commas below a line with the "
                   "names of the kernel's dimensions, or a set known by name (go2, go2/8, po2). "
                   "Each configuration is compiled once for all of them, and --samples counts for "
-                  "each member of a family, its default besides")
-          .value_name("LIST");
-  verb.option("--set", arguments.fixed,
+                  "each member of a family, its default besides");
+  verb.option("--set NAME=VALUE", arguments.fixed,
               "With --shapes: a dimension or feature that is the same in all problems, such as "
               "BATCH=1. May be repeated")
-      .value_name("NAME=VALUE")
       .needs(shapes)
       .one_at_a_time();
-  verb.option("--largest", arguments.largest,
+  verb.option("--largest PRODUCT", arguments.largest,
               "With --shapes: leave out problems whose dimensions' product is larger (a matrix "
               "product of 2 GFLOP has 1e9)")
-      .value_name("PRODUCT")
       .needs(shapes)
       .between(1.0, 1e18);
   const Argument part =
-      verb.option("--part", arguments.parts,
+      verb.option("--part NAME=VALUE,...", arguments.parts,
                   "With --shapes: besides, as many draws among the configurations with these "
                   "values, such as DIMM=1,DIMN=1: for a corner of the space that draws of the "
                   "whole would hardly meet. May be repeated")
-          .value_name("NAME=VALUE,...")
           .needs(shapes)
           .one_at_a_time();
-  verb.option("--covering", arguments.covering,
+  verb.option("--covering HISTORY", arguments.covering,
               "With --shapes: instead of draws the configurations of this history that cover its "
               "problems best, --samples of them at most, and the defaults")
-      .value_name("HISTORY")
       .needs(shapes)
       .excludes(part);
   verb.flag("--slow-too", arguments.slow_too,

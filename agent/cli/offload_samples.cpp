@@ -63,18 +63,15 @@ Status check_features(const std::string& path, const offload::FeatureSet& learne
 }
 
 void add_sample_options(Verb& verb, SampleFiles& files) {
-  const Argument times = verb.option("--times", files.times,
+  const Argument times = verb.option("--times FILE", files.times,
                                      "Times: of a network's layers; of SET's kernels on devices; "
-                                     "or on a GPU, of the regions in SET")
-                             .value_name("FILE");
+                                     "or on a GPU, of the regions in SET");
   const Argument shapes =
-      verb.option("--shapes", files.shapes,
-                  "Shapes of the layers in --times; SET may be a profile of such layers")
-          .value_name("FILE");
+      verb.option("--shapes FILE", files.shapes,
+                  "Shapes of the layers in --times; SET may be a profile of such layers");
   shapes.needs(times);
-  verb.option("--cpu-times", files.cpu_times,
+  verb.option("--cpu-times FILE", files.cpu_times,
               "AutoTVM's log of a board's CPU; --times is that of its GPU")
-      .value_name("FILE")
       .needs(times)
       .excludes(shapes);
   // Times of kernels on devices: a table beside one of times.

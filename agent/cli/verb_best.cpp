@@ -154,15 +154,13 @@ void add_best_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<BestArguments>();
   Verb verb = line.add_verb(
       "best", "tells which configurations are fastest, and how they rank on other devices");
-  verb.option("histories", arguments->histories,
-              "Histories (.ithistory, or what import reads), or folders of them; those of one "
-              "kernel and shape are each other's other devices")
-      .required();
+  verb.required("histories", arguments->histories,
+                "Histories (.ithistory, or what import reads), or folders of them; those of one "
+                "kernel and shape are each other's other devices");
   verb.option("-n,--count", arguments->count, "So many of each")
       .between(std::size_t{1}, std::size_t{1000000});
-  verb.option("--kernel", arguments->kernels,
+  verb.option("--kernel FILE", arguments->kernels,
               "Package or description that tells a kernel's work and default; may be repeated")
-      .value_name("FILE")
       .one_at_a_time()
       .shows_default("the one that ships");
   verb.example("best histories -n 5");

@@ -126,20 +126,16 @@ void add_capture_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<CaptureArguments>();
   Verb verb = line.add_verb("capture",
                             "shows arguments that an application lent, or stores them in a file");
-  verb.option("from", arguments->from,
-              "An agent's state folder, a file of captured arguments, or the kernel's package or "
-              "description where --array says the rest")
-      .required();
+  verb.required("from", arguments->from,
+                "An agent's state folder, a file of captured arguments, or the kernel's package or "
+                "description where --array says the rest");
   const Argument kernel =
-      verb.option("--kernel", arguments->kernel, "Only those of the kernel of that name")
-          .value_name("NAME");
-  const Argument shape =
-      verb.option("--shape", arguments->shape, "Only those of that problem, such as 4096,65536:16")
-          .value_name("SHAPE")
-          .checked(wrong_with_problem);
-  verb.option("--array", arguments->arrays,
+      verb.option("--kernel NAME", arguments->kernel, "Only those of the kernel of that name");
+  const Argument shape = verb.option("--shape SHAPE", arguments->shape,
+                                     "Only those of that problem, such as 4096,65536:16")
+                             .checked(wrong_with_problem);
+  verb.option("--array NAME=FILE", arguments->arrays,
               "A captured buffer's elements as they lie in memory; for each of them")
-      .value_name("NAME=FILE")
       .one_at_a_time()
       .needs(shape)
       .excludes(kernel);

@@ -361,15 +361,14 @@ void decide_recorded(const DecideArguments& arguments, const GivenOptions& given
 // Returns the first of them.
 Argument add_setup_options(Verb& verb, DecideArguments& arguments) {
   const Argument setup =
-      verb.option("--setup-ms", arguments.setup_ms,
+      verb.option("--setup-ms N[ms]", arguments.setup_ms,
                   "What a variant takes once per problem, such as a conversion; with "
                   "--setup-run-us, of the problem that is launched so often")
-          .unit("ms")
           .between(1e-6, 1e9);
-  setup.needs(verb.option("--setup-run-us", arguments.setup_run_us, "Time of a launch after it")
-                  .unit("us")
-                  .needs(setup)
-                  .between(1e-3, 1e12));
+  setup.needs(
+      verb.option("--setup-run-us N[us]", arguments.setup_run_us, "Time of a launch after it")
+          .needs(setup)
+          .between(1e-3, 1e12));
   return setup;
 }
 
@@ -380,17 +379,15 @@ void add_decide_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("decide", "tells whether tuning would pay, and why");
   const Argument model =
       verb.option("model", arguments->model, "Model (.itmodel); without one a prior serves");
-  verb.option("--kernel", arguments->kernel, "Name of the kernel; with --journal its package")
-      .value_name("NAME")
-      .required();
+  verb.required("--kernel NAME", arguments->kernel,
+                "Name of the kernel; with --journal its package");
   const Argument launches =
       verb.option("--launches", arguments->launches, "Launches still to come").between(0.0, 1e15);
-  const Argument run = verb.option("--run-us", arguments->run_us, "Time of a launch as it runs now")
-                           .unit("us")
-                           .between(1e-3, 1e12);
+  const Argument run =
+      verb.option("--run-us N[us]", arguments->run_us, "Time of a launch as it runs now")
+          .between(1e-3, 1e12);
   const Argument step =
-      verb.option("--step-ms", arguments->step_ms, "Cost of trying one configuration")
-          .unit("ms")
+      verb.option("--step-ms N[ms]", arguments->step_ms, "Cost of trying one configuration")
           .shows_default("what an agent expects of it; 0, too")
           .between(0.0, 1e9);
   const Argument kappa =

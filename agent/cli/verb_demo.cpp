@@ -444,7 +444,7 @@ void Demo::report_json(const std::vector<Explanation>& shapes) const {
 void add_demo_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("demo", "plays an application whose frames get faster while it runs");
   auto options = std::make_shared<DemoOptions>();
-  verb.option("--seconds", options->seconds, "How long to run").unit("s").between(5, 86400);
+  verb.option("--seconds N[s]", options->seconds, "How long to run").between(5, 86400);
   add_device_options(verb, options->device);
   verb.option("--kernel", options->kernel, "GEMM package or XML")
       .shows_default("the one that ships");

@@ -202,7 +202,7 @@ void explain(const std::string& folder, CliContext& context) {
 void add_explain_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("explain", "tells what an agent decided, and why; it may be running");
   auto folder = std::make_shared<std::string>();
-  verb.option("state", *folder, "The agent's state folder").required();
+  verb.required("state", *folder, "The agent's state folder");
   verb.example("explain /data/idletune");
   verb.runs([folder, &context] { explain(*folder, context); });
 }

@@ -325,42 +325,36 @@ Given add_measuring_options(Verb verb, ExploreArguments& arguments) {
                   "Timed runs per configuration; of a list of problems 3 if not given")
           .between(1u, explore::kMaxRepeats);
   const Argument measure_ms =
-      verb.option("--measure-ms", arguments.measure_ms,
+      verb.option("--measure-ms N[ms]", arguments.measure_ms,
                   "Fewer timed runs, but three, where they take longer than this together; of a "
                   "list of problems one, and 50 if not given")
-          .unit("ms")
           .between(1e-3, kMostMs);
   one_by_one(verb.option("--checks", arguments.settings.checks,
                          "Sets of inputs for which the output is compared")
                  .between(1, 2),
              arguments);
-  const Argument run_ms = verb.option("--timeout-ms", arguments.run_ms,
+  const Argument run_ms = verb.option("--timeout-ms N[ms]", arguments.run_ms,
                                       "Of one run; of a list of problems 20,000 if not given")
-                              .unit("ms")
                               .between(1e-3, kMostMs);
   one_by_one(
-      verb.option("--control-seconds", arguments.control_seconds,
+      verb.option("--control-seconds N[s]", arguments.control_seconds,
                   "How often the default is timed, to see how steady the device is; 0: never")
-          .unit("s")
           .between(0.0, kMostMs / 1e3),
       arguments);
-  verb.option("--scratch-mib", arguments.scratch_mib, "Device memory to use at most")
-      .unit("MiB")
+  verb.option("--scratch-mib N[MiB]", arguments.scratch_mib, "Device memory to use at most")
       .between(1u, 1u << 20);
   return {repeats, measure_ms, run_ms};
 }
 
 void add_problem_options(Verb verb, ExploreArguments& arguments) {
-  verb.option("--captured", arguments.captured,
+  verb.option("--captured FILE", arguments.captured,
               "A file of arguments that an application lent (see capture): its problem is measured "
               "on these. May be repeated, also beside --shape")
-      .value_name("FILE")
       .one_at_a_time();
-  verb.option("--problem", arguments.problems,
+  verb.option("--problem MATRIX", arguments.problems,
               "A sparse matrix for a product's or a vectors' kernel: a Matrix Market file, a "
               "folder of them, or a made-up one such as 5-point:10000 or random:10000:SEED (also "
               "7-point, 27-point, banded, fem-blocks, power-law, dense-rows). May be repeated")
-      .value_name("MATRIX")
       .one_at_a_time();
   add_shape_list_options(verb, arguments);
 }
@@ -386,11 +380,10 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb(
       "explore",
       "measures a tuning space into a history; whatever ends it, the same command goes on");
-  verb.option("kernel", arguments->kernel, "Kernel package or description").required();
-  verb.option("--shape", arguments->shapes,
+  verb.required("kernel", arguments->kernel, "Kernel package or description");
+  verb.option("--shape SHAPE", arguments->shapes,
               "Problem size, such as 256,256,256; features behind a colon, such as 4096,65536:16. "
               "May be repeated: all problems go into one file")
-      .value_name("SHAPE")
       .checked(wrong_with_problem)
       .one_at_a_time();
   add_problem_options(verb, *arguments);
@@ -400,18 +393,16 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
                                        "repetition; all of them if not given")
                                .at_least(1);
   verb.option("--seed", arguments->settings.seed, "Of the order");
-  const Argument seconds =
-      verb.option("--seconds", arguments->seconds, "Begin no further configuration after so long")
-          .unit("s")
-          .between(0.0, kMostMs / 1e3);
+  const Argument seconds = verb.option("--seconds N[s]", arguments->seconds,
+                                       "Begin no further configuration after so long")
+                               .between(0.0, kMostMs / 1e3);
   const Given given = add_measuring_options(verb, *arguments);
   verb.option("--state", arguments->state,
               "Folder of an agent's journal: what is quarantined there is not tried, and what "
               "crashes or hangs here is put there")
       .writes_below()
       .shows_default("in the progress");
-  verb.option("--quirks", arguments->quirks, "File of further known-bad patterns")
-      .value_name("FILE");
+  verb.option("--quirks FILE", arguments->quirks, "File of further known-bad patterns");
   add_device_options(verb, arguments->device);
   verb.example("explore gemm.itkernel --shape 256,256,256 --samples 200");
   verb.example("explore gemm_adaptive.itkernel --shapes po2 --samples 64");

@@ -66,17 +66,12 @@ void run_export(const ExportArguments& arguments, CliContext& context) {
 void add_export_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ExportArguments>();
   Verb verb = line.add_verb("export", "writes a history in another tuner's format");
-  verb.option("history", arguments->history, "An .ithistory file, or anything that import knows")
-      .required();
-  verb.option("--format", arguments->format, "t4 or kernel-tuner")
-      .required()
-      .one_of({"t4", "kernel-tuner"});
-  verb.option("-o,--output", arguments->output, "The file to write (JSON)")
-      .required()
+  verb.required("history", arguments->history, "An .ithistory file, or anything that import knows");
+  verb.required("--format", arguments->format, "t4 or kernel-tuner").one_of({"t4", "kernel-tuner"});
+  verb.required("-o,--output", arguments->output, "The file to write (JSON)")
       .writes(FileKind::measurements);
-  verb.option("--kernel", arguments->kernel, "Which one, of a file with several kernels")
-      .value_name("NAME");
-  verb.option("--problem", arguments->problem, "Which one, of several").value_name("N").at_least(1);
+  verb.option("--kernel NAME", arguments->kernel, "Which one, of a file with several kernels");
+  verb.option("--problem N", arguments->problem, "Which one, of several").at_least(1);
   verb.example("export gemm.ithistory --format t4 -o gemm.json");
   verb.runs([arguments, &context] { run_export(*arguments, context); });
 }

@@ -175,19 +175,15 @@ void add_import_verb(CommandLine& line, CliContext& context) {
       line.add_verb("import",
                     "turns other tuners' results, and what boards measured, into histories; a file "
                     "that cannot be read is named, the others are imported");
-  verb.option("files", arguments->files,
-              "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner results, "
-              "also .gz; state folders of boards, or their journals")
-      .required();
-  verb.option("-o,--output", arguments->folder, "Folder for the histories; made if missing")
-      .required()
+  verb.required("files", arguments->files,
+                "Kernel Tuner caches, T4 results, KTT results (JSON, XML), CLBlast tuner results, "
+                "also .gz; state folders of boards, or their journals");
+  verb.required("-o,--output", arguments->folder, "Folder for the histories; made if missing")
       .writes_below(/*replaces=*/true);
-  verb.option("--kernel", arguments->options.kernel,
-              "Kernel's name instead of the one in the files")
-      .value_name("NAME");
-  verb.option("--device", arguments->options.device,
-              "Device's name instead of the one in the files")
-      .value_name("NAME");
+  verb.option("--kernel NAME", arguments->options.kernel,
+              "Kernel's name instead of the one in the files");
+  verb.option("--device NAME", arguments->options.device,
+              "Device's name instead of the one in the files");
   verb.flag("--together", arguments->together,
             "Those of one kernel and device from all files into one, problem beside problem");
   verb.example("import results/*.json.gz -o histories");

@@ -103,14 +103,13 @@ void add_importance_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ImportanceArguments>();
   Verb verb =
       line.add_verb("importance", "tells how much each tuning parameter says about the run time");
-  verb.option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")
-      .required();
+  verb.required("histories", arguments->histories, "Histories (.ithistory, or what import reads)");
   verb.option(
           "--kernel", arguments->kernels,
           "Kernel description or package that says what kind its parameters are; may be repeated")
       .one_at_a_time();
-  verb.option("--kind", arguments->kinds, "Kind of the parameters of that name; may be repeated")
-      .value_name("NAME=KIND")
+  verb.option("--kind NAME=KIND", arguments->kinds,
+              "Kind of the parameters of that name; may be repeated")
       .checked(wrong_with_kind)
       .one_at_a_time();
   verb.example("importance gemm.ithistory --kernel kernels/gemm/gemm.xml");

@@ -422,10 +422,9 @@ void run_inspect(const std::string& path, CliContext& context) {
 void add_inspect_verb(CommandLine& line, CliContext& context) {
   auto path = std::make_shared<std::string>();
   Verb verb = line.add_verb("inspect", "tells what is in any of our files");
-  verb.option("file", *path,
-              "A kernel package, history, model, journal, captured arguments or Matrix Market "
-              "file, or a folder of histories")
-      .required();
+  verb.required("file", *path,
+                "A kernel package, history, model, journal, captured arguments or Matrix Market "
+                "file, or a folder of histories");
   verb.example("inspect board.itmodel");
   verb.runs([path, &context] { run_inspect(*path, context); });
 }

@@ -289,10 +289,9 @@ void add_selector_options(Verb verb, LearnArguments& arguments) {
                    .between(0.0, 65536.0)
                    .shows_default(),
                arguments);
-  of_selectors(verb.option("--inputs", selector.inputs,
+  of_selectors(verb.option("--inputs NAME,...", selector.inputs,
                            "Names of the problem's dimensions, where the histories do not say")
                    .separated_by_commas()
-                   .value_name("NAME,...")
                    .shows_default("M,N,K"),
                arguments);
   of_selectors(
@@ -338,8 +337,8 @@ void add_learn_verb(CommandLine& line, CliContext& context) {
                           "Configurations to keep per kernel, at most")
                   .between(1, 65536),
               *arguments);
-  verb.option("--bytes-per-kernel", arguments->options.bytes_per_kernel, "Size limit per kernel")
-      .unit("B")
+  verb.option("--bytes-per-kernel N[B]", arguments->options.bytes_per_kernel,
+              "Size limit per kernel")
       .acts("where a model is written", [arguments] { return !arguments->as_published; });
   arguments->options.generation = 0;
   verb.option("--generation", arguments->options.generation,

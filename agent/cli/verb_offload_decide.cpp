@@ -243,49 +243,40 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
 void add_offload_decide_verb(Verb& offload, CliContext& context) {
   auto arguments = std::make_shared<DecideArguments>();
   Verb verb = offload.add_verb("decide", "tells whether a loop is worth a GPU kernel, and why");
-  verb.option("model", arguments->model, "Model that offload learn made").required();
-  verb.option("--untuned", arguments->untuned,
-              "Model of default configurations: tells whether it pays only when tuned")
-      .value_name("FILE");
+  verb.required("model", arguments->model, "Model that offload learn made");
+  verb.option("--untuned FILE", arguments->untuned,
+              "Model of default configurations: tells whether it pays only when tuned");
   const Argument profile =
-      verb.option("--profile", arguments->profile, "Profiles that offload profile made")
-          .value_name("FILE");
+      verb.option("--profile FILE", arguments->profile, "Profiles that offload profile made");
   verb.option("--region", arguments->regions, "Region of the profile; all without it")
       .needs(profile)
       .one_at_a_time();
-  const Argument shapes =
-      verb.option("--shapes", arguments->shapes, "Shapes of networks' layers, instead of a profile")
-          .value_name("FILE")
-          .excludes(profile);
+  const Argument shapes = verb.option("--shapes FILE", arguments->shapes,
+                                      "Shapes of networks' layers, instead of a profile")
+                              .excludes(profile);
   const Argument network =
       verb.option("--network", arguments->network, "Network in --shapes").needs(shapes);
   shapes.needs(network);
   shapes.needs(verb.option("--layer", arguments->layer, "Layer of that network").needs(shapes));
   verb.option("--batch", arguments->batch, "Images at once").needs(shapes).between(1.0, 1e6);
-  verb.option("--cpu-ms", arguments->cpu_ms, "Time on the CPU, where the profile has none")
-      .unit("ms")
+  verb.option("--cpu-ms N[ms]", arguments->cpu_ms, "Time on the CPU, where the profile has none")
       .between(0.0, 1e6);
-  verb.option("--launches", arguments->launches, "How often what was profiled will be done")
-      .required()
+  verb.required("--launches", arguments->launches, "How often what was profiled will be done")
       .between(1.0, 1e15);
   verb.option("--link-gbs", arguments->link_gbs,
               "GB/s between CPU and GPU; 0: they share memory, nothing is copied")
       .between(0.0, 1e4)
       .shows_default();
-  verb.option("--launch-us", arguments->launch_us,
+  verb.option("--launch-us N[us]", arguments->launch_us,
               "A launch, with mapping shared memory; each entry of a region is one")
-      .unit("us")
       .between(0.0, 1e6);
-  verb.option("--compile-ms", arguments->compile_ms, "Compiling the kernel, once")
-      .unit("ms")
+  verb.option("--compile-ms N[ms]", arguments->compile_ms, "Compiling the kernel, once")
       .between(0.0, 1e9);
-  verb.option("--tuning-ms", arguments->tuning_ms, "Tuning it, once")
-      .unit("ms")
+  verb.option("--tuning-ms N[ms]", arguments->tuning_ms, "Tuning it, once")
       .between(0.0, 1e9)
       .shows_default();
-  verb.option("--program-ms", arguments->program_ms,
+  verb.option("--program-ms N[ms]", arguments->program_ms,
               "Time of the whole program on the CPU: tells its speed-up, too")
-      .unit("ms")
       .between(0.0, 1e12);
   verb.example("offload decide board.itmodel --profile p.json --launches 1000");
   verb.runs([arguments, &context] { run_decide(*arguments, context); });

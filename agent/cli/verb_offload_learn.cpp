@@ -85,9 +85,7 @@ void add_offload_learn_verb(Verb& offload, CliContext& context) {
   verb.option("--group", arguments->group,
               "What samples that resemble each other share: kernel, program, suite, network, kind");
   add_learner_options(verb, arguments->learner, /*stored=*/true);
-  verb.option("-o,--output", arguments->output, "Model to write")
-      .required()
-      .writes(FileKind::model);
+  verb.required("-o,--output", arguments->output, "Model to write").writes(FileKind::model);
   verb.example(
       "offload learn --times layers.csv.gz --shapes shapes.csv --group network -o m.itmodel");
   verb.runs([arguments, &context] { run_learn(*arguments, context); });

@@ -78,8 +78,7 @@ void run_profile(const ProfileArguments& arguments, CliContext& context) {
 void add_offload_profile_verb(Verb& offload, CliContext& context) {
   auto arguments = std::make_shared<ProfileArguments>();
   Verb verb = offload.add_verb("profile", "measures what loops of a C++ program do");
-  verb.option("source", arguments->job.source, "C or C++ source of the program, one file")
-      .required();
+  verb.required("source", arguments->job.source, "C or C++ source of the program, one file");
   verb.option("arguments", arguments->job.arguments, "The program's own arguments, behind --");
   verb.option("--function", arguments->job.functions,
               "A function that is a region; also those marked IDLETUNE_OFFLOAD_REGION are")
@@ -102,8 +101,7 @@ void add_offload_profile_verb(Verb& offload, CliContext& context) {
               "With --static: NAME=NUMBER of a parameter of a region or of a global variable")
       .needs(from_code)
       .one_at_a_time();
-  verb.option("--limit", arguments->job.limit_s, "After which a run is stopped")
-      .unit("s")
+  verb.option("--limit N[s]", arguments->job.limit_s, "After which a run is stopped")
       .between(1e-3, 1e9);
   verb.example("offload profile saxpy.cpp --function saxpy -- 100000");
   verb.example("offload profile saxpy.cpp --function saxpy --static --value n=100000");

@@ -328,11 +328,11 @@ void run(PackArguments& arguments, CliContext& context) {
 void add_pack_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PackArguments>();
   Verb verb = line.add_verb("pack", "makes a kernel package for boards from a description");
-  verb.option("descriptions", arguments->descriptions,
-              "The XML file; several with one signature are a family: one kernel, of which tuning "
-              "chooses the member too, and which begins with the first")
-      .required();
-  verb.option("--name", arguments->name, "Name of the family").value_name("NAME");
+  verb.required(
+      "descriptions", arguments->descriptions,
+      "The XML file; several with one signature are a family: one kernel, of which tuning "
+      "chooses the member too, and which begins with the first");
+  verb.option("--name NAME", arguments->name, "Name of the family");
   verb.option("-o,--output", arguments->output, "The package")
       .writes(FileKind::package)
       .shows_default("the description's name with .itkernel, in this folder");
@@ -341,9 +341,8 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
   const Argument compressed = verb.flag(
       "--compressed", arguments->compressed,
       "Write its length and one block of LZ4, for a program that carries it and undoes that");
-  verb.option("--beside", arguments->beside,
+  verb.option("--beside FILE", arguments->beside,
               "A package that the program carries, too: what both have is not written again")
-      .value_name("FILE")
       .needs(compressed);
   PrebuiltChoice& prebuilt = arguments->prebuilt;
   const Argument wanted = verb.flag(
@@ -353,19 +352,16 @@ void add_pack_verb(CommandLine& line, CliContext& context) {
       verb.option("--device", prebuilt.device.index, "OpenCL device that they are for")
           .shows_default()
           .needs(wanted);
-  verb.option("--architecture", prebuilt.architecture,
+  verb.option("--architecture NAME", prebuilt.architecture,
               "For CUDA, without a GPU: sm_87, or compute_87 for PTX")
-      .value_name("NAME")
       .needs(wanted)
       .excludes(device);
   const Argument model =
-      verb.option("--model", prebuilt.model, "Model whose portfolio's first entries are added")
-          .value_name("FILE")
+      verb.option("--model FILE", prebuilt.model, "Model whose portfolio's first entries are added")
           .needs(wanted);
   verb.option("--picks", prebuilt.picks, "So many of them").needs(model);
-  verb.option("--configuration", prebuilt.configurations,
+  verb.option("--configuration CHANGES", prebuilt.configurations,
               "Add the default with these changes: NAME=VALUE,...; may be repeated")
-      .value_name("CHANGES")
       .one_at_a_time()
       .needs(wanted);
   verb.example("pack kernels/gemm/gemm.xml -o gemm.itkernel");

@@ -116,9 +116,8 @@ void add_prune_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<PruneArguments>();
   Verb verb = line.add_verb(
       "prune", "pins parameters that matter little, and tells what the smaller space keeps");
-  verb.option("history", arguments->history,
-              "History that decides (.ithistory, or what import reads)")
-      .required();
+  verb.required("history", arguments->history,
+                "History that decides (.ithistory, or what import reads)");
   verb.option("--method", arguments->method, "naive, aggressive or conservative")
       .one_of({"naive", "aggressive", "conservative"});
   verb.option("--check", arguments->checked,

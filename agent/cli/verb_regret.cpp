@@ -338,11 +338,9 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<RegretArguments>();
   Verb verb =
       line.add_verb("regret", "compares the total time of applications under policies of tuning");
-  verb.option("targets", arguments->targets,
-              "Histories to play on (.ithistory, or what import reads)")
-      .required();
-  const Argument model =
-      verb.option("--model", arguments->model, "Model to decide with").value_name("FILE");
+  verb.required("targets", arguments->targets,
+                "Histories to play on (.ithistory, or what import reads)");
+  const Argument model = verb.option("--model FILE", arguments->model, "Model to decide with");
   const Argument leave = verb.flag(
       "--leave-one-out", arguments->leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
@@ -353,9 +351,8 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
   verb.flag("--shuffle", arguments->shuffle,
             "Deal the training results anew among the configurations: a wrong model")
       .needs(leave);
-  verb.option("--launches", arguments->options.launches,
+  verb.option("--launches N,...", arguments->options.launches,
               "Launches of the application, separated by commas")
-      .value_name("N,...")
       .separated_by_commas()
       .between(1.0, 1e12)
       .checked([](const std::string& number) {

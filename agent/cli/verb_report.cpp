@@ -222,8 +222,7 @@ void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& argume
               "Wanted probability of finding a good one")
       .between(0.0, 0.999999999)
       .acts("in the section fractions", has_one(arguments, {"fractions"}));
-  verb.option("--model", arguments->model, "Model that searches start from")
-      .value_name("FILE")
+  verb.option("--model FILE", arguments->model, "Model that searches start from")
       .acts("in the sections regret and model", has_one(arguments, {"regret", "model"}))
       .shows_default("for every device one learned from the others");
   verb.option("--repeat", arguments->options.repeats, "Simulated searches per curve of convergence")
@@ -244,20 +243,16 @@ void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& argume
 void add_report_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<ReportArguments>();
   Verb verb = line.add_verb("report", "writes one self-contained page with pictures");
-  verb.option("histories", arguments->histories, "Histories (.ithistory, or what import reads)")
-      .required();
-  verb.option("-o,--output", arguments->output, "Where the page goes (HTML)")
-      .required()
+  verb.required("histories", arguments->histories, "Histories (.ithistory, or what import reads)");
+  verb.required("-o,--output", arguments->output, "Where the page goes (HTML)")
       .writes(FileKind::page);
-  verb.option("--kernel", arguments->kernels,
+  verb.option("--kernel K.xml", arguments->kernels,
               "Description (XML) that says the kinds of its kernel's parameters, and its work; may "
               "be repeated")
-      .value_name("K.xml")
       .one_at_a_time();
-  verb.option("--kind", arguments->kinds,
+  verb.option("--kind NAME=KIND", arguments->kinds,
               "Kind of the parameters of that name, in any kernel: " + kind_names() +
                   "; may be repeated")
-      .value_name("NAME=KIND")
       .checked(wrong_with_kind)
       .one_at_a_time();
   add_study_options(verb, arguments);

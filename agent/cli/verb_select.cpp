@@ -382,14 +382,12 @@ void add_select_verb(CommandLine& line, CliContext& context) {
               "Histories of one kernel on one device at many problems (explore --shapes)");
   const Argument unseen =
       verb.option(
-              "--unseen", arguments->unseen,
+              "--unseen HISTORY", arguments->unseen,
               "Learn from all of those, and ask at the problems of this history. May be repeated")
-          .value_name("HISTORY")
           .one_at_a_time();
-  const Argument from = verb.option("--from", arguments->from,
+  const Argument from = verb.option("--from HISTORY", arguments->from,
                                     "Instead: play a board that begins with a tree of this "
                                     "history's device and learns its own. May be repeated")
-                            .value_name("HISTORY")
                             .one_at_a_time()
                             .excludes(unseen);
   verb.option("--measured", arguments->measured,
@@ -397,14 +395,12 @@ void add_select_verb(CommandLine& line, CliContext& context) {
       .between(1, 1000)
       .needs(from);
   const Argument layers =
-      verb.option("--layers", arguments->layers,
+      verb.option("--layers FILE", arguments->layers,
                   "Instead: times of networks' layers by library, as Caffe prints them (CSV)")
-          .value_name("FILE")
           .excludes(unseen)
           .excludes(from);
   const Argument layer_shapes =
-      verb.option("--layer-shapes", arguments->layer_shapes, "Shapes of those layers (CSV)")
-          .value_name("FILE")
+      verb.option("--layer-shapes FILE", arguments->layer_shapes, "Shapes of those layers (CSV)")
           .needs(layers);
   layers.needs(layer_shapes);
   verb.flag("--sweep", arguments->options.trees,

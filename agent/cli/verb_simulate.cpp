@@ -312,17 +312,14 @@ void add_source_options(Verb verb, SimulateArguments& arguments, Argument model,
 void add_simulate_verb(CommandLine& line, CliContext& context) {
   auto arguments = std::make_shared<SimulateArguments>();
   Verb verb = line.add_verb("simulate", "plays searchers on recorded histories");
-  verb.option("targets", arguments->targets,
-              "Histories to search (.ithistory, or what import reads)")
-      .required();
+  verb.required("targets", arguments->targets,
+                "Histories to search (.ithistory, or what import reads)");
   const Argument model =
-      verb.option("--model", arguments->model, "Model for the searchers that use one")
-          .value_name("FILE");
-  verb.option("--searcher", arguments->searchers,
+      verb.option("--model FILE", arguments->model, "Model for the searchers that use one");
+  verb.option("--searcher NAME,...", arguments->searchers,
               "random, product, portfolio, forest, annealing, genetic, iterml with, after colons, "
               "LEARNER, pick=RATIO, cut=RATIO, iterations=N, samples=own|all, dropped=last|never; "
               "separated by commas")
-      .value_name("NAME,...")
       .separated_by_commas()
       .checked(wrong_with_searcher);
   verb.option("--until", arguments->options.until, "Relative performance that ends a search")

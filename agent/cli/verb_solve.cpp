@@ -387,9 +387,8 @@ void add_choice_options(Verb& verb, SolveVerbOptions& options) {
       .one_of({"f64", "f32", "mixed", "double", "single"});
   verb.option("--format", options.format, "auto, or csr, coo, dia, ell, hyb, sell from the start")
       .one_of({"auto", "csr", "coo", "dia", "ell", "hyb", "sell"});
-  verb.option("--choose", options.choose,
+  verb.option("--choose WHEN", options.choose,
               "Try other kernels and formats where it pays, never, or always")
-      .value_name("WHEN")
       .one_of({"pays", "never", "always"});
 }
 
@@ -399,10 +398,9 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("solve", "solves a sparse linear system, and says what it ran with");
   auto options = std::make_shared<SolveVerbOptions>();
   const auto solves = [options] { return options->method != "spmv"; };
-  verb.option("matrix", options->matrices, "Matrix Market files, also gzipped").required();
-  verb.option("--rhs", options->rhs,
+  verb.required("matrix", options->matrices, "Matrix Market files, also gzipped");
+  verb.option("--rhs FILE", options->rhs,
               "File of the right-hand side, a number per row; else the rows' sums")
-      .value_name("FILE")
       .acts("where something is solved", solves);
   add_choice_options(verb, *options);
   verb.option("--tolerance", options->tolerance,
@@ -417,9 +415,8 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
       .acts("with --method gmres", [options] { return options->method == "gmres"; });
   verb.option("--repeat", options->repeat, "Solve so many times, and choose for all of them")
       .between(std::uint32_t{1}, std::uint32_t{1000000});
-  verb.option("--model", options->model,
-              "A model of learn that says which formats, kernels and work groups to try")
-      .value_name("FILE");
+  verb.option("--model FILE", options->model,
+              "A model of learn that says which formats, kernels and work groups to try");
   verb.option("--memory", options->memory,
               "Folder where processes leave what they found out about a matrix's structure")
       .writes_below();

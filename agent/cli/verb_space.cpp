@@ -241,9 +241,8 @@ void run(const SpaceOptions& options, CliContext& context) {
 void add_space_verb(CommandLine& line, CliContext& context) {
   auto options = std::make_shared<SpaceOptions>();
   Verb verb = line.add_verb("space", "counts, lists or samples a tuning space");
-  verb.option("file", options->file,
-              "Description (.xml), package (.itkernel) or history (.ithistory)")
-      .required();
+  verb.required("file", options->file,
+                "Description (.xml), package (.itkernel) or history (.ithistory)");
   const Argument list = verb.flag("--list", options->list, "Print every valid configuration");
   const Argument sample =
       verb.option("--sample", options->sample,

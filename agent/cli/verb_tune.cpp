@@ -152,21 +152,16 @@ void tune(const TuneOptions& given, CliContext& context) {
 void add_tune_verb(CommandLine& line, CliContext& context) {
   Verb verb = line.add_verb("tune", "tunes a kernel for one shape now, within a budget");
   auto options = std::make_shared<TuneOptions>();
-  verb.option("kernel", options->kernel, "Kernel package or description").required();
-  verb.option("--shape", options->shape,
-              "Problem size, such as 256,256,256; features behind a colon")
-      .value_name("SHAPE")
-      .checked(wrong_with_problem)
-      .required();
-  verb.option("--budget", options->budget_seconds, "Time that it may take")
-      .unit("s")
-      .between(1e-3, 1e9);
+  verb.required("kernel", options->kernel, "Kernel package or description");
+  verb.required("--shape SHAPE", options->shape,
+                "Problem size, such as 256,256,256; features behind a colon")
+      .checked(wrong_with_problem);
+  verb.option("--budget N[s]", options->budget_seconds, "Time that it may take").between(1e-3, 1e9);
   verb.option("--launches", options->launches, "Launches that the decision reckons with")
       .between(0.0, 1e15)
       .shows_default("100000");
   verb.option("--state", options->state, "Folder that keeps what was measured").writes_below();
-  verb.option("--model", options->model, "Model file; -: none")
-      .value_name("FILE")
+  verb.option("--model FILE", options->model, "Model file; -: none")
       .shows_default("the one that ships");
   add_device_options(verb, options->device);
   verb.option("--seed", options->seed, "Of the search");

@@ -28,10 +28,10 @@ struct Given {
     Verb verb = line.add_verb("verb", "");
     const Argument share_option =
         verb.option("--share", share, "A share").between(0.0, 1.0).shows_default();
-    verb.option("--ms", ms, "A time").unit("ms").between(0.0, 1e6);
+    verb.option("--ms N[ms]", ms, "A time").between(0.0, 1e6);
     verb.option("--count", count, "So many").at_least(1).excludes(share_option);
     verb.option("--change", change, "By so many");
-    verb.option("--mib", mib, "Room").unit("MiB");
+    verb.option("--mib N[MiB]", mib, "Room");
     verb.option("--list", list, "Numbers").separated_by_commas();
     verb.option("--file", file, "Goes there").writes(FileKind::page);
     verb.option("--mode", mode, "How");
