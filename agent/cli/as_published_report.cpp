@@ -186,8 +186,7 @@ Result<json> report_as_published(const std::vector<const History*>& histories,
     for (const PublishedTable& table : kTables) print_table(table, columns, context);
     print_doubts(columns, context);
   }
-  json answers = json::array();
-  for (const Column& column : columns) {
+  return list_of(columns, [](const Column& column) {
     json answer = {{"of", column.of_products ? "products" : "vectors"},
                    {"precision", column.name},
                    {"rows", column.rows}};
@@ -196,9 +195,8 @@ Result<json> report_as_published(const std::vector<const History*>& histories,
     for (const int split : {0, 1})
       for (const int kernel : {0, 1})
         answer[splits[split]][kernels[kernel]] = object_of(column.figures[split][kernel]);
-    answers.push_back(std::move(answer));
-  }
-  return answers;
+    return answer;
+  });
 }
 
 }  // namespace idletune::cli

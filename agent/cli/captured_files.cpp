@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "agent/cli/histories.hpp"
+#include "agent/cli/report/numbers.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -26,21 +26,20 @@ std::vector<std::string> captured_below(const std::string& state_folder) {
 
 json describe_captured(const CapturedArguments& captured) {
   const Shape& shape = captured.shape();
-  json buffers = json::array();
-  for (const CapturedArguments::Array& array : captured.arrays()) {
-    buffers.push_back({{"name", std::string(array.name)},
-                       {"type", scalar_type_name(array.type)},
-                       {"elements", array.data.size() / scalar_size_bytes(array.type)}});
-  }
-  json features = json::array();
-  for (std::size_t i = 0; i < shape.feature_count(); ++i) features.push_back(shape.feature(i));
-  return {{"format", "captured arguments"},
-          {"kernel", std::string(captured.kernel())},
-          {"shape", std::vector<std::int64_t>(shape.values().begin(), shape.values().end())},
-          {"features", features},
-          {"digest", hexadecimal(captured.digest())},
-          {"bytes", captured.bytes().size()},
-          {"buffers", buffers}};
+  const json buffers =
+      list_of(captured.arrays(), [](const CapturedArguments::Array& array) -> json {
+        return {{"name", std::string(array.name)},
+                {"type", scalar_type_name(array.type)},
+                {"elements", array.data.size() / scalar_size_bytes(array.type)}};
+      });
+  return {
+      {"format", "captured arguments"},
+      {"kernel", std::string(captured.kernel())},
+      {"shape", report::shape_object(shape)},
+      {"features", list_of(shape.feature_count(), [&](std::size_t i) { return shape.feature(i); })},
+      {"digest", hexadecimal(captured.digest())},
+      {"bytes", captured.bytes().size()},
+      {"buffers", buffers}};
 }
 
 }  // namespace idletune::cli

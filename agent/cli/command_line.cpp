@@ -209,8 +209,7 @@ std::string help_of_program(const CLI::App& app) {
                      "\nusage: " + app.get_name() + " VERB [OPTION...]\n";
   std::vector<std::string> groups;
   for (const CLI::App* verb : app.get_subcommands({})) {
-    if (std::find(groups.begin(), groups.end(), verb->get_group()) == groups.end())
-      groups.push_back(verb->get_group());
+    if (!contains(groups, verb->get_group())) groups.push_back(verb->get_group());
   }
   for (const std::string& group : groups) {
     std::vector<std::pair<std::string, std::string>> rows;
@@ -417,7 +416,7 @@ void CommandLine::work(const CLI::App& app, const std::function<void()>& action)
     call.files.push_back({file.option->as<std::string>(), file.kind, file.beside});
   }
   for (const CLI::Option* option : app.get_options()) {
-    if (std::find(outputs.begin(), outputs.end(), option) != outputs.end()) continue;
+    if (contains(outputs, option)) continue;
     for (const std::string& word : option->results()) call.words.push_back(word);
   }
   if (may_work_ && !may_work_(call)) return;

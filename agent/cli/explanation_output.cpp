@@ -34,19 +34,16 @@ json member_or_null(const std::string& configuration) {
 }
 
 json explanation_object(const Explanation& e) {
-  json shape = json::array();
-  for (std::int64_t dimension : e.shape.values()) shape.push_back(dimension);
-  json resembles = json::array();
-  for (const Explanation::Resemblance& one : e.resembles) {
-    resembles.push_back({{"device", one.device}, {"weight", one.weight}});
-  }
+  const json resembles = list_of(e.resembles, [](const Explanation::Resemblance& one) {
+    return IDLETUNE_FIELDS(one, device, weight);
+  });
   return joined(
       IDLETUNE_FIELDS(e, kernel, problem, model_refused, reason, advice, trying, captured,
                       default_ms, first_pick_ms, running_ms, speed_up, tuning_ms, charged_ms,
                       launches, evaluated, rejected, quarantined, production_watch, fraction,
                       fraction_origin, best_estimate_ms, step_ms, launches_said),
       {{"member", member_or_null(e.running_text)},
-       {"shape", shape},
+       {"shape", report::shape_object(e.shape)},
        {"selection", selection_name(e.selection)},
        {"running", e.running_text},
        {"verdict", verdict_name(e.verdict)},

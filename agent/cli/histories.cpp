@@ -184,25 +184,25 @@ json problem_object(const History& history) {
   return object;
 }
 
-json shape_object(const History& history) {
-  return std::vector<std::int64_t>(history.shape.values().begin(), history.shape.values().end());
+json statuses_of(const History& history) {
+  json statuses = json::object();
+  for (std::size_t s = 0; s < kTrialStatusCount; ++s) {
+    const auto status = static_cast<TrialStatus>(s);
+    if (history.count(status) > 0) statuses[trial_status_name(status)] = history.count(status);
+  }
+  return statuses;
 }
 
 json history_entry(const History& history, const std::string& file) {
-  json failed = json::object();
-  for (std::size_t s = 1; s < kTrialStatusCount; ++s) {
-    const auto status = static_cast<TrialStatus>(s);
-    if (history.count(status) > 0) failed[trial_status_name(status)] = history.count(status);
-  }
-  return {{"file", file},
-          {"kernel", history.kernel},
-          {"device", history.device},
-          {"shape", shape_object(history)},
-          {"problem", problem_object(history)},
-          {"configurations", history.rows()},
-          {"correct", history.count(TrialStatus::correct)},
-          {"failed", failed},
-          {"warnings", history.warnings}};
+  json failed = statuses_of(history);
+  failed.erase(trial_status_name(TrialStatus::correct));
+  return joined(IDLETUNE_FIELDS(history, kernel, device, warnings),
+                {{"file", file},
+                 {"shape", report::shape_object(history.shape)},
+                 {"problem", problem_object(history)},
+                 {"configurations", history.rows()},
+                 {"correct", history.count(TrialStatus::correct)},
+                 {"failed", failed}});
 }
 
 }  // namespace idletune::cli

@@ -43,7 +43,8 @@ std::vector<std::string> problem_column(const LoadedHistories& loaded);
 // What `import` and `explore` answer about a history in `file`: kernel, device, counts, warnings.
 // Names and values of its problem; empty where names are not known.
 json problem_object(const History& history);
-json shape_object(const History& history);
+// How many rows have each of the statuses that occur.
+json statuses_of(const History& history);
 
 // Groups that can share a file, problems in order. Two histories of one problem (repeats) stay
 // apart.

@@ -18,13 +18,11 @@ Result<offload::SampleSet> keep_devices(offload::SampleSet set,
                                         const std::vector<std::string>& devices) {
   if (devices.empty()) return set;
   std::vector<std::size_t> places;
-  std::string known;
-  for (const std::string& name : set.variants) known += (known.empty() ? "" : ", ") + name;
   for (const std::string& device : devices) {
     const auto found = std::find(set.variants.begin(), set.variants.end(), device);
     if (found == set.variants.end()) {
       return Status(StatusCode::not_found,
-                    "no times of '" + device + "' (there are " + known + ")");
+                    "no times of '" + device + "' (there are " + listed(set.variants) + ")");
     }
     places.push_back(static_cast<std::size_t>(found - set.variants.begin()));
   }
@@ -147,10 +145,8 @@ Result<offload::SampleSet> read_samples(const SampleFiles& files) {
   const auto& variants = set->variants;
   const auto found = std::find(variants.begin(), variants.end(), files.variant);
   if (found == variants.end()) {
-    std::string known;
-    for (const std::string& name : variants) known += (known.empty() ? "" : ", ") + name;
     return Status(StatusCode::not_found,
-                  "no GPU times of '" + files.variant + "' (there are " + known + ")");
+                  "no GPU times of '" + files.variant + "' (there are " + listed(variants) + ")");
   }
   auto one = offload::only_variant(*set, static_cast<std::size_t>(found - variants.begin()));
   if (one.samples.empty())

@@ -340,9 +340,8 @@ Result<Profile> Profiling::profile_of(const json& result) const {
     profile.regions.push_back(std::move(region));
   }
   if (!profile.regions.empty()) return profile;
-  std::string names;
-  for (const std::string& name : job_.functions)
-    names += (names.empty() ? "'" : ", '") + name + "'";
+  const std::string names =
+      listed(job_.functions, ", ", [](const auto& name) { return "'" + name + "'"; });
   return Status(StatusCode::not_found,
                 (names.empty() ? "no marked region" : "no region of " + names) + " was entered" +
                     (end == "finished" ? "" : " before the run was stopped") +
@@ -371,9 +370,7 @@ void add_unknown(const json& found, RegionProfile& region) {
   region.remarks.push_back(std::to_string(decisions) + " decisions and " +
                            std::to_string(accesses) +
                            " accesses depend on what the code does not say");
-  std::string names;
-  for (const json& name : found["missing"])
-    names += (names.empty() ? "" : ", ") + name.get<std::string>();
+  const std::string names = listed(found["missing"]);
   if (!names.empty()) region.remarks.push_back("no value was given for " + names);
 }
 

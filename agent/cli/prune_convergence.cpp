@@ -7,10 +7,9 @@ namespace idletune::cli {
 namespace {
 
 json to_json(const Convergence& convergence) {
-  json curve = json::array();
-  for (const Convergence::Point& point : convergence.curve) {
-    curve.push_back({point.step, point.mean_best_ns / 1e6});
-  }
+  const json curve = list_of(convergence.curve, [](const Convergence::Point& point) {
+    return json::array({point.step, point.mean_best_ns / 1e6});
+  });
   return {{"steps", or_null(convergence.steps_of_mean)},
           {"median", or_null(convergence.median_steps)},
           {"reached", convergence.reached},

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
+#include "agent/cli/report/common.hpp"
 #include "agent/journal/summary.hpp"
 #include "agent/src/agent_state.hpp"
 #include "models/package/kernel_package.hpp"
@@ -146,10 +147,7 @@ Result<Recorded> recorded_of(const std::string& folder, std::uint64_t kernel) {
   summary->state.for_each_measurement([&](const journal::Measurement& each) {
     const journal::Trial& trial = each.trial;
     if (trial.kernel != kernel || trial.device != last->trial.device) return;
-    std::vector<Shape>& known = result.problems;
-    if (std::find(known.begin(), known.end(), trial.shape) == known.end()) {
-      known.push_back(trial.shape);
-    }
+    if (!contains(result.problems, trial.shape)) result.problems.push_back(trial.shape);
   });
   return result;
 }

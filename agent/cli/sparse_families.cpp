@@ -126,12 +126,10 @@ SparsityPattern random_pattern(std::int32_t rows, Random& random) {
 }
 
 Status not_a_family(const std::string& text) {
-  std::string names;
-  for (const std::string_view name : sparse_family_names())
-    names += (names.empty() ? "" : ", ") + std::string(name);
   return Status(StatusCode::invalid_argument,
-                "problem '" + text + "': expected FAMILY:ROWS or FAMILY:ROWS:SEED, of " + names +
-                    ", with 1 to " + std::to_string(kMaxGeneratedRows) + " rows");
+                "problem '" + text + "': expected FAMILY:ROWS or FAMILY:ROWS:SEED, of " +
+                    listed(sparse_family_names()) + ", with 1 to " +
+                    std::to_string(kMaxGeneratedRows) + " rows");
 }
 
 bool number_in(std::string_view text, std::uint64_t& number) {
@@ -149,9 +147,8 @@ const std::vector<std::string_view>& sparse_family_names() {
 }
 
 bool names_sparse_family(std::string_view text) {
-  const auto& names = sparse_family_names();
-  return std::find(names.begin(), names.end(), text.substr(0, text.find(':'))) != names.end() &&
-         text.find(':') != std::string_view::npos;
+  const std::size_t colon = text.find(':');
+  return colon != std::string_view::npos && contains(sparse_family_names(), text.substr(0, colon));
 }
 
 Result<SparsityPattern> generated_pattern(const std::string& text) {

@@ -73,18 +73,14 @@ json report_choices(const std::vector<const History*>& histories, const CliConte
   json devices = json::array();
   for (const Table& table : sparse::tables_of(histories)) {
     std::vector<ChoiceQuality> qualities;
-    json learners = json::array();
     qualities.push_back(sparse::evaluate_oracle(table));
-    learners.push_back(object_of(qualities.back()));
-    for (const auto& [name, chooser] : choosers()) {
+    for (const auto& [name, chooser] : choosers())
       qualities.push_back(sparse::evaluate(table, name, chooser));
-      learners.push_back(object_of(qualities.back()));
-    }
     if (!context.json()) print(table, qualities, context);
     devices.push_back({{"device", table.device},
                        {"number_bytes", table.number_bytes},
                        {"matrices", table.matrices.size()},
-                       {"learners", std::move(learners)}});
+                       {"learners", list_of(qualities, object_of)}});
   }
   return devices.empty() ? json(nullptr) : devices;
 }

@@ -105,10 +105,11 @@ void report_standards(const std::vector<StandardsTarget>& targets,
       ++done;
     }
   }
-  json summary = json::array();
-  for (const std::string& searcher : searchers) summary.push_back(summary_of(results, searcher));
   const json report{{"standards", results},
-                    {"summary", summary},
+                    {"summary", list_of(searchers,
+                                        [&](const std::string& searcher) {
+                                          return summary_of(results, searcher);
+                                        })},
                     {"until", options.until},
                     {"repeats", options.repeats},
                     {"iterations", options.iterations},

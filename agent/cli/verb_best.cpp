@@ -24,13 +24,9 @@ bool counts_operations(const KernelFacts& known) {
 }
 
 json entry_of(const History& history, const RankedConfiguration& best, const KernelFacts& known) {
-  json elsewhere = json::array();
-  for (const RankedConfiguration::Elsewhere& one : best.elsewhere) {
-    elsewhere.push_back({{"device", one.device},
-                         {"rank", or_null(one.rank)},
-                         {"of", one.of},
-                         {"relative", one.relative}});
-  }
+  const json elsewhere = list_of(best.elsewhere, [](const RankedConfiguration::Elsewhere& one) {
+    return IDLETUNE_FIELDS(one, device, rank, of, relative);
+  });
   using report::configuration_object;
   using report::configuration_text;
   return {{"rank", best.rank},
@@ -127,16 +123,15 @@ void run_best(const BestArguments& arguments, CliContext& context) {
     }
     const auto best = best_configurations(history, arguments.count, all);
     const KernelFacts known = kernels.about(history);
-    json entries = json::array();
-    for (const auto& one : best) entries.push_back(entry_of(history, one, known));
-    results.push_back({{"kernel", history.kernel},
-                       {"device", history.device},
-                       {"shape", shape_object(history)},
-                       {"configurations", history.rows()},
-                       {"correct", history.count(TrialStatus::correct)},
-                       {"default_ns", positive_or_null(known.default_ns)},
-                       {"work_from", or_null(known.work.has_value(), known.work_from)},
-                       {"best", entries}});
+    results.push_back(
+        {{"kernel", history.kernel},
+         {"device", history.device},
+         {"shape", report::shape_object(history.shape)},
+         {"configurations", history.rows()},
+         {"correct", history.count(TrialStatus::correct)},
+         {"default_ns", positive_or_null(known.default_ns)},
+         {"work_from", or_null(known.work.has_value(), known.work_from)},
+         {"best", list_of(best, [&](const auto& one) { return entry_of(history, one, known); })}});
     if (context.json()) continue;
     if (&history != &histories.front()) context.print("\n");
     if (best.empty()) {

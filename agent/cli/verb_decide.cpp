@@ -38,11 +38,11 @@ struct GivenOptions {
 
 // Of several entries for kernels of that name (with other parameters), the first.
 Result<const KernelKnowledge*> find_kernel(const Model& model, const DecideArguments& arguments) {
-  std::string known;
   for (const KernelKnowledge& kernel : model.kernels()) {
     if (kernel.name() == arguments.kernel) return &kernel;
-    known += (known.empty() ? "" : ", ") + std::string(kernel.name());
   }
+  const std::string known =
+      listed(model.kernels(), ", ", [](const auto& kernel) { return std::string(kernel.name()); });
   return Status(StatusCode::not_found,
                 arguments.model + ": no kernel '" + arguments.kernel + "' (it has " + known + ")");
 }
@@ -117,7 +117,7 @@ void read_measured(const std::string& path, Question& question) {
   const std::vector<std::string> names = question.measured.front().parameter_names();
   std::size_t shared = 0;
   for (std::size_t i = 0; i < knowledge.parameter_count(); ++i) {
-    shared += std::find(names.begin(), names.end(), knowledge.parameter(i)) != names.end();
+    shared += contains(names, knowledge.parameter(i));
   }
   if (shared > 0) return;
   throw Failure(StatusCode::invalid_argument,

@@ -399,8 +399,6 @@ void Demo::report_text(const std::vector<Explanation>& shapes) const {
 }
 
 void Demo::report_json(const std::vector<Explanation>& shapes) const {
-  json list = json::array();
-  for (const Explanation& e : shapes) list.push_back(explanation_object(e));
   const AgentStatus status = tuning_->status();
   // Null for what was not played.
   const auto launch_us = [&](const Phase& phase, double share) {
@@ -416,7 +414,7 @@ void Demo::report_json(const std::vector<Explanation>& shapes) const {
                        {"resumed", resumed_},
                        {"launches", launches_},
                        {"steps", steps_},
-                       {"shapes", list},
+                       {"shapes", list_of(shapes, explanation_object)},
                        {"launch_us",
                         {{"off_p50", launch_us(untuned_, 0.5)},
                          {"off_p99", launch_us(untuned_, 0.99)},

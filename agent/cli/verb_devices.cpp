@@ -100,30 +100,18 @@ struct BoardSensors {
 };
 
 json board_json(const BoardSensors& sensors) {
-  const BoardState& state = sensors.state;
-  const MeterState& metered = sensors.metered;
-  json zones = json::array();
-  for (const ThermalZone& zone : sensors.board.thermal_zones()) {
-    zones.push_back({{"type", zone.type},
-                     {"temperature_c", or_null(zone.temperature_c)},
-                     {"trip_c", or_null(zone.trip_c)}});
-  }
-  json rails = json::array();
-  for (const PowerRail& rail : sensors.meters.power_rails()) {
-    rails.push_back({{"name", rail.name}, {"power_w", or_null(rail.power_w)}});
-  }
-  return {{"temperature_c", or_null(state.temperature_c)},
-          {"thermal_margin_c", or_null(state.thermal_margin_c)},
-          {"on_mains", or_null(state.on_mains)},
-          {"battery", or_null(state.battery)},
-          {"gpu_load", or_null(state.gpu_load)},
-          {"gpu_clock_hz", or_null(metered.gpu_clock_hz)},
-          {"gpu_max_clock_hz", or_null(metered.gpu_max_clock_hz)},
-          {"cpu_clock_hz", or_null(metered.cpu_clock_hz)},
-          {"cpu_max_clock_hz", or_null(metered.cpu_max_clock_hz)},
-          {"power_w", or_null(metered.power_w)},
-          {"thermal_zones", std::move(zones)},
-          {"power_rails", std::move(rails)}};
+  const json zones = list_of(sensors.board.thermal_zones(), [](const ThermalZone& zone) {
+    return IDLETUNE_FIELDS(zone, type, temperature_c, trip_c);
+  });
+  const json rails = list_of(sensors.meters.power_rails(), [](const PowerRail& rail) {
+    return IDLETUNE_FIELDS(rail, name, power_w);
+  });
+  const json metered = IDLETUNE_FIELDS(sensors.metered, gpu_clock_hz, gpu_max_clock_hz,
+                                       cpu_clock_hz, cpu_max_clock_hz, power_w);
+  return joined(joined(IDLETUNE_FIELDS(sensors.state, temperature_c, thermal_margin_c, on_mains,
+                                       battery, gpu_load),
+                       metered),
+                {{"thermal_zones", zones}, {"power_rails", rails}});
 }
 
 void print_devices(const CliContext& context, const BackEnd& back_end) {

@@ -29,8 +29,7 @@ Result<History> chosen_history(const ExportArguments& arguments) {
   if (arguments.problem > 0 && arguments.problem <= wanted.size())
     return std::move(*wanted[arguments.problem - 1]);
   if (arguments.problem == 0 && wanted.size() == 1) return std::move(*wanted[0]);
-  std::string names;
-  for (const std::string& name : kernels) names += (names.empty() ? "" : ", ") + name;
+  const std::string names = listed(kernels);
   const bool several = kernels.size() > 1 && arguments.kernel.empty();
   return Status(
       StatusCode::invalid_argument,

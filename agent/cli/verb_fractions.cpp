@@ -23,8 +23,9 @@ std::string ratio_text(double dividend, double divisor) {
 std::string published_text(const std::string& kernel, Processor processor) {
   const auto prior = published_prior(kernel, processor);
   if (!prior) return "-";
-  if (prior->lowest == prior->highest) return report::percent_text(prior->lowest);
-  return report::percent_text(prior->lowest) + " to " + report::percent_text(prior->highest);
+  const std::string lowest = report::percent_text(prior->lowest);
+  return prior->lowest == prior->highest ? lowest
+                                         : lowest + " to " + report::percent_text(prior->highest);
 }
 
 // A device's name may contain what ends a cell.
@@ -121,7 +122,7 @@ json result_of(const History& history, std::uint64_t dropped, const FractionsArg
   }
   return {{"kernel", history.kernel},
           {"device", history.device},
-          {"shape", shape_object(history)},
+          {"shape", report::shape_object(history.shape)},
           {"problem", problem_object(history)},
           {"valid", d.space},
           {"measured", d.measured},
@@ -140,23 +141,16 @@ json result_of(const History& history, std::uint64_t dropped, const FractionsArg
           {"warnings", warnings}};
 }
 
-const char* processor_name(Processor processor) {
-  return processor == Processor::gpu ? "gpu" : "cpu";
-}
-
 json published_results(const FractionsArguments& arguments) {
-  json results = json::array();
-  for (const PublishedFraction& cell : published_fractions()) {
-    results.push_back(
-        {{"kernel", cell.benchmark},
-         {"device", cell.device},
-         {"processor", processor_name(cell.processor)},
-         {"threshold", kPublishedThreshold},
-         {"probability", arguments.probability},
-         {"fraction", cell.fraction},
-         {"steps", or_null(random_search_steps(cell.fraction, arguments.probability))}});
-  }
-  return results;
+  return list_of(published_fractions(), [&](const PublishedFraction& cell) -> json {
+    return {{"kernel", cell.benchmark},
+            {"device", cell.device},
+            {"processor", cell.processor == Processor::gpu ? "gpu" : "cpu"},
+            {"threshold", kPublishedThreshold},
+            {"probability", arguments.probability},
+            {"fraction", cell.fraction},
+            {"steps", or_null(random_search_steps(cell.fraction, arguments.probability))}};
+  });
 }
 
 void print_published(const FractionsArguments& arguments, CliContext& context) {

@@ -39,17 +39,15 @@ Result<Kinds> kinds_of(const ImportanceArguments& arguments) {
 
 json result_of(const History& history, const Kinds& kinds) {
   const Importance importance = importance_of(history);
-  json parameters = json::array();
-  for (const ParameterImportance& p : importance.parameters) {
+  const json parameters = list_of(importance.parameters, [&](const ParameterImportance& p) {
     const auto kind = kinds.find(p.name);
-    const json kind_name =
-        kind == kinds.end() ? json(nullptr) : json(parameter_kind_name(kind->second));
-    parameters.push_back(joined(
+    const json name = kind == kinds.end() ? json() : json(parameter_kind_name(kind->second));
+    return joined(
         IDLETUNE_FIELDS(p, name, values, information, corrected, relative, failure_information),
-        {{"kind", kind_name}}));
-  }
+        {{"kind", name}});
+  });
   return joined(IDLETUNE_FIELDS(importance, kernel, device, correct, failed, bins, time_entropy),
-                {{"shape", shape_object(history)},
+                {{"shape", report::shape_object(history.shape)},
                  {"problem", problem_object(history)},
                  {"unit", "bits"},
                  {"parameters", parameters}});

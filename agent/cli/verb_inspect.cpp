@@ -19,41 +19,38 @@ namespace {
 
 constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
-std::vector<std::int64_t> list_of(const Shape& shape) {
-  return {shape.values().begin(), shape.values().end()};
+template <class Number>
+std::vector<Number> numbers_in(Span<const Number> numbers) {
+  return {numbers.begin(), numbers.end()};
 }
 
 json describe_space(const Space& space) {
-  json parameters = json::array();
-  for (std::size_t p = 0; p < space.parameter_count(); ++p) {
-    const auto values = space.parameter_values(p);
-    parameters.push_back({{"name", std::string(space.parameter_name(p))},
-                          {"kind", parameter_kind_name(space.parameter_kind(p))},
-                          {"values", std::vector<std::int64_t>(values.begin(), values.end())}});
-  }
-  json valid = space.indexed() ? json(space.valid_count()) : json(nullptr);
+  const json parameters = list_of(space.parameter_count(), [&](std::size_t p) -> json {
+    return {{"name", std::string(space.parameter_name(p))},
+            {"kind", parameter_kind_name(space.parameter_kind(p))},
+            {"values", numbers_in(space.parameter_values(p))}};
+  });
+  const json valid = space.indexed() ? json(space.valid_count()) : json(nullptr);
   return {{"parameters", parameters}, {"combinations", space.combinations()}, {"valid", valid}};
 }
 
 Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string& path) {
   const auto package = must(KernelPackage::open(std::move(bytes), path));
   const KernelPackage& kernel = *package;
-  json dimensions = json::array();
-  for (std::size_t d = 0; d < kernel.dimension_count(); ++d)
-    dimensions.push_back(std::string(kernel.dimension_name(d)));
-  json features = json::array();
-  for (std::size_t f = 0; f < kernel.feature_count(); ++f) {
+  const json dimensions = list_of(kernel.dimension_count(), [&](std::size_t d) {
+    return std::string(kernel.dimension_name(d));
+  });
+  const json features = list_of(kernel.feature_count(), [&](std::size_t f) {
     json feature = {{"name", std::string(kernel.feature_name(f))}};
     if (f >= kernel.given_feature_count()) feature["value"] = kernel.feature_text(f);
-    features.push_back(feature);
-  }
+    return feature;
+  });
   json steps = json::array();
   json setup = json::array();
   for (std::size_t s = 0; s < kernel.step_count(); ++s) {
     const bool of_setup = s >= kernel.step_count() - kernel.setup_count();
     (of_setup ? setup : steps).push_back(std::string(kernel.step(s).entry));
   }
-  const auto values = kernel.default_configuration().values();
   return json{{"format", "kernel package"},
               {"kernel", std::string(kernel.name())},
               {"steps", steps},
@@ -64,21 +61,19 @@ Result<json> describe_package(std::vector<std::uint8_t> bytes, const std::string
               {"features", features},
               {"arguments", kernel.argument_count()},
               {"prebuilt_binaries", kernel.prebuilt_count()},
-              {"default", std::vector<std::int64_t>(values.begin(), values.end())},
+              {"default", numbers_in(kernel.default_configuration().values())},
               {"space", describe_space(kernel.space())}};
 }
 
 json describe_parameters(const History& history) {
-  json parameters = json::array();
-  for (const CellColumn& column : history.parameters) {
+  return list_of(history.parameters, [](const CellColumn& column) -> json {
     std::vector<std::string> seen;
     for (std::size_t row = 0; row < column.size() && seen.size() < 1000; ++row) {
       const std::string value = column.to_string(row);
-      if (std::find(seen.begin(), seen.end(), value) == seen.end()) seen.push_back(value);
+      if (!contains(seen, value)) seen.push_back(value);
     }
-    parameters.push_back({{"name", column.name()}, {"values", seen}});
-  }
-  return parameters;
+    return {{"name", column.name()}, {"values", seen}};
+  });
 }
 
 // Of a file of many problems: what they share, and one line of each.
@@ -89,7 +84,7 @@ json describe_problems(const std::vector<History>& histories, const History& all
   for (const History& history : histories) {
     rows += history.rows();
     if (problems.size() == kMostListed) continue;
-    problems.push_back({{"shape", list_of(history.shape)},
+    problems.push_back({{"shape", report::shape_object(history.shape)},
                         {"problem", problem_object(history)},
                         {"configurations", history.rows()},
                         {"correct", history.count(TrialStatus::correct)},
@@ -110,23 +105,14 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
   const auto read = must(read_histories(bytes, path));
   if (read.size() > 1) return describe_problems(read, combine_repeats(pointers_to(read)));
   const History& history = read.front();
-  json statuses = json::object();
-  for (std::size_t s = 0; s < kTrialStatusCount; ++s) {
-    const auto status = static_cast<TrialStatus>(s);
-    if (history.count(status) > 0) statuses[trial_status_name(status)] = history.count(status);
-  }
-  std::vector<std::string> extras;
-  for (const CellColumn& column : history.extras) extras.push_back(column.name());
-  std::vector<std::string> notes;
-  for (const auto& [key, text] : history.notes) notes.push_back(key);
   const PerformanceDistribution d = distribution_of(history);
   return joined(
       IDLETUNE_FIELDS(history, kernel, device, driver, constraints, nanoseconds_per_unit, warnings),
       {{"format", "history"},
-       {"shape", list_of(history.shape)},
+       {"shape", report::shape_object(history.shape)},
        {"problem", problem_object(history)},
        {"configurations", history.rows()},
-       {"statuses", statuses},
+       {"statuses", statuses_of(history)},
        {"samples", history.samples.size()},
        {"best_ns", d.best_ns},
        {"median_run_ns", d.median_run_ns},
@@ -134,13 +120,13 @@ Result<json> describe_history(const std::vector<std::uint8_t>& bytes, const std:
        {"well_performing_fraction", d.fraction(0.9)},
        {"space_size", or_null(history.valid_count > 0, history.valid_count)},
        {"parameters", describe_parameters(history)},
-       {"extras", extras},
-       {"notes", notes}});
+       {"extras", list_of(history.extras, [](const CellColumn& column) { return column.name(); })},
+       {"notes", list_of(history.notes, [](const auto& note) { return note.first; })}});
 }
 
 json describe_source(const HistoricalSource& source) {
   return {{"device", std::string(source.device)},
-          {"shape", list_of(source.shape)},
+          {"shape", report::shape_object(source.shape)},
           {"well_performing_fraction", source.well_performing_fraction},
           {"valid", source.valid_count},
           {"measured", source.measured_count},
@@ -153,14 +139,14 @@ json describe_selectors(const KernelKnowledge& kernel) {
   json selectors = json::array();
   for (std::size_t i = 0; i < kernel.selector_count(); ++i) {
     const SelectorView selector = kernel.selector(i);
-    std::vector<std::string> inputs;
-    for (std::size_t n = 0; n < selector.input_count(); ++n)
-      inputs.emplace_back(kernel.selector_input(i, n));
+    const json inputs = list_of(selector.input_count(), [&](std::size_t n) {
+      return std::string(kernel.selector_input(i, n));
+    });
     const json device = or_null(!selector.device.empty(), std::string(selector.device));
     json entry = {{"device", device},
                   {"inputs", inputs},
-                  {"low", std::vector<double>(selector.low.begin(), selector.low.end())},
-                  {"high", std::vector<double>(selector.high.begin(), selector.high.end())},
+                  {"low", numbers_in(selector.low)},
+                  {"high", numbers_in(selector.high)},
                   {"features", selector.feature_count()},
                   {"configurations", selector.class_count()},
                   {"leaves", selector.tree.leaf_count()},
@@ -178,57 +164,45 @@ json describe_selectors(const KernelKnowledge& kernel) {
 }
 
 json describe_published(const KernelKnowledge& kernel) {
-  json published = json::array();
-  for (std::size_t i = 0; i < kernel.published_count(); ++i) {
+  return list_of(kernel.published_count(), [&](std::size_t i) -> json {
     const KernelKnowledge::Published entry = kernel.published(i);
-    published.push_back(
-        {{"device", std::string(entry.device)},
-         {"devices", entry.devices},
-         {"values", std::vector<std::int64_t>(entry.values.begin(), entry.values.end())}});
-  }
-  return published;
+    return {{"device", std::string(entry.device)},
+            {"devices", entry.devices},
+            {"values", numbers_in(entry.values)}};
+  });
 }
 
 // What the file has for a kernel, also of kinds that this version does not read.
 void describe_sections(const ModelKernel& kernel, json& entry) {
-  json sections = json::array();
-  for (const ModelSection& section : kernel.sections) {
-    sections.push_back({{"kind", section_kind_name(section.kind)},
-                        {"number", section.kind},
-                        {"version", section.version},
-                        {"bytes", section.bytes.size()}});
-  }
   entry["bytes"] = kernel.bytes();
-  entry["sections"] = sections;
+  entry["sections"] = list_of(kernel.sections, [](const ModelSection& section) -> json {
+    return {{"kind", section_kind_name(section.kind)},
+            {"number", section.kind},
+            {"version", section.version},
+            {"bytes", section.bytes.size()}};
+  });
   const KernelProvenance provenance = provenance_of(kernel);
-  json learned_from = json::array();
-  for (const KernelProvenance::Origin& origin : provenance.histories) {
-    learned_from.push_back(
-        joined(IDLETUNE_FIELDS(origin, device, histories, shapes, configurations, correct),
-               {{"digest", hexadecimal(origin.digest)}}));
-  }
-  entry["learned_from"] = learned_from;
+  entry["learned_from"] = list_of(provenance.histories, [](const KernelProvenance::Origin& origin) {
+    return joined(IDLETUNE_FIELDS(origin, device, histories, shapes, configurations, correct),
+                  {{"digest", hexadecimal(origin.digest)}});
+  });
   entry["learned_unix_seconds"] =
       or_null(provenance.learned_unix_seconds > 0, provenance.learned_unix_seconds);
   entry["dropped"] = provenance.dropped;
 }
 
 json describe_knowledge(const KernelKnowledge& kernel) {
-  json sources = json::array();
-  for (std::size_t i = 0; i < kernel.source_count(); ++i)
-    sources.push_back(describe_source(kernel.source(i)));
-  std::vector<std::string> parameters;
-  for (std::size_t i = 0; i < kernel.parameter_count(); ++i)
-    parameters.emplace_back(kernel.parameter(i));
-  json held_out = json::array();
-  for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
+  const json sources = list_of(kernel.source_count(),
+                               [&](std::size_t i) { return describe_source(kernel.source(i)); });
+  const json parameters = list_of(kernel.parameter_count(),
+                                  [&](std::size_t i) { return std::string(kernel.parameter(i)); });
+  const json held_out = list_of(kernel.held_out_count(), [&](std::size_t i) -> json {
     const auto result = kernel.held_out(i);
-    json evaluations = or_null(result.evaluations > 0, result.evaluations);
-    held_out.push_back({{"device", std::string(result.device)},
-                        {"shape", list_of(result.shape)},
-                        {"first_pick", result.first_pick},
-                        {"evaluations_to_95_percent", evaluations}});
-  }
+    return {{"device", std::string(result.device)},
+            {"shape", report::shape_object(result.shape)},
+            {"first_pick", result.first_pick},
+            {"evaluations_to_95_percent", or_null(result.evaluations > 0, result.evaluations)}};
+  });
   return {{"kernel", std::string(kernel.name())},
           {"parameters", parameters},
           {"sources", sources},
@@ -239,11 +213,6 @@ json describe_knowledge(const KernelKnowledge& kernel) {
           {"published", describe_published(kernel)},
           {"published_origin", std::string(kernel.published_origin())},
           {"held_out", held_out}};
-}
-
-// A kernel of the file that this version reads nothing of.
-json describe_unread(const ModelKernel& kernel) {
-  return {{"kernel", kernel.name}, {"parameters", kernel.parameters}};
 }
 
 const KernelKnowledge* knowledge_of(const Model& model, const ModelKernel& kernel) {
@@ -262,16 +231,17 @@ Result<json> describe_model(std::vector<std::uint8_t> bytes, const std::string& 
   const auto contents = must(read_model(bytes, path));
   const auto opened = must(Model::open(std::move(bytes), path));
   const Model& model = *opened;
-  json kernels = json::array();
-  for (const ModelKernel& kernel : contents.kernels) {
+  const json kernels = list_of(contents.kernels, [&](const ModelKernel& kernel) {
+    // Null: this version reads nothing of it.
     const KernelKnowledge* known = knowledge_of(model, kernel);
-    json entry = known != nullptr ? describe_knowledge(*known) : describe_unread(kernel);
+    json entry = known != nullptr
+                     ? describe_knowledge(*known)
+                     : json{{"kernel", kernel.name}, {"parameters", kernel.parameters}};
     describe_sections(kernel, entry);
-    kernels.push_back(entry);
-  }
-  std::vector<std::string> provenance;
-  for (std::size_t i = 0; i < model.provenance_count(); ++i)
-    provenance.emplace_back(model.provenance(i));
+    return entry;
+  });
+  const json provenance = list_of(model.provenance_count(),
+                                  [&](std::size_t i) { return std::string(model.provenance(i)); });
   return json{{"format", "model"},
               {"digest", hexadecimal(model.content_digest())},
               {"generation", model.generation()},
@@ -405,13 +375,11 @@ void print_described(const json& value, const std::string& indent, const CliCont
 
 void run_inspect(const std::string& path, CliContext& context) {
   const auto files = must(history_files({path}));
-  json all = json::array();
-  for (const std::string& file : files) {
-    auto bytes = must(read_file(file, kMaxFileBytes));
-    auto described = must(describe(std::move(bytes), file));
+  const json all = list_of(files, [&](const std::string& file) {
+    auto described = must(describe(must(read_file(file, kMaxFileBytes)), file));
     if (files.size() > 1) described["file"] = file;
-    all.push_back(std::move(described));
-  }
+    return described;
+  });
   const json answer = all.size() == 1 ? all[0] : json{{"files", all}};
   if (context.json()) return context.print_json(answer);
   print_described(answer, "", context);

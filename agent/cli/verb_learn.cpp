@@ -36,24 +36,20 @@ struct LearnArguments {
 };
 
 json quality_of(const LearnedKernel& kernel) {
-  json held_out = json::array();
   std::vector<double> first_picks;
-  for (const HeldOutResult& result : kernel.held_out) {
+  const json held_out = list_of(kernel.held_out, [&](const HeldOutResult& result) {
     first_picks.push_back(result.first_pick);
-    json entry = {{"device", result.device}, {"first_pick", result.first_pick}};
-    entry["shape"] =
-        std::vector<std::int64_t>(result.shape.values().begin(), result.shape.values().end());
-    entry["evaluations_to_95_percent"] = or_null(result.evaluations > 0, result.evaluations);
-    held_out.push_back(entry);
-  }
-  json quality = {{"held_out", held_out}};
-  quality["first_pick_median"] = first_picks.empty() ? json(nullptr) : json(median_of(first_picks));
-  return quality;
+    const json evaluations = or_null(result.evaluations > 0, result.evaluations);
+    return joined(IDLETUNE_FIELDS(result, device, first_pick),
+                  {{"shape", report::shape_object(result.shape)},
+                   {"evaluations_to_95_percent", evaluations}});
+  });
+  return {{"held_out", held_out},
+          {"first_pick_median", first_picks.empty() ? json() : json(median_of(first_picks))}};
 }
 
 json selectors_of(const LearnedKernel& kernel) {
-  json selectors = json::array();
-  for (const LearnedSelector& selector : kernel.selectors) {
+  return list_of(kernel.selectors, [](const LearnedSelector& selector) {
     json entry = joined(IDLETUNE_FIELDS(selector, shapes, inputs, height_limit, leaf_limit),
                         {{"device", or_null(!selector.device.empty(), selector.device)},
                          {"configurations", selector.classes.size()},
@@ -67,9 +63,8 @@ json selectors_of(const LearnedKernel& kernel) {
                            {"single_configuration", selector.single},
                            {"accuracy", selector.accuracy}};
     }
-    selectors.push_back(entry);
-  }
-  return selectors;
+    return entry;
+  });
 }
 
 void print_selectors(const LearnedKernel& kernel, const CliContext& context) {
@@ -202,13 +197,11 @@ void run_merge(const LearnArguments& arguments, CliContext& context) {
 
 void print_for_programs(const LearnedModel& model, const LearnArguments& arguments,
                         const std::vector<const History*>& histories, CliContext& context) {
-  json kernels = json::array();
-  for (const LearnedKernel& kernel : model.kernels) {
-    kernels.push_back(
-        joined(IDLETUNE_FIELDS(kernel, kernel, devices, bytes, configurations, portfolio, published,
-                               dropped),
-               {{"selectors", selectors_of(kernel)}, {"quality", quality_of(kernel)}}));
-  }
+  const json kernels = list_of(model.kernels, [](const LearnedKernel& kernel) {
+    return joined(IDLETUNE_FIELDS(kernel, kernel, devices, bytes, configurations, portfolio,
+                                  published, dropped),
+                  {{"selectors", selectors_of(kernel)}, {"quality", quality_of(kernel)}});
+  });
   context.print_json(
       {{"kernels", kernels},
        {"model", arguments.output},

@@ -37,17 +37,13 @@ struct Question {
   double accesses = 0;
 };
 
-bool is_wanted(const std::string& name, const std::vector<std::string>& regions) {
-  return regions.empty() || std::find(regions.begin(), regions.end(), name) != regions.end();
-}
-
 Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
   const auto bytes = must(read_bytes(arguments.profile));
   const auto profile = must(offload::parse_profile(
       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, arguments.profile));
   std::vector<Question> questions;
   for (const offload::RegionProfile& region : profile.regions) {
-    if (!is_wanted(region.name, arguments.regions)) continue;
+    if (!arguments.regions.empty() && !contains(arguments.regions, region.name)) continue;
     Question question;
     question.sample.name = region.name;
     question.sample.groups = region.groups;
@@ -89,9 +85,9 @@ double transfer_ms(const Question& question, const DecideArguments& arguments) {
 json json_of(const offload::OffloadDecision& decision, const Question& question,
              const offload::OffloadCosts& costs, const offload::FeatureSet& features) {
   const offload::SpeedupPrediction& prediction = decision.prediction;
-  json nearest = json::array();
-  for (const offload::Neighbour& one : prediction.nearest)
-    nearest.push_back({{"name", one.name}, {"distance", one.distance}});
+  const json nearest = list_of(prediction.nearest, [](const offload::Neighbour& one) {
+    return IDLETUNE_FIELDS(one, name, distance);
+  });
   json values = json::object();
   for (std::size_t i = 0; i < features.names.size(); ++i)
     values[features.names[i]] = question.sample.features[i];

@@ -136,6 +136,7 @@ using offload::Figures;
 using offload::GroupBy;
 using offload::LeftOut;
 using offload::SampleSet;
+using report::percent;
 
 struct EvaluateArguments {
   SampleFiles files;
@@ -170,52 +171,44 @@ json json_of(const Figures& f) {
                    {"right", f.right}}}});
 }
 
+// Of each part its figures, and what the part is called, as `name`.
+template <class Parts>
+json figures_of(const SampleSet& set, const Parts& parts, const char* name) {
+  return list_of(parts, [&](const auto& part) {
+    json figures = json_of(offload::figures_of(set, part.second));
+    figures[name] = part.first;
+    return figures;
+  });
+}
+
 json parts_of(const SampleSet& set, const std::vector<LeftOut>& results, GroupBy by) {
   std::map<std::string, std::vector<LeftOut>> parts;
   for (const LeftOut& one : results)
     parts[offload::group_of(set.samples[one.sample], by)].push_back(one);
-  json list = json::array();
-  for (const auto& [name, part] : parts) {
-    json figures = json_of(offload::figures_of(set, part));
-    figures["group"] = name;
-    list.push_back(std::move(figures));
-  }
-  return list;
+  return figures_of(set, parts, "group");
 }
 
 // By speed-up of the GPU, as the publication's classes.
 json classes_of(const SampleSet& set, const std::vector<LeftOut>& results) {
-  const std::vector<double> limits{1, 4, 10, 25, 100, HUGE_VAL};
-  std::vector<std::vector<LeftOut>> parts(limits.size());
+  std::map<double, std::vector<LeftOut>> parts;  // by the end of the class
   for (const LeftOut& one : results) {
     const offload::Sample& sample = set.samples[one.sample];
-    std::size_t k = 0;
-    while (sample.cpu_ms / sample.best_gpu_ms() > limits[k]) ++k;
-    parts[k].push_back(one);
+    const double* limit = kClasses;
+    while (sample.cpu_ms / sample.best_gpu_ms() > *limit) ++limit;
+    parts[*limit].push_back(one);
   }
-  json list = json::array();
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    if (parts[k].empty()) continue;
-    json figures = json_of(offload::figures_of(set, parts[k]));
-    figures["up_to"] = finite_or_null(limits[k]);
-    list.push_back(std::move(figures));
-  }
+  json list = figures_of(set, parts, "up_to");
+  for (json& figures : list) figures["up_to"] = finite_or_null(figures["up_to"]);
   return list;
 }
 
 json risk_of(const SampleSet& set, const std::vector<LeftOut>& results) {
-  json list = json::array();
-  for (const offload::RiskPoint& point : offload::risk_curve(set, results)) {
-    list.push_back({{"answered", point.answered},
-                    {"wrong", point.wrong},
-                    {"regret_ms", point.regret},
-                    {"expected_ms", point.expected}});
-  }
-  return list;
-}
-
-std::string percent(const json& share) {
-  return share.is_null() ? "-" : report::percent_text(share.get<double>());
+  return list_of(offload::risk_curve(set, results), [](const offload::RiskPoint& point) -> json {
+    return {{"answered", point.answered},
+            {"wrong", point.wrong},
+            {"regret_ms", point.regret},
+            {"expected_ms", point.expected}};
+  });
 }
 
 void print_figures(const json& result, const CliContext& context) {

@@ -120,9 +120,7 @@ Result<std::unique_ptr<AheadCompiler>> compiler_for(const PrebuiltChoice& choice
 }
 
 void add_once(std::vector<Configuration>& list, const Configuration& configuration) {
-  if (std::find(list.begin(), list.end(), configuration) == list.end()) {
-    list.push_back(configuration);
-  }
+  if (!contains(list, configuration)) list.push_back(configuration);
 }
 
 // The default with the changes of "NAME=VALUE,...".

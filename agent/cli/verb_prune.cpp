@@ -84,10 +84,9 @@ void run_prune(const PruneArguments& arguments, CliContext& context) {
   const auto pruning = must(prune(
       history, pruning_method_from_name(arguments.method).value_or(PruningMethod::conservative),
       arguments.options));
-  json pruned = json::array();
-  for (const PrunedParameter& p : pruning.pruned) {
-    pruned.push_back(IDLETUNE_FIELDS(p, name, value, information, at_median));
-  }
+  const json pruned = list_of(pruning.pruned, [](const PrunedParameter& p) {
+    return IDLETUNE_FIELDS(p, name, value, information, at_median);
+  });
   std::vector<const History*> devices = pointers_to(others);
   devices.insert(devices.begin(), &history);
   json result =

@@ -89,22 +89,18 @@ json result_of(const RegretCurve& curve, const RegretPoint& point) {
     spread[policy_name(policy)] = {
         {"min", values.min}, {"max", values.max}, {"deviation", values.deviation}};
   }
-  return joined(IDLETUNE_FIELDS(point, launches, seeds, loss, excess, excess_no_ledger,
-                                excess_absolute, tuning_ms, final_relative, overdrawn_ms, reason),
-                {{"target", curve.target},
-                 {"kernel", curve.kernel},
-                 {"device", curve.device},
-                 {"shape", curve.shape},
-                 {"model", curve.has_model},
+  json object = IDLETUNE_FIELDS(point, launches, seeds, loss, excess, excess_no_ledger,
+                                excess_absolute, tuning_ms, final_relative, overdrawn_ms, reason,
+                                captured_gain, captured_gain_ledger, captured_gain_no_ledger);
+  object.update(IDLETUNE_FIELDS(curve, target, kernel, device, shape));
+  return joined(object,
+                {{"model", curve.has_model},
                  {"learned_from", curve.seen},
                  {"no_first_pick", or_null(!curve.no_first_pick.empty(), curve.no_first_pick)},
                  {"start", start_name(curve.start)},
                  {"total_ms", total},
                  {"spread_ms", spread},
                  {"worst_seed_loss", point.worst_loss},
-                 {"captured_gain", or_null(point.captured_gain)},
-                 {"captured_gain_ledger", or_null(point.captured_gain_ledger)},
-                 {"captured_gain_no_ledger", or_null(point.captured_gain_no_ledger)},
                  {"steps",
                   {{"idletune", point.steps},
                    {"idletune_no_ledger", point.steps_no_ledger},
@@ -315,10 +311,7 @@ void run_regret(const RegretArguments& arguments, CliContext& context) {
   std::vector<Series> series;
   for (const Start start : kStarts) {
     const std::string name = start_name(start);
-    if (std::find(arguments.starts.begin(), arguments.starts.end(), name) ==
-        arguments.starts.end()) {
-      continue;
-    }
+    if (!contains(arguments.starts, name)) continue;
     for (const Target& target : targets) series.push_back({&target, start, {}});
   }
   const auto play = [&](const Series& one, std::size_t seed) {

@@ -49,9 +49,7 @@ std::vector<report::SectionMaker> section_makers() {
 std::vector<std::string> section_names() {
   std::vector<std::string> names(std::begin(kReplayedSections), std::end(kReplayedSections));
   for (const report::SectionMaker& maker : section_makers()) {
-    if (std::find(names.begin(), names.end(), maker.name) == names.end()) {
-      names.emplace_back(maker.name);
-    }
+    if (!contains(names, maker.name)) names.emplace_back(maker.name);
   }
   return names;
 }
@@ -85,9 +83,7 @@ Result<std::vector<report::Recording>> load_recordings(const std::vector<std::st
 }
 
 bool is_wanted(const ReportArguments& arguments, const char* section) {
-  return arguments.sections.empty() ||
-         std::find(arguments.sections.begin(), arguments.sections.end(), section) !=
-             arguments.sections.end();
+  return arguments.sections.empty() || contains(arguments.sections, section);
 }
 
 report::Page page_of(const report::Study& study, const ReportArguments& arguments) {

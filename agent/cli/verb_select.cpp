@@ -29,11 +29,6 @@ using selection::Problems;
 using selection::Rows;
 using Methods = std::vector<std::size_t>;
 
-struct Lesson {
-  std::vector<MeasuredRow> rows;
-  detail::MeasuredLesson measured;
-};
-
 // A tree's answer as a configuration.
 struct Tree {
   detail::MeasuredLesson measured;
@@ -188,32 +183,28 @@ json tree_json(const TreeLine& line, const Problems& problems) {
 }
 
 std::string sizes_text(const Problems& problems, std::size_t problem) {
-  std::string text;
-  for (const double size : problems.sizes[problem]) {
-    text += (text.empty() ? "" : "x") + std::to_string(static_cast<long long>(size));
-  }
-  return text;
+  return listed(problems.sizes[problem], "x",
+                [](double size) { return std::to_string(static_cast<long long>(size)); });
 }
 
 json evaluation_json(const Problems& problems, const SplitResults& evaluation,
                      const SelectArguments& arguments) {
-  json object = {{"dataset", problems.dataset},
-                 {"device", problems.device},
-                 {"problems", problems.count()},
-                 {"methods", problems.methods()},
-                 {"tested", evaluation.tested.size()},
-                 {"split", arguments.options.share},
-                 {"splits", arguments.options.splits},
-                 {"seed", arguments.options.seed},
-                 {"models", json::array()},
-                 {"best", nullptr},
-                 {"ours", scores_json(evaluation.ours)},
-                 {"single", scores_json(evaluation.single)},
-                 {"peak_dttr", evaluation.ours.peak.mean()},
-                 {"peak_dttr_spread", evaluation.ours.peak.deviation()}};
-  for (const TreeLine& line : evaluation.trees) {
-    object["models"].push_back(tree_json(line, problems));
-  }
+  json object = {
+      {"dataset", problems.dataset},
+      {"device", problems.device},
+      {"problems", problems.count()},
+      {"methods", problems.methods()},
+      {"tested", evaluation.tested.size()},
+      {"split", arguments.options.share},
+      {"splits", arguments.options.splits},
+      {"seed", arguments.options.seed},
+      {"models",
+       list_of(evaluation.trees, [&](const TreeLine& line) { return tree_json(line, problems); })},
+      {"best", nullptr},
+      {"ours", scores_json(evaluation.ours)},
+      {"single", scores_json(evaluation.single)},
+      {"peak_dttr", evaluation.ours.peak.mean()},
+      {"peak_dttr_spread", evaluation.ours.peak.deviation()}};
   if (const TreeLine* best = evaluation.best_tree()) object["best"] = tree_json(*best, problems);
   for (std::size_t i = 0; i < evaluation.by_classes.size(); ++i) {
     json entry = scores_json(evaluation.by_classes[i]);

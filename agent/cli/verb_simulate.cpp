@@ -35,10 +35,9 @@ std::string csv_cell(const std::string& text) {
 json curves_json(const std::vector<SimulatedSearch>& searches) {
   json curves;
   for (const NamedAxis& each : kAxes) {
-    json& points = curves[each.name] = json::array();
-    for (const CurvePoint& point : performance_curve(searches, each.axis)) {
-      points.push_back(IDLETUNE_FIELDS(point, at, mean, median, p10));
-    }
+    curves[each.name] = list_of(
+        performance_curve(searches, each.axis),
+        [](const CurvePoint& point) { return IDLETUNE_FIELDS(point, at, mean, median, p10); });
   }
   return curves;
 }
@@ -111,7 +110,7 @@ json result_of(const Series& series, bool curves) {
       {"target", target.name},
       {"kernel", target.history->kernel},
       {"device", target.history->device},
-      {"shape", shape_object(*target.history)},
+      {"shape", report::shape_object(target.history->shape)},
       {"searcher", series.searcher},
       {"model", target.kernel.model != nullptr},
       {"learned_from", target.seen},

@@ -162,17 +162,12 @@ json space_object(const NamedSpace& named, const SpaceOptions& options) {
                  {"digest", hexadecimal(space.digest())}};
   object["valid"] = valid_number(named);
   if (named.history) object["measured"] = named.history->rows();
-  object["parameters"] = json::array();
-  for (std::size_t i = 0; i < space.parameter_count(); ++i) {
-    object["parameters"].push_back(parameter_object(named, i));
-  }
-  object["constraints"] = json::array();
-  for (const Expression& c : space.constraints()) object["constraints"].push_back(c.text());
+  const auto parameter = [&](std::size_t i) { return parameter_object(named, i); };
+  const auto text = [](const Expression& constraint) { return constraint.text(); };
+  object["parameters"] = list_of(space.parameter_count(), parameter);
+  object["constraints"] = list_of(space.constraints(), text);
   if (named.package) {
-    object["shape_constraints"] = json::array();
-    for (const Expression& c : named.package->shape_constraints()) {
-      object["shape_constraints"].push_back(c.text());
-    }
+    object["shape_constraints"] = list_of(named.package->shape_constraints(), text);
     object["package_bytes"] = named.package->size_bytes();
   }
   if (options.list || options.sample > 0) {
@@ -209,14 +204,11 @@ void print_text(const NamedSpace& named, const SpaceOptions& options, const CliC
   context.print_paragraph(summary(named));
   TextTable table({"parameter", "kind", ">default", "values"});
   for (std::size_t i = 0; i < named.space.parameter_count(); ++i) {
-    std::string values;
-    for (const std::string& text : value_texts(named, i)) {
-      values += (values.empty() ? "" : " ") + text;
-    }
     const std::string fallback =
         named.package ? std::to_string(named.package->default_configuration()[i]) : "";
     table.add_row({std::string(named.space.parameter_name(i)),
-                   parameter_kind_name(named.space.parameter_kind(i)), fallback, values});
+                   parameter_kind_name(named.space.parameter_kind(i)), fallback,
+                   listed(value_texts(named, i), " ", [](const auto& text) { return text; })});
   }
   context.print(table);
   for (const Expression& c : named.space.constraints())

@@ -25,8 +25,8 @@
 
 #include <idletune/result.hpp>
 
-// {"a": value.a, "b": value.b, ...} of IDLETUNE_FIELDS(value, a, b, ...).
-#define IDLETUNE_FIELD(member) fields_[#member] = of_.member;
+// {"a": value.a, "b": value.b, ...} of IDLETUNE_FIELDS(value, a, b, ...); null of empty optionals.
+#define IDLETUNE_FIELD(member) fields_[#member] = idletune::report::or_null(of_.member);
 #define IDLETUNE_FIELDS(value, ...)                                        \
   [](const auto& of_) {                                                    \
     nlohmann::json fields_ = nlohmann::json::object();                     \
@@ -46,6 +46,10 @@ inline json joined(json object, const json& more) {
 
 // Null where there is nothing, or where it is not known.
 template <class T>
+const T& or_null(const T& value) {
+  return value;
+}
+template <class T>
 json or_null(const std::optional<T>& value) {
   return value ? json(*value) : json();
 }
@@ -57,12 +61,48 @@ json or_null(bool known, const T& value) {
 inline json positive_or_null(double value) { return or_null(value > 0, value); }
 inline json finite_or_null(double value) { return or_null(std::isfinite(value), value); }
 
+// [make(item), ...] of all items, or of the numbers below a count.
+template <class Items, class Make>
+json list_of(const Items& items, const Make& make) {
+  json list = json::array();
+  for (const auto& item : items) list.push_back(make(item));
+  return list;
+}
+template <class Make>
+json list_of(std::size_t count, const Make& make) {
+  std::vector<std::size_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), std::size_t{0});
+  return list_of(numbers, make);
+}
+
+// "a, b, c" of their texts.
+template <class Items, class Text>
+std::string listed(const Items& items, const std::string& between, const Text& text_of) {
+  std::string text;
+  bool first = true;
+  for (const auto& item : items)
+    text += (std::exchange(first, false) ? "" : between) + text_of(item);
+  return text;
+}
+template <class Texts>
+std::string listed(const Texts& texts) {
+  return listed(texts, ", ", [](const auto& text) { return std::string(text); });
+}
+
+template <class Items, class Item>
+bool contains(const Items& items, const Item& item) {
+  return std::find(std::begin(items), std::end(items), item) != std::end(items);
+}
+
 }  // namespace idletune::report
 
 namespace idletune::cli {
 using nlohmann::json;
+using report::contains;
 using report::finite_or_null;
 using report::joined;
+using report::list_of;
+using report::listed;
 using report::or_null;
 using report::positive_or_null;
 

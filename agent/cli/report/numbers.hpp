@@ -33,6 +33,10 @@ std::string time_text(double nanoseconds);
 
 // "4096x4096"; "-" for no dimensions.
 std::string shape_text(const Shape& shape);
+// Its dimensions.
+inline json shape_object(const Shape& shape) {
+  return std::vector<std::int64_t>(shape.values().begin(), shape.values().end());
+}
 
 // Short, for axes: "20", "1k", "2.5M", "0.01".
 std::string axis_text(double value);

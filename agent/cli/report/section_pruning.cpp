@@ -37,19 +37,17 @@ std::optional<Pruned> pruned_with(const Group& group, const Source& from, Prunin
 }
 
 std::string retention_text(const Pruned& pruned) {
-  std::string text;
-  for (const auto& [on, value] : pruned.retention) {
-    text += (text.empty() ? "" : "; ") + on->device + "\u00A0" + percent_text(value);
-  }
-  return text.empty() ? "-" : text;
+  if (pruned.retention.empty()) return "-";
+  return listed(pruned.retention, "; ", [](const auto& one) {
+    return one.first->device + "\u00A0" + percent_text(one.second);
+  });
 }
 
 std::string pinned_text(const Pruning& pruning) {
-  std::string text;
-  for (const PrunedParameter& parameter : pruning.pruned) {
-    text += (text.empty() ? "" : ", ") + parameter.name + "\u00A0=\u00A0" + parameter.value;
-  }
-  return text.empty() ? "none" : text;
+  if (pruning.pruned.empty()) return "none";
+  return listed(pruning.pruned, ", ", [](const PrunedParameter& parameter) {
+    return parameter.name + "\u00A0=\u00A0" + parameter.value;
+  });
 }
 
 Figure::Panel panel_of(const Method& method, const Study& study, std::size_t number,

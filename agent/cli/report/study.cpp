@@ -169,11 +169,9 @@ Study study_of(std::vector<Recording> recordings, ParameterKinds kinds) {
 }
 
 std::string configuration_text(const History& history, std::size_t row) {
-  std::string text;
-  for (const CellColumn& column : history.parameters) {
-    text += (text.empty() ? "" : " ") + column.name() + "=" + column.to_string(row);
-  }
-  return text;
+  return listed(history.parameters, " ", [row](const CellColumn& column) {
+    return column.name() + "=" + column.to_string(row);
+  });
 }
 
 json configuration_object(const History& history, std::size_t row) {
