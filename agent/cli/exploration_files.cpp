@@ -134,9 +134,7 @@ report::Figure convergence_figure(const std::vector<double>& times_ns, double be
   }
   plot.caption.description = report::counted(times_ns.size(), "measurement", "measurements") + ".";
   plot.curves.push_back(std::move(curve));
-  report::Figure figure;
-  figure.title = "Best so far";
-  figure.legend = {{"curve s1", false, "best configuration so far"}};
+  report::Figure figure("Best so far", {{"curve s1", false, "best configuration so far"}});
   figure.panels.push_back({"", "", report::draw(plot), ""});
   figure.caption = std::string("Relative to the best configuration by now") +
                    (default_ns > 0 ? "; dashed: the default." : ".");

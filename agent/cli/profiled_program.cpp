@@ -153,137 +153,9 @@ std::string readable_name(const std::string& linker_name) {
   return offload::without_arguments(name.get());
 }
 
-class Profiling {
- public:
-  explicit Profiling(const ProfilingJob& job) : job_(job) {}
-  Result<Profile> run();
-
- private:
-  void find_parts();
-  std::string settings(bool timed) const;
-  void compile(bool timed);
-  void link(bool timed);
-  void run_compiler(Run run) const;
-  Result<json> run_program(bool timed);
-  Result<json> result_of(const Ended& ended) const;
-  Result<Profile> from_code();
-  Result<Profile> profile_of(const json& result) const;
-  void add_times(Profile& profile);
-
-  const ProfilingJob& job_;
-  TemporaryFolder folder_;
-  std::string compiler_, pass_, headers_, profiler_, timer_;
-};
-
-void Profiling::find_parts() {
-  if (!folder_.ok()) throw Failure(StatusCode::io_error, "no temporary folder can be made");
-  if (is_no_plain_file(job_.source) || !std::ifstream(job_.source).good()) {
-    throw Failure(StatusCode::not_found,
-                  "'" + job_.source + "' cannot be read; expected a C or C++ source file");
-  }
-  const bool is_c = job_.source.size() > 2 && job_.source.rfind(".c") == job_.source.size() - 2;
-  compiler_ = is_c ? "clang-14" : "clang++-14";
-  const std::pair<std::string*, const char*> parts[] = {
-      {&pass_, "idletune_profiler_pass.so"},
-      {&profiler_, "libidletune_profiler.a"},
-      {&timer_, "libidletune_timer.a"},
-      {&headers_, "include/idletune/offload_region.h"}};
-  for (const auto& [path, name] : parts) {
-    const Result<std::string> found = find_shipped(name);
-    if (!found.ok()) {
-      throw Failure(StatusCode::not_found,
-                    "the profiler is not there: " + found.status().message() +
-                        "; it is built where clang-14 and llvm-14-dev are installed");
-    }
-    *path = *found;
-  }
-  headers_ = headers_.substr(0, headers_.rfind("/idletune/"));
-}
-
-std::string Profiling::settings(bool timed) const {
-  std::string settings = timed ? "time=1;" : "";
-  for (const std::string& function : job_.functions) settings += "function=" + function + ";";
-  if (job_.full) settings += "full=1;";
-  if (job_.from_code) {
-    settings += "static=1;limit=" + std::to_string(job_.limit_s) + ";";
-    for (const std::string& value : job_.values) settings += "value=" + value + ";";
-  }
-  return settings + "result=" + folder_.file("result");
-}
-
-void Profiling::compile(bool timed) {
-  std::ofstream(folder_.file("settings.h"))
-      << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
-      << "__attribute__((used)) extern const char idletune_profile_settings[];\n"
-      << "const char idletune_profile_settings[] = " << json(settings(timed)).dump() << ";\n";
-  Run compile;
-  compile.words = {compiler_,
-                   "-O2",
-                   "-ffp-contract=off",
-                   "-w",
-                   "-DIDLETUNE_PROFILING",
-                   "-isystem",
-                   headers_,
-                   "-include",
-                   folder_.file("settings.h"),
-                   "-fpass-plugin=" + pass_};
-  // The names of parameters; and no code for a machine that ours may not know.
-  if (job_.from_code) {
-    compile.words.insert(compile.words.end(), {"-fno-discard-value-names", "-emit-llvm"});
-  }
-  if (compiler_ == "clang++-14") compile.words.push_back("-std=c++17");
-  compile.words.insert(compile.words.end(), job_.options.begin(), job_.options.end());
-  compile.words.insert(compile.words.end(), {"-c", job_.source, "-o", folder_.file("program.o")});
-  run_compiler(std::move(compile));
-}
-
-void Profiling::link(bool timed) {
-  Run link;
-  link.words = {"clang++-14", folder_.file("program.o"), timed ? timer_ : profiler_, "-o",
-                folder_.file("program")};
-  link.words.insert(link.words.end(), job_.options.begin(), job_.options.end());
-  run_compiler(std::move(link));
-}
-
-void Profiling::run_compiler(Run run) const {
-  run.errors = folder_.file("errors");
-  const auto ended = must(run_to_end(run));
-  if (ended.stopped) throw Failure(StatusCode::timeout, "interrupted while compiling");
-  if (ended.status != 0) return must(compiler_error(job_.source, text_of(run.errors)));
-}
-
 std::string how_it_ended(int status) {
   if (WIFEXITED(status)) return "exit status " + std::to_string(WEXITSTATUS(status));
   return "signal " + std::to_string(WTERMSIG(status));
-}
-
-Result<json> Profiling::run_program(bool timed) {
-  Run run;
-  run.words = {folder_.file("program")};
-  run.words.insert(run.words.end(), job_.arguments.begin(), job_.arguments.end());
-  run.limit_s = job_.limit_s;
-  run.output = timed ? "/dev/null" : job_.quiet ? "&2" : "";
-  if (timed) run.errors = "/dev/null";
-  ::unlink(folder_.file("result").c_str());
-  const auto ended = must(run_to_end(run));
-  return result_of(ended);
-}
-
-Result<json> Profiling::result_of(const Ended& ended) const {
-  json result = json::parse(text_of(folder_.file("result")), nullptr, false);
-  if (ended.killed) {
-    return Status(StatusCode::timeout,
-                  "the program had to be killed: no region of it came to an end");
-  }
-  if (result.is_object() && result.contains("error")) {
-    return Status(StatusCode::unsupported, "profiling '" + job_.source + "': " +
-                                               result["error"]["message"].get<std::string>());
-  }
-  if (!result.is_object() || !result.contains("regions") || !result.contains("end")) {
-    return Status(StatusCode::device_error, "the program ended before it could say what it did (" +
-                                                how_it_ended(ended.status) + ")");
-  }
-  return result;
 }
 
 std::vector<double> features_of(const json& found) {
@@ -315,50 +187,6 @@ RegionProfile region_of(const json& found, const std::string& program) {
   return region;
 }
 
-Result<Profile> Profiling::profile_of(const json& result) const {
-  Profile profile;
-  const std::size_t slash = job_.source.rfind('/');
-  profile.program = job_.source.substr(slash == std::string::npos ? 0 : slash + 1);
-  const std::string end = result["end"].get<std::string>();
-  for (const json& found : result["regions"]) {
-    RegionProfile region = region_of(found, profile.program);
-    const auto accesses = found["counts"]["accesses"].get<std::uint64_t>();
-    if (accesses < kFewestAccesses) {
-      return Status(StatusCode::invalid_argument,
-                    "region '" + region.name + "' makes " + std::to_string(accesses) +
-                        " accesses to memory in all its entries; at least " +
-                        std::to_string(kFewestAccesses) + " are needed to say anything");
-    }
-    if (end != "finished") {
-      region.remarks.push_back(end == "inside" ? "the program ended within a region"
-                                               : "the run was stopped before its end");
-    }
-    const auto same = [&region](const RegionProfile& other) { return other.name == region.name; };
-    if (std::any_of(profile.regions.begin(), profile.regions.end(), same)) {
-      region.name += " #" + std::to_string(profile.regions.size());
-    }
-    profile.regions.push_back(std::move(region));
-  }
-  if (!profile.regions.empty()) return profile;
-  const std::string names =
-      listed(job_.functions, ", ", [](const auto& name) { return "'" + name + "'"; });
-  return Status(StatusCode::not_found,
-                (names.empty() ? "no marked region" : "no region of " + names) + " was entered" +
-                    (end == "finished" ? "" : " before the run was stopped") +
-                    ": what the program does depends on its arguments (behind --)");
-}
-
-void Profiling::add_times(Profile& profile) {
-  compile(true);
-  link(true);
-  const auto result = must(run_program(true));
-  const json& times = result["regions"];
-  for (std::size_t i = 0; i < times.size() && i < profile.regions.size(); ++i) {
-    const double ms = times[i]["ms"].get<double>();
-    if (ms > 0) profile.regions[i].cpu_ms = ms;
-  }
-}
-
 // What the walk could not know, for people and for who decides.
 void add_unknown(const json& found, RegionProfile& region) {
   const auto decisions = found["decisions"].get<std::uint64_t>();
@@ -374,33 +202,194 @@ void add_unknown(const json& found, RegionProfile& region) {
   if (!names.empty()) region.remarks.push_back("no value was given for " + names);
 }
 
-Result<Profile> Profiling::from_code() {
-  compile(false);
-  const auto result = must(result_of({}));
-  auto profile = must(profile_of(result));
-  for (std::size_t i = 0; i < profile.regions.size(); ++i) {
-    add_unknown(result["static"][i], profile.regions[i]);
-  }
-  return profile;
-}
+class Profiling {
+ public:
+  explicit Profiling(const ProfilingJob& job) : job_(job) {}
 
-Result<Profile> Profiling::run() {
-  find_parts();
-  if (job_.from_code) return from_code();
-  compile(false);
-  link(false);
-  const auto result = must(run_program(false));
-  auto profile = must(profile_of(result));
-  const bool complete = result["end"].get<std::string>() == "finished";
-  if (!job_.time || !complete) return profile;
-  try {
-    add_times(profile);
-  } catch (const Failure& failure) {
-    for (RegionProfile& region : profile.regions)
-      region.remarks.push_back("not timed: " + failure.status().message());
+  Result<Profile> run() {
+    find_parts();
+    if (job_.from_code) return from_code();
+    compile(false);
+    link(false);
+    const auto result = must(run_program(false));
+    auto profile = must(profile_of(result));
+    const bool complete = result["end"].get<std::string>() == "finished";
+    if (!job_.time || !complete) return profile;
+    try {
+      add_times(profile);
+    } catch (const Failure& failure) {
+      for (RegionProfile& region : profile.regions)
+        region.remarks.push_back("not timed: " + failure.status().message());
+    }
+    return profile;
   }
-  return profile;
-}
+
+ private:
+  void find_parts() {
+    if (!folder_.ok()) throw Failure(StatusCode::io_error, "no temporary folder can be made");
+    if (is_no_plain_file(job_.source) || !std::ifstream(job_.source).good()) {
+      throw Failure(StatusCode::not_found,
+                    "'" + job_.source + "' cannot be read; expected a C or C++ source file");
+    }
+    const bool is_c = job_.source.size() > 2 && job_.source.rfind(".c") == job_.source.size() - 2;
+    compiler_ = is_c ? "clang-14" : "clang++-14";
+    const std::pair<std::string*, const char*> parts[] = {
+        {&pass_, "idletune_profiler_pass.so"},
+        {&profiler_, "libidletune_profiler.a"},
+        {&timer_, "libidletune_timer.a"},
+        {&headers_, "include/idletune/offload_region.h"}};
+    for (const auto& [path, name] : parts) {
+      const Result<std::string> found = find_shipped(name);
+      if (!found.ok()) {
+        throw Failure(StatusCode::not_found,
+                      "the profiler is not there: " + found.status().message() +
+                          "; it is built where clang-14 and llvm-14-dev are installed");
+      }
+      *path = *found;
+    }
+    headers_ = headers_.substr(0, headers_.rfind("/idletune/"));
+  }
+
+  std::string settings(bool timed) const {
+    std::string settings = timed ? "time=1;" : "";
+    for (const std::string& function : job_.functions) settings += "function=" + function + ";";
+    if (job_.full) settings += "full=1;";
+    if (job_.from_code) {
+      settings += "static=1;limit=" + std::to_string(job_.limit_s) + ";";
+      for (const std::string& value : job_.values) settings += "value=" + value + ";";
+    }
+    return settings + "result=" + folder_.file("result");
+  }
+
+  void compile(bool timed) {
+    std::ofstream(folder_.file("settings.h"))
+        << "#ifdef __cplusplus\nextern \"C\"\n#endif\n"
+        << "__attribute__((used)) extern const char idletune_profile_settings[];\n"
+        << "const char idletune_profile_settings[] = " << json(settings(timed)).dump() << ";\n";
+    Run compile;
+    compile.words = {compiler_,
+                     "-O2",
+                     "-ffp-contract=off",
+                     "-w",
+                     "-DIDLETUNE_PROFILING",
+                     "-isystem",
+                     headers_,
+                     "-include",
+                     folder_.file("settings.h"),
+                     "-fpass-plugin=" + pass_};
+    // The names of parameters; and no code for a machine that ours may not know.
+    if (job_.from_code) {
+      compile.words.insert(compile.words.end(), {"-fno-discard-value-names", "-emit-llvm"});
+    }
+    if (compiler_ == "clang++-14") compile.words.push_back("-std=c++17");
+    compile.words.insert(compile.words.end(), job_.options.begin(), job_.options.end());
+    compile.words.insert(compile.words.end(), {"-c", job_.source, "-o", folder_.file("program.o")});
+    run_compiler(std::move(compile));
+  }
+
+  void link(bool timed) {
+    Run link;
+    link.words = {"clang++-14", folder_.file("program.o"), timed ? timer_ : profiler_, "-o",
+                  folder_.file("program")};
+    link.words.insert(link.words.end(), job_.options.begin(), job_.options.end());
+    run_compiler(std::move(link));
+  }
+
+  void run_compiler(Run run) const {
+    run.errors = folder_.file("errors");
+    const auto ended = must(run_to_end(run));
+    if (ended.stopped) throw Failure(StatusCode::timeout, "interrupted while compiling");
+    if (ended.status != 0) return must(compiler_error(job_.source, text_of(run.errors)));
+  }
+
+  Result<json> run_program(bool timed) {
+    Run run;
+    run.words = {folder_.file("program")};
+    run.words.insert(run.words.end(), job_.arguments.begin(), job_.arguments.end());
+    run.limit_s = job_.limit_s;
+    run.output = timed ? "/dev/null" : job_.quiet ? "&2" : "";
+    if (timed) run.errors = "/dev/null";
+    ::unlink(folder_.file("result").c_str());
+    const auto ended = must(run_to_end(run));
+    return result_of(ended);
+  }
+
+  Result<json> result_of(const Ended& ended) const {
+    json result = json::parse(text_of(folder_.file("result")), nullptr, false);
+    if (ended.killed) {
+      return Status(StatusCode::timeout,
+                    "the program had to be killed: no region of it came to an end");
+    }
+    if (result.is_object() && result.contains("error")) {
+      return Status(StatusCode::unsupported, "profiling '" + job_.source + "': " +
+                                                 result["error"]["message"].get<std::string>());
+    }
+    if (!result.is_object() || !result.contains("regions") || !result.contains("end")) {
+      return Status(
+          StatusCode::device_error,
+          "the program ended before it could say what it did (" + how_it_ended(ended.status) + ")");
+    }
+    return result;
+  }
+
+  Result<Profile> profile_of(const json& result) const {
+    Profile profile;
+    const std::size_t slash = job_.source.rfind('/');
+    profile.program = job_.source.substr(slash == std::string::npos ? 0 : slash + 1);
+    const std::string end = result["end"].get<std::string>();
+    for (const json& found : result["regions"]) {
+      RegionProfile region = region_of(found, profile.program);
+      const auto accesses = found["counts"]["accesses"].get<std::uint64_t>();
+      if (accesses < kFewestAccesses) {
+        return Status(StatusCode::invalid_argument,
+                      "region '" + region.name + "' makes " + std::to_string(accesses) +
+                          " accesses to memory in all its entries; at least " +
+                          std::to_string(kFewestAccesses) + " are needed to say anything");
+      }
+      if (end != "finished") {
+        region.remarks.push_back(end == "inside" ? "the program ended within a region"
+                                                 : "the run was stopped before its end");
+      }
+      const auto same = [&region](const RegionProfile& other) { return other.name == region.name; };
+      if (std::any_of(profile.regions.begin(), profile.regions.end(), same)) {
+        region.name += " #" + std::to_string(profile.regions.size());
+      }
+      profile.regions.push_back(std::move(region));
+    }
+    if (!profile.regions.empty()) return profile;
+    const std::string names =
+        listed(job_.functions, ", ", [](const auto& name) { return "'" + name + "'"; });
+    return Status(StatusCode::not_found,
+                  (names.empty() ? "no marked region" : "no region of " + names) + " was entered" +
+                      (end == "finished" ? "" : " before the run was stopped") +
+                      ": what the program does depends on its arguments (behind --)");
+  }
+
+  void add_times(Profile& profile) {
+    compile(true);
+    link(true);
+    const auto result = must(run_program(true));
+    const json& times = result["regions"];
+    for (std::size_t i = 0; i < times.size() && i < profile.regions.size(); ++i) {
+      const double ms = times[i]["ms"].get<double>();
+      if (ms > 0) profile.regions[i].cpu_ms = ms;
+    }
+  }
+
+  Result<Profile> from_code() {
+    compile(false);
+    const auto result = must(result_of({}));
+    auto profile = must(profile_of(result));
+    for (std::size_t i = 0; i < profile.regions.size(); ++i) {
+      add_unknown(result["static"][i], profile.regions[i]);
+    }
+    return profile;
+  }
+
+  const ProfilingJob& job_;
+  TemporaryFolder folder_;
+  std::string compiler_, pass_, headers_, profiler_, timer_;
+};
 
 }  // namespace
 

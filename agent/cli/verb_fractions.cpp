@@ -96,10 +96,6 @@ struct FractionsArguments {
   PredictionOptions prediction;
 };
 
-std::string or_never(const json& steps) {
-  return steps.is_null() ? "never" : report::count_text(steps.get<std::uint64_t>());
-}
-
 json result_of(const History& history, std::uint64_t dropped, const FractionsArguments& arguments) {
   const PerformanceDistribution d = distribution_of(history, dropped);
   const double fraction = d.fraction(arguments.threshold);
@@ -162,8 +158,8 @@ void print_published(const FractionsArguments& arguments, CliContext& context) {
   if (context.json()) return context.print_json({{"results", results}, {"source", source}});
   TextTable table({"kernel", "device", ">fraction", ">steps"});
   for (const auto& r : results) {
-    table.add_row(
-        {r["kernel"], r["device"], report::percent_text(r["fraction"]), or_never(r["steps"])});
+    table.add_row({r["kernel"], r["device"], report::percent_text(r["fraction"]),
+                   report::plain_or_never(r["steps"])});
   }
   context.print(table);
   context.print_paragraph("Share of KTT's spaces within 90 % of the best. From " + source + ".");
@@ -182,8 +178,8 @@ void print_fractions(const json& results, const std::vector<std::string>& proble
     table.add_row(
         with_problem(problems, i,
                      {r["kernel"], r["device"], report::count_text(r["valid"].get<std::uint64_t>()),
-                      report::percent_text(r["fraction"]), or_never(r["steps"]),
-                      or_never(r["steps_without_repetition"])}));
+                      report::percent_text(r["fraction"]), report::plain_or_never(r["steps"]),
+                      report::plain_or_never(r["steps_without_repetition"])}));
   }
   context.print(table);
 }

@@ -11,6 +11,11 @@ namespace idletune::report {
 std::string count_text(std::uint64_t count);
 // A count, or a mean of some: "18,432", "18,432.5", "0.0123"; "-" for what is no finite number.
 std::string mean_count_text(double count);
+// Of what may never be.
+template <class Count>
+std::string count_or_never(const std::optional<Count>& count) {
+  return count ? count_text(static_cast<std::uint64_t>(*count)) : "never";
+}
 // "1 history", "3 histories".
 std::string counted(std::uint64_t count, const std::string& one, const std::string& many);
 
@@ -49,6 +54,10 @@ inline std::string plain(const json& number) {
   if (!number.is_number()) return "-";
   const double value = number.get<double>();
   return number.is_number_integer() ? mean_count_text(value) : significant(value);
+}
+
+inline std::string plain_or_never(const json& number) {
+  return number.is_null() ? "never" : plain(number);
 }
 
 // Microseconds in the unit that suits them.

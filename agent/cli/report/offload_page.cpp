@@ -22,11 +22,17 @@ std::vector<std::string> row_of(const std::string& name, const json& f) {
 }
 
 Table table_of(const std::string& title, const std::string& caption, const std::string& first) {
-  Table table;
-  table.title = title;
+  Table table(title, {{first},
+                      ">samples",
+                      ">median error",
+                      ">as published",
+                      ">80 % covers",
+                      ">choices",
+                      ">always CPU",
+                      ">always GPU",
+                      ">unknown",
+                      ">wrong"});
   table.caption = caption;
-  table.columns = {{first},    ">samples",    ">median error", ">as published", ">80 % covers",
-                   ">choices", ">always CPU", ">always GPU",   ">unknown",      ">wrong"};
   return table;
 }
 
@@ -91,10 +97,9 @@ Section risk_section(const json& result) {
   regrets.x_percentages = true;
   regrets.linear_x = true;
   regrets.curves = {realised, expected};
-  Figure figure;
-  figure.title = "Risk and regret";
+  Figure figure("Risk and regret",
+                {{"curve s1", false, "measured"}, {"curve s2", false, "expected"}});
   figure.caption = "Samples in the order of how certain their verdict is, the most certain first.";
-  figure.legend = {{"curve s1", false, "measured"}, {"curve s2", false, "expected"}};
   figure.panels.push_back({"wrong", "", draw(shares), ""});
   figure.panels.push_back({"regret", "", draw(regrets), ""});
   section.parts.emplace_back(std::move(figure));

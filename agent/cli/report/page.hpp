@@ -21,6 +21,8 @@ struct Legend {
 
 // One or more pictures under one number and caption.
 struct Figure {
+  explicit Figure(std::string titled = {}, std::vector<Legend> explained = {})
+      : title(std::move(titled)), legend(std::move(explained)) {}
   struct Panel {
     std::string heading;
     std::string subheading;  // a second line; all panels of a figure have one, or none has
@@ -28,19 +30,21 @@ struct Figure {
     std::string remark;      // under the picture; may be empty
   };
   std::string title;
-  std::string caption;  // what was computed, from how many, with which thresholds and seeds
   std::vector<Legend> legend;
+  std::string caption;  // what was computed, from how many, with which thresholds and seeds
   std::vector<Panel> panels;
   // How much of what it shows, for --json only.
   std::vector<std::pair<std::string, std::variant<std::uint64_t, double>>> counts;
 };
 
 struct Table {
+  explicit Table(std::string titled, std::vector<std::string> titles, bool is_folded = false)
+      : title(std::move(titled)), columns(std::move(titles)), folded(is_folded) {}
   std::string title;
-  std::string caption;
   std::vector<std::string> columns;  // titles, behind ">" those of numbers
+  bool folded;                       // shown when asked for
+  std::string caption;
   std::vector<std::vector<std::string>> rows;
-  bool folded = false;  // shown when asked for
 };
 
 struct Section {

@@ -37,10 +37,9 @@ std::string or_dash(double value, int digits) {
 
 Section best_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
   Section section{"best", "Which configurations are best", {}};
-  Table table;
-  table.title = "The fastest configurations";
-  table.columns = {"kernel",   "device", ">rank",           ">time",        ">x default",
-                   ">GFLOP/s", ">GB/s",  ">rank elsewhere", "configuration"};
+  Table table("The fastest configurations",
+              {"kernel", "device", ">rank", ">time", ">x default", ">GFLOP/s", ">GB/s",
+               ">rank elsewhere", "configuration"});
   std::size_t left_out = 0;
   const std::size_t count = study.source_count() > 40 ? 1 : study.source_count() > 8 ? 3 : 5;
   for (const Group& group : study.groups) {

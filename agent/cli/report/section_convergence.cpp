@@ -76,10 +76,6 @@ std::optional<Convergence> converge_on(const History& history, const Source& tar
   return std::move(*result);
 }
 
-std::string steps_text(const std::optional<std::uint64_t>& steps) {
-  return steps ? count_text(*steps) : "never";
-}
-
 std::string median_text(const std::optional<double>& steps) {
   return steps ? count_text(static_cast<std::uint64_t>(std::ceil(*steps))) : "-";
 }
@@ -112,7 +108,7 @@ Figure::Panel panel_of(const Group& group, const std::vector<Outcome>& outcomes,
   for (const Outcome& outcome : outcomes) {
     plot.curves.push_back(curve_of(outcome, target.history->best_time_ns()));
     plot.caption.description += std::string(" ") + outcome.run->name + ", " +
-                                steps_text(outcome.convergence.steps_of_mean) + ".";
+                                count_or_never(outcome.convergence.steps_of_mean) + ".";
   }
   return {group.title, "on " + target.device, draw(plot),
           pruned_with.empty() ? "nothing to prune" : "pruned with " + pruned_with};
@@ -122,7 +118,7 @@ void add_rows(Table& table, const Group& group, const Source& target,
               const std::vector<Outcome>& outcomes) {
   for (const Outcome& outcome : outcomes) {
     table.rows.push_back({group.title, target.device, outcome.run->name,
-                          steps_text(outcome.convergence.steps_of_mean),
+                          count_or_never(outcome.convergence.steps_of_mean),
                           median_text(outcome.convergence.median_steps),
                           percent_text(outcome.convergence.reached)});
   }
@@ -185,13 +181,10 @@ Section convergence_section(const Study& study, const ReportOptions& options,
       "A search that rises early is worth more than one that ends high. Pruning makes the space "
       "smaller, but the share of good configurations in it need not grow: whether it helps is "
       "different from kernel to kernel.";
-  Figure figure;
-  figure.title = "Convergence on full and pruned spaces";
-  figure.legend = legend_of(kRuns);
-  Table table;
-  table.title = "Steps to a good configuration";
-  table.folded = true;
-  table.columns = {"kernel", "device", "search", ">mean there after", ">median", ">reached"};
+  Figure figure("Convergence on full and pruned spaces", legend_of(kRuns));
+  Table table("Steps to a good configuration",
+              {"kernel", "device", "search", ">mean there after", ">median", ">reached"},
+              /*is_folded=*/true);
   std::size_t looked = 0;
   for (const Group& group : study.groups) {
     for (const Source& target : group.sources) {
@@ -223,7 +216,7 @@ Section convergence_section(const Study& study, const ReportOptions& options,
                   percent_text(options.threshold) +
                   ". Median: steps of single searches until they found such a configuration. "
                   "Reached: share of searches that found one.";
-  section.parts.push_back(Paragraph{lead + finding(effect, options.threshold), false});
+  section.parts.push_back(Paragraph{lead + finding(effect, options.threshold)});
   section.parts.push_back(std::move(figure));
   section.parts.push_back(std::move(table));
   return section;

@@ -69,12 +69,10 @@ std::string finding(const std::vector<std::pair<const Group*, DevicePair>>& pair
 }
 
 Table table_of(const std::vector<std::pair<const Group*, DevicePair>>& pairs, double threshold) {
-  Table table;
-  table.title = "Pairs of devices";
-  table.folded = true;
-  table.columns = {
-      "kernel",     "device A",   "device B",      ">ran on both",        ">rank correlation",
-      ">good on A", ">good on B", ">good on both", ">A\u2019s best on B", ">B\u2019s best on A"};
+  Table table("Pairs of devices",
+              {"kernel", "device A", "device B", ">ran on both", ">rank correlation", ">good on A",
+               ">good on B", ">good on both", ">A\u2019s best on B", ">B\u2019s best on A"},
+              /*is_folded=*/true);
   for (const auto& [group, pair] : pairs) {
     table.rows.push_back({group->title, pair.first, pair.second, count_text(pair.ran_on_both),
                           correlation_text(pair.rank_correlation), count_text(pair.good_on_first),
@@ -94,10 +92,9 @@ Table table_of(const std::vector<std::pair<const Group*, DevicePair>>& pairs, do
 Section device_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
   Section section{"devices", "Does one device speak for another?", {}};
   std::vector<std::pair<const Group*, DevicePair>> all;
-  Figure figure;
-  figure.title = "The same configurations on two devices";
-  figure.legend = {{"corner", true, "good on both"},
-                   {"cells d3", false, "darker: more configurations"}};
+  Figure figure(
+      "The same configurations on two devices",
+      {{"corner", true, "good on both"}, {"cells d3", false, "darker: more configurations"}});
   std::size_t points = 0;
   std::size_t wanted = 0;    // pictures
   std::size_t possible = 0;  // pairs
@@ -125,8 +122,7 @@ Section device_section(const Study& study, const ReportOptions& options, const C
       Paragraph{"Where the clouds run along the diagonal into the upper right corner, a good "
                 "configuration of one device is a good first pick for the other. Where the corner "
                 "stays empty, the best ones have to be found anew. " +
-                    finding(all),
-                false});
+                finding(all)});
   figure.caption =
       "Relative performance of each configuration that ran on both devices. Up to " +
       std::to_string(ScatterPlot::kMostDiscs) +

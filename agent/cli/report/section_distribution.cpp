@@ -66,16 +66,14 @@ std::string panels_left_out(const Study& study) {
 Section distribution_section(const Study& study, const ReportOptions& options,
                              const Continue& go_on) {
   Section section{"distribution", "How performance is distributed", {}};
-  section.parts.push_back(
-      Paragraph{"Relative performance is the best run time on a device divided by a "
-                "configuration\u2019s: the best has 100\u00A0%. A fat right end means that good "
-                "configurations are easy to come by, a thin one that they have to be searched for.",
-                false});
-  Figure figure;
-  figure.title = "Relative performance of all configurations";
-  figure.legend = {{"violin", true, "configurations that ran"},
-                   {"good", true, "at least " + percent_text(options.threshold) + " of the best"},
-                   {"quartiles", false, "middle half, and median"}};
+  section.parts.push_back(Paragraph{
+      "Relative performance is the best run time on a device divided by a "
+      "configuration\u2019s: the best has 100\u00A0%. A fat right end means that good "
+      "configurations are easy to come by, a thin one that they have to be searched for."});
+  Figure figure("Relative performance of all configurations",
+                {{"violin", true, "configurations that ran"},
+                 {"good", true, "at least " + percent_text(options.threshold) + " of the best"},
+                 {"quartiles", false, "middle half, and median"}});
   Bandwidths bandwidths;
   std::size_t violins = 0;
   for (const Group& group : study.groups) {

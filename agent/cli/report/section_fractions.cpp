@@ -24,10 +24,6 @@ std::string interval_text(const PerformanceDistribution& distribution, const Fra
   return range_text(percent_text(fraction.low), percent_text(fraction.high));
 }
 
-std::string steps_text(const std::optional<std::uint64_t>& steps) {
-  return steps ? count_text(*steps) : "never";
-}
-
 std::vector<std::string> row_of(const Group& group, const Source& source,
                                 const ReportOptions& options) {
   const PerformanceDistribution& d = source.distribution;
@@ -37,26 +33,23 @@ std::vector<std::string> row_of(const Group& group, const Source& source,
                     : d.count_at_least(options.threshold);
   const auto failed = static_cast<std::uint64_t>(
       std::upper_bound(d.sorted.begin(), d.sorted.end(), 0.0) - d.sorted.begin());
-  return {group.title,
-          source.device,
-          count_text(d.space),
-          d.is_sample() ? count_text(d.valid) : "all",
-          count_text(failed),
-          time_text(d.best_ns),
-          percent_text(fraction.value),
-          interval_text(d, fraction),
-          steps_text(random_search_steps(fraction.value, options.probability)),
-          steps_text(random_search_steps_without_repetition(d.space, good, options.probability))};
+  return {
+      group.title,
+      source.device,
+      count_text(d.space),
+      d.is_sample() ? count_text(d.valid) : "all",
+      count_text(failed),
+      time_text(d.best_ns),
+      percent_text(fraction.value),
+      interval_text(d, fraction),
+      count_or_never(random_search_steps(fraction.value, options.probability)),
+      count_or_never(random_search_steps_without_repetition(d.space, good, options.probability))};
 }
 
 Table table_of(const Study& study, const ReportOptions& options) {
-  Table table;
-  table.title = "Well-performing fractions and steps of random search";
-  table.columns = {"kernel",    "device",
-                   ">valid",    ">measured",
-                   ">failed",   ">best time",
-                   ">fraction", ">95\u00A0% interval",
-                   ">steps",    ">without repetition"};
+  Table table("Well-performing fractions and steps of random search",
+              {"kernel", "device", ">valid", ">measured", ">failed", ">best time", ">fraction",
+               ">95\u00A0% interval", ">steps", ">without repetition"});
   bool samples = false;
   std::uint64_t dropped = 0;
   for (const Group& group : study.groups) {
@@ -118,8 +111,7 @@ Figure figure_of(const Study& study, double threshold) {
       plot.caption.description += " " + value.tip + ".";
     plot.caption.description += " ";
   }
-  Figure figure;
-  figure.title = "Well-performing fractions across devices";
+  Figure figure("Well-performing fractions across devices");
   figure.panels.push_back({"", "", draw(plot), ""});
   figure.caption = "One dot per device: the share of valid configurations with at least " +
                    percent_text(threshold) +
@@ -160,16 +152,14 @@ std::string finding(const Study& study, double threshold) {
 }  // namespace
 
 Section fraction_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
-  Section section{"fractions", "How many configurations are good", {}};
   go_on("fractions");
-  section.parts.push_back(Paragraph{
+  const Paragraph lead{
       "How long random search takes depends on nothing but the share of configurations that are "
       "good enough. Where that share is alike on all devices, it can be foretold for a new one. " +
-          finding(study, options.threshold),
-      false});
-  section.parts.push_back(figure_of(study, options.threshold));
-  section.parts.push_back(table_of(study, options));
-  return section;
+      finding(study, options.threshold)};
+  return {"fractions",
+          "How many configurations are good",
+          {lead, figure_of(study, options.threshold), table_of(study, options)}};
 }
 
 }  // namespace idletune::report

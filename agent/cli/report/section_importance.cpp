@@ -68,9 +68,8 @@ std::string described(const std::vector<BoxRow>& rows) {
 constexpr const char* kAxis = "information relative to the highest";
 
 Figure figure_by_parameter(const std::vector<GroupImportance>& all, const Study& study) {
-  Figure figure;
-  figure.title = "What each parameter says about the run time";
-  figure.legend = {{"box", true, "middle half of the devices, and median"}};
+  Figure figure("What each parameter says about the run time",
+                {{"box", true, "middle half of the devices, and median"}});
   std::size_t boxes = 0;
   for (const GroupImportance& measured : all) {
     BoxPlot plot;
@@ -118,8 +117,7 @@ Figure figure_by_kind(const std::vector<GroupImportance>& all, const Study& stud
   }
   sort_by_median(plot.rows);
   plot.caption = {"information-kinds", "Information by kind of parameter", described(plot.rows)};
-  Figure figure;
-  figure.title = "Information by kind of parameter";
+  Figure figure("Information by kind of parameter");
   if (!plot.rows.empty()) figure.panels.push_back({"", "", draw(plot), ""});
   figure.caption =
       "The same figures, gathered by the kind of the parameter over all kernels and devices whose "
@@ -129,11 +127,10 @@ Figure figure_by_kind(const std::vector<GroupImportance>& all, const Study& stud
 }
 
 Table table_of(const std::vector<GroupImportance>& all, const Study& study) {
-  Table table;
-  table.title = "Information of every parameter on every device";
-  table.folded = true;
-  table.columns = {"kernel", "device",     "parameter", "kind",          ">values",
-                   ">bits",  ">corrected", ">relative", ">about failure"};
+  Table table("Information of every parameter on every device",
+              {"kernel", "device", "parameter", "kind", ">values", ">bits", ">corrected",
+               ">relative", ">about failure"},
+              /*is_folded=*/true);
   for (const GroupImportance& measured : all) {
     for (const Measured& device : measured.devices) {
       for (const ParameterImportance& p : device.importance.parameters) {
@@ -159,8 +156,7 @@ Section importance_section(const Study& study, const ReportOptions&, const Conti
   section.parts.push_back(Paragraph{
       "A parameter with high mutual information decides much of the run time; one with little can "
       "be fixed, which makes the space smaller. Narrow boxes mean that a parameter matters alike "
-      "on all devices, also where its best value does not stay the same.",
-      false});
+      "on all devices, also where its best value does not stay the same."});
   std::vector<GroupImportance> all;
   for (const Group& group : study.groups) {
     if (all.size() == kMostPanels) break;

@@ -8,11 +8,10 @@ namespace idletune::report {
 namespace {
 
 Table sources_table(const Model& model, const ReportOptions& options) {
-  Table table;
-  table.title = "What the model was learned from";
-  table.folded = true;
-  table.columns = {"kernel",           "device",     "shape",       ">valid",         ">measured",
-                   ">well-performing", ">best time", ">median run", ">median compile"};
+  Table table("What the model was learned from",
+              {"kernel", "device", "shape", ">valid", ">measured", ">well-performing", ">best time",
+               ">median run", ">median compile"},
+              /*is_folded=*/true);
   for (const KernelKnowledge& kernel : model.kernels()) {
     for (std::size_t i = 0; i < kernel.source_count(); ++i) {
       const HistoricalSource source = kernel.source(i);
@@ -48,9 +47,8 @@ std::vector<BoxRow> held_out_rows(const Model& model) {
 }
 
 Table held_out_table(const Model& model) {
-  Table table;
-  table.title = "Devices left out";
-  table.columns = {"kernel", "device", "shape", ">first pick", ">evaluations to 95\u00A0%"};
+  Table table("Devices left out",
+              {"kernel", "device", "shape", ">first pick", ">evaluations to 95\u00A0%"});
   for (const KernelKnowledge& kernel : model.kernels()) {
     for (std::size_t i = 0; i < kernel.held_out_count(); ++i) {
       const KernelKnowledge::HeldOut result = kernel.held_out(i);
@@ -81,11 +79,10 @@ Section model_section(const Study&, const ReportOptions& options, const Continue
   }
   section.parts.push_back(Paragraph{
       "The model holds " + counted(model.kernels().size(), "kernel", "kernels") + " from " +
-          counted(sources, "pair", "pairs") + " of device and problem size, with " +
-          counted(portfolio, "configuration", "configurations") + " worth trying, in " +
-          count_text(model.size_bytes()) + " bytes (generation " + count_text(model.generation()) +
-          ").",
-      false});
+      counted(sources, "pair", "pairs") + " of device and problem size, with " +
+      counted(portfolio, "configuration", "configurations") + " worth trying, in " +
+      count_text(model.size_bytes()) + " bytes (generation " + count_text(model.generation()) +
+      ")."});
   BoxPlot plot;
   plot.axis = "first pick relative to the best";
   plot.rows = held_out_rows(model);

@@ -113,11 +113,10 @@ std::string finding(const std::vector<Method>& methods) {
 }
 
 Table table_of(const Method& method) {
-  Table table;
-  table.title = "Spaces after " + std::string(pruning_method_name(method.method)) + " pruning";
-  table.folded = true;
-  table.columns = {"kernel",  "pruned with",         ">times smaller",
-                   ">pruned", "performance kept on", "pinned"};
+  Table table(
+      "Spaces after " + std::string(pruning_method_name(method.method)) + " pruning",
+      {"kernel", "pruned with", ">times smaller", ">pruned", "performance kept on", "pinned"},
+      /*is_folded=*/true);
   for (const Pruned& pruned : method.all) {
     const std::size_t parameters = pruned.pruning.pruned.size() + pruned.pruning.kept.size();
     table.rows.push_back(
@@ -155,11 +154,9 @@ Section pruning_section(const Study& study, const ReportOptions& options, const 
       Paragraph{"Parameters that say little about the run time are pinned to their median, as seen "
                 "on one device, and the smaller space is used on the others. Far to the right is "
                 "good: nothing was lost." +
-                    finding(methods),
-                false});
-  Figure figure;
-  figure.title = "Performance that a pruned space keeps on other devices";
-  figure.legend = {{"box", true, "middle half of the pairs of devices, and median"}};
+                finding(methods)});
+  Figure figure("Performance that a pruned space keeps on other devices",
+                {{"box", true, "middle half of the pairs of devices, and median"}});
   const bool many = std::any_of(study.groups.begin(), study.groups.end(), [](const Group& g) {
     return g.sources.size() > kMostSourcesPerKernel;
   });

@@ -86,10 +86,6 @@ double relative(const RegretPoint& point, Policy policy) {
   return point.total_ms[policy].mean / point.total_ms[Policy::never].mean;
 }
 
-std::string launches_text(const std::optional<double>& launches) {
-  return launches ? count_text(static_cast<std::uint64_t>(*launches)) : "never";
-}
-
 std::optional<double> break_even(const Played& played) {
   return from_launches(played.points,
                        [](const RegretPoint& p) { return p.captured_gain.has_value(); });
@@ -134,14 +130,14 @@ Figure::Panel panel_of(const Played& played, std::size_t number) {
   if (even) plot.marks.push_back({*even, "a perfect search pays"});
   const RegretPoint& last = played.points.back();
   std::string remark =
-      even ? "A search that knew every time beforehand would pay from " + launches_text(even) +
+      even ? "A search that knew every time beforehand would pay from " + count_or_never(even) +
                  " launches on"
            : "No search could pay here, not even one that knew every time beforehand";
   remark += pays(played, Policy::idletune)
-                ? "; idletune\u2019s pays from " + launches_text(pays(played, Policy::idletune))
+                ? "; idletune\u2019s pays from " + count_or_never(pays(played, Policy::idletune))
                 : std::string("; idletune\u2019s does not pay up to here");
   remark += "; an exhaustive search pays " +
-            (pays(played, Policy::always) ? "from " + launches_text(pays(played, Policy::always))
+            (pays(played, Policy::always) ? "from " + count_or_never(pays(played, Policy::always))
                                           : std::string("never")) +
             ". At " + axis_text(last.launches) +
             " launches: " + percent_text(relative(last, Policy::idletune)) +
@@ -157,29 +153,23 @@ std::string gain_text(const RegretPoint& point) {
 }
 
 Table table_of(const std::vector<Played>& all) {
-  Table table;
-  table.title = "Break-even points";
-  table.folded = true;
-  table.columns = {"kernel",
-                   "device",
-                   ">a perfect search pays from",
-                   ">idletune pays from",
-                   ">an exhaustive search pays from",
-                   ">worst loss",
-                   ">at launches",
-                   ">gain captured at the end",
-                   ">steps at the end"};
+  Table table("Break-even points",
+              {"kernel", "device", ">a perfect search pays from", ">idletune pays from",
+               ">an exhaustive search pays from", ">worst loss", ">at launches",
+               ">gain captured at the end", ">steps at the end"},
+              /*is_folded=*/true);
   for (const Played& played : all) {
     const auto worst = std::max_element(
         played.points.begin(), played.points.end(),
         [](const RegretPoint& a, const RegretPoint& b) { return a.loss < b.loss; });
     const RegretPoint& last = played.points.back();
-    table.rows.push_back(
-        {played.group->title, played.target->device, launches_text(break_even(played)),
-         launches_text(pays(played, Policy::idletune)), launches_text(pays(played, Policy::always)),
-         worst->loss > 0 ? percent_text(worst->loss) : "none",
-         worst->loss > 0 ? axis_text(worst->launches) : "-", gain_text(last),
-         significant(last.steps, 3)});
+    table.rows.push_back({played.group->title, played.target->device,
+                          count_or_never(break_even(played)),
+                          count_or_never(pays(played, Policy::idletune)),
+                          count_or_never(pays(played, Policy::always)),
+                          worst->loss > 0 ? percent_text(worst->loss) : "none",
+                          worst->loss > 0 ? axis_text(worst->launches) : "-", gain_text(last),
+                          significant(last.steps, 3)});
   }
   table.caption =
       "Launches are of the grid 1, 3, 10, 30 \u2026 A perfect search pays: the clairvoyant, who "
@@ -203,9 +193,7 @@ std::string finding(const std::vector<Played>& all) {
 
 Section regret_section(const Study& study, const ReportOptions& options, const Continue& go_on) {
   Section section{"regret", "Does tuning pay?", {}};
-  Figure figure;
-  figure.title = "Total time under different policies";
-  figure.legend = legend_of(kPolicies);
+  Figure figure("Total time under different policies", legend_of(kPolicies));
   std::vector<Played> all;
   std::size_t looked = 0;
   for (const Group& group : study.groups) {
@@ -218,8 +206,7 @@ Section regret_section(const Study& study, const ReportOptions& options, const C
     }
   }
   if (all.empty()) {
-    section.parts.push_back(
-        Paragraph{"No history here can be played back as an application.", false});
+    section.parts.push_back(Paragraph{"No history here can be played back as an application."});
     return section;
   }
   for (const Played& played : all)
@@ -228,8 +215,7 @@ Section regret_section(const Study& study, const ReportOptions& options, const C
       Paragraph{"An application that launches a kernel a few times should not tune it; one that "
                 "launches it for days should. Below the dashed line tuning has paid for itself, "
                 "all its compilations and trials included." +
-                    finding(all),
-                false});
+                finding(all)});
   figure.caption =
       "An application with that many launches, played on the recorded run and compile times; total "
       "time relative to running the first pick for ever, mean over " +

@@ -115,15 +115,6 @@ std::string median_text(const Played& played, double threshold, CurveAxis axis) 
   return significant(median);
 }
 
-Table empty_table() {
-  Table table;
-  table.title = "Searchers side by side";
-  table.folded = true;
-  table.columns = {"kernel",       "device",          "searcher",
-                   ">evaluations", ">tuning seconds", ">found at last"};
-  return table;
-}
-
 // Over the share of the space that was sampled: the median of the searches, and below it down to
 // what 95 of 100 reach.
 Curve sample_curve(const Played& played, double space) {
@@ -186,9 +177,13 @@ Figure::Panel sample_panel(const Group& group, const Source& source, const std::
 
 // What the section draws and lists, pair by pair of kernel and device.
 struct Comparison {
-  Figure steps, time, samples;
+  Figure steps{"Best found over evaluations", legend_of(kPlayers)};
+  Figure time{"Best found over tuning time", legend_of(kPlayers)};
+  Figure samples{"Best found over the share of the space that was sampled"};
   std::size_t sampled = 0;  // curves of `samples`
-  Table table;
+  Table table{"Searchers side by side",
+              {"kernel", "device", "searcher", ">evaluations", ">tuning seconds", ">found at last"},
+              /*is_folded=*/true};
 };
 
 void add(Comparison& comparison, const Group& group, const Source& source,
@@ -225,11 +220,7 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
   Comparison compared;
   Figure& steps = compared.steps;
   Figure& time = compared.time;
-  Table& table = compared.table = empty_table();
-  steps.title = "Best found over evaluations";
-  time.title = "Best found over tuning time";
-  steps.legend = time.legend = legend_of(kPlayers);
-  compared.samples.title = "Best found over the share of the space that was sampled";
+  Table& table = compared.table;
   compared.samples.legend = {steps.legend[0], steps.legend[1], steps.legend[4]};
   std::size_t targets = 0;
   for (const Group& group : study.groups) {
@@ -260,8 +251,7 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
                   count_text(kMostEvaluations) + " evaluations.";
   section.parts.push_back(
       Paragraph{"No searcher knows anything of other devices here: all begin with random draws. "
-                "What they make of the first measurements is the difference.",
-                false});
+                "What they make of the first measurements is the difference."});
   section.parts.push_back(std::move(compared.steps));
   section.parts.push_back(std::move(compared.time));
   compared.samples.counts = {{"curves", compared.sampled}};

@@ -107,8 +107,7 @@ Figure::Panel tree_panel(const Asked& asked, bool over_default, std::size_t numb
 }
 
 Figure tree_figure(const std::vector<Asked>& all) {
-  Figure figure;
-  figure.title = "What the 40 published trees are worth";
+  Figure figure("What the 40 published trees are worth");
   const char* const shades[] = {"under 0.5",  "0.5 to 0.7",  "0.7 to 0.8",
                                 "0.8 to 0.9", "0.9 to 0.95", "0.95 and more"};
   for (int i = 0; i < HeatMap::kShades; ++i) {
@@ -182,9 +181,7 @@ Figure::Panel problem_panel(const Asked& asked, std::size_t number) {
 }
 
 Figure problem_figure(const std::vector<Asked>& all) {
-  Figure figure;
-  figure.title = "Problem by problem";
-  figure.legend = legend_of(kChoices);
+  Figure figure("Problem by problem", legend_of(kChoices));
   std::size_t problems = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {
     figure.panels.push_back(problem_panel(all[i], i + 1));
@@ -221,10 +218,9 @@ Figure::Panel class_panel(const Asked& asked, std::size_t number) {
 }
 
 Figure class_figure(const std::vector<Asked>& all) {
-  Figure figure;
-  figure.title = "How many configurations have to be compiled";
-  figure.legend = {{"curve s2", false, "mean, and the standard deviation over the splits"},
-                   {"curve s4", false, "10th percentile"}};
+  Figure figure("How many configurations have to be compiled",
+                {{"curve s2", false, "mean, and the standard deviation over the splits"},
+                 {"curve s4", false, "10th percentile"}});
   for (std::size_t i = 0; i < all.size(); ++i) {
     figure.panels.push_back(class_panel(all[i], i + 1));
   }
@@ -254,10 +250,8 @@ std::vector<std::string> row_of(const Asked& asked, const std::string& choice,
 }
 
 Table choice_table(const std::vector<Asked>& all) {
-  Table table;
-  table.title = "Ways to choose";
-  table.columns = {"kernel", "device",           "choice", ">right",
-                   ">DTPR",  ">10th percentile", ">DTTR",  ">captured"};
+  Table table("Ways to choose", {"kernel", "device", "choice", ">right", ">DTPR",
+                                 ">10th percentile", ">DTTR", ">captured"});
   for (const Asked& asked : all) {
     const SplitResults& results = asked.results;
     table.rows.push_back(row_of(asked, "the best single configuration", results.single));
@@ -277,10 +271,9 @@ Table choice_table(const std::vector<Asked>& all) {
 }
 
 Table tree_table(const std::vector<Asked>& all) {
-  Table table;
-  table.title = "All trees";
-  table.folded = true;
-  table.columns = {"kernel", "device", "tree", ">right", ">DTPR", ">DTTR", ">leaves", ">height"};
+  Table table("All trees",
+              {"kernel", "device", "tree", ">right", ">DTPR", ">DTTR", ">leaves", ">height"},
+              /*is_folded=*/true);
   for (const Asked& asked : all) {
     for (const selection::TreeLine& tree : asked.results.trees) {
       table.rows.push_back({asked.title, asked.device, selection::tree_name(tree.height, tree.leaf),
@@ -310,9 +303,8 @@ Section selection_section(const Study& study, const ReportOptions& options, cons
       "Where a kernel was measured at several problems, one configuration for all of them is "
       "compared with choosing one by the problem\u2019s size. Learned on 80\u00A0% of the "
       "problems, asked at the others; " +
-          counted(options.seeds, "split", "splits") + ", seeds from " + count_text(options.seed) +
-          " on." + left_out(looked, sweeps.size(), "pairs of kernel and device are here"),
-      false});
+      counted(options.seeds, "split", "splits") + ", seeds from " + count_text(options.seed) +
+      " on." + left_out(looked, sweeps.size(), "pairs of kernel and device are here")});
   section.parts.push_back(tree_figure(all));
   section.parts.push_back(problem_figure(all));
   section.parts.push_back(class_figure(all));

@@ -24,13 +24,9 @@ std::string failures_text(const History& history) {
 Section source_section(const Study& study, const ReportOptions&, const Continue& go_on) {
   Section section{"sources", "Where the figures come from", {}};
   go_on("sources");
-  Table table;
-  table.title = "Histories on this page";
-  table.columns = {"file", "kernel", "device", "driver", "size", ">configurations", "not correct"};
-  Table remarks;
-  remarks.title = "What reading them met";
-  remarks.folded = true;
-  remarks.columns = {"file", "remark"};
+  Table table("Histories on this page",
+              {"file", "kernel", "device", "driver", "size", ">configurations", "not correct"});
+  Table remarks("What reading them met", {"file", "remark"}, /*is_folded=*/true);
   std::size_t repeated = 0;
   for (const Group& group : study.groups) {
     for (const Source& source : group.sources) {

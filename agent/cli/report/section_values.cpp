@@ -164,12 +164,9 @@ std::vector<Legend> shades() {
 
 Section value_section(const Study& study, const ReportOptions&, const Continue& go_on) {
   Section section{"values", "Which values make the difference", {}};
-  Figure boxes;
-  boxes.title = "Performance by the value of the most telling parameter";
-  boxes.legend = {{"box", true, "middle half of the configurations, and median"}};
-  Figure heat;
-  heat.title = "The best at every pair of values of the two most telling parameters";
-  heat.legend = shades();
+  Figure boxes("Performance by the value of the most telling parameter",
+               {{"box", true, "middle half of the configurations, and median"}});
+  Figure heat("The best at every pair of values of the two most telling parameters", shades());
   std::size_t looked = 0;
   std::size_t drawn = 0;
   for (const Group& group : study.groups) {

@@ -38,19 +38,13 @@ Figure pattern_figure(const json& result, std::size_t number) {
     map.x_labels.push_back(mean_count_text(
         std::floor(columns * static_cast<double>(x) / static_cast<double>(across))));
   }
-  Figure figure;
-  figure.title = "Where the entries are";
+  Figure figure("Where the entries are");
   figure.caption =
       "Every cell stands for the same number of rows and of columns, which begin at those named. "
       "Its colour says how many entries it has, on a logarithmic scale; blank: none.";
-  for (int i = 1; i <= HeatMap::kShades; ++i) {
-    if (i == 1 || i == HeatMap::kShades) {
-      figure.legend.push_back(
-          {"heat h" + std::to_string(i), false,
-           i == 1 ? "few entries"
-                  : "up to " + counted(static_cast<std::uint64_t>(most), "entry", "entries")});
-    }
-  }
+  figure.legend = {{"heat h1", false, "few entries"},
+                   {"heat h" + std::to_string(HeatMap::kShades), false,
+                    "up to " + counted(static_cast<std::uint64_t>(most), "entry", "entries")}};
   figure.panels.push_back({"Pattern", "", draw(map), ""});
   return figure;
 }
@@ -68,8 +62,7 @@ Figure curve_figure(const json& result, std::size_t number) {
       curve.points.push_back({point[0].get<double>(), residual});
   }
   plot.curves.push_back(std::move(curve));
-  Figure figure;
-  figure.title = "The residual while iterating";
+  Figure figure("The residual while iterating");
   figure.caption =
       "As a share of the norm of b, in the solve in which the format changed, or the first.";
   if (result["switched_at"].is_number()) {
@@ -82,13 +75,12 @@ Figure curve_figure(const json& result, std::size_t number) {
 }
 
 Table formats_table(const json& result) {
-  Table table;
-  table.title = "The formats side by side";
+  Table table("The formats side by side",
+              {"format", ">MiB", ">a product", ">over CSR", "kernel", ""});
   table.caption =
       "Bytes of the matrix on the device, and the fastest product in each format, of all kernels "
       "and work groups, measured alone after the solve: without what goes on beside it there, and "
       "so often faster than the figures above.";
-  table.columns = {"format", ">MiB", ">a product", ">over CSR", "kernel", ""};
   const json& formats = result["formats"];
   const double csr = formats.empty() || !formats[0]["measured_us"].is_number()
                          ? 0
@@ -112,9 +104,7 @@ std::string words(std::string name) {
 }
 
 Table facts_table(const json& result) {
-  Table table;
-  table.title = "What happened";
-  table.columns = {"figure", "value"};
+  Table table("What happened", {"figure", "value"});
   const json& conversion = result["conversion"];
   table.rows = {
       {"method",

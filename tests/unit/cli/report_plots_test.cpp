@@ -232,15 +232,11 @@ TEST_CASE("a page numbers its figures and tables and escapes whatever it is give
   page.lead = kHostile;
   page.totals = {{"1", kHostile}};
   Drawing drawing({"one", "t", "d"}, 20);
-  Figure figure;
-  figure.title = kHostile;
+  Figure figure(kHostile, {{"curve s1", false, kHostile}});
   figure.caption = kHostile;
-  figure.legend = {{"curve s1", false, kHostile}};
   figure.panels = {{kHostile, kHostile, drawing.take(), kHostile}};
   figure.counts = {{"points", 7u}};
-  Table table;
-  table.title = kHostile;
-  table.columns = {kHostile, ">n"};
+  Table table(kHostile, {kHostile, ">n"});
   table.rows = {{kHostile, "1"}, {"short row"}};
   Table folded = table;
   folded.folded = true;
