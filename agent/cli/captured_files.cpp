@@ -8,9 +8,7 @@
 namespace idletune::cli {
 
 Result<CapturedArguments> read_captured(const std::string& path) {
-  auto bytes = read_file(path, CapturedArguments::kMaxBytes);
-  if (!bytes.ok()) return bytes.status();
-  return CapturedArguments::open(std::move(*bytes), path);
+  return CapturedArguments::open(must(read_file(path, CapturedArguments::kMaxBytes)), path);
 }
 
 std::vector<std::string> captured_below(const std::string& state_folder) {

@@ -342,6 +342,11 @@ struct Element {
   static bool is_something(const T& value) { return value != T(); }
 };
 template <class T>
+struct Element<std::optional<T>> {
+  using type = T;
+  static bool is_something(const std::optional<T>& value) { return value.has_value(); }
+};
+template <class T>
 struct Element<std::vector<T>> {
   using type = T;
   static bool is_something(const std::vector<T>& list) { return !list.empty(); }
@@ -479,6 +484,9 @@ template Argument Verb::option(const std::string&, std::int32_t&, const std::str
 template Argument Verb::option(const std::string&, std::uint32_t&, const std::string&);
 template Argument Verb::option(const std::string&, std::int64_t&, const std::string&);
 template Argument Verb::option(const std::string&, std::uint64_t&, const std::string&);
+template Argument Verb::option(const std::string&, std::optional<double>&, const std::string&);
+template Argument Verb::option(const std::string&, std::optional<std::uint64_t>&,
+                               const std::string&);
 template Argument Verb::option(const std::string&, std::vector<std::string>&, const std::string&);
 template Argument Verb::option(const std::string&, std::vector<double>&, const std::string&);
 template Argument Verb::option(const std::string&, std::vector<std::uint64_t>&, const std::string&);

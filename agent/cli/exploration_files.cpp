@@ -45,9 +45,7 @@ json answer_of(json answers, std::size_t problems_left) {
 
 Result<std::unique_ptr<explore::Log>> open_progress_log(const std::string& folder,
                                                         const explore::Identity& identity) {
-  auto log = explore::Log::open(must(open_posix_storage(folder)), identity);
-  if (!log.ok()) return Status(log.code(), folder + ": " + log.status().message());
-  return log;
+  return must_of(folder, explore::Log::open(must(open_posix_storage(folder)), identity));
 }
 
 Quarantine::Quarantine(const std::string& chosen, const std::string& output, CliContext& context)

@@ -68,11 +68,9 @@ class ExploreShapes {
     package_ = must(KernelPackage::open(must(read_kernel(arguments_.kernel)), arguments_.kernel));
     // Only asked who it is: the helper has a driver of its own.
     device_ = must(open_device(arguments_.device, package_->dialect(), ""))->info();
-    const auto samples =
-        arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
     if (!arguments_.covering.empty()) return take_covering();
-    configurations_ = must(explore::configurations_to_sweep(*package_, settings_.seed, samples,
-                                                            must(parts_of_space())));
+    configurations_ = must(explore::configurations_to_sweep(
+        *package_, settings_.seed, arguments_.samples, must(parts_of_space())));
     for (const std::string& part : arguments_.parts) settings_.chosen += "part " + part + ' ';
   }
 
@@ -83,11 +81,8 @@ class ExploreShapes {
       explore::SpacePart part;
       for (std::size_t at = 0; at <= text.size();) {
         const std::size_t end = std::min(text.find(',', at), text.size());
-        auto pinned = pinned_parameter(space, text.substr(at, end - at));
-        if (!pinned.ok()) {
-          return Status(pinned.code(), "--part " + text + ": " + pinned.status().message());
-        }
-        part.push_back(*pinned);
+        part.push_back(
+            must_of("--part " + text, pinned_parameter(space, text.substr(at, end - at))));
         at = end + 1;
       }
       parts.push_back(std::move(part));
@@ -99,23 +94,18 @@ class ExploreShapes {
   void take_covering() {
     configurations_ = must(explore::configurations_to_sweep(*package_, settings_.seed, 0));
     const auto histories = must(load_histories({arguments_.covering}));
-    const auto problems = selection::problems_of({histories.data(), histories.size()});
-    if (!problems.ok()) {
-      throw Failure(problems.code(), arguments_.covering + ": " + problems.status().message());
-    }
+    const auto problems =
+        must_of(arguments_.covering, selection::problems_of({histories.data(), histories.size()}));
     if (histories.front().parameter_names() != names_of(package_->space())) {
       throw Failure(StatusCode::invalid_argument,
                     arguments_.covering + ": has other parameters than " +
                         std::string(package_->name()) + ", expected a history of this kernel");
     }
-    const std::size_t most = arguments_.sampled ? arguments_.samples : problems->methods();
+    const std::size_t most = arguments_.samples.value_or(problems.methods());
     for (const std::size_t method :
-         selection::covering_methods(*problems, selection::all_rows(*problems), most)) {
-      const Configuration& configuration = problems->configurations[method];
-      const bool known =
-          std::any_of(configurations_.begin(), configurations_.end(),
-                      [&](const Configuration& other) { return other == configuration; });
-      if (!known && package_->space().contains(configuration)) {
+         selection::covering_methods(problems, selection::all_rows(problems), most)) {
+      const Configuration& configuration = problems.configurations[method];
+      if (!contains(configurations_, configuration) && package_->space().contains(configuration)) {
         configurations_.push_back(configuration);
       }
     }
@@ -212,9 +202,9 @@ class ExploreShapes {
                         far.again ? "the best are timed again" : "");
       }
       again = far.again;
-      const std::chrono::duration<double> elapsed = Clock::now() - start;
       const double share = far.again ? 1 : kSweepShare;
-      return interrupted() || (arguments_.bounded && elapsed.count() >= share * arguments_.seconds);
+      return interrupted() ||
+             (arguments_.seconds && seconds_since(start) >= share * *arguments_.seconds);
     });
     measured_now_ = sweep.progress().done - before;
     remaining_ = sweep.progress().total - sweep.progress().done;

@@ -24,10 +24,8 @@ struct ExploreArguments {
   std::string quirks;
   std::string live;
   DeviceChoice device;
-  std::uint64_t samples = 0;
-  bool sampled = false;
-  double seconds = 0;
-  bool bounded = false;
+  std::optional<std::uint64_t> samples;
+  std::optional<double> seconds;
   double run_ms = 2000;
   double measure_ms = 100;
   double control_seconds = 30;

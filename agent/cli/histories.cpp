@@ -68,20 +68,14 @@ std::vector<const History*> pointers_to(const std::vector<History>& histories) {
 }
 
 Result<std::vector<History>> load_file(const std::string& path) {
-  const Result<std::vector<std::uint8_t>> bytes = read_file(file_behind(path), kMaxFileBytes);
-  if (!bytes.ok()) return bytes.status();
-  if (!is_history_file(*bytes)) return import_named(*bytes, path);
-  return read_histories(*bytes, path);
+  const auto bytes = must(read_file(file_behind(path), kMaxFileBytes));
+  return is_history_file(bytes) ? read_histories(bytes, path) : import_named(bytes, path);
 }
 
 Result<LoadedHistories> load_with_files(const std::vector<std::string>& paths) {
-  const Result<std::vector<std::string>> files = history_files(paths);
-  if (!files.ok()) return files.status();
   LoadedHistories all;
-  for (const std::string& path : *files) {
-    Result<std::vector<History>> loaded = load_file(path);
-    if (!loaded.ok()) return loaded.status();
-    for (History& history : *loaded) all.histories.push_back(std::move(history));
+  for (const std::string& path : must(history_files(paths))) {
+    for (History& history : must(load_file(path))) all.histories.push_back(std::move(history));
     all.files.resize(all.histories.size(), path);
   }
   return all;
@@ -92,9 +86,7 @@ Result<std::vector<History>> load_histories(const std::string& path) {
 }
 
 Result<std::vector<History>> load_histories(const std::vector<std::string>& paths) {
-  auto loaded = load_with_files(paths);
-  if (!loaded.ok()) return loaded.status();
-  return std::move(loaded->histories);
+  return std::move(must(load_with_files(paths)).histories);
 }
 
 namespace {

@@ -54,11 +54,7 @@ Result<KnownKernels::Opened> KnownKernels::open_one(const std::string& file) {
 
 Result<KnownKernels> KnownKernels::open(const std::vector<std::string>& files) {
   KnownKernels kernels;
-  for (const std::string& file : files) {
-    auto opened = open_one(file);
-    if (!opened.ok()) return opened.status();
-    kernels.named_.push_back(std::move(*opened));
-  }
+  for (const std::string& file : files) kernels.named_.push_back(must(open_one(file)));
   return kernels;
 }
 

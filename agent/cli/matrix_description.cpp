@@ -37,16 +37,15 @@ json features_object(const krylov::SparsityPattern& pattern) {
 }
 
 Result<json> describe_matrix(const std::vector<std::uint8_t>& bytes, const std::string& path) {
-  const auto read = read_matrix(bytes, path);
-  if (!read.ok()) return read.status();
-  const krylov::SparsityPattern& pattern = read->matrix.pattern;
+  const auto read = must(read_matrix(bytes, path));
+  const krylov::SparsityPattern& pattern = read.matrix.pattern;
   json format_bytes = json::object();
   for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
     const auto format = static_cast<krylov::SparseFormat>(i);
     format_bytes[krylov::sparse_format_name(format)] =
         krylov::stored_bytes(pattern, format, sizeof(float));
   }
-  return joined(IDLETUNE_FIELDS(*read, field, symmetry, explicit_zeros, duplicates),
+  return joined(IDLETUNE_FIELDS(read, field, symmetry, explicit_zeros, duplicates),
                 {{"format", "sparse matrix"},
                  {"rows", pattern.rows},
                  {"columns", pattern.columns},

@@ -128,23 +128,21 @@ struct Recorded {
 
 Result<Recorded> recorded_of(const std::string& folder, std::uint64_t kernel) {
   const std::string path = folder + "/" + journal::kJournalName;
-  const Result<std::vector<std::uint8_t>> bytes = read_file(path, std::size_t{16} << 20U);
-  if (!bytes.ok()) return bytes.status();
-  const Result<journal::JournalSummary> summary = journal::read_journal(*bytes);
-  if (!summary.ok()) return summary.status();
+  const auto bytes = must(read_file(path, std::size_t{16} << 20U));
+  const auto summary = must(journal::read_journal(bytes));
   std::optional<journal::Measurement> last;
-  summary->state.for_each_measurement([&](const journal::Measurement& each) {
+  summary.state.for_each_measurement([&](const journal::Measurement& each) {
     if (each.trial.kernel != kernel) return;
     if (!last || each.unix_seconds >= last->unix_seconds) last = each;
   });
-  const auto device = last ? device_of(summary->state, last->trial) : std::nullopt;
+  const auto device = last ? device_of(summary.state, last->trial) : std::nullopt;
   if (!device) {
     return Status(StatusCode::not_found, "%%", path,
                   last ? ": does not say on which device the kernel was measured"
                        : ": nothing was measured of this kernel");
   }
   Recorded result{*device, {}};
-  summary->state.for_each_measurement([&](const journal::Measurement& each) {
+  summary.state.for_each_measurement([&](const journal::Measurement& each) {
     const journal::Trial& trial = each.trial;
     if (trial.kernel != kernel || trial.device != last->trial.device) return;
     if (!contains(result.problems, trial.shape)) result.problems.push_back(trial.shape);
@@ -157,10 +155,8 @@ Result<Recorded> recorded_of(const std::string& folder, std::uint64_t kernel) {
 Result<std::vector<Explanation>> explain_recorded(const std::string& state, AgentOptions options,
                                                   std::vector<std::uint8_t> package,
                                                   double launches) {
-  const auto opened = KernelPackage::open(package, "package");
-  if (!opened.ok()) return opened.status();
-  const Result<Recorded> recorded = recorded_of(state, (*opened)->digest());
-  if (!recorded.ok()) return recorded.status();
+  const auto opened = must(KernelPackage::open(package, "package"));
+  const Recorded recorded = must(recorded_of(state, opened->digest()));
   const CopiedState copy(state);
   options.state = copy.path();
   options.read_environment = false;
@@ -172,23 +168,18 @@ Result<std::vector<Explanation>> explain_recorded(const std::string& state, Agen
   surroundings.make_trial_runner = [](Device&, const std::shared_ptr<const KernelPackage>&) {
     return Result<std::unique_ptr<TrialRunner>>(std::make_unique<NoTrials>());
   };
-  RecordedDevice device(recorded->device);
-  auto agent = detail::AgentState::open(options, std::move(surroundings));
-  if (!agent.ok()) return agent.status();
-  auto kernel = (*agent)->kernel(device, std::move(package), "package");
-  if (!kernel.ok()) return kernel.status();
+  RecordedDevice device(recorded.device);
+  const auto agent = must(detail::AgentState::open(options, std::move(surroundings)));
+  const auto kernel = must(agent->kernel(device, std::move(package), "package"));
   std::vector<Explanation> answers;
-  for (const Shape& problem : recorded->problems) {
-    const auto slot =
-        (*kernel)->slot_for(detail::TunerLock::held(), problem);  // nobody else is here
-    if (!slot.ok()) return slot.status();
-    if (launches >= 0) (*kernel)->expect_launches(problem, launches);
+  for (const Shape& problem : recorded.problems) {
+    // Nobody else is here.
+    must(kernel->slot_for(detail::TunerLock::held(), problem).status());
+    if (launches >= 0) kernel->expect_launches(problem, launches);
   }
-  (void)(*agent)->idle(std::chrono::seconds(1), detail::TimeSource::idle);
-  for (const Shape& problem : (*agent)->shapes(**kernel)) {
-    Result<Explanation> answer = (*agent)->explain(**kernel, problem);
-    if (!answer.ok()) return answer.status();
-    answers.push_back(std::move(*answer));
+  (void)agent->idle(std::chrono::seconds(1), detail::TimeSource::idle);
+  for (const Shape& problem : agent->shapes(*kernel)) {
+    answers.push_back(must(agent->explain(*kernel, problem)));
   }
   return answers;
 }

@@ -23,6 +23,10 @@ constexpr double kMostMs = 1e9;
 
 Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms * 1e6)); }
 
+bool is_over(const ExploreArguments& arguments, Clock::time_point start) {
+  return arguments.seconds && seconds_since(start) >= *arguments.seconds;
+}
+
 class Explore {
  public:
   // `before` are the histories of the problems that were explored already, for the same file.
@@ -114,11 +118,9 @@ class Explore {
   }
 
   void open_order() {
-    const std::optional<std::uint64_t> samples =
-        arguments_.sampled ? std::optional<std::uint64_t>(arguments_.samples) : std::nullopt;
     order_ = std::make_unique<explore::Order>(
-        must(explore::Order::make(package_->space(), settings_.seed, samples)));
-    if (arguments_.sampled && order_->size() < arguments_.samples) {
+        must(explore::Order::make(package_->space(), settings_.seed, arguments_.samples)));
+    if (order_->size() < arguments_.samples.value_or(0)) {
       context_.warn("the space has " + std::to_string(order_->size()) +
                     " configurations: all of them are measured");
     }
@@ -160,8 +162,7 @@ class Explore {
       if (state.last != nullptr) note(*state.last);
       progress.update(static_cast<std::size_t>(state.done - before), note_text(state, before));
       if (live_ && state.last != nullptr && live_->due()) write_live(false);
-      const std::chrono::duration<double> elapsed = Clock::now() - start_;
-      return interrupted() || (arguments_.bounded && elapsed.count() >= arguments_.seconds);
+      return interrupted() || is_over(arguments_, start_);
     });
     measured_now_ = log_->count_below(order_->size()) - before;
     quarantine.close();
@@ -291,10 +292,8 @@ void explore_all(const ExploreArguments& arguments, CliContext& context) {
   const Clock::time_point start = Clock::now();
   std::size_t begun = 0;
   for (const GivenProblem& problem : problems) {
-    const std::chrono::duration<double> elapsed = Clock::now() - start;
-    const bool out_of_time = arguments.bounded && elapsed.count() >= arguments.seconds;
     if (begun > 0 && interrupted()) break;
-    if (!histories.empty() && out_of_time) {
+    if (!histories.empty() && is_over(arguments, start)) {
       context.warn("the time is over before '" + problem.text + "'; the same command goes on");
       break;
     }
@@ -388,14 +387,13 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
       .one_at_a_time();
   add_problem_options(verb, *arguments);
   add_output_options(verb, *arguments);
-  const Argument samples = verb.option("--samples", arguments->samples,
-                                       "A uniform sample of so many configurations, without "
-                                       "repetition; all of them if not given")
-                               .at_least(1);
+  verb.option("--samples", arguments->samples,
+              "A uniform sample of so many configurations, without "
+              "repetition; all of them if not given")
+      .at_least(1);
   verb.option("--seed", arguments->settings.seed, "Of the order");
-  const Argument seconds = verb.option("--seconds N[s]", arguments->seconds,
-                                       "Begin no further configuration after so long")
-                               .between(0.0, kMostMs / 1e3);
+  verb.option("--seconds N[s]", arguments->seconds, "Begin no further configuration after so long")
+      .between(0.0, kMostMs / 1e3);
   const Given given = add_measuring_options(verb, *arguments);
   verb.option("--state", arguments->state,
               "Folder of an agent's journal: what is quarantined there is not tried, and what "
@@ -406,7 +404,7 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   add_device_options(verb, arguments->device);
   verb.example("explore gemm.itkernel --shape 256,256,256 --samples 200");
   verb.example("explore gemm_adaptive.itkernel --shapes po2 --samples 64");
-  verb.runs([arguments, samples, seconds, given, &context] {
+  verb.runs([arguments, given, &context] {
     const bool one_by_one =
         !arguments->shapes.empty() || !arguments->captured.empty() || !arguments->problems.empty();
     if (one_by_one != arguments->shape_list.empty()) {
@@ -415,8 +413,6 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
     arguments->repeats_given = given.repeats.given();
     arguments->measure_ms_given = given.measure_ms.given();
     arguments->run_ms_given = given.run_ms.given();
-    arguments->sampled = samples.given();
-    arguments->bounded = seconds.given();
     arguments->settings.measure_at_most = from_ms(arguments->measure_ms);
     arguments->settings.run_deadline = from_ms(arguments->run_ms);
     arguments->settings.control_interval = from_ms(arguments->control_seconds * 1000);

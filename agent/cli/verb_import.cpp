@@ -56,15 +56,12 @@ class Import {
         break;
       }
       progress_.update(done_++, file);
-      const auto files = history_files({file});
-      if (!files.ok()) refuse(file, files.status());
-      for (const std::string& one : files.ok() ? *files : std::vector<std::string>()) {
-        if (Status status = take(one); !status.ok()) refuse(one, status);
-      }
+      attempt(file, [&] {
+        for (const std::string& one : must(history_files({file}))) attempt(one, [&] { take(one); });
+      });
     }
     progress_.update(done_);
-    if (Status status = write(problems_together(std::move(gathered_)), ""); !status.ok())
-      refuse(arguments_.folder, status);
+    attempt(arguments_.folder, [&] { write(problems_together(std::move(gathered_)), ""); });
     if (context_.json()) {
       return context_.print_json({{"histories", entries_},
                                   {"refused", refused_},
@@ -74,24 +71,31 @@ class Import {
   }
 
  private:
-  Status take(const std::string& file) {
-    auto bytes = read_file(file_behind(file), kMaxFileBytes);
-    if (!bytes.ok()) return bytes.status();
-    auto histories = import_named(*bytes, file, arguments_.options);
-    if (!histories.ok()) return histories.status();
-    bytes->clear();
-    bytes->shrink_to_fit();
-    if (!arguments_.together) return write(problems_together(std::move(*histories)), file);
-    for (History& history : *histories) gathered_.push_back(std::move(history));
-    return Status();
+  // Whoever fails is refused, and nothing else.
+  void attempt(const std::string& file, const std::function<void()>& work) {
+    try {
+      work();
+    } catch (const Failure& failure) {
+      context_.fail(failure.status());
+      refused_.push_back({{"file", file}, {"error", failure.status().message()}});
+    }
+  }
+
+  void take(const std::string& file) {
+    auto bytes = must(read_file(file_behind(file), kMaxFileBytes));
+    auto histories = must(import_named(bytes, file, arguments_.options));
+    bytes.clear();
+    bytes.shrink_to_fit();
+    if (!arguments_.together) return write(problems_together(std::move(histories)), file);
+    for (History& history : histories) gathered_.push_back(std::move(history));
   }
 
   // One file for each group. Everything is converted before anything is written.
-  Status write(const std::vector<std::vector<History>>& groups, const std::string& file) {
+  void write(const std::vector<std::vector<History>>& groups, const std::string& file) {
     std::vector<std::vector<std::uint8_t>> packed;
     packed.reserve(groups.size());
     for (const auto& group : groups) packed.push_back(write_histories(group));
-    if (Status status = make_folders(arguments_.folder); !status.ok()) return status;
+    must(make_folders(arguments_.folder));
     std::vector<Output> outputs;
     for (std::size_t i = 0; i < packed.size(); ++i) {
       const History& first = groups[i].front();
@@ -99,36 +103,30 @@ class Import {
           file.empty()
               ? output_path(file_name_part(first.kernel), "-" + file_name_part(first.device))
               : output_path(file, packed.size() > 1 ? "-" + file_name_part(first.kernel) : "");
-      if (Status status = check_replacing(output, groups[i]); !status.ok()) return status;
+      check_replacing(output, groups[i]);
       outputs.push_back({output, FileKind::history, packed[i]});
     }
-    if (!context_.write(outputs)) return Status();
+    if (!context_.write(outputs)) return;
     for (std::size_t i = 0; i < packed.size(); ++i) {
       for (const History& history : groups[i]) add(history, file, outputs[i].path);
     }
-    return Status();
   }
 
   // An earlier import's file is replaced only where nothing is lost: this one has its problems,
   // too.
-  Status check_replacing(const std::string& output, const std::vector<History>& group) const {
-    if (context_.insists() || file_stamp(output) == 0) return Status();
-    const auto there = load_histories(output);
-    if (!there.ok()) return there.status();
-    for (const History& old : *there) {
+  void check_replacing(const std::string& output, const std::vector<History>& group) const {
+    if (context_.insists() || file_stamp(output) == 0) return;
+    for (const History& old : must(load_histories(output))) {
       const bool again = std::any_of(group.begin(), group.end(), [&](const History& history) {
         return history.kernel == old.kernel && history.device == old.device &&
                history.shape == old.shape;
       });
       if (again) continue;
-      return {StatusCode::invalid_argument,
-              "%: holds % % on %, which would be lost: name another folder (--force replaces it)",
-              output,
-              old.kernel,
-              report::shape_text(old.shape),
-              old.device};
+      throw Failure(
+          StatusCode::invalid_argument,
+          "%: holds % % on %, which would be lost: name another folder (--force replaces it)",
+          output, old.kernel, report::shape_text(old.shape), old.device);
     }
-    return Status();
   }
 
   // A name in the folder that this run has not used yet.
@@ -149,11 +147,6 @@ class Import {
     for (const std::string& warning : history.warnings) {
       context_.warn(file.empty() ? output : file, warning);
     }
-  }
-
-  void refuse(const std::string& file, const Status& status) {
-    context_.fail(status);
-    refused_.push_back({{"file", file}, {"error", status.message()}});
   }
 
   const ImportArguments& arguments_;

@@ -129,4 +129,15 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
+// The same of what does not name itself where it fails.
+template <class T>
+T must_of(const std::string& what, Result<T> result) {
+  if (!result.ok()) throw Failure(result.code(), what + ": " + result.status().message());
+  return std::move(*result);
+}
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace idletune::cli
