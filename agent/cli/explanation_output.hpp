@@ -7,6 +7,7 @@
 
 namespace idletune::cli {
 
+inline double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
 // With `digits` after the point; "-" for what is not finite.
 std::string format_number(double value, int digits);
 // A time in the unit that suits it; "not measured" for 0.

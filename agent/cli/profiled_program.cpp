@@ -99,7 +99,7 @@ Result<Ended> run_to_end(const Run& run) {
   for (;;) {
     const pid_t gone = ::waitpid(pid, &ended.status, WNOHANG);
     if (gone == pid) return ended;
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double seconds = seconds_since(begin);
     if (!ended.stopped && ((run.limit_s > 0 && seconds > run.limit_s) || interrupted())) {
       ended.stopped = true;
       told_at = seconds;

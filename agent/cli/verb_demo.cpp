@@ -38,8 +38,6 @@ constexpr double kComparedShare = 0.15;
 // A frame begins this long after the last one has ended: what the application leaves idle.
 constexpr Nanoseconds kPause = std::chrono::milliseconds(150);
 
-double milliseconds(Nanoseconds time) { return static_cast<double>(time.count()) * 1e-6; }
-
 // "A", "B", ...: a shape's name in the lines that appear while the demo runs.
 std::string letter(std::size_t shape) { return std::string(1, static_cast<char>('A' + shape)); }
 
@@ -52,7 +50,9 @@ class Demo {
     const KeepsPart keeps;
     greet();
     start_ = last_line_ = Clock::now();
-    play();
+    play_untuned();
+    play_tuned();
+    compare();
 
     std::vector<Explanation> shapes;
     for (const Shape& shape : application_->shapes()) {
@@ -79,8 +79,7 @@ class Demo {
   // own.
   void find_files() {
     if (options_.kernel.empty()) {
-      auto shipped = must(find_shipped("gemm.itkernel"));
-      options_.kernel = shipped;
+      options_.kernel = must(find_shipped("gemm.itkernel"));
     }
     must(apply_environment(agent_options_));
     agent_options_.read_environment = false;
@@ -109,15 +108,9 @@ class Demo {
     plain_.emplace(must(Agent::open(plain)));
   }
 
-  void open_kernels() {
-    device_ = must(open_device(options_.device, dialect_, options_.state + "/programs"));
-    plain_kernel_ = must(plain_->kernel(*device_, package_));
-    tuned_kernel_ = must(tuning_->kernel(*device_, package_));
-  }
-
   void open() {
     find_files();
-    auto package = must(read_kernel(options_.kernel));
+    const auto package = must(read_kernel(options_.kernel));
     const auto opened = must(KernelPackage::open(package, options_.kernel));
     if (opened->dimension_count() != 3) {
       throw Failure(StatusCode::invalid_argument,
@@ -125,10 +118,10 @@ class Demo {
                         std::to_string(opened->dimension_count()) +
                         " dimensions, expected a matrix product's M, N and K");
     }
-    dialect_ = opened->dialect();
-    package_ = std::move(package);
     open_agents();
-    open_kernels();
+    device_ = must(open_device(options_.device, opened->dialect(), options_.state + "/programs"));
+    plain_kernel_ = must(plain_->kernel(*device_, package));
+    tuned_kernel_ = must(tuning_->kernel(*device_, package));
     application_ = must(DemoApplication::create(*device_));
     for (const Shape& shape : application_->shapes()) {
       Result<Explanation> known = tuned_kernel_->explain(shape);
@@ -160,8 +153,7 @@ class Demo {
   }
 
   bool over(double share_of_time) const {
-    const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-    return interrupted() || elapsed >= share_of_time * options_.seconds;
+    return interrupted() || seconds_since(start_) >= share_of_time * options_.seconds;
   }
 
   void frame(TunedKernel& kernel, Phase& phase) {
@@ -173,7 +165,7 @@ class Demo {
   void live_line() {
     if (Clock::now() - last_line_ < std::chrono::seconds(1)) return;
     last_line_ = Clock::now();
-    const double elapsed = std::chrono::duration<double>(last_line_ - start_).count();
+    const double elapsed = seconds_since(start_);
     char begin[64];
     if (tuned_.busy.empty()) {
       std::snprintf(begin, sizeof begin, "%4.0f s   frame %5s ms   tuning is off\n", elapsed,
@@ -279,12 +271,6 @@ class Demo {
     context_.print_paragraph("frame   ", std::to_string(DemoApplication::kLaunchesPerFrame) +
                                              " matrix products of each shape M x N x K: " + shapes);
     say("\n");
-  }
-
-  void play() {
-    play_untuned();
-    play_tuned();
-    return compare();
   }
 
   // Frames differ by chance: so many pairs must agree that coins would in one case of twenty at
@@ -404,8 +390,6 @@ class Demo {
   AgentOptions agent_options_;  // the user's words first, then the environment
   std::unique_ptr<Device> device_;
   std::unique_ptr<DemoApplication> application_;
-  std::vector<std::uint8_t> package_;
-  Dialect dialect_ = Dialect::portable;
   // The second agent never tunes: it is what the application would be without idletune.
   std::optional<Agent> tuning_, plain_;
   std::optional<TunedKernel> tuned_kernel_, plain_kernel_;

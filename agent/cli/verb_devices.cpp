@@ -26,42 +26,36 @@ struct DevicesOptions {
 // What one back end found, or why it found nothing.
 struct BackEnd {
   std::string name;
-  std::vector<DeviceInfo> devices;
+  bool must_open;  // its library was named
   Status status;
-  bool must_open = false;  // its library was named
+  std::vector<DeviceInfo> devices;
 };
 
-BackEnd list_opencl([[maybe_unused]] const DevicesOptions& options) {
-  BackEnd back_end;
-  back_end.name = "opencl";
-  back_end.must_open = !options.opencl_library.empty();
+BackEnd found_by(const char* name, bool must_open, Result<std::vector<DeviceInfo>> devices) {
+  BackEnd found{name, must_open, devices.status(), {}};
+  if (devices.ok()) found.devices = std::move(*devices);
+  return found;
+}
+
+Result<std::vector<DeviceInfo>> list_opencl([[maybe_unused]] const DevicesOptions& options) {
 #ifdef IDLETUNE_WITH_OPENCL
   opencl::OpenOptions open_options;
   open_options.library = options.opencl_library;
-  auto devices = opencl::list(open_options);
-  back_end.status = devices.status();
-  if (devices.ok()) back_end.devices = std::move(*devices);
+  return opencl::list(open_options);
 #else
-  back_end.status = {StatusCode::unsupported, "this build has no OpenCL back end"};
+  return Status(StatusCode::unsupported, "this build has no OpenCL back end");
 #endif
-  return back_end;
 }
 
-BackEnd list_cuda([[maybe_unused]] const DevicesOptions& options) {
-  BackEnd back_end;
-  back_end.name = "cuda";
-  back_end.must_open = !options.cuda_library.empty();
+Result<std::vector<DeviceInfo>> list_cuda([[maybe_unused]] const DevicesOptions& options) {
 #ifdef IDLETUNE_WITH_CUDA
   cuda::OpenOptions open_options;
   open_options.library = options.cuda_library;
   open_options.nvrtc_library = options.nvrtc_library;
-  auto devices = cuda::list(open_options);
-  back_end.status = devices.status();
-  if (devices.ok()) back_end.devices = std::move(*devices);
+  return cuda::list(open_options);
 #else
-  back_end.status = {StatusCode::unsupported, "this build has no CUDA back end"};
+  return Status(StatusCode::unsupported, "this build has no CUDA back end");
 #endif
-  return back_end;
 }
 
 std::string in_units(double value, const char* format, const char* unit) {
@@ -115,13 +109,9 @@ json board_json(const BoardSensors& sensors) {
 }
 
 void print_devices(const CliContext& context, const BackEnd& back_end) {
-  if (!back_end.status.ok()) {
-    context.print(back_end.name + ": no devices: " + back_end.status.message() + "\n");
-    return;
-  }
   if (back_end.devices.empty()) {
-    context.print(back_end.name + ": no devices\n");
-    return;
+    const std::string why = back_end.status.ok() ? "" : ": " + back_end.status.message();
+    return context.print(back_end.name + ": no devices" + why + "\n");
   }
   TextTable table({">index", "platform", "device", "driver", ">units", ">local memory", ">memory"});
   for (const DeviceInfo& info : back_end.devices) {
@@ -165,20 +155,17 @@ void print_board(const CliContext& context, const BoardSensors& sensors) {
   }
   if (metered.power_w) add("board power", in_units(*metered.power_w, "%.2f", " W"));
   context.print("\n");
-  if (any) {
-    context.print(table);
-  } else {
-    context.print("board: no sensors\n");
-  }
+  if (!any) return context.print("board: no sensors\n");
+  context.print(table);
 }
 
 // A machine without OpenCL or CUDA is an answer, not a failure; a library that was named must open.
 void list_devices(CliContext& context, const DevicesOptions& options) {
-  const BackEnd back_ends[] = {list_opencl(options), list_cuda(options)};
+  const BackEnd back_ends[] = {
+      found_by("opencl", !options.opencl_library.empty(), list_opencl(options)),
+      found_by("cuda", !options.cuda_library.empty(), list_cuda(options))};
   for (const BackEnd& back_end : back_ends) {
-    if (back_end.status.ok() || !back_end.must_open) continue;
-    context.fail(back_end.status);
-    return;
+    if (back_end.must_open) must(back_end.status);
   }
   const BoardSensors sensors(options.sysfs_root);
   if (!context.json()) {

@@ -11,10 +11,6 @@ namespace {
 
 constexpr std::size_t kMaxExplanationBytes = std::size_t{16} << 20;
 
-double milliseconds(std::chrono::nanoseconds time) {
-  return static_cast<double>(time.count()) * 1e-6;
-}
-
 json adoption_object(const journal::State& state, const journal::Adoption& adoption) {
   const std::size_t measured = state.measurement_count(adoption.trial.shape_key());
   const explore::KernelNames names = explore::kernel_names(state, adoption.trial.kernel);

@@ -188,8 +188,7 @@ void multiply(Solver& solver, const Task& task, std::uint32_t repeat, Answer& an
     must(solver.multiply(ones, y, repeat - i - 1));
   }
   SolveReport& report = answer.report;
-  report.solve_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  report.solve_seconds = seconds_since(begin);
   std::vector<double> expected(y.size());
   krylov::multiply(task.matrix.pattern, task.matrix.values, ones, expected);
   double error = 0;
@@ -212,8 +211,7 @@ Answer run(const SolveVerbOptions& given, const Task& task, Device& device,
   const auto begin = std::chrono::steady_clock::now();
   auto solver = must(Solver::make(device, queue, task.matrix, solver_options(given)));
   Answer answer;
-  answer.report.setup_seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  answer.report.setup_seconds = seconds_since(begin);
   ResidualCurve curve(solver);
   if (task.method == "spmv") {
     curve.add_to(answer.details);

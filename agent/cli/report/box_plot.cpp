@@ -5,8 +5,6 @@ namespace idletune::report {
 namespace {
 
 constexpr double kRowHeight = 40;
-constexpr double kTop = 4;
-constexpr double kSide = 20;
 
 void draw_box(Drawing& drawing, const Box& box, const Scale& scale, double middle) {
   drawing.line("whisker", {scale.at(box.low), middle}, {scale.at(box.lower), middle});
@@ -42,13 +40,12 @@ void draw_row(Drawing& drawing, const BoxRow& row, const Scale& scale, double to
 }  // namespace
 
 std::string draw(const BoxPlot& plot) {
-  const double bottom = kTop + kRowHeight * static_cast<double>(plot.rows.size());
-  const Frame frame{kSide, kTop, Drawing::kWidth - kSide, bottom};
-  Drawing drawing(plot.caption, bottom + kAxisHeight);
+  const Frame frame = frame_of_rows(plot.rows.size(), kRowHeight);
+  Drawing drawing(plot.caption, frame.bottom + kAxisHeight);
   const Scale scale = Scale::linear(0, 1, frame.left, frame.right);
   draw_horizontal_axis(drawing, frame, scale, as_percentages(scale.ticks(6)), plot.axis);
   for (std::size_t i = 0; i < plot.rows.size(); ++i) {
-    draw_row(drawing, plot.rows[i], scale, kTop + kRowHeight * static_cast<double>(i));
+    draw_row(drawing, plot.rows[i], scale, frame.top + kRowHeight * static_cast<double>(i));
   }
   return drawing.take();
 }

@@ -6,15 +6,6 @@ namespace {
 
 constexpr Frame kFrame{44, 28, 318, 238};
 
-struct Limits {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  void include(double value) {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-};
-
 Scale x_scale(const CurvePlot& plot) {
   Limits limits;
   for (const Curve& curve : plot.curves) {

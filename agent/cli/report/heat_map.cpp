@@ -1,5 +1,3 @@
-#include <array>
-
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/scale.hpp"
 
@@ -11,8 +9,9 @@ constexpr double kMapTop = 26;
 constexpr double kRight = 330;
 constexpr std::size_t kFewRows = 12;  // of which there are no more rows are twice as high
 
-// The shade of a relative performance: 1 ... kShades, the darkest for the best.
+// The shade of a relative performance: 1 ... kShades, the darkest for the best; of none 0.
 int shade_of(double value) {
+  if (!std::isfinite(value)) return 0;
   int shade = 1;
   for (const double edge : HeatMap::kEdges) shade += value >= edge ? 1 : 0;
   return shade;
@@ -37,30 +36,18 @@ std::string draw(const HeatMap& plot) {
   const double width = (kRight - kLeft) / static_cast<double>(std::max<std::size_t>(columns, 1));
   const double bottom = kMapTop + height * static_cast<double>(rows);
   Drawing drawing(plot.caption, bottom + kAxisHeight);
-  // Cells of the same shade that touch in a row become one thick line. Rows begin at the bottom.
   const auto middle = [&](std::size_t row) {
     return bottom - height * (static_cast<double>(row) + 0.5);
   };
-  std::array<std::vector<std::vector<Point>>, HeatMap::kShades + 1> runs;
-  for (std::size_t row = 0; row < rows; ++row) {
-    for (std::size_t column = 0; column < columns;) {
-      const std::size_t first = column;
-      const double value = plot.cells[row * columns + column];
-      const int shade = std::isfinite(value) ? shade_of(value) : 0;
-      while (++column < columns) {
-        const double next = plot.cells[row * columns + column];
-        if ((std::isfinite(next) ? shade_of(next) : 0) != shade) break;
-      }
-      if (shade == 0) continue;
-      runs[static_cast<std::size_t>(shade)].push_back(
-          {{kLeft + width * static_cast<double>(first), middle(row)},
-           {kLeft + width * static_cast<double>(column), middle(row)}});
-    }
-  }
-  const std::string size = rows <= kFewRows ? "heat high h" : "heat h";
-  for (int shade = 1; shade <= HeatMap::kShades; ++shade) {
-    drawing.lines(size + std::to_string(shade), runs[static_cast<std::size_t>(shade)]);
-  }
+  // Rows begin at the bottom.
+  draw_shades(
+      drawing, rows <= kFewRows ? "heat high h" : "heat h", HeatMap::kShades, rows, columns,
+      [&](std::size_t row, std::size_t column) {
+        return shade_of(plot.cells[row * columns + column]);
+      },
+      [&](std::size_t row, std::size_t column) {
+        return Point{kLeft + width * static_cast<double>(column), middle(row)};
+      });
   drawing.line("axis", {kLeft, kMapTop}, {kLeft, bottom});
   drawing.line("axis", {kLeft, bottom}, {kRight, bottom});
   for (const std::size_t row : shown_labels(rows, 15, middle)) {

@@ -5,34 +5,30 @@ namespace idletune::report {
 namespace {
 
 constexpr double kRowHeight = 40;
-constexpr double kTop = 4;
-constexpr double kSide = 20;
 
 Scale scale_of(const RangePlot& plot, const Frame& frame) {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
+  Limits limits;
   for (const RangeRow& row : plot.rows) {
     for (const RangeRow::Value& value : row.values) {
       if (!(value.value > 0)) continue;
-      low = std::min(low, value.low > 0 ? value.low : value.value);
-      high = std::max({high, value.high, value.value});
+      for (const double end : {value.low, value.value, value.high}) {
+        if (end > 0) limits.include(end);
+      }
     }
   }
-  if (plot.percentages) high = std::min(1.0, high * 1.15);
-  return Scale::logarithmic(low / 1.15, high, frame.left, frame.right);
+  const double high = plot.percentages ? std::min(1.0, limits.high * 1.15) : limits.high;
+  return Scale::logarithmic(limits.low / 1.15, high, frame.left, frame.right);
 }
 
 void draw_row(Drawing& drawing, const RangeRow& row, const Scale& scale, double top) {
   draw_row_head(drawing, row.name, row.note, top + 12);
   const double middle = top + 25;
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
+  Limits span;
   for (const RangeRow::Value& value : row.values) {
-    if (!(value.value > 0)) continue;
-    low = std::min(low, value.value);
-    high = std::max(high, value.value);
+    if (value.value > 0) span.include(value.value);
   }
-  if (high > low) drawing.line("span", {scale.at(low), middle}, {scale.at(high), middle});
+  if (span.high > span.low)
+    drawing.line("span", {scale.at(span.low), middle}, {scale.at(span.high), middle});
   for (const RangeRow::Value& value : row.values) {
     if (!(value.value > 0)) continue;
     if (value.high > value.low) {
@@ -45,15 +41,14 @@ void draw_row(Drawing& drawing, const RangeRow& row, const Scale& scale, double 
 }  // namespace
 
 std::string draw(const RangePlot& plot) {
-  const double bottom = kTop + kRowHeight * static_cast<double>(plot.rows.size());
-  const Frame frame{kSide, kTop, Drawing::kWidth - kSide, bottom};
-  Drawing drawing(plot.caption, bottom + kAxisHeight);
+  const Frame frame = frame_of_rows(plot.rows.size(), kRowHeight);
+  Drawing drawing(plot.caption, frame.bottom + kAxisHeight);
   const Scale scale = scale_of(plot, frame);
   const std::vector<Tick> ticks = scale.ticks(7);
   draw_horizontal_axis(drawing, frame, scale, plot.percentages ? as_percentages(ticks) : ticks,
                        plot.axis);
   for (std::size_t i = 0; i < plot.rows.size(); ++i) {
-    draw_row(drawing, plot.rows[i], scale, kTop + kRowHeight * static_cast<double>(i));
+    draw_row(drawing, plot.rows[i], scale, frame.top + kRowHeight * static_cast<double>(i));
   }
   return drawing.take();
 }

@@ -111,6 +111,23 @@ std::vector<Tick> as_percentages(std::vector<Tick> ticks) {
   return ticks;
 }
 
+void draw_shades(Drawing& drawing, const std::string& style, int shades, std::size_t rows,
+                 std::size_t columns,
+                 const std::function<int(std::size_t row, std::size_t column)>& shade_of,
+                 const std::function<Point(std::size_t row, std::size_t column)>& place) {
+  std::vector<std::vector<std::vector<Point>>> runs(static_cast<std::size_t>(shades) + 1);
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t column = 0; column < columns;) {
+      const std::size_t first = column;
+      const int shade = shade_of(row, column);
+      while (++column < columns && shade_of(row, column) == shade) continue;
+      runs[static_cast<std::size_t>(shade)].push_back({place(row, first), place(row, column)});
+    }
+  }
+  for (int shade = 1; shade <= shades; ++shade)
+    drawing.lines(style + std::to_string(shade), runs[static_cast<std::size_t>(shade)]);
+}
+
 void draw_row_head(Drawing& drawing, const std::string& name, const std::string& note, double y) {
   const double note_width = Drawing::kCharacterWidth * static_cast<double>(character_count(note));
   drawing.fitted_label("strong", {2, y}, Anchor::start, name, Drawing::kWidth - note_width - 12);

@@ -50,9 +50,32 @@ struct Frame {
   double bottom = 0;
 };
 
+// The frame of so many rows of that height, one below the other; beside it there is room for half a
+// label of the axis.
+inline Frame frame_of_rows(std::size_t rows, double height) {
+  return {20, 4, Drawing::kWidth - 20, 4 + height * static_cast<double>(rows)};
+}
+
+// What lies between the least and the greatest of some values.
+struct Limits {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+  void include(double value) {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+};
+
 // Height that an axis with its name takes under a frame.
 inline constexpr double kAxisHeight = 38;
 
+// Cells of the same shade that touch in a row, as a thick line through their middle: the shortest
+// way to say a rectangle. `shade_of(row, column)`: 0 ... shades, 0: nothing; `style`: of the first
+// shade without its number; `place(row, column)`: the middle of a cell's left edge.
+void draw_shades(Drawing& drawing, const std::string& style, int shades, std::size_t rows,
+                 std::size_t columns,
+                 const std::function<int(std::size_t row, std::size_t column)>& shade_of,
+                 const std::function<Point(std::size_t row, std::size_t column)>& place);
 // What stands above a row of a picture: its name, cut where need be, and on the right its note.
 void draw_row_head(Drawing& drawing, const std::string& name, const std::string& note, double y);
 // A rule through the frame and a label under it for every tick; the axis' name below, centred.

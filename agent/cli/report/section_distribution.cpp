@@ -2,6 +2,7 @@
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/scale.hpp"
 #include "agent/cli/report/sections.hpp"
 
 namespace idletune::report {
@@ -21,34 +22,25 @@ std::string described(const Violin& violin, const PerformanceDistribution& distr
          " failed. ";
 }
 
-struct Bandwidths {
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
-};
-
 Figure::Panel panel_of(const Group& group, std::size_t number, double threshold,
-                       Bandwidths& bandwidths) {
+                       Limits& bandwidths) {
   ViolinPlot plot;
   plot.caption = {"violin-" + std::to_string(number), group.title + ": distribution of performance",
                   ""};
   plot.threshold = threshold;
-  std::uint64_t fewest = std::numeric_limits<std::uint64_t>::max();
-  std::uint64_t most = 0;
+  Limits configurations;
   for (const Source& source : group.sources) {
     Violin violin;
     violin.name = source.device;
     violin.values = performances(source.distribution);
     violin.note = percent_text(source.distribution.fraction(threshold)) + " good";
-    const double bandwidth = density_of(violin.values).bandwidth;
-    bandwidths.low = std::min(bandwidths.low, bandwidth);
-    bandwidths.high = std::max(bandwidths.high, bandwidth);
-    fewest = std::min(fewest, source.distribution.valid);
-    most = std::max(most, source.distribution.valid);
+    bandwidths.include(density_of(violin.values).bandwidth);
+    configurations.include(static_cast<double>(source.distribution.valid));
     plot.caption.description += described(violin, source.distribution);
     plot.violins.push_back(std::move(violin));
   }
-  std::string remark = count_text(fewest);
-  if (most > fewest) remark += " to " + count_text(most);
+  const std::string remark =
+      range_text(mean_count_text(configurations.low), mean_count_text(configurations.high), " to ");
   return {group.title, "", draw(plot), remark + " configurations per device"};
 }
 
@@ -74,7 +66,7 @@ Section distribution_section(const Study& study, const ReportOptions& options,
                 {{"violin", true, "configurations that ran"},
                  {"good", true, "at least " + percent_text(options.threshold) + " of the best"},
                  {"quartiles", false, "middle half, and median"}});
-  Bandwidths bandwidths;
+  Limits bandwidths;
   std::size_t violins = 0;
   for (const Group& group : study.groups) {
     if (figure.panels.size() == kMostPanels || !go_on("distribution: " + group.title)) break;

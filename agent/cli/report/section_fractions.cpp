@@ -2,6 +2,7 @@
 
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
+#include "agent/cli/report/scale.hpp"
 #include "agent/cli/report/sections.hpp"
 #include "models/insight/steps.hpp"
 
@@ -81,16 +82,15 @@ Table table_of(const Study& study, const ReportOptions& options) {
 RangeRow row_of(const Group& group, double threshold) {
   RangeRow row;
   row.name = group.title;
-  double low = std::numeric_limits<double>::infinity();
-  double high = 0;
+  Limits fractions;
   for (const Source& source : group.sources) {
     const Fraction fraction = fraction_of(source.distribution, threshold);
     row.values.push_back({fraction.value, fraction.low, fraction.high,
                           source.device + ": " + percent_text(fraction.value)});
-    low = std::min(low, fraction.value);
-    high = std::max(high, fraction.value);
+    fractions.include(fraction.value);
   }
-  if (group.sources.size() > 1 && low > 0) row.note = significant(high / low, 2) + " times apart";
+  if (group.sources.size() > 1 && fractions.low > 0)
+    row.note = significant(fractions.high / fractions.low, 2) + " times apart";
   if (group.sources.size() == 1) row.note = "one device";
   return row;
 }
@@ -127,26 +127,21 @@ Figure figure_of(const Study& study, double threshold) {
 // What the figure shows, in a sentence: how far apart devices are, and kernels.
 std::string finding(const Study& study, double threshold) {
   std::vector<double> ratios;
-  double least = std::numeric_limits<double>::infinity();
-  double most = 0;
+  Limits all;
   for (const Group& group : study.groups) {
-    double low = std::numeric_limits<double>::infinity();
-    double high = 0;
-    for (const Source& source : group.sources) {
-      const double value = source.distribution.fraction(threshold);
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-    least = std::min(least, low);
-    most = std::max(most, high);
-    if (group.sources.size() > 1 && low > 0) ratios.push_back(high / low);
+    Limits here;
+    for (const Source& source : group.sources)
+      here.include(source.distribution.fraction(threshold));
+    all.include(here.low);
+    all.include(here.high);
+    if (group.sources.size() > 1 && here.low > 0) ratios.push_back(here.high / here.low);
   }
-  if (ratios.empty() || study.groups.size() < 2 || !(least > 0)) return {};
+  if (ratios.empty() || study.groups.size() < 2 || !(all.low > 0)) return {};
   std::sort(ratios.begin(), ratios.end());
   return "Between devices of one kernel the largest fraction is " +
          significant(quantile_of(ratios, 0.5), 2) +
          " times the smallest (median over kernels; at most " + significant(ratios.back(), 2) +
-         "); over everything on this page it is " + significant(most / least, 2) + " times.";
+         "); over everything on this page it is " + significant(all.high / all.low, 2) + " times.";
 }
 
 }  // namespace

@@ -6,8 +6,6 @@ namespace {
 
 constexpr double kRowHeight = 50;
 constexpr double kHalfBand = 13;
-constexpr double kTop = 4;
-constexpr double kSide = 20;  // room for half a label of the axis
 
 // The outline of the density between two positions, closed around the band's middle.
 std::vector<Point> outline(const Density& density, const Scale& scale, double middle, double from,
@@ -44,15 +42,14 @@ void draw_violin(Drawing& drawing, const Violin& violin, const Scale& scale, dou
 }  // namespace
 
 std::string draw(const ViolinPlot& plot) {
-  const double bottom = kTop + kRowHeight * static_cast<double>(plot.violins.size());
-  const Frame frame{kSide, kTop, Drawing::kWidth - kSide, bottom};
-  Drawing drawing(plot.caption, bottom + kAxisHeight);
+  const Frame frame = frame_of_rows(plot.violins.size(), kRowHeight);
+  Drawing drawing(plot.caption, frame.bottom + kAxisHeight);
   const Scale scale = Scale::linear(0, 1, frame.left, frame.right);
   draw_horizontal_axis(drawing, frame, scale, as_percentages(scale.ticks(6)),
                        "performance relative to the best");
   const double threshold = scale.at(plot.threshold);
   for (std::size_t i = 0; i < plot.violins.size(); ++i) {
-    const double top = kTop + kRowHeight * static_cast<double>(i);
+    const double top = frame.top + kRowHeight * static_cast<double>(i);
     drawing.line("threshold", {threshold, top + 19}, {threshold, top + kRowHeight - 2});
     draw_violin(drawing, plot.violins[i], scale, top, plot.threshold);
   }
