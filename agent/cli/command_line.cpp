@@ -38,6 +38,10 @@ std::string value_name(const CLI::Option& option) {
   return type == "UINT" || type == "INT" || type == "FLOAT" ? "N" : type.substr(0, type.find(' '));
 }
 
+void name_if_unnamed(CLI::Option& option, const char* name) {
+  if (option.get_type_name() == "TEXT") option.type_name(name);
+}
+
 // "ms" of an option that takes "N[ms]".
 std::string unit_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
@@ -252,10 +256,6 @@ Argument Argument::environment(const std::string& variable) const {
   return *this;
 }
 
-Argument Argument::between_integers(long long low, long long high) const {
-  return between_reals(static_cast<double>(low), static_cast<double>(high));
-}
-
 Argument Argument::at_least(long long low) const {
   return between_reals(static_cast<double>(low), std::numeric_limits<double>::infinity());
 }
@@ -274,14 +274,6 @@ Argument Argument::between_reals(double low, double high) const {
       ""));
   return *this;
 }
-
-namespace {
-
-void name_if_unnamed(CLI::Option& option, const char* name) {
-  if (option.get_type_name() == "TEXT") option.type_name(name);
-}
-
-}  // namespace
 
 Argument Argument::one_of(const std::vector<std::string>& values) const {
   name_if_unnamed(*option_, option_->get_delimiter() == ',' ? "NAME,..." : "NAME");

@@ -40,11 +40,7 @@ class Argument {
   // Both limits are allowed values; help says them.
   template <class T>
   Argument between(T low, T high) const {
-    if constexpr (std::is_integral_v<T>) {
-      return between_integers(static_cast<long long>(low), static_cast<long long>(high));
-    } else {
-      return between_reals(low, high);
-    }
+    return between_reals(static_cast<double>(low), static_cast<double>(high));
   }
   Argument at_least(long long low) const;
   Argument one_of(const std::vector<std::string>& values) const;
@@ -74,7 +70,6 @@ class Argument {
   Argument(CLI::Option* option, CLI::App* app, CommandLine* line)
       : option_(option), app_(app), line_(line) {}
   Argument required() const;
-  Argument between_integers(long long low, long long high) const;
   Argument between_reals(double low, double high) const;
 
   CLI::Option* option_;

@@ -11,8 +11,6 @@ namespace idletune::cli {
 
 namespace {
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
-
 bool is_history_file(Bytes bytes) {
   return bytes.size() >= 8 && std::string(bytes.begin() + 4, bytes.begin() + 8) == "ITH1";
 }

@@ -1,10 +1,13 @@
 // What the verbs that read histories share.
 #pragma once
 
+#include "agent/cli/command_line.hpp"
 #include "agent/cli/text_layout.hpp"
 #include "models/history/import.hpp"
 
 namespace idletune::cli {
+
+inline constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
 
 // Each path that is a folder replaced by the histories (*.ithistory) in it, by name; a board's
 // state folder stays what it is. Errors: not_found if a folder has none; those of reading a folder.
@@ -57,5 +60,15 @@ std::vector<std::string> with_problem(const std::vector<std::string>& problems, 
                                       std::vector<std::string> cells);
 
 json history_entry(const History& history, const std::string& file);
+
+// --threshold and --probability: what is looked for, and how surely.
+inline Argument add_threshold(Verb verb, double& threshold, double least = 0) {
+  return verb.option("--threshold", threshold, "Relative performance that counts as good")
+      .between(least, 1.0);
+}
+inline Argument add_probability(Verb verb, double& probability) {
+  return verb.option("--probability", probability, "Wanted probability of finding a good one")
+      .between(0.0, 0.999999999);
+}
 
 }  // namespace idletune::cli

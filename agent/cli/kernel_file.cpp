@@ -2,6 +2,7 @@
 
 #include <cerrno>
 
+#include "agent/cli/places.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"
@@ -9,10 +10,7 @@
 namespace idletune::cli {
 
 Result<std::vector<std::uint8_t>> read_kernel(const std::string& path) {
-  const std::string ending = ".xml";
-  const bool is_xml = path.size() >= ending.size() &&
-                      path.compare(path.size() - ending.size(), ending.size(), ending) == 0;
-  if (!is_xml) return read_file(path, KernelPackage::kMaxBytes);
+  if (!has_ending(path, ".xml")) return read_file(path, KernelPackage::kMaxBytes);
   Result<KernelDescription> description = read_kernel_xml(path);
   if (!description.ok()) return description.status();
   return pack(*description);

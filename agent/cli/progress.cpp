@@ -1,6 +1,5 @@
 #include "agent/cli/progress.hpp"
 
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "agent/cli/interrupts.hpp"
@@ -13,12 +12,6 @@ namespace {
 constexpr std::chrono::milliseconds kRedrawEvery{100};
 constexpr std::chrono::seconds kPlainLineEvery{5};
 constexpr std::size_t kBarWidth = 24;
-
-std::size_t terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
 
 std::string bar(double share) {
   const auto filled = static_cast<std::size_t>(share * static_cast<double>(kBarWidth));
@@ -61,7 +54,7 @@ void Progress::update(std::size_t done, const std::string& note) {
   last_print_ = now;
   const std::string text = line(done, note, now - start_);
   if (terminal_) {
-    std::fprintf(stderr, "\r%s\x1b[K", fitted(text, terminal_width() - 1).c_str());
+    std::fprintf(stderr, "\r%s\x1b[K", fitted(text, terminal_columns(STDERR_FILENO) - 1).c_str());
     std::fflush(stderr);
   } else {
     std::fprintf(stderr, "%s\n", text.c_str());
@@ -90,7 +83,7 @@ std::string Progress::line(std::size_t done, const std::string& note,
   }
   if (!note.empty()) text += "  " + terminal_text(note);
   // The bar is what a narrow terminal can do without.
-  const std::size_t room = terminal_width();
+  const std::size_t room = terminal_columns(STDERR_FILENO);
   const bool fits = display_width(task_ + " " + drawn + text) < room;
   return task_ + " " + (terminal_ && fits ? drawn : "") + text;
 }

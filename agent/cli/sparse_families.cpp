@@ -1,7 +1,5 @@
 #include "agent/cli/sparse_families.hpp"
 
-#include <charconv>
-
 #include "models/core/random.hpp"
 
 namespace idletune::cli {
@@ -132,11 +130,6 @@ Status not_a_family(const std::string& text) {
                     std::to_string(kMaxGeneratedRows) + " rows");
 }
 
-bool number_in(std::string_view text, std::uint64_t& number) {
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
-  return read.ec == std::errc() && read.ptr == text.data() + text.size();
-}
-
 }  // namespace
 
 const std::vector<std::string_view>& sparse_family_names() {
@@ -160,8 +153,9 @@ Result<SparsityPattern> generated_pattern(const std::string& text) {
   const std::size_t second = numbers.find(':');
   std::uint64_t given = 0;
   std::uint64_t seed = 1;
-  bool fine = number_in(numbers.substr(0, second), given);
-  if (second != std::string_view::npos) fine = fine && number_in(numbers.substr(second + 1), seed);
+  bool fine = read_number(numbers.substr(0, second), given);
+  if (second != std::string_view::npos)
+    fine = fine && read_number(numbers.substr(second + 1), seed);
   if (!fine || given < 1 || given > static_cast<std::uint64_t>(kMaxGeneratedRows))
     return not_a_family(text);
   const auto rows = static_cast<std::int32_t>(given);

@@ -33,8 +33,6 @@ Result<double> median_needed(const History& history, const PredictionOptions& op
   return summarize(std::move(evaluations)).median;
 }
 
-double doublings_off(double predicted, double needed) { return std::log2(predicted / needed); }
-
 bool within_factor_two(double predicted, double needed) {
   return predicted <= 2 * needed && needed <= 2 * predicted;
 }
@@ -67,7 +65,7 @@ struct Score {
 
   void add(double predicted, double needed) {
     within += within_factor_two(predicted, needed) ? 1 : 0;
-    doublings += std::abs(doublings_off(predicted, needed));
+    doublings += std::abs(std::log2(predicted / needed));
   }
   json over(std::size_t targets) const {
     const double n = static_cast<double>(targets);

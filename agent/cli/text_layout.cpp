@@ -141,10 +141,10 @@ std::string fitted(const std::string& text, std::size_t width) {
   return text.substr(0, bytes_within(text, width - 2 - end)) + ".." + text.substr(tail);
 }
 
-std::size_t terminal_columns() {
+std::size_t terminal_columns(int file) {
   winsize size{};
-  if (::isatty(STDOUT_FILENO) == 0) return 0;
-  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  if (::isatty(file) == 0) return 0;
+  return ::ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 std::vector<std::string> lines_of(const std::string& text, std::size_t width) {

@@ -16,8 +16,8 @@ std::size_t display_width(const std::string& text);
 // The text, or where it is wider than `width` its beginning and its end around "..".
 std::string fitted(const std::string& text, std::size_t width);
 
-// Columns of the terminal that standard output goes to; 0 where it goes elsewhere.
-std::size_t terminal_columns();
+// Columns of the terminal that the file (standard output) is; 0 where it is none.
+std::size_t terminal_columns(int file = 1);
 
 // The words of `text` in lines of at most `width` columns, without the lines' ends. A line breaks
 // between words only; a longer word has a line of its own.

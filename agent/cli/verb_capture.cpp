@@ -46,8 +46,7 @@ Status fill_array(CapturedArguments& captured, const std::string& text, std::vec
 
 // Of files with the bare elements.
 Result<CapturedArguments> made_of(const CaptureArguments& arguments) {
-  auto bytes = must(read_kernel(arguments.from));
-  const auto package = must(KernelPackage::open(std::move(bytes), arguments.from));
+  const auto package = must(KernelPackage::open(must(read_kernel(arguments.from)), arguments.from));
   const auto shape = must(parse_problem(arguments.shape));
   auto made = must(CapturedArguments::make(*package, shape, CapturedArguments::kMaxBytes / 2));
   std::vector<bool> given(made.arrays().size());
@@ -67,18 +66,14 @@ Result<CapturedArguments> made_of(const CaptureArguments& arguments) {
 Result<std::vector<Found>> find(const CaptureArguments& arguments) {
   std::vector<Found> found;
   if (!arguments.arrays.empty()) {
-    auto made = must(made_of(arguments));
-    found.push_back({arguments.from, std::move(made)});
+    found.push_back({arguments.from, must(made_of(arguments))});
     return found;
   }
   std::vector<std::string> paths = {arguments.from};
   std::error_code error;
   if (std::filesystem::is_directory(arguments.from, error)) paths = captured_below(arguments.from);
   Problem shape;
-  if (!arguments.shape.empty()) {
-    const auto parsed = must(parse_problem(arguments.shape));
-    shape = parsed;
-  }
+  if (!arguments.shape.empty()) shape = must(parse_problem(arguments.shape));
   for (const std::string& path : paths) {
     auto captured = must(read_captured(path));
     if (!arguments.kernel.empty() && captured.kernel() != arguments.kernel) continue;

@@ -343,9 +343,7 @@ void decide_recorded(const DecideArguments& arguments, const GivenOptions& given
   if (given.overhead_limit.given()) options.overhead_limit = arguments.overhead_limit;
   if (given.threshold.given()) options.well_performing_ratio = arguments.threshold;
   if (given.probability.given()) options.wanted_probability = arguments.probability;
-  if (!arguments.model.empty()) {
-    if (auto model = read_model(arguments.model); !model.ok()) return context.fail(model.status());
-  }
+  if (!arguments.model.empty()) must(read_model(arguments.model));
   auto package = must(read_kernel(arguments.kernel));
   const double launches = given.launches.given() ? arguments.launches : -1;
   const auto answers =
@@ -405,12 +403,8 @@ void add_decide_verb(CommandLine& line, CliContext& context) {
       verb.option("--measured", arguments->measured,
                   "History of what was measured on this device so far, in order")
           .needs(model);
-  const Argument threshold =
-      verb.option("--threshold", arguments->threshold, "Relative performance that counts as good")
-          .between(0.01, 1.0);
-  const Argument probability = verb.option("--probability", arguments->probability,
-                                           "Wanted probability of finding a good one")
-                                   .between(0.0, 0.999999999);
+  const Argument threshold = add_threshold(verb, arguments->threshold, 0.01);
+  const Argument probability = add_probability(verb, arguments->probability);
   const Argument setup = add_setup_options(verb, *arguments);
   const Argument journal = verb.option("--journal", arguments->journal,
                                        "An agent's state folder: what the agent itself would say");

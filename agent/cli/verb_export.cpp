@@ -42,10 +42,9 @@ Result<History> chosen_history(const ExportArguments& arguments) {
 void run_export(const ExportArguments& arguments, CliContext& context) {
   const auto history = must(chosen_history(arguments));
   const bool t4 = arguments.format == "t4";
-  const auto text = t4 ? export_t4(history) : export_kernel_tuner(history);
-  if (!text.ok())
-    return context.fail(Status(text.code(), arguments.history + ": " + text.status().message()));
-  if (!context.write({{arguments.output, FileKind::measurements, bytes_of(*text)}})) return;
+  const auto text =
+      must_of(arguments.history, t4 ? export_t4(history) : export_kernel_tuner(history));
+  if (!context.write({{arguments.output, FileKind::measurements, bytes_of(text)}})) return;
   if (!context.json()) {
     return context.print_paragraph(
         arguments.output + ": " +
@@ -57,7 +56,7 @@ void run_export(const ExportArguments& arguments, CliContext& context) {
                       {"kernel", history.kernel},
                       {"device", history.device},
                       {"configurations", history.rows()},
-                      {"bytes", text->size()}});
+                      {"bytes", text.size()}});
 }
 
 }  // namespace

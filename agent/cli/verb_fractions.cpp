@@ -214,12 +214,8 @@ void add_fractions_verb(CommandLine& line, CliContext& context) {
       "fractions", "tells how many configurations are good, and the steps random search needs");
   const Argument histories = verb.option("histories", arguments->histories,
                                          "Histories (.ithistory, or what import reads)");
-  const Argument threshold =
-      verb.option("--threshold", arguments->threshold, "Relative performance that counts as good")
-          .between(0.0, 1.0);
-  const Argument probability = verb.option("--probability", arguments->probability,
-                                           "Wanted probability of finding a good one")
-                                   .between(0.0, 0.999999999);
+  const Argument threshold = add_threshold(verb, arguments->threshold);
+  const Argument probability = add_probability(verb, arguments->probability);
   const Argument published =
       verb.flag("--published", arguments->published,
                 "Show the fractions that were published for ten benchmarks instead")

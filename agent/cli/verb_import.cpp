@@ -12,8 +12,6 @@ namespace idletune::cli {
 
 namespace {
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
-
 struct ImportArguments {
   std::vector<std::string> files;
   std::string folder;
@@ -25,17 +23,12 @@ struct ImportArguments {
 std::string stem_of(std::string path) {
   while (path.size() > 1 && path.back() == '/') path.pop_back();
   const std::string journal = std::string("/") + journal::kJournalName;
-  if (path.size() > journal.size() &&
-      path.compare(path.size() - journal.size(), journal.size(), journal) == 0) {
+  if (path.size() > journal.size() && has_ending(path, journal))
     path.resize(path.size() - journal.size());
-  }
   std::string stem = path.substr(path.find_last_of('/') + 1);
   for (const char* ending : {".gz", ".json", ".xml", ".ithistory"}) {
-    const std::string suffix(ending);
-    if (stem.size() > suffix.size() &&
-        stem.compare(stem.size() - suffix.size(), suffix.size(), suffix) == 0) {
-      stem.resize(stem.size() - suffix.size());
-    }
+    const std::size_t length = std::strlen(ending);
+    if (stem.size() > length && has_ending(stem, ending)) stem.resize(stem.size() - length);
   }
   return stem;
 }

@@ -23,8 +23,7 @@ using Kinds = std::map<std::string, ParameterKind>;
 Result<Kinds> kinds_of(const ImportanceArguments& arguments) {
   Kinds kinds;
   for (const std::string& path : arguments.kernels) {
-    auto bytes = must(read_kernel(path));
-    const auto package = must(KernelPackage::open(std::move(bytes), path));
+    const auto package = must(KernelPackage::open(must(read_kernel(path)), path));
     const Space& space = package->space();
     for (std::size_t p = 0; p < space.parameter_count(); ++p) {
       kinds[std::string(space.parameter_name(p))] = space.parameter_kind(p);

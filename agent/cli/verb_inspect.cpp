@@ -17,8 +17,6 @@ namespace idletune::cli {
 
 namespace {
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 30;
-
 template <class Number>
 std::vector<Number> numbers_in(Span<const Number> numbers) {
   return {numbers.begin(), numbers.end()};

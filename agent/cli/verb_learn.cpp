@@ -1,5 +1,4 @@
 // idletune learn H... -o M: trains a model and says how well it would have done on each device.
-#include <charconv>
 #include <ctime>
 
 #include "agent/cli/histories.hpp"
@@ -115,10 +114,7 @@ void print_readable(const LearnedModel& model, const LearnArguments& arguments, 
 void set_time_of_learning(std::int64_t& unix_seconds) {
   const char* said = environment("SOURCE_DATE_EPOCH");
   unix_seconds = static_cast<std::int64_t>(std::time(nullptr));
-  if (said == nullptr) return;
-  const char* end = said + std::strlen(said);
-  const auto read = std::from_chars(said, end, unix_seconds);
-  if (read.ec == std::errc() && read.ptr == end && unix_seconds >= 0) return;
+  if (said == nullptr || (read_number(said, unix_seconds) && unix_seconds >= 0)) return;
   throw Failure(StatusCode::invalid_argument,
                 "environment variable SOURCE_DATE_EPOCH='%': expected whole seconds since 1970",
                 said);
@@ -131,9 +127,9 @@ void load_published(LearnArguments& arguments) {
   options.published_kernel = arguments.published_kernel.substr(0, equals);
   options.kernel = equals == std::string::npos ? options.published_kernel
                                                : arguments.published_kernel.substr(equals + 1);
-  auto bytes = must(read_file(arguments.published, kMaxPublishedBytes));
-  auto published = must(import_published(bytes, arguments.published, options));
-  arguments.options.published.push_back(std::move(published));
+  const auto bytes = must(read_file(arguments.published, kMaxPublishedBytes));
+  arguments.options.published.push_back(
+      must(import_published(bytes, arguments.published, options)));
 }
 
 // The model, and its selectors as code if that is wanted. False: neither was written.
@@ -156,15 +152,12 @@ bool write_outputs(const LearnArguments& arguments, const std::vector<std::uint8
 void run_merge(const LearnArguments& arguments, CliContext& context) {
   std::vector<ModelContents> models;
   for (const std::string& path : arguments.histories) {
-    const auto bytes = must(read_file(path, kMaxModelBytes));
-    auto model = must(read_model(bytes, path));
-    models.push_back(std::move(model));
+    models.push_back(must(read_model(must(read_file(path, kMaxModelBytes)), path)));
   }
   MergedModel merged = merge_models(models, arguments.histories);
   if (arguments.options.generation > 0) merged.contents.generation = arguments.options.generation;
   const std::vector<std::uint8_t> bytes = write_model(merged.contents);
-  if (const auto opened = Model::open(bytes, "being merged"); !opened.ok())
-    return context.fail(opened.status());
+  must(Model::open(bytes, "being merged"));
   if (!write_outputs(arguments, bytes, context)) return;
   json kernels = json::array();
   for (const ModelKernel& kernel : merged.contents.kernels) {

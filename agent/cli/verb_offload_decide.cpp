@@ -162,8 +162,8 @@ Result<std::unique_ptr<Learned>> learned_of(const std::string& path, bool profil
   must(check_features(path, model.set.features, features));
   auto learned = std::make_unique<Learned>();
   learned->model = std::move(model);  // where the predictor will find its samples
-  auto predictor = must(offload::Predictor::learn(learned->model.set, learned->model.options));
-  learned->predictor = std::make_unique<offload::Predictor>(std::move(predictor));
+  learned->predictor = std::make_unique<offload::Predictor>(
+      must(offload::Predictor::learn(learned->model.set, learned->model.options)));
   return learned;
 }
 
@@ -209,9 +209,7 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
   const bool profiled = !arguments.profile.empty();
   const auto learned = must(learned_of(arguments.model, profiled));
   std::unique_ptr<Learned> untuned;
-  if (!arguments.untuned.empty()) {
-    untuned = must(learned_of(arguments.untuned, profiled));
-  }
+  if (!arguments.untuned.empty()) untuned = must(learned_of(arguments.untuned, profiled));
   const auto questions = must(questions_of(arguments));
   json list = json::array();
   double gains = 0;

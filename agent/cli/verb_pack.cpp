@@ -1,6 +1,5 @@
 // idletune pack X.xml -o Y: compiles a kernel description, or several as a family, into a package.
 
-#include <charconv>
 #include <idletune/options.hpp>
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/report/numbers.hpp"
@@ -89,11 +88,6 @@ class NvrtcCompiler final : public AheadCompiler {
   cuda::OpenOptions options_;
 };
 #endif
-
-bool read_number(std::string_view text, std::int64_t& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc() && end == text.data() + text.size();
-}
 
 Result<std::unique_ptr<AheadCompiler>> nvrtc_for(const std::string& architecture) {
   const bool cubin = architecture.rfind("sm_", 0) == 0;
@@ -198,24 +192,21 @@ Result<std::vector<Configuration>> chosen(const KernelPackage& package,
 
 Result<std::vector<std::uint8_t>> add_prebuilt(std::vector<std::uint8_t> package,
                                                const PrebuiltChoice& choice,
-                                               std::vector<std::string>& warnings) {
-  const auto opened = KernelPackage::open(package, "being packed");
-  if (!opened.ok()) return opened.status();
+                                               const CliContext& context) {
+  const auto opened = must(KernelPackage::open(package, "being packed"));
   std::size_t needed = 0;
-  const auto configurations = chosen(**opened, choice, needed);
-  if (!configurations.ok()) return configurations.status();
-  const auto compiler = compiler_for(choice);
-  if (!compiler.ok()) return compiler.status();
+  const auto configurations = must(chosen(*opened, choice, needed));
+  const auto compiler = must(compiler_for(choice));
   std::vector<MadeBinary> made;
   std::vector<BinaryOfConfiguration> binaries;
-  made.reserve(configurations->size());  // the binaries refer to its bytes
-  for (std::size_t i = 0; i < configurations->size(); ++i) {
-    const Configuration& configuration = (*configurations)[i];
-    Result<MadeBinary> binary = (*compiler)->compile(**opened, configuration);
+  made.reserve(configurations.size());  // the binaries refer to its bytes
+  for (std::size_t i = 0; i < configurations.size(); ++i) {
+    const Configuration& configuration = configurations[i];
+    Result<MadeBinary> binary = compiler->compile(*opened, configuration);
     if (!binary.ok() && i < needed) return binary.status();
     if (!binary.ok()) {
-      warnings.push_back("left out, " + (*opened)->compile_options(configuration) + ": " +
-                         binary.status().message());
+      context.warn("left out, " + opened->compile_options(configuration) + ": " +
+                   binary.status().message());
       continue;
     }
     made.push_back(std::move(*binary));
@@ -284,23 +275,17 @@ Result<KernelDescription> read(const PackArguments& arguments) {
 // The package that a program carries besides.
 Result<std::vector<std::uint8_t>> known_bytes(const std::string& file) {
   if (file.empty()) return std::vector<std::uint8_t>();
-  Result<std::vector<std::uint8_t>> bytes = read_file(file, kLargestBeside);
-  if (!bytes.ok()) return bytes.status();
-  const auto package = KernelPackage::open(*bytes, file);
-  return package.ok() ? std::move(bytes) : package.status();
+  auto bytes = must(read_file(file, kLargestBeside));
+  must(KernelPackage::open(bytes, file));
+  return bytes;
 }
 
 void run(PackArguments& arguments, CliContext& context) {
   const auto start = std::chrono::steady_clock::now();
   auto description = must(read(arguments));
-  Result<std::vector<std::uint8_t>> bytes = pack(description, arguments.options);
-  if (!bytes.ok()) return context.fail(bytes.status());
-  if (arguments.prebuilt.wanted) {
-    std::vector<std::string> warnings;
-    bytes = add_prebuilt(std::move(*bytes), arguments.prebuilt, warnings);
-    for (const std::string& warning : warnings) context.warn(warning);
-    if (!bytes.ok()) return context.fail(bytes.status());
-  }
+  auto bytes = must(pack(description, arguments.options));
+  if (arguments.prebuilt.wanted)
+    bytes = must(add_prebuilt(std::move(bytes), arguments.prebuilt, context));
   const auto taken = std::chrono::steady_clock::now() - start;
   if (arguments.output.empty())
     arguments.output = default_output(arguments.name.empty() ? arguments.descriptions.front()
@@ -308,11 +293,11 @@ void run(PackArguments& arguments, CliContext& context) {
   std::vector<std::uint8_t> small;
   if (arguments.compressed) {
     auto known = must(known_bytes(arguments.beside));
-    small = compressed(Bytes(*bytes), Bytes(known));
+    small = compressed(Bytes(bytes), Bytes(known));
   }
-  const Bytes data = arguments.compressed ? Bytes(small) : Bytes(*bytes);
+  const Bytes data = arguments.compressed ? Bytes(small) : Bytes(bytes);
   if (!context.write({{arguments.output, FileKind::package, data}})) return;
-  auto package = must(KernelPackage::open(std::move(*bytes), arguments.output));
+  auto package = must(KernelPackage::open(std::move(bytes), arguments.output));
   if (!package->space().indexed()) {
     context.warn(
         "the decision diagram exceeds --max-edges or its building limit; the package stores "

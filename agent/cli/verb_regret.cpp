@@ -334,13 +334,8 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
   verb.required("targets", arguments->targets,
                 "Histories to play on (.ithistory, or what import reads)");
   const Argument model = verb.option("--model FILE", arguments->model, "Model to decide with");
-  const Argument leave = verb.flag(
-      "--leave-one-out", arguments->leave_one_out,
-      "For each target, learn a model from the other devices' histories instead of --model");
-  leave.excludes(model);
-  verb.option("--training", arguments->training, "Histories to learn from with --leave-one-out")
-      .shows_default("the targets")
-      .needs(leave);
+  const Argument leave =
+      add_leaving_out(verb, model, arguments->leave_one_out, arguments->training);
   verb.flag("--shuffle", arguments->shuffle,
             "Deal the training results anew among the configurations: a wrong model")
       .needs(leave);

@@ -208,15 +208,11 @@ std::function<bool()> has_one(const std::shared_ptr<ReportArguments>& arguments,
 
 // What the sections compute with.
 void add_study_options(Verb verb, const std::shared_ptr<ReportArguments>& arguments) {
-  verb.option("--threshold", arguments->options.threshold,
-              "Relative performance that counts as good")
-      .between(0.0, 1.0)
+  add_threshold(verb, arguments->options.threshold)
       .acts("in other sections",
             has_one(arguments, {"distribution", "fractions", "devices", "pruning", "convergence",
                                 "searchers", "model"}));
-  verb.option("--probability", arguments->options.probability,
-              "Wanted probability of finding a good one")
-      .between(0.0, 0.999999999)
+  add_probability(verb, arguments->options.probability)
       .acts("in the section fractions", has_one(arguments, {"fractions"}));
   verb.option("--model FILE", arguments->model, "Model that searches start from")
       .acts("in the sections regret and model", has_one(arguments, {"regret", "model"}))

@@ -199,10 +199,7 @@ void print_readable(const json& report, const std::vector<std::string>& problems
 void prepare_models(std::vector<Target>& targets, const SimulateArguments& arguments,
                     const std::vector<const History*>& training, CliContext& context) {
   std::shared_ptr<const Model> given;
-  if (!arguments.model.empty()) {
-    auto model = must(read_model(arguments.model));
-    given = model;
-  }
+  if (!arguments.model.empty()) given = must(read_model(arguments.model));
   Progress progress("learn", targets.size(), context.json() || !arguments.leave_one_out);
   std::size_t done = 0;
   for (Target& target : targets) {
@@ -274,13 +271,7 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
 // Where models come from, and what is written.
 void add_source_options(Verb verb, SimulateArguments& arguments, Argument model, Argument most,
                         const CliContext& context) {
-  const Argument leave = verb.flag(
-      "--leave-one-out", arguments.leave_one_out,
-      "For each target, learn a model from the other devices' histories instead of --model");
-  verb.option("--training", arguments.training, "Histories to learn from with --leave-one-out")
-      .shows_default("the targets")
-      .needs(leave);
-  leave.excludes(model);
+  const Argument leave = add_leaving_out(verb, model, arguments.leave_one_out, arguments.training);
   const Argument curves =
       verb.flag("--curves", arguments.curves,
                 "With --json: performance over evaluations and over tuning time")

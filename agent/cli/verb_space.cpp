@@ -33,12 +33,6 @@ struct NamedSpace {
   std::shared_ptr<const History> history;        // null otherwise
 };
 
-// What was measured at any of the problems.
-History union_of(std::vector<History> histories) {
-  if (histories.size() == 1) return std::move(histories.front());
-  return combine_repeats(pointers_to(histories));
-}
-
 Result<NamedSpace> read_history_space(const std::string& path) {
   auto histories = must(load_histories(path));
   for (const History& history : histories) {
@@ -46,26 +40,19 @@ Result<NamedSpace> read_history_space(const std::string& path) {
     return Status(StatusCode::invalid_argument,
                   "%: holds histories of several kernels or devices, expected one", path);
   }
-  History history = union_of(std::move(histories));
-  auto space = must(space_of(history));
-  NamedSpace named;
-  named.history = std::make_shared<const History>(std::move(history));
-  named.kernel = named.history->kernel;
-  named.space = std::move(space);
-  return named;
+  // What was measured at any of the problems.
+  auto history = std::make_shared<const History>(histories.size() == 1
+                                                     ? std::move(histories.front())
+                                                     : combine_repeats(pointers_to(histories)));
+  return NamedSpace{history->kernel, must(space_of(*history)), nullptr, history};
 }
 
 Result<NamedSpace> read_space(const std::string& path) {
   std::error_code error;
   if (has_ending(path, ".ithistory") || std::filesystem::is_directory(path, error))
     return read_history_space(path);
-  auto bytes = must(read_kernel(path));
-  auto package = must(KernelPackage::open(std::move(bytes), path));
-  NamedSpace named;
-  named.kernel = std::string(package->name());
-  named.space = package->space();
-  named.package = package;
-  return named;
+  const auto package = must(KernelPackage::open(must(read_kernel(path)), path));
+  return NamedSpace{std::string(package->name()), package->space(), package, nullptr};
 }
 
 // Of a history: its values may stand for texts, which are shown as the source had them.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -134,6 +135,13 @@ template <class T>
 T must_of(const std::string& what, Result<T> result) {
   if (!result.ok()) throw Failure(result.code(), what + ": " + result.status().message());
   return std::move(*result);
+}
+
+// The whole text as a decimal number.
+template <class Number>
+bool read_number(std::string_view text, Number& number) {
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number);
+  return read.ec == std::errc() && read.ptr == text.data() + text.size();
 }
 
 inline double seconds_since(std::chrono::steady_clock::time_point start) {

@@ -148,10 +148,6 @@ Figure::Panel panel_of(const Played& played, std::size_t number) {
   return {played.group->title, "on " + played.target->device, draw(plot), remark};
 }
 
-std::string gain_text(const RegretPoint& point) {
-  return point.captured_gain ? percent_text(*point.captured_gain) : "-";
-}
-
 Table table_of(const std::vector<Played>& all) {
   Table table("Break-even points",
               {"kernel", "device", ">a perfect search pays from", ">idletune pays from",
@@ -163,13 +159,13 @@ Table table_of(const std::vector<Played>& all) {
         played.points.begin(), played.points.end(),
         [](const RegretPoint& a, const RegretPoint& b) { return a.loss < b.loss; });
     const RegretPoint& last = played.points.back();
-    table.rows.push_back({played.group->title, played.target->device,
-                          count_or_never(break_even(played)),
-                          count_or_never(pays(played, Policy::idletune)),
-                          count_or_never(pays(played, Policy::always)),
-                          worst->loss > 0 ? percent_text(worst->loss) : "none",
-                          worst->loss > 0 ? axis_text(worst->launches) : "-", gain_text(last),
-                          significant(last.steps, 3)});
+    table.rows.push_back(
+        {played.group->title, played.target->device, count_or_never(break_even(played)),
+         count_or_never(pays(played, Policy::idletune)),
+         count_or_never(pays(played, Policy::always)),
+         worst->loss > 0 ? percent_text(worst->loss) : "none",
+         worst->loss > 0 ? axis_text(worst->launches) : "-",
+         last.captured_gain ? percent_text(*last.captured_gain) : "-", significant(last.steps, 3)});
   }
   table.caption =
       "Launches are of the grid 1, 3, 10, 30 \u2026 A perfect search pays: the clairvoyant, who "
