@@ -95,20 +95,20 @@ void evaluate_with_draws(const DrawArguments& arguments, const LearnerArguments&
   if (sweeps) options.inclusions = {0.6, 0, 0.2, 0.4, 0.8, 1};
   const KeepsPart keeps;
   Progress progress("draws", options.draws, context.json());
-  const auto result = offload::evaluate_draws(set, options, [&](std::size_t done, std::size_t) {
+  const auto go_on = [&](std::size_t done, std::size_t) {
     progress.update(done);
     return !interrupted();
-  });
-  if (!result.ok()) return context.fail(result.status());
+  };
+  const auto result = must(offload::evaluate_draws(set, options, go_on));
   json errors = json::array();
   TextTable table({">share of models", ">mean error", ">least draw", ">worst draw"});
-  for (const offload::DrawErrors& one : result->errors) {
+  for (const offload::DrawErrors& one : result.errors) {
     errors.push_back(IDLETUNE_FIELDS(one, inclusion, mean, least, worst));
     table.add_row({sweeps ? report::percent_text(one.inclusion) : "-",
                    report::percent_text(one.mean), report::percent_text(one.least),
                    report::percent_text(one.worst)});
   }
-  const json classes = classes_of(set, *result);
+  const json classes = classes_of(set, result);
   if (interrupted())
     context.stopped("stopped early: the figures are of the draws that were finished");
   if (context.json()) {
@@ -120,7 +120,7 @@ void evaluate_with_draws(const DrawArguments& arguments, const LearnerArguments&
                                {"learner", learner.method},
                                {"seed", learner.seed},
                                {"tests", options.tests},
-                               {"tested", result->tests.size()},
+                               {"tested", result.tests.size()},
                                {"derived", options.derived},
                                {"errors", errors},
                                {"classes", classes},
@@ -286,13 +286,12 @@ void evaluate_groups(const EvaluateArguments& arguments, const SampleSet& set, G
   const offload::PredictorOptions options = predictor_options(arguments);
   Progress progress("leaving out", 0, context.json());
   std::optional<KeepsPart> keeps(std::in_place);
-  const auto results =
-      offload::leave_out(set, group, 0, options, [&](std::size_t done, std::size_t) {
-        progress.update(done);
-        return !interrupted();
-      });
-  if (!results.ok()) return context.fail(results.status());
-  json result = json_of(offload::figures_of(set, *results));
+  const auto go_on = [&](std::size_t done, std::size_t) {
+    progress.update(done);
+    return !interrupted();
+  };
+  const auto results = must(offload::leave_out(set, group, 0, options, go_on));
+  json result = json_of(offload::figures_of(set, results));
   result["set"] = set.name;
   result["left_out"] = arguments.leave_out;
   result["learner"] = arguments.learner.method;
@@ -301,13 +300,13 @@ void evaluate_groups(const EvaluateArguments& arguments, const SampleSet& set, G
   if (!arguments.no_leaky && !interrupted()) {
     keeps.reset();
     context.keep_part({{"results", {result}}});
-    const auto leaky = must(offload::leave_random_out(set, options));
-    result["leaky"] = json_of(offload::figures_of(set, leaky));
+    result["leaky"] =
+        json_of(offload::figures_of(set, must(offload::leave_random_out(set, options))));
   }
-  result["parts"] = parts_of(set, *results, told_by(group));
-  result["by_group"] = parts_of(set, *results, group);
-  result["classes"] = classes_of(set, *results);
-  result["risk"] = risk_of(set, *results);
+  result["parts"] = parts_of(set, results, told_by(group));
+  result["by_group"] = parts_of(set, results, group);
+  result["classes"] = classes_of(set, results);
+  result["risk"] = risk_of(set, results);
   answer_with(std::move(result), arguments, set, context);
   say_if_stopped(context);
 }
