@@ -161,8 +161,10 @@ Verdicts Reference::judge(const Ending& ending, const test::Disk& disk) {
     const bool lost =
         known.acquitted.there() &&
         (ending.faults || !synced_between(disk, known.acquitted.operation, ending.operations, 2));
-    if (lost && known.acquitted.life == life_ && ending.death != Death::clean)
+    if (lost && known.acquitted.life == life_ && ending.death != Death::clean) {
       known.deaths += known.acquitted_of;
+      verdicts.stale.insert(c);
+    }
     // Without a page of this boot nobody knows who had begun.
     const bool unseen = ending.exposed.count(c) && !(ending.traced && ending.same_boot);
     const bool died_too = under_way || unseen || ending.begun.count(c) > 0;
