@@ -180,7 +180,6 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
     if (waits || !status.ok()) return status;
   }
   variant.refused.store(true, std::memory_order_relaxed);
-  slot.enqueue_failures.fetch_add(1, std::memory_order_relaxed);
   return status;
 }
 

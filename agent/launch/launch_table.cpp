@@ -76,7 +76,6 @@ void LaunchTable::give_back(ShapeSlot& slot) {
   slot.launches.store(0, std::memory_order_relaxed);
   slot.current.store(nullptr, std::memory_order_relaxed);
   slot.eager_samples.store(16, std::memory_order_relaxed);
-  slot.enqueue_failures.store(0, std::memory_order_relaxed);
   slot.fallback.take_over(Variant());
   slot.of_class.take_over(Variant());
   slot.class_state.store(ShapeSlot::none, std::memory_order_relaxed);

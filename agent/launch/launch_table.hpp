@@ -104,7 +104,6 @@ struct alignas(64) ShapeSlot {
   // Launches still to be profiled one after another: a few after each change of `current`. Threads
   // that race here take a sample too many, nothing else.
   std::atomic<std::int32_t> eager_samples{16};
-  std::atomic<std::uint32_t> enqueue_failures{0};  // of variants other than the default
   // Raised when the application says that what constant buffers hold has changed.
   std::atomic<std::uint32_t> constants_version{0};
   // The number of launches in all that the application said to expect; below 0: nothing new.

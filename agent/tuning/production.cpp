@@ -26,6 +26,8 @@ Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {
   return ticket.time;
 }
 
+bool was_refused(const Variant& variant) { return variant.refused.load(std::memory_order_relaxed); }
+
 }  // namespace
 
 // Takes the times of sampled launches.
@@ -137,10 +139,7 @@ void Production::judge_race(ShapeTask& task) {
   charge_race(task);
   InPlaceRace& times = task.race->times;
   for (std::size_t i = times.candidates(); i-- > 0;) {
-    if (task.variants.racer(i).refused.load(std::memory_order_relaxed)) {
-      task.slot.enqueue_failures.store(0, std::memory_order_relaxed);  // that was not what runs
-      end_racer(task, i, TrialVerdict::reject_failed);
-    }
+    if (was_refused(task.variants.racer(i))) end_racer(task, i, TrialVerdict::reject_failed);
   }
   // Without times it never ends: trials decide.
   if (!task.kernel.state->profiling_available()) {
@@ -225,16 +224,14 @@ void Production::take_sample(ShapeTask& task, const Variant* variant, Nanosecond
 }
 
 void Production::watch_production(ShapeTask& task) {
-  const bool tuned = task.variants.adopted() != nullptr;
-  const bool refused = task.slot.enqueue_failures.exchange(0, std::memory_order_relaxed) > 0;
-  // What runs for its class is nothing that was adopted for it.
-  if (refused && task.runs_for_class()) publisher_.stop_for_class(task);
-  if (refused && tuned) {
+  if (task.runs_for_class() && was_refused(task.slot.of_class)) publisher_.stop_for_class(task);
+  const Variant* tuned = task.variants.adopted();
+  if (tuned == nullptr) return;
+  if (was_refused(*tuned)) {
     if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
     publisher_.demote(task, journal::DemotionReason::refused, "the driver refused to launch it");
     return;
   }
-  if (!tuned) return;
   const WatchStatus status = task.watch.status();
   const bool can_recheck = options_.mode == Mode::tune && task.kernel.can_tune();
   if (task.race != nullptr || is<Installing>(task.work)) return;

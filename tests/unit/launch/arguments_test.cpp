@@ -192,7 +192,7 @@ TEST_CASE("a configuration that needs more than the application has gives way to
   REQUIRE_MESSAGE(larger.ok(), larger.status().to_string());
   (*slot)->current = larger->get();
   CHECK(camera.launch({10}, {b, b, 1.0f, 1}).ok());
-  CHECK((*slot)->enqueue_failures == 1);
+  CHECK((*larger)->refused);
   CHECK(camera.device.launched[5].local_bytes() == 32);
 }
 

@@ -362,7 +362,7 @@ TEST_CASE("What the trace has no cell for does not run") {
     (void)trace.begin(detail::LaunchTrace::Place::launches, 1, 1, clock.now());
   }
   CHECK_FALSE(application.launch({5001, 8}));
-  CHECK(application.slot({5001, 8}).enqueue_failures == 0);
+  CHECK_FALSE(application.slot({5001, 8}).of_class.refused);
   trace.end(17);
   CHECK(application.launch({5001, 8}));
   CHECK(page.cells[17].who == digest_of(kTuned));

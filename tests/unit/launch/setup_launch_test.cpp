@@ -62,7 +62,7 @@ TEST_CASE("the setup is enqueued once, before the steps, when it is allowed") {
   application.allow(1);
   CHECK(application.names(application.w) == "convert scale ");
   CHECK(application.names(application.w) == "scale ");
-  CHECK(application.slot->enqueue_failures == 0);
+  CHECK_FALSE(application.variant->refused);
   CHECK(application.device.allocated == 400);  // when the variant was built
 }
 
@@ -102,7 +102,7 @@ TEST_CASE("another constant buffer needs another setup, and the default runs wit
   CHECK(application.names(application.other) == "convert scale ");
   CHECK(application.names(application.other) == "scale ");
   CHECK(application.names(application.w) == "direct ");
-  CHECK(application.slot->enqueue_failures == 0);
+  CHECK_FALSE(application.variant->refused);
 }
 
 TEST_CASE("what the application says has changed is prepared again") {
@@ -121,7 +121,7 @@ TEST_CASE("a setup that the driver refuses costs the application nothing") {
   application.allow(2);
   application.device.failing = "convert";
   CHECK(application.names(application.w) == "direct ");
-  CHECK(application.slot->enqueue_failures == 1);  // the tuner will demote it
+  CHECK(application.variant->refused);  // the tuner will demote it
   application.device.failing.clear();
   CHECK(application.names(application.w) == "convert scale ");  // nothing counted as prepared
 }
@@ -159,7 +159,6 @@ TEST_CASE("what the default is refused as well is no fault of the variant") {
   CHECK(application.names(application.w) == "convert scale ");
   application.device.failing = "*";
   CHECK(application.launch(application.w).code() == StatusCode::device_error);
-  CHECK(application.slot->enqueue_failures == 0);
   CHECK_FALSE(application.variant->refused);
   // Neither of one that is raced.
   application.slot->current.store(&application.slot->fallback);
@@ -170,7 +169,6 @@ TEST_CASE("what the default is refused as well is no fault of the variant") {
   application.device.failing = "scale";
   CHECK(application.names(application.w) == "direct ");
   CHECK(application.variant->refused);
-  CHECK(application.slot->enqueue_failures == 1);
 }
 
 TEST_CASE("a step that fails behind its setup is told, and what was prepared stays") {
@@ -180,7 +178,7 @@ TEST_CASE("a step that fails behind its setup is told, and what was prepared sta
   // The setup alone has changed nothing of the application's: the default takes over.
   CHECK(application.launch(application.w).ok());
   CHECK(application.device.names() == "convert direct ");
-  CHECK(application.slot->enqueue_failures == 1);
+  CHECK(application.variant->refused);
   application.device.failing.clear();
   CHECK(application.names(application.w) == "scale ");
 }
