@@ -89,7 +89,7 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
   for (;;) {
     const Nanoseconds remaining = budget - (core_.now() - start);
     if (remaining.count() <= 0) {
-      report.waiting = flight_.flies() || flight_.builds();
+      report.waiting = flight_.flies() || !flight_.worker_rests();
       report.why = "the budget is used up";
       break;
     }
