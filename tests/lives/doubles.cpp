@@ -31,6 +31,7 @@ std::unique_ptr<TrialRunner> Simulation::make_runner() {
 void Simulation::fly(const TrialRequest& request) {
   if (!alive()) return;
   note_open();
+  note_adopted();
   flying_ = request;
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
   if (c > 0) {
@@ -41,6 +42,7 @@ void Simulation::fly(const TrialRequest& request) {
     adopted = adopted || process_->is_adopted(c);
     promises_.suspects_rest(handed, process_->is_suspect(c) && !process_->has_survived(c), adopted);
     announce(handed);
+    if (world_.isolated) promises_.announced_alone(handed, process_->announced_beside(s));
     reference_.stage_began(request, disk_->operations.size());
   }
   if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0)

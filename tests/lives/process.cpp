@@ -51,19 +51,19 @@ struct Process::Inside {
   const journal::TrialKey& key_of(int c, int s) const {
     return keys[static_cast<std::size_t>(c * shapes + s)];
   }
-  void make_keys(const World& world) {
-    shapes = world.shapes();
+  journal::Trial trial_of(const World& world, int c, int s) const {
     journal::Trial trial;
     trial.kernel = world.package->digest();
     trial.device = device->info().device_key();
     trial.driver = device->info().driver_key();
-    for (int c = 0; c < world.count(); ++c) {
-      trial.configuration = world.configuration(c);
-      for (int s = 0; s < shapes; ++s) {
-        trial.shape = world.shape(s);
-        keys.push_back(trial.key());
-      }
-    }
+    trial.configuration = world.configuration(c);
+    trial.shape = world.shape(s);
+    return trial;
+  }
+  void make_keys(const World& world) {
+    shapes = world.shapes();
+    for (int c = 0; c < world.count(); ++c)
+      for (int s = 0; s < shapes; ++s) keys.push_back(trial_of(world, c, s).key());
   }
 };
 
@@ -276,6 +276,18 @@ int Process::running(int s) const {
   return world_.index_of(current->configuration);
 }
 
+int Process::adopted_at(int s) const {
+  const ShapeTask* task = inside_->task_of(world_.shape(s));
+  if (task == nullptr) return -1;
+  const detail::Variant* adopted = task->variants.adopted();
+  return adopted != nullptr ? world_.index_of(adopted->configuration) : 0;
+}
+
+int Process::recorded_at(int s) const {
+  const auto adoption = inside_->state().adoption(inside_->trial_of(world_, 0, s).shape_key());
+  return adoption ? world_.index_of(adoption->trial.configuration) : 0;
+}
+
 void Process::for_each_passed(const std::function<void(int, int)>& visit) const {
   const std::uint64_t driver = inside_->device->info().driver_key();
   inside_->state().for_each_measurement([&](const journal::Measurement& m) {
@@ -355,6 +367,12 @@ std::set<int> Process::announced_in_helper() const {
   for (const auto& open : inside_->state().open_trials())
     if (open.place == journal::Where::helper) all.insert(world_.index_of(open.trial.configuration));
   return all;
+}
+
+bool Process::announced_beside(int s) const {
+  for (const auto& open : inside_->state().open_trials())
+    if (open.place == journal::Where::helper && open.trial.shape != world_.shape(s)) return true;
+  return false;
 }
 
 bool Process::announced_in(const test::Content& journal, int c, int s) const {

@@ -96,7 +96,9 @@ class Process {
   // Status of the measurement; -1: none.
   int measured(int c, int s) const;
   bool has_slot(int s) const;
-  int running(int s) const;  // what its slot runs; 0 without one
+  int running(int s) const;      // what its slot runs; 0 without one
+  int adopted_at(int s) const;   // and has been adopted for it; 0: nothing; -1: no slot
+  int recorded_at(int s) const;  // as adopted, under this driver; 0: nothing
 
   // What goes on inside.
   Role role(int c, int s) const;
@@ -109,6 +111,7 @@ class Process {
   bool announced(int c, int s) const;
   std::set<int> announced() const;
   std::set<int> announced_in_helper() const;
+  bool announced_beside(int s) const;  // in the helper, at another shape
   // The same of what lies in a journal.
   bool announced_in(const test::Content& journal, int c, int s) const;
   // Visits what was checked twice and right under this driver: configuration and shape.

@@ -91,6 +91,10 @@ void Promises::nothing_rests_announced(const std::set<int>& announced) {
     report_.say("I3:announced-at-rest", world_.text(reference_.driver(), c));
 }
 
+void Promises::announced_alone(const Handed& handed, bool beside) {
+  if (beside) report_.say("I3:announced-beside-another-shape", where(handed.c, handed.s));
+}
+
 void Promises::accused_wrongly(const Ending& ending, const Verdicts& verdicts,
                                const Snapshot& dying, const Snapshot& now, int c) {
   const std::string text = world_.text(reference_.driver(), c);
@@ -207,6 +211,30 @@ void Promises::no_slower(const Bill& bill) {
     if (loss > most) most = loss, worst = how;
   report_.say("I6:application-slower-by-" + worst,
               beside(bill.actual, bill.standard, " beside the default's "));
+}
+
+void Promises::taken_back_for_a_reason(const Process& process, int s, int was, int is) {
+  const Known& known = reference_.of(was);
+  const bool recorded = process.recorded_at(s) == was;
+  if (process.is_quarantined(was) || process.in_quirks(was) || known.ever_bitten) return;
+  // A setup may cost more than it saves.
+  if (!world_.sound(reference_.driver(), was, s) || world_.has_setup(was)) return;
+  if (is == 0 && process.is_suspect(was)) {
+    if (!recorded) report_.say("I7:suspect-is-no-longer-adopted", where(was, s));
+    return;
+  }
+  if (known.timed_slow.count(s) || known.blamed) return;
+  if (is > 0 && world_.time(is, s) > 1.03 * world_.time(was, s))
+    report_.say("I6:replaced-by-what-is-slower", where(was, s) + " by " + where(is, s));
+  if (is == 0 && !recorded && world_.time(was, s) < 0.9 * world_.time(0, s))
+    report_.say("I7:taken-back-for-nothing", where(was, s));
+}
+
+void Promises::records_are_run(const Process& process, int s, int looks) {
+  constexpr int kSoon = 20;
+  const int c = process.recorded_at(s);
+  if (looks >= kSoon && world_.sound(reference_.driver(), c, s))
+    report_.say("I4:adopted-on-record-and-never-run", where(c, s));
 }
 
 std::string Promises::best_runs(const Process& process, int s) const {

@@ -72,6 +72,8 @@ class Promises {
   void suspects_rest(const Handed& handed, bool suspect, bool adopted);
   // I3. What a power cut would accuse is under way.
   void nothing_rests_announced(const std::set<int>& announced);
+  // I3. Beside a stage nothing is announced of other shapes.
+  void announced_alone(const Handed& handed, bool beside);
   // I3. After an end: who is accused was under way, and who was under way is accused.
   void suspicion_is_just(const Ending& ending, const Verdicts& verdicts, const Snapshot& dying,
                          const Snapshot& now);
@@ -86,6 +88,10 @@ class Promises {
   void account_is_true(const Bill& bill, const Bill& life, const Snapshot& now, double before);
   // I6. The application is never slower than 2 %, all in all.
   void no_slower(const Bill& bill);
+  // I6, I7. What was adopted for a shape goes for something faster, or for a reason.
+  void taken_back_for_a_reason(const Process& process, int s, int was, int is);
+  // I4. What is recorded as adopted runs, or why it is not is recorded. `looks`: since it could.
+  void records_are_run(const Process& process, int s, int looks);
   // I7. The best sound configuration runs in the end. Empty: it does; else "what|why".
   std::string best_runs(const Process& process, int s) const;
   // I9. What is handed over is announced, on the medium.

@@ -71,7 +71,7 @@ void Simulation::step(const Event& event) {
       model_ = event.a == 0 ? nullptr : world_.model_saying(event.a, event.b);
       return process_->use_model(model_);
     case Kind::bad_launch:
-      bad_launch_ = true;
+      bad_launch_ = excused_ = true;
       launch(event.a, 1);
       bad_launch_ = false;
       return;
@@ -168,9 +168,34 @@ void Simulation::background(Nanoseconds length) {
   }
 }
 
+void Simulation::note_adopted() {
+  adopted_.resize(static_cast<std::size_t>(world_.shapes()), -1);
+  for (int s = 0; s < world_.shapes() && alive(); ++s) {
+    int& was = adopted_[static_cast<std::size_t>(s)];
+    const int is = process_->adopted_at(s);
+    if (was > 0 && is >= 0 && is != was && !excused_)
+      promises_.taken_back_for_a_reason(*process_, s, was, is);
+    was = is;
+  }
+}
+
+void Simulation::note_unrun() {
+  for (int s = 0; s < world_.shapes() && alive(); ++s) {
+    const int recorded = process_->recorded_at(s);
+    const bool may = recorded > 0 && process_->adopted_at(s) == 0 && process_->worker_rests() &&
+                     !process_->is_suspect(recorded) && !process_->is_quarantined(recorded) &&
+                     !process_->in_quirks(recorded);
+    unrun_[s] = may ? unrun_[s] + 1 : 0;
+    promises_.records_are_run(*process_, s, unrun_[s]);
+  }
+}
+
 // `everywhere`: also where nothing was to be tuned.
 void Simulation::looked(bool everywhere) {
   note_open();
+  note_adopted();
+  note_unrun();
+  excused_ = false;
   if (process_->worker_rests()) built_.clear();
   life_bill_.raced += std::exchange(raced_since_look_, 0);
   if (everywhere && process_->worker_rests()) looked_at_ = time_->now();

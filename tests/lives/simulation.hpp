@@ -50,6 +50,8 @@ class Simulation {
   void gap(Nanoseconds length, bool granted);
   void background(Nanoseconds length);
   void looked(bool everywhere = true);
+  void note_adopted();
+  void note_unrun();
   // doubles.
   void make_device();
   void make_disk(const test::Files& files);
@@ -136,6 +138,9 @@ class Simulation {
   std::map<const void*, std::pair<const void*, int>> prepared_;
   const char* calling_ = "start";
   std::map<int, Running> running_;                    // by shape
+  std::vector<int> adopted_;                          // likewise, at the last look
+  std::map<int, int> unrun_;                          // looks since what is on record could run
+  bool excused_ = false;                              // since then an error of the application's
   std::map<int, std::uint64_t> runs_of_, checks_of_;  // of a configuration in helpers
   std::uint64_t counter_ = 0;                         // of draws while it runs
   std::size_t writes_ = 0;
