@@ -126,7 +126,7 @@ struct Recorded {
   std::vector<Shape> problems;
 };
 
-Result<Recorded> recorded_of(const std::string& folder, std::uint64_t kernel) {
+Recorded recorded_of(const std::string& folder, std::uint64_t kernel) {
   const std::string path = folder + "/" + journal::kJournalName;
   const auto bytes = must(read_file(path, std::size_t{16} << 20U));
   const auto summary = must(journal::read_journal(bytes));
@@ -137,7 +137,7 @@ Result<Recorded> recorded_of(const std::string& folder, std::uint64_t kernel) {
   });
   const auto device = last ? device_of(summary.state, last->trial) : std::nullopt;
   if (!device) {
-    return Status(StatusCode::not_found, "%%", path,
+    throw Failure(StatusCode::not_found, "%%", path,
                   last ? ": does not say on which device the kernel was measured"
                        : ": nothing was measured of this kernel");
   }
@@ -152,11 +152,10 @@ Result<Recorded> recorded_of(const std::string& folder, std::uint64_t kernel) {
 
 }  // namespace
 
-Result<std::vector<Explanation>> explain_recorded(const std::string& state, AgentOptions options,
-                                                  std::vector<std::uint8_t> package,
-                                                  double launches) {
+std::vector<Explanation> explain_recorded(const std::string& state, AgentOptions options,
+                                          std::vector<std::uint8_t> package, double launches) {
   const auto opened = must(KernelPackage::open(package, "package"));
-  const Recorded recorded = must(recorded_of(state, opened->digest()));
+  const Recorded recorded = recorded_of(state, opened->digest());
   const CopiedState copy(state);
   options.state = copy.path();
   options.read_environment = false;
