@@ -340,6 +340,11 @@ std::set<int> Process::racing() const {
 
 bool Process::worker_rests() const { return inside_->engine().worker_rests(); }
 
+bool Process::classes_fail() const {
+  return inside_->engine().kernels().empty() ||
+         inside_->engine().classes_fail(*inside_->engine().kernels().front());
+}
+
 bool Process::works_at(int s) const {
   const ShapeTask* task = inside_->task_of(world_.shape(s));
   return task != nullptr && (task->race != nullptr || !detail::is<detail::Resting>(task->work));

@@ -106,6 +106,7 @@ class Process {
   int candidate_at(int s) const;  // of the step under way; -1: none
   std::set<int> racing() const;
   bool worker_rests() const;
+  bool classes_fail() const;
   bool works_at(int s) const;  // a step or a race is unfinished
   // A record says that it is or may be under way; s < 0: at some shape.
   bool announced(int c, int s) const;

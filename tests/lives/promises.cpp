@@ -55,6 +55,10 @@ void Promises::never_wrong(int c, int s, const std::string& as) {
   if (!passed) report_.say("I1:unchecked-runs-as-" + as, where(c, s));
 }
 
+void Promises::refuted_classes_end(bool end) {
+  if (reference_.classes().refuted() && !end) report_.say("I1:refuted-class-is-believed", "");
+}
+
 void Promises::prepared_of_these(int c, int s, bool same) {
   if (!same) report_.say("I1:prepared-of-other-constants", where(c, s));
 }
@@ -201,6 +205,12 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
     report_.say("I5:charged-too-little", beside(now.charged - before, least, " < "));
 }
 
+void Promises::what_loses_is_noticed(int c, int s, int looks) {
+  constexpr int kSoon = 16;
+  if (looks >= kSoon && world_.nature(reference_.driver(), c) == Nature::slow_launch)
+    report_.say("I6:slower-in-launches-and-runs-on", where(c, s));
+}
+
 void Promises::no_slower(const Bill& bill) {
   const double excess = bill.actual - 1.02 * bill.standard - bill.forgiven -
                         20 * bill.longest_launch - bill.longest_stage;
@@ -231,9 +241,11 @@ void Promises::taken_back_for_a_reason(const Process& process, int s, int was, i
 }
 
 void Promises::records_are_run(const Process& process, int s, int looks) {
-  constexpr int kSoon = 20;
+  constexpr int kSoon = 3;
   const int c = process.recorded_at(s);
-  if (looks >= kSoon && world_.sound(reference_.driver(), c, s))
+  const Nature nature = world_.nature(reference_.driver(), c);
+  const bool builds = nature != Nature::refused_build && nature != Nature::hang_warm_up;
+  if (looks >= kSoon && builds && process.measured(c, s) == 0)
     report_.say("I4:adopted-on-record-and-never-run", where(c, s));
 }
 

@@ -62,6 +62,8 @@ class Promises {
 
   // I1. A launch of the application runs nothing that is known to be wrong, or that nobody checked.
   void never_wrong(int c, int s, const std::string& as);
+  // I1. One check that fails where another passed ends what rests on classes. `end`: it did.
+  void refuted_classes_end(bool end);
   // I1. What was prepared is of the constants that the launch was given.
   void prepared_of_these(int c, int s, bool same);
   // I2. What crashed or hung runs never again under this driver, anywhere.
@@ -86,6 +88,8 @@ class Promises {
   void flushed_is_kept(const Ending& ending, const Snapshot& flushed, const Snapshot& now);
   // I5. What is charged and credited is what it was, within a stage.
   void account_is_true(const Bill& bill, const Bill& life, const Snapshot& now, double before);
+  // I6. What launches show to be slower than the default gives way. `looks`: with launches of it.
+  void what_loses_is_noticed(int c, int s, int looks);
   // I6. The application is never slower than 2 %, all in all.
   void no_slower(const Bill& bill);
   // I6, I7. What was adopted for a shape goes for something faster, or for a reason.

@@ -182,7 +182,8 @@ void Simulation::note_adopted() {
 void Simulation::note_unrun() {
   for (int s = 0; s < world_.shapes() && alive(); ++s) {
     const int recorded = process_->recorded_at(s);
-    const bool may = recorded > 0 && process_->adopted_at(s) == 0 && process_->worker_rests() &&
+    if (flying_ || !process_->worker_rests()) continue;  // it waits for its turn
+    const bool may = recorded > 0 && process_->adopted_at(s) == 0 &&
                      !process_->is_suspect(recorded) && !process_->is_quarantined(recorded) &&
                      !process_->in_quirks(recorded);
     unrun_[s] = may ? unrun_[s] + 1 : 0;
@@ -203,7 +204,10 @@ void Simulation::looked(bool everywhere) {
   for (auto& [s, running] : running_) {
     running.looks += running.launches >= 8 ? 1 : 0;
     running.launches = 0;
+    if (world_.profiling && !bill_.slowed)
+      promises_.what_loses_is_noticed(running.configuration, s, running.looks);
   }
+  if (alive()) promises_.refuted_classes_end(process_->classes_fail());
 }
 
 }  // namespace idletune::lives
