@@ -327,7 +327,8 @@ std::optional<TrialRequest> ReferenceBaseline::next() const {
 void ReferenceBaseline::on_outcome(const TrialOutcome& outcome) {
   if (done()) return;
   if (outcome.status != TrialStatus::correct) {
-    status_ = outcome.status;
+    // Where somebody killed the helper, that says nothing of the configuration.
+    status_ = outcome.ambiguous ? TrialStatus::runtime : outcome.status;
     message_ = outcome.message;
     state_ = State::done;
     return;

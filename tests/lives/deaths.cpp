@@ -225,13 +225,16 @@ void Simulation::end_quietly() {
   speed_ = 1;
   busy_ = false;
   plans_ = Plans();
+  plans_.memory_short = static_cast<int>(mix(world_.seed, 61) % 4);
   disk_->fault.first = UINT64_MAX;
   std::string lost;
   bool ended = false;
   constexpr int kStarts = 12;  // each may end with three faults
   for (int round = 0; round < kStarts; ++round) {
     // What lost in launches comes back after ever more of them.
-    if (quiet_round(lost, ended, 400 << std::min(round, 5))) break;
+    const bool best = quiet_round(lost, ended, 400 << std::min(round, 5));
+    if (alive() && process_->tuning_goes_on()) promises_.nothing_is_put_aside(*process_);
+    if (best) break;
     if (alive()) check_standing();
     if (alive()) die(Death::clean);
     next_life();

@@ -276,6 +276,14 @@ std::string Promises::best_runs(const Process& process, int s) const {
          std::to_string(seconds(world_.time(best, s)) * 1e3);
 }
 
+void Promises::nothing_is_put_aside(const Process& process) {
+  for (int c = 1; c < world_.count(); ++c)
+    for (const int s : reference_.of(c).unprepared)
+      if (!process.is_suspect(c) && !process.is_quarantined(c) && !process.in_quirks(c) &&
+          process.has_slot(s) && process.measured(c, s) < 0)
+        report_.say("I7:put-aside-for-good", where(c, s));
+}
+
 void Promises::announced_first(const Handed& handed, bool announced, bool synced) {
   if (handed.c <= 0 || !handed.executes || (announced && synced)) return;
   report_.say("I9:" + handed.as + (announced ? "-before-it-was-synced" : "-not-announced"),

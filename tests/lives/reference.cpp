@@ -22,6 +22,7 @@ void Known::new_life() {
   ambiguous_shape = -1;
   outcome = started = ran = raced = adopted = blamed = open = false;
   right_now.clear();
+  unprepared.clear();
   kills = 0;
 }
 
@@ -77,7 +78,10 @@ void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& out
   if (outcome.status == TrialStatus::crash && outcome.ambiguous) {
     return helper_was_killed(known, s, ran, remembered && role == Role::candidate, now);
   }
-  if (outcome.stage == TrialStage::prepare) return;
+  if (outcome.stage == TrialStage::prepare) {
+    if (outcome.status != TrialStatus::correct) known.unprepared.insert(s);
+    return;
+  }
   if (ran || outcome.status != TrialStatus::correct) known.outcome = true;
   if (ran && known.ambiguous_shape == s) known.ambiguous = Fact();  // tried again, and ended
   if (outcome.status == TrialStatus::crash || outcome.status == TrialStatus::timeout) {

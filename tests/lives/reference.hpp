@@ -39,12 +39,13 @@ struct Known {
   // In this life:
   Fact ambiguous;  // its helper was killed by somebody while it ran
   int ambiguous_shape = -1;
-  int kills = 0;            // of helpers in which it was under way
-  bool blamed = false;      // its helper was killed by somebody, in whatever stage
-  std::set<int> right_now;  // checks that passed in this life
-  bool outcome = false;     // it came to one
-  bool started = false;     // a stage of it
-  bool ran = false;         // a stage that runs it
+  int kills = 0;             // of helpers in which it was under way
+  bool blamed = false;       // its helper was killed by somebody, in whatever stage
+  std::set<int> right_now;   // checks that passed in this life
+  std::set<int> unprepared;  // shapes at which its data could not be prepared, the last time
+  bool outcome = false;      // it came to one
+  bool started = false;      // a stage of it
+  bool ran = false;          // a stage that runs it
   bool raced = false;
   bool adopted = false;  // somewhere, at some time
   Fact last_stage;       // the last stage of it, or launch as a racer

@@ -427,6 +427,17 @@ TEST_CASE("a baseline that fails says why and has no time") {
   CHECK(baseline.time() == Nanoseconds(0));
 }
 
+TEST_CASE("a helper that somebody kills says nothing of the baseline") {
+  ReferenceBaseline baseline(Shape{8}, kIncumbent, true, true);
+  TrialOutcome outcome;
+  outcome.stage = TrialStage::check;
+  outcome.status = TrialStatus::crash;
+  outcome.ambiguous = true;
+  baseline.on_outcome(outcome);
+  CHECK(baseline.done());
+  CHECK(baseline.status() == TrialStatus::runtime);  // is timed again
+}
+
 TEST_CASE("a candidate's setup counts over the launches that are left") {
   const auto verdict = [](double launches_left) {
     CandidateContext context = context_of(100);
