@@ -233,7 +233,7 @@ void Simulation::end_quietly() {
   for (int round = 0; round < kStarts; ++round) {
     // What lost in launches comes back after ever more of them.
     const bool best = quiet_round(lost, ended, 400 << std::min(round, 5));
-    if (alive() && process_->tuning_goes_on()) promises_.nothing_is_put_aside(*process_);
+    if (round == 0) try_what_was_put_aside();
     if (best) break;
     if (alive()) check_standing();
     if (alive()) die(Death::clean);
@@ -250,7 +250,7 @@ void Simulation::end_quietly() {
 // True if the best runs everywhere.
 bool Simulation::quiet_round(std::string& lost, bool& ended, int launches) {
   const int turns = world_.setups ? 12 : 4;  // a setup waits until it has been earned
-  const int kept = std::min(3, static_cast<int>(world_.options.max_shapes));
+  const int kept = kept_shapes();
   for (int turn = 0; turn < turns && alive(); ++turn) {
     for (int s = 0; s < kept && alive(); ++s) quiet_turn(s, launches);
     lost.clear();
@@ -264,6 +264,20 @@ bool Simulation::quiet_round(std::string& lost, bool& ended, int launches) {
     if (ended) return false;
   }
   return false;
+}
+
+void Simulation::try_what_was_put_aside() {
+  const auto left = [this] {
+    const bool goes_on = alive() && process_->tuning_goes_on();
+    return goes_on ? promises_.put_aside(*process_, kept_shapes()) : std::string();
+  };
+  for (int i = 0; i < 3 && !left().empty(); ++i)
+    for (int s = 0; s < kept_shapes() && alive(); ++s) quiet_turn(s, 400);
+  if (const std::string which = left(); !which.empty()) report_.say("I7:put-aside-for-good", which);
+}
+
+int Simulation::kept_shapes() const {
+  return std::min(3, static_cast<int>(world_.options.max_shapes));
 }
 
 void Simulation::quiet_turn(int s, int launches) {

@@ -200,7 +200,7 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   const double most = std::max(0.0, bill.saved) * 1.02 + 0.05 + 16 * bill.longest_launch;
   if (!bill.slowed && !bill.odd && world_.profiling && now.saved > most)
     report_.say("I5:savings-overclaimed", beside(now.saved, most, " > "));
-  const double least = life.raced + life.waited - bill.longest_stage - 40 * bill.longest_launch;
+  const double least = life.raced + life.waited - bill.longest_stage - 4 * bill.longest_launch;
   if (!bill.slowed && !bill.odd && world_.profiling && now.charged - before < least)
     report_.say("I5:charged-too-little", beside(now.charged - before, least, " < "));
 }
@@ -276,12 +276,13 @@ std::string Promises::best_runs(const Process& process, int s) const {
          std::to_string(seconds(world_.time(best, s)) * 1e3);
 }
 
-void Promises::nothing_is_put_aside(const Process& process) {
+std::string Promises::put_aside(const Process& process, int shapes) const {
   for (int c = 1; c < world_.count(); ++c)
     for (const int s : reference_.of(c).unprepared)
-      if (!process.is_suspect(c) && !process.is_quarantined(c) && !process.in_quirks(c) &&
-          process.has_slot(s) && process.measured(c, s) < 0)
-        report_.say("I7:put-aside-for-good", where(c, s));
+      if (s < shapes && !process.is_suspect(c) && !process.is_quarantined(c) &&
+          !process.in_quirks(c) && process.has_slot(s) && process.measured(c, s) < 0)
+        return where(c, s);
+  return std::string();
 }
 
 void Promises::announced_first(const Handed& handed, bool announced, bool synced) {

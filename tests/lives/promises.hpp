@@ -98,8 +98,8 @@ class Promises {
   void records_are_run(const Process& process, int s, int looks);
   // I7. The best sound configuration runs in the end. Empty: it does; else "what|why".
   std::string best_runs(const Process& process, int s) const;
-  // I7. What could not be prepared once is tried again in the same session.
-  void nothing_is_put_aside(const Process& process);
+  // I7. What could not be prepared once is tried again in the same session. Empty: it is.
+  std::string put_aside(const Process& process, int shapes) const;
   // I9. What is handed over is announced, on the medium.
   void announced_first(const Handed& handed, bool announced, bool synced);
   // I10. Callers neither sync nor wait for the medium.

@@ -88,6 +88,8 @@ class Simulation {
   void end_quietly();
   bool quiet_round(std::string& lost, bool& ended, int launches);
   void quiet_turn(int s, int launches);
+  void try_what_was_put_aside();
+  int kept_shapes() const;
   void check_slots();
 
   bool alive() const { return death_ == Death::none; }
