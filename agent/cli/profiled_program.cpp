@@ -12,9 +12,9 @@
 
 #include "agent/cli/interrupts.hpp"
 #include "agent/cli/places.hpp"
+#include "agent/cli/temporary_folder.hpp"
 #include "models/core/plain_file.hpp"
 #include "models/offload/analysis/function_name.hpp"
-#include "platform/os/environment.hpp"
 
 extern char** environ;
 
@@ -27,28 +27,6 @@ using offload::RegionProfile;
 constexpr std::uint64_t kFewestAccesses = 32;  // one window
 constexpr double kPatienceOfUser = 0.5;
 constexpr double kPatience = 10;  // seconds that a program has to write what it knows
-
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    const char* base = environment("TMPDIR");
-    path_ = std::string(base != nullptr && base[0] == '/' ? base : "/tmp") + "/idletune-XXXXXX";
-    if (::mkdtemp(path_.data()) == nullptr) path_.clear();
-  }
-  ~TemporaryFolder() {
-    for (const char* name : {"settings.h", "program.o", "program", "errors", "result"}) {
-      ::unlink((path_ + "/" + name).c_str());
-    }
-    ::rmdir(path_.c_str());
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  bool ok() const { return !path_.empty(); }
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_;
-};
 
 struct Run {
   std::vector<std::string> words;  // the first one is searched for in PATH
@@ -226,7 +204,8 @@ class Profiling {
 
  private:
   void find_parts() {
-    if (!folder_.ok()) throw Failure(StatusCode::io_error, "no temporary folder can be made");
+    if (folder_.path().empty())
+      throw Failure(StatusCode::io_error, "no temporary folder can be made");
     if (is_no_plain_file(job_.source) || !std::ifstream(job_.source).good()) {
       throw Failure(StatusCode::not_found,
                     "'" + job_.source + "' cannot be read; expected a C or C++ source file");
@@ -310,8 +289,7 @@ class Profiling {
     run.output = timed ? "/dev/null" : job_.quiet ? "&2" : "";
     if (timed) run.errors = "/dev/null";
     ::unlink(folder_.file("result").c_str());
-    const auto ended = must(run_to_end(run));
-    return result_of(ended);
+    return result_of(must(run_to_end(run)));
   }
 
   Result<json> result_of(const Ended& ended) const {

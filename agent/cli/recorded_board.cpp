@@ -1,9 +1,9 @@
 #include "agent/cli/recorded_board.hpp"
 
-#include <filesystem>
+#include <algorithm>
 #include <sstream>
 
-#include "agent/cli/report/common.hpp"
+#include "agent/cli/temporary_folder.hpp"
 #include "agent/journal/summary.hpp"
 #include "agent/src/agent_state.hpp"
 #include "models/package/kernel_package.hpp"
@@ -82,28 +82,12 @@ class NoTrials final : public TrialRunner {
   bool poisoned() const override { return false; }
 };
 
-class CopiedState {
- public:
-  explicit CopiedState(const std::string& folder) {
-    std::string path = (std::filesystem::temp_directory_path() / "idletune-XXXXXX").string();
-    if (::mkdtemp(path.data()) == nullptr) return;
-    path_ = path;
-    std::error_code failed;
-    for (const char* part : {journal::kJournalName, "captures"}) {
-      std::filesystem::copy(folder + "/" + part, path_ + "/" + part, failed);
-    }
+void copy_state(const std::string& from, const std::string& to) {
+  std::error_code failed;
+  for (const char* part : {journal::kJournalName, "captures"}) {
+    std::filesystem::copy(from + "/" + part, to + "/" + part, failed);
   }
-  CopiedState(const CopiedState&) = delete;
-  CopiedState& operator=(const CopiedState&) = delete;
-  ~CopiedState() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+}
 
 // As Knowledge::record_names writes them.
 std::optional<DeviceInfo> device_of(const journal::State& state, const journal::Trial& trial) {
@@ -126,37 +110,44 @@ struct Recorded {
   std::vector<Shape> problems;
 };
 
-Recorded recorded_of(const std::string& folder, std::uint64_t kernel) {
+Result<Recorded> recorded_of(const std::string& folder, std::uint64_t kernel) {
   const std::string path = folder + "/" + journal::kJournalName;
-  const auto bytes = must(read_file(path, std::size_t{16} << 20U));
-  const auto summary = must(journal::read_journal(bytes));
+  const Result<std::vector<std::uint8_t>> bytes = read_file(path, std::size_t{16} << 20U);
+  if (!bytes.ok()) return bytes.status();
+  const Result<journal::JournalSummary> summary = journal::read_journal(*bytes);
+  if (!summary.ok()) return summary.status();
   std::optional<journal::Measurement> last;
-  summary.state.for_each_measurement([&](const journal::Measurement& each) {
+  summary->state.for_each_measurement([&](const journal::Measurement& each) {
     if (each.trial.kernel != kernel) return;
     if (!last || each.unix_seconds >= last->unix_seconds) last = each;
   });
-  const auto device = last ? device_of(summary.state, last->trial) : std::nullopt;
+  const auto device = last ? device_of(summary->state, last->trial) : std::nullopt;
   if (!device) {
-    throw Failure(StatusCode::not_found, "%%", path,
+    return Status(StatusCode::not_found, "%%", path,
                   last ? ": does not say on which device the kernel was measured"
                        : ": nothing was measured of this kernel");
   }
   Recorded result{*device, {}};
-  summary.state.for_each_measurement([&](const journal::Measurement& each) {
+  summary->state.for_each_measurement([&](const journal::Measurement& each) {
     const journal::Trial& trial = each.trial;
     if (trial.kernel != kernel || trial.device != last->trial.device) return;
-    if (!contains(result.problems, trial.shape)) result.problems.push_back(trial.shape);
+    std::vector<Shape>& known = result.problems;
+    if (std::count(known.begin(), known.end(), trial.shape) == 0) known.push_back(trial.shape);
   });
   return result;
 }
 
 }  // namespace
 
-std::vector<Explanation> explain_recorded(const std::string& state, AgentOptions options,
-                                          std::vector<std::uint8_t> package, double launches) {
-  const auto opened = must(KernelPackage::open(package, "package"));
-  const Recorded recorded = recorded_of(state, opened->digest());
-  const CopiedState copy(state);
+Result<std::vector<Explanation>> explain_recorded(const std::string& state, AgentOptions options,
+                                                  std::vector<std::uint8_t> package,
+                                                  double launches) {
+  const auto opened = KernelPackage::open(package, "package");
+  if (!opened.ok()) return opened.status();
+  const Result<Recorded> recorded = recorded_of(state, (*opened)->digest());
+  if (!recorded.ok()) return recorded.status();
+  const TemporaryFolder copy;
+  if (!copy.path().empty()) copy_state(state, copy.path());
   options.state = copy.path();
   options.read_environment = false;
   options.max_compile_share = 0;  // nothing is begun
@@ -167,18 +158,22 @@ std::vector<Explanation> explain_recorded(const std::string& state, AgentOptions
   surroundings.make_trial_runner = [](Device&, const std::shared_ptr<const KernelPackage>&) {
     return Result<std::unique_ptr<TrialRunner>>(std::make_unique<NoTrials>());
   };
-  RecordedDevice device(recorded.device);
-  const auto agent = must(detail::AgentState::open(options, std::move(surroundings)));
-  const auto kernel = must(agent->kernel(device, std::move(package), "package"));
+  RecordedDevice device(recorded->device);
+  auto agent = detail::AgentState::open(options, std::move(surroundings));
+  if (!agent.ok()) return agent.status();
+  auto kernel = (*agent)->kernel(device, std::move(package), "package");
+  if (!kernel.ok()) return kernel.status();
   std::vector<Explanation> answers;
-  for (const Shape& problem : recorded.problems) {
-    // Nobody else is here.
-    must(kernel->slot_for(detail::TunerLock::held(), problem).status());
-    if (launches >= 0) kernel->expect_launches(problem, launches);
+  for (const Shape& problem : recorded->problems) {
+    const auto slot = (*kernel)->slot_for(detail::TunerLock::held(), problem);  // nobody else's
+    if (!slot.ok()) return slot.status();
+    if (launches >= 0) (*kernel)->expect_launches(problem, launches);
   }
-  (void)agent->idle(std::chrono::seconds(1), detail::TimeSource::idle);
-  for (const Shape& problem : agent->shapes(*kernel)) {
-    answers.push_back(must(agent->explain(*kernel, problem)));
+  (void)(*agent)->idle(std::chrono::seconds(1), detail::TimeSource::idle);
+  for (const Shape& problem : (*agent)->shapes(**kernel)) {
+    Result<Explanation> answer = (*agent)->explain(**kernel, problem);
+    if (!answer.ok()) return answer.status();
+    answers.push_back(std::move(*answer));
   }
   return answers;
 }

@@ -346,7 +346,8 @@ void decide_recorded(const DecideArguments& arguments, const GivenOptions& given
   if (!arguments.model.empty()) must(read_model(arguments.model));
   auto package = must(read_kernel(arguments.kernel));
   const double launches = given.launches.given() ? arguments.launches : -1;
-  const auto answers = explain_recorded(arguments.journal, options, std::move(package), launches);
+  const auto answers =
+      must(explain_recorded(arguments.journal, options, std::move(package), launches));
   json problems = json::array();
   for (const Explanation& answer : answers) {
     problems.push_back(explanation_object(answer));
