@@ -32,7 +32,7 @@ void Simulation::begin_life(const test::Files& files) {
   unrun_.clear();
   excused_ = false;
   life_bill_ = Bill();
-  waited_in_flight_ = raced_since_look_ = 0;
+  waited_in_flight_ = raced_since_look_ = launched_since_look_ = 0;
   life_bill_.slowed = bill_.slowed;
   has_acknowledged_before_ = std::exchange(has_acknowledged_, false);
   calling_ = "start";
@@ -61,7 +61,8 @@ void Simulation::begin_life(const test::Files& files) {
   last_ = process_->snapshot();
   // What a storage or a power cut has lost was paid all the same.
   bill_.forgiven += std::max(0.0, charged_last_ - last_.charged);
-  charged_last_ = charged_before_ = last_.charged;
+  charged_last_ = last_.charged;
+  before_ = last_;
   last_operations_ = disk_->operations.size();
 }
 
@@ -98,7 +99,7 @@ void Simulation::die(Death death) {
   if (death == Death::clean) return;
   // Nobody was left to charge it.
   const double lost = life_bill_.waited + waited_in_flight_ + life_bill_.raced + raced_since_look_;
-  bill_.forgiven += std::max(0.0, lost - (charged_last_ - charged_before_));
+  bill_.forgiven += std::max(0.0, lost - (charged_last_ - before_.charged));
   disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};  // nothing happens any more
 }
 
@@ -213,7 +214,7 @@ void Simulation::check_standing() {
     if (reference_.of(c).right_now.count(s)) reference_.classes().passed(c, world_.class_of(c, s));
   });
   const Snapshot account = process_->account();
-  promises_.account_is_true(bill_, life_bill_, account, charged_before_);
+  promises_.account_is_true(bill_, life_bill_, account, before_);
   charged_last_ = account.charged;
 }
 

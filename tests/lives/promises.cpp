@@ -190,7 +190,7 @@ void Promises::flushed_is_kept(const Ending& ending, const Snapshot& flushed, co
 }
 
 void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapshot& now,
-                               double before) {
+                               const Snapshot& before) {
   // What was lost by waiting for stages is charged, and takes nothing from what was saved.
   const double saved = std::max({0.0, bill.standard - bill.actual, bill.saved});
   const double bound = 0.02 * bill.standard + saved + 1.02 * bill.longest_stage + 0.001 +
@@ -200,9 +200,13 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   const double most = std::max(0.0, bill.saved) * 1.02 + 0.05 + 16 * bill.longest_launch;
   if (!bill.slowed && !bill.odd && world_.profiling && now.saved > most)
     report_.say("I5:savings-overclaimed", beside(now.saved, most, " > "));
-  const double least = life.raced + life.waited - bill.longest_stage - 4 * bill.longest_launch;
-  if (!bill.slowed && !bill.odd && world_.profiling && now.charged - before < least)
-    report_.say("I5:charged-too-little", beside(now.charged - before, least, " < "));
+  const double least = life.raced + life.waited - bill.longest_stage - 20 * bill.longest_launch;
+  if (!bill.slowed && !bill.odd && world_.profiling && now.charged - before.charged < least)
+    report_.say("I5:charged-too-little", beside(now.charged - before.charged, least, " < "));
+  // A launch that fails counts as one of the default.
+  const double run = 1.02 * life.credited + 20 * life.longest_launch + 0.05;
+  if (!bill.slowed && !bill.odd && world_.profiling && now.kernel - before.kernel > run)
+    report_.say("I5:kernel-time-overclaimed", beside(now.kernel - before.kernel, run, " > "));
 }
 
 void Promises::what_loses_is_noticed(int c, int s, int looks) {
@@ -241,7 +245,7 @@ void Promises::taken_back_for_a_reason(const Process& process, int s, int was, i
 }
 
 void Promises::records_are_run(const Process& process, int s, int looks) {
-  constexpr int kSoon = 3;
+  constexpr int kSoon = 20;
   const int c = process.recorded_at(s);
   const Nature nature = world_.nature(reference_.driver(), c);
   const bool builds = nature != Nature::refused_build && nature != Nature::hang_warm_up;

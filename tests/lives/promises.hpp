@@ -41,6 +41,7 @@ struct Bill {
   double saved = 0;     // by what was adopted
   double raced = 0;     // of one life, until the last look: lost by racers, beside what runs
   double waited = 0;    // likewise: for stages on the device that have ended
+  double credited = 0;  // of one life, until the last look: by launches of what has a slot
   std::map<std::string, double> loss;  // by how it ran
   double longest_stage = 0, longest_launch = 0;
   bool slowed = false;  // the board changed its speed
@@ -87,7 +88,8 @@ class Promises {
                        const Snapshot& now, bool same_driver);
   void flushed_is_kept(const Ending& ending, const Snapshot& flushed, const Snapshot& now);
   // I5. What is charged and credited is what it was, within a stage.
-  void account_is_true(const Bill& bill, const Bill& life, const Snapshot& now, double before);
+  void account_is_true(const Bill& bill, const Bill& life, const Snapshot& now,
+                       const Snapshot& before);
   // I6. What launches show to be slower than the default gives way. `looks`: with launches of it.
   void what_loses_is_noticed(int c, int s, int looks);
   // I6. The application is never slower than 2 %, all in all.

@@ -122,7 +122,7 @@ class Simulation {
   Nanoseconds flight_ends_{0}, flight_run_{0};
   Nanoseconds waited_until_{0};     // by whoever waits for it
   bool flight_is_charged_ = false;  // it is idle time's
-  double waited_in_flight_ = 0, raced_since_look_ = 0;
+  double waited_in_flight_ = 0, raced_since_look_ = 0, launched_since_look_ = 0;
   std::set<int> built_;  // for launches, since the tuner's last look
   // Of a configuration at a shape, in launches of this life.
   struct Launched {
@@ -148,8 +148,7 @@ class Simulation {
   std::size_t writes_ = 0;
   // --- accounts ---
   Bill bill_, life_bill_;
-  Snapshot last_, acknowledged_, dying_;
-  double charged_before_ = 0;  // this life
+  Snapshot last_, acknowledged_, dying_, before_;  // before_: this life
   double charged_last_ = 0;
   std::size_t last_operations_ = 0;
   bool has_acknowledged_ = false, has_acknowledged_before_ = false;
