@@ -317,7 +317,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   waited_until_ = std::max(from, time_->now() + waited);
   const double waiting = in_seconds(waited_until_ - from);
   Running& running = running_[s];
-  if (runs != Runs::racer && running.configuration != c) running = {c, 0, 0};
+  if (runs != Runs::racer && running.configuration != c) running = {c};
   if (runs != Runs::racer) ++running.launches;
   const bool slow_launch = world_.nature(reference_.driver(), c) == Nature::slow_launch;
   // Nobody times what has no slot, or a device that has no times.

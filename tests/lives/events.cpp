@@ -21,7 +21,7 @@ constexpr KindTraits kKinds[] = {
     {"frozen", 1},        {"clean_end", 3},     {"kill", 2},          {"kill_at_stage", 2},
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
     {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
-    {"in_place", 1},      {"constants", 2},     {"queue", 2}};
+    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"frames", 0}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
@@ -42,6 +42,7 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
     case Kind::gap: return {kind, one_of(y, {1000, 5000, 30000, 200000, 2000000}), 0};
     case Kind::tune: return {kind, one_of(y, {10000, 50000, 300000, 2000000}), 0};
     case Kind::background: return {kind, one_of(y, {20, 300, 3000}), 0};
+    case Kind::frames: return {kind, shape, one_of(y, {3, 20, 60})};
     case Kind::thread: return {kind, shape, one_of(y, {3, 50, 500})};
     case Kind::prepare:
     case Kind::bad_launch: return {kind, shape, 0};

@@ -60,6 +60,7 @@ void Simulation::step(const Event& event) {
     case Kind::gap: return gap(microseconds(event.a), false);
     case Kind::tune: return gap(microseconds(event.a), true);
     case Kind::background: return background(milliseconds(event.a));
+    case Kind::frames: return frames(event.a, event.b);
     case Kind::thread: return launch_beside(event.a, event.b);
     case Kind::prepare: process_->prepare(event.a); return looked(false);
     case Kind::expect: return process_->expect(event.a, event.b);
@@ -141,6 +142,13 @@ void Simulation::launch_once(int s) {
     time_->pass(owed);
 }
 
+void Simulation::frames(int s, int times) {
+  for (int i = 0; i < times && alive(); ++i) {
+    launch(s, 10);
+    if (alive()) gap(milliseconds(1), false);
+  }
+}
+
 // Another thread of the application's; what it launches comes when time passes.
 void Simulation::launch_beside(int s, int times) {
   if (time_->threads() >= 3) return;
@@ -203,10 +211,12 @@ void Simulation::looked(bool everywhere) {
   if (everywhere && process_->worker_rests()) looked_at_ = time_->now();
   for (auto& [pair, launched] : launched_) launched.looked = true;
   for (auto& [s, running] : running_) {
-    running.looks += running.launches >= 8 ? 1 : 0;
+    const bool ran = running.launches >= 8;
+    running.looks += ran ? 1 : 0;
+    running.watched += ran && process_->has_slot(s) && process_->worker_rests() ? 1 : 0;
     running.launches = 0;
     if (world_.profiling && !bill_.slowed)
-      promises_.what_loses_is_noticed(running.configuration, s, running.looks);
+      promises_.what_loses_is_noticed(running.configuration, s, running.watched);
   }
   if (alive()) promises_.refuted_classes_end(process_->classes_fail());
 }

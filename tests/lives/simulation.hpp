@@ -38,6 +38,7 @@ class Simulation {
   struct Running {
     int configuration = 0;
     int looks = 0;
+    int watched = 0;   // of these, with a slot and nothing being built
     int launches = 0;  // since the last look
   };
 
@@ -46,6 +47,7 @@ class Simulation {
   void step_of_the_board(const Event& event);
   void launch(int s, int times);
   void launch_once(int s);
+  void frames(int s, int times);
   void launch_beside(int s, int times);
   void gap(Nanoseconds length, bool granted);
   void background(Nanoseconds length);
