@@ -28,8 +28,7 @@ void Simulation::begin_life(const test::Files& files) {
   constants_ = queue_ = refused_orders_ = 0;
   prepared_.clear();
   running_.clear();
-  adopted_.clear();
-  unrun_.clear();
+  standing_.clear();
   excused_ = false;
   life_bill_ = Bill();
   waited_in_flight_ = raced_since_look_ = launched_since_look_ = 0;

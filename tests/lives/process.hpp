@@ -93,6 +93,7 @@ class Process {
   bool is_quarantined(int c) const;
   bool is_adopted(int c) const;  // at any shape
   bool in_quirks(int c) const { return c > 0 && c == parts_.quirk; }
+  bool is_barred(int c) const { return is_quarantined(c) || in_quirks(c); }  // for good
   // Status of the measurement; -1: none.
   int measured(int c, int s) const;
   bool has_slot(int s) const;

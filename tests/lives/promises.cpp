@@ -230,7 +230,7 @@ void Promises::no_slower(const Bill& bill) {
 void Promises::taken_back_for_a_reason(const Process& process, int s, int was, int is) {
   const Known& known = reference_.of(was);
   const bool recorded = process.recorded_at(s) == was;
-  if (process.is_quarantined(was) || process.in_quirks(was) || known.ever_bitten) return;
+  if (process.is_barred(was) || known.ever_bitten) return;
   // A setup may cost more than it saves.
   if (!world_.sound(reference_.driver(), was, s) || world_.has_setup(was)) return;
   if (is == 0 && process.is_suspect(was)) {
@@ -244,9 +244,8 @@ void Promises::taken_back_for_a_reason(const Process& process, int s, int was, i
     report_.say("I7:taken-back-for-nothing", where(was, s));
 }
 
-void Promises::records_are_run(const Process& process, int s, int looks) {
+void Promises::records_are_run(const Process& process, int c, int s, int looks) {
   constexpr int kSoon = 20;
-  const int c = process.recorded_at(s);
   const Nature nature = world_.nature(reference_.driver(), c);
   const bool builds = nature != Nature::refused_build && nature != Nature::hang_warm_up;
   if (looks >= kSoon && builds && process.measured(c, s) == 0)
@@ -261,7 +260,7 @@ std::string Promises::best_runs(const Process& process, int s) const {
   for (int c = 1; c < world_.count(); ++c) {
     const Known& known = reference_.of(c);
     if (!world_.sound(driver, c, s) || known.bitten.there() || known.deaths >= 2) continue;
-    if (process.is_quarantined(c) || process.in_quirks(c)) continue;
+    if (process.is_barred(c)) continue;
     if (!world_.isolated && process.is_suspect(c)) continue;  // never tried in this process
     if (known.timed_slow.count(s)) continue;                  // beside what was timed before
     if (world_.time(c, s) < world_.time(best, s)) best = c;
@@ -283,8 +282,8 @@ std::string Promises::best_runs(const Process& process, int s) const {
 std::string Promises::put_aside(const Process& process, int shapes) const {
   for (int c = 1; c < world_.count(); ++c)
     for (const int s : reference_.of(c).unprepared)
-      if (s < shapes && !process.is_suspect(c) && !process.is_quarantined(c) &&
-          !process.in_quirks(c) && process.has_slot(s) && process.measured(c, s) < 0)
+      if (s < shapes && !process.is_suspect(c) && !process.is_barred(c) && process.has_slot(s) &&
+          process.measured(c, s) < 0)
         return where(c, s);
   return std::string();
 }

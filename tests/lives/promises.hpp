@@ -97,7 +97,7 @@ class Promises {
   // I6, I7. What was adopted for a shape goes for something faster, or for a reason.
   void taken_back_for_a_reason(const Process& process, int s, int was, int is);
   // I4. What is recorded as adopted runs, or why it is not is recorded. `looks`: since it could.
-  void records_are_run(const Process& process, int s, int looks);
+  void records_are_run(const Process& process, int c, int s, int looks);
   // I7. The best sound configuration runs in the end. Empty: it does; else "what|why".
   std::string best_runs(const Process& process, int s) const;
   // I7. What could not be prepared once is tried again in the same session. Empty: it is.

@@ -177,9 +177,8 @@ void Simulation::background(Nanoseconds length) {
 }
 
 void Simulation::note_adopted() {
-  adopted_.resize(static_cast<std::size_t>(world_.shapes()), -1);
   for (int s = 0; s < world_.shapes() && alive(); ++s) {
-    int& was = adopted_[static_cast<std::size_t>(s)];
+    int& was = standing_[s].adopted;
     const int is = process_->adopted_at(s);
     if (was > 0 && is >= 0 && is != was && !excused_)
       promises_.taken_back_for_a_reason(*process_, s, was, is);
@@ -188,14 +187,14 @@ void Simulation::note_adopted() {
 }
 
 void Simulation::note_unrun() {
+  if (flying_ || !process_->worker_rests()) return;  // what is on record waits for its turn
   for (int s = 0; s < world_.shapes() && alive(); ++s) {
     const int recorded = process_->recorded_at(s);
-    if (flying_ || !process_->worker_rests()) continue;  // it waits for its turn
     const bool may = recorded > 0 && process_->adopted_at(s) == 0 &&
-                     !process_->is_suspect(recorded) && !process_->is_quarantined(recorded) &&
-                     !process_->in_quirks(recorded);
-    unrun_[s] = may ? unrun_[s] + 1 : 0;
-    promises_.records_are_run(*process_, s, unrun_[s]);
+                     !process_->is_suspect(recorded) && !process_->is_barred(recorded);
+    int& looks = standing_[s].unrun;
+    looks = may ? looks + 1 : 0;
+    promises_.records_are_run(*process_, recorded, s, looks);
   }
 }
 

@@ -42,6 +42,12 @@ class Simulation {
     int launches = 0;  // since the last look
   };
 
+  // What was adopted for a shape.
+  struct Standing {
+    int adopted = -1;  // at the last look or stage; as Process::adopted_at
+    int unrun = 0;     // looks since what is on record could run
+  };
+
   // events.
   void step(const Event& event);
   void step_of_the_board(const Event& event);
@@ -141,10 +147,9 @@ class Simulation {
   // What setups made: of which constant buffer, with which contents.
   std::map<const void*, std::pair<const void*, int>> prepared_;
   const char* calling_ = "start";
-  std::map<int, Running> running_;                    // by shape
-  std::vector<int> adopted_;                          // likewise, at the last look
-  std::map<int, int> unrun_;                          // looks since what is on record could run
-  bool excused_ = false;                              // since then an error of the application's
+  std::map<int, Running> running_;    // by shape
+  std::map<int, Standing> standing_;  // likewise
+  bool excused_ = false;              // since the last look: an error of the application's
   std::map<int, std::uint64_t> runs_of_, checks_of_;  // of a configuration in helpers
   std::uint64_t counter_ = 0;                         // of draws while it runs
   std::size_t writes_ = 0;
