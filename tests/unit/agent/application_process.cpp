@@ -3,10 +3,10 @@
 //   application_process <package> <state folder> helper|in_process <dimension>...
 // Of a kernel whose name ends in "_product" it also looks at every element of the result.
 // Lines that it sends:
-//   start <running milliseconds> <configuration>   what was adopted earlier, before the first
-//   launch state <running milliseconds> <configuration>   a new configuration was adopted log
-//   <text>                                     the agent's messages end <evaluated> <quarantined>
-//   <why>        nothing is left to try
+//   start <running milliseconds> <configuration>   what was adopted earlier, before a launch
+//   state <running milliseconds> <configuration>   a new configuration was adopted
+//   log <text>                                     the agent's messages
+//   end <evaluated> <quarantined> <why>            nothing is left to try
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -131,6 +131,7 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
   say(channel, "start " + start);
   kernel.expect_launches(shape, 1e9);
   const std::vector<Argument> arguments = arguments_for(*package, shape, application);
+  std::chrono::nanoseconds slice = kSlice;
   for (;;) {
     for (int i = 0; i < 4; ++i) {
       const Status status =
@@ -139,7 +140,7 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
     }
     application.finish();
     expect_product(*package, shape, arguments, application);
-    const IdleReport report = agent.tune_now(kSlice);
+    const IdleReport report = agent.tune_now(slice);
     const Explanation now = get(kernel.explain(shape));
     // Its time alone may change as well: comparisons go on, and are no adoptions.
     if (now.selection == Selection::tuned && now.running_text != running) {
@@ -147,7 +148,8 @@ void tune(Channel& channel, const std::string& package_path, const AgentOptions&
       say(channel, "state " + adopted(now));
     }
     // On a busy machine a slice may be over before its first stage began.
-    const bool idled = report.stages == 0 && report.used < kSlice;
+    const bool idled = report.stages == 0 && report.used < slice;
+    slice = kSlice + report.needs;
     if (idled && !report.waiting && report.needs.count() == 0) {
       say(channel, "end " + std::to_string(now.evaluated) + " " + std::to_string(now.quarantined) +
                        " " + report.why);
@@ -167,7 +169,7 @@ int main(int argc, char** argv) {
   AgentOptions options;
   options.state = argv[2];
   if (std::string(argv[3]) == "in_process") options.in_process = trials_in_process();
-  options.run_deadline = std::chrono::milliseconds(300);
+  options.run_deadline = std::chrono::seconds(1);  // as kEndless of the tests
   options.log = &log;
   options.log_user = &*channel;
   options.log_level = 2;
