@@ -360,6 +360,16 @@ std::optional<StageInFlight> Flight::landed(Nanoseconds wait, TrialOutcome& outc
   return stage;
 }
 
+void Flight::charge_unended() {
+  if (!in_flight_) return;
+  TrialOutcome so_far;
+  so_far.stage = in_flight_->request().stage;
+  so_far.wall = now() - in_flight_->started();
+  if (so_far.stage != TrialStage::compile) so_far.device = so_far.wall;
+  accounts_.stage_ended(in_flight_->task(), in_flight_->source(), so_far,
+                        in_flight_->interference(so_far, kernels_), now());
+}
+
 std::optional<Build> Flight::take_build(Nanoseconds timeout) {
   if (!build_ || !worker_.wait(timeout)) return std::nullopt;
   std::optional<Build> build = std::move(build_);

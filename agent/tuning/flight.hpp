@@ -51,6 +51,8 @@ class Flight : EnginePart {
   // Whether the stage is made again after a pause.
   bool is_to_be_repeated(ShapeTask& task, const TrialOutcome& outcome);
   void gap_ends();
+  // The stage that the end of the process cuts short has kept launches waiting all the same.
+  void charge_unended();
   bool flies() const { return in_flight_.has_value(); }
   const StageInFlight& stage() const { return *in_flight_; }
   bool ensure_runner(KernelTask& kernel);

@@ -141,8 +141,9 @@ void Production::judge_race(ShapeTask& task) {
   for (std::size_t i = times.candidates(); i-- > 0;) {
     if (was_refused(task.variants.racer(i))) end_racer(task, i, TrialVerdict::reject_failed);
   }
-  // Without times it never ends: trials decide.
-  if (!task.kernel.state->profiling_available()) {
+  // Without times it never ends: trials decide. And what was adopted before comes back now, with
+  // which nothing here was compared.
+  if (!task.kernel.state->profiling_available() || task.recalled) {
     while (times.candidates() > 0) end_racer(task, 0, TrialVerdict::inconclusive);
   }
   for (std::size_t i = times.loser(); i < times.candidates(); i = times.loser()) {

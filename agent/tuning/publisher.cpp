@@ -14,6 +14,7 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   publish(task, std::move(variant), install.time, install.setup);
   task.duel_due = install.recalled;
   if (install.recalled) return;
+  task.recalled.reset();  // acquitted meanwhile, and compared with nothing
   task.least_saving += install.least_gain;
   task.compared_at = now();
   journal::Adoption adoption;

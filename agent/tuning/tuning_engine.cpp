@@ -43,6 +43,9 @@ TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journa
 
 TuningEngine::~TuningEngine() {
   steps_.release_device();
+  IdleReport ignored;
+  (void)steps_.finish_stage(Nanoseconds{0}, ignored);  // nobody has asked since it ended
+  flight_.charge_unended();
   for (const std::unique_ptr<KernelTask>& kernel : core_.kernels_) {
     // A helper is killed, whatever it is doing; a stage in this process is waited for.
     kernel->runner.reset();
@@ -54,6 +57,7 @@ TuningEngine::~TuningEngine() {
         core_.journal_.parked(each.trial, Where::launches);
     }
   }
+  core_.journal_.note_ledger(core_.accounts_.to_keep(), core_.now());
 }
 
 // Null: nothing is under way any more. Else why the caller need not wait longer.
