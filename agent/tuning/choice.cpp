@@ -59,9 +59,7 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
       task.race != nullptr && (task.lent || task.search.model() != task.kernel.model);
   if (full || stale) return Want::nothing;
   const bool missed = suspect(task, true).has_value();
-  if (task.exhausted && task.postponed.empty() && !missed && comeback(task) == nullptr) {
-    return Want::nothing;
-  }
+  if (task.exhausted && !missed && comeback(task) == nullptr) return Want::nothing;
   if (task.default_time.count() == 0) {
     const Nanoseconds baseline = task.search.estimates().baseline(core_.stage_context(task));
     task.blocker = accounts_.blocker(task, source, accounts_.ledger().idle_charge(baseline));
@@ -217,6 +215,8 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
   for (std::size_t i = task.postponed.size(); i-- > 0;) {
     const Proposal again = task.postponed[i];
     if (source == TimeSource::start_up && again.origin != ProposalOrigin::first_pick) continue;
+    if (!facts_.may(task.facts(), again.configuration, task.slot.shape, task.kernel.trial_place()))
+      continue;
     task.postponed.erase(task.postponed.begin() + static_cast<std::ptrdiff_t>(i));
     if (admit(again.configuration) == Admission::admitted) return again;
   }
@@ -282,6 +282,11 @@ bool Choice::propose(ShapeTask& task, TimeSource source) {
   }
   const KernelTask& kernel = task.kernel;
   const Configuration& configuration = proposal->configuration;
+  for (std::size_t i = task.postponed.size(); i-- > 0;) {
+    if (task.postponed[i].configuration == configuration) {
+      task.postponed.erase(task.postponed.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+  }
   CandidateContext context = core_.candidate_context(task, configuration, task.running());
   context.incumbent_time = task.running_time;
   if (task.variants.adopted() != nullptr) {

@@ -112,13 +112,11 @@ void Steps::postpone(ShapeTask& task, const StepResult& result) {
   make_again(task, result.proposal);
 }
 
-// A suspect waits for another retry.
+// A suspect waits for another retry, or until it is acquitted elsewhere.
 void Steps::make_again(ShapeTask& task, const Proposal& proposal) {
   facts_.end_retry(task.facts().trial(proposal.configuration, task.slot.shape), false);
-  if (facts_.may(task.facts(), proposal.configuration, task.slot.shape,
-                 task.kernel.trial_place())) {
-    push(task.postponed, proposal);
-  }
+  push(task.postponed, proposal);
+  task.exhausted = false;
 }
 
 bool Steps::shelve(ShapeTask& task) {
