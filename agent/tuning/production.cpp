@@ -177,6 +177,7 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
   if (ended == nullptr) return end_duel(task, racer, verdict);
   StepResult result = StepResult::of(ended->proposal, ended->plan);
   result.verdict = verdict;
+  if (result.time.count() > 0) result.time = task.search.evidence().as_now(ended->at_first);
   result.ratio = times.ratio(racer);
   result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
   // By the clock of the trials: what launches say is a ratio, to what may be slow in launches only.

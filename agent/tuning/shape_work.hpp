@@ -29,6 +29,7 @@ struct TryingCandidate {
   CandidateTrial plan;
   JournaledTrial journaled;
   std::optional<JournaledTrial> incumbent{};  // of what runs beside it; nothing: the default
+  Nanoseconds at_first{0};  // of one that races: its time in trials, by the shape's first clock
 };
 
 // What runs is measured again beside the default, because production says that it no longer wins.

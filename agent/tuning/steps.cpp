@@ -34,6 +34,7 @@ void Steps::end_work(ShapeTask& task) {
     const bool ended_well = trying->plan.verdict() != TrialVerdict::inconclusive;
     facts_.end_retry(trying->journaled.identity(), ended_well);
     if (trying->plan.to_finals_elsewhere()) {
+      trying->at_first = task.search.evidence().as_at_first(trying->plan.candidate_time());
       Installing next;
       next.install.configuration = trying->proposal.configuration;
       next.candidate = std::make_unique<TryingCandidate>(std::move(*trying));

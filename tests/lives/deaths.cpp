@@ -189,8 +189,13 @@ void Simulation::tell_end(const Ending& ending, const Verdicts& verdicts,
                 static_cast<long long>(ending.flying->shape[0]),
                 static_cast<int>(ending.flying->stage));
   }
-  const std::string open = open_trials_in(files, world_, driver);
-  if (!open.empty()) std::printf("     open:%s\n", open.c_str());
+  for (const journal::State::OpenTrial& open : open_trials_in(files)) {
+    std::printf("     open: %s at %lld, %s, %s\n",
+                world_.text(driver, world_.index_of(open.trial.configuration)).c_str(),
+                static_cast<long long>(open.trial.shape[0]),
+                open.place == journal::Where::helper ? "helper" : "in process",
+                open.stage == journal::IntentStage::run ? "run" : "compile");
+  }
 }
 
 // Between two events.

@@ -406,19 +406,11 @@ std::string Process::idle_slots() const {
   return text;
 }
 
-std::string open_trials_in(const test::Files& files, const World& world, int driver) {
-  std::string text;
+std::vector<journal::State::OpenTrial> open_trials_in(const test::Files& files) {
   const auto file = files.find(journal::kJournalName);
-  if (file == files.end()) return text;
+  if (file == files.end()) return {};
   const auto summary = journal::read_journal(file->second);
-  if (!summary.ok()) return text;
-  for (const auto& open : summary->state.open_trials()) {
-    text += " " + world.text(driver, world.index_of(open.trial.configuration)) + " at " +
-            std::to_string(open.trial.shape[0]) +
-            (open.place == journal::Where::helper ? ", helper" : ", in process") +
-            (open.stage == journal::IntentStage::run ? ", run;" : ", compile;");
-  }
-  return text;
+  return summary.ok() ? summary->state.open_trials() : std::vector<journal::State::OpenTrial>();
 }
 
 }  // namespace idletune::lives

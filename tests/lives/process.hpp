@@ -13,6 +13,7 @@
 
 #include <idletune/agent.hpp>
 
+#include "agent/journal/state.hpp"
 #include "agent/trial/trial.hpp"
 #include "tests/lives/played_device.hpp"
 #include "tests/lives/played_time.hpp"
@@ -129,6 +130,6 @@ class Process {
 };
 
 // Who is announced in the journal among those files, for people.
-std::string open_trials_in(const test::Files& files, const World& world, int driver);
+std::vector<journal::State::OpenTrial> open_trials_in(const test::Files& files);
 
 }  // namespace idletune::lives

@@ -150,8 +150,9 @@ Verdicts Reference::judge(const Ending& ending, const test::Disk& disk) {
     const bool bitten = known.bitten.there();
     // Its stage had ended, and only the end asks how.
     const bool seen_at_end = ending.death == Death::clean && bitten && known.bitten.life == life_;
-    if (under_way || seen_at_end || known.ambiguous.there() || known.blamed || ending.built.count(c) ||
-        ending.begun.count(c) || (!ending.traced && ending.exposed.count(c))) {
+    if (under_way || seen_at_end || known.ambiguous.there() || known.blamed ||
+        ending.built.count(c) || ending.begun.count(c) ||
+        (!ending.traced && ending.exposed.count(c))) {
       verdicts.may.insert(c);
     } else if (ending.faults && (known.started || known.raced)) {
       verdicts.stale.insert(c);
