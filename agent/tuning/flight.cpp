@@ -364,7 +364,8 @@ void Flight::charge_unended() {
   if (!in_flight_) return;
   TrialOutcome so_far;
   so_far.stage = in_flight_->request().stage;
-  so_far.wall = now() - in_flight_->started();
+  // More than that nobody was awake, or it would have been ended.
+  so_far.wall = std::min(now() - in_flight_->started(), in_flight_->request().deadline);
   if (so_far.stage != TrialStage::compile) so_far.device = so_far.wall;
   accounts_.stage_ended(in_flight_->task(), in_flight_->source(), so_far,
                         in_flight_->interference(so_far, kernels_), now());
