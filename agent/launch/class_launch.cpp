@@ -64,7 +64,8 @@ bool KernelState::traced(const ShapeSlot& slot, const Variant& variant) const {
                              digest_of(slot.shape), trace_clock_->now());
 }
 
-const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* current) {
+const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* current,
+                                           std::uint64_t launches) {
   // Compared at every use: whatever was taken back before this launch began does not run.
   const ClassVariants& offer = *offer_.load(std::memory_order_seq_cst);
   IDLETUNE_YIELD("offer read");
@@ -81,7 +82,9 @@ const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* curre
   }
   if ((stamp & 1) != 0) return current;
   const bool racing = slot.race_turns.load(std::memory_order_relaxed) != 0;
-  if (!compares() || racing || !slot.take_grant()) return &slot.fallback;
+  // Else the default would find no ticket, and never be timed.
+  const bool its_turn = RaceTurns::at(RaceTurns::pack(2, 1, true), launches) == 0;
+  if (!compares() || racing || !its_turn || !slot.take_grant()) return &slot.fallback;
   current->trial_launches.fetch_add(1, std::memory_order_relaxed);
   return current;
 }

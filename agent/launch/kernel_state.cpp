@@ -132,7 +132,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   const Variant* current = slot->current.load(std::memory_order_seq_cst);
   IDLETUNE_HOLDS(current != nullptr);
   if (current == &slot->of_class || (current == &slot->fallback && !looked_for_class(*slot))) {
-    current = look_for_class(*slot, current);
+    current = look_for_class(*slot, current, launches);
   }
   // While candidates race only those launches of it are timed that take turns with theirs.
   const bool watched = turns != 0 ? turn == RaceTurns::kCandidates : take_sample(*slot, launches);
@@ -142,7 +142,9 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
 }
 
 bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
-  if (slot.eager_samples.load(std::memory_order_relaxed) <= 0) return launches % kWatchPeriod == 0;
+  const bool eager = slot.eager_samples.load(std::memory_order_relaxed) > 0;
+  // A sample that nobody has room for would be lost.
+  if (!eager || !slot.has_free_ticket()) return launches % kWatchPeriod == 0;
   slot.eager_samples.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }

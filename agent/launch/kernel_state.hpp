@@ -179,7 +179,7 @@ class KernelState {
   }
   // What the slot runs that nobody adopted for it, where `current` is its fallback or its class's:
   // that one if the offer covers it, else the default.
-  const Variant* look_for_class(ShapeSlot& slot, const Variant* current);
+  const Variant* look_for_class(ShapeSlot& slot, const Variant* current, std::uint64_t launches);
   // Puts it there, or under the offer's number.
   bool install_for_class(ShapeSlot& slot, const ClassVariants& offer);
   bool fill_for_class(ShapeSlot& slot, const ClassVariant& found);

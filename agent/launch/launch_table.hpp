@@ -158,6 +158,12 @@ struct alignas(64) ShapeSlot {
   static constexpr std::size_t kTickets = 4;
   std::array<std::atomic<std::uint32_t>, kTickets> ticket_states{};
   std::array<WatchTicket, kTickets> tickets{};
+  bool has_free_ticket() const {
+    for (const std::atomic<std::uint32_t>& ticket : ticket_states) {
+      if (ticket.load(std::memory_order_relaxed) == 0) return true;
+    }
+    return false;
+  }
 };
 
 class LaneGuard;
