@@ -21,7 +21,7 @@ constexpr KindTraits kKinds[] = {
     {"frozen", 1},        {"clean_end", 3},     {"kill", 2},          {"kill_at_stage", 2},
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
     {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
-    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"frames", 0}};
+    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"frames", 4}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
