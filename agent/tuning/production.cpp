@@ -230,7 +230,6 @@ void Production::watch_production(ShapeTask& task) {
   const Variant* tuned = task.variants.adopted();
   if (tuned == nullptr) return;
   if (was_refused(*tuned)) {
-    if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
     publisher_.demote(task, journal::DemotionReason::refused, "the driver refused to launch it");
     return;
   }

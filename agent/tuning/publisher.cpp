@@ -32,7 +32,10 @@ void Publisher::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanos
   task.setup_time = setup;
   const Configuration before = task.running();
   task.variants.publish(std::move(variant));
-  if (before != task.running()) forget_unproven(task, before);
+  if (before != task.running()) {
+    forget_unproven(task, before);
+    if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
+  }
   task.running_time = time;
   task.look_for_comebacks = true;
   task.production.clear();

@@ -344,8 +344,8 @@ bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
   const bool is_its = journaled != nullptr && stage->runs() != nullptr &&
                       journaled->identity().key() == stage->runs()->key();
   if (is_its) journaled->ended();
-  // Of what runs in launches nothing is left open while something else runs.
-  if (is_its && journaled->identity().configuration == task.running()) journaled->rest();
+  // Of what runs beside a candidate nothing is left open while that runs.
+  if (is_its && journaled != detail::journaled(task.work)) journaled->rest();
   const bool repeated = flight_.is_to_be_repeated(task, outcome);
   if (!repeated && stage->runs() != nullptr) {
     if (is_death(outcome.status) && outcome.stage != TrialStage::prepare) {
