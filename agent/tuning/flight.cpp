@@ -362,11 +362,14 @@ std::optional<StageInFlight> Flight::landed(Nanoseconds wait, TrialOutcome& outc
 
 void Flight::charge_unended() {
   if (!in_flight_) return;
+  const TrialRequest& request = in_flight_->request();
+  const bool compiles = request.stage == TrialStage::compile;
   TrialOutcome so_far;
-  so_far.stage = in_flight_->request().stage;
-  // More than that nobody was awake, or it would have been ended.
-  so_far.wall = std::min(now() - in_flight_->started(), in_flight_->request().deadline);
-  if (so_far.stage != TrialStage::compile) so_far.device = so_far.wall;
+  so_far.stage = request.stage;
+  // For how much of that it was awake nobody knows: for no more than its deadline.
+  so_far.wall = std::min(now() - in_flight_->started(),
+                         compiles ? core_.predict(in_flight_->task(), request) : request.deadline);
+  if (!compiles) so_far.device = so_far.wall;
   accounts_.stage_ended(in_flight_->task(), in_flight_->source(), so_far,
                         in_flight_->interference(so_far, kernels_), now());
 }
