@@ -109,6 +109,7 @@ std::string status_json(const AgentStatus& status) {
   object.text("blocker", blocker_name(status.blocker));
   object.text("advice", status.advice);
   object.counts("ended_devices", {status.ended_devices});
+  object.counts("lost_devices", {status.lost_devices});
   object.numbers(
       "kernel_seconds tuning_seconds charged_seconds saved_seconds helper_processor_seconds "
       "build_processor_seconds",

@@ -26,9 +26,12 @@ class DeviceTask {
   // Tuning on this device has ended for this process. The reason is one sentence's beginning.
   bool ended() const { return !ended_why_.empty(); }
   const std::string& ended_why() const { return ended_why_; }
-  void end(std::string why) {
+  // `lost`: it works no more, whatever runs.
+  void end(std::string why, bool lost) {
     if (!ended()) ended_why_ = std::move(why);
+    lost_ = lost_ || lost;
   }
+  bool lost() const { return lost_; }
   // A trial crashed or hung. True when that was one too many.
   bool count_fault() { return ++faults_ >= kMaxFaults; }
 
@@ -63,6 +66,7 @@ class DeviceTask {
   std::uint32_t helper_kills_ = 0;  // in a row
   Nanoseconds rests_until_{0};
   bool reference_due_ = false;
+  bool lost_ = false;
   std::string ended_why_;
   Nanoseconds clock_seen_;
   Nanoseconds clock_left_{0};

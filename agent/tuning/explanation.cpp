@@ -215,6 +215,7 @@ AgentStatus EngineExplanation::status() const {
   }
   for (const std::unique_ptr<DeviceTask>& device : core_.devices_) {
     if (device->ended()) ++status.ended_devices;
+    if (device->lost()) ++status.lost_devices;
   }
   status.tuning_enabled = core_.options_.mode == Mode::tune && !core_.ended_everywhere();
   if (const ShapeTask* blocked = most_blocked()) {

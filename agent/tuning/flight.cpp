@@ -362,16 +362,16 @@ std::optional<StageInFlight> Flight::landed(Nanoseconds wait, TrialOutcome& outc
 
 void Flight::charge_unended() {
   if (!in_flight_) return;
+  ShapeTask& task = in_flight_->task();
   const TrialRequest& request = in_flight_->request();
-  const bool compiles = request.stage == TrialStage::compile;
   TrialOutcome so_far;
   so_far.stage = request.stage;
-  // For how much of that it was awake nobody knows: for no more than its deadline.
-  so_far.wall = std::min(now() - in_flight_->started(),
-                         compiles ? core_.predict(in_flight_->task(), request) : request.deadline);
-  if (!compiles) so_far.device = so_far.wall;
-  accounts_.stage_ended(in_flight_->task(), in_flight_->source(), so_far,
-                        in_flight_->interference(so_far, kernels_), now());
+  // For how much of that it was awake nobody knows: no longer than its deadline.
+  so_far.wall = std::min(now() - in_flight_->started(), request.deadline);
+  if (request.stage != TrialStage::compile) so_far.device = so_far.wall;
+  const Nanoseconds interference = in_flight_->interference(so_far, kernels_);
+  so_far.wall = std::min(so_far.wall, core_.predict(task, request));
+  accounts_.stage_ended(task, in_flight_->source(), so_far, interference, now());
 }
 
 std::optional<Build> Flight::take_build(Nanoseconds timeout) {

@@ -394,7 +394,7 @@ void Steps::reference_ran(ShapeTask& task, const TrialOutcome& outcome) {
   if (well) return;
   core_.end_tuning(
       task.kernel,
-      joined("the device is lost: the reference failed in a new helper: %", outcome.message));
+      joined("the device is lost: the reference failed in a new helper: %", outcome.message), true);
 }
 
 // No further helper will show that it was the device.

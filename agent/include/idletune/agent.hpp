@@ -126,6 +126,9 @@ struct AgentStatus {
   // On which tuning has ended for this process, because they were lost or trials on them crashed or
   // hung; explain() says why, kernel by kernel. Other devices are tuned on.
   std::uint32_t ended_devices = 0;
+  // Of them, those that work no more: the device says so, or the default failed on it in a new
+  // helper. No configuration is blamed for that.
+  std::uint32_t lost_devices = 0;
   double kernel_seconds = 0;  // of the application, as known
   double tuning_seconds = 0;  // wall clock of all stages
   double charged_seconds =

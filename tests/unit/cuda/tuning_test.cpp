@@ -276,6 +276,7 @@ TEST_CASE("in the application's process a sticky error ends tuning, and the agen
     (void)agent->tune_now(500ms);
   }
   CHECK(!agent->status().tuning_enabled);
+  CHECK(agent->status().lost_devices == 1);
   auto explanation = kernel->explain({kElements});
   REQUIRE(explanation.ok());
   CHECK_MESSAGE(explanation->reason.find("CUDA_ERROR_ILLEGAL_ADDRESS") != std::string::npos,

@@ -358,4 +358,30 @@ TEST_CASE("helpers that die while they run configurations still end tuning") {
   REQUIRE(engine.launch().ok());
   engine.tune(10h);
   CHECK_FALSE(engine.engine->status().tuning_enabled);
+  CHECK(engine.engine->status().lost_devices == 0);
+}
+
+TEST_CASE("a device on which the default fails in a new helper is lost, and nobody is blamed") {
+  const auto board = board_that();
+  bool broken = false;
+  board->on_stage = [&](const TrialRequest& request, TrialOutcome& outcome) {
+    if (!broken && request.stage == TrialStage::check &&
+        request.configuration != Configuration{1, 1}) {
+      outcome.status = TrialStatus::crash;
+      outcome.ambiguous = true;
+      broken = true;
+    } else if (broken) {
+      outcome.stage = TrialStage::prepare;
+      outcome.status = TrialStatus::crash;
+      outcome.reference_failed = true;
+    }
+  };
+  PlayedEngine engine(*board, std::make_shared<Disk>(), {}, kBoot);
+  REQUIRE(engine.launch().ok());
+  engine.tune(10h);
+  const AgentStatus status = engine.engine->status();
+  CHECK(status.lost_devices == 1);
+  CHECK(status.ended_devices == 1);
+  CHECK_FALSE(status.tuning_enabled);
+  CHECK(status.quarantined == 0);
 }
