@@ -39,8 +39,7 @@ void Publisher::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanos
   task.running_time = time;
   task.look_for_comebacks = true;
   task.production.clear();
-  task.watch = ProductionWatch(task.default_time, time);
-  if (!task.kernel.state->profiling_available()) task.watch.profiling_unavailable();
+  task.watch_anew();
   task.credited_unprepared = 0;
   task.setups_charged = 0;
   if (task.race != nullptr) task.race->times.restart();

@@ -147,8 +147,9 @@ struct ShapeTask {
     search.clock_changed(default_time, untuned);
     default_time = untuned;
     running_time = tuned;
-    watch = ProductionWatch(untuned, tuned);
+    watch_anew();
   }
+  void watch_anew();
 
   const Configuration& running() const { return variants.running().configuration; }
   // Null where what was adopted has no setup, or nothing was.
@@ -217,5 +218,10 @@ struct KernelTask {
 
 inline bool ShapeTask::runs_for_class() const { return kernel.state->runs_for_class(slot); }
 inline FactSubject ShapeTask::facts() const { return kernel.facts(); }
+
+inline void ShapeTask::watch_anew() {
+  watch = ProductionWatch(default_time, running_time);
+  if (!kernel.state->profiling_available()) watch.profiling_unavailable();
+}
 
 }  // namespace idletune::detail
