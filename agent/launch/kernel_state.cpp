@@ -167,7 +167,10 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
     if (profiles[0] != nullptr) post_ticket(slot, variant, profiles);
     return status;
   }
-  if (ask) discard(profiles);
+  if (ask) {
+    discard(profiles);
+    slot.eager_samples.fetch_add(1, std::memory_order_relaxed);  // it was not timed
+  }
   if (&variant == &slot.fallback) return status;
   // A tuned variant that the driver refuses (its resources may have shrunk), or that needs larger
   // buffers than the application has, must not cost the application its result: run the default,

@@ -332,7 +332,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     if (runs == Runs::adopted) bill->saved += standard - actual;
     bill->odd = bill->odd || (runs == Runs::adopted && slow_launch);
     if (actual <= standard) continue;
-    if (blind || (runs != Runs::racer && running.looks < 12)) {
+    if (blind || (runs != Runs::racer && running.looks < 16)) {
       bill->forgiven += actual - standard;
     } else {
       bill->loss[name_of(runs)] += actual - standard;

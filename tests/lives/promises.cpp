@@ -158,7 +158,10 @@ void Promises::nothing_is_lost(const Ending& ending, const Snapshot& acknowledge
   for (const auto& [trial, status] : acknowledged.measured)
     if (dying.measured.count(trial) && !now.measured.count(trial))
       report_.say("I4:measurement" + how, trial);
+  // The end takes the last times of a duel, which may decide it.
+  const bool duels = ending.death == Death::clean && ending.racing.count(0) > 0;
   for (const auto& [shape, configuration] : acknowledged.adopted) {
+    if (duels) break;
     const auto last = dying.adopted.find(shape);
     if (last != dying.adopted.end() && last->second == configuration && !now.adopted.count(shape))
       report_.say("I4:adoption" + how, shape);
