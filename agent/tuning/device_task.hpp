@@ -26,11 +26,11 @@ class DeviceTask {
   // Tuning on this device has ended for this process. The reason is one sentence's beginning.
   bool ended() const { return !ended_why_.empty(); }
   const std::string& ended_why() const { return ended_why_; }
-  // `lost`: it works no more, whatever runs.
-  void end(std::string why, bool lost) {
+  void end(std::string why) {
     if (!ended()) ended_why_ = std::move(why);
-    lost_ = lost_ || lost;
   }
+  // It works no more, whatever runs; tuning ends on it, too.
+  void lose() { lost_ = true; }
   bool lost() const { return lost_; }
   // A trial crashed or hung. True when that was one too many.
   bool count_fault() { return ++faults_ >= kMaxFaults; }

@@ -30,10 +30,9 @@ DeviceTask& EngineCore::device_task(const Device& device) {
 }
 
 // For all kernels of the kernel's device; what other devices do is not concerned.
-void EngineCore::end_tuning(KernelTask& kernel, const std::string& why, bool lost) {
-  const bool ended = kernel.device->ended();
-  kernel.device->end(joined("tuning ended on %: %", kernel.state->device().info().name, why), lost);
-  if (ended) return;
+void EngineCore::end_tuning(KernelTask& kernel, const std::string& why) {
+  if (kernel.device->ended()) return;
+  kernel.device->end(joined("tuning ended on %: %", kernel.state->device().info().name, why));
   tell(options_, 1, "%", kernel.device->ended_why());
 }
 
@@ -60,7 +59,8 @@ bool EngineCore::helpers_rest(TimeSource source) const {
 void EngineCore::notice_lost_devices() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     if (const Status usable = kernel->state->device().usable(); !usable.ok()) {
-      end_tuning(*kernel, usable.message(), true);
+      kernel->device->lose();
+      end_tuning(*kernel, usable.message());
     }
   }
 }

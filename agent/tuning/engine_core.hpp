@@ -39,7 +39,7 @@ class EngineCore {
   KernelTask* task_of(const KernelState& state) const;
   DeviceTask& device_task(const Device& device);
   // Tuning ends on the kernel's device, for this process.
-  void end_tuning(KernelTask& kernel, const std::string& why, bool lost = false);
+  void end_tuning(KernelTask& kernel, const std::string& why);
   bool ended_everywhere() const;
   void notice_lost_devices();
   bool may_tune(const KernelTask& kernel, TimeSource source) const;

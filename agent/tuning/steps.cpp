@@ -392,9 +392,10 @@ void Steps::reference_ran(ShapeTask& task, const TrialOutcome& outcome) {
   device.set_reference_due(false);
   facts_.reference_ran(task.kernel.state->device().info(), well);
   if (well) return;
+  device.lose();
   core_.end_tuning(
       task.kernel,
-      joined("the device is lost: the reference failed in a new helper: %", outcome.message), true);
+      joined("the device is lost: the reference failed in a new helper: %", outcome.message));
 }
 
 // No further helper will show that it was the device.

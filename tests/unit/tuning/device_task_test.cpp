@@ -16,9 +16,10 @@ TEST_CASE("the third fault is one too many, and the first reason stays") {
   CHECK_FALSE(task.count_fault());
   CHECK_FALSE(task.ended());
   CHECK(task.count_fault());
-  task.end("it hung", false);
+  task.end("it hung");
   CHECK_FALSE(task.lost());
-  task.end("it was lost", true);
+  task.lose();
+  task.end("it was lost");
   CHECK(task.lost());
   CHECK(task.ended());
   CHECK(task.ended_why() == "it hung");
