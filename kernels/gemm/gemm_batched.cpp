@@ -45,10 +45,12 @@ Status Gemm::State::check_offsets(const PlacedProduct& placed, const Offsets& of
     if (furthest > kMaxOffset) {
       return wrong(placed.names[i], "an offset of % is beyond 2^60 elements", name);
     }
-    const Rectangle reached = moved(placed.operands[i], static_cast<std::int64_t>(furthest));
-    const auto bytes = static_cast<std::uint64_t>(reached.begin + reached.extent()) * element_bytes;
-    const Status status = device.check_buffer(placed.operands[i].buffer, bytes);
-    if (!status.ok()) return wrong(placed.names[i], "%: %", name, status.message());
+    Operand reached = placed.operands[i];
+    reached.stored.begin += static_cast<std::int64_t>(furthest);
+    reached.stride = 0;
+    std::uint64_t bytes = 0;
+    const Status status = check_operand(reached, placed.names[i], 1, bytes);
+    if (!status.ok()) return status;
   }
   std::vector<std::size_t> written(offsets.c.begin(), offsets.c.end());
   std::sort(written.begin(), written.end());

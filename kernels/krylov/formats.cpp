@@ -34,7 +34,7 @@ std::vector<std::int32_t> diagonals_of(const SparsityPattern& pattern) {
   }
   std::vector<std::int32_t> offsets;
   for (std::size_t i = 0; i < possible; ++i) {
-    if (used[i]) offsets.push_back(static_cast<std::int32_t>(i) - pattern.rows);
+    if (used[i]) offsets.push_back(static_cast<std::int32_t>(std::int64_t(i) - pattern.rows));
   }
   return offsets;
 }
@@ -254,10 +254,10 @@ namespace {
 void add_diagonals(const StoredPattern& pattern, Span<const double> stored, Span<const double> x,
                    Span<double> y) {
   for (std::size_t i = 0; i < pattern.offset.size(); ++i) {
-    for (std::int32_t row = 0; row < pattern.rows; ++row) {
-      const std::int32_t column = row + pattern.offset[i];
+    for (std::size_t row = 0; row < y.size(); ++row) {
+      const std::int64_t column = static_cast<std::int64_t>(row) + pattern.offset[i];
       if (column < 0 || column >= pattern.columns) continue;
-      y[index(row)] += stored[i * y.size() + index(row)] * x[index(column)];
+      y[row] += stored[i * y.size() + row] * x[static_cast<std::size_t>(column)];
     }
   }
 }

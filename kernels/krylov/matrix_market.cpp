@@ -5,7 +5,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -108,6 +107,12 @@ class Reader {
   bool symmetric() const { return read_.symmetry != "general"; }
   bool skew() const { return read_.symmetry == "skew-symmetric"; }
 
+  Status check_entries(std::uint64_t entries) const {
+    if (entries <= std::uint64_t{kMostIndices}) return {};
+    return refused(joined("% entries, expected at most %", entries, kMostIndices),
+                   StatusCode::out_of_memory);
+  }
+
   Status read_banner();
   Status read_sizes();
   Status read_entries();
@@ -165,13 +170,12 @@ Status Reader::read_sizes() {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   std::int64_t entries = 0;
-  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
   if (!parse_index(first, rows) || !parse_index(lines_.word(), columns) ||
       !parse_index(lines_.word(), entries) || !lines_.word().empty()) {
     return refused("expected rows, columns and entries");
   }
-  if (rows < 0 || rows >= kMost || columns < 0 || columns >= kMost || entries < 0) {
-    return refused(joined("expected rows and columns from 0 to %", kMost - 1));
+  if (rows < 0 || rows > kMostIndices || columns < 0 || columns > kMostIndices || entries < 0) {
+    return refused(joined("expected rows and columns from 0 to %", kMostIndices));
   }
   if (symmetric() && rows != columns) {
     return refused(joined("% x %: a symmetric matrix has as many rows as columns", rows, columns));
@@ -180,6 +184,8 @@ Status Reader::read_sizes() {
     return refused(
         joined("% entries promised, but only % bytes follow", entries, lines_.rest().size()));
   }
+  if (Status status = check_entries(static_cast<std::uint64_t>(entries)); !status.ok())
+    return status;
   if (std::max(rows, columns) > entries + kMostEmpty) {
     return refused(
         joined("% x % with % entries; expected at most 2^24 rows and columns more than those", rows,
@@ -255,10 +261,7 @@ Status Reader::merge(const Entry& entry, const Entry* before) {
 }
 
 Status Reader::order_entries() {
-  if (entries_.size() >= std::numeric_limits<std::int32_t>::max()) {
-    return refused(joined("% entries; expected fewer than 2^31", entries_.size()),
-                   StatusCode::out_of_memory);
-  }
+  if (Status status = check_entries(entries_.size()); !status.ok()) return status;
   std::stable_sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
     return a.row != b.row ? a.row < b.row : a.column < b.column;
   });

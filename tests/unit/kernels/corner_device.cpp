@@ -314,17 +314,6 @@ class CornerDevice final : public Device {
 
 }  // namespace
 
-DeviceInfo limits_of(const std::string& backend) {
-  DeviceInfo info;
-  info.backend = backend;
-  info.local_memory_bytes = 48 << 10;
-  info.max_work_group_size = 1024;
-  info.max_work_item_sizes = {1024, 1024, 64};
-  info.max_groups.fill(2147483647);
-  if (backend == "cuda") info.max_groups = {2147483647, 65535, 65535};
-  return info;
-}
-
 std::unique_ptr<Device> open_corner_device(const DeviceInfo& info, CornerOptions options) {
   return std::make_unique<CornerDevice>(info, options);
 }

@@ -17,7 +17,16 @@ inline constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 4096;  // that i
 inline constexpr std::int64_t kBeyond = (std::int64_t{1} << 31) + 1;
 
 // Of a device of "opencl" or "cuda": what a launch may be at most; memory is not limited.
-DeviceInfo limits_of(const std::string& backend);
+inline DeviceInfo limits_of(const std::string& backend) {
+  DeviceInfo info;
+  info.backend = backend;
+  info.local_memory_bytes = 48 << 10;
+  info.max_work_group_size = 1024;
+  info.max_work_item_sizes = {1024, 1024, 64};
+  info.max_groups.fill(2147483647);
+  if (backend == "cuda") info.max_groups = {2147483647, 65535, 65535};
+  return info;
+}
 
 struct CornerOptions {
   std::uint32_t milliseconds = 100;  // of a launch; where its loops take longer, a timeout

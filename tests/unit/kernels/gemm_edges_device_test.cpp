@@ -142,6 +142,21 @@ TEST_CASE("a batch with an alpha of each is checked whole before any of it runs"
   CHECK(library.download(*result) == std::vector<float>{2, 2, 2, 2, 5, 5, 5, 5, 3, 3, 3, 3});
 }
 
+TEST_CASE("a batch's operand of 2^64 bytes and some is not taken for a small one") {
+  Library library;
+  const auto ones = library.upload(std::vector<float>(8, 1.0f));
+  constexpr std::int64_t kMost = (std::int64_t{1} << 31) - 4096;
+  Product product;
+  product.m = kMost, product.n = product.k = 1;
+  product.a = {ones->argument(), 0, kMost};
+  product.b = product.c = {ones->argument(), 0, 1};
+  const std::int64_t elements = (kMost - 1) * kMost + 1;
+  const std::size_t of_a[] = {static_cast<std::size_t>((std::int64_t{1} << 62) + 2 - elements)};
+  const std::size_t none[] = {0};
+  CHECK(library.gemm->multiply_batched(product, {of_a, none, none}).message() ==
+        "a would reach beyond 2^60 elements");
+}
+
 TEST_CASE("where groups along an axis are few, the rows of C go in several launches") {
   for (const MatrixStorage storage : kStorages) {
     Library library(storage);
