@@ -219,7 +219,7 @@ CLBlastStatusCode multiply_batched(Prepared&& call, std::size_t count, const T* 
                                    const T* betas, const Scattered& a, const Scattered& b,
                                    const Scattered& c, cl_event* event) {
   if (call.gemm == nullptr) return call.code;
-  if (count == 0) return CLBlastInvalidBatchCount;
+  if (count == 0 || number(count) > idletune::gemm::kMaxSize) return CLBlastInvalidBatchCount;
   call.place(a.buffer, 0, a.ld, b.buffer, 0, b.ld, c.buffer, 0, c.ld);
   call.options.event = event;
   std::vector<float> all_alphas(count), all_betas(count);

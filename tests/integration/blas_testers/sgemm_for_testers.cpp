@@ -1,12 +1,13 @@
 // The SGEMM of idletune::gemm under the names of BLAS and CBLAS, to be loaded in front of a program
-// that tests those. IDLETUNE_TESTED says which way calls go: plain, batched, packed_a, packed_b;
-// with `faulty_` in front it is off in one sort of products, which the program must find. Buffers
-// have exactly the matrices' extent, and a C that must not be read holds NaN. Exit status 77: there
-// is no device.
+// that tests those. IDLETUNE_TESTED says which way calls go: plain, batched, packed_a, packed_b,
+// clblast (under CLBlast's names, whose agent tunes meanwhile); with `faulty_` in front it is off
+// in one sort of products, which the program must find. Buffers have exactly the matrices' extent,
+// and a C that must not be read holds NaN. Exit status 77: there is no device.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include <idletune/clblast/clblast_c.h>
 #include <idletune/agent.hpp>
 #include <idletune/gemm.hpp>
 #include <idletune/opencl.hpp>
@@ -78,6 +80,25 @@ std::unique_ptr<Buffer> put(const float* numbers, std::size_t count) {
   return buffer;
 }
 
+Status multiply_by_clblast(const Product& product) {
+  const auto memory = [](const MatrixPlace& place) {
+    cl_mem buffer = nullptr;
+    std::memcpy(&buffer, place.buffer.data(), sizeof buffer);
+    return buffer;
+  };
+  const auto size = [](std::int64_t value) { return static_cast<std::size_t>(value); };
+  const auto turned = [](bool yes) { return yes ? CLBlastTransposeYes : CLBlastTransposeNo; };
+  auto* queue = static_cast<cl_command_queue>(tested().queue->handle());
+  const CLBlastStatusCode code = CLBlastSgemm(
+      product.layout == MatrixLayout::row_major ? CLBlastLayoutRowMajor : CLBlastLayoutColMajor,
+      turned(product.transpose_a), turned(product.transpose_b), size(product.m), size(product.n),
+      size(product.k), product.alpha, memory(product.a), 0, size(product.a.leading),
+      memory(product.b), 0, size(product.b.leading), product.beta, memory(product.c), 0,
+      size(product.c.leading), &queue, nullptr);
+  if (code == CLBlastSuccess && clFinish(queue) == CL_SUCCESS) return {};
+  return {StatusCode::device_error, "CLBlastSgemm: status %", static_cast<int>(code)};
+}
+
 Status multiply(Product product) {
   Gemm& gemm = tested().gemm;
   const std::string_view prefix = "faulty_";
@@ -87,6 +108,7 @@ Status multiply(Product product) {
     if (product.n == 9 && product.k == 5) product.alpha *= 1.001f;
   }
   const bool reads = product.alpha != 0 && product.m > 0 && product.n > 0 && product.k > 0;
+  if (way == "clblast" && reads) return multiply_by_clblast(product);
   if (way == "batched" && reads) {
     const std::size_t zero[] = {0};
     return gemm.multiply_batched(product, {zero, zero, zero});

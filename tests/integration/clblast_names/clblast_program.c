@@ -2,6 +2,7 @@
  * a batch by strides, of floats and of halves, checked on the host. Skipped (77) without an OpenCL
  * device. */
 #include <clblast_c.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -160,14 +161,18 @@ int main(void) {
   fill(c, kBatch * kM * kN, 3);
   int wrong = 0;
   for (int way = 0; way < 6; ++way) wrong += wrong_after(&opencl, way / 3, way % 3);
-  /* What CLBlast says of a leading dimension that is too small. */
+  /* What CLBlast says of a leading dimension that is too small, and of more products than there
+   * may be. */
   cl_mem any = upload_floats(&opencl, a, 64);
   const CLBlastTranspose no = CLBlastTransposeNo;
   const int refused =
       CLBlastSgemm(CLBlastLayoutColMajor, no, no, 4, 4, 4, 1.0f, any, 0, 3, any, 0, 4, 0.0f, any, 0,
                    4, &opencl.queue, NULL) == CLBlastInvalidLeadDimA &&
       CLBlastHgemm(CLBlastLayoutColMajor, no, no, 4, 4, 4, 0, any, 0, 4, any, 0, 3, 0, any, 0, 4,
-                   &opencl.queue, NULL) == CLBlastInvalidLeadDimB;
+                   &opencl.queue, NULL) == CLBlastInvalidLeadDimB &&
+      CLBlastSgemmBatched(CLBlastLayoutColMajor, no, no, 4, 4, 4, a, any, a_offsets, 4, any,
+                          b_offsets, 4, a, any, c_offsets, 4, SIZE_MAX / 2, &opencl.queue,
+                          NULL) == CLBlastInvalidBatchCount;
   clReleaseMemObject(any);
   CLBlastClearCache();
   clReleaseCommandQueue(opencl.queue);
