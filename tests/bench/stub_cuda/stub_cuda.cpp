@@ -197,16 +197,16 @@ Error cuStreamDestroy_v2(StreamHandle stream) {
 }
 
 Error cuStreamSynchronize(StreamHandle stream) {
-  const Error error = enter_in_context(kStreamSynchronize);
+  const Error error = enter_on_stream(kStreamSynchronize, stream);
   if (error != kSuccess) return error;
   if (stream_of(stream)->endless) std::abort();  // it would wait for ever
   return error_of_runs(current());
 }
 
 Error cuStreamWaitEvent(StreamHandle stream, EventHandle event, unsigned) {
-  const Error error = enter_in_context(kStreamWaitEvent);
+  const Error error = enter_on_stream(kStreamWaitEvent, stream);
   if (error != kSuccess) return error;
-  return is_live(stream) && is_live(event) ? kSuccess : kInvalidHandle;
+  return is_live(event) ? kSuccess : kInvalidHandle;
 }
 
 Error cuStreamIsCapturing(StreamHandle, CaptureStatus* status) {
@@ -234,12 +234,11 @@ Error cuEventDestroy_v2(EventHandle event) {
 }
 
 Error cuEventRecord(EventHandle handle, StreamHandle stream_handle) {
-  const Error error = enter_in_context(kEventRecord);
+  const Error error = enter_on_stream(kEventRecord, stream_handle);
   if (error != kSuccess) return error;
   auto* event = reinterpret_cast<Event*>(handle);
-  Stream* stream = stream_of(stream_handle);
-  if (!is_live(stream_handle) || !is_live(handle)) return kInvalidHandle;
-  if (!is_own(stream) || event->context != current()) return kInvalidHandle;
+  const Stream* stream = stream_of(stream_handle);
+  if (!is_live(handle) || event->context != current()) return kInvalidHandle;
   event->at_ns = stream->clock_ns.load();
   event->polls_left = setting(CUDA_STUB_EVENT_POLLS);
   event->endless = stream->endless.load();
@@ -268,6 +267,7 @@ Error cuEventElapsedTime(float* milliseconds, EventHandle start, EventHandle end
 Error cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
   const Error error = enter_in_context(kMemAlloc);
   if (error != kSuccess) return error;
+  if (bytes == 0) return kInvalidValue;
   void* memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   if (memory == nullptr) return kOutOfMemory;
   *address = static_cast<DeviceAddress>(reinterpret_cast<std::uintptr_t>(memory));
@@ -304,24 +304,26 @@ Error cuMemGetAddressRange_v2(DeviceAddress* start, std::size_t* bytes, DeviceAd
   return kNotFound;
 }
 
-Error cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, std::size_t bytes, StreamHandle) {
-  const Error error = enter_in_context(kMemcpyHtoDAsync);
+Error cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, std::size_t bytes,
+                           StreamHandle stream) {
+  const Error error = enter_on_stream(kMemcpyHtoDAsync, stream);
   if (error != kSuccess) return error;
   if (!is_allocated(to, bytes)) return kInvalidValue;
   std::memcpy(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to)), from, bytes);
   return kSuccess;
 }
 
-Error cuMemcpyDtoHAsync_v2(void* to, DeviceAddress from, std::size_t bytes, StreamHandle) {
-  const Error error = enter_in_context(kMemcpyDtoHAsync);
+Error cuMemcpyDtoHAsync_v2(void* to, DeviceAddress from, std::size_t bytes, StreamHandle stream) {
+  const Error error = enter_on_stream(kMemcpyDtoHAsync, stream);
   if (error != kSuccess) return error;
   if (!is_allocated(from, bytes)) return kInvalidValue;
   std::memcpy(to, reinterpret_cast<void*>(static_cast<std::uintptr_t>(from)), bytes);
   return kSuccess;
 }
 
-Error cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, std::size_t bytes, StreamHandle) {
-  const Error error = enter_in_context(kMemcpyDtoDAsync);
+Error cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, std::size_t bytes,
+                           StreamHandle stream) {
+  const Error error = enter_on_stream(kMemcpyDtoDAsync, stream);
   if (error != kSuccess) return error;
   if (!is_allocated(to, bytes) || !is_allocated(from, bytes)) return kInvalidValue;
   std::memmove(reinterpret_cast<void*>(static_cast<std::uintptr_t>(to)),
@@ -403,13 +405,11 @@ Error cuFuncGetParamInfo(FunctionHandle handle, std::size_t index, std::size_t* 
 Error cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                      unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                      StreamHandle stream_handle, void** parameters, void**) {
-  const Error error = enter_in_context(kLaunchKernel);
+  const Error error = enter_on_stream(kLaunchKernel, stream_handle);
   if (error != kSuccess) return error;
   const Kernel& kernel = *reinterpret_cast<Kernel*>(handle);
   Stream* stream = stream_of(stream_handle);
-  if (kernel.module->context != current() || !is_live(stream_handle) || !is_own(stream)) {
-    return kInvalidHandle;
-  }
+  if (kernel.module->context != current()) return kInvalidHandle;
   if (!fits({grid_x, grid_y, grid_z}, {block_x, block_y, block_z})) return kInvalidValue;
   if (setting(CUDA_STUB_CAPTURING) != 0) capture(kernel, parameters);
   if (kernel.behaviour == CUDA_STUB_OUT_OF_RESOURCES) return kLaunchOutOfResources;

@@ -153,6 +153,13 @@ bool is_live(Handle handle) {
   return state().objects.count(handle) > 0;
 }
 
+// As enter_in_context(), for calls on a stream: a live one of that context.
+inline Error enter_on_stream(Function function, StreamHandle stream) {
+  const Error error = enter_in_context(function);
+  if (error != kSuccess) return error;
+  return is_live(stream) && is_own(stream_of(stream)) ? kSuccess : kInvalidHandle;
+}
+
 template <class Handle, class Object>
 Error keep(Object* object, Handle* out) {
   state().live.fetch_add(1);

@@ -100,3 +100,29 @@ TEST_CASE("errors that end a context are told from those that do not") {
     CHECK(!cuda::spoils_context(error));
   }
 }
+
+TEST_CASE("the stub refuses memory of no size, and what is asked of a stream that is gone") {
+  CudaStub stub;
+  auto driver = cuda::load_driver(stub.path);
+  REQUIRE(driver.ok());
+  const auto& api = **driver;
+  auto device = cuda::open(0, stub.options());
+  auto other = cuda::open(0, stub.options());
+  REQUIRE((device.ok() && other.ok()));
+  const auto handles = cuda::handles(**other);
+  auto* const gone = static_cast<cuda::StreamHandle>(handles.stream);
+  REQUIRE(api.CtxPushCurrent(static_cast<cuda::ContextHandle>(handles.context)) == cuda::kSuccess);
+  cuda::DeviceAddress memory = 0;
+  CHECK(api.MemAlloc(&memory, 0) == cuda::kInvalidValue);
+  REQUIRE(api.MemAlloc(&memory, 8) == cuda::kSuccess);
+  float number = 1;
+  CHECK(api.MemcpyHtoDAsync(memory, &number, 4, gone) == cuda::kSuccess);
+  *other = nullptr;
+  CHECK(api.MemcpyHtoDAsync(memory, &number, 4, gone) == cuda::kInvalidHandle);
+  CHECK(api.MemcpyDtoHAsync(&number, memory, 4, gone) == cuda::kInvalidHandle);
+  CHECK(api.MemcpyDtoDAsync(memory + 4, memory, 4, gone) == cuda::kInvalidHandle);
+  CHECK(api.StreamSynchronize(gone) == cuda::kInvalidHandle);
+  CHECK(api.MemFree(memory) == cuda::kSuccess);
+  cuda::ContextHandle context = nullptr;
+  CHECK(api.CtxPopCurrent(&context) == cuda::kSuccess);
+}
