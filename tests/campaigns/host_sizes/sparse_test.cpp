@@ -208,9 +208,7 @@ TEST_CASE("solves of the most rows") {
   SparseMatrix matrix = most_rows();
   for (double& value : matrix.values) value = 0;
   run(matrix, SparseFormat::csr, Precision::f64, Method::cg);
-  run(matrix, SparseFormat::dia, Precision::f32, Method::gmres);
   run(matrix, SparseFormat::ell, Precision::mixed, Method::bicgstab);
-  run(matrix, SparseFormat::sell, Precision::f64, Method::cg);
 }
 
 TEST_CASE("matrices of the most entries") {
@@ -267,9 +265,8 @@ TEST_CASE("the most entries behind the regular part, and in slices") {
 
 TEST_CASE("solves of the most entries") {
   const SparseMatrix matrix = most_entries(524287, 0);
-  run(matrix, SparseFormat::csr, Precision::f64, Method::cg);
-  run(matrix, SparseFormat::coo, Precision::f32, Method::bicgstab);
-  run(matrix, SparseFormat::ell, Precision::f32, Method::gmres);
+  run(matrix, SparseFormat::coo, Precision::f32, Method::cg);
+  run(matrix, SparseFormat::ell, Precision::f64, Method::gmres);
 }
 
 // Text that repeats one line; none of it is read twice.
