@@ -2,7 +2,9 @@
 // buffers and that launches are ones that a driver takes.
 #pragma once
 
+#include <cstdint>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -11,14 +13,34 @@
 
 namespace idletune::test {
 
+// Addresses from its own on are nobody else's.
 class IdleBuffer final : public Buffer {
  public:
-  explicit IdleBuffer(std::size_t bytes) : bytes_(bytes) {}
+  explicit IdleBuffer(std::size_t bytes) : bytes_(bytes), address_(next()) {
+    next() += bytes + 4096;
+    sizes()[address_] = bytes;
+  }
+  IdleBuffer(const IdleBuffer&) = delete;
+  ~IdleBuffer() override { sizes().erase(address_); }
   std::size_t size_bytes() const override { return bytes_; }
-  Argument argument() const override { return {const_cast<void*>(static_cast<const void*>(this))}; }
+  Argument argument() const override { return {reinterpret_cast<void*>(address_)}; }
+  static std::size_t size_of(const Argument& argument) {
+    std::uintptr_t address = 0;
+    std::memcpy(&address, argument.data(), sizeof address);
+    return sizes().count(address) > 0 ? sizes()[address] : 0;
+  }
 
  private:
+  static std::uintptr_t& next() {
+    static std::uintptr_t address = 4096;
+    return address;
+  }
+  static std::map<std::uintptr_t, std::size_t>& sizes() {
+    static std::map<std::uintptr_t, std::size_t> all;
+    return all;
+  }
   std::size_t bytes_;
+  std::uintptr_t address_;
 };
 
 inline Status inside(const Buffer& buffer, std::size_t offset, std::size_t bytes) {
@@ -68,10 +90,9 @@ class IdleDevice final : public Device {
     return std::unique_ptr<Buffer>(new IdleBuffer(bytes));
   }
   Status check_buffer(const Argument& argument, std::uint64_t bytes) const override {
-    const Buffer* buffer = nullptr;
-    std::memcpy(&buffer, argument.data(), sizeof buffer);
-    if (bytes <= buffer->size_bytes()) return {};
-    return {StatusCode::invalid_argument, "% bytes, expected %", buffer->size_bytes(), bytes};
+    if (bytes <= IdleBuffer::size_of(argument)) return {};
+    return {StatusCode::invalid_argument, "% bytes, expected %", IdleBuffer::size_of(argument),
+            bytes};
   }
   Status write(Buffer& buffer, std::size_t offset, Bytes data) override {
     return inside(buffer, offset, data.size());

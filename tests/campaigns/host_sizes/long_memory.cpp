@@ -63,13 +63,6 @@ bool give_back(void* memory) {
 
 }  // namespace
 
-std::size_t long_arrays() {
-  const std::lock_guard<std::mutex> lock(arrays_mutex);
-  std::size_t used = 0;
-  for (const Array& array : arrays) used += array.used ? 1 : 0;
-  return used;
-}
-
 }  // namespace idletune::test
 
 void* operator new(std::size_t bytes) {

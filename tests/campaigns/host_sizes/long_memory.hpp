@@ -1,4 +1,4 @@
-// Arrays beyond this machine's memory: of each allocation of 256 MiB and more (operator new) the
+// Arrays beyond this machine's memory: of each allocation of 1 GiB and more (operator new) the
 // first 16 MiB and the last 16 to 32 are there, and all between stands on one and the same 16 MiB.
 // So both ends keep what is written, and so does the middle where it repeats itself every 2^22
 // bytes or a power of two less.
@@ -8,10 +8,7 @@
 
 namespace idletune::test {
 
-inline constexpr std::size_t kLong = std::size_t{256} << 20;
+inline constexpr std::size_t kLong = std::size_t{1} << 30;
 inline constexpr std::size_t kPart = std::size_t{16} << 20;
-
-// How many such arrays there are.
-std::size_t long_arrays();
 
 }  // namespace idletune::test
