@@ -182,6 +182,14 @@ DevicePosterior::Component DevicePosterior::component(std::size_t source) const 
   return component;
 }
 
+double DevicePosterior::relative_noise() const {
+  double sum = 0;
+  for (std::size_t d = 0; d < sources_; ++d) {
+    sum += static_cast<double>(weights_[d]) * noise_variance(beliefs_[d]);
+  }
+  return sum / (1 - weight_of_none()) / (kUsualSpread * kUsualSpread);
+}
+
 double DevicePosterior::relative(std::size_t entry, std::size_t source) const {
   return source < sources_ ? kernel_.portfolio_relative(entry, source) : -1;
 }

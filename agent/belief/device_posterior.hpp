@@ -82,6 +82,8 @@ class DevicePosterior {
   double race_weight(std::size_t entry) const;
   double draw_weight() const { return draw_weight_; }
   double tried_weight() const { return tried_weight_; }
+  // The variance of the noise around what the sources predict, over the usual one.
+  double relative_noise() const;
 
  private:
   struct Belief {

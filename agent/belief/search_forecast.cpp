@@ -19,6 +19,8 @@ constexpr double kSpreadKnown = 5;
 constexpr double kUsualDrawSpread = 0.32;
 // Without a model wins near the end count still less.
 constexpr double kPowerAlone = 1.2;
+// What is left is at most this much further away than where the sources are off as usual.
+constexpr double kMostNoise = 1.5;
 
 }  // namespace
 
@@ -48,10 +50,12 @@ SearchForecast::SearchForecast(const ForecastInput& input) : input_(input) {
   }
   laws.draws = std::max(count_, 1.0);
   const Tenths ends = laws.distance();
+  // Where the sources' predictions came true, little is left beyond what they like.
+  const double noise = none_ < 1 ? std::min(kMostNoise, beliefs->relative_noise()) : 1;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     alike_[i] = points_to(ends[i], kTenthWeights[i] * none_, none_ < 1 ? 1 : kPowerAlone);
     if (none_ < 1) {
-      const double end = kEnds[i].scale * std::pow(count_, kEnds[i].power);
+      const double end = noise * kEnds[i].scale * std::pow(count_, kEnds[i].power);
       weighed_[i] = points_to(end, kTenthWeights[i] * (1 - none_), 1);
     }
   }

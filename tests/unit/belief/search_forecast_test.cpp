@@ -106,6 +106,23 @@ TEST_CASE("entries that history likes promise more than those it does not") {
   CHECK(good.gain(4) > bad.gain(4));
 }
 
+TEST_CASE("where predictions came true less is promised than where they were off") {
+  World right;
+  World wrong;
+  CHECK(right.beliefs.relative_noise() == Approx(1));
+  for (int i = 0; i < 8; ++i) {
+    const std::size_t entry = right.upcoming.front().entry;
+    const double time = kForecastScale / right.beliefs.relative(entry, 0);
+    right.tell(time);
+    wrong.tell(time * (i % 2 == 0 ? 2 : 1));
+  }
+  CHECK(right.beliefs.relative_noise() < 0.5);
+  CHECK(wrong.beliefs.relative_noise() > 1);
+  CHECK(right.gain(1) < wrong.gain(1));
+  CHECK(right.gain(16) < wrong.gain(16));
+  CHECK(right.gain(16) > 0);
+}
+
 TEST_CASE("improvements below the margin gain nothing, with a model and without") {
   World world;
   for (int i = 0; i < 4; ++i) world.tell(kForecastScale);
