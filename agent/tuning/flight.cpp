@@ -112,8 +112,8 @@ Flight::Next Flight::fit(ShapeTask& task, TrialRequest& request, TimeSource sour
     task.blocker = Blocker::compile;
     return Next::compiled_enough;
   }
-  // Where the application said how many launches there will be, the promise is one about them all.
-  if (source == TimeSource::idle && task.said_launches >= 0 && is<TryingCandidate>(task.work)) {
+  // The promise is one about all launches that are expected.
+  if (source == TimeSource::idle && is<TryingCandidate>(task.work)) {
     const Nanoseconds limit = accounts_.compile_limit(task, core_.expected_launches(task));
     if (limit >= predicted) request.compile_limit = limit;  // else it has its own reasons
   }

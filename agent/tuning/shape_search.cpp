@@ -164,7 +164,9 @@ StepPrice ShapeSearch::step_price(const StageContext& context, const Ledger& led
   price.time = estimates_.typical_step(context);
   StageEstimates::StepCost high = estimates_.high_step(context);
   if (compiled) price.time.cpu = high.cpu = Nanoseconds{0};
-  price.charge = ledger.cpu_charge(price.time.cpu) + ledger.idle_charge(price.time.device);
+  // Compiling takes no longer by a slower clock. It counts as if: for as many launches as before.
+  const Nanoseconds cpu = from_ns(real_ns(price.time.cpu) * std::max(1.0, evidence_.clock));
+  price.charge = ledger.cpu_charge(cpu) + ledger.idle_charge(price.time.device);
   price.charge_high = ledger.cpu_charge(high.cpu) + ledger.idle_charge(high.device);
   return price;
 }

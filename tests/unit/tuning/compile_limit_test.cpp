@@ -40,12 +40,22 @@ TEST_CASE("a compilation ends where it would break the promise, and nothing is h
   CHECK(compiled == 1);
 }
 
-TEST_CASE("nobody ends a compilation where the application did not say how long it will run") {
-  const auto board = board_that();
-  PlayedEngine engine(*board);
-  engine.play(20, 50, 1s);
-  CHECK(engine.explain().evaluated > 0);
-  for (const TrialRequest& request : board->requested) CHECK(request.compile_limit == 0ns);
+TEST_CASE("an application that did not say how long it will run loses no more to a compilation") {
+  const auto board = board_that([](const Configuration& configuration) {
+    if (configuration == kLimitedDefault) return RecordedTrial{TrialStatus::correct, 4ms, 10ms};
+    return RecordedTrial{TrialStatus::correct, 8ms, 10s};
+  });
+  AgentOptions options;
+  options.compile_cost = 1;
+  PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+  TrialOutcome quick;
+  quick.wall = 100ms;
+  for (int i = 0; i < 9; ++i) engine.task().search.estimates().observe({}, quick, {});
+  while (engine.explain().evaluated == 0) engine.play(1, 50, 1s);
+  // As many launches again are expected.
+  const Nanoseconds passed = 4ms * engine.task().launches();
+  CHECK(engine.task().charged > passed * 2 / 100);
+  CHECK(engine.task().charged <= passed * 4 / 100);
 }
 
 // --- what is in the way ---
