@@ -165,7 +165,7 @@ StepPrice ShapeSearch::step_price(const StageContext& context, const Ledger& led
   StageEstimates::StepCost high = estimates_.high_step(context);
   if (compiled) price.time.cpu = high.cpu = Nanoseconds{0};
   // Compiling takes no longer by a slower clock. It counts as if: for as many launches as before.
-  const Nanoseconds cpu = from_ns(real_ns(price.time.cpu) * std::max(1.0, evidence_.clock));
+  const Nanoseconds cpu = std::max(price.time.cpu, evidence_.as_now(price.time.cpu));
   price.charge = ledger.cpu_charge(cpu) + ledger.idle_charge(price.time.device);
   price.charge_high = ledger.cpu_charge(high.cpu) + ledger.idle_charge(high.device);
   return price;
