@@ -31,6 +31,7 @@ struct RegretArguments {
   std::vector<std::string> starts{"first_pick"};
   bool leave_one_out = false;
   bool shuffle = false;
+  std::size_t rows = 0;  // 0: all
   std::string ledger = "on";
   std::string learner = "forest";
   std::size_t seeds = 10;
@@ -60,14 +61,22 @@ KnownKernel known(const Target& target, const std::shared_ptr<const Model>& mode
   return known_kernel(model, *target.history, target.recorded->space());
 }
 
-// A model of the target's training histories with their results dealt anew.
-Result<std::shared_ptr<const Model>> learn_shuffled(const Target& target, std::uint64_t seed) {
-  std::vector<History> wrong;
-  wrong.reserve(target.training.size());
+bool learns_for_each_seed(const RegretArguments& arguments) {
+  return arguments.shuffle || arguments.rows > 0;
+}
+
+// A model of a sample of the target's training histories, or with their results dealt anew.
+Result<std::shared_ptr<const Model>> learn_for_seed(const Target& target, std::uint64_t seed,
+                                                    const RegretArguments& arguments) {
+  std::vector<History> changed;
+  changed.reserve(target.training.size());
   for (const History* history : target.training) {
-    wrong.push_back(regret::shuffled_results(*history, seed * 1000 + wrong.size()));
+    const std::uint64_t of_history = seed * 1000 + changed.size();
+    changed.push_back(
+        arguments.rows > 0 ? regret::sampled_rows(*history, arguments.rows, of_history) : *history);
+    if (arguments.shuffle) changed.back() = regret::shuffled_results(changed.back(), of_history);
   }
-  return learn_held_out(*target.history, pointers_to(wrong));
+  return learn_held_out(*target.history, pointers_to(changed));
 }
 
 // What the applications really began with.
@@ -253,7 +262,7 @@ void open_models(std::vector<Target>& targets, const RegretArguments& arguments,
   }
   if (!arguments.leave_one_out) return;
   for (Target& target : targets) target.training = without_device_of(*target.history, training);
-  if (arguments.shuffle) return;  // learned anew for every seed
+  if (learns_for_each_seed(arguments)) return;
   return must(run_jobs(
                   "learn", targets.size(), context.json(),
                   [&](std::size_t i) {
@@ -269,8 +278,9 @@ void open_models(std::vector<Target>& targets, const RegretArguments& arguments,
 void warn_about(const std::vector<Target>& targets, const RegretArguments& arguments,
                 const CliContext& context) {
   for (const Target& target : targets) {
-    const bool knows =
-        arguments.shuffle ? !target.training.empty() : known(target, target.model).model != nullptr;
+    const bool knows = learns_for_each_seed(arguments)
+                           ? !target.training.empty()
+                           : known(target, target.model).model != nullptr;
     if (!knows && (arguments.leave_one_out || !arguments.model.empty())) {
       context.warn(target.name, "no model knows kernel " + target.history->kernel +
                                     " with these parameters: the search draws at random");
@@ -284,10 +294,10 @@ void warn_about(const std::vector<Target>& targets, const RegretArguments& argum
 Result<PlayedSeed> play_seed(const Target& target, Start start, std::uint64_t seed,
                              const RegretArguments& arguments) {
   std::shared_ptr<const Model> model = target.model;
-  if (arguments.shuffle && !target.training.empty()) {
-    auto shuffled = learn_shuffled(target, seed);
-    if (!shuffled.ok()) return shuffled.status();
-    model = *shuffled;
+  if (learns_for_each_seed(arguments) && !target.training.empty()) {
+    auto learned = learn_for_seed(target, seed, arguments);
+    if (!learned.ok()) return learned.status();
+    model = *learned;
   }
   const KnownKernel kernel = known(target, model);
   regret::RegretOptions options = arguments.options;
@@ -339,6 +349,11 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
   verb.flag("--shuffle", arguments->shuffle,
             "Deal the training results anew among the configurations: a wrong model")
       .needs(leave);
+  verb.option("--rows N", arguments->rows,
+              "Learn from a sample of so many configurations of each history")
+      .needs(leave)
+      .between(1, 1000000)
+      .shows_default("all");
   verb.option("--launches N,...", arguments->options.launches,
               "Launches of the application, separated by commas")
       .separated_by_commas()

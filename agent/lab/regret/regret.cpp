@@ -355,15 +355,25 @@ Result<std::vector<Application>> play_applications(const RegretTarget& target,
   return results;
 }
 
+namespace {
+
+// Where the configurations that the static constraints allow are.
+std::vector<std::size_t> valid_rows(const History& history) {
+  std::vector<std::size_t> rows;
+  for (std::size_t row = 0; row < history.rows(); ++row) {
+    if (history.status[row] != TrialStatus::constraints) rows.push_back(row);
+  }
+  return rows;
+}
+
+}  // namespace
+
 History shuffled_results(const History& history, std::uint64_t seed) {
   History result = history;
   result.sample_count.assign(history.rows(), 0);
   result.samples.clear();
   result.extras.clear();
-  std::vector<std::size_t> rows;
-  for (std::size_t row = 0; row < history.rows(); ++row) {
-    if (history.status[row] != TrialStatus::constraints) rows.push_back(row);
-  }
+  const std::vector<std::size_t> rows = valid_rows(history);
   const Permutation dealt(std::max<std::size_t>(rows.size(), 1), seed);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const std::size_t from = rows[static_cast<std::size_t>(dealt(i))];
@@ -372,6 +382,29 @@ History shuffled_results(const History& history, std::uint64_t seed) {
     result.compile_time[rows[i]] = history.compile_time[from];
   }
   return result;
+}
+
+History sampled_rows(const History& history, std::size_t rows, std::uint64_t seed) {
+  const std::vector<std::size_t> valid = valid_rows(history);
+  if (rows >= valid.size()) return history;
+  History sample = history;
+  if (sample.valid_count == 0) sample.valid_count = valid.size();
+  for (auto* column : {&sample.run_time, &sample.compile_time, &sample.samples}) column->clear();
+  sample.status.clear();
+  sample.extras.clear();
+  for (CellColumn& column : sample.parameters) column = CellColumn(column.name());
+  sample.sample_count.assign(rows, 0);
+  const Permutation drawn(valid.size(), seed);
+  for (std::size_t i = 0; i < rows; ++i) {
+    const std::size_t from = valid[static_cast<std::size_t>(drawn(i))];
+    sample.status.push_back(history.status[from]);
+    sample.run_time.push_back(history.run_time[from]);
+    sample.compile_time.push_back(history.compile_time[from]);
+    for (std::size_t p = 0; p < history.parameters.size(); ++p) {
+      sample.parameters[p].push_from(history.parameters[p], from);
+    }
+  }
+  return sample;
 }
 
 }  // namespace idletune::regret

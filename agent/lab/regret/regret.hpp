@@ -131,4 +131,8 @@ Result<std::vector<Application>> play_applications(const RegretTarget& target,
 // distributions. Rows of status `constraints` stay as they are. Samples and extras are left out.
 History shuffled_results(const History& history, std::uint64_t seed);
 
+// `rows` of the history's valid configurations, drawn uniformly; all where it has no more. Samples
+// and extras are left out.
+History sampled_rows(const History& history, std::size_t rows, std::uint64_t seed);
+
 }  // namespace idletune::regret

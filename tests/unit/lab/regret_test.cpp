@@ -281,6 +281,29 @@ TEST_CASE("shuffled results keep the distribution and move the configurations") 
   CHECK(moved > 40);
 }
 
+TEST_CASE("a sample of a history has so many of its rows, each whole and once") {
+  std::vector<Row> rows;
+  for (int i = 0; i < 50; ++i) rows.push_back({i % 7 == 3 ? kFailed : 1.0 + i, 100.0 + i});
+  History history = history_of(rows);
+  history.status[10] = TrialStatus::constraints;
+  history.run_time[10] = std::nan("");
+  const History sample = sampled_rows(history, 20, 4);
+  REQUIRE(sample.rows() == 20);
+  CHECK(sample.valid_count == 49);
+  CHECK(sample.count(TrialStatus::constraints) == 0);
+  std::set<double> seen;
+  for (std::size_t row = 0; row < sample.rows(); ++row) {
+    const auto source = static_cast<std::size_t>(sample.compile_time[row] - 100);
+    CHECK(sample.configuration(row) == history.configuration(source));
+    CHECK(sample.status[row] == history.status[source]);
+    if (sample.correct(row)) CHECK(sample.run_time[row] == history.run_time[source]);
+    seen.insert(sample.compile_time[row]);
+  }
+  CHECK(seen.size() == 20);
+  CHECK(sampled_rows(history, 20, 5).compile_time != sample.compile_time);
+  CHECK(sampled_rows(history, 60, 4) == history);
+}
+
 TEST_CASE("a point compares means over seeds") {
   std::vector<Application> seeds(2);
   for (std::size_t i = 0; i < 2; ++i) {
