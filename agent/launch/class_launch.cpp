@@ -92,8 +92,9 @@ const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* curre
 bool KernelState::install_for_class(ShapeSlot& slot, const ClassVariants& offer) {
   IDLETUNE_YIELD("class looked up");
   const bool compared = compares();
-  const ClassVariant* found = offer.choose(slot.shape, !compared);
-  if (found == nullptr || slot.has_lost(found->digest)) return false;
+  const ClassVariant* found = offer.choose(slot.shape);
+  if (found == nullptr || !(compared || found->elsewhere == ClassVariant::better)) return false;
+  if (slot.has_lost(found->digest)) return false;
   std::uint32_t state = ShapeSlot::none;
   if (slot.class_state.compare_exchange_strong(state, ShapeSlot::filling,
                                                std::memory_order_acq_rel)) {
@@ -143,31 +144,46 @@ bool KernelState::runs_for_class(const ShapeSlot& slot) const {
 }
 
 const ClassVariant* KernelState::class_candidate(const ShapeSlot& slot) const {
-  const ClassVariant* found = offered_->choose(slot.shape, false);
+  const ClassVariant* found = offered_->choose(slot.shape);
   return found != nullptr && !slot.has_lost(found->digest) ? found : nullptr;
 }
 
 Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& options,
                                      const Shape& shape, Argument* arguments) {
-  unslotted_.fetch_add(1, std::memory_order_relaxed);
+  const std::uint64_t number = unslotted_.fetch_add(1, std::memory_order_relaxed);
   bool begun = false;
   const ClassVariants* offer = offer_.load(std::memory_order_seq_cst);
-  const ClassVariant* found = offer->choose(shape, true);
+  const ClassVariant* found = offer->choose(shape);
+  using Turn = ClassAudit::Turn;
+  auto turn = Turn::nobodys;
+  if (found != nullptr && found->elsewhere != ClassVariant::slower && compares()) {
+    turn = audit_.turn(LaunchTable::hash(shape), found->digest, number);
+  }
+  const bool trusted = found != nullptr && found->elsewhere == ClassVariant::better;
+  if (turn == Turn::defaults || (turn == Turn::nobodys && !trusted)) found = nullptr;
   if (found != nullptr && trace_ != nullptr &&
       !found->proof->begin(*trace_, trace_subject_ ^ found->digest, digest_of(shape),
                            trace_clock_->now())) {
     found = nullptr;
   }
   if (found != nullptr) {
-    Status status =
-        launch_planned(lane, options, shape, *found->package, *found->programs, arguments, begun);
+    Profiles profiles{};
+    Profiles* const ask = turn == Turn::variants ? &profiles : nullptr;
+    Status status = launch_planned(lane, options, shape, *found->package, *found->programs,
+                                   arguments, ask, begun);
     if (status.ok()) class_.fetch_add(1, std::memory_order_relaxed);
+    if (status.ok() && ask != nullptr) post(audit_.of_variant, profiles, nullptr);
+    if (!status.ok()) discard(profiles);
     if (begun && !status.ok()) offer->refused(*found);
     if (status.ok() || begun) return status;
     if (status.code() == StatusCode::busy) found = nullptr;
   }
-  Status status =
-      launch_planned(lane, options, shape, *default_package_, *default_programs_, arguments, begun);
+  Profiles profiles{};
+  Profiles* const ask = turn == Turn::defaults ? &profiles : nullptr;
+  Status status = launch_planned(lane, options, shape, *default_package_, *default_programs_,
+                                 arguments, ask, begun);
+  if (status.ok() && ask != nullptr) post(audit_.of_default, profiles, nullptr);
+  if (!status.ok()) discard(profiles);
   if (status.code() == StatusCode::busy && !begun) {
     status = launch_default_once(lane, options, shape, arguments, begun);
   }
@@ -179,7 +195,7 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
 Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& options,
                                    const Shape& shape, const KernelPackage& package,
                                    const trial::StepPrograms& programs, Argument* arguments,
-                                   bool& begun) const {
+                                   Profiles* profiles, bool& begun) const {
   LaunchPlan plan;
   Sizes sizes;
   Status status = package.plan(shape, kNoParameters, plan);
@@ -205,15 +221,15 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
   const PlannedStep& only = plan.first();
   if (only.spec.in_order && plan.all().size() == 1) {
     return programs[only.index]->enqueue(lane, only.range, {arguments, only.spec.arguments.size()},
-                                         options, nullptr);
+                                         options, profiles != nullptr ? profiles->data() : nullptr);
   }
   if (shared == 0)
-    return enqueue_steps(lane, programs, plan.steps(), arguments, options, nullptr, begun);
+    return enqueue_steps(lane, programs, plan.steps(), arguments, options, profiles, begun);
   if (device_.capturing(options.queue)) return Status(StatusCode::busy, std::string());
   const MutexLock lock(shared_scratch_.enqueueing);
   status = shared_scratch_.begin_on(device_, options.queue);
   if (!status.ok()) return status;
-  status = enqueue_steps(lane, programs, plan.steps(), arguments, options, nullptr, begun);
+  status = enqueue_steps(lane, programs, plan.steps(), arguments, options, profiles, begun);
   const Status over = shared_scratch_.end_on(device_, options.queue);
   return status.ok() ? over : status;
 }

@@ -52,7 +52,7 @@ ClassVariant::Place ClassVariants::place_of(const Shape& shape) {
   return place;
 }
 
-const ClassVariant* ClassVariants::choose(const Shape& shape, bool kept) const {
+const ClassVariant* ClassVariants::choose(const Shape& shape) const {
   std::uint32_t out = refused_.load(std::memory_order_relaxed);
   std::array<float, kMax> distance{};
   if (variants_.size() > 1) {
@@ -67,7 +67,7 @@ const ClassVariant* ClassVariants::choose(const Shape& shape, bool kept) const {
     const ClassVariant* nearest = nullptr;
     std::size_t at = 0;
     for (std::size_t i = 0; i < variants_.size(); ++i) {
-      if ((out >> i & 1) != 0 || (kept && !variants_[i].kept)) continue;
+      if ((out >> i & 1) != 0) continue;
       if (nearest == nullptr || distance[i] < distance[at]) nearest = &variants_[at = i];
     }
     if (nearest == nullptr) return nullptr;

@@ -20,8 +20,10 @@ struct ClassVariant {
   Configuration configuration;
   Shape adopted_at;
   std::vector<std::uint64_t> classes;  // KernelPackage::class_key
-  // Compared with the default somewhere, and better: it may run where nobody compares it again.
-  bool kept = false;
+  // What launches that ran it for their class said, beside the default's. What is better may run
+  // where nobody compares it.
+  enum Elsewhere : std::uint8_t { unknown, better, slower };
+  Elsewhere elsewhere = unknown;
   // Made of these by ClassVariants: the package in this configuration, and its digest.
   std::shared_ptr<const KernelPackage> package;
   std::uint64_t digest = 0;
@@ -44,8 +46,8 @@ class ClassVariants {
 
   std::uint32_t number() const { return number_; }
   // Of those that cover the shape's class the one adopted at the nearest problem, by the ratios of
-  // dimensions and given features; null: none of the nearest few does. `kept`: of those that are.
-  const ClassVariant* choose(const Shape& shape, bool kept) const;
+  // dimensions and given features; null: none of the nearest few does.
+  const ClassVariant* choose(const Shape& shape) const;
   // The driver refused it for some shape: it is not chosen any more.
   void refused(const ClassVariant& variant) const;
   // UnslottedProof::look().

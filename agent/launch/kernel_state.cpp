@@ -87,16 +87,17 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
 
 KernelState::~KernelState() {
   for (std::size_t i = 0; i < table_.capacity(); ++i) {
-    if (ShapeSlot* slot = table_.at(i)) discard_tickets(*slot);
+    if (ShapeSlot* slot = table_.at(i)) discard(slot->tickets);
   }
+  discard(audit_.of_variant);
+  discard(audit_.of_default);
 }
 
-void KernelState::discard_tickets(ShapeSlot& slot) const {
-  for (std::size_t t = 0; t < ShapeSlot::kTickets; ++t) {
-    if (slot.ticket_states[t].exchange(0, std::memory_order_acq_rel) == 2) {
-      discard(slot.tickets[t].profiles);
-    }
-  }
+void KernelState::discard(WatchTickets& tickets) const {
+  tickets.take([this](const WatchTicket& ticket) {
+    discard(ticket.profiles);
+    return true;
+  });
 }
 
 Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
@@ -144,7 +145,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
 bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
   const bool eager = slot.eager_samples.load(std::memory_order_relaxed) > 0;
   // A sample that nobody has room for would be lost.
-  if (!eager || !slot.has_free_ticket()) return launches % kWatchPeriod == 0;
+  if (!eager || !slot.tickets.has_free()) return launches % kWatchPeriod == 0;
   slot.eager_samples.fetch_sub(1, std::memory_order_relaxed);
   return true;
 }
@@ -155,19 +156,17 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
     return enqueue(slot, lane, slot.fallback, arguments, options, false);
   }
   Profiles profiles{};
-  const bool ask = watched;
   bool begun = false;
   Status status = complete_arguments(slot.shape, variant, arguments);
   if (status.ok()) {
     status = enqueue_variant(lane, variant, slot.constants_version.load(std::memory_order_acquire),
-                             arguments, options, ask ? &profiles : nullptr, begun);
+                             arguments, options, watched ? &profiles : nullptr, begun);
   }
   if (status.ok()) {
-    if (ask) note_profile(profiles[0] != nullptr);
-    if (profiles[0] != nullptr) post_ticket(slot, variant, profiles);
+    if (watched) post(slot.tickets, profiles, &variant);
     return status;
   }
-  if (ask) {
+  if (watched) {
     discard(profiles);
     slot.eager_samples.fetch_add(1, std::memory_order_relaxed);  // it was not timed
   }
@@ -272,17 +271,10 @@ void KernelState::discard(const Profiles& profiles) const {
   }
 }
 
-void KernelState::post_ticket(ShapeSlot& slot, const Variant& variant,
-                              const Profiles& profiles) const {
-  for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
-    std::uint32_t expected = 0;
-    if (slot.ticket_states[i].compare_exchange_strong(expected, 1, std::memory_order_acquire)) {
-      slot.tickets[i] = {profiles, &variant, Nanoseconds{0}};
-      slot.ticket_states[i].store(2, std::memory_order_release);
-      return;
-    }
-  }
-  discard(profiles);  // the tuner has not come by for long: drop the sample
+// Where the tuner has not come by for long the sample is dropped.
+void KernelState::post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant) {
+  note_profile(profiles[0] != nullptr);
+  if (profiles[0] != nullptr && !tickets.post(profiles, variant)) discard(profiles);
 }
 
 Status KernelState::take_arguments(Span<const Argument> given, Argument* all) const {

@@ -12,6 +12,7 @@
 
 #include <idletune/agent.hpp>
 
+#include "agent/launch/class_audit.hpp"
 #include "agent/launch/class_variants.hpp"
 #include "agent/launch/launch_table.hpp"
 #include "models/package/captured_arguments.hpp"
@@ -100,9 +101,10 @@ class KernelState {
   // there for its class, as long as the slot is the shape's.
   void lost_for_class(ShapeSlot& slot, const Configuration& configuration);
   // Whether class variants are compared with the default where they run: then those that are not
-  // kept run as well, as far as launches are granted, at shapes that have a slot and a profile.
+  // kept run as well, as far as launches are granted and timed.
   void compare_class_variants(bool compare) { compares_.store(compare, std::memory_order_relaxed); }
   bool runs_for_class(const ShapeSlot& slot) const;
+  ClassAudit& audit() { return audit_; }
   // What is offered for the slot's class and did not lose there, whether it may run or not; null:
   // nothing. Valid until the next offer.
   const ClassVariant* class_candidate(const ShapeSlot& slot) const;
@@ -135,7 +137,7 @@ class KernelState {
     trace_subject_ = subject;
   }
   // Drops the samples that nobody asked for; no launch of the slot may be under way.
-  void discard_tickets(ShapeSlot& slot) const;
+  void discard(WatchTickets& tickets) const;
   // False while no sampled launch comes back with a profile: the queue has no profiling.
   bool profiling_available() const { return untimed_.load(std::memory_order_relaxed) < kUntimed; }
 
@@ -163,7 +165,7 @@ class KernelState {
   // enqueued then.
   Status launch_planned(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                         const KernelPackage& package, const trial::StepPrograms& programs,
-                        Argument* arguments, bool& begun) const;
+                        Argument* arguments, Profiles* profiles, bool& begun) const;
   Status launch_default_once(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                              Argument* arguments, bool& begun) const;
   // Whether the trace knows of it. The variant is not proven.
@@ -198,8 +200,6 @@ class KernelState {
   Status refused_data(const Status& status) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
-  // A profile per step that was asked for one and whose queue gives any.
-  using Profiles = std::array<void*, LaunchPlan::kMaxSteps>;
   // `begun`: whether anything was enqueued that may change the application's data, also where it
   // then failed. `busy` where it needs a setup that is not allowed: nothing was enqueued.
   // `version`: of what constant buffers hold.
@@ -212,7 +212,7 @@ class KernelState {
   void discard(const Profiles& profiles) const;
   // Whether this launch is profiled for the production watch.
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
-  void post_ticket(ShapeSlot& slot, const Variant& variant, const Profiles& profiles) const;
+  void post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant);
 
   // What launches must know of an argument, compact for the hot path.
   struct GivenArgument {
@@ -237,6 +237,7 @@ class KernelState {
   std::unique_ptr<ClassVariants> offered_;
   std::optional<Lanes::Quiescence> since_offer_;
   std::atomic<bool> compares_{false};
+  ClassAudit audit_;
   LaunchTrace* trace_ = nullptr;
   const MonotonicClock* trace_clock_ = nullptr;
   std::uint64_t trace_subject_ = 0;

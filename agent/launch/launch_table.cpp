@@ -5,6 +5,25 @@
 #include "agent/launch/yield.hpp"
 
 namespace idletune::detail {
+
+bool WatchTickets::post(const Profiles& profiles, const Variant* variant) {
+  for (std::size_t i = 0; i < kCount; ++i) {
+    std::uint32_t expected = free;
+    if (!states_[i].compare_exchange_strong(expected, filling, std::memory_order_acquire)) continue;
+    tickets_[i] = {profiles, variant, Nanoseconds{0}};
+    states_[i].store(ready, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+std::size_t WatchTickets::in_state(State state) const {
+  std::size_t count = 0;
+  for (const std::atomic<std::uint32_t>& each : states_) {
+    if (each.load(std::memory_order_acquire) == state) ++count;
+  }
+  return count;
+}
 namespace {
 
 std::size_t table_size(std::size_t max_shapes) {

@@ -58,11 +58,41 @@ struct Variant {
   }
 };
 
+// A profile per step of a launch that was asked for one and whose queue gives any.
+using Profiles = std::array<void*, LaunchPlan::kMaxSteps>;
+
 // One sampled production launch whose device time the tuner will ask for.
 struct WatchTicket {
-  std::array<void*, LaunchPlan::kMaxSteps> profiles{};  // of its steps; null once they were read
+  Profiles profiles{};  // null once they were read
   const Variant* variant = nullptr;
   Nanoseconds time{0};  // of the steps that were read
+};
+
+// Those that await the tuner.
+class WatchTickets {
+ public:
+  // Whether there was a free one.
+  bool post(const Profiles& profiles, const Variant* variant);
+  bool has_free() const { return in_state(free) > 0; }
+  bool none_out() const { return in_state(free) == kCount; }
+
+  // --- the tuner ---
+  // `each`: of a WatchTicket; whether it may go.
+  template <typename Each>
+  void take(const Each& each) {
+    for (std::size_t i = 0; i < kCount; ++i) {
+      if (states_[i].load(std::memory_order_acquire) != ready) continue;
+      if (each(tickets_[i])) states_[i].store(free, std::memory_order_release);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kCount = 4;
+  enum State : std::uint32_t { free = 0, filling = 1, ready = 2 };
+  std::size_t in_state(State state) const;
+
+  std::array<std::atomic<std::uint32_t>, kCount> states_{};
+  std::array<WatchTicket, kCount> tickets_{};
 };
 
 // Whose turn it is while candidates race with what runs (`current`), in one word: 0: there is no
@@ -154,16 +184,7 @@ struct alignas(64) ShapeSlot {
   }
   static constexpr std::uint64_t kAllLost = UINT64_MAX;  // more than there is room for
 
-  // Tickets of sampled launches: 0 free, 1 being written, 2 ready for the tuner.
-  static constexpr std::size_t kTickets = 4;
-  std::array<std::atomic<std::uint32_t>, kTickets> ticket_states{};
-  std::array<WatchTicket, kTickets> tickets{};
-  bool has_free_ticket() const {
-    for (const std::atomic<std::uint32_t>& ticket : ticket_states) {
-      if (ticket.load(std::memory_order_relaxed) == 0) return true;
-    }
-    return false;
-  }
+  WatchTickets tickets;  // of sampled launches
 };
 
 class LaneGuard;

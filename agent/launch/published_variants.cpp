@@ -48,9 +48,7 @@ std::size_t PublishedVariants::place_of(const Variant* variant) const {
 void PublishedVariants::reclaim() {
   if (!retired_ || !quiescence_ || !quiescence_->reached(lanes_)) return;
   // Tickets name the variant they were drawn for.
-  for (const std::atomic<std::uint32_t>& state : slot_.ticket_states) {
-    if (state.load(std::memory_order_acquire) != 0) return;
-  }
+  if (!slot_.tickets.none_out()) return;
   retired_.reset();
   quiescence_.reset();
 }

@@ -67,7 +67,7 @@ void Accounts::forecast_ended(bool held) {
 }
 
 void Accounts::launch_was_slower(ShapeTask& task, Nanoseconds loss) {
-  ledger_.charge_busy(loss);
+  launch_was_slower(loss);
   task.charged += loss;
 }
 

@@ -28,6 +28,7 @@ class Accounts {
   void build_ended(Nanoseconds processor) { build_processor_ += processor; }
   // A launch of the application took that much longer because it timed a candidate.
   void launch_was_slower(ShapeTask& task, Nanoseconds loss);
+  void launch_was_slower(Nanoseconds loss) { ledger_.charge_busy(loss); }
   // The launches since the last call, and the setups that they made, at what they take now. Before
   // that changes, call it.
   void credit_launches(ShapeTask& task, Nanoseconds now);

@@ -26,6 +26,28 @@ Result<Nanoseconds> time_of(WatchTicket& ticket, Device& device) {
   return ticket.time;
 }
 
+// Of two that took turns.
+class TurnTimes {
+ public:
+  TurnTimes(const RecentTimes& one, const RecentTimes& other)
+      : one_(real_ns(one.lower_quartile())),
+        other_(real_ns(other.lower_quartile())),
+        least_(std::min(one.count(), other.count())) {}
+  bool known() const { return least_ > 0; }
+  // Of one launch, in nanoseconds.
+  double loss() const { return one_ - other_; }
+  Nanoseconds loss_of(std::uint64_t launches) const {
+    return from_ns(loss() * static_cast<double>(launches));
+  }
+  // Whether they tell which of them stays.
+  bool tell() const { return loss() > 3 * other_ || least_ >= InPlaceRace::kSamples; }
+
+ private:
+  double one_;
+  double other_;
+  std::size_t least_;
+};
+
 bool was_refused(const Variant& variant) { return variant.refused.load(std::memory_order_relaxed); }
 
 }  // namespace
@@ -33,15 +55,12 @@ bool was_refused(const Variant& variant) { return variant.refused.load(std::memo
 // Takes the times of sampled launches.
 void Production::drain_tickets(ShapeTask& task) {
   Device& device = task.kernel.state->device();
-  for (std::size_t i = 0; i < ShapeSlot::kTickets; ++i) {
-    if (task.slot.ticket_states[i].load(std::memory_order_acquire) != 2) continue;
-    WatchTicket& ticket = task.slot.tickets[i];
+  task.slot.tickets.take([&](WatchTicket& ticket) {
     const Result<Nanoseconds> time = time_of(ticket, device);
-    if (time.code() == StatusCode::busy) continue;
-    const Variant* variant = ticket.variant;
-    task.slot.ticket_states[i].store(0, std::memory_order_release);
-    if (time.ok() && time->count() > 0) take_sample(task, variant, *time);
-  }
+    if (time.code() == StatusCode::busy) return false;
+    if (time.ok() && time->count() > 0) take_sample(task, ticket.variant, *time);
+    return true;
+  });
   if (task.race != nullptr) judge_race(task);
   judge_class(task);
   // Without times a while says the same.
@@ -83,31 +102,63 @@ void Production::withdraw_racers(ShapeTask& task) {
 // What runs for its class takes turns with the default until a few launches of each tell which one
 // stays.
 void Production::judge_class(ShapeTask& task) {
-  if (task.race != nullptr || !task.runs_for_class()) return;
+  if (task.race != nullptr || !task.runs_for_class() || task.slot.class_is_kept()) return;
   const Variant& variant = task.slot.of_class;
-  if (!task.kernel.state->profiling_available()) return judge_by_trials(task);
-  if (task.slot.class_is_kept()) return;
-  const RecentTimes& beside = task.production;
   task.slot.grant(accounts_.ledger().allowance().count() > 0 ? ShapeSlot::kGrant : 0);
-  if (task.of_class.count() == 0 || beside.count() == 0) return;
-  const double loss = real_ns(task.of_class.lower_quartile()) - real_ns(beside.lower_quartile());
+  const TurnTimes times(task.of_class, task.production);
+  if (!times.known()) return;
   const std::uint64_t count = variant.trial_launches.exchange(0, std::memory_order_relaxed);
-  if (loss > 0) accounts_.launch_was_slower(task, from_ns(loss * static_cast<double>(count)));
-  const bool hopeless = loss > 3 * real_ns(beside.lower_quartile());
-  const std::size_t least = std::min(task.of_class.count(), beside.count());
-  if (!hopeless && least < InPlaceRace::kSamples) return;
-  if (loss <= 0) return task.slot.keep_class(true);
-  task.of_class.clear();
-  publisher_.lose_for_class(task);
+  if (times.loss() > 0) accounts_.launch_was_slower(task, times.loss_of(count));
+  if (!times.tell()) return;
+  if (times.loss() <= 0) {
+    task.slot.keep_class(true);
+  } else {
+    task.of_class.clear();
+    task.kernel.state->lost_for_class(task.slot, variant.configuration);
+  }
+  publisher_.note_for_classes(task.kernel, digest_of(variant.configuration), times.loss() <= 0);
 }
 
-// Where nobody times launches, what trials at the shape have said of it.
-void Production::judge_by_trials(ShapeTask& task) {
-  const journal::Trial trial = task.trial(task.slot.of_class.configuration);
-  const std::optional<journal::Measurement> known = journal_.state().measurement(trial.key());
-  if (!known || known->status != TrialStatus::correct || task.default_time.count() == 0) return;
-  if (known->median < task.search.evidence().as_at_first(task.default_time)) return;
-  publisher_.stop_for_class(task);
+void Production::audit_classes(KernelTask& kernel) {
+  constexpr std::uint64_t kBetween = 128;  // launches, where the default costs what was won
+  constexpr Nanoseconds kNoMore = std::chrono::seconds(1);
+  ClassAudit& audit = kernel.state->audit();
+  AuditTimes& known = kernel.audit;
+  Device& device = kernel.state->device();
+  const auto take = [&device](WatchTickets& tickets, RecentTimes& times) {
+    std::uint64_t count = 0;
+    tickets.take([&](WatchTicket& ticket) {
+      const Result<Nanoseconds> time = time_of(ticket, device);
+      if (time.code() == StatusCode::busy) return false;
+      if (time.ok()) times.add(*time);
+      ++count;
+      return true;
+    });
+    return count;
+  };
+  known.uncharged += take(audit.of_variant, known.of_variant);
+  take(audit.of_default, known.of_default);
+  const TurnTimes times(known.of_variant, known.of_default);
+  if (times.known() && times.loss() > 0) {
+    accounts_.launch_was_slower(times.loss_of(std::exchange(known.uncharged, 0)));
+  }
+  const std::uint64_t variant = audit.variant();
+  const bool goes_on = known.launches != audit.launches();
+  if (goes_on) known.last_launch = now();
+  known.launches = audit.launches();
+  const bool told = variant != 0 && times.known() && times.tell();
+  if (told) publisher_.note_for_classes(kernel, variant, times.loss() <= 0);
+  const bool bearable = accounts_.ledger().allowance().count() > 0;
+  const bool waits = variant == 0 || goes_on || now() - known.last_launch < kNoMore;
+  if (!told && bearable && !known.held && waits) return;
+  // Not always the same launch of a frame.
+  const std::uint64_t next = kernel.state->unslotted_launches() + ++known.rounds % 8;
+  audit.begin(bearable ? next + (told ? kBetween : 0) : UINT64_MAX);
+  kernel.state->discard(audit.of_variant);
+  kernel.state->discard(audit.of_default);
+  known.of_variant.clear();
+  known.of_default.clear();
+  known.held = !bearable;
 }
 
 // Of what runs to the default, if that runs for its class.

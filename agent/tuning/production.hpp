@@ -13,6 +13,8 @@ class Production : EnginePart {
   // Takes the times of sampled launches.
   void drain_tickets(ShapeTask& task);
   void watch_production(ShapeTask& task);
+  // What runs for its class without a slot takes turns with the default at one shape after another.
+  void audit_classes(KernelTask& kernel);
   // Takes candidates from the launches that may not run there any more.
   void withdraw_racers(ShapeTask& task);
   bool launches_are_timed() const;
@@ -21,7 +23,6 @@ class Production : EnginePart {
   void take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time);
   void prove(ShapeTask& task, std::size_t unproven);
   void judge_class(ShapeTask& task);
-  void judge_by_trials(ShapeTask& task);
   double class_ratio(const ShapeTask& task) const;
   void charge_race(ShapeTask& task);
   void judge_race(ShapeTask& task);

@@ -105,11 +105,11 @@ void Publisher::withdraw(ShapeTask& task) {
   task.least_saving = Nanoseconds{0};
 }
 
-// What runs for the shape's class is slower there than the default.
-void Publisher::lose_for_class(ShapeTask& task) {
-  push(task.kernel.slow_for_classes, digest_of(task.slot.of_class.configuration));
-  task.kernel.state->lost_for_class(task.slot, task.slot.of_class.configuration);
-  offer_for_classes(task.kernel);
+void Publisher::note_for_classes(KernelTask& kernel, std::uint64_t variant, bool won) {
+  std::vector<std::uint64_t>& known = won ? kernel.good_for_classes : kernel.slow_for_classes;
+  if (contains(known, variant)) return;
+  push(known, variant);
+  offer_for_classes(kernel);
 }
 
 void Publisher::stop_for_class(ShapeTask& task) {
@@ -133,10 +133,9 @@ void Publisher::offer_for_classes(KernelTask& kernel) {
     variant.programs = adopted->programs;
     variant.configuration = adopted->configuration;
     variant.adopted_at = task->slot.shape;
-    const std::vector<std::uint64_t>& slow = kernel.slow_for_classes;
-    // Where nobody compares it runs unless it lost where somebody did.
-    variant.kept =
-        std::find(slow.begin(), slow.end(), digest_of(adopted->configuration)) == slow.end();
+    const std::uint64_t digest = digest_of(adopted->configuration);
+    if (contains(kernel.good_for_classes, digest)) variant.elsewhere = ClassVariant::better;
+    if (contains(kernel.slow_for_classes, digest)) variant.elsewhere = ClassVariant::slower;
     if (adopted->scratch != nullptr) kernel.state->expect_scratch(*adopted->scratch);
     if (++count == variants.size()) break;
   }

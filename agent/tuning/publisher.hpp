@@ -17,7 +17,8 @@ class Publisher : EnginePart {
   // `told`: to people. It may come back after some launches, in whatever session.
   void demote(ShapeTask& task, journal::DemotionReason why, const char* told);
   void allow_setup(ShapeTask& task);
-  void lose_for_class(ShapeTask& task);
+  // What ran for a class was compared with the default.
+  void note_for_classes(KernelTask& kernel, std::uint64_t variant, bool won);
   // What runs for the shape's class does so at this shape no more.
   void stop_for_class(ShapeTask& task);
   // What ran in launches for the shape does so no more.

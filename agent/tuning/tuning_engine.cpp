@@ -167,7 +167,9 @@ void TuningEngine::housekeeping() {
       task->variants.reclaim();
       if (std::exchange(task->shelve_due, false)) steps_.shelve_trial(*task);
     }
-    if (!flight_.device_is_used(*kernel)) shapes_.recycle(*kernel);
+    if (flight_.device_is_used(*kernel)) continue;
+    production_.audit_classes(*kernel);
+    shapes_.recycle(*kernel);
   }
   follow_facts();
   note(false);
@@ -193,7 +195,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   if (core_.options_.mode != Mode::off) {
     knowledge_.record_names(package, kernel.state->device().info());
     core_.facts_.learn(kernel.facts());
-    kernel.state->compare_class_variants(core_.options_.mode == Mode::tune);
+    kernel.state->compare_class_variants(true);
     Nanoseconds left = kLaunchesAtStart;
     launched = steps_.publish_adopted(kernel, left);
     launched += flight_.launch_known_defaults(kernel, left);

@@ -186,6 +186,16 @@ class TaskLease {
   ShapeTask& task_;
 };
 
+// What KernelState::audit() tells.
+struct AuditTimes {
+  RecentTimes of_variant, of_default;
+  std::uint64_t uncharged = 0;  // launches of the variant
+  std::uint64_t rounds = 0;
+  std::uint64_t launches = 0;   // that there were at the last look
+  Nanoseconds last_launch{0};
+  bool held = false;  // until the account can bear more
+};
+
 struct KernelTask {
   std::unique_ptr<KernelState> state;
   DeviceTask* device = nullptr;              // of the engine
@@ -200,7 +210,9 @@ struct KernelTask {
   InPlaceOptions in_place;
   std::vector<std::unique_ptr<ShapeTask>> shapes;
   std::size_t slots_seen = 0;
-  std::vector<std::uint64_t> slow_for_classes;  // digests: lost where they were not adopted
+  // Digests: won and lost against the default where they were not adopted.
+  std::vector<std::uint64_t> good_for_classes, slow_for_classes;
+  AuditTimes audit;
   std::uint64_t facts_followed = 0;             // the version of the facts that launches follow
   std::list<ShapeSlot*> leaving;                // slots that no lookup finds any more
   std::optional<Lanes::Quiescence> since_leaving;

@@ -86,7 +86,7 @@ struct Played {
     offered.configuration = kTuned;
     offered.adopted_at = kFirst;
     offered.classes = {kernel->package().class_key(kFirst, kTuned)};
-    offered.kept = true;
+    offered.elsewhere = ClassVariant::better;
     kernel->offer_for_classes({offered});
     variants->publish(std::move(*built));
   }

@@ -320,7 +320,7 @@ std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
     variant.programs = programs;
     variant.configuration = configuration;
     variant.adopted_at = probe;
-    variant.kept = true;
+    variant.elsewhere = detail::ClassVariant::better;
     variant.classes = {package.class_key(probe, configuration)};
     kernel.offer_for_classes({variant});
     kernel.reclaim();

@@ -92,7 +92,7 @@ struct RowApplication {
     offered.programs = programs;
     offered.configuration = kTuned;
     offered.adopted_at = shapes.front();
-    offered.kept = kept;
+    if (kept) offered.elsewhere = ClassVariant::better;
     for (const Shape& shape : shapes) offered.classes.push_back(key(shape, kTuned));
     kernel->offer_for_classes({offered});
   }
@@ -189,7 +189,7 @@ TEST_CASE("What lost at a shape does not run there for its class, and goes on el
   detail::LaunchTable& table = application.kernel->table();
   for (detail::ShapeSlot* back : {&slot, &other}) {
     table.unlist(*back);
-    application.kernel->discard_tickets(*back);
+    application.kernel->discard((*back).tickets);
     table.give_back(*back);
   }
   CHECK(application.launch({5001, 8}));
@@ -274,10 +274,9 @@ TEST_CASE("Of two variants for a class the one adopted nearer runs, and a refuse
   const Configuration other{32, 4};
   const detail::ClassVariants offer(1, *application.package,
                                     {offered(kTuned, {1001, 8}), offered(other, {100001, 8})});
-  CHECK(offer.choose({2001, 8}, false)->configuration == kTuned);
-  CHECK(offer.choose({70001, 8}, false)->configuration == other);
-  CHECK(offer.choose({512, 8}, false) == nullptr);
-  CHECK(offer.choose({2001, 8}, true) == nullptr);
+  CHECK(offer.choose({2001, 8})->configuration == kTuned);
+  CHECK(offer.choose({70001, 8})->configuration == other);
+  CHECK(offer.choose({512, 8}) == nullptr);
 }
 
 TEST_CASE("What the default is refused as well costs a class nothing") {
@@ -344,7 +343,7 @@ TEST_CASE("What no launch has proven yet is in the trace from its first launch o
   }
   SUBCASE("until the slot is given back") {
     application.kernel->table().unlist(slot);
-    application.kernel->discard_tickets(slot);
+    application.kernel->discard(slot.tickets);
     application.kernel->table().give_back(slot);
   }
   CHECK(begun() == 0);
@@ -378,7 +377,7 @@ TEST_CASE("A slot that the tuner takes back is another shape's") {
   table.unlist(*slot);
   CHECK_FALSE(application.launch({1, 8}));  // without one
   CHECK(application.kernel->unslotted_launches() == 1);
-  application.kernel->discard_tickets(*slot);
+  application.kernel->discard((*slot).tickets);
   table.give_back(*slot);
   CHECK_FALSE(application.launch({2, 8}));
   CHECK(table.find(detail::TunerLock::held(), {2, 8}, detail::LaunchTable::hash({2, 8})).is(*slot));
@@ -430,7 +429,7 @@ TEST_CASE("Threads launch new shapes while the tuner offers, withdraws and takes
       table.unlist(*slot);
       detail::Lanes::Quiescence unused(application.kernel->lanes());
       while (!unused.reached(application.kernel->lanes())) std::this_thread::yield();
-      application.kernel->discard_tickets(*slot);
+      application.kernel->discard((*slot).tickets);
       table.give_back(*slot);
     }
     application.kernel->reclaim();

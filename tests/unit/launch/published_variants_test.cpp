@@ -46,11 +46,11 @@ TEST_CASE("a variant is kept while a launch that began before may still use it")
 TEST_CASE("a variant is kept while a ticket may still name it") {
   Slot s;
   s.variants.publish(std::make_unique<Variant>());
-  s.slot.ticket_states[1].store(2);
+  REQUIRE(s.slot.tickets.post({}, nullptr));
   s.variants.publish(nullptr);
   s.variants.reclaim();
   CHECK(s.variants.has_retired());
-  s.slot.ticket_states[1].store(0);
+  s.slot.tickets.take([](const idletune::detail::WatchTicket&) { return true; });
   s.variants.reclaim();
   CHECK_FALSE(s.variants.has_retired());
 }

@@ -40,7 +40,7 @@ struct SharingApplication {
     offered.configuration = kWide;
     offered.adopted_at = {100};
     offered.classes = {key};
-    offered.kept = true;
+    offered.elsewhere = ClassVariant::better;
     kernel->expect_scratch(*(*variant)->scratch);
     kernel->offer_for_classes({offered});
     device.allocated = 0;

@@ -220,5 +220,38 @@ TEST_CASE("The slot of a tuned shape is kept") {
     board->clock.advance(2s);
   }
   CHECK(engine.explain(kShape).selection == Selection::tuned);
-  CHECK(engine.kernel->state->class_launches() == 10);
+}
+
+TEST_CASE("Without a slot a class's variant runs where launches say that it is faster") {
+  AgentOptions options;
+  options.max_shapes = 1;
+  for (const bool faster : {true, false}) {
+    CAPTURE(faster);
+    const auto board = board_that();
+    PlayedEngine engine(*board, std::make_shared<Disk>(), options);
+    tune(engine);
+    const Configuration tuned = engine.explain(kShape).running;
+    board->device.launch_script = [&](const std::string& compiled) -> Result<Nanoseconds> {
+      const bool is_tuned = compiled.find("A=" + std::to_string(tuned[0])) != std::string::npos;
+      return Nanoseconds(is_tuned != faster ? 1ms : 500us);
+    };
+    const detail::KernelState& kernel = *engine.kernel->state;
+    const auto frames = [&](int count) {
+      const std::uint64_t before = kernel.class_launches();
+      for (int i = 0; i < count; ++i) {
+        REQUIRE(engine.launch(kOther, 2).ok());
+        (void)engine.idle(0ns);
+        board->clock.advance(16ms);
+      }
+      return static_cast<int>(kernel.class_launches() - before);
+    };
+    const int first = frames(10);
+    CHECK(first > 0);
+    CHECK(first <= (faster ? 20 : 10));
+    frames(100);
+    CHECK(frames(500) >= (faster ? 900 : 0));
+    CHECK(frames(500) <= (faster ? 990 : 0));  // looked at again and again
+    board->device.queue_has_profiling = false;
+    if (!faster) CHECK(frames(10) == 0);
+  }
 }
