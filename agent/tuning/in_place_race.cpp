@@ -15,9 +15,8 @@ InPlaceRace::InPlaceRace(const StepOptions& options, double max_slowdown)
       hopeless_factor_(options.hopeless_factor) {}
 
 void InPlaceRace::join(double ratio) {
-  racers_[candidates_].times.clear();
   racers_[candidates_++].screened = ratio;
-  incumbent_runs_ = true;
+  restart();  // what was timed before it may be of another clock
 }
 
 void InPlaceRace::leave(std::size_t candidate) { racers_[candidate] = racers_[--candidates_]; }
@@ -31,6 +30,16 @@ double InPlaceRace::ratio(std::size_t candidate) const {
   const Racer& racer = racers_[candidate];
   if (racer.times.count() == 0 || times(kIncumbent).count() == 0) return racer.screened;
   return real_ns(time(candidate)) / real_ns(time(kIncumbent));
+}
+
+double InPlaceRace::median_ratio(std::size_t candidate) const {
+  return real_ns(times(candidate).median()) / real_ns(times(kIncumbent).median());
+}
+
+bool InPlaceRace::over() const {
+  if (!launched(kSamples)) return false;
+  const std::size_t best = winner();
+  return best == candidates_ || median_ratio(best) < 1 || launched(RecentTimes::kCapacity);
 }
 
 std::uint32_t InPlaceRace::turns() const {
@@ -56,7 +65,8 @@ bool InPlaceRace::launched(std::size_t launches) const {
 bool InPlaceRace::hopeless(std::size_t candidate) const {
   const std::size_t both = std::min(times(candidate).count(), times(kIncumbent).count());
   if (both == 0) return false;
-  return ratio(candidate) > (both < kFirstLook ? hopeless_factor_ : screening_factor_);
+  const double bound = both < kFirstLook ? hopeless_factor_ : screening_factor_;
+  return ratio(candidate) > bound && median_ratio(candidate) > bound;
 }
 
 std::size_t InPlaceRace::slowest() const {

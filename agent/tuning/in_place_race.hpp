@@ -43,8 +43,9 @@ class InPlaceRace {
   std::uint32_t turns() const;
   // A candidate that need not be launched again; candidates(): none.
   std::size_t loser();
-  // All that are left were launched often enough.
-  bool over() const { return launched(kSamples); }
+  // All that are left were launched often enough. While a clock changes some times are of the old
+  // one: then typical times contradict the fast ones, and the race goes on until those are gone.
+  bool over() const;
   // The fastest candidate, if it wins; candidates(): what runs stays.
   std::size_t winner() const;
 
@@ -59,6 +60,7 @@ class InPlaceRace {
     double screened = 0;
   };
   Nanoseconds time(std::size_t racer) const { return times(racer).lower_quartile(); }
+  double median_ratio(std::size_t candidate) const;
   bool hopeless(std::size_t candidate) const;
   bool launched(std::size_t launches) const;
   std::size_t slowest() const;

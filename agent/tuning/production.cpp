@@ -122,6 +122,7 @@ void Production::judge_class(ShapeTask& task) {
 void Production::audit_classes(KernelTask& kernel) {
   constexpr std::uint64_t kBetween = 128;  // launches, where the default costs what was won
   constexpr Nanoseconds kNoMore = std::chrono::seconds(1);
+  constexpr std::uint64_t kOthers = 1024;  // launches of other shapes meanwhile
   ClassAudit& audit = kernel.state->audit();
   AuditTimes& known = kernel.audit;
   Device& device = kernel.state->device();
@@ -144,15 +145,20 @@ void Production::audit_classes(KernelTask& kernel) {
   }
   const std::uint64_t variant = audit.variant();
   const bool goes_on = known.launches != audit.launches();
-  if (goes_on) known.last_launch = now();
+  const std::uint64_t all = kernel.state->unslotted_launches();
+  if (goes_on) {
+    known.last_launch = now();
+    known.last_number = all;
+  }
   known.launches = audit.launches();
   const bool told = variant != 0 && times.known() && times.tell();
   if (told) publisher_.note_for_classes(kernel, variant, times.loss() <= 0);
   const bool bearable = accounts_.ledger().allowance().count() > 0;
-  const bool waits = variant == 0 || goes_on || now() - known.last_launch < kNoMore;
+  const bool waits =
+      variant == 0 || now() - known.last_launch < kNoMore || all - known.last_number < kOthers;
   if (!told && bearable && !known.held && waits) return;
   // Not always the same launch of a frame.
-  const std::uint64_t next = kernel.state->unslotted_launches() + ++known.rounds % 8;
+  const std::uint64_t next = all + ++known.rounds % 8;
   audit.begin(bearable ? next + (told ? kBetween : 0) : UINT64_MAX);
   kernel.state->discard(audit.of_variant);
   kernel.state->discard(audit.of_default);
@@ -286,7 +292,7 @@ void Production::watch_production(ShapeTask& task) {
   }
   const WatchStatus status = task.watch.status();
   const bool can_recheck = options_.mode == Mode::tune && task.kernel.can_tune();
-  if (task.race != nullptr || is<Installing>(task.work)) return;
+  if (task.race != nullptr) return;
   const bool known = status != WatchStatus::unavailable && status != WatchStatus::learning;
   if (status == WatchStatus::demote || (known && task.duel_due)) return begin_duel(task);
   const bool unseen = !task.kernel.state->profiling_available() &&

@@ -279,6 +279,9 @@ void Steps::build_ended(Build build) {
   task.work.emplace<Resting>();
   push(task.unproven, {trial, now(), task.launches()});
   if (build.candidate == nullptr) {
+    // Launches may have found something faster while it was built.
+    const bool late = task.variants.adopted() != nullptr && build.install.time >= task.running_time;
+    if (late) return publisher_.forget_unproven(task, trial.configuration);
     return publisher_.adopt(task, build.install, std::move(build.variant));
   }
   if (task.race == nullptr) {

@@ -159,17 +159,15 @@ void TuningEngine::housekeeping() {
   for (const std::unique_ptr<KernelTask>& kernel : core_.kernels_) {
     kernel->state->look_at_trace();
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      if (flight_.device_is_used(*kernel)) break;
-      production_.drain_tickets(*task);  // may start a build
+      production_.drain_tickets(*task);
       core_.accounts_.credit_launches(*task, core_.now());
       production_.watch_production(*task);
       publisher_.allow_setup(*task);
-      task->variants.reclaim();
+      if (!flight_.device_is_used(*kernel)) task->variants.reclaim();
       if (std::exchange(task->shelve_due, false)) steps_.shelve_trial(*task);
     }
-    if (flight_.device_is_used(*kernel)) continue;
     production_.audit_classes(*kernel);
-    shapes_.recycle(*kernel);
+    if (!flight_.device_is_used(*kernel)) shapes_.recycle(*kernel);
   }
   follow_facts();
   note(false);

@@ -191,9 +191,10 @@ struct AuditTimes {
   RecentTimes of_variant, of_default;
   std::uint64_t uncharged = 0;  // launches of the variant
   std::uint64_t rounds = 0;
-  std::uint64_t launches = 0;   // that there were at the last look
-  Nanoseconds last_launch{0};
-  bool held = false;  // until the account can bear more
+  std::uint64_t launches = 0;     // that there were at the last look
+  Nanoseconds last_launch{0};     // when there was one, and
+  std::uint64_t last_number = 0;  // how many without a slot there were
+  bool held = false;              // until the account can bear more
 };
 
 struct KernelTask {
@@ -213,8 +214,8 @@ struct KernelTask {
   // Digests: won and lost against the default where they were not adopted.
   std::vector<std::uint64_t> good_for_classes, slow_for_classes;
   AuditTimes audit;
-  std::uint64_t facts_followed = 0;             // the version of the facts that launches follow
-  std::list<ShapeSlot*> leaving;                // slots that no lookup finds any more
+  std::uint64_t facts_followed = 0;  // the version of the facts that launches follow
+  std::list<ShapeSlot*> leaving;     // slots that no lookup finds any more
   std::optional<Lanes::Quiescence> since_leaving;
   Nanoseconds looked_for_unused{0};
   std::uint64_t unslotted_looked_at = 0;

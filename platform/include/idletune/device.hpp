@@ -209,7 +209,7 @@ class Device {
   // From now on compiled programs are kept in `folder` (created, one level, if missing), unless the
   // device was made with a folder of its own.
   virtual void keep_programs_in(const std::string& folder) { (void)folder; }
-  virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;
+  virtual Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) = 0;  // any thread
   // Whether what the application passes as a buffer is one of at least `bytes` bytes, as far as the
   // driver can tell. The error says what it got and what was expected: invalid_argument. Any
   // thread; allocates only where it fails.
@@ -268,7 +268,8 @@ class Device {
     return false;
   }
   // Device time of a profiled application launch; releases the ticket unless the answer is `busy`
-  // (not finished yet, ask again). `unsupported` where the queue has no profiling.
+  // (not finished yet, ask again). `unsupported` where the queue has no profiling. Any thread, one
+  // for each ticket.
   virtual Result<Nanoseconds> elapsed(void* profile) = 0;
   // Drops a ticket unread. May be called from any thread; allocates nothing of ours.
   virtual void discard(void* profile) { (void)profile; }

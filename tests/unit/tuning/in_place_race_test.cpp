@@ -178,3 +178,26 @@ TEST_CASE("20 launches find the best of four, 10 % ahead, in noise that was reco
     CHECK(played.of_100 >= (busy ? 70 : 90));
   }
 }
+
+TEST_CASE("While the clock changes nothing slower wins, and nothing faster is hopeless") {
+  for (unsigned seed = 0; seed < 2000; ++seed) {
+    CAPTURE(seed);
+    std::mt19937 random(seed);
+    const auto below = [&random](int n) { return static_cast<int>(random() % unsigned(n)); };
+    const bool faster = below(2) == 1;
+    InPlaceRace race = race_of({1.0});
+    const int change = below(20);
+    const std::int64_t clocks[] = {100, 190};
+    const bool up = below(2) == 1;
+    // Tickets run out: now one, now the other is timed more often between two looks.
+    for (int look = 0; race.candidates() > 0 && !race.over(); ++look) {
+      const std::int64_t clock = clocks[(look >= change) == up ? 1 : 0];
+      for (int i = below(3); i >= 0; --i) race.add(kIncumbent, us(clock));
+      for (int i = below(3); i >= 0; --i)
+        race.add(0, us(faster ? clock * 9 / 10 : clock * 11 / 10));
+      REQUIRE((race.loser() == race.candidates() || !faster));
+      if (race.loser() < race.candidates()) break;
+    }
+    if (!faster && race.over()) CHECK(race.winner() == race.candidates());
+  }
+}
