@@ -36,6 +36,10 @@ class ClassAudit {
   // The digest of what is compared; 0: nothing yet.
   std::uint64_t variant() const { return variant_.load(std::memory_order_relaxed); }
   std::uint64_t launches() const { return launches_.load(std::memory_order_relaxed); }
+  void discard(Device& device) {
+    of_variant.discard(device);
+    of_default.discard(device);
+  }
   // Another shape's turn, from that launch on.
   void begin(std::uint64_t number) {
     from_.store(number, std::memory_order_relaxed);

@@ -173,7 +173,7 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
                                    arguments, ask, begun);
     if (status.ok()) class_.fetch_add(1, std::memory_order_relaxed);
     if (status.ok() && ask != nullptr) post(audit_.of_variant, profiles, nullptr);
-    if (!status.ok()) discard(profiles);
+    if (!status.ok()) discard(device_, profiles);
     if (begun && !status.ok()) offer->refused(*found);
     if (status.ok() || begun) return status;
     if (status.code() == StatusCode::busy) found = nullptr;
@@ -183,7 +183,7 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
   Status status = launch_planned(lane, options, shape, *default_package_, *default_programs_,
                                  arguments, ask, begun);
   if (status.ok() && ask != nullptr) post(audit_.of_default, profiles, nullptr);
-  if (!status.ok()) discard(profiles);
+  if (!status.ok()) discard(device_, profiles);
   if (status.code() == StatusCode::busy && !begun) {
     status = launch_default_once(lane, options, shape, arguments, begun);
   }

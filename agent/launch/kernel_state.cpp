@@ -87,17 +87,9 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
 
 KernelState::~KernelState() {
   for (std::size_t i = 0; i < table_.capacity(); ++i) {
-    if (ShapeSlot* slot = table_.at(i)) discard(slot->tickets);
+    if (ShapeSlot* slot = table_.at(i)) slot->tickets.discard(device_);
   }
-  discard(audit_.of_variant);
-  discard(audit_.of_default);
-}
-
-void KernelState::discard(WatchTickets& tickets) const {
-  tickets.take([this](const WatchTicket& ticket) {
-    discard(ticket.profiles);
-    return true;
-  });
+  audit_.discard(device_);
 }
 
 Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
@@ -167,7 +159,7 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
     return status;
   }
   if (watched) {
-    discard(profiles);
+    discard(device_, profiles);
     slot.eager_samples.fetch_add(1, std::memory_order_relaxed);  // it was not timed
   }
   if (&variant == &slot.fallback) return status;
@@ -265,16 +257,10 @@ Status KernelState::enqueue_steps(std::uint32_t lane, const trial::StepPrograms&
   return {};
 }
 
-void KernelState::discard(const Profiles& profiles) const {
-  for (void* profile : profiles) {
-    if (profile != nullptr) device_.discard(profile);
-  }
-}
-
 // Where the tuner has not come by for long the sample is dropped.
 void KernelState::post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant) {
   note_profile(profiles[0] != nullptr);
-  if (profiles[0] != nullptr && !tickets.post(profiles, variant)) discard(profiles);
+  if (profiles[0] != nullptr && !tickets.post(profiles, variant)) discard(device_, profiles);
 }
 
 Status KernelState::take_arguments(Span<const Argument> given, Argument* all) const {

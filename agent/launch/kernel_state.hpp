@@ -137,7 +137,6 @@ class KernelState {
     trace_subject_ = subject;
   }
   // Drops the samples that nobody asked for; no launch of the slot may be under way.
-  void discard(WatchTickets& tickets) const;
   // False while no sampled launch comes back with a profile: the queue has no profiling.
   bool profiling_available() const { return untimed_.load(std::memory_order_relaxed) < kUntimed; }
 
@@ -209,7 +208,6 @@ class KernelState {
   Status enqueue_steps(std::uint32_t lane, const trial::StepPrograms& programs,
                        Span<const PlannedStep> steps, const Argument* arguments,
                        const LaunchOptions& options, Profiles* profiles, bool& begun) const;
-  void discard(const Profiles& profiles) const;
   // Whether this launch is profiled for the production watch.
   static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
   void post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant);

@@ -17,6 +17,19 @@ bool WatchTickets::post(const Profiles& profiles, const Variant* variant) {
   return false;
 }
 
+void discard(Device& device, const Profiles& profiles) {
+  for (void* profile : profiles) {
+    if (profile != nullptr) device.discard(profile);
+  }
+}
+
+void WatchTickets::discard(Device& device) {
+  take([&device](const WatchTicket& ticket) {
+    detail::discard(device, ticket.profiles);
+    return true;
+  });
+}
+
 std::size_t WatchTickets::in_state(State state) const {
   std::size_t count = 0;
   for (const std::atomic<std::uint32_t>& each : states_) {

@@ -60,6 +60,7 @@ struct Variant {
 
 // A profile per step of a launch that was asked for one and whose queue gives any.
 using Profiles = std::array<void*, LaunchPlan::kMaxSteps>;
+void discard(Device& device, const Profiles& profiles);
 
 // One sampled production launch whose device time the tuner will ask for.
 struct WatchTicket {
@@ -77,6 +78,7 @@ class WatchTickets {
   bool none_out() const { return in_state(free) == kCount; }
 
   // --- the tuner ---
+  void discard(Device& device);
   // `each`: of a WatchTicket; whether it may go.
   template <typename Each>
   void take(const Each& each) {

@@ -160,8 +160,7 @@ void Production::audit_classes(KernelTask& kernel) {
   // Not always the same launch of a frame.
   const std::uint64_t next = all + ++known.rounds % 8;
   audit.begin(bearable ? next + (told ? kBetween : 0) : UINT64_MAX);
-  kernel.state->discard(audit.of_variant);
-  kernel.state->discard(audit.of_default);
+  audit.discard(device);
   known.of_variant.clear();
   known.of_default.clear();
   known.held = !bearable;

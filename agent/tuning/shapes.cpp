@@ -53,7 +53,7 @@ void Shapes::recycle(KernelTask& kernel) {
   if (!kernel.leaving.empty()) {
     if (!kernel.since_leaving->reached(state.lanes())) return;
     for (ShapeSlot* slot : kernel.leaving) {
-      state.discard(slot->tickets);
+      slot->tickets.discard(state.device());
       state.table().give_back(*slot);
     }
     kernel.leaving.clear();

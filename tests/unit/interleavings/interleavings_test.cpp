@@ -102,7 +102,7 @@ struct Played {
     LaunchTable& table = kernel->table();
     if (leaving != nullptr) {
       if (!quiescence->reached(kernel->lanes())) return;
-      kernel->discard_tickets(*leaving);
+      leaving->tickets.discard(kernel->device());
       table.give_back(*std::exchange(leaving, nullptr));
     }
     for (std::size_t i = 0; i < table.capacity() && leaving == nullptr; ++i) {

@@ -189,7 +189,7 @@ TEST_CASE("What lost at a shape does not run there for its class, and goes on el
   detail::LaunchTable& table = application.kernel->table();
   for (detail::ShapeSlot* back : {&slot, &other}) {
     table.unlist(*back);
-    application.kernel->discard((*back).tickets);
+    back->tickets.discard(application.device);
     table.give_back(*back);
   }
   CHECK(application.launch({5001, 8}));
@@ -343,7 +343,7 @@ TEST_CASE("What no launch has proven yet is in the trace from its first launch o
   }
   SUBCASE("until the slot is given back") {
     application.kernel->table().unlist(slot);
-    application.kernel->discard(slot.tickets);
+    slot.tickets.discard(application.device);
     application.kernel->table().give_back(slot);
   }
   CHECK(begun() == 0);
@@ -377,7 +377,7 @@ TEST_CASE("A slot that the tuner takes back is another shape's") {
   table.unlist(*slot);
   CHECK_FALSE(application.launch({1, 8}));  // without one
   CHECK(application.kernel->unslotted_launches() == 1);
-  application.kernel->discard((*slot).tickets);
+  (*slot).tickets.discard(application.device);
   table.give_back(*slot);
   CHECK_FALSE(application.launch({2, 8}));
   CHECK(table.find(detail::TunerLock::held(), {2, 8}, detail::LaunchTable::hash({2, 8})).is(*slot));
@@ -429,7 +429,7 @@ TEST_CASE("Threads launch new shapes while the tuner offers, withdraws and takes
       table.unlist(*slot);
       detail::Lanes::Quiescence unused(application.kernel->lanes());
       while (!unused.reached(application.kernel->lanes())) std::this_thread::yield();
-      application.kernel->discard((*slot).tickets);
+      (*slot).tickets.discard(application.device);
       table.give_back(*slot);
     }
     application.kernel->reclaim();
