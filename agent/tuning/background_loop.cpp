@@ -27,25 +27,26 @@ BackgroundLoop::BackgroundLoop(TuningEngine& engine, const BackgroundOptions& op
       gaps_(surroundings.clock->now()),
       duty_(options.max_duty, surroundings.clock->now()),
       ran_at_(surroundings.clock->now()),
-      looked_at_(ran_at_),
+      looked_at_(ran_at_ - kLook),
       gap_seen_at_(ran_at_) {}
 
 Nanoseconds BackgroundLoop::round() {
   learn_gaps();
   const Nanoseconds time = surroundings_.clock->now();
   if (!board_allows(time)) {
-    if (time - looked_at_ >= kLook) look_at_launches(time);
+    look_at_launches(time);
     engine_.hold_back(Blocker::board, board_blocks_);
     return kLook;
   }
   engine_.set_longest_gap(gaps_.longest_usual_gap());
   const Nanoseconds gap = gap_at(time);
   if (gap.count() <= 0) {
-    if (time - looked_at_ >= kLook) look_at_launches(time);
+    look_at_launches(time);
     if (time - ran_at_ > kBoardInterval) engine_.hold_back(Blocker::gap, kAlwaysBusy);
     return std::clamp(gaps_.busy_until() - time, kNoGap, kLook);
   }
   if (const Nanoseconds ready = duty_.ready_in(time, gap); ready.count() > 0) {
+    look_at_launches(time);
     engine_.hold_back(Blocker::duty, kDutyUsedUp);
     return std::min<Nanoseconds>(ready, kNothingPays);
   }
@@ -63,6 +64,7 @@ Nanoseconds BackgroundLoop::round() {
 // What they took tells whether the device is as busy as it seems, and whether what was adopted
 // still wins.
 void BackgroundLoop::look_at_launches(Nanoseconds time) {
+  if (time - looked_at_ < kLook) return;
   looked_at_ = time;
   (void)engine_.run(Nanoseconds{0}, TimeSource::idle);
 }

@@ -91,7 +91,6 @@ void Production::prove(ShapeTask& task, std::size_t i) {
 
 // Of candidates that may not run any more.
 void Production::withdraw_racers(ShapeTask& task) {
-  if (task.race == nullptr) return;
   for (std::size_t i = task.variants.racers(); i-- > 0;) {
     const Configuration& racer = task.variants.racer(i).configuration;
     const bool may = facts_.may(task.facts(), racer, task.slot.shape, Where::launches);
@@ -200,7 +199,7 @@ void Production::judge_race(ShapeTask& task) {
   // Without times it never ends: trials decide. And what was adopted before comes back now, with
   // which nothing here was compared.
   if (!task.kernel.state->profiling_available() || task.recalled) {
-    while (times.candidates() > 0) end_racer(task, 0, TrialVerdict::inconclusive);
+    return end_race(task);
   }
   for (std::size_t i = times.loser(); i < times.candidates(); i = times.loser()) {
     end_racer(task, i, TrialVerdict::reject_slow);
@@ -215,6 +214,12 @@ void Production::judge_race(ShapeTask& task) {
   }
   task.variants.race(times.candidates() > 0 ? times.turns() : 0);
   if (times.candidates() == 0) task.race.reset();
+}
+
+void Production::end_race(ShapeTask& task) {
+  while (task.race->times.candidates() > 0) end_racer(task, 0, TrialVerdict::inconclusive);
+  task.variants.race(0);
+  task.race.reset();
 }
 
 // Out of the race; the last one takes its place.
@@ -291,6 +296,10 @@ void Production::watch_production(ShapeTask& task) {
   }
   const WatchStatus status = task.watch.status();
   const bool can_recheck = options_.mode == Mode::tune && task.kernel.can_tune();
+  // A race of others must not keep what loses: it may be waiting for the account.
+  if (task.race != nullptr && status == WatchStatus::demote && task.race->trials[0] != nullptr) {
+    end_race(task);
+  }
   if (task.race != nullptr) return;
   const bool known = status != WatchStatus::unavailable && status != WatchStatus::learning;
   if (status == WatchStatus::demote || (known && task.duel_due)) return begin_duel(task);

@@ -26,6 +26,7 @@ class Production : EnginePart {
   double class_ratio(const ShapeTask& task) const;
   void charge_race(ShapeTask& task);
   void judge_race(ShapeTask& task);
+  void end_race(ShapeTask& task);
   void begin_duel(ShapeTask& task);
   void end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdict);
   bool ran_for_long(const ShapeTask& task, const Unproven& each) const;
