@@ -95,7 +95,11 @@ void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   charge_setups(task);
   const std::uint64_t launches = task.launches();
   const std::uint64_t fresh = launches - task.credited_launches;
-  const Nanoseconds per_launch = task.launch_time();
+  // What ran since then; turns with the default count as the default.
+  const Nanoseconds of_class = std::exchange(task.class_time, Nanoseconds{0});
+  if (task.slot.class_is_kept() && task.runs_for_class()) task.class_time = task.of_class.median();
+  const bool ran_for_class = of_class.count() > 0 && task.variants.adopted() == nullptr;
+  const Nanoseconds per_launch = ran_for_class ? of_class : task.launch_time();
   if (fresh == 0 || per_launch.count() == 0) return;
   task.credited_launches = launches;
   const std::int64_t count = static_cast<std::int64_t>(std::min<std::uint64_t>(fresh, 1u << 30));

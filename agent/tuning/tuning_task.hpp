@@ -119,6 +119,7 @@ struct ShapeTask {
   std::uint32_t past_sessions = 0;
   std::uint64_t past_active_seconds = 0;
   std::uint64_t credited_launches = 0;
+  Nanoseconds class_time{0};              // of a launch since then, where all run for their class
   std::uint32_t setups_charged = 0;       // of what runs
   std::uint64_t credited_unprepared = 0;  // of those, that ran the default for want of a setup
   std::uint64_t launches_looked_at = 0;   // when unused slots were looked for
