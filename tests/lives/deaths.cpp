@@ -21,11 +21,12 @@ void Simulation::begin_life(const test::Files& files) {
   death_ = Death::none;
   ending_ = Ending();
   plans_ = Plans();
+  untimed_ = 0;
   flying_.reset();
   flight_ends_ = Nanoseconds{0};  // the driver stops what a helper that is no more has begun
   built_.clear();
   launched_.clear();
-  constants_ = queue_ = refused_orders_ = 0;
+  constants_ = queue_ = refused_orders_ = untimed_ = 0;
   prepared_.clear();
   running_.clear();
   standing_.clear();
@@ -230,6 +231,7 @@ void Simulation::end_quietly() {
   speed_ = 1;
   busy_ = false;
   plans_ = Plans();
+  untimed_ = 0;
   plans_.memory_short = static_cast<int>(mix(world_.seed, 61) % 4);
   disk_->fault.first = UINT64_MAX;
   std::string lost;

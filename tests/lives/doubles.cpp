@@ -262,6 +262,8 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   if (c > 0) check_launch(c, s, runs);
   if (step.entry == "scale")
     promises_.prepared_of_these(c, s, prepared_[step.second] == process_->constants());
+  device_->profiling = world_.profiling && untimed_ == 0;
+  untimed_ = std::max(0, untimed_ - 1);
   const Nanoseconds time = at_speed(world_.launch_time(driver, c, s));
   bill(c, s, runs, time);
   const bool dies =
@@ -321,7 +323,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   if (runs != Runs::racer) ++running.launches;
   const bool slow_launch = world_.nature(reference_.driver(), c) == Nature::slow_launch;
   // Nobody times what has no slot, or a device that has no times.
-  const bool blind = slow_launch && (!world_.profiling || runs == Runs::unslotted);
+  const bool blind = slow_launch && (!device_->profiling || runs == Runs::unslotted);
   const double incumbent =
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
   for (Bill* bill : {&bill_, &life_bill_}) {

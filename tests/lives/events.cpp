@@ -21,7 +21,8 @@ constexpr KindTraits kKinds[] = {
     {"frozen", 1},        {"clean_end", 3},     {"kill", 2},          {"kill_at_stage", 2},
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
     {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
-    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"frames", 4}};
+    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"untimed", 2},
+    {"frames", 4}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
@@ -51,6 +52,7 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
       return {kind, x % 5 == 0 ? 0 : 1 + below(x / 5, configurations - 1),
               below(y, configurations)};
     case Kind::board_speed: return {kind, x % 2 == 0 ? 10 : 12 + below(y, 16), 0};
+    case Kind::untimed: return {kind, one_of(x, {1, 70, 2000}), 0};
     case Kind::sensors:
     case Kind::in_place: return {kind, below(x, 2), 0};
     case Kind::storage_fails: return {kind, below(x, 4), x % 3 == 0 ? 1 : 1 + below(y, 40)};

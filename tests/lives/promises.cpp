@@ -198,17 +198,18 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   const double saved = std::max({0.0, bill.standard - bill.actual, bill.saved});
   const double bound = 0.02 * bill.standard + saved + 1.02 * bill.longest_stage + 0.001 +
                        kGranted * bill.longest_launch;
+  const bool exact = !bill.slowed && !bill.odd && !bill.untimed && world_.profiling;
   if (!bill.slowed && now.charged > bound)
     report_.say("I5:charged-too-much", beside(now.charged, bound, " > "));
   const double most = std::max(0.0, bill.saved) * 1.02 + 0.05 + 16 * bill.longest_launch;
-  if (!bill.slowed && !bill.odd && world_.profiling && now.saved > most)
+  if (exact && now.saved > most)
     report_.say("I5:savings-overclaimed", beside(now.saved, most, " > "));
   const double least = life.raced + life.waited - bill.longest_stage - 25 * bill.longest_launch;
-  if (!bill.slowed && !bill.odd && world_.profiling && now.charged - before.charged < least)
+  if (exact && now.charged - before.charged < least)
     report_.say("I5:charged-too-little", beside(now.charged - before.charged, least, " < "));
   // A launch that fails counts as one of the default.
   const double run = 1.02 * life.credited + 20 * life.longest_launch + 0.05;
-  if (!bill.slowed && !bill.odd && world_.profiling && now.kernel - before.kernel > run)
+  if (exact && now.kernel - before.kernel > run)
     report_.say("I5:kernel-time-overclaimed", beside(now.kernel - before.kernel, run, " > "));
 }
 

@@ -44,8 +44,9 @@ struct Bill {
   double credited = 0;  // of one life, until the last look: by launches of what has a slot
   std::map<std::string, double> loss;  // by how it ran
   double longest_stage = 0, longest_launch = 0;
-  bool slowed = false;  // the board changed its speed
-  bool odd = false;     // something ran that is slower in production than in trials
+  bool slowed = false;   // the board changed its speed
+  bool untimed = false;  // launches told no times for a while
+  bool odd = false;      // something ran that is slower in production than in trials
 };
 
 // Something of the tuner's is about to run.

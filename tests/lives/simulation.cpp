@@ -92,6 +92,10 @@ void Simulation::step_of_the_board(const Event& event) {
       bill_.slowed = life_bill_.slowed = bill_.slowed || event.a != 10;
       return;
     case Kind::sensors: busy_ = event.a != 0; return;
+    case Kind::untimed:
+      untimed_ = event.a;
+      bill_.untimed = life_bill_.untimed = true;
+      return;
     case Kind::storage_fails:
       disk_->fault.first = disk_->changes + static_cast<std::uint64_t>(event.a);
       disk_->fault.count = static_cast<std::uint64_t>(event.b);
@@ -214,7 +218,7 @@ void Simulation::looked(bool everywhere) {
     running.looks += ran ? 1 : 0;
     running.watched += ran && process_->has_slot(s) && process_->worker_rests() ? 1 : 0;
     running.launches = 0;
-    if (world_.profiling && !bill_.slowed)
+    if (world_.profiling && !bill_.slowed && !bill_.untimed)
       promises_.what_loses_is_noticed(running.configuration, s, running.watched);
   }
   if (alive()) promises_.refuted_classes_end(process_->classes_fail());

@@ -143,7 +143,7 @@ class Simulation {
   std::vector<std::uint64_t> page_, left_page_;  // the agent's trace; what the dead one left
   Nanoseconds owed_{0};                          // by launches, until they have returned
   bool bad_launch_ = false;
-  int constants_ = 0, queue_ = 0, refused_orders_ = 0;
+  int constants_ = 0, queue_ = 0, refused_orders_ = 0, untimed_ = 0;
   // What setups made: of which constant buffer, with which contents.
   std::map<const void*, std::pair<const void*, int>> prepared_;
   const char* calling_ = "start";
