@@ -21,7 +21,6 @@ void Simulation::begin_life(const test::Files& files) {
   death_ = Death::none;
   ending_ = Ending();
   plans_ = Plans();
-  untimed_ = 0;
   flying_.reset();
   flight_ends_ = Nanoseconds{0};  // the driver stops what a helper that is no more has begun
   built_.clear();
