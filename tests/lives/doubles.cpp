@@ -341,9 +341,9 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     }
   }
   if (flight_is_charged_) waited_in_flight_ += waiting;
-  // What runs for its class counts as the default, which it takes turns with.
-  if (runs != Runs::unslotted)
-    launched_since_look_ += runs == Runs::by_class ? std::max(actual, standard) : actual;
+  // What takes turns counts as what it takes turns with.
+  const double beside = runs == Runs::by_class ? standard : runs == Runs::racer ? incumbent : 0;
+  if (runs != Runs::unslotted) launched_since_look_ += std::max(actual, beside);
   if (runs == Runs::racer && c > 0) raced_since_look_ += std::max(0.0, actual - incumbent);
   if (waited.count() > 0) take_time(waited);
 }
