@@ -324,6 +324,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   const bool slow_launch = world_.nature(reference_.driver(), c) == Nature::slow_launch;
   // Nobody times what has no slot, or a device that has no times.
   const bool blind = slow_launch && (!device_->profiling || runs == Runs::unslotted);
+  if (blind) running.looks = 0;
   const double incumbent =
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
   for (Bill* bill : {&bill_, &life_bill_}) {
