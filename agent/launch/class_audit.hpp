@@ -19,8 +19,9 @@ class ClassAudit {
   // `number`: of the launch, among those without a slot. `variant`: the digest of what would run.
   Turn turn(std::uint64_t shape, std::uint64_t variant, std::uint64_t number) {
     if (number < from_.load(std::memory_order_relaxed)) return Turn::nobodys;
-    std::uint64_t looked_at = 0;
-    if (shape_.compare_exchange_strong(looked_at, shape, std::memory_order_relaxed)) {
+    std::uint64_t looked_at = shape_.load(std::memory_order_relaxed);
+    if (looked_at == 0 &&
+        shape_.compare_exchange_strong(looked_at, shape, std::memory_order_relaxed)) {
       variant_.store(variant, std::memory_order_relaxed);
     } else if (looked_at != shape || variant_.load(std::memory_order_relaxed) != variant) {
       return Turn::nobodys;

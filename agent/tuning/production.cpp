@@ -48,6 +48,17 @@ class TurnTimes {
   std::size_t least_;
 };
 
+// `each`: of the ticket of a launch that has ended, and its time; 0: it told none.
+template <typename Each>
+void take_times(WatchTickets& tickets, Device& device, const Each& each) {
+  tickets.take([&](WatchTicket& ticket) {
+    const Result<Nanoseconds> time = time_of(ticket, device);
+    if (time.code() == StatusCode::busy) return false;
+    each(ticket, time.ok() ? *time : Nanoseconds{0});
+    return true;
+  });
+}
+
 bool was_refused(const Variant& variant) { return variant.refused.load(std::memory_order_relaxed); }
 
 }  // namespace
@@ -55,11 +66,8 @@ bool was_refused(const Variant& variant) { return variant.refused.load(std::memo
 // Takes the times of sampled launches.
 void Production::drain_tickets(ShapeTask& task) {
   Device& device = task.kernel.state->device();
-  task.slot.tickets.take([&](WatchTicket& ticket) {
-    const Result<Nanoseconds> time = time_of(ticket, device);
-    if (time.code() == StatusCode::busy) return false;
-    if (time.ok() && time->count() > 0) take_sample(task, ticket.variant, *time);
-    return true;
+  take_times(task.slot.tickets, device, [&](const WatchTicket& ticket, Nanoseconds time) {
+    if (time.count() > 0) take_sample(task, ticket.variant, time);
   });
   if (task.race != nullptr) judge_race(task);
   judge_class(task);
@@ -125,19 +133,12 @@ void Production::audit_classes(KernelTask& kernel) {
   ClassAudit& audit = kernel.state->audit();
   AuditTimes& known = kernel.audit;
   Device& device = kernel.state->device();
-  const auto take = [&device](WatchTickets& tickets, RecentTimes& times) {
-    std::uint64_t count = 0;
-    tickets.take([&](WatchTicket& ticket) {
-      const Result<Nanoseconds> time = time_of(ticket, device);
-      if (time.code() == StatusCode::busy) return false;
-      if (time.ok()) times.add(*time);
-      ++count;
-      return true;
-    });
-    return count;
-  };
-  known.uncharged += take(audit.of_variant, known.of_variant);
-  take(audit.of_default, known.of_default);
+  take_times(audit.of_variant, device, [&known](const WatchTicket&, Nanoseconds time) {
+    known.of_variant.add(time);
+    ++known.uncharged;
+  });
+  take_times(audit.of_default, device,
+             [&known](const WatchTicket&, Nanoseconds time) { known.of_default.add(time); });
   const TurnTimes times(known.of_variant, known.of_default);
   if (times.known() && times.loss() > 0) {
     accounts_.launch_was_slower(times.loss_of(std::exchange(known.uncharged, 0)));
