@@ -8,8 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "kernels/krylov/host_system.hpp"
+#include "kernels/krylov/matrix_market.hpp"
 #include "tests/unit/krylov/built_matrices.hpp"
 #include "tests/unit/krylov/solver_subject.hpp"
 #include "tests/unit/relations.hpp"
@@ -32,6 +36,25 @@ SparseMatrix sparse(const Dense& dense) {
     test::end_row(matrix);
   }
   return matrix;
+}
+
+// By way of a file, whose entries stand in the order of the other matrix.
+SparseMatrix transposed(const SparseMatrix& matrix) {
+  const SparsityPattern& pattern = matrix.pattern;
+  std::string text = "%%MatrixMarket matrix coordinate real general\n" +
+                     std::to_string(pattern.columns) + " " + std::to_string(pattern.rows) + " " +
+                     std::to_string(pattern.entries()) + "\n";
+  for (std::int32_t row = 0; row < pattern.rows; ++row) {
+    const auto at = static_cast<std::size_t>(row);
+    for (auto k = pattern.row_start[at]; k < pattern.row_start[at + 1]; ++k) {
+      const auto entry = static_cast<std::size_t>(k);
+      text += std::to_string(pattern.column[entry] + 1) + " " + std::to_string(row + 1) + " " +
+              std::to_string(matrix.values[entry]) + "\n";
+    }
+  }
+  auto read = read_matrix_market(text, "transposed");
+  REQUIRE_MESSAGE(read.ok(), read.status().to_string());
+  return std::move(read->matrix);
 }
 
 struct System {
@@ -142,6 +165,40 @@ TEST_CASE("another order of rows and columns changes the order of x" *
     Vector in_order(size);
     for (std::size_t i = 0; i < size; ++i) in_order[order[i]] = found.x[i];
     RC_ASSERT(near(in_order, expected.x, 1, 100 * way.tolerance()));
+  });
+}
+
+TEST_CASE("a matrix that was transposed twice is solved in the same steps to the same x" *
+          doctest::test_suite("RapidCheck")) {
+  const test::Subject subject = test::open_subject();
+  test::check_relation("transposed twice", [&] {
+    System system = drawn();
+    for (Vector& row : system.a) row.back() += *rc::gen::element(0.0, 0.0, 0.125);
+    const SparseMatrix matrix = sparse(system.a), other = transposed(matrix);
+    const SparseMatrix again = transposed(other);
+    // b . (A b) = (A^T b) . b, exactly: few bits are needed.
+    const auto form = [&](const SparseMatrix& factor) {
+      Vector y(system.b.size());
+      multiply(factor.pattern, factor.values, system.b, y);
+      return std::inner_product(y.begin(), y.end(), system.b.begin(), 0.0);
+    };
+    RC_ASSERT(form(matrix) == form(other));
+    if (*rc::gen::weightedElement<bool>({{9, true}, {1, false}}))
+      return;  // a solver takes long to make
+    SolverOptions options;
+    options.precision = any_way().precision;
+    options.choosing = Choosing::none;
+    options.fixed_format = true;
+    options.format = static_cast<SparseFormat>(*rc::gen::inRange(0, int{kSparseFormats}));
+    SolveOptions how;
+    how.method = *rc::gen::element(Method::bicgstab, Method::gmres);
+    Solver plain = make_solver(subject, matrix, options);
+    Solver twice = make_solver(subject, again, options);
+    const test::Solved expected = test::solve(plain, system.b, how);
+    const test::Solved found = test::solve(twice, system.b, how);
+    RC_ASSERT(found.report.ended == expected.report.ended);
+    RC_ASSERT(found.report.iterations == expected.report.iterations);
+    RC_ASSERT(found.x == expected.x);
   });
 }
 
