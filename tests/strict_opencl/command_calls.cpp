@@ -34,7 +34,7 @@ cl_int check_events(const Ordered& given, const Queue& queue, Command& command) 
   return CL_SUCCESS;
 }
 
-Event* new_event(Queue& queue) { return added(std::make_unique<Event>(), nullptr, &queue); }
+Event* new_event(Queue& queue) { return added(std::make_shared<Event>(), nullptr, &queue); }
 
 // Waits for `event`, whose queue was flushed, without holding the lock; ends its use.
 cl_int wait_for(Event& event) {

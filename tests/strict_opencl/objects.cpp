@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -19,7 +20,7 @@ constexpr const char* kNames[] = {"context", "queue", "buffer", "program", "kern
 // Left alone at the end of the process, when threads of the driver may still come by.
 struct Layer {
   std::recursive_mutex mutex;
-  std::unordered_map<const void*, std::unique_ptr<Object>> objects;
+  std::unordered_map<const void*, std::shared_ptr<Object>> objects;
   std::unordered_map<std::string, void*> functions;
   long refused = 0;
   unsigned long chosen = 0;  // as strict_fail_call says; 0: none, and nothing is counted
@@ -104,7 +105,9 @@ cl_int refuse(cl_int error, const char* call, const char* why) {
   return error;
 }
 
-void add(std::unique_ptr<Object> object, const void* real, Object* parent) {
+static_assert(offsetof(Object, functions) == 0);
+
+void add(std::shared_ptr<Object> object, const void* real, Object* parent) {
   object->real = const_cast<void*>(real);
   object->parent = parent;
   if (real != nullptr) {

@@ -28,9 +28,9 @@ struct Object {
   explicit Object(Kind what) : kind(what) {}
   Object(const Object&) = delete;
   Object& operator=(const Object&) = delete;
-  virtual ~Object() = default;
 
-  const void* functions = nullptr;  // as behind the ICD loader: a driver's objects begin alike
+  const void* functions =
+      nullptr;  // first, as behind the ICD loader: a driver's objects begin alike
   const Kind kind;
   long references = 1;  // the application's
   long uses = 0;        // by commands and by other objects
@@ -40,7 +40,7 @@ struct Object {
 
 struct Memory : Object {
   Memory() : Object(Kind::memory) {}
-  std::size_t bytes = 0;
+  std::size_t bytes = 0;    // none of an image
   Memory* whole = nullptr;  // of a sub-buffer
 };
 
@@ -93,10 +93,10 @@ cl_int refuse(cl_int error, const char* call, const char* why);
 
 // Takes over `real`, which `parent` is used by.
 template <class T>
-T* added(std::unique_ptr<T> object, const void* real, Object* parent);
-void add(std::unique_ptr<Object> object, const void* real, Object* parent);
+T* added(std::shared_ptr<T> object, const void* real, Object* parent);
+void add(std::shared_ptr<Object> object, const void* real, Object* parent);
 template <class T>
-T* added(std::unique_ptr<T> object, const void* real, Object* parent) {
+T* added(std::shared_ptr<T> object, const void* real, Object* parent) {
   T* plain = object.get();
   add(std::move(object), real, parent);
   return plain;

@@ -61,7 +61,7 @@ cl_command_queue make_queue(cl_context context, cl_device_id device,
   const Guard guard(lock());
   Object* parent = living(context, Kind::context, "clCreateCommandQueue");
   if (parent == nullptr) return made<cl_command_queue>(nullptr, CL_INVALID_CONTEXT, error);
-  auto queue = std::make_unique<Queue>();
+  auto queue = std::make_shared<Queue>();
   queue->device = device;
   // The real queue is always in order: that of commands is the layer's business.
   std::vector<cl_queue_properties> in_order;
@@ -84,7 +84,7 @@ cl_command_queue make_queue(cl_context context, cl_device_id device,
 cl_mem add_memory(cl_mem own, std::size_t bytes, Object* context, Memory* whole, cl_int status,
                   cl_int* error) {
   if (own == nullptr) return made<cl_mem>(nullptr, status, error);
-  auto memory = std::make_unique<Memory>();
+  auto memory = std::make_shared<Memory>();
   memory->bytes = bytes;
   memory->whole = whole;
   return made<cl_mem>(added(std::move(memory), own, whole != nullptr ? whole : context), status,
@@ -93,7 +93,7 @@ cl_mem add_memory(cl_mem own, std::size_t bytes, Object* context, Memory* whole,
 
 cl_program add_program(cl_program own, Object* context, cl_int status, cl_int* error) {
   if (own == nullptr) return made<cl_program>(nullptr, status, error);
-  return made<cl_program>(added(std::make_unique<Object>(Kind::program), own, context), status,
+  return made<cl_program>(added(std::make_shared<Object>(Kind::program), own, context), status,
                           error);
 }
 
@@ -138,7 +138,7 @@ cl_context clCreateContext(const cl_context_properties* properties, cl_uint coun
   cl_context own = REAL(clCreateContext)(properties, count, devices, told, data, &status);
   const Guard guard(lock());
   if (own == nullptr) return made<cl_context>(nullptr, status, error);
-  return made<cl_context>(added(std::make_unique<Object>(Kind::context), own, nullptr), status,
+  return made<cl_context>(added(std::make_shared<Object>(Kind::context), own, nullptr), status,
                           error);
 }
 cl_int clGetContextInfo(cl_context context, cl_context_info what, size_t room, void* place,
@@ -204,6 +204,19 @@ cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t bytes, void
   cl_int status = CL_SUCCESS;
   cl_mem own = REAL(clCreateBuffer)(real<cl_context>(parent), flags, bytes, host, &status);
   return add_memory(own, bytes, parent, nullptr, status, error);
+}
+// Only to be given where a buffer is expected.
+cl_mem clCreateImage(cl_context context, cl_mem_flags flags, const cl_image_format* format,
+                     const cl_image_desc* description, void* host, cl_int* error) {
+  if (const cl_int planned = planned_error("clCreateImage"))
+    return made<cl_mem>(nullptr, planned, error);
+  const Guard guard(lock());
+  Object* parent = living(context, Kind::context, "clCreateImage");
+  if (parent == nullptr) return made<cl_mem>(nullptr, CL_INVALID_CONTEXT, error);
+  cl_int status = CL_SUCCESS;
+  cl_mem own =
+      REAL(clCreateImage)(real<cl_context>(parent), flags, format, description, host, &status);
+  return add_memory(own, 0, parent, nullptr, status, error);
 }
 cl_mem clCreateSubBuffer(cl_mem handle, cl_mem_flags flags, cl_buffer_create_type type,
                          const void* region, cl_int* error) {
@@ -305,7 +318,7 @@ cl_kernel clCreateKernel(cl_program handle, const char* name, cl_int* error) {
   if (own == nullptr) return made<cl_kernel>(nullptr, status, error);
   cl_uint count = 0;
   status = REAL(clGetKernelInfo)(own, CL_KERNEL_NUM_ARGS, sizeof count, &count, nullptr);
-  auto kernel = std::make_unique<Kernel>();
+  auto kernel = std::make_shared<Kernel>();
   kernel->arguments.resize(count);
   return made<cl_kernel>(added(std::move(kernel), own, program), status, error);
 }
