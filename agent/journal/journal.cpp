@@ -228,8 +228,11 @@ bool Journal::accuse_one(const Verdict& verdict) {
   const Trial& trial = verdict.trial;
   const std::uint64_t session = state_.session().number;
   std::optional<Suspect> suspect = state_.suspect(trial);
-  const bool repeated = suspect && (suspect->session != session || suspect->retried);
-  if (repeated || verdict.conclusion == Conclusion::quarantine) {
+  const bool again =
+      suspect && suspect->deaths > 0 && (suspect->session != session || suspect->retried);
+  // What a helper was seen to die of may have been the device: the reference will tell.
+  const bool seen = verdict.cause == SuspicionCause::crash || verdict.cause == SuspicionCause::hang;
+  if ((again && !seen) || verdict.conclusion == Conclusion::quarantine) {
     const bool by_itself = verdict.conclusion == Conclusion::quarantine;
     record(RecordType::quarantine,
            encode(Quarantine{trial, trial.plain_key(),
@@ -241,8 +244,11 @@ bool Journal::accuse_one(const Verdict& verdict) {
     suspect.emplace();
     suspect->trial = trial;
     suspect->key = trial.plain_key();
-    suspect->deaths = 1;
+  }
+  if (again || suspect->deaths == 0) {
+    ++suspect->deaths;
     suspect->session = session;
+    suspect->retried = false;
   }
   if (!suspect->crash_seen()) suspect->cause = verdict.cause;
   if (suspect->detail.empty()) suspect->detail = verdict.detail;
@@ -264,7 +270,9 @@ void Journal::suspected(const Trial& trial, Where place, SuspicionCause cause,
 void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {
   std::vector<Suspect> seen;
   state_.for_each_suspect([&](const Suspect& suspect) {
-    if (suspect.crash_seen() && suspect.key.device == device && suspect.key.driver == driver) {
+    const bool known = well || suspect.session == state_.session().number;
+    if (known && suspect.crash_seen() && suspect.key.device == device &&
+        suspect.key.driver == driver) {
       push(seen, suspect);
     }
   });
@@ -275,7 +283,8 @@ void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool wel
       record(RecordType::quarantine,
              encode(Quarantine{suspect.trial, suspect.key, reason, suspect.detail}));
     } else {
-      suspect.cause = SuspicionCause::device_lost;
+      suspect.deaths -= std::min(suspect.deaths, 1u);
+      suspect.cause = suspect.deaths > 0 ? SuspicionCause::unknown : SuspicionCause::device_lost;
       record(RecordType::suspect, encode(suspect));
     }
   }

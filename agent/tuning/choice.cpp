@@ -179,6 +179,25 @@ ShapeTask* Choice::choose(TimeSource source, ShapeTask* only) {
     if (!task->exhausted) break;
     before = task;
   }
+  return left_to_confirm(source);
+}
+
+// Where nothing is left to be tried, the reference alone shows what became of the device.
+ShapeTask* Choice::left_to_confirm(TimeSource source) {
+  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
+    if (!kernel->device->reference_due() || !core_.may_tune(*kernel, source)) continue;
+    ShapeTask* last = nullptr;
+    bool left = false;
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
+      left = left || !task->exhausted;
+      last = task.get();
+    }
+    const Nanoseconds charge =
+        last == nullptr ? Nanoseconds{0} : accounts_.ledger().idle_charge(last->reference_run);
+    if (!left && last != nullptr && accounts_.blocker(*last, source, charge) == Blocker::none) {
+      return last;
+    }
+  }
   return nullptr;
 }
 

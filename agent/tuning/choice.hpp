@@ -28,6 +28,7 @@ class Choice : EnginePart {
 
  private:
   ShapeTask* most_wanting(TimeSource source, ShapeTask* only);
+  ShapeTask* left_to_confirm(TimeSource source);
   Want want(ShapeTask& task, TimeSource source);
   Want want_of_decision(ShapeTask& task, Nanoseconds charge);
   bool in_debt(const ShapeTask& task, TimeSource source) const;

@@ -32,8 +32,9 @@ class DeviceTask {
   // It works no more, whatever runs; tuning ends on it, too.
   void lose() { lost_ = true; }
   bool lost() const { return lost_; }
-  // A trial crashed or hung. True when that was one too many.
-  bool count_fault() { return ++faults_ >= kMaxFaults; }
+  // A trial crashed or hung. After too many the reference alone runs, once, and tuning ends.
+  void count_fault() { ++faults_; }
+  bool faulty() const { return faults_ >= kMaxFaults; }
 
   // Somebody killed the helper, and no configuration ran in it: no fault of anything tried here. It
   // is started again after a pause, twice as long each time that this happens in a row (1 s to some

@@ -70,6 +70,12 @@ void Flight::look_after_runners() {
 Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds remaining,
                                  IdleReport& report) {
   std::optional<TrialRequest> request = next_request(task.work);
+  const DeviceTask& device = *task.kernel.device;
+  if (device.faulty() || (!request && device.reference_due())) {
+    request = ReferenceBaseline(task.slot.shape, task.slot.fallback.configuration, true, false,
+                                core_.step_options())
+                  .next();
+  }
   if (!request || !ensure_runner(task.kernel)) return Next::nothing;
   if (errands()) return Next::soon;
   const Where place = task.kernel.trial_place();
@@ -187,8 +193,8 @@ void Flight::learn_from(ShapeTask& task, const StageInFlight& stage, const Trial
          outcome.wall.count() / 1000, outcome.message);
   }
   const bool fault = !killed_by_others(outcome) && is_death(outcome.status);
-  const bool too_many = fault && kernel.device->count_fault();
-  if (too_many || kernel.runner->poisoned()) core_.end_tuning(kernel, outcome.message);
+  if (fault) kernel.device->count_fault();
+  if (kernel.runner->poisoned()) core_.end_tuning(kernel, outcome.message);
 }
 
 // The caller's gap is over, with a stage or a trial half done.

@@ -337,19 +337,23 @@ void Steps::release_device() {
 
 bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
   TrialOutcome outcome;
+  const bool last = flight_.flies() && flight_.stage().task().kernel.device->faulty();
   std::optional<StageInFlight> stage = flight_.landed(wait, outcome);
   if (!stage) return false;
   ShapeTask& task = stage->task();
   ++report.stages;
   const std::uint64_t steps_before = steps_ended_;
   reference_ran(task, outcome);
+  if (last && !task.kernel.device->reference_due()) {
+    core_.end_tuning(task.kernel, "too many trials crashed or hung");
+  }
   JournaledTrial* journaled = journaled_stage(task.work);
   const bool is_its = journaled != nullptr && stage->runs() != nullptr &&
                       journaled->identity().key() == stage->runs()->key();
   if (is_its) journaled->ended();
   // Of what runs beside a candidate nothing is left open while that runs.
   if (is_its && journaled != detail::journaled(task.work)) journaled->rest();
-  const bool repeated = flight_.is_to_be_repeated(task, outcome);
+  const bool repeated = flight_.is_to_be_repeated(task, outcome) || last;
   if (!repeated && stage->runs() != nullptr) {
     if (is_death(outcome.status) && outcome.stage != TrialStage::prepare) {
       judge_death(task, *stage, outcome);
@@ -361,7 +365,6 @@ bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
   }
   if ((is_death(outcome.status) || outcome.ambiguous) && task.kernel.runner->isolated()) {
     task.kernel.device->set_reference_due(true);
-    if (task.kernel.device->ended()) confirm_deaths(task.kernel);
   }
   if (!repeated) {
     on_outcome(task.work, outcome);
@@ -399,20 +402,6 @@ void Steps::reference_ran(ShapeTask& task, const TrialOutcome& outcome) {
   core_.end_tuning(
       task.kernel,
       joined("the device is lost: the reference failed in a new helper: %", outcome.message));
-}
-
-// No further helper will show that it was the device.
-void Steps::confirm_deaths(KernelTask& kernel) {
-  kernel.device->set_reference_due(false);
-  facts_.reference_ran(kernel.state->device().info(), true);
-}
-
-void Steps::confirm_where_nothing_is_left() {
-  for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    bool left = false;
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) left = left || !task->exhausted;
-    if (!left && kernel->device->reference_due()) confirm_deaths(*kernel);
-  }
 }
 
 // A throttled clock slows the default down as well: both are measured again, side by side.

@@ -48,8 +48,6 @@ class Steps : EnginePart {
   }
   // Returns when nothing of ours in this process uses the devices any more.
   void release_device();
-  // What crashed or hung last, where nothing is left to be tried after it, is quarantined.
-  void confirm_where_nothing_is_left();
 
  private:
   void end_work(ShapeTask& task);
@@ -59,7 +57,6 @@ class Steps : EnginePart {
   void end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTrial& journaled);
   void settle(ShapeTask& task, JournaledTrial& journaled, bool ran);
   void judge_death(ShapeTask& task, const StageInFlight& stage, const TrialOutcome& outcome);
-  void confirm_deaths(KernelTask& kernel);
   void reference_ran(ShapeTask& task, const TrialOutcome& outcome);
   void make_again(ShapeTask& task, const Proposal& proposal);
   void postpone(ShapeTask& task, const StepResult& result);

@@ -113,7 +113,6 @@ IdleReport TuningEngine::run(Nanoseconds budget, TimeSource source, ShapeTask* o
     if (knowledge_.retrain(budget - (core_.now() - start))) continue;
     ShapeTask* task = choice_.choose(source, only);
     if (task == nullptr) {
-      steps_.confirm_where_nothing_is_left();
       report.waiting = production_.launches_are_timed();
       report.why = core_.ended_everywhere() ? "tuning has ended for this process"
                    : core_.helpers_rest(source)

@@ -210,6 +210,30 @@ TEST_CASE("a crash that was seen is confirmed by the reference, or nobody knows 
   }
 }
 
+TEST_CASE("a lost device takes back the deaths of its session, and no others") {
+  const auto disk = std::make_shared<Disk>();
+  {
+    const auto journal = open_on(disk);
+    journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+    journal->suspected(trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
+  }
+  {
+    const auto journal = open_on(disk);
+    journal->suspected(trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
+    CHECK(journal->state().quarantine_count() == 0);  // the reference will tell
+    CHECK(journal->state().suspect(trial_of(1))->deaths == 2);
+    journal->reference_ran(2, 3, false);
+    CHECK(journal->state().suspect(trial_of(1))->deaths == 1);
+    CHECK_FALSE(journal->state().suspect(trial_of(1))->crash_seen());
+    CHECK(journal->state().suspect(trial_of(2))->crash_seen());
+  }
+  const auto journal = open_on(disk);
+  journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+  CHECK(journal->state().is_quarantined(trial_of(1)));
+  journal->reference_ran(2, 3, true);
+  CHECK(journal->state().is_quarantined(trial_of(2)));
+}
+
 // --- Exposures ---
 
 TEST_CASE("exposures are recorded together, and open ones make suspects of this session alone") {
