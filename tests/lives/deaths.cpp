@@ -21,6 +21,7 @@ void Simulation::begin_life(const test::Files& files) {
   death_ = Death::none;
   ending_ = Ending();
   plans_ = Plans();
+  lost_ = lost_told_ = false;
   flying_.reset();
   flight_ends_ = Nanoseconds{0};  // the driver stops what a helper that is no more has begun
   built_.clear();
@@ -213,6 +214,7 @@ void Simulation::check_standing() {
   }
   if (!flying_ && process_->worker_rests())
     promises_.nothing_rests_announced(process_->announced_in_helper());
+  if (lost_told_) promises_.lost_device_rests(false, process_->device_is_lost());
   // What passed both checks counts for its class; noted when its step ended.
   process_->for_each_passed([this](int c, int s) {
     if (reference_.of(c).right_now.count(s)) reference_.classes().passed(c, world_.class_of(c, s));

@@ -33,6 +33,7 @@ void Simulation::fly(const TrialRequest& request) {
   note_open();
   note_adopted();
   flying_ = request;
+  if (lost_told_) promises_.lost_device_rests(true, true);
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
   if (c > 0) {
     const bool runs = runs_configuration(request.stage);
@@ -95,6 +96,11 @@ TrialStatus Simulation::status_of(int c, int s, TrialStage stage) {
   return nature == Nature::memory ? TrialStatus::crash : status;
 }
 
+bool Simulation::loses_device(const TrialRequest& request) {
+  return request.stage != TrialStage::compile && plans_.stages_to_loss > 0 &&
+         --plans_.stages_to_loss == 0;
+}
+
 TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
   const Nanoseconds run = at_speed(world_.time(c, s));
@@ -118,6 +124,14 @@ TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
     outcome.status = TrialStatus::crash;
     outcome.ambiguous = true;
     outcome.message = "the helper killed by signal 9";
+  }
+  const bool new_helper = std::exchange(lost_, lost_ || (world_.isolated && loses_device(request)));
+  if (lost_) {
+    if (new_helper) outcome.stage = TrialStage::prepare;  // the reference runs first
+    outcome.reference_failed = new_helper;
+    outcome.status = TrialStatus::crash;
+    outcome.ambiguous = false;
+    outcome.message = "it crashed";
   }
   if (plans_.starved > 0) {
     --plans_.starved;
@@ -151,7 +165,13 @@ void Simulation::landed(const TrialRequest& request, const TrialOutcome& outcome
   flying_.reset();
   life_bill_.waited += std::exchange(waited_in_flight_, 0);
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
+  reference_.helper_told(outcome);
+  lost_told_ = lost_told_ || outcome.reference_failed;
   if (c <= 0) return;
+  if (lost_ && outcome.status == TrialStatus::crash) {
+    reference_.of(c).blamed = true;  // until the reference has told
+    return;
+  }
   const bool asks = alive();  // an agent that ends cannot be asked
   const bool remembered =
       world_.isolated && ending_.storage_ok && (!asks || process_->storage_ok());

@@ -21,8 +21,8 @@ constexpr KindTraits kKinds[] = {
     {"frozen", 1},        {"clean_end", 3},     {"kill", 2},          {"kill_at_stage", 2},
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
     {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
-    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"untimed", 2},
-    {"frames", 4}};
+    {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"device_lost", 1},
+    {"untimed", 2},       {"frames", 4}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
@@ -64,6 +64,7 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
     case Kind::helper_reaped:
     case Kind::starved: return {kind, 1 + below(x, 3), 0};
     case Kind::helper_killed:
+    case Kind::device_lost:
     case Kind::kill_at_stage:
     case Kind::cut_at_stage: return {kind, 1 + below(x, 12), 0};
     case Kind::kill_at_write:

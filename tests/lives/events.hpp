@@ -43,6 +43,7 @@ enum class Kind : std::uint8_t {
   in_place,     // 1: allowed from now on
   constants,    // 0: other contents, 1 and 2: that buffer from now on
   queue,        // n: launches go to that queue, and m times it cannot be put in order
+  device_lost,  // at the n-th stage: whatever a helper runs dies, until the process ends
   untimed,      // the next n launches tell no times
   frames,       // shape, times: ten launches, and a millisecond of idle time
   count

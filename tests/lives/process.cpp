@@ -239,6 +239,7 @@ Snapshot Process::account() const {
 
 bool Process::storage_ok() const { return inside_->agent->journal().storage_status().ok(); }
 
+bool Process::device_is_lost() const { return inside_->engine().status().lost_devices > 0; }
 bool Process::tuning_goes_on() const { return inside_->engine().status().tuning_enabled; }
 
 bool Process::is_suspect(int c) const { return inside_->state().is_suspect(inside_->key_of(c, 0)); }

@@ -88,6 +88,7 @@ class Process {
   Snapshot snapshot() const;
   Snapshot account() const;  // seconds only
   bool storage_ok() const;
+  bool device_is_lost() const;
   bool tuning_goes_on() const;
   bool is_suspect(int c) const;
   bool has_survived(int c) const;  // a suspect, a trial somewhere

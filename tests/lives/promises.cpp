@@ -95,6 +95,11 @@ void Promises::nothing_rests_announced(const std::set<int>& announced) {
     report_.say("I3:announced-at-rest", world_.text(reference_.driver(), c));
 }
 
+void Promises::lost_device_rests(bool tries, bool said) {
+  if (tries) report_.say("I3:tries-on-a-lost-device", "");
+  if (!said) report_.say("I3:lost-device-not-told", "");
+}
+
 void Promises::announced_alone(const Handed& handed, bool beside) {
   if (beside) report_.say("I3:announced-beside-another-shape", where(handed.c, handed.s));
 }

@@ -76,6 +76,8 @@ class Promises {
   void suspects_rest(const Handed& handed, bool suspect, bool adopted);
   // I3. What a power cut would accuse is under way.
   void nothing_rests_announced(const std::set<int>& announced);
+  // I3. Once the reference failed in a new helper nothing is tried, and the status says why.
+  void lost_device_rests(bool tries, bool said);
   // I3. Beside a stage nothing is announced of other shapes.
   void announced_alone(const Handed& handed, bool beside);
   // I3. After an end: who is accused was under way, and who was under way is accused.

@@ -34,6 +34,7 @@ void Reference::new_life(int driver) {
   ++life_;
   driver_ = driver;
   classes_ = Classes();
+  unconfirmed_.clear();
   for (auto& configurations : known_)
     for (Known& known : configurations) known.new_life();
 }
@@ -67,6 +68,15 @@ void Reference::helper_was_killed(Known& known, int s, bool ran, bool by_candida
   known.ambiguous_shape = s;
 }
 
+// In each new helper the reference ran first. Where it failed nobody knows of those who crashed
+// since it ran well.
+void Reference::helper_told(const TrialOutcome& outcome) {
+  if (outcome.ambiguous && outcome.stage == TrialStage::prepare) return;
+  if (outcome.reference_failed)
+    for (const int c : unconfirmed_) of(c).bitten = Fact();
+  unconfirmed_.clear();
+}
+
 void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& outcome, Role role,
                             std::size_t operation, bool remembered) {
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
@@ -88,6 +98,7 @@ void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& out
     known.ever_bitten = true;
     if (known.bitten.there()) return;
     known.bitten = now;
+    unconfirmed_.push_back(c);
     known.bitten_as = name_of(role);
     known.bitten_shape = s;
   } else if (outcome.stage != TrialStage::check) {

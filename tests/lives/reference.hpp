@@ -119,6 +119,8 @@ class Reference {
   const Classes& classes() const { return classes_; }
 
   void stage_began(const TrialRequest& request, std::size_t operation);
+  // Before stage_ended, also of the default.
+  void helper_told(const TrialOutcome& outcome);
   // `remembered`: a journal keeps what is told now.
   void stage_ended(const TrialRequest& request, const TrialOutcome& outcome, Role role,
                    std::size_t operation, bool remembered);
@@ -135,6 +137,7 @@ class Reference {
   const World& world_;
   std::vector<std::vector<Known>> known_;  // by driver, by configuration
   Classes classes_;
+  std::vector<int> unconfirmed_;  // crashed or hung, and the reference has not run since
   int life_ = -1;
   int driver_ = 0;
 };

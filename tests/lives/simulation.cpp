@@ -92,6 +92,7 @@ void Simulation::step_of_the_board(const Event& event) {
       bill_.slowed = life_bill_.slowed = bill_.slowed || event.a != 10;
       return;
     case Kind::sensors: busy_ = event.a != 0; return;
+    case Kind::device_lost: plans_.stages_to_loss = event.a; return;
     case Kind::untimed:
       untimed_ = event.a;
       bill_.untimed = life_bill_.untimed = true;

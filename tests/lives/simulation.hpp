@@ -31,6 +31,7 @@ class Simulation {
     int reaped = 0, starved = 0, memory_short = 0;
     int stages_to_freezing = 0, freezing_seconds = 0;
     int slow_syncs = 0, slow_builds = 0;
+    int stages_to_loss = 0;
     Nanoseconds sync_time{0}, build_time{0};
     Death death_at_write = Death::none;
   };
@@ -74,6 +75,7 @@ class Simulation {
   bool announced_on_medium(int c, int s) const;
   void announce(const Handed& handed);
   void fly(const TrialRequest& request);
+  bool loses_device(const TrialRequest& request);
   TrialOutcome outcome_of(const TrialRequest& request);
   TrialStatus status_of(int c, int s, TrialStage stage);
   void landed(const TrialRequest& request, const TrialOutcome& outcome);
@@ -143,6 +145,7 @@ class Simulation {
   std::vector<std::uint64_t> page_, left_page_;  // the agent's trace; what the dead one left
   Nanoseconds owed_{0};                          // by launches, until they have returned
   bool bad_launch_ = false;
+  bool lost_ = false, lost_told_ = false;  // the device, for helpers; the reference failed
   int constants_ = 0, queue_ = 0, refused_orders_ = 0, untimed_ = 0;
   // What setups made: of which constant buffer, with which contents.
   std::map<const void*, std::pair<const void*, int>> prepared_;
