@@ -166,24 +166,29 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
                            trace_clock_->now())) {
     found = nullptr;
   }
-  if (found != nullptr) {
+  // Timed for the audit where there are `tickets`.
+  const auto launch_one = [&](const KernelPackage& package, const trial::StepPrograms& programs,
+                              WatchTickets* tickets) {
     Profiles profiles{};
-    Profiles* const ask = turn == Turn::variants ? &profiles : nullptr;
-    Status status = launch_planned(lane, options, shape, *found->package, *found->programs,
-                                   arguments, ask, begun);
+    Status status = launch_planned(lane, options, shape, package, programs, arguments,
+                                   tickets != nullptr ? &profiles : nullptr, begun);
+    if (!status.ok()) {
+      discard(device_, profiles);
+    } else if (tickets != nullptr) {
+      post(*tickets, profiles, nullptr);
+    }
+    return status;
+  };
+  if (found != nullptr) {
+    Status status = launch_one(*found->package, *found->programs,
+                               turn == Turn::variants ? &audit_.of_variant : nullptr);
     if (status.ok()) class_.fetch_add(1, std::memory_order_relaxed);
-    if (status.ok() && ask != nullptr) post(audit_.of_variant, profiles, nullptr);
-    if (!status.ok()) discard(device_, profiles);
     if (begun && !status.ok()) offer->refused(*found);
     if (status.ok() || begun) return status;
     if (status.code() == StatusCode::busy) found = nullptr;
   }
-  Profiles profiles{};
-  Profiles* const ask = turn == Turn::defaults ? &profiles : nullptr;
-  Status status = launch_planned(lane, options, shape, *default_package_, *default_programs_,
-                                 arguments, ask, begun);
-  if (status.ok() && ask != nullptr) post(audit_.of_default, profiles, nullptr);
-  if (!status.ok()) discard(device_, profiles);
+  Status status = launch_one(*default_package_, *default_programs_,
+                             turn == Turn::defaults ? &audit_.of_default : nullptr);
   if (status.code() == StatusCode::busy && !begun) {
     status = launch_default_once(lane, options, shape, arguments, begun);
   }
