@@ -7,6 +7,8 @@
 
 #include <idletune/device.hpp>
 
+#include "models/core/order.hpp"
+
 namespace idletune::detail {
 
 class RecentTimes {
@@ -30,9 +32,8 @@ class RecentTimes {
   Nanoseconds smallest(std::size_t rank) const {
     if (size_ == 0) return Nanoseconds{0};
     std::array<Nanoseconds, kCapacity> sorted = ring_;
-    const auto wanted = sorted.begin() + static_cast<std::ptrdiff_t>(rank);
-    std::nth_element(sorted.begin(), wanted, sorted.begin() + static_cast<std::ptrdiff_t>(size_));
-    return *wanted;
+    sort_ascending(Span<Nanoseconds>(sorted.data(), size_));
+    return sorted[rank];
   }
 
   std::array<Nanoseconds, kCapacity> ring_{};
