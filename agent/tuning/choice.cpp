@@ -182,20 +182,15 @@ ShapeTask* Choice::choose(TimeSource source, ShapeTask* only) {
   return left_to_confirm(source);
 }
 
-// Where nothing is left to be tried, the reference alone shows what became of the device.
+// Where nothing else is to be done, the reference alone shows what became of the device.
 ShapeTask* Choice::left_to_confirm(TimeSource source) {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    if (!kernel->device->reference_due() || !core_.may_tune(*kernel, source)) continue;
-    ShapeTask* last = nullptr;
-    bool left = false;
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      left = left || !task->exhausted;
-      last = task.get();
-    }
-    const Nanoseconds charge =
-        last == nullptr ? Nanoseconds{0} : accounts_.ledger().idle_charge(last->reference_run);
-    if (!left && last != nullptr && accounts_.blocker(*last, source, charge) == Blocker::none) {
-      return last;
+    if (!kernel->device->reference_due() || kernel->shapes.empty()) continue;
+    ShapeTask& task = *kernel->shapes.front();
+    const Nanoseconds charge = accounts_.ledger().idle_charge(task.reference_run);
+    if (is<Resting>(task.work) && core_.may_tune(*kernel, source) &&
+        accounts_.blocker(task, source, charge) == Blocker::none) {
+      return &task;
     }
   }
   return nullptr;

@@ -71,10 +71,11 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
                                  IdleReport& report) {
   std::optional<TrialRequest> request = next_request(task.work);
   const DeviceTask& device = *task.kernel.device;
-  if (device.faulty() || (!request && device.reference_due())) {
-    request = ReferenceBaseline(task.slot.shape, task.slot.fallback.configuration, true, false,
-                                core_.step_options())
-                  .next();
+  if (!request && device.reference_due()) {
+    request.emplace();
+    request->shape = task.slot.shape;
+    request->configuration = task.slot.fallback.configuration;
+    request->stage = TrialStage::prepare;
   }
   if (!request || !ensure_runner(task.kernel)) return Next::nothing;
   if (errands()) return Next::soon;
@@ -84,13 +85,14 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
       !facts_.may(task.facts(), request->configuration, task.slot.shape, place)) {
     return Next::forbidden;
   }
+  if (device.faulty()) request->stage = TrialStage::prepare;
   if (request->stage == TrialStage::prepare) journaled = nullptr;  // the reference runs
   if (const Next fits = fit(task, *request, source, remaining, report); fits != Next::started) {
     return fits;
   }
   task.blocker = Blocker::none;
   if (core_.current_ != nullptr && core_.current_ != &task) rest(core_.current_->work);
-  core_.current_ = &task;
+  core_.current_ = is<Resting>(task.work) ? nullptr : &task;
   if (journaled != nullptr) {
     const journal::Serial announced = journaled->begin(request->stage, place == Where::helper);
     if (announced == 0) return Next::nothing;  // too many trials are open
