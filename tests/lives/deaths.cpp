@@ -305,7 +305,10 @@ void Simulation::quiet_turn(int s, int launches) {
 void Simulation::check_slots() {
   for (int s = 0; s < world_.shapes(); ++s) {
     launch(s, 1);
-    for (int i = 0; i < 12 && alive() && !process_->has_slot(s); ++i) {
+    // Rounds during a build do not count: it uses the device, for as long as a warm-up hangs.
+    int rounds = 0;
+    for (int i = 0; i < 100 && rounds < 12 && alive() && !process_->has_slot(s); ++i) {
+      rounds += process_->worker_rests();
       launch(s, 2);
       (void)process_->tune(std::chrono::milliseconds(200));
       time_->pass(std::chrono::seconds(2));
