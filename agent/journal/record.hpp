@@ -70,7 +70,8 @@ struct RecordView {
 // its checksum ends the log: nothing after it was acknowledged.
 class RecordReader {
  public:
-  RecordReader(Bytes file, std::uint64_t generation) : file_(file), generation_(generation) {}
+  RecordReader(Bytes file, std::uint64_t generation, std::size_t offset = kFileHeaderBytes)
+      : file_(file), generation_(generation), offset_(offset) {}
   bool next(RecordView& record);
   // Where the log ends as far as it was read: everything before is good.
   std::uint64_t offset() const { return offset_; }
@@ -78,7 +79,7 @@ class RecordReader {
  private:
   Bytes file_;
   std::uint64_t generation_;
-  std::size_t offset_ = kFileHeaderBytes;
+  std::size_t offset_;
 };
 
 }  // namespace idletune::journal

@@ -421,9 +421,8 @@ bool Simulation::announced_on_medium(int c, int s) const {
   if (unsynced == 0) return true;
   const auto entry = disk_->folder.find("journal");
   if (entry == disk_->folder.end()) return true;
-  test::Content durable = disk_->inodes.at(entry->second);
-  durable.resize(durable.size() - std::min(unsynced, durable.size()));
-  return process_->announced_in(durable, c, s);
+  const test::Content& file = disk_->inodes.at(entry->second);
+  return process_->announced_in({file.data(), file.size() - std::min(unsynced, file.size())}, c, s);
 }
 
 }  // namespace idletune::lives

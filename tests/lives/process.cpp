@@ -45,6 +45,12 @@ struct Process::Inside {
         kernel->table().find(detail::TunerLock::held(), shape, detail::LaunchTable::hash(shape));
     return slot ? &*slot : nullptr;
   }
+  // What of the journal is on the medium, as far as it was read.
+  struct Medium {
+    std::uint64_t generation = 0;
+    std::size_t read = 0;
+    journal::State state;
+  } medium;
   // Digests of all trials, made once.
   std::vector<journal::TrialKey> keys;
   int shapes = 0;
@@ -381,10 +387,18 @@ bool Process::announced_beside(int s) const {
   return false;
 }
 
-bool Process::announced_in(const test::Content& journal, int c, int s) const {
-  const auto summary = journal::read_journal(journal);
-  if (!summary.ok()) return false;
-  for (const auto& open : summary->state.open_trials()) {
+// What was read before is not read again.
+bool Process::announced_in(Bytes journal, int c, int s) const {
+  const auto header = journal::read_file_header(journal);
+  if (!header.ok()) return false;
+  Inside::Medium& medium = inside_->medium;
+  if (medium.generation != header->generation || medium.read > journal.size())
+    medium = {header->generation, journal::kFileHeaderBytes, journal::State()};
+  journal::RecordReader reader(journal, header->generation, medium.read);
+  journal::RecordView record;
+  while (reader.next(record)) (void)medium.state.apply(record.type, record.version, record.payload);
+  medium.read = reader.offset();
+  for (const auto& open : medium.state.open_trials()) {
     if (open.trial.configuration == world_.configuration(c) &&
         (s < 0 || open.trial.shape == world_.shape(s)))
       return true;

@@ -117,7 +117,7 @@ class Process {
   std::set<int> announced_in_helper() const;
   bool announced_beside(int s) const;  // in the helper, at another shape
   // The same of what lies in a journal.
-  bool announced_in(const test::Content& journal, int c, int s) const;
+  bool announced_in(Bytes journal, int c, int s) const;
   // Visits what was checked twice and right under this driver: configuration and shape.
   void for_each_passed(const std::function<void(int, int)>& visit) const;
   // Slots that are held for nothing: a word on each.
