@@ -46,6 +46,7 @@ void Simulation::begin_life(const test::Files& files) {
     parts.options.log = append_log;
   }
   parts.time = time_;
+  parts.package = world_.packages[World::package_of(reference_.driver())];
   parts.device = device_;
   parts.disk = disk_;
   parts.boot = boot_;

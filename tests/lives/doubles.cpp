@@ -182,7 +182,8 @@ void Simulation::landed(const TrialRequest& request, const TrialOutcome& outcome
 // --- the device ---
 
 void Simulation::make_device() {
-  device_ = std::make_shared<PlayedDevice>(std::to_string(reference_.driver() + 1));
+  device_ =
+      std::make_shared<PlayedDevice>(std::to_string(World::version_of(reference_.driver()) + 1));
   device_->profiling = world_.profiling;
   device_->on_compile = [this](Values values) { return compiled(values); };
   device_->on_run = [this](Values values, Nanoseconds deadline) {

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tests/lives/draw.hpp"
+#include "tests/lives/world.hpp"
 
 namespace idletune::lives {
 namespace {
@@ -73,7 +74,7 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
     case Kind::constants: return {kind, below(x, 3), 0};
     case Kind::queue: return {kind, below(x, 2), below(y, 3)};
     case Kind::quirk: return {kind, x % 3 == 0 ? 0 : 1 + below(y, configurations - 1), 0};
-    case Kind::next_driver: return {kind, below(x, 3), 0};
+    case Kind::next_driver: return {kind, below(x, World::kDrivers), 0};
     default: return {kind, 0, 0};
   }
 }

@@ -38,7 +38,7 @@ enum class Kind : std::uint8_t {
   cut_at_write,
   pause,        // seconds
   wall_clock,   // seconds, back or forth
-  next_driver,  // from the next start on
+  next_driver,  // or package, from the next start on
   quirk,        // the configuration that the quirk table names from the next start on; 0: none
   in_place,     // 1: allowed from now on
   constants,    // 0: other contents, 1 and 2: that buffer from now on

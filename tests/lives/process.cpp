@@ -19,6 +19,7 @@ using detail::TimeSource;
 struct Process::Inside {
   std::unique_ptr<detail::AgentState> agent;
   detail::KernelState* kernel = nullptr;
+  const World::Package* package = nullptr;
   std::vector<char> buffers;  // one for each shape
   char weights[2] = {}, queues[2] = {};
   int versions[2] = {};
@@ -59,7 +60,7 @@ struct Process::Inside {
   }
   journal::Trial trial_of(const World& world, int c, int s) const {
     journal::Trial trial;
-    trial.kernel = world.package->digest();
+    trial.kernel = package->read->digest();
     trial.device = device->info().device_key();
     trial.driver = device->info().driver_key();
     trial.configuration = world.configuration(c);
@@ -91,6 +92,7 @@ Process::Process(const ProcessParts& parts)
   in.time = parts.time;
   in.buffers.resize(world_.sizes.size());
   in.device = parts.device;
+  in.package = parts.package;
   in.make_keys(world_);
   in.surroundings.clock = in.time.get();
   in.surroundings.builds =
@@ -126,7 +128,7 @@ Process::Process(const ProcessParts& parts)
 void Process::start() {
   Inside& in = *inside_;
   in.agent = std::move(*detail::AgentState::open(parts_.options, in.surroundings));
-  auto kernel = in.agent->kernel(*in.device, *world_.package_bytes, "played");
+  auto kernel = in.agent->kernel(*in.device, in.package->bytes, "played");
   if (!kernel.ok()) {
     std::fprintf(stderr, "lives: %s\n", kernel.status().to_string().c_str());
     std::abort();
@@ -215,7 +217,7 @@ Snapshot Process::snapshot() const {
     if (state.is_suspect(key)) result.suspect.insert(c);
   }
   const auto text = [](const journal::ShapeKey& key) {
-    return std::to_string(key.driver) + "/" + std::to_string(key.shape);
+    return std::to_string(key.kernel ^ key.driver) + "/" + std::to_string(key.shape);
   };
   state.for_each_measurement([&](const journal::Measurement& m) {
     const std::string trial =
@@ -227,8 +229,9 @@ Snapshot Process::snapshot() const {
         std::to_string(adoption.trial.key().configuration);
   });
   for (int s = 0; s < world_.shapes(); ++s) {
-    if (const auto past = state.shape_statistics(world_.package->digest(), world_.shape(s))) {
-      result.launches[world_.sizes[static_cast<std::size_t>(s)]] = past->launches;
+    for (const World::Package* package : world_.packages) {
+      const auto past = state.shape_statistics(package->read->digest(), world_.shape(s));
+      if (past) result.launches[{package->read->digest(), s}] = past->launches;
     }
   }
   return result;

@@ -29,11 +29,12 @@ namespace idletune::lives {
 
 // What the agent says it knows.
 struct Snapshot {
-  std::set<int> quarantined, suspect;              // under the driver of the process
-  std::map<std::string, int> measured;             // trial: status
-  std::map<std::string, std::string> adopted;      // shape: configuration
-  double charged = 0, kernel = 0, saved = 0;       // seconds
-  std::map<std::int64_t, std::uint64_t> launches;  // of shapes, ever, as recorded
+  std::set<int> quarantined, suspect;          // under the driver of the process
+  std::map<std::string, int> measured;         // trial: status
+  std::map<std::string, std::string> adopted;  // shape: configuration
+  double charged = 0, kernel = 0, saved = 0;   // seconds
+  // Of shapes of a kernel, ever, as recorded.
+  std::map<std::pair<std::uint64_t, int>, std::uint64_t> launches;
 };
 
 // What a stage's configuration is in what goes on.
@@ -47,6 +48,7 @@ struct ProcessParts {
   const World* world = nullptr;
   AgentOptions options;
   std::shared_ptr<PlayedTime> time;
+  const World::Package* package = nullptr;
   std::shared_ptr<PlayedDevice> device;
   std::shared_ptr<test::Disk> disk;
   std::uint64_t boot = 0;

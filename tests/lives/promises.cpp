@@ -189,11 +189,11 @@ void Promises::flushed_is_kept(const Ending& ending, const Snapshot& flushed, co
     report_.say("I4:flushed-charges" + how, beside(flushed.charged, now.charged, " became "));
   if (now.kernel + kRounding < flushed.kernel)
     report_.say("I4:flushed-kernel-time" + how, beside(flushed.kernel, now.kernel, " became "));
-  for (const auto& [size, launches] : flushed.launches) {
-    const auto kept = now.launches.find(size);
+  for (const auto& [shape, launches] : flushed.launches) {
+    const auto kept = now.launches.find(shape);
     if (kept == now.launches.end() || kept->second < launches)
       report_.say("I4:flushed-launches" + how,
-                  std::to_string(launches) + " of " + std::to_string(size));
+                  std::to_string(launches) + " at shape " + std::to_string(shape.second));
   }
 }
 

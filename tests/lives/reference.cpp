@@ -46,7 +46,8 @@ Known& Reference::of(int c) {
 int Reference::deaths_elsewhere(int c) const {
   for (int driver = 0; driver < World::kDrivers; ++driver) {
     const Known& known = known_[static_cast<std::size_t>(driver)][static_cast<std::size_t>(c)];
-    if (driver != driver_ && (known.ever_bitten || known.deaths + known.kills >= 2)) return 1;
+    const bool other = driver != driver_ && World::package_of(driver) == World::package_of(driver_);
+    if (other && (known.ever_bitten || known.deaths + known.kills >= 2)) return 1;
   }
   return 0;
 }

@@ -49,10 +49,10 @@ void add_setup(KernelDescription& description) {
   description.tolerance.relative = 1e-5;
 }
 
-KernelDescription description_of(int a, int b, bool setups) {
+KernelDescription description_of(int a, int b, bool setups, int version) {
   KernelDescription description;
   description.name = "play";
-  description.source = "nobody compiles this";
+  description.source = "nobody compiles this, version " + std::to_string(version);
   description.entry = "play";
   description.dimensions = {"N"};
   for (const auto& [name, count] : {std::pair<const char*, int>{"A", a}, {"B", b}}) {
@@ -113,7 +113,7 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
   options.read_environment = false;
   options.model = kNoModel;
   setups = draw(11) % 6 == 0;
-  make_package(na, nb);
+  make_packages(na, nb);
   for (int c = 0; c < count(); ++c) {
     odd_shapes_.push_back(static_cast<int>(mix(seed, 32, static_cast<std::uint64_t>(c)) %
                                            static_cast<std::uint64_t>(shapes())));
@@ -125,24 +125,21 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
     for (int i = 0; i < shapes(); ++i) {
       const double size = 0.5 + static_cast<double>(sizes[static_cast<std::size_t>(i)]) / 128;
       times_.emplace_back(static_cast<std::int64_t>(2e6 * std::min(size, 3.0) * ratio(c, i)));
-      classes_.push_back(package->class_key(shape(i), configuration(c)));
+      classes_.push_back(packages[0]->read->class_key(shape(i), configuration(c)));
     }
   }
 }
 
-void World::make_package(int a, int b) {
-  struct Packed {
-    std::vector<std::uint8_t> bytes;
-    std::shared_ptr<const KernelPackage> package;
-  };
-  static std::map<std::tuple<int, int, bool>, Packed> all;
-  Packed& packed = all[{a, b, setups}];
-  if (packed.package == nullptr) {
-    packed.bytes = must(pack(description_of(a, b, setups)));
-    packed.package = must(KernelPackage::open(packed.bytes, "played"));
+void World::make_packages(int a, int b) {
+  static std::map<std::tuple<int, int, bool, int>, Package> all;
+  for (int i = 0; i < kPackages; ++i) {
+    Package& made = all[{a, b, setups, i}];
+    if (made.read == nullptr) {
+      made.bytes = must(pack(description_of(a, b, setups, i)));
+      made.read = must(KernelPackage::open(made.bytes, "played"));
+    }
+    packages[i] = &made;
   }
-  package = packed.package;
-  package_bytes = &packed.bytes;
 }
 
 int World::index_of(const Configuration& wanted) const {

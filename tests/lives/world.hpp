@@ -47,7 +47,8 @@ struct WorldLimits {
 };
 
 struct World {
-  static constexpr int kDrivers = 3;
+  // Each with each version of the package: numbers that go on counting.
+  static constexpr int kVersions = 3, kPackages = 2, kDrivers = kVersions * kPackages;
   World(std::uint64_t seed, const WorldLimits& limits);
 
   std::uint64_t seed;
@@ -63,8 +64,13 @@ struct World {
   bool has_model = true;
   bool setups = false;  // some configurations prepare something once, of a constant buffer
   AgentOptions options;
-  std::shared_ptr<const KernelPackage> package;
-  const std::vector<std::uint8_t>* package_bytes = nullptr;
+  struct Package {
+    std::vector<std::uint8_t> bytes;
+    std::shared_ptr<const KernelPackage> read;
+  };
+  const Package* packages[kPackages] = {};
+  static int version_of(int driver) { return driver % kVersions; }
+  static int package_of(int driver) { return driver / kVersions; }
 
   int count() const { return static_cast<int>(configurations.size()); }
   int shapes() const { return static_cast<int>(sizes.size()); }
@@ -91,7 +97,7 @@ struct World {
  private:
   std::size_t at(int driver, int c) const { return static_cast<std::size_t>(driver * count() + c); }
   std::size_t at_shape(int c, int s) const { return static_cast<std::size_t>(c * shapes() + s); }
-  void make_package(int a, int b);
+  void make_packages(int a, int b);
   Nature draw_nature(int driver, int c, bool sound_only) const;
   double ratio(int c, int s) const;  // of the default's time
 
