@@ -74,7 +74,9 @@ const char* Facts::why_not(const FactSubject& subject, const Configuration& conf
 
 const char* Facts::why_not_suspect(const journal::Suspect& suspect, const journal::Trial& trial,
                                    Where where) const {
-  if (suspect.crash_seen()) return "it crashed or hung, and the reference has not run since";
+  if (journal_.state().is_unconfirmed(suspect)) {
+    return "it crashed or hung, and the reference has not run since";
+  }
   bool died_here = !suspect.survived;
   const std::uint64_t shape = digest_of(trial.shape);
   for (const journal::Suspect::Place& place : suspect.at) {
@@ -180,7 +182,7 @@ void Facts::survived(const journal::Trial& trial, Where where) {
 
 bool Facts::may_retry(const journal::Trial& trial, bool missed) const {
   const auto suspect = journal_.state().suspect(trial);
-  if (!suspect || suspect->crash_seen()) return false;
+  if (!suspect || journal_.state().is_unconfirmed(*suspect)) return false;
   if (journal_.state().is_wrong(trial) || journal_.state().is_quarantined(trial)) return false;
   if (!missed && suspect->session == journal_.state().session().number) return false;
   journal::TrialKey key = trial.plain_key();

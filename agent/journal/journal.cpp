@@ -228,11 +228,9 @@ bool Journal::accuse_one(const Verdict& verdict) {
   const Trial& trial = verdict.trial;
   const std::uint64_t session = state_.session().number;
   std::optional<Suspect> suspect = state_.suspect(trial);
-  const bool again =
-      suspect && suspect->deaths > 0 && (suspect->session != session || suspect->retried);
-  // What a helper was seen to die of may have been the device: the reference will tell.
-  const bool seen = verdict.cause == SuspicionCause::crash || verdict.cause == SuspicionCause::hang;
-  if ((again && !seen) || verdict.conclusion == Conclusion::quarantine) {
+  const bool fresh = !suspect || suspect->deaths == 0;
+  const bool again = !fresh && (suspect->session != session || suspect->retried);
+  if (again || verdict.conclusion == Conclusion::quarantine) {
     const bool by_itself = verdict.conclusion == Conclusion::quarantine;
     record(RecordType::quarantine,
            encode(Quarantine{trial, trial.plain_key(),
@@ -240,13 +238,11 @@ bool Journal::accuse_one(const Verdict& verdict) {
                              verdict.detail}));
     return true;
   }
-  if (!suspect) {
-    suspect.emplace();
+  if (!suspect) suspect.emplace();
+  if (fresh) {
     suspect->trial = trial;
     suspect->key = trial.plain_key();
-  }
-  if (again || suspect->deaths == 0) {
-    ++suspect->deaths;
+    suspect->deaths = 1;
     suspect->session = session;
     suspect->retried = false;
   }
@@ -270,8 +266,7 @@ void Journal::suspected(const Trial& trial, Where place, SuspicionCause cause,
 void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {
   std::vector<Suspect> seen;
   state_.for_each_suspect([&](const Suspect& suspect) {
-    const bool known = well || suspect.session == state_.session().number;
-    if (known && suspect.crash_seen() && suspect.key.device == device &&
+    if (state_.is_unconfirmed(suspect) && suspect.key.device == device &&
         suspect.key.driver == driver) {
       push(seen, suspect);
     }
@@ -283,8 +278,8 @@ void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool wel
       record(RecordType::quarantine,
              encode(Quarantine{suspect.trial, suspect.key, reason, suspect.detail}));
     } else {
-      suspect.deaths -= std::min(suspect.deaths, 1u);
-      suspect.cause = suspect.deaths > 0 ? SuspicionCause::unknown : SuspicionCause::device_lost;
+      suspect.deaths = 0;
+      suspect.cause = SuspicionCause::device_lost;
       record(RecordType::suspect, encode(suspect));
     }
   }

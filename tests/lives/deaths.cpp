@@ -97,6 +97,9 @@ void Simulation::die(Death death) {
     ending_.candidate = process_->candidate_at(s);
   }
   files_ = disk_->files();
+  if (death == Death::cut)  // which may keep an announcement, and not what withdrew it
+    for (const Configuration& each : announced_at_end_of(files_, unsynced_bytes()))
+      ending_.between.insert(world_.index_of(each));
   if (death == Death::clean) return;
   // Nobody was left to charge it.
   const double lost = life_bill_.waited + waited_in_flight_ + life_bill_.raced + raced_since_look_;

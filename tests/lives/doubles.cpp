@@ -165,11 +165,11 @@ void Simulation::landed(const TrialRequest& request, const TrialOutcome& outcome
   flying_.reset();
   life_bill_.waited += std::exchange(waited_in_flight_, 0);
   const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
-  reference_.helper_told(outcome);
+  reference_.helper_told(outcome, disk_->operations.size());
   lost_told_ = lost_told_ || outcome.reference_failed;
   if (c <= 0) return;
   if (lost_ && outcome.status == TrialStatus::crash) {
-    reference_.of(c).blamed = true;  // until the reference has told
+    reference_.died_of_the_device(c, outcome.reference_failed);
     return;
   }
   const bool asks = alive();  // an agent that ends cannot be asked
@@ -409,16 +409,22 @@ void Simulation::before_change() {
   die(std::exchange(plans_.death_at_write, Death::none));
 }
 
-// Whether a record of what is about to run is on the medium.
-bool Simulation::announced_on_medium(int c, int s) const {
+// Of the journal's end; nothing: what was written last is on the medium.
+std::size_t Simulation::unsynced_bytes() const {
   using What = test::DiskOperation::Kind;
   std::size_t unsynced = 0;
   for (std::size_t i = disk_->operations.size(); i-- > 0;) {
     const test::DiskOperation& operation = disk_->operations[i];
     if (operation.kind == What::sync_file) break;
     if (operation.kind == What::write) unsynced += operation.data.size();
-    if (operation.kind == What::rename) return true;  // synced before
+    if (operation.kind == What::rename) return 0;  // synced before
   }
+  return unsynced;
+}
+
+// Whether a record of what is about to run is on the medium.
+bool Simulation::announced_on_medium(int c, int s) const {
+  const std::size_t unsynced = unsynced_bytes();
   if (unsynced == 0) return true;
   const auto entry = disk_->folder.find("journal");
   if (entry == disk_->folder.end()) return true;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent/journal/codec.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
 #include "agent/src/agent_state.hpp"
@@ -422,6 +423,22 @@ std::string Process::idle_slots() const {
     return text;
   }
   return text;
+}
+
+std::vector<Configuration> announced_at_end_of(const test::Files& files, std::size_t bytes) {
+  std::vector<Configuration> all;
+  const auto file = files.find(journal::kJournalName);
+  if (file == files.end()) return all;
+  const std::size_t from = file->second.size() - std::min(bytes, file->second.size());
+  if (const auto before = journal::read_journal({file->second.data(), from}); before.ok())
+    for (const auto& open : before->state.open_trials()) all.push_back(open.trial.configuration);
+  (void)journal::for_each_record(file->second, [&](const journal::RecordView& record) {
+    journal::Intent intent;
+    if (record.offset >= from && record.type == static_cast<int>(journal::RecordType::intent) &&
+        journal::decode(record.payload, intent))
+      all.push_back(intent.trial.configuration);
+  });
+  return all;
 }
 
 std::vector<journal::State::OpenTrial> open_trials_in(const test::Files& files) {

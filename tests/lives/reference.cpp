@@ -31,10 +31,11 @@ Reference::Reference(const World& world) : world_(world) {
 }
 
 void Reference::new_life(int driver) {
+  forget_unconfirmed();
+  lost_with_.clear();
   ++life_;
   driver_ = driver;
   classes_ = Classes();
-  unconfirmed_.clear();
   for (auto& configurations : known_)
     for (Known& known : configurations) known.new_life();
 }
@@ -69,12 +70,29 @@ void Reference::helper_was_killed(Known& known, int s, bool ran, bool by_candida
   known.ambiguous_shape = s;
 }
 
-// In each new helper the reference ran first. Where it failed nobody knows of those who crashed
+// In each new helper the reference ran first. Where it failed, nobody is to blame for what happened
 // since it ran well.
-void Reference::helper_told(const TrialOutcome& outcome) {
+void Reference::helper_told(const TrialOutcome& outcome, std::size_t operation) {
   if (outcome.ambiguous && outcome.stage == TrialStage::prepare) return;
-  if (outcome.reference_failed)
-    for (const int c : unconfirmed_) of(c).bitten = Fact();
+  if (outcome.reference_failed) {
+    forget_unconfirmed();
+    for (const int c : lost_with_)  // a second death counts
+      if (of(c).deaths + of(c).kills + deaths_elsewhere(c) == 1) --of(c).kills;
+  }
+  for (const int c : unconfirmed_) of(c).bitten = {life_, operation};
+  unconfirmed_.clear();
+  lost_with_.clear();
+}
+
+void Reference::died_of_the_device(int c, bool in_the_reference) {
+  of(c).blamed = true;
+  if (in_the_reference) return;
+  ++of(c).kills;
+  lost_with_.push_back(c);
+}
+
+void Reference::forget_unconfirmed() {
+  for (const int c : unconfirmed_) of(c).bitten = Fact();
   unconfirmed_.clear();
 }
 

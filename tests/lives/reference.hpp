@@ -120,7 +120,8 @@ class Reference {
 
   void stage_began(const TrialRequest& request, std::size_t operation);
   // Before stage_ended, also of the default.
-  void helper_told(const TrialOutcome& outcome);
+  void helper_told(const TrialOutcome& outcome, std::size_t operation);
+  void died_of_the_device(int c, bool in_the_reference);
   // `remembered`: a journal keeps what is told now.
   void stage_ended(const TrialRequest& request, const TrialOutcome& outcome, Role role,
                    std::size_t operation, bool remembered);
@@ -134,10 +135,13 @@ class Reference {
   void helper_was_killed(Known& known, int s, bool ran, bool by_candidate, Fact now);
   bool exposed(int c, const Ending& ending, const test::Disk& disk) const;
 
+  void forget_unconfirmed();
+
   const World& world_;
   std::vector<std::vector<Known>> known_;  // by driver, by configuration
   Classes classes_;
-  std::vector<int> unconfirmed_;  // crashed or hung, and the reference has not run since
+  // Crashed or hung, and the reference has not run since: by themselves; since the device was lost.
+  std::vector<int> unconfirmed_, lost_with_;
   int life_ = -1;
   int driver_ = 0;
 };

@@ -72,6 +72,7 @@ class Simulation {
   void note_open();
   void before_sync();
   void before_change();
+  std::size_t unsynced_bytes() const;
   bool announced_on_medium(int c, int s) const;
   void announce(const Handed& handed);
   void fly(const TrialRequest& request);

@@ -210,28 +210,28 @@ TEST_CASE("a crash that was seen is confirmed by the reference, or nobody knows 
   }
 }
 
-TEST_CASE("a lost device takes back the deaths of its session, and no others") {
-  const auto disk = std::make_shared<Disk>();
-  {
+TEST_CASE("the reference tells of the deaths of its session, and of no others") {
+  for (const bool well : {true, false}) {
+    const auto disk = std::make_shared<Disk>();
+    {
+      const auto journal = open_on(disk);
+      journal->suspected(trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
+      journal->suspected(trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
+    }
     const auto journal = open_on(disk);
-    journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+    journal->suspected(trial_of(3), Where::helper, SuspicionCause::crash, "SIGSEGV");
+    CHECK_FALSE(journal->state().is_unconfirmed(*journal->state().suspect(trial_of(1))));
+    CHECK(journal->state().is_unconfirmed(*journal->state().suspect(trial_of(3))));
+    journal->reference_ran(2, 3, well);
+    CHECK(journal->state().is_suspect(trial_of(1)));
+    CHECK(journal->state().is_quarantined(trial_of(3)) == well);
     journal->suspected(trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
+    CHECK(journal->state().is_quarantined(trial_of(2)));  // the second
+    if (well) continue;
+    CHECK(journal->state().suspect(trial_of(3))->deaths == 0);  // it was the device
+    journal->suspected(trial_of(3), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+    CHECK(journal->state().suspect(trial_of(3))->deaths == 1);
   }
-  {
-    const auto journal = open_on(disk);
-    journal->suspected(trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
-    CHECK(journal->state().quarantine_count() == 0);  // the reference will tell
-    CHECK(journal->state().suspect(trial_of(1))->deaths == 2);
-    journal->reference_ran(2, 3, false);
-    CHECK(journal->state().suspect(trial_of(1))->deaths == 1);
-    CHECK_FALSE(journal->state().suspect(trial_of(1))->crash_seen());
-    CHECK(journal->state().suspect(trial_of(2))->crash_seen());
-  }
-  const auto journal = open_on(disk);
-  journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
-  CHECK(journal->state().is_quarantined(trial_of(1)));
-  journal->reference_ran(2, 3, true);
-  CHECK(journal->state().is_quarantined(trial_of(2)));
 }
 
 // --- Exposures ---
