@@ -74,7 +74,7 @@ const char* Facts::why_not(const FactSubject& subject, const Configuration& conf
 
 const char* Facts::why_not_suspect(const journal::Suspect& suspect, const journal::Trial& trial,
                                    Where where) const {
-  if (journal_.state().is_unconfirmed(suspect)) {
+  if (suspect.crash_seen_in(journal_.state().session().number)) {
     return "it crashed or hung, and the reference has not run since";
   }
   bool died_here = !suspect.survived;
@@ -182,9 +182,10 @@ void Facts::survived(const journal::Trial& trial, Where where) {
 
 bool Facts::may_retry(const journal::Trial& trial, bool missed) const {
   const auto suspect = journal_.state().suspect(trial);
-  if (!suspect || journal_.state().is_unconfirmed(*suspect)) return false;
+  const std::uint64_t session = journal_.state().session().number;
+  if (!suspect || suspect->crash_seen_in(session)) return false;
   if (journal_.state().is_wrong(trial) || journal_.state().is_quarantined(trial)) return false;
-  if (!missed && suspect->session == journal_.state().session().number) return false;
+  if (!missed && suspect->session == session) return false;
   journal::TrialKey key = trial.plain_key();
   for (const Retry& retry : retries_) {
     key.shape = suspect->survived ? key.shape : retry.key.shape;

@@ -140,6 +140,8 @@ struct Suspect {
   bool crash_seen() const {
     return cause == SuspicionCause::crash || cause == SuspicionCause::hang;
   }
+  // The reference has not told yet. Of another session nobody will know: a suspicion like any.
+  bool crash_seen_in(std::uint64_t now) const { return crash_seen() && session == now; }
 };
 inline constexpr std::size_t kMaxDeathPlaces = 128;  // per suspect; the rest is not kept
 

@@ -266,7 +266,7 @@ void Journal::suspected(const Trial& trial, Where place, SuspicionCause cause,
 void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {
   std::vector<Suspect> seen;
   state_.for_each_suspect([&](const Suspect& suspect) {
-    if (state_.is_unconfirmed(suspect) && suspect.key.device == device &&
+    if (suspect.crash_seen_in(state_.session().number) && suspect.key.device == device &&
         suspect.key.driver == driver) {
       push(seen, suspect);
     }

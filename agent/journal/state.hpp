@@ -58,11 +58,6 @@ class State {
   // To be tried last and only in the helper program. What is quarantined under another driver and
   // came to no outcome under this one is a suspect too.
   bool is_suspect(const TrialKey& plain) const { return suspect(plain).has_value(); }
-  // Seen to crash or hang in this session, and the reference has not told yet. Of another session
-  // nobody will know: it is a suspicion like any.
-  bool is_unconfirmed(const Suspect& suspect) const {
-    return suspect.crash_seen() && suspect.session == session_.number;
-  }
   bool is_suspect(const Trial& trial) const { return is_suspect(trial.plain_key()); }
   std::optional<Quarantine> quarantine(const TrialKey& plain) const;
   std::optional<Suspect> suspect(const TrialKey& plain) const;

@@ -220,8 +220,8 @@ TEST_CASE("the reference tells of the deaths of its session, and of no others") 
     }
     const auto journal = open_on(disk);
     journal->suspected(trial_of(3), Where::helper, SuspicionCause::crash, "SIGSEGV");
-    CHECK_FALSE(journal->state().is_unconfirmed(*journal->state().suspect(trial_of(1))));
-    CHECK(journal->state().is_unconfirmed(*journal->state().suspect(trial_of(3))));
+    CHECK_FALSE(journal->state().suspect(trial_of(1))->crash_seen_in(2));
+    CHECK(journal->state().suspect(trial_of(3))->crash_seen_in(2));
     journal->reference_ran(2, 3, well);
     CHECK(journal->state().is_suspect(trial_of(1)));
     CHECK(journal->state().is_quarantined(trial_of(3)) == well);
