@@ -242,10 +242,12 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
   if (result.time.count() > 0) result.time = task.search.evidence().as_now(ended->at_first);
   result.ratio = times.ratio(racer);
   result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
-  // By the clock of the trials: what launches say is a ratio, to what may be slow in launches only.
+  // By the clock that what runs was timed by: what launches say is a ratio. What was adopted may be
+  // slow in launches only.
   if (result.pairs > 0) {
     const double running = real_ns(task.running_time) * class_ratio(task);
-    result.time = std::max(result.time, from_ns(running * result.ratio));
+    const Nanoseconds raced = from_ns(running * result.ratio);
+    result.time = task.variants.adopted() == nullptr ? raced : std::max(result.time, raced);
     result.candidate = times.times(racer).lower_quartile();
     result.incumbent = times.times(InPlaceRace::kIncumbent).lower_quartile();
   }
