@@ -354,8 +354,8 @@ bool Steps::finish_stage(Nanoseconds wait, IdleReport& report) {
   // Of what runs beside a candidate nothing is left open while that runs.
   if (is_its && journaled != detail::journaled(task.work)) journaled->rest();
   const bool repeated = flight_.is_to_be_repeated(task, outcome) || last;
-  if (!repeated && stage->runs() != nullptr) {
-    if (is_death(outcome.status) && outcome.stage != TrialStage::prepare) {
+  if (stage->runs() != nullptr) {
+    if (!repeated && is_death(outcome.status) && outcome.stage != TrialStage::prepare) {
       judge_death(task, *stage, outcome);
       flight_.keep_traced(*stage);
       if (is_its) journaled->forget();
