@@ -109,7 +109,7 @@ inline constexpr std::size_t kMaxDetailBytes = 200;
 // What happened while a suspect was under way. Stored; the numbers never change.
 enum class SuspicionCause : std::uint8_t {
   unknown = 0,          // recorded by a version that did not tell, or will tell more
-  crash = 1,            // its helper crashed, seen: confirmed once the reference has run since
+  crash = 1,            // its helper crashed, seen: confirmed once the reference has run after it
   hang = 2,             // its helper hung, likewise
   helper_killed = 3,    // by somebody else
   helper_vanished = 4,  // nobody knows how

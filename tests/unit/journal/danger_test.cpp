@@ -228,7 +228,8 @@ TEST_CASE("the reference tells of the deaths of its session, and of no others") 
     journal->suspected(trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
     CHECK(journal->state().is_quarantined(trial_of(2)));  // the second
     if (well) continue;
-    CHECK(journal->state().suspect(trial_of(3))->deaths == 0);  // it was the device
+    const auto on_disk = read_journal(disk->files().at(kJournalName));
+    CHECK(on_disk->state.suspect(trial_of(3))->deaths == 0);  // it was the device
     journal->suspected(trial_of(3), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
     CHECK(journal->state().suspect(trial_of(3))->deaths == 1);
   }
