@@ -301,9 +301,10 @@ int Process::recorded_at(int s) const {
 
 void Process::for_each_passed(const std::function<void(int, int)>& visit) const {
   const std::uint64_t driver = inside_->device->info().driver_key();
+  const std::uint64_t kernel = inside_->package->read->digest();
   inside_->state().for_each_measurement([&](const journal::Measurement& m) {
     if (m.status != TrialStatus::correct || m.checked_seeds != 2) return;
-    if (m.trial.driver != driver) return;
+    if (m.trial.driver != driver || m.trial.kernel != kernel) return;
     const int c = world_.index_of(m.trial.configuration), s = world_.index_of(m.trial.shape);
     if (c > 0 && s >= 0) visit(c, s);
   });
