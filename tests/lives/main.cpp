@@ -320,6 +320,7 @@ class Program {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);  // what was found stays where a campaign is stopped
   Options options;
   if (!read_options(argc, argv, options)) {
     std::fprintf(stderr, "usage: tests/lives/README.md\n");
