@@ -128,18 +128,18 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
     current = look_for_class(*slot, current, launches);
   }
   // While candidates race only those launches of it are timed that take turns with theirs.
-  const bool watched = turns != 0 ? turn == RaceTurns::kCandidates : take_sample(*slot, launches);
+  const bool watched = turns != 0 ? turn == RaceTurns::kCandidates : is_sample(*slot, launches);
   IDLETUNE_YIELD("launching");
   IDLETUNE_HOLDS(slot->state.load() != ShapeSlot::empty && slot->shape == shape);
   return enqueue(*slot, guard.lane(), *current, all, options, watched);
 }
 
-bool KernelState::take_sample(ShapeSlot& slot, std::uint64_t launches) {
+// Those to be timed one after another wait where nobody has room for their times, or the queue
+// tells none.
+bool KernelState::is_sample(ShapeSlot& slot, std::uint64_t launches) const {
   const bool eager = slot.eager_samples.load(std::memory_order_relaxed) > 0;
-  // A sample that nobody has room for would be lost.
-  if (!eager || !slot.tickets.has_free()) return launches % kWatchPeriod == 0;
-  slot.eager_samples.fetch_sub(1, std::memory_order_relaxed);
-  return true;
+  return launches % kWatchPeriod == 0 ||
+         (eager && slot.tickets.has_free() && profiling_available());
 }
 
 Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant,
@@ -155,13 +155,10 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
                              arguments, options, watched ? &profiles : nullptr, begun);
   }
   if (status.ok()) {
-    if (watched) post(slot.tickets, profiles, &variant);
+    if (watched && post(slot.tickets, profiles, &variant)) slot.took_sample();
     return status;
   }
-  if (watched) {
-    discard(device_, profiles);
-    slot.eager_samples.fetch_add(1, std::memory_order_relaxed);  // it was not timed
-  }
+  if (watched) discard(device_, profiles);
   if (&variant == &slot.fallback) return status;
   // A tuned variant that the driver refuses (its resources may have shrunk), or that needs larger
   // buffers than the application has, must not cost the application its result: run the default,
@@ -177,14 +174,6 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
   }
   variant.refused.store(true, std::memory_order_relaxed);
   return status;
-}
-
-// One that was not timed (on another queue, into a graph, too many at once) says nothing of the
-// next.
-void KernelState::note_profile(bool timed) {
-  constexpr auto kRelaxed = std::memory_order_relaxed;
-  if (!timed && untimed_.load(kRelaxed) < kUntimed) untimed_.fetch_add(1, kRelaxed);
-  if (timed && untimed_.load(kRelaxed) != 0) untimed_.store(0, kRelaxed);
 }
 
 Status KernelState::enqueue_variant(std::uint32_t lane, const Variant& variant,
@@ -257,10 +246,18 @@ Status KernelState::enqueue_steps(std::uint32_t lane, const trial::StepPrograms&
   return {};
 }
 
-// Where the tuner has not come by for long the sample is dropped.
-void KernelState::post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant) {
-  note_profile(profiles[0] != nullptr);
-  if (profiles[0] != nullptr && !tickets.post(profiles, variant)) discard(device_, profiles);
+// Whether it will be timed: where the tuner has not come by for long the sample is dropped.
+bool KernelState::post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant) {
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  // One that was not timed (on another queue, into a graph, too many at once) says nothing of the
+  // next.
+  const bool timed = profiles[0] != nullptr;
+  const std::uint32_t untimed = untimed_.load(kRelaxed);
+  if (timed ? untimed != 0 : untimed < kUntimed) untimed_.store(timed ? 0 : untimed + 1, kRelaxed);
+  if (!timed) return false;
+  if (tickets.post(profiles, variant)) return true;
+  discard(device_, profiles);
+  return false;
 }
 
 Status KernelState::take_arguments(Span<const Argument> given, Argument* all) const {

@@ -136,14 +136,13 @@ class KernelState {
     trace_clock_ = clock;
     trace_subject_ = subject;
   }
-  // Drops the samples that nobody asked for; no launch of the slot may be under way.
   // False while no sampled launch comes back with a profile: the queue has no profiling.
   bool profiling_available() const { return untimed_.load(std::memory_order_relaxed) < kUntimed; }
+  bool last_sample_was_timed() const { return untimed_.load(std::memory_order_relaxed) == 0; }
 
  private:
   KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes,
               std::uint64_t scratch_limit_bytes);
-  void note_profile(bool timed);
   using SharedPrograms = std::shared_ptr<const trial::StepPrograms>;
   Result<SharedPrograms> programs_of(const Configuration& configuration);
   // Plan, configuration and derived arguments.
@@ -209,8 +208,8 @@ class KernelState {
                        Span<const PlannedStep> steps, const Argument* arguments,
                        const LaunchOptions& options, Profiles* profiles, bool& begun) const;
   // Whether this launch is profiled for the production watch.
-  static bool take_sample(ShapeSlot& slot, std::uint64_t launches);
-  void post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant);
+  bool is_sample(ShapeSlot& slot, std::uint64_t launches) const;
+  bool post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant);
 
   // What launches must know of an argument, compact for the hot path.
   struct GivenArgument {

@@ -133,8 +133,8 @@ struct alignas(64) ShapeSlot {
   // Checked candidates that launches time in turn with it.
   std::array<std::atomic<const Variant*>, RaceTurns::kCandidates> racers{};
   std::atomic<std::uint32_t> race_turns{0};
-  // Launches still to be profiled one after another: a few after each change of `current`. Threads
-  // that race here take a sample too many, nothing else.
+  // Launches still to be timed one after another: a few after each change of `current`. Threads
+  // that race here time some too many, nothing else.
   std::atomic<std::int32_t> eager_samples{16};
   // Raised when the application says that what constant buffers hold has changed.
   std::atomic<std::uint32_t> constants_version{0};
@@ -172,6 +172,11 @@ struct alignas(64) ShapeSlot {
   bool class_is_kept() const { return (class_stamp.load(std::memory_order_relaxed) & 1) != 0; }
 
   // --- launches ---
+  void took_sample() {
+    if (eager_samples.load(std::memory_order_relaxed) > 0) {
+      eager_samples.fetch_sub(1, std::memory_order_relaxed);
+    }
+  }
   // Whether one of those launches was left.
   bool take_grant() {
     return granted.load(std::memory_order_relaxed) > 0 &&

@@ -59,6 +59,13 @@ void take_times(WatchTickets& tickets, Device& device, const Each& each) {
   });
 }
 
+// Launches of what takes turns, until the next look. What they cost cannot be told while launches
+// come back without times.
+void grant(ShapeTask& task, bool bearable) {
+  const bool told = task.kernel.state->last_sample_was_timed();
+  task.slot.grant(bearable && told ? ShapeSlot::kGrant : 0);
+}
+
 bool was_refused(const Variant& variant) { return variant.refused.load(std::memory_order_relaxed); }
 
 }  // namespace
@@ -111,7 +118,7 @@ void Production::withdraw_racers(ShapeTask& task) {
 void Production::judge_class(ShapeTask& task) {
   if (task.race != nullptr || !task.runs_for_class() || task.slot.class_is_kept()) return;
   const Variant& variant = task.slot.of_class;
-  task.slot.grant(accounts_.ledger().allowance().count() > 0 ? ShapeSlot::kGrant : 0);
+  grant(task, accounts_.ledger().allowance().count() > 0);
   const TurnTimes times(task.of_class, task.production);
   if (!times.known()) return;
   const std::uint64_t count = variant.trial_launches.exchange(0, std::memory_order_relaxed);
@@ -188,7 +195,7 @@ void Production::charge_race(ShapeTask& task) {
     worst = std::max(worst, loss);
   }
   const bool bearable = worst == 0 || accounts_.ledger().allowance().count() > 0;
-  task.slot.grant(bearable ? ShapeSlot::kGrant : 0);
+  grant(task, bearable);
 }
 
 void Production::judge_race(ShapeTask& task) {
