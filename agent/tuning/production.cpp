@@ -250,12 +250,13 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
   result.ratio = times.ratio(racer);
   result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
   // By the clock that what runs was timed by: what launches say is a ratio. What was adopted may be
-  // slow in launches only.
+  // slow in launches only, and the trial may have been by a slower clock than the launches.
   if (result.pairs > 0) {
     const double running = real_ns(task.running_time) * class_ratio(task);
     const Nanoseconds raced = from_ns(running * result.ratio);
-    result.time = task.variants.adopted() == nullptr ? raced : std::max(result.time, raced);
     result.candidate = times.times(racer).lower_quartile();
+    const Nanoseconds seen = std::min(result.time, result.candidate);
+    result.time = task.variants.adopted() == nullptr ? raced : std::max(seen, raced);
     result.incumbent = times.times(InPlaceRace::kIncumbent).lower_quartile();
   }
   if (verdict == TrialVerdict::reject_failed) {
