@@ -39,7 +39,11 @@ double InPlaceRace::median_ratio(std::size_t candidate) const {
 bool InPlaceRace::over() const {
   if (!launched(kSamples)) return false;
   const std::size_t best = winner();
-  return best == candidates_ || median_ratio(best) < 1 || launched(RecentTimes::kCapacity);
+  if (best == candidates_ || launched(RecentTimes::kCapacity)) return true;
+  for (std::size_t i = 0; i < candidates_; ++i) {
+    if (contradicted(best, i)) return false;
+  }
+  return !contradicted(best, kIncumbent);
 }
 
 std::uint32_t InPlaceRace::turns() const {
@@ -69,12 +73,22 @@ bool InPlaceRace::hopeless(std::size_t candidate) const {
   return ratio(candidate) > bound && median_ratio(candidate) > bound;
 }
 
+// That `faster` is faster.
+bool InPlaceRace::contradicted(std::size_t faster, std::size_t slower) const {
+  return times(faster).median() > times(slower).median() ||
+         times(faster).minimum() > times(slower).minimum();
+}
+
+// candidates(): nobody knows.
 std::size_t InPlaceRace::slowest() const {
   std::size_t slowest = incumbent_runs_ ? kIncumbent : 0;
+  std::size_t fastest = slowest;
   for (std::size_t i = 0; i < candidates_; ++i) {
     if (time(i) > time(slowest)) slowest = i;
+    if (time(i) < time(fastest)) fastest = i;
   }
-  return slowest;
+  const bool known = !contradicted(fastest, slowest) || launched(RecentTimes::kCapacity);
+  return known ? slowest : candidates_;
 }
 
 std::size_t InPlaceRace::loser() {
@@ -83,7 +97,7 @@ std::size_t InPlaceRace::loser() {
   }
   if (!launched(kFirstLook) || candidates_ + (incumbent_runs_ ? 1 : 0) <= 2) return candidates_;
   const std::size_t last = slowest();
-  if (last != kIncumbent) return last;
+  if (last != kIncumbent) return last;  // or nobody
   incumbent_runs_ = false;
   return loser();
 }

@@ -62,6 +62,7 @@ class InPlaceRace {
   Nanoseconds time(std::size_t racer) const { return times(racer).lower_quartile(); }
   double median_ratio(std::size_t candidate) const;
   bool hopeless(std::size_t candidate) const;
+  bool contradicted(std::size_t faster, std::size_t slower) const;
   bool launched(std::size_t launches) const;
   std::size_t slowest() const;
 

@@ -23,6 +23,7 @@ class RecentTimes {
   void clear() { size_ = next_ = 0; }
   std::size_t count() const { return size_; }
   // 0 without any.
+  Nanoseconds minimum() const { return smallest(0); }
   Nanoseconds median() const { return smallest((size_ - 1) / 2); }
   // Of times that have two kinds, in cold and in warm caches: of the faster kind, if that is a
   // third of them. 0 without any.
