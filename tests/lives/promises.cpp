@@ -163,10 +163,12 @@ void Promises::nothing_is_lost(const Ending& ending, const Snapshot& acknowledge
   for (const auto& [trial, status] : acknowledged.measured)
     if (dying.measured.count(trial) && !now.measured.count(trial))
       report_.say("I4:measurement" + how, trial);
-  // The end takes the last times of a duel, which may decide it.
-  const bool duels = ending.death == Death::clean && ending.racing.count(0) > 0;
+  // A clean end takes the last times of a duel, and the outcome of what is in flight.
+  const bool ends = ending.death == Death::clean;
+  const int flew = ends && ending.flying ? world_.index_of(ending.flying->configuration) : -1;
+  const bool rechecked = flew >= 0 && ending.flying_role == Role::recheck;
   for (const auto& [shape, configuration] : acknowledged.adopted) {
-    if (duels) break;
+    if (rechecked || (ends && ending.racing.count(0) > 0)) break;
     const auto last = dying.adopted.find(shape);
     if (last != dying.adopted.end() && last->second == configuration && !now.adopted.count(shape))
       report_.say("I4:adoption" + how, shape);
@@ -175,11 +177,9 @@ void Promises::nothing_is_lost(const Ending& ending, const Snapshot& acknowledge
   for (const int c : acknowledged.quarantined)
     if (!now.quarantined.count(c))
       report_.say("I4:quarantine" + how, world_.text(reference_.driver(), c));
-  // What is seen to have ended well at a clean end acquits.
-  const bool acquits = ending.death == Death::clean;
   for (const int c : acknowledged.suspect)
-    if (!(acquits && ending.survived.count(c)) && dying.suspect.count(c) && !now.suspect.count(c) &&
-        !now.quarantined.count(c))
+    if (!(ends && ending.survived.count(c)) && c != flew && dying.suspect.count(c) &&
+        !now.suspect.count(c) && !now.quarantined.count(c))
       report_.say("I4:suspicion" + how, world_.text(reference_.driver(), c));
 }
 
