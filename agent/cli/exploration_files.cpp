@@ -43,11 +43,6 @@ json answer_of(json answers, std::size_t problems_left) {
   return all;
 }
 
-Result<std::unique_ptr<explore::Log>> open_progress_log(const std::string& folder,
-                                                        const explore::Identity& identity) {
-  return must_of(folder, explore::Log::open(must(open_posix_storage(folder)), identity));
-}
-
 Quarantine::Quarantine(const std::string& chosen, const std::string& output, CliContext& context)
     : context_(context) {
   const std::string folder = chosen.empty() ? output + ".progress/state" : chosen;

@@ -1,7 +1,7 @@
 // What an exploration keeps on the disk beside the history that it writes.
 #pragma once
 
-#include "agent/cli/explore_shapes.hpp"
+#include "agent/cli/exploration_task.hpp"
 #include "models/history/history.hpp"
 
 namespace idletune::cli {
@@ -19,11 +19,6 @@ inline const Status kSaid{StatusCode::io_error, ""};
 
 // One answer, or those of several problems with what they have in sum.
 json answer_of(json answers, std::size_t problems_left);
-
-// What was measured so far. Errors name the folder: it cannot be written, or holds another's
-// progress.
-Result<std::unique_ptr<explore::Log>> open_progress_log(const std::string& folder,
-                                                        const explore::Identity& identity);
 
 // The journal that says which configurations are never tried again. Where it cannot be kept, the
 // user is warned and exploring goes on.

@@ -1,14 +1,9 @@
-#include "agent/cli/explore_shapes.hpp"
-
-#include <idletune/options.hpp>
-
 #include "agent/cli/exploration_files.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/interrupts.hpp"
-#include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
-#include "agent/cli/progress.hpp"
-#include "agent/explore/history_of.hpp"
+#include "agent/explore/listed_configurations.hpp"
+#include "agent/explore/shape_list.hpp"
 #include "models/learn/selection.hpp"
 
 namespace idletune::cli {
@@ -17,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Of --seconds; what is left is for timing the best again.
-constexpr double kSweepShare = 0.75;
+constexpr double kListShare = 0.75;
 
 Status wrong_fixed(const std::string& text) {
   return Status(StatusCode::invalid_argument,
@@ -41,37 +36,31 @@ Result<explore::SpacePart::value_type> pinned_parameter(const Space& space,
   return Status(StatusCode::invalid_argument, "'" + text + "': the parameter has no such value");
 }
 
-class ExploreShapes {
+class ExploreShapes : ExplorationTask {
  public:
   ExploreShapes(const ExploreArguments& arguments, CliContext& context)
-      : arguments_(arguments), context_(context) {
-    settings_.seed = arguments.settings.seed;
-    settings_.give_up = interrupted;
-    const explore::Settings& given = arguments.settings;
-    if (arguments.repeats_given) settings_.repeats = given.repeats;
-    if (arguments.measure_ms_given) settings_.measure_at_most = given.measure_at_most;
-    if (arguments.run_ms_given) settings_.run_deadline = given.run_deadline;
-    if (arguments.slow_too) settings_.far_too_slow = 0;
-  }
+      : ExplorationTask(arguments, context) {}
 
   void run() {
     open_kernel();
+    ask_device();
+    choose_configurations();
     read_list();
-    open_progress();
-    const Status measured = measure();
-    if (measured.ok() || !log_->results().empty()) write();
+    name_output("-shapes", /*is_new=*/true);
+    order_ =
+        std::make_unique<explore::Order>(explore::Order::of(package_->space(), configurations_));
+    open_progress(output_ + ".progress");
+    const Status measured = measure_list();
+    if (measured.ok() || !log_->results().empty()) write_list();
     must(measured);
   }
 
  private:
-  void open_kernel() {
-    package_ = must(KernelPackage::open(must(read_kernel(arguments_.kernel)), arguments_.kernel));
-    // Only asked who it is: the helper has a driver of its own.
-    device_ = must(open_device(arguments_.device, package_->dialect(), ""))->info();
+  void choose_configurations() {
     if (!arguments_.covering.empty()) return take_covering();
-    configurations_ = must(explore::configurations_to_sweep(
-        *package_, settings_.seed, arguments_.samples, must(parts_of_space())));
-    for (const std::string& part : arguments_.parts) settings_.chosen += "part " + part + ' ';
+    configurations_ = must(explore::listed_configurations(
+        *package_, arguments_.seed, arguments_.samples, must(parts_of_space())));
+    for (const std::string& part : arguments_.parts) chosen_ += "part " + part + ' ';
   }
 
   Result<std::vector<explore::SpacePart>> parts_of_space() const {
@@ -92,7 +81,7 @@ class ExploreShapes {
 
   // The defaults, and what covers the problems of a history best.
   void take_covering() {
-    configurations_ = must(explore::configurations_to_sweep(*package_, settings_.seed, 0));
+    configurations_ = must(explore::listed_configurations(*package_, arguments_.seed, 0));
     const auto histories = must(load_histories({arguments_.covering}));
     const auto problems =
         must_of(arguments_.covering, selection::problems_of({histories.data(), histories.size()}));
@@ -113,7 +102,7 @@ class ExploreShapes {
     for (const Configuration& configuration : configurations_) {
       keys += std::to_string(package_->space().key(configuration)) + ',';
     }
-    settings_.chosen = "covering " + hexadecimal(digest_of(keys));
+    chosen_ = "covering " + hexadecimal(digest_of(keys));
   }
 
   static std::vector<std::string> names_of(const Space& space) {
@@ -161,67 +150,40 @@ class ExploreShapes {
       }
       bytes = std::move(*file);
     }
-    settings_.shapes = must(explore::read_shapes(bytes, list, must(columns())));
-    if (arguments_.largest <= 0) return;
-    const auto larger = std::remove_if(
-        settings_.shapes.begin(), settings_.shapes.end(),
-        [this](const Shape& shape) { return explore::extent(shape) > arguments_.largest; });
-    settings_.shapes.erase(larger, settings_.shapes.end());
-    if (!settings_.shapes.empty()) return;
-    throw Failure(StatusCode::invalid_argument,
-                  list + ": every problem is larger than --largest allows");
-  }
-
-  void open_progress() {
-    output_ = arguments_.output;
-    if (output_.empty()) {
-      output_ =
-          file_name_part(std::string(package_->name()) + "-" + device_.name) + "-shapes.ithistory";
+    auto problems = must(explore::read_shapes(bytes, list, must(columns())));
+    const auto larger =
+        std::remove_if(problems.begin(), problems.end(), [this](const Shape& problem) {
+          return arguments_.largest > 0 && explore::extent(problem) > arguments_.largest;
+        });
+    problems.erase(larger, problems.end());
+    if (problems.empty()) {
+      throw Failure(StatusCode::invalid_argument,
+                    list + ": every problem is larger than --largest allows");
     }
-    const std::string folder = output_ + ".progress";
-    if (!context_.check(output_, FileKind::history, /*beside=*/true)) must(kSaid);
-    must(refuse_strange_output(output_, folder));
-    log_ = must(open_progress_log(folder, explore::sweep_identity(*package_, device_, settings_)));
+    auto settings = explore::Settings::of_list(std::move(problems));
+    settings.chosen = chosen_;
+    settle(std::move(settings));
   }
 
-  Status measure() {
-    HelperTrials trials(device_, package_, helper_options(arguments_));
-    Quarantine quarantine(arguments_.state, output_, context_);
-    explore::Sweep sweep(package_, device_, configurations_, settings_, trials,
-                         quarantine.journal(), *log_);
-    const KeepsPart keeps;
-    const std::uint64_t before = sweep.progress().done;
-    Progress progress("exploring " + std::string(package_->name()) + " at " +
-                          std::to_string(settings_.shapes.size()) + " problems",
-                      static_cast<std::size_t>(sweep.progress().total - before), context_.json());
+  Status measure_list() {
     const Clock::time_point start = Clock::now();
-    bool again = false;
-    const Status status = sweep.run([&](const explore::Sweep::Progress& far) {
-      if (!far.again || !again) {
-        progress.update(static_cast<std::size_t>(far.done - before),
-                        far.again ? "the best are timed again" : "");
-      }
-      again = far.again;
-      const double share = far.again ? 1 : kSweepShare;
-      return interrupted() ||
-             (arguments_.seconds && seconds_since(start) >= share * *arguments_.seconds);
-    });
-    measured_now_ = sweep.progress().done - before;
-    remaining_ = sweep.progress().total - sweep.progress().done;
-    left_out_ = sweep.progress().left_out;
-    complete_ = sweep.complete();
-    quarantine.close();
-    return status;
+    return measure(
+        std::string(package_->name()) + " at " + std::to_string(settings_.problems.size()) +
+            " problems",
+        [](const Progress& far) { return far.again ? "the best are timed again" : ""; },
+        [&](const Progress& far) {
+          const double share = far.again ? 1 : kListShare;
+          return arguments_.seconds && seconds_since(start) >= share * *arguments_.seconds;
+        });
   }
 
-  void write() {
-    const auto histories = must(explore::histories_of(*package_, device_, settings_, *log_));
-    for (const History& history : histories) {
+  void write_list() {
+    const std::vector<History> measured = histories();
+    for (const History& history : measured) {
       rows_ += history.rows();
       correct_ += history.count(TrialStatus::correct);
     }
-    const std::vector<std::uint8_t> bytes = write_histories(histories);
-    if (!context_.write({{output_, FileKind::history, bytes}})) must(kSaid);
+    write(measured);
   }
 
  public:
@@ -230,23 +192,24 @@ class ExploreShapes {
       return {{"file", output_},
               {"kernel", std::string(package_->name())},
               {"device", device_.name},
-              {"problems", settings_.shapes.size()},
+              {"problems", settings_.problems.size()},
               {"configurations", configurations_.size()},
               {"rows", rows_},
               {"correct", correct_},
               {"measured_now", measured_now_},
-              {"left_out", left_out_},
-              {"remaining", remaining_},
+              {"left_out", far_.left_out},
+              {"remaining", remaining()},
               {"complete", complete_}};
     }
     std::string text = output_ + ": " + std::to_string(configurations_.size()) +
                        " configurations of " + std::string(package_->name()) + " at " +
-                       std::to_string(settings_.shapes.size()) + " problems on " + device_.name +
+                       std::to_string(settings_.problems.size()) + " problems on " + device_.name +
                        ", " + std::to_string(correct_) + " of " + std::to_string(rows_) +
                        " pairs correct";
-    if (left_out_ > 0) text += ", " + std::to_string(left_out_) + " left out as far too slow";
-    if (remaining_ > 0) {
-      text += ", " + std::to_string(remaining_) + " left (the same command goes on)";
+    if (far_.left_out > 0)
+      text += ", " + std::to_string(far_.left_out) + " left out as far too slow";
+    if (remaining() > 0) {
+      text += ", " + std::to_string(remaining()) + " left (the same command goes on)";
     } else if (!complete_) {
       text += "; the best are still to be timed again (the same command goes on)";
     }
@@ -255,48 +218,13 @@ class ExploreShapes {
   }
 
  private:
-  const ExploreArguments& arguments_;
-  CliContext& context_;
-  explore::SweepSettings settings_;
-  std::shared_ptr<const KernelPackage> package_;
-  DeviceInfo device_;
   std::vector<Configuration> configurations_;
-  std::unique_ptr<explore::Log> log_;
-  std::string output_;
-  std::uint64_t measured_now_ = 0;
-  std::uint64_t left_out_ = 0;
-  std::uint64_t remaining_ = 0;
-  bool complete_ = false;
+  std::string chosen_;  // how they were, if not drawn
   std::size_t rows_ = 0;
   std::size_t correct_ = 0;
 };
 
 }  // namespace
-
-bool well_begun(const std::function<void()>& run, CliContext& context) {
-  try {
-    run();
-    return true;
-  } catch (const Failure& failure) {
-    // One that was asked to end has measured nothing yet, which is no failure.
-    if (!failure.status().message().empty() && !interrupted()) context.fail(failure.status());
-    return false;
-  }
-}
-
-HelperTrialsOptions helper_options(const ExploreArguments& arguments) {
-  HelperTrialsOptions options;
-  AgentOptions environment;
-  must(apply_environment(environment));
-  options.program = environment.helper;
-  options.opencl_library = environment_opencl_library();
-  options.cuda_library = environment_cuda_library();
-  options.nvrtc_library = environment_nvrtc_library();
-  options.executor.scratch_limit_bytes = arguments.scratch_mib << 20;
-  options.quirks = QuirkTable::builtin();
-  if (!arguments.quirks.empty()) must(options.quirks.add_file(arguments.quirks));
-  return options;
-}
 
 void add_shape_list_options(Verb verb, ExploreArguments& arguments) {
   const Argument shapes =

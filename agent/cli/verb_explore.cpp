@@ -7,7 +7,6 @@
 #include "agent/cli/interrupts.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
-#include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/sparse_problem.hpp"
 #include "agent/cli/verbs.hpp"
@@ -21,50 +20,38 @@ using Clock = std::chrono::steady_clock;
 // Longer than anything that is measured, and far from where nanoseconds end.
 constexpr double kMostMs = 1e9;
 
-Nanoseconds from_ms(double ms) { return Nanoseconds(static_cast<std::int64_t>(ms * 1e6)); }
-
 bool is_over(const ExploreArguments& arguments, Clock::time_point start) {
   return arguments.seconds && seconds_since(start) >= *arguments.seconds;
 }
 
-class Explore {
+class Explore : ExplorationTask {
  public:
   // `before` are the histories of the problems that were explored already, for the same file.
   Explore(const ExploreArguments& arguments, const GivenProblem& problem, bool several,
           Clock::time_point start, CliContext& context, std::vector<History>& before)
-      : arguments_(arguments),
+      : ExplorationTask(arguments, context),
         shape_(problem.text),
         kind_(problem.kind),
         several_(several),
         start_(start),
-        context_(context),
-        settings_(arguments.settings),
         histories_(before) {
-    settings_.give_up = interrupted;
     if (!arguments.live.empty()) live_.emplace(arguments.live);
   }
 
   void run() {
     open_kernel();
+    take_problem();
     if (left_out_) return;
+    ask_device();
     open_order();
-    open_progress();
+    open_output();
     lend_matrix();
-    const Status measured = remaining() > 0 ? measure() : Status();
-    if (measured.ok() || !log_->results().empty()) write();
+    const Status measured = measure_one();
+    if (measured.ok() || !log_->results().empty()) write_all();
     must(measured);
   }
 
  private:
-  std::uint64_t remaining() const { return order_->size() - log_->count_below(order_->size()); }
-
-  void open_kernel() {
-    package_ = must(KernelPackage::open(must(read_kernel(arguments_.kernel)), arguments_.kernel));
-    take_problem();
-    // Only asked who it is: the helper has a driver of its own.
-    if (!left_out_) device_ = must(open_device(arguments_.device, package_->dialect(), ""))->info();
-  }
-
   void take_problem() {
     switch (kind_) {
       case GivenProblem::Kind::captured: return take_captured();
@@ -82,7 +69,7 @@ class Explore {
       return;
     }
     matrix_ = must(std::move(problem));
-    settings_.shape = matrix_->shape;
+    settle(explore::Settings::of_one(matrix_->shape));
     if (matrix_->captured) settings_.captured_digest = matrix_->captured->digest();
   }
 
@@ -95,7 +82,7 @@ class Explore {
 
   void take_captured() {
     const auto captured = must(read_captured(shape_));
-    settings_.shape = captured.shape();
+    settle(explore::Settings::of_one(captured.shape()));
     settings_.captured = std::filesystem::absolute(shape_).string();
     settings_.captured_digest = captured.digest();
     const Status status = captured.check(*package_);
@@ -103,18 +90,19 @@ class Explore {
   }
 
   void take_shape() {
-    settings_.shape = must(parse_problem(shape_));
-    if (settings_.shape.size() != package_->dimension_count()) {
+    const Shape problem = must(parse_problem(shape_));
+    if (problem.size() != package_->dimension_count()) {
       throw Failure(StatusCode::invalid_argument,
                     "shape '" + shape_ + "': " + std::string(package_->name()) + " has " +
                         std::to_string(package_->dimension_count()) + " dimensions");
     }
-    if (settings_.shape.feature_count() != package_->given_feature_count()) {
+    if (problem.feature_count() != package_->given_feature_count()) {
       throw Failure(StatusCode::invalid_argument,
                     "shape '" + shape_ + "': " + std::string(package_->name()) + " takes " +
                         std::to_string(package_->given_feature_count()) +
                         " features from the application");
     }
+    settle(explore::Settings::of_one(problem));
   }
 
   void open_order() {
@@ -126,47 +114,31 @@ class Explore {
     }
   }
 
-  void open_progress() {
-    output_ = arguments_.output;
+  void open_output() {
     const std::string shape =
-        matrix_ ? sparse_problem_name(shape_) : report::shape_text(settings_.shape);
-    if (output_.empty()) {
-      output_ = file_name_part(std::string(package_->name()) + "-" + device_.name +
-                               (several_ ? "" : "-" + shape)) +
-                ".ithistory";
-    }
-    std::string folder = output_ + ".progress";
-    if (histories_.empty()) {
-      if (!context_.check(output_, FileKind::history, /*beside=*/true)) must(kSaid);
-      must(refuse_strange_output(output_, folder));
-    }
+        matrix_ ? sparse_problem_name(shape_) : report::shape_text(settings_.problems.front());
+    name_output(several_ ? "" : "-" + shape, histories_.empty());
+    folder_ = output_ + ".progress";
     if (several_) {
-      must(make_folders(folder));
+      must(make_folders(folder_));
       const bool named = kind_ == GivenProblem::Kind::shape;
-      folder = progress_folder(folder, shape, named ? "" : shape_);
+      folder_ = progress_folder(folder_, shape, named ? "" : shape_);
     }
-    folder_ = folder;
-    log_ = must(open_progress_log(folder, explore::identity_of(*package_, device_, settings_)));
+    open_progress(folder_);
   }
 
-  Status measure() {
-    HelperTrials trials(device_, package_, helper_options(arguments_));
-    Quarantine quarantine(arguments_.state, output_, context_);
-    explore::Exploration exploration(package_, device_, *order_, settings_, trials,
-                                     quarantine.journal(), *log_);
-    const KeepsPart keeps;
-    const std::uint64_t before = log_->count_below(order_->size());
-    Progress progress("exploring " + std::string(package_->name()),
-                      static_cast<std::size_t>(order_->size() - before), context_.json());
-    Status status = exploration.run([&](const explore::Exploration::Progress& state) {
-      if (state.last != nullptr) note(*state.last);
-      progress.update(static_cast<std::size_t>(state.done - before), note_text(state, before));
-      if (live_ && state.last != nullptr && live_->due()) write_live(false);
-      return interrupted() || is_over(arguments_, start_);
-    });
-    measured_now_ = log_->count_below(order_->size()) - before;
-    quarantine.close();
-    return status;
+  Status measure_one() {
+    const std::uint64_t before = far_.done;
+    return measure(
+        std::string(package_->name()),
+        [&](const Progress& far) {
+          if (far.last != nullptr) note(*far.last);
+          return note_text(far, before);
+        },
+        [&](const Progress& far) {
+          if (live_ && far.last != nullptr && live_->due()) write_live(false);
+          return is_over(arguments_, start_);
+        });
   }
 
   void note(const explore::ExploredConfiguration& result) {
@@ -175,7 +147,7 @@ class Explore {
     if (best_ns_ == 0 || time < best_ns_) best_ns_ = time;
   }
 
-  std::string note_text(const explore::Exploration::Progress& state, std::uint64_t before) const {
+  std::string note_text(const Progress& state, std::uint64_t before) const {
     std::string text;
     if (before > 0) text = std::to_string(before) + " before; ";
     if (best_ns_ > 0) {
@@ -197,20 +169,19 @@ class Explore {
 
   // A page that cannot be written is no reason to stop measuring.
   void write_live(bool over) {
-    Result<History> history = explore::history_of(*package_, device_, *order_, settings_, *log_);
-    if (!history.ok()) return;
     std::vector<double> times;
     for (const explore::ExploredConfiguration& result : log_->results()) {
       times.push_back(result.samples.empty() ? 0 : explore::median_ns(result.samples));
     }
-    const Status written = live_->write(*history, times, order_->size(), default_ns(), over);
+    const Status written =
+        live_->write(histories().front(), times, order_->size(), default_ns(), over);
     if (written.ok()) return;
     context_.warn("the live page is given up: " + written.message());
     live_.reset();
   }
 
-  void write() {
-    auto history = must(explore::history_of(*package_, device_, *order_, settings_, *log_));
+  void write_all() {
+    History history = histories().front();
     if (live_) write_live(true);
     if (matrix_) history.notes.emplace_back(SparseProblem::kNote, matrix_->note.dump());
     // The arrays are in the matrix; what is measured does not need them again.
@@ -220,8 +191,7 @@ class Explore {
     if (!can_share_file(histories_.front(), history)) {
       throw Failure(StatusCode::invalid_argument, output_ + ": the device or driver has changed");
     }
-    const std::vector<std::uint8_t> bytes = write_histories(histories_);
-    if (!context_.write({{output_, FileKind::history, bytes}})) must(kSaid);
+    write(histories_);
   }
 
  public:
@@ -264,7 +234,6 @@ class Explore {
   }
 
  private:
-  const ExploreArguments& arguments_;
   const std::string& shape_;
   GivenProblem::Kind kind_;
   bool several_;  // problems for one file
@@ -272,17 +241,9 @@ class Explore {
   bool left_out_ = false;
   std::optional<SparseProblem> matrix_;
   std::string folder_;  // of the progress
-  CliContext& context_;
-  explore::Settings settings_;
   std::vector<History>& histories_;
-  std::shared_ptr<const KernelPackage> package_;
-  DeviceInfo device_;
-  std::unique_ptr<explore::Order> order_;
-  std::unique_ptr<explore::Log> log_;
   std::optional<LivePage> live_;
-  std::string output_;
   double best_ns_ = 0;
-  std::uint64_t measured_now_ = 0;
 };
 
 void explore_all(const ExploreArguments& arguments, CliContext& context) {
@@ -309,40 +270,35 @@ void explore_all(const ExploreArguments& arguments, CliContext& context) {
   context.print_json(answer_of(std::move(answers), problems.size() - begun));
 }
 
-struct Given {
-  Argument repeats, measure_ms, run_ms;
-};
-
 // What a list of problems has not.
 Argument one_by_one(Argument option, const ExploreArguments& arguments) {
   return option.acts("without --shapes", [&arguments] { return arguments.shape_list.empty(); });
 }
 
-Given add_measuring_options(Verb verb, ExploreArguments& arguments) {
-  const Argument repeats =
-      verb.option("--repeats", arguments.settings.repeats,
-                  "Timed runs per configuration; of a list of problems 3 if not given")
-          .between(1u, explore::kMaxRepeats);
-  const Argument measure_ms =
-      verb.option("--measure-ms N[ms]", arguments.measure_ms,
-                  "Fewer timed runs, but three, where they take longer than this together; of a "
-                  "list of problems one, and 50 if not given")
-          .between(1e-3, kMostMs);
-  one_by_one(verb.option("--checks", arguments.settings.checks,
-                         "Sets of inputs for which the output is compared")
-                 .between(1, 2),
-             arguments);
-  const Argument run_ms = verb.option("--timeout-ms N[ms]", arguments.run_ms,
-                                      "Of one run; of a list of problems 20,000 if not given")
-                              .between(1e-3, kMostMs);
+void add_measuring_options(Verb verb, ExploreArguments& arguments) {
+  verb.option("--repeats", arguments.repeats, "Timed runs per configuration and problem")
+      .between(1u, explore::kMaxRepeats)
+      .shows_default("10; of a list of problems 3");
+  verb.option("--measure-ms N[ms]", arguments.measure_ms,
+              "Fewer timed runs, but three, where they take longer than this together")
+      .between(1e-3, kMostMs)
+      .shows_default("100; of a list of problems 50");
+  verb.option("--checks", arguments.checks,
+              "How often a configuration's output is compared: with two sets of inputs, at as many "
+              "problems as that takes")
+      .between(1, 6)
+      .shows_default("2; of a list of problems 6");
+  verb.option("--timeout-ms N[ms]", arguments.run_ms, "Of one run")
+      .between(1e-3, kMostMs)
+      .shows_default("2000; of a list of problems 20,000");
   one_by_one(
       verb.option("--control-seconds N[s]", arguments.control_seconds,
                   "How often the default is timed, to see how steady the device is; 0: never")
-          .between(0.0, kMostMs / 1e3),
+          .between(0.0, kMostMs / 1e3)
+          .shows_default("30"),
       arguments);
   verb.option("--scratch-mib N[MiB]", arguments.scratch_mib, "Device memory to use at most")
       .between(1u, 1u << 20);
-  return {repeats, measure_ms, run_ms};
 }
 
 void add_problem_options(Verb verb, ExploreArguments& arguments) {
@@ -391,10 +347,10 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
               "A uniform sample of so many configurations, without "
               "repetition; all of them if not given")
       .at_least(1);
-  verb.option("--seed", arguments->settings.seed, "Of the order");
+  verb.option("--seed", arguments->seed, "Of the order");
   verb.option("--seconds N[s]", arguments->seconds, "Begin no further configuration after so long")
       .between(0.0, kMostMs / 1e3);
-  const Given given = add_measuring_options(verb, *arguments);
+  add_measuring_options(verb, *arguments);
   verb.option("--state", arguments->state,
               "Folder of an agent's journal: what is quarantined there is not tried, and what "
               "crashes or hangs here is put there")
@@ -404,18 +360,12 @@ void add_explore_verb(CommandLine& line, CliContext& context) {
   add_device_options(verb, arguments->device);
   verb.example("explore gemm.itkernel --shape 256,256,256 --samples 200");
   verb.example("explore gemm_adaptive.itkernel --shapes po2 --samples 64");
-  verb.runs([arguments, given, &context] {
+  verb.runs([arguments, &context] {
     const bool one_by_one =
         !arguments->shapes.empty() || !arguments->captured.empty() || !arguments->problems.empty();
     if (one_by_one != arguments->shape_list.empty()) {
       return context.used_wrongly("expected --shape, --captured or --problem, or --shapes alone");
     }
-    arguments->repeats_given = given.repeats.given();
-    arguments->measure_ms_given = given.measure_ms.given();
-    arguments->run_ms_given = given.run_ms.given();
-    arguments->settings.measure_at_most = from_ms(arguments->measure_ms);
-    arguments->settings.run_deadline = from_ms(arguments->run_ms);
-    arguments->settings.control_interval = from_ms(arguments->control_seconds * 1000);
     if (!arguments->shape_list.empty()) return explore_shape_list(*arguments, context);
     explore_all(*arguments, context);
   });

@@ -22,7 +22,6 @@ ImportedRow row_of(const KernelPackage& package, const ExploredConfiguration& re
   }
   row.status = result.status;
   if (result.status == TrialStatus::correct) {
-    row.run_time = median_ns(result.samples);
     for (const Nanoseconds sample : result.samples) {
       row.samples.push_back(static_cast<double>(sample.count()));
     }
@@ -113,74 +112,49 @@ void describe(const KernelPackage& package, const DeviceInfo& device, const Shap
   }
 }
 
-void add_notes(const KernelPackage& package, const DeviceInfo& device, const Order& order,
-               const Settings& settings, const Log& log, History& history) {
-  Json note = identity_of(package, device, settings);
+void add_notes(const KernelPackage& package, const Order& order, const Settings& settings,
+               const Log& log, const char* run_time, History& history) {
+  Json note = log.identity();
+  if (settings.is_list) {
+    note["run_time"] =
+        std::string(run_time) + " of the samples; of the later ones where it was timed again";
+    history.notes.emplace_back("sweep", note.dump());
+    return;
+  }
   note["dimensions"] = Json::array();
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {
     note["dimensions"].push_back(std::string(package.dimension_name(d)));
   }
   note["order"] = order.is_whole_space() ? "the whole space, shuffled" : "a uniform sample";
   note["planned"] = order.size();
-  note["run_time"] = "median of the samples";
+  note["run_time"] = std::string(run_time) + " of the samples";
   history.notes.emplace_back("explore", note.dump());
   history.notes.emplace_back("default", default_note(package, log.controls()).dump());
+  const std::size_t outside = history.count(TrialStatus::constraints);
+  if (outside == 0 || history.valid_count == 0) return;
+  history.warnings.push_back(std::to_string(outside) +
+                             " configurations do not exist at this shape; the size of the space "
+                             "counts such ones");
 }
 
-// A row's results of a sweep: the first one, and what was timed again.
-ImportedRow row_of_sweep(const KernelPackage& package,
-                         const std::vector<const ExploredConfiguration*>& results) {
-  ImportedRow row = row_of(package, *results.front());
-  for (std::size_t i = 1; i < results.size(); ++i) {
-    const ExploredConfiguration& again = *results[i];
-    if (again.status != TrialStatus::correct) return row_of(package, again);
-    for (const Nanoseconds sample : again.samples) {
-      row.samples.push_back(static_cast<double>(sample.count()));
-    }
+// Of the first result at a problem, and of those when it was timed again.
+ImportedRow row_of(const KernelPackage& package,
+                   const std::vector<const ExploredConfiguration*>& results, bool smallest) {
+  for (const ExploredConfiguration* result : results) {
+    if (result->status != TrialStatus::correct) return row_of(package, *result);
   }
-  if (row.status != TrialStatus::correct) return row;
-  const std::size_t first = results.size() > 1 ? results.front()->samples.size() : 0;
-  row.run_time = *std::min_element(row.samples.begin() + static_cast<std::ptrdiff_t>(first),
-                                   row.samples.end());
+  ImportedRow row = row_of(package, *results.front());
+  std::vector<Nanoseconds> later;
+  for (std::size_t i = 1; i < results.size(); ++i) {
+    later.insert(later.end(), results[i]->samples.begin(), results[i]->samples.end());
+  }
+  for (const Nanoseconds sample : later) row.samples.push_back(static_cast<double>(sample.count()));
+  const std::vector<Nanoseconds>& counted = later.empty() ? results.front()->samples : later;
+  row.run_time = smallest ? static_cast<double>(fastest(counted).count()) : median_ns(counted);
   return row;
 }
 
 }  // namespace
-
-Result<std::vector<History>> histories_of(const KernelPackage& package, const DeviceInfo& device,
-                                          const SweepSettings& settings, const Log& log) {
-  const std::size_t shapes = settings.shapes.size();
-  // By problem, and by place of the configuration; a list of an earlier version may have had
-  // another one there.
-  using Place = std::pair<std::uint64_t, std::vector<std::int64_t>>;
-  std::vector<std::map<Place, std::vector<const ExploredConfiguration*>>> rows(shapes);
-  for (const ExploredConfiguration& result : log.results()) {
-    const auto values = result.configuration.values();
-    rows[static_cast<std::size_t>(result.number % shapes)]
-        [{result.number / shapes, {values.begin(), values.end()}}]
-            .push_back(&result);
-  }
-  std::vector<History> histories;
-  for (std::size_t s = 0; s < shapes; ++s) {
-    if (rows[s].empty()) continue;
-    HistoryBuilder builder;
-    builder.expect_missing_compile_times();
-    for (const auto& [place, results] : rows[s]) {
-      if (Status status = builder.add(row_of_sweep(package, results)); !status.ok()) return status;
-    }
-    histories.push_back(builder.finish());
-    History& history = histories.back();
-    describe(package, device, settings.shapes[s], history);
-    set_size(package.space(), history);
-    if (histories.size() > 1) continue;
-    Json note = sweep_identity(package, device, settings);
-    note["run_time"] = "smallest of the samples; of the later ones where it was timed again";
-    history.notes.emplace_back("sweep", note.dump());
-  }
-  if (histories.empty())
-    return Status(StatusCode::invalid_argument, "nothing has been measured yet");
-  return histories;
-}
 
 double control_spread(const std::vector<ControlMeasurement>& controls) {
   const std::vector<double> medians = medians_of(controls);
@@ -188,30 +162,40 @@ double control_spread(const std::vector<ControlMeasurement>& controls) {
   return (medians.back() - medians.front()) / median_of_ascending(medians);
 }
 
-Result<History> history_of(const KernelPackage& package, const DeviceInfo& device,
-                           const Order& order, const Settings& settings, const Log& log) {
-  std::map<std::uint64_t, const ExploredConfiguration*> rows;
-  for (const ExploredConfiguration& result : log.results()) rows[result.number] = &result;
-  if (rows.empty()) {
+Result<std::vector<History>> histories_of(const KernelPackage& package, const DeviceInfo& device,
+                                          const Order& order, const Settings& settings,
+                                          const Log& log) {
+  const bool smallest = settings.is_list && !log.identity().contains(kEstimator);
+  const std::size_t problems = settings.problems.size();
+  // By problem, and by place of the configuration; a list of an earlier version may have had
+  // another one there.
+  using Place = std::pair<std::uint64_t, std::vector<std::int64_t>>;
+  std::vector<std::map<Place, std::vector<const ExploredConfiguration*>>> rows(problems);
+  for (const ExploredConfiguration& result : log.results()) {
+    const auto values = result.configuration.values();
+    rows[static_cast<std::size_t>(result.number % problems)]
+        [{result.number / problems, {values.begin(), values.end()}}]
+            .push_back(&result);
+  }
+  std::vector<History> histories;
+  for (std::size_t s = 0; s < problems; ++s) {
+    if (rows[s].empty()) continue;
+    HistoryBuilder builder;
+    builder.expect_missing_compile_times();
+    for (const auto& [place, results] : rows[s]) {
+      if (Status status = builder.add(row_of(package, results, smallest)); !status.ok())
+        return status;
+    }
+    histories.push_back(builder.finish());
+    History& history = histories.back();
+    describe(package, device, settings.problems[s], history);
+    set_size(package.space(), history);
+    if (histories.size() == 1)
+      add_notes(package, order, settings, log, smallest ? "smallest" : "median", history);
+  }
+  if (histories.empty())
     return Status(StatusCode::invalid_argument, "nothing has been measured yet");
-  }
-  HistoryBuilder builder;
-  builder.expect_missing_compile_times();
-  std::uint64_t outside = 0;
-  for (const auto& [number, result] : rows) {
-    outside += result->status == TrialStatus::constraints;
-    if (Status status = builder.add(row_of(package, *result)); !status.ok()) return status;
-  }
-  History history = builder.finish();
-  describe(package, device, settings.shape, history);
-  add_notes(package, device, order, settings, log, history);
-  set_size(package.space(), history);
-  if (outside > 0 && history.valid_count > 0) {
-    history.warnings.push_back(std::to_string(outside) +
-                               " configurations do not exist at this shape; the size of the space "
-                               "counts such ones");
-  }
-  return history;
+  return histories;
 }
 
 }  // namespace idletune::explore

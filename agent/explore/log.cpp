@@ -158,6 +158,7 @@ Result<std::unique_ptr<Log>> Log::open(std::unique_ptr<Storage> storage, const I
 // Under another name first: a log that is there has its header and its identity.
 Status Log::create(const Identity& identity) {
   generation_ = digest_of(identity.dump());
+  identity_ = identity;
   Result<std::unique_ptr<AppendFile>> file = storage_->create(kNewLogName);
   if (!file.ok()) return file.status();
   file_ = std::move(*file);
@@ -178,7 +179,7 @@ Status Log::load(Bytes file, const Identity& identity) {
   for (journal::RecordView record; reader.next(record);) {
     if (Status status = take(record.type, record.payload, identity); !status.ok()) return status;
   }
-  if (!identified_) {
+  if (identity_.is_null()) {
     return Status(StatusCode::corrupt,
                   std::string(kLogName) + ": the record that says what was explored is damaged");
   }
@@ -198,11 +199,13 @@ Status Log::take(std::uint8_t type, Bytes payload, const Identity& identity) {
   try {
     const nlohmann::json json = nlohmann::json::parse(payload.begin(), payload.end());
     if (type == kIdentity) {
-      if (json != identity) {
+      identity_ = json;
+      Identity wanted = identity;
+      if (!json.contains(kEstimator)) wanted.erase(kEstimator);
+      if (json != wanted) {
         return Status(StatusCode::invalid_argument,
-                      "the progress is another exploration's (" + difference(json, identity) + ")");
+                      "the progress is another exploration's (" + difference(json, wanted) + ")");
       }
-      identified_ = true;
     } else if (type == kResult) {
       ExploredConfiguration result = result_of(json);
       if (is_possible(result)) results_.push_back(std::move(result));
@@ -244,12 +247,6 @@ Status Log::append(const ControlMeasurement& control) {
   if (Status status = append_record(kControl, json); !status.ok()) return status;
   controls_.push_back(control);
   return {};
-}
-
-std::uint64_t Log::count_below(std::uint64_t end) const {
-  return static_cast<std::uint64_t>(
-      std::count_if(results_.begin(), results_.end(),
-                    [end](const ExploredConfiguration& result) { return result.number < end; }));
 }
 
 Status Log::sync() { return file_->sync(); }

@@ -18,6 +18,9 @@
 namespace idletune::explore {
 
 inline constexpr char kLogName[] = "results";
+// What a list's identity says of its run times ("median"). A log that was begun before identities
+// said so has the smallest ones, and goes on with them.
+inline constexpr char kEstimator[] = "estimator";
 
 // What all results of one log have in common: kernel, device, driver, shape, settings. A flat JSON
 // object; two are the same exploration iff they are equal.
@@ -32,10 +35,9 @@ class Log {
   static Result<std::unique_ptr<Log>> open(std::unique_ptr<Storage> storage,
                                            const Identity& identity);
 
+  const Identity& identity() const { return identity_; }  // the log's own
   const std::vector<ExploredConfiguration>& results() const { return results_; }
   const std::vector<ControlMeasurement>& controls() const { return controls_; }
-  // Results whose number is below `end`: a longer exploration may have been here.
-  std::uint64_t count_below(std::uint64_t end) const;
   // Bytes that were cut off at opening.
   std::uint64_t dropped_bytes() const { return dropped_bytes_; }
 
@@ -59,7 +61,7 @@ class Log {
   std::uint64_t size_bytes_ = 0;
   std::uint64_t generation_ = 0;
   std::uint64_t dropped_bytes_ = 0;
-  bool identified_ = false;
+  Identity identity_;
   Clock::time_point next_sync_;
   std::vector<ExploredConfiguration> results_;
   std::vector<ControlMeasurement> controls_;

@@ -31,20 +31,27 @@ Result<Order> Order::make(const Space& space, std::uint64_t seed,
   return order;
 }
 
+Order Order::of(const Space& space, std::vector<Configuration> configurations) {
+  Order order(space, 0);
+  order.size_ = configurations.size();
+  order.listed_ = std::move(configurations);
+  return order;
+}
+
 void Order::draw(std::uint64_t seed, std::uint64_t samples) {
   Random random(seed);
   std::unordered_set<std::uint64_t> seen;
-  for (std::uint32_t fruitless = 0; drawn_.size() < samples && fruitless < kMaxFruitlessDraws;) {
+  for (std::uint32_t fruitless = 0; listed_.size() < samples && fruitless < kMaxFruitlessDraws;) {
     const Configuration configuration = space_.sample(random);
     if (configuration.empty()) break;
     fruitless = seen.insert(space_.key(configuration)).second ? 0 : fruitless + 1;
-    if (fruitless == 0) drawn_.push_back(configuration);
+    if (fruitless == 0) listed_.push_back(configuration);
   }
-  size_ = drawn_.size();
+  size_ = listed_.size();
 }
 
 Configuration Order::at(std::uint64_t place) const {
-  if (!space_.indexed()) return drawn_[static_cast<std::size_t>(place)];
+  if (!listed_.empty()) return listed_[static_cast<std::size_t>(place)];
   return space_.at(permutation_(place));
 }
 

@@ -23,6 +23,8 @@ class Order {
   // space).
   static Result<Order> make(const Space& space, std::uint64_t seed,
                             std::optional<std::uint64_t> samples);
+  // These configurations of the space, in their order.
+  static Order of(const Space& space, std::vector<Configuration> configurations);
 
   std::uint64_t size() const { return size_; }
   bool is_whole_space() const { return whole_; }
@@ -36,7 +38,7 @@ class Order {
 
   Space space_;
   Permutation permutation_;
-  std::vector<Configuration> drawn_;  // where the space has no numbers
+  std::vector<Configuration> listed_;  // where no number tells them
   std::uint64_t size_ = 0;
   bool whole_ = false;
 };

@@ -4,31 +4,22 @@
 
 #include <map>
 #include <set>
-#include <stdexcept>
 
 #include "tests/unit/explore/scripted_runner.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;
 using idletune::explore::test::Bench;
+using idletune::explore::test::Killed;
+using idletune::explore::test::kVictim;
 
 namespace {
-
-struct Killed : std::runtime_error {
-  Killed() : std::runtime_error("killed") {}
-};
 
 // The process dies as the `nth` stage (from 0) begins.
 void die_at(Bench& bench, std::size_t nth) {
   bench.runner.script = [&bench, nth](const TrialRequest&, TrialOutcome&) {
     if (bench.runner.requests.size() == nth + 1) throw Killed();
   };
-}
-
-std::set<std::uint64_t> numbers(const Bench& bench) {
-  std::set<std::uint64_t> result;
-  for (const ExploredConfiguration& r : bench.results) result.insert(r.number);
-  return result;
 }
 
 const ExploredConfiguration& result_of(const Bench& bench, const Configuration& configuration) {
@@ -38,8 +29,6 @@ const ExploredConfiguration& result_of(const Bench& bench, const Configuration& 
   FAIL("not explored");
   return bench.results.front();
 }
-
-const Configuration kVictim = {2, 20};
 
 void fail_victim(Bench& bench, TrialStage stage, TrialStatus status, bool ambiguous = false) {
   bench.runner.script = [=](const TrialRequest& request, TrialOutcome& outcome) {
@@ -62,7 +51,7 @@ TEST_CASE("an exploration measures every configuration once, checked and timed a
   Bench bench;
   REQUIRE(bench.live().ok());
   CHECK(bench.results.size() == 12);
-  CHECK(numbers(bench).size() == 12);
+  CHECK(bench.counts().size() == 12);
   for (const auto& [values, count] : bench.runner.compiles()) CHECK(count == 1);
   for (const ExploredConfiguration& r : bench.results) {
     CHECK(r.status == TrialStatus::correct);
@@ -84,7 +73,7 @@ TEST_CASE("stopped after any configuration and begun again, nothing is measured 
       CHECK(bench.results.size() == quota);
     }
     REQUIRE(bench.live().ok());
-    CHECK(numbers(bench).size() == 12);
+    CHECK(bench.counts().size() == 12);
     CHECK(bench.results.size() == 12);
     for (const auto& [values, count] : bench.runner.compiles()) CHECK(count == 1);
   }
@@ -107,7 +96,7 @@ TEST_CASE(
     bench.runner.script = nullptr;
     REQUIRE(bench.live().ok());
     CHECK(bench.results.size() == 12);
-    CHECK(numbers(bench).size() == 12);
+    CHECK(bench.counts().size() == 12);
     for (const auto& [values, count] : bench.runner.compiles()) {
       const bool is_victim = Configuration(Span<const std::int64_t>(values)) == victim;
       CHECK(count == (is_victim ? 2 : 1));
@@ -145,7 +134,7 @@ TEST_CASE("a crash costs one configuration, and its quarantine holds at another 
 
   Bench other;
   other.state = bench.state;
-  other.settings.shape = Shape{2000};
+  other.settings.problems = {Shape{2000}};
   REQUIRE(other.live().ok());
   CHECK(compiles_of_victim(other) == 0);
   CHECK(result_of(other, kVictim).status == TrialStatus::crash);
@@ -159,7 +148,7 @@ TEST_CASE("a hang is a timeout, and quarantined as one") {
   CHECK(result_of(bench, kVictim).status == TrialStatus::timeout);
   Bench other;
   other.state = bench.state;
-  other.settings.shape = Shape{2000};
+  other.settings.problems = {Shape{2000}};
   REQUIRE(other.live().ok());
   CHECK(compiles_of_victim(other) == 0);
   CHECK(result_of(other, kVictim).status == TrialStatus::timeout);
@@ -179,7 +168,7 @@ TEST_CASE(
     "failures are told apart: a limit of the device counts, a constraint of the shape does not") {
   Bench bench;
   fail_victim(bench, TrialStage::compile, TrialStatus::constraints);
-  bench.settings.shape = Shape{50};  // A = 4 needs more than 100
+  bench.settings.problems = {Shape{50}};  // A = 4 needs more than 100
   REQUIRE(bench.live().ok());
   CHECK(bench.results.size() == 12);
   CHECK(result_of(bench, kVictim).status == TrialStatus::runtime);

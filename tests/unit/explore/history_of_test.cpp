@@ -7,23 +7,15 @@
 
 #include "models/insight/fractions.hpp"
 #include "tests/unit/explore/scripted_runner.hpp"
+#include "tests/unit/history/recorded_data.hpp"
 
 using namespace idletune;
 using namespace idletune::explore;
 using idletune::explore::test::Bench;
-using idletune::test::open_faulty_storage;
 
 namespace {
 
-History history(Bench& bench) {
-  bench.disk->locked = false;
-  auto log = Log::open(open_faulty_storage(bench.disk),
-                       identity_of(*bench.package, bench.device, bench.settings));
-  REQUIRE_MESSAGE(log.ok(), log.status().to_string());
-  auto made = history_of(*bench.package, bench.device, bench.order(), bench.settings, **log);
-  REQUIRE_MESSAGE(made.ok(), made.status().to_string());
-  return std::move(*made);
-}
+History history(Bench& bench) { return bench.histories().at(0); }
 
 const CellColumn& extra(const History& history, const std::string& name) {
   const auto found = std::find_if(history.extras.begin(), history.extras.end(),
@@ -133,7 +125,7 @@ TEST_CASE("a part of a space that has no numbers is a sample of it all the same"
 
 TEST_CASE("configurations that do not exist at a shape are said") {
   Bench bench;
-  bench.settings.shape = Shape{50};
+  bench.settings.problems = {Shape{50}};
   bench.samples = 11;
   REQUIRE(bench.live().ok());
   const History made = history(bench);
@@ -166,14 +158,38 @@ TEST_CASE("the notes say what was explored and how steady the default was") {
   CHECK(fallback["spread"].get<double>() == doctest::Approx(10.0 / 105.0));
 }
 
+TEST_CASE("what earlier versions explored becomes the same history, byte for byte") {
+  const auto golden = [](const std::string& name) {
+    const std::string path = idletune::test::test_data("explorations_v1/" + name);
+    return idletune::test::read_bytes(path);
+  };
+  Bench bench;
+  std::string name;
+  SUBCASE("one problem") {
+    name = "one";
+    bench.settings.problems = {Shape{50}};
+  }
+  SUBCASE("a list") {
+    name = "list";
+    bench.settings = Settings::of_list({Shape{1000}, Shape{10}, Shape{50}, Shape{20}});
+    bench.settings.finalists = 2;
+  }
+  bench.disk = std::make_shared<idletune::test::Disk>(
+      idletune::test::Files{{kLogName, golden(name + ".results")}});
+  CHECK(write_histories(bench.histories()) == golden(name + ".ithistory"));
+  REQUIRE(bench.live().ok());
+  CHECK(bench.complete);
+  CHECK(bench.results.size() > bench.runner.compiles().size());
+  const nlohmann::json said = note(history(bench), name == "one" ? "explore" : "sweep")["run_time"];
+  CHECK(said.get<std::string>().find(name == "one" ? "median" : "smallest") == 0);
+}
+
 TEST_CASE("nothing measured is no history") {
   Bench bench;
   REQUIRE(bench.live([](const auto&) { return true; }).ok());
-  bench.disk->locked = false;
-  auto log = Log::open(open_faulty_storage(bench.disk),
-                       identity_of(*bench.package, bench.device, bench.settings));
+  auto log = bench.log();
   REQUIRE(log.ok());
-  CHECK(history_of(*bench.package, bench.device, bench.order(), bench.settings, **log).code() ==
+  CHECK(histories_of(*bench.package, bench.device, bench.order(), bench.settings, **log).code() ==
         StatusCode::invalid_argument);
 }
 

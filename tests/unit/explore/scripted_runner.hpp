@@ -3,14 +3,18 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "agent/explore/exploration.hpp"
+#include "agent/explore/history_of.hpp"
+#include "agent/explore/listed_configurations.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 #include "tests/unit/trial/scale_kernel.hpp"
 
@@ -109,45 +113,83 @@ inline DeviceInfo test_device() {
   return info;
 }
 
+// The process dies.
+struct Killed : std::runtime_error {
+  Killed() : std::runtime_error("killed") {}
+};
+
+inline const Configuration kVictim = {2, 20};
+
 // One exploration of `twelve` on a disk that survives it.
 struct Bench {
   std::shared_ptr<idletune::test::Disk> disk = std::make_shared<idletune::test::Disk>();
   std::shared_ptr<idletune::test::Disk> state = std::make_shared<idletune::test::Disk>();
   std::shared_ptr<const KernelPackage> package = twelve();
   DeviceInfo device = test_device();
-  Settings settings;
+  Settings settings = Settings::of_one(Shape{1000});
   std::optional<std::uint64_t> samples;
   ScriptedRunner runner;
   std::vector<ExploredConfiguration> results;
   std::vector<ControlMeasurement> controls;
+  bool complete = false;
 
-  Bench() {
-    settings.shape = Shape{1000};
-    settings.control_interval = Nanoseconds{0};
+  Bench() { settings.control_interval = Nanoseconds{0}; }
+
+  std::vector<Configuration> listed() const {
+    auto list = listed_configurations(*package, settings.seed, samples);
+    REQUIRE_MESSAGE(list.ok(), list.status().to_string());
+    return *list;
   }
 
   Order order() const {
+    if (settings.is_list) return Order::of(package->space(), listed());
     auto made = Order::make(package->space(), settings.seed, samples);
     REQUIRE_MESSAGE(made.ok(), made.status().to_string());
     return std::move(*made);
   }
 
+  Result<std::unique_ptr<Log>> log() {
+    disk->locked = false;
+    return Log::open(idletune::test::open_faulty_storage(disk),
+                     identity_of(*package, device, settings));
+  }
+
   // One life of the process; it ends, whatever happens, as if killed: nothing is shut down.
   Status live(const std::function<bool(const Exploration::Progress&)>& stop = {}) {
-    disk->locked = state->locked = false;
-    auto log = Log::open(idletune::test::open_faulty_storage(disk),
-                         identity_of(*package, device, settings));
-    if (!log.ok()) return log.status();
+    state->locked = false;
+    auto opened = log();
+    if (!opened.ok()) return opened.status();
     journal::JournalOptions options;
     options.boot = 77;
     auto journal = journal::Journal::open(idletune::test::open_faulty_storage(state), options);
     const Order places = order();
-    Exploration exploration(package, device, places, settings, runner, *journal, **log);
+    Exploration exploration(package, device, places, settings, runner, *journal, **opened);
     const auto never = [](const Exploration::Progress&) { return false; };
     const Status status = exploration.run(stop ? stop : never);
-    results = (*log)->results();
-    controls = (*log)->controls();
+    results = (*opened)->results();
+    controls = (*opened)->controls();
+    complete = exploration.complete();
     return status;
+  }
+
+  std::vector<History> histories() {
+    auto opened = log();
+    REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
+    auto made = histories_of(*package, device, order(), settings, **opened);
+    REQUIRE_MESSAGE(made.ok(), made.status().to_string());
+    return std::move(*made);
+  }
+
+  // How many results each number has.
+  std::map<std::uint64_t, int> counts() const {
+    std::map<std::uint64_t, int> result;
+    for (const ExploredConfiguration& r : results) ++result[r.number];
+    return result;
+  }
+  std::size_t count(TrialStatus status) const {
+    return static_cast<std::size_t>(
+        std::count_if(results.begin(), results.end(),
+                      [status](const ExploredConfiguration& r) { return r.status == status; }));
   }
 };
 

@@ -1,0 +1,31 @@
+// Which configurations are measured at a list of problems.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <idletune/configuration.hpp>
+#include <idletune/result.hpp>
+
+#include "models/package/kernel_package.hpp"
+
+namespace idletune::explore {
+
+// A family's parameter that says which of its kernels runs, where its description names no other.
+inline constexpr char kMemberParameter[] = "ALGORITHM";
+
+// The configurations in which these parameters (by number) have these values.
+using SpacePart = std::vector<std::pair<std::size_t, std::int64_t>>;
+
+// The default of every member of a family (of a kernel that is none: its default), then valid
+// configurations drawn by `seed` without repetition, `samples` of each member and of each of
+// `parts`, these in turn: a longer list begins with a shorter one. Without `samples` all there are.
+// Errors: unsupported (all of a space whose configurations are not numbered).
+Result<std::vector<Configuration>> listed_configurations(const KernelPackage& package,
+                                                         std::uint64_t seed,
+                                                         std::optional<std::uint64_t> samples,
+                                                         const std::vector<SpacePart>& parts = {});
+
+}  // namespace idletune::explore
