@@ -8,8 +8,10 @@
 namespace idletune::detail {
 namespace {
 
-// Launches whose time nobody could measure (a queue without profiling) before the default is timed.
+// Launches whose time nobody could measure (a queue without profiling) before the default is timed:
+// as many, or what its runs are charged as if each launch took as long.
 constexpr std::uint64_t kBlindLaunches = 100;
+constexpr double kBaselineRuns = 7;
 // So that the first seconds of tuning, in which most is gained, are not held back.
 constexpr Nanoseconds kCompilerBurst = std::chrono::seconds(2);
 constexpr std::uint64_t kForecastsKept = 4096;
@@ -93,6 +95,7 @@ std::int64_t unprepared(ShapeTask& task) {
 
 void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   charge_setups(task);
+  (void)task.kernel.device->at_most_the_clock(Nanoseconds{0}, now);
   const std::uint64_t launches = task.launches();
   const std::uint64_t fresh = launches - task.credited_launches;
   // What ran since then; turns with the default count as the default.
@@ -127,8 +130,13 @@ Blocker Accounts::blocker(const ShapeTask& task, TimeSource source, Nanoseconds 
   if (source != TimeSource::idle) return Blocker::none;
   if (task.default_time.count() == 0 && !task.kernel.state->profiling_available()) {
     // Nothing has been timed, so nothing was credited either: timing the default is what starts the
-    // account, once the application has shown that it means it.
-    return task.launches() >= kBlindLaunches ? Blocker::none : Blocker::ledger;
+    // account, once the application has shown that it means it: few launches do if they may have
+    // taken long enough.
+    const auto launches = static_cast<double>(task.launches());
+    const Nanoseconds passed = task.kernel.device->clock_left();
+    const bool few_do = launches * options_.overhead_limit >= kBaselineRuns * options_.idle_cost &&
+                        real_ns(passed) * options_.overhead_limit >= real_ns(charge);
+    return few_do || task.launches() >= kBlindLaunches ? Blocker::none : Blocker::ledger;
   }
   return ledger_.allows(charge) ? Blocker::none : Blocker::ledger;
 }

@@ -60,6 +60,8 @@ class DeviceTask {
     clock_left_ -= granted;
     return granted;
   }
+  // Of the clock, at the last call of that.
+  Nanoseconds clock_left() const { return clock_left_; }
 
  private:
   const Device& device_;

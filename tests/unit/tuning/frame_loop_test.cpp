@@ -192,6 +192,27 @@ TEST_CASE("on a queue without profiling no more is credited than time has passed
   CHECK(camera.tried() > 3);
 }
 
+TEST_CASE("on a queue without profiling a few launches begin the account if they took long") {
+  const auto tried_after = [](int launches, int slower) {
+    const auto board = board_that([slower](const Configuration& configuration) {
+      RecordedTrial trial = played(configuration);
+      trial.run *= slower;
+      return trial;
+    });
+    board->device.queue_has_profiling = false;
+    PlayedEngine engine(*board);
+    engine.task().said_launches = 1e7;
+    REQUIRE(engine.launch({64}, launches).ok());
+    (void)engine.idle(100s);
+    const AgentStatus status = engine.engine->status();
+    CHECK(status.charged_seconds <= 0.02 * status.kernel_seconds + status.saved_seconds);
+    return engine.task().default_time.count() > 0;
+  };
+  CHECK(tried_after(8, 500));        // of 2 s
+  CHECK_FALSE(tried_after(6, 500));  // timing the default takes 7
+  CHECK_FALSE(tried_after(8, 1));
+}
+
 TEST_CASE("on a queue without profiling what comparisons have shown counts as saved, and no more") {
   Camera camera(Way::plain);
   const double default_s = seconds(played({1, 1}).run);
