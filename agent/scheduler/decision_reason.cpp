@@ -4,28 +4,12 @@
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
+#include <cstring>
 
 #include "agent/scheduler/nanoseconds.hpp"
 
 namespace idletune::amortization {
 namespace {
-
-// "1.25 ms" and the like, for reasons.
-struct DurationText {
-  char text[24];
-  explicit DurationText(double ns) {
-    const char* unit = "ns";
-    double value = ns;
-    for (const char* larger : {"us", "ms", "s"}) {
-      if (std::fabs(value) < 999.5) break;
-      value /= 1000;
-      unit = larger;
-    }
-    std::snprintf(text, sizeof text, "%.3g %s", value, unit);
-    if (std::fabs(value) >= 999.5)
-      std::snprintf(text, sizeof text, "%.0f %s", std::min(value, 1e12), unit);
-  }
-};
 
 struct CountText {
   char text[24];
@@ -45,6 +29,8 @@ __attribute__((format(printf, 2, 3))) void say(Decision& decision, const char* f
   va_end(arguments);
 }
 
+constexpr int kMostDigits = 9;
+
 // "1 more step", "16 more steps".
 struct StepsText {
   char text[40];
@@ -55,6 +41,28 @@ struct StepsText {
 };
 
 }  // namespace
+
+DurationText::DurationText(double ns, int digits, bool coarse) {
+  const char* unit = "ns";
+  double value = ns;
+  for (const char* larger : {"us", "ms", "s"}) {
+    if (std::fabs(value) < 999.5 && (!coarse || *unit == 'm')) break;
+    value /= 1000;
+    unit = larger;
+  }
+  std::snprintf(text, sizeof text, "%.*g %s", digits, value, unit);
+  if (std::fabs(value) >= 999.5)
+    std::snprintf(text, sizeof text, "%.0f %s", std::min(value, 1e12), unit);
+}
+
+DurationTexts::DurationTexts(double longer_ns, double shorter_ns)
+    : longer(longer_ns, 3, true), shorter(shorter_ns, 3, true) {
+  for (int digits = 4; digits <= kMostDigits && std::strcmp(longer.text, shorter.text) == 0;
+       ++digits) {
+    longer = DurationText(longer_ns, digits, true);
+    shorter = DurationText(shorter_ns, digits, true);
+  }
+}
 
 void explain_untimed(Decision& decision) {
   say(decision, "What runs now has not been timed on this device yet, so nothing can be compared.");
@@ -107,20 +115,21 @@ void explain_first_pick(Decision& decision, const Terms& terms) {
 }
 
 void explain_short_gaps(Decision& decision, const DecisionInput& input) {
+  const DurationTexts gaps(real_ns_from_0(input.gap_needed), real_ns_from_0(input.longest_gap));
   say(decision,
       "Tuning would pay (gain %s, cost %s), but a stage needs an idle gap of %s and the "
       "usual longest is %s.",
-      DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
-      DurationText(real_ns_from_0(input.gap_needed)).text,
-      DurationText(real_ns_from_0(input.longest_gap)).text);
+      DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text, gaps.longer.text,
+      gaps.shorter.text);
 }
 
 void explain_short_allowance(Decision& decision, const DecisionInput& input, const Terms& terms) {
+  const DurationTexts charges(terms.step_charge, real_ns_from_0(*input.allowance));
   say(decision,
       "Tuning would pay (gain %s, cost %s), but the next step is charged %s and the "
       "overhead limit allows %s now.",
-      DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text,
-      DurationText(terms.step_charge).text, DurationText(real_ns_from_0(*input.allowance)).text);
+      DurationText(decision.gain_ns).text, DurationText(decision.cost_ns).text, charges.longer.text,
+      charges.shorter.text);
 }
 
 }  // namespace idletune::amortization

@@ -5,6 +5,18 @@
 
 namespace idletune::amortization {
 
+// "1.25 us" and the like, for people. `coarse`: in milliseconds or more.
+struct DurationText {
+  explicit DurationText(double ns, int digits = 3, bool coarse = false);
+  char text[24];
+};
+
+// Two of them for a sentence that compares them, with as many digits as tell them apart.
+struct DurationTexts {
+  DurationTexts(double longer_ns, double shorter_ns);
+  DurationText longer, shorter;
+};
+
 void explain_untimed(Decision& decision);
 void explain_tune(Decision& decision, const Terms& terms);
 void explain_first_pick(Decision& decision, const Terms& terms);

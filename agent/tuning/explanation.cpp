@@ -2,10 +2,13 @@
 
 #include <idletune/text.hpp>
 
+#include "agent/scheduler/decision_reason.hpp"
 #include "agent/scheduler/nanoseconds.hpp"
 
 namespace idletune::detail {
 namespace {
+
+using amortization::DurationTexts;
 
 std::int64_t up_milliseconds(Nanoseconds time) { return time.count() / 1000000 + 1; }
 
@@ -110,10 +113,10 @@ void EngineExplanation::explain_verdict(const ShapeTask& task, Explanation& text
   } else {
     text.verdict = Verdict::wait;
     text.reason = "The default has not been timed yet";
-    if (core_.gap_needed_.count() > 0 && core_.longest_gap_.count() > 0) {
-      text.reason +=
-          joined(": that takes an idle gap of % ms, the longest offered was % ms",
-                 up_milliseconds(core_.gap_needed_), core_.longest_gap_.count() / 1000000);
+    if (core_.gap_needed_ > core_.longest_gap_ && core_.longest_gap_.count() > 0) {
+      const DurationTexts gaps(real_ns(core_.gap_needed_), real_ns(core_.longest_gap_));
+      text.reason += joined(": that takes an idle gap of %, the longest offered was %",
+                            gaps.longer.text, gaps.shorter.text);
     }
     text.reason += ".";
   }
@@ -146,17 +149,30 @@ std::string EngineExplanation::compile_advice(const ShapeTask& task) const {
 std::string EngineExplanation::advice(const ShapeTask& task, Blocker blocker) const {
   if (blocker == held_back_.blocker && blocker != task.blocker) return std::string(held_back_.why);
   switch (blocker) {
-    case Blocker::gap:
+    case Blocker::gap: {
+      const DurationTexts gaps(real_ns(task.gap_needed), real_ns(core_.longest_gap_));
+      if (task.gap_needed <= core_.longest_gap_) {
+        return joined("the next stage needs a gap of %, of which too little was left",
+                      gaps.longer.text);
+      }
       return joined(
-          "the next stage needs a gap of % ms, the longest offered was % ms: offer one by idle(), "
+          "the next stage needs a gap of %, the longest offered was %: offer one by idle(), "
           "or BackgroundOptions::max_gap; tune_now() and prepare() need none",
-          up_milliseconds(task.gap_needed), core_.longest_gap_.count() / 1000000);
-    case Blocker::ledger:
+          gaps.longer.text, gaps.shorter.text);
+    }
+    case Blocker::ledger: {
+      const Nanoseconds charge = choice_.price(task).charge;
+      const Nanoseconds allowed = core_.accounts_.ledger().allowance();
+      const DurationTexts charges(real_ns(charge), real_ns(allowed));
+      if (charge <= allowed) {
+        return joined("the next step is charged %, which launches have earned by now",
+                      charges.longer.text);
+      }
       return joined(
-          "the next step is charged % us, the overhead limit allows % us: more launches earn more, "
+          "the next step is charged %, the overhead limit allows %: more launches earn more, "
           "or raise overhead_limit",
-          choice_.price(task).charge.count() / 1000,
-          core_.accounts_.ledger().allowance().count() / 1000);
+          charges.longer.text, charges.shorter.text);
+    }
     case Blocker::limit: return "max_tuning is used up";
     case Blocker::compile: return compile_advice(task);
     case Blocker::in_place: return "launches of the application time candidates";
