@@ -51,11 +51,7 @@ KernelDescription slowly_right(KernelDescription description, const std::string&
     description.parameters[i].values = {fixed[i].second};
     description.parameters[i].default_value = fixed[i].second;
   }
-  const std::size_t at = description.source.find(before);
-  REQUIRE(at != std::string::npos);
-  description.source.insert(
-      at, "\n#if FAULT == 0\nfor (volatile int lost = 0; lost < 2000; ++lost) {}\n#endif\n");
-  return with_faults(std::move(description), faults);
+  return with_faults(slow_where(std::move(description), "FAULT == 0", before), faults);
 }
 
 std::size_t wrong(RawApplication& application, TunedKernel& kernel, const Shape& shape,

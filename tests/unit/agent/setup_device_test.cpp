@@ -27,6 +27,12 @@ KernelDescription description_of(const std::string& name) {
   return described(IDLETUNE_TEST_DATA_FOLDER "/packages/" + name + ".xml");
 }
 
+// Whoever packs wins.
+KernelDescription packed_product() {
+  return slow_where(description_of("packed_product"), "!PACK",
+                    "float sum = 0.0f;\n    for (int j = 0; j < k; ++j) sum += a[i * k + j] * w[");
+}
+
 // c = a * b, or c = a * transposed w, with one of two sets of weights; compared with the host's.
 struct ConstantProduct {
   ConstantProduct(RawApplication& owner, std::int64_t m, std::int64_t n, std::int64_t k, bool packs)
@@ -133,7 +139,7 @@ TEST_CASE(
   Messages messages;
   RawApplication application(/*profiling=*/true);
   ConstantProduct work(application, 32, 192, 128, true);
-  const std::vector<std::uint8_t> package = packed(description_of("packed_product"));
+  const std::vector<std::uint8_t> package = packed(packed_product());
   {
     Agent agent = open_agent(eager(folder.file("state"), messages));
     TunedKernel kernel = load(agent, application.device(), package);
@@ -167,7 +173,7 @@ TEST_CASE("a setup that the launches still expected do not pay for is not made")
   Messages messages;
   RawApplication application(/*profiling=*/true);
   ConstantProduct work(application, 8, 192, 128, true);
-  KernelDescription description = description_of("packed_product");
+  const KernelDescription description = packed_product();
   {
     Agent agent = open_agent(eager(folder.file("state"), messages));
     TunedKernel kernel = load(agent, application.device(), packed(description));
@@ -189,7 +195,7 @@ TEST_CASE("a setup that the launches still expected do not pay for is not made")
 }
 
 TEST_CASE("faults in a setup, in what uses it and in what does not are never adopted") {
-  KernelDescription packed_product = with_faults(
+  KernelDescription faulty = with_faults(
       description_of("packed_product"),
       {{"if (column < k) packed[column * n + row] = w[row * k + column];",
         "if (column < k && row < n - 1) packed[column * n + row] = w[row * k + column];"},
@@ -200,9 +206,9 @@ TEST_CASE("faults in a setup, in what uses it and in what does not are never ado
        {"float sum = 0.0f;\n    for (int j = 0; j < k; ++j) sum += a[i * k + j] * packed",
         "((GLOBAL float*)packed)[column] += 1.0f;\n    float sum = 1.0f - 1.0f;\n"
         "    for (int j = 0; j < k; ++j) sum += a[i * k + j] * packed"}});
-  packed_product.constraints.emplace_back("T == 4 and WG <= 16");
-  packed_product.parameters[1].default_value = 4;
-  never_adopts(packed_product, true, [](const Configuration& configuration) {
+  faulty.constraints.emplace_back("T == 4 and WG <= 16");
+  faulty.parameters[1].default_value = 4;
+  never_adopts(faulty, true, [](const Configuration& configuration) {
     const std::int64_t fault = configuration[3];
     return configuration[0] == 1 ? fault == 1 || fault == 2 || fault == 4 : fault == 3;
   });
