@@ -29,8 +29,6 @@ struct PrebuiltChoice {
   std::vector<std::string> configurations;  // "NAME=VALUE,...": the default with these changes
 };
 
-constexpr std::size_t kMaxModelBytes = std::size_t{64} << 20;
-
 struct MadeBinary {
   BinaryFormat format = BinaryFormat::opencl_binary;
   std::uint64_t made_for = 0;

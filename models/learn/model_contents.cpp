@@ -4,13 +4,14 @@
 
 #include "models/predict/model.hpp"
 #include "models/predict/model_format.hpp"
+#include "models/predict/model_writer.hpp"
 #include "models/schema/model_generated.h"
 
 namespace idletune {
 
 namespace {
 
-using Builder = flatbuffers::FlatBufferBuilder;
+using model_schema::Builder;
 using model_schema::SectionKind;
 
 constexpr std::size_t kTableBytes = 32;  // of a section or kernel beside its contents, at most
@@ -19,10 +20,8 @@ flatbuffers::Offset<model_schema::KernelEntry> write_kernel(Builder& builder,
                                                             const ModelKernel& kernel) {
   std::vector<flatbuffers::Offset<model_schema::Section>> sections;
   for (const ModelSection& section : kernel.sections) {
-    // They are read in place.
-    builder.ForceVectorAlignment(section.bytes.size(), sizeof(std::uint8_t), 8);
-    const auto offset = builder.CreateVector(section.bytes);
-    sections.push_back(model_schema::CreateSection(builder, section.kind, section.version, offset));
+    sections.push_back(
+        model_schema::write_section(builder, section.kind, section.version, section.bytes));
   }
   const auto name = builder.CreateString(kernel.name);
   const auto parameters = builder.CreateVectorOfStrings(kernel.parameters);
@@ -50,22 +49,6 @@ std::uint32_t reader_of(const ModelKernel& kernel) {
     }
   }
   return kernel.reader;
-}
-
-std::vector<std::uint8_t> write_with_digest(const ModelContents& contents, std::uint64_t digest) {
-  Builder builder;
-  std::vector<flatbuffers::Offset<model_schema::KernelEntry>> entries;
-  std::uint32_t reader = 1;
-  for (const ModelKernel& kernel : contents.kernels) {
-    entries.push_back(write_kernel(builder, kernel));
-    reader = std::max(reader, reader_of(kernel));
-  }
-  const auto kernel_offset = builder.CreateVector(entries);
-  const auto provenance_offset = builder.CreateVectorOfStrings(contents.provenance);
-  model_schema::FinishModelFileBuffer(
-      builder, model_schema::CreateModelFile(builder, 1, contents.generation, reader, digest, 0,
-                                             provenance_offset, kernel_offset));
-  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
 std::string text(const flatbuffers::String* s) { return s == nullptr ? "" : s->str(); }
@@ -121,11 +104,16 @@ const char* section_kind_name(std::uint32_t kind) {
   return "unknown";
 }
 
-// The digest is of the contents, so it is known only once they are laid out.
 std::vector<std::uint8_t> write_model(const ModelContents& contents) {
-  const std::vector<std::uint8_t> draft = write_with_digest(contents, 0);
-  return write_with_digest(contents,
-                           model_schema::content_digest(*model_schema::GetModelFile(draft.data())));
+  Builder builder;
+  model_schema::OffsetList<model_schema::KernelEntry> entries;
+  std::uint32_t reader = 1;
+  for (const ModelKernel& kernel : contents.kernels) {
+    entries.push_back(write_kernel(builder, kernel));
+    reader = std::max(reader, reader_of(kernel));
+  }
+  return model_schema::finish_model(builder, entries, contents.generation, reader,
+                                    contents.provenance);
 }
 
 Result<ModelContents> read_model(Bytes bytes, const std::string& name) {

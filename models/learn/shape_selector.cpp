@@ -7,9 +7,8 @@
 
 #include "models/devices/device_names.hpp"
 #include "models/learn/selector_problem.hpp"
-#include "models/predict/model_format.hpp"
+#include "models/predict/model_writer.hpp"
 #include "models/predict/selector_tree.hpp"
-#include "models/schema/model_generated.h"
 
 namespace idletune {
 namespace {
@@ -206,32 +205,25 @@ std::vector<LearnedSelector> learn_selectors(const PerformanceTable& table,
 
 std::vector<std::uint8_t> write_selectors(const PerformanceTable& table,
                                           const std::vector<LearnedSelector>& selectors) {
-  flatbuffers::FlatBufferBuilder builder;
-  std::vector<flatbuffers::Offset<model_schema::Selector>> entries;
+  model_schema::Builder builder;
+  model_schema::OffsetList<model_schema::Selector> trees;
   for (const LearnedSelector& selector : selectors) {
-    std::vector<std::int64_t> values;
+    model_schema::TreeToWrite tree;
+    tree.device = selector.device;
+    tree.inputs = selector.inputs;
+    tree.low = selector.low;
+    tree.high = selector.high;
+    tree.exponents = selector.exponents;
     for (const std::size_t c : selector.classes) {
       const Configuration& configuration = table.configurations()[c];
-      values.insert(values.end(), configuration.values().begin(), configuration.values().end());
+      tree.classes.insert(tree.classes.end(), configuration.values().begin(),
+                          configuration.values().end());
     }
-    const auto device =
-        selector.device.empty()
-            ? flatbuffers::Offset<flatbuffers::String>()
-            : builder.CreateString(selector.device.substr(0, model_schema::kMaxNameBytes));
-    const auto inputs = builder.CreateVectorOfStrings(selector.inputs);
-    const auto low = builder.CreateVector(selector.low);
-    const auto high = builder.CreateVector(selector.high);
-    const auto exponents = builder.CreateVector(selector.exponents);
-    const auto classes = builder.CreateVector(values);
-    const auto* bytes = reinterpret_cast<const std::uint8_t*>(selector.nodes.data());
-    const std::size_t size = selector.nodes.size() * sizeof(TreeNode);
-    builder.ForceVectorAlignment(size, sizeof(std::uint8_t), 8);
-    const auto nodes = builder.CreateVector(bytes, size);
-    entries.push_back(model_schema::CreateSelector(builder, device, inputs, low, high, exponents,
-                                                   classes, nodes));
+    tree.nodes = {reinterpret_cast<const std::uint8_t*>(selector.nodes.data()),
+                  selector.nodes.size() * sizeof(TreeNode)};
+    trees.push_back(model_schema::write_tree(builder, tree));
   }
-  builder.Finish(model_schema::CreateSelectorSection(builder, builder.CreateVector(entries)));
-  return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
+  return model_schema::finish_trees(builder, trees);
 }
 
 }  // namespace idletune
