@@ -1,10 +1,12 @@
 #include "agent/explore/listed_configurations.hpp"
 
 #include <algorithm>
+#include <string>
 #include <tuple>
 #include <unordered_set>
 
 #include "agent/explore/order.hpp"
+#include "models/package/member_names.hpp"
 
 namespace idletune::explore {
 namespace {
@@ -14,11 +16,14 @@ constexpr std::uint64_t kDrawsPerSample = 500;
 
 // One part per member of a family; of another kernel the whole space.
 std::vector<SpacePart> members_of(const Space& space) {
-  const auto parameter = space.parameter_index(kMemberParameter);
-  if (!parameter) return {SpacePart()};
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < space.parameter_count(); ++i)
+    names.emplace_back(space.parameter_name(i));
+  const auto family = family_names(names);
+  if (!family) return {SpacePart()};
   std::vector<SpacePart> members;
-  for (const std::int64_t value : space.parameter_values(*parameter)) {
-    members.push_back({{*parameter, value}});
+  for (const std::int64_t value : space.parameter_values(family->choice)) {
+    members.push_back({{family->choice, value}});
   }
   return members;
 }

@@ -13,9 +13,6 @@
 
 namespace idletune::explore {
 
-// A family's parameter that says which of its kernels runs, where its description names no other.
-inline constexpr char kMemberParameter[] = "ALGORITHM";
-
 // The configurations in which these parameters (by number) have these values.
 using SpacePart = std::vector<std::pair<std::size_t, std::int64_t>>;
 

@@ -13,8 +13,7 @@ struct ChosenMember {
 };
 
 // Of a configuration's text, "ALGORITHM=0 row_WG=64 row_UNROLL=2 padded_TILE=8" (all parameters, in
-// the order of the space); nothing if that is of no family. Members are told by their parameters:
-// a name without capitals before them, as models/package/README.md says.
+// the order of the space); nothing if that is of no family (models/package/member_names.hpp).
 std::optional<ChosenMember> chosen_member(std::string_view configuration);
 
 // For people: "row: WG=64 UNROLL=2"; of no family, the text itself.

@@ -5,17 +5,18 @@
 #include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include "models/core/random.hpp"
 #include "models/history/combine_repeats.hpp"
 #include "models/learn/performance_table.hpp"
+#include "models/package/member_names.hpp"
 
 namespace idletune::selection {
 namespace {
 
 constexpr std::size_t kLeastProblems = 5;
-constexpr double kLeastCover = 0.0005;   // mean quality that a further method must add
-constexpr char kMember[] = "ALGORITHM";  // a family's parameter that chooses the member
+constexpr double kLeastCover = 0.0005;  // mean quality that a further method must add
 
 double product(const std::vector<double>& sizes) {
   double result = 1;
@@ -73,29 +74,12 @@ std::size_t tuned_at(const Problems& problems, std::size_t problem, std::size_t 
   return chosen;
 }
 
-// Of a family: parameters are called MEMBER_NAME, the members in order.
-std::vector<std::string> members_of(const History& history) {
-  std::vector<std::string> members;
-  for (const CellColumn& parameter : history.parameters) {
-    const std::string& name = parameter.name();
-    const std::size_t bar = name.find('_');
-    if (bar == std::string::npos || bar == 0) continue;
-    const std::string member = name.substr(0, bar);
-    if (std::find(members.begin(), members.end(), member) == members.end()) {
-      members.push_back(member);
-    }
-  }
-  return members;
-}
-
 class Reader {
  public:
   explicit Reader(const History& first) : first_(first) {
-    const std::vector<std::string> names = first.parameter_names();
-    chooser_ =
-        static_cast<std::size_t>(std::find(names.begin(), names.end(), kMember) - names.begin());
-    problems_.members =
-        chooser_ < names.size() ? members_of(first) : std::vector<std::string>{"direct"};
+    const std::optional<FamilyNames> family = family_names(first.parameter_names());
+    if (family) chooser_ = family->choice;
+    problems_.members = family ? family->members : std::vector<std::string>{"direct"};
     problems_.dataset = first.kernel;
     problems_.device = first.device;
     problems_.inputs = first.inputs;
@@ -179,7 +163,7 @@ class Reader {
   }
 
   const History& first_;
-  std::size_t chooser_ = 0;
+  std::size_t chooser_ = std::numeric_limits<std::size_t>::max();  // of no family: there is none
   std::map<std::vector<std::int64_t>, std::size_t> numbers_;
   Problems problems_;
 };

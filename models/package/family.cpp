@@ -252,7 +252,7 @@ class Join {
     if (!reference.empty()) own_reference_ = reference;
   }
   std::string of_member(std::size_t i, const std::string& name) const {
-    return family_.members[i].name + "_" + name;
+    return family_parameter(family_.members[i].name, name);
   }
   DescribedExpression renamed_of(std::size_t i, const DescribedExpression& expression) const {
     return {renamed(expression.text, names_[i]), expression.where};

@@ -8,6 +8,7 @@
 #include <idletune/result.hpp>
 
 #include "models/package/kernel_description.hpp"
+#include "models/package/member_names.hpp"
 
 namespace idletune {
 
@@ -19,7 +20,7 @@ struct FamilyMember {
 struct DescribedFamily {
   std::string name;
   std::string where;  // for messages; may be empty
-  std::string parameter = "ALGORITHM";
+  std::string parameter = kMemberParameter;
   std::string default_member;  // empty: the first
   std::vector<FamilyMember> members;
 };

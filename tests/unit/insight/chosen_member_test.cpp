@@ -14,6 +14,8 @@ TEST_CASE("a family's configuration tells which of its kernels runs, and with wh
   CHECK(chosen_member(padded)->name == "padded_row");
   CHECK(with_chosen_member(padded) == "padded_row: TILE=4 LOCAL_A=0");
   CHECK(with_chosen_member("ALGORITHM=1 fast_wide_step=4 slow_wide_step=2") == "slow: wide_step=2");
+  CHECK(with_chosen_member("ALGORITHM=1 tile_row_WG=1 tile_padded_T=4") == "tile_padded: T=4");
+  CHECK(with_chosen_member("VARIANT=0 tile_row_WG=1 tile_padded_T=4") == "tile_row: WG=1");
   // A member without parameters after all that have some.
   CHECK(with_chosen_member("ALGORITHM=2 row_WG=16 padded_TILE=4") == "member 2: ");
 }

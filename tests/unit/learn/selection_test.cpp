@@ -89,14 +89,15 @@ Problems two_sides() {
 
 // Of one kernel at `problems` sizes: x = 0 is best for small ones, 1 for large ones; y says
 // nothing.
-std::vector<History> sized_histories(std::size_t problems, bool swapped = false) {
+std::vector<History> sized_histories(std::size_t problems, bool swapped = false,
+                                     const char* x_name = "x", const char* y_name = "y") {
   std::vector<History> histories;
   for (std::size_t i = 0; i < problems; ++i) {
     History history;
     history.kernel = "k";
     history.device = "Board";
     history.shape = Shape{static_cast<std::int64_t>(8 + 3 * i)};
-    for (const char* name : {swapped ? "y" : "x", swapped ? "x" : "y"})
+    for (const char* name : {swapped ? y_name : x_name, swapped ? x_name : y_name})
       history.parameters.emplace_back(name);
     for (std::int64_t x = 0; x < 3; ++x) {
       history.parameters[swapped ? 1 : 0].push_integer(x);
@@ -120,6 +121,12 @@ Problems problems_in(const std::vector<History>& histories, std::size_t seen = S
 }
 
 }  // namespace
+
+TEST_CASE("the members of a family have the names that its package gave them") {
+  const Problems problems = problems_in(sized_histories(20, false, "ALGORITHM", "tile_row_WG"));
+  CHECK(problems.members == std::vector<std::string>{"tile_row", "member_1", "member_2"});
+  CHECK(problems.member == std::vector<std::size_t>{0, 1, 2});
+}
 
 TEST_CASE("a problem that was measured twice is one problem, whatever order its parameters have") {
   std::vector<History> histories = sized_histories(20);

@@ -56,6 +56,34 @@ std::string refusal(const std::function<void(DescribedFamily&)>& change) {
 
 }  // namespace
 
+TEST_CASE("names tell the members of a family, whatever their names and the choice's are") {
+  for (const char* choice : {"ALGORITHM", "VARIANT"}) {
+    DescribedFamily family = product();
+    family.parameter = choice;
+    family.members[0].name = "tile_row";
+    family.members[1].name = "tile_padded";
+    const auto joined = join_family(family);
+    REQUIRE_MESSAGE(joined.ok(), joined.status().message());
+    std::vector<std::string> names;
+    for (const DescribedParameter& parameter : joined->parameters) names.push_back(parameter.name);
+    const auto told = family_names(names);
+    REQUIRE(told);
+    CHECK(told->choice == 0);
+    CHECK(told->members == std::vector<std::string>{"tile_row", "tile_padded"});
+    CHECK(told->member == std::vector<std::size_t>{2, 0, 0, 1, 1});
+    CHECK(told->own_name(names[4], 1) == "WG");
+  }
+  // Of no family.
+  using Names = std::vector<std::string>;
+  for (const Names& names :
+       {Names{}, Names{"MWG", "NWG"}, Names{"ALGORITHM"},
+        Names{"vector", "block_size_x", "block_size_y"}, Names{"BLOCK", "WORK_GROUP_X", "TILE_Y"},
+        Names{"wide_T", "tall_T"}, Names{"VARIANT", "row_T"}}) {
+    CAPTURE(names.size());
+    CHECK_FALSE(family_names(names));
+  }
+}
+
 TEST_CASE("a family has each configuration of its members once, and no other") {
   const auto family = packed(product());
   const auto row = packed(product().members[0].description);
