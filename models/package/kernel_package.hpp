@@ -22,7 +22,7 @@
 namespace idletune {
 
 namespace space {
-struct PackageContents;  // models/space/package_contents.hpp
+struct PackageContents;  // models/package/package_contents.hpp
 }
 
 // The numbers of these enumerations are stored in packages and never change.
@@ -122,7 +122,8 @@ class LaunchPlan {
 };
 
 // How far an output may be from the reference's:
-//   |out - ref| <= absolute + relative * max(|ref|, scale).
+//   |out - ref| <= absolute + relative * max(|ref|, scale)
+// (agent/trial/output_check.hpp judges).
 // `scale` is the magnitude a result would have without cancellation; models/package/README.md says
 // how to choose the three for sums of floats.
 struct Tolerance {
@@ -132,13 +133,6 @@ struct Tolerance {
   double allowed(double reference) const {
     const double magnitude = reference < 0 ? -reference : reference;
     return absolute + relative * (magnitude > scale ? magnitude : scale);
-  }
-  // False for any NaN; equal infinities are accepted.
-  bool accepts(double output, double reference) const {
-    if (output == reference) return true;
-    const double error = output < reference ? reference - output : output - reference;
-    const double bound = allowed(reference);
-    return error <= bound && bound < 1e300;
   }
 };
 

@@ -13,6 +13,7 @@
 
 #include <idletune/opencl.hpp>
 
+#include "agent/trial/output_check.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
@@ -81,6 +82,21 @@ inline void run(Device& device, Program& program, const Range& range,
                 Span<const Argument> arguments) {
   auto times = device.run(program, range, arguments, std::chrono::minutes(5));
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
+}
+
+// What a trial says of an output that ought to hold `expected`; empty if it is right.
+template <class T>
+std::string judged(const ArgumentSpec& spec, const Tolerance& tolerance,
+                   const std::vector<T>& output, const std::vector<double>& expected) {
+  REQUIRE(scalar_size_bytes(spec.type) == sizeof(T));
+  REQUIRE(output.size() == expected.size());
+  const std::vector<T> reference(expected.begin(), expected.end());
+  const auto bytes = [](const std::vector<T>& of) {
+    return Bytes(reinterpret_cast<const std::uint8_t*>(of.data()), of.size() * sizeof(T));
+  };
+  trial::OutputCheck check(spec, tolerance, nullptr);
+  check.add(bytes(output), bytes(reference));
+  return check.message();
 }
 
 }  // namespace idletune::kernel_tests
