@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include <idletune/aims.hpp>
 #include <idletune/span.hpp>
 
 #include "agent/belief/device_posterior.hpp"
@@ -25,7 +26,7 @@ struct ForecastInput {
   const UniformDraws* draws = nullptr;  // may be null
   double tried = 0;                     // configurations that were tried here, by whatever reason
   double behind = 0;                    // log of what runs now over the fastest seen; at least 0
-  double margin = 0.03;                 // smaller improvements are none
+  double margin = kAdoptionMargin;      // smaller improvements are none
   bool first_tried = false;             // as if the first of the entries that come next had been
 };
 

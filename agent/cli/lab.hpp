@@ -2,6 +2,8 @@
 // it is defined either in the files that use agent/lab or, in such builds, in without_lab.cpp.
 #pragma once
 
+#include <idletune/aims.hpp>
+
 #include "agent/cli/context.hpp"
 #include "models/forest/learner.hpp"
 #include "models/insight/pruning.hpp"
@@ -24,9 +26,9 @@ inline std::string of_lab(const std::string& description) {
 std::unique_ptr<learners::Learner> make_lab_learner(std::string_view name);
 
 struct PredictionOptions {
-  double threshold = 0.9;      // relative performance that counts as well-performing
-  std::size_t repeats = 1000;  // replays of random search per device
-  std::uint64_t seed = 1;      // of the first
+  double threshold = kWellPerforming;  // relative performance that counts as well-performing
+  std::size_t repeats = 1000;          // replays of random search per device
+  std::uint64_t seed = 1;              // of the first
 };
 
 // For every device and tuning space among `histories`: the median steps of the replays, and what
@@ -37,7 +39,7 @@ void report_steps_predictions(const std::vector<History>& histories,
 
 struct ConvergedSearches {
   std::vector<std::string> searchers;  // "random", "annealing"
-  double until = 0.9;                  // relative performance that counts as found
+  double until = kWellPerforming;      // relative performance that counts as found
   std::size_t repeats = 1000;          // with the seeds seed, seed + 1, ...
   std::uint64_t seed = 1;
 };

@@ -1,5 +1,7 @@
 // idletune decide: does tuning pay for an application that launches a kernel N times?
 
+#include <idletune/aims.hpp>
+
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/histories.hpp"
 #include "agent/cli/kernel_file.hpp"
@@ -24,8 +26,8 @@ struct DecideArguments {
   double step_ms = 0;
   double kappa = 1;
   double overhead_limit = 0.02;
-  double threshold = 0.9;
-  double probability = 0.9;
+  double threshold = kWellPerforming;
+  double probability = kWantedProbability;
   bool first_pick_runs = false;
   double setup_ms = 0;
   double setup_run_us = 0;

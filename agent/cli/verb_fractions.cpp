@@ -1,5 +1,7 @@
 // idletune fractions H...: well-performing fractions and the steps that random search needs.
 
+#include <idletune/aims.hpp>
+
 #include "agent/cli/histories.hpp"
 #include "agent/cli/known_kernels.hpp"
 #include "agent/cli/lab.hpp"
@@ -88,7 +90,7 @@ std::string fractions_table(const std::vector<History>& histories, double thresh
 
 struct FractionsArguments {
   std::vector<std::string> histories;
-  double threshold = 0.9;
+  double threshold = kWellPerforming;
   double probability = 0.95;
   bool published = false;
   bool table = false;

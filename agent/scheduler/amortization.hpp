@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include <idletune/aims.hpp>
 #include <idletune/device.hpp>
 #include <idletune/span.hpp>
 #include <idletune/verdict.hpp>
@@ -69,9 +70,11 @@ struct DecisionInput {
   std::optional<std::uint64_t> remaining_configurations;  // not tried yet; empty: unknown
 
   // --- what is wanted ---
-  double target_ratio = 0.9;        // r: "well-performing" means q >= r
-  double wanted_probability = 0.9;  // p_s: chance to have found one after `expected_steps`
-  double adoption_margin = 0.03;    // improvements smaller than this are not adopted: no gain
+  double target_ratio = kWellPerforming;  // r: "well-performing" means q >= r
+  double wanted_probability =
+      kWantedProbability;  // p_s: chance to have found one after `expected_steps`
+  double adoption_margin =
+      kAdoptionMargin;  // improvements smaller than this are not adopted: no gain
 };
 
 struct Decision {
@@ -99,10 +102,6 @@ struct Decision {
   char reason_text[256] = {};
   std::string_view reason() const { return reason_text; }
 };
-
-// Formula 2 of Olha et al. 2020, n = ln(1 - p_s) / ln(1 - p_b), not rounded. 0 if p_s <= 0,
-// infinity if p_b <= 0 or p_s >= 1, 1 if p_b >= 1.
-double steps_for_probability(double fraction, double wanted_probability);
 
 // The decision. Pure: depends on its argument only; no allocation; a few microseconds. Made anew
 // after each measurement. Values out of range (NaN, negative times, quantiles that are not sorted)

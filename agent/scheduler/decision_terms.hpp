@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include <idletune/aims.hpp>
 #include <idletune/device.hpp>
 
 #include "agent/scheduler/amortization.hpp"
@@ -23,9 +24,9 @@ struct Terms {
   double launches_per_step = 0;
   double step_charge = 0;  // kappa times the cost of a step
   double step_charge_high = 0;
-  double ratio = 0.9;
-  double probability = 0.9;
-  double margin = 0.03;
+  double ratio = kWellPerforming;
+  double probability = kWantedProbability;
+  double margin = kAdoptionMargin;
   double max_steps = kMaxSteps;
   double known_best = 0;  // the fastest time seen, what runs now included
   double log_clock = 0;

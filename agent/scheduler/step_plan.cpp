@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "agent/scheduler/nanoseconds.hpp"
+#include "models/core/median.hpp"
 #include "models/core/order.hpp"
 
 namespace idletune {
@@ -12,12 +13,12 @@ namespace {
 // Nobody has timed the incumbent yet, so nothing bounds its run time but patience.
 constexpr Nanoseconds kBaselineDeadline = std::chrono::seconds(60);
 
-// The median of the first `count` values; the mean of the middle two for an even count; 0 for none.
+// Of the first `count` values.
 template <std::size_t N>
 double median_of(std::array<double, N> values, std::size_t count) {
-  if (count == 0) return 0;
-  sort_ascending(Span<double>(values.data(), count));
-  return (values[(count - 1) / 2] + values[count / 2]) / 2;
+  const Span<double> first(values.data(), count);
+  sort_ascending(first);
+  return median_of_ascending(first);
 }
 
 Nanoseconds fastest(const TrialOutcome& outcome) {
@@ -358,8 +359,7 @@ void ReferenceBaseline::take_samples(const TrialOutcome& outcome) {
     return;
   }
   sort_ascending(samples);
-  const std::size_t n = samples.size();
-  time_ = (samples[(n - 1) / 2] + samples[n / 2]) / 2;
+  time_ = median_of_ascending(samples);
 }
 
 }  // namespace idletune

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include <idletune/aims.hpp>
 #include <idletune/configuration.hpp>
 #include <idletune/device.hpp>
 
@@ -17,13 +18,13 @@ namespace idletune {
 struct StepOptions {
   std::array<std::uint32_t, 2> seeds{1, 2};  // input data of the two output checks
   std::uint32_t screening_runs = 2;
-  double screening_factor = 1.25;  // slower than this times the incumbent: not a finalist
-  double hopeless_factor = 4.0;    // slower than this: not even drift can explain it
-  double margin = 0.03;            // adopt only if at least this much faster
-  std::uint32_t first_look = 5;    // pairs of runs before the first verdict of the finals; >= 1
-  std::uint32_t max_pairs = 9;     // at most kMaxPairs
-  double significance = 0.05;      // one-sided sign test over the pairs
-  double deadline_factor = 20;     // a run's deadline over the incumbent's time...
+  double screening_factor = 1.25;   // slower than this times the incumbent: not a finalist
+  double hopeless_factor = 4.0;     // slower than this: not even drift can explain it
+  double margin = kAdoptionMargin;  // adopt only if at least this much faster
+  std::uint32_t first_look = 5;     // pairs of runs before the first verdict of the finals; >= 1
+  std::uint32_t max_pairs = 9;      // at most kMaxPairs
+  double significance = 0.05;       // one-sided sign test over the pairs
+  double deadline_factor = 20;      // a run's deadline over the incumbent's time...
   Nanoseconds shortest_deadline{std::chrono::seconds(2)};  // ...but never less (code generation)
   bool keeps_both_seeds =
       false;           // the runner holds the data of both seeds at once, not the last only

@@ -5,9 +5,9 @@
 #include <cstddef>
 
 #include "agent/belief/draw_laws.hpp"
+#include "models/core/random_search.hpp"
 
-namespace idletune {
-namespace amortization {
+namespace idletune::amortization {
 namespace {
 
 // By how much (of the logarithm) the fractions of one kernel on two devices differ.
@@ -57,16 +57,7 @@ void report_fraction(Decision& decision, const DecisionInput& input, const Terms
   decision.fraction_low = std::exp(share.mean - deviation);
   decision.fraction_high = std::min(1.0, std::exp(share.mean + deviation));
   decision.expected_steps =
-      std::ceil(steps_for_probability(decision.fraction, terms.probability) - 1e-9);
+      whole_steps(steps_for_probability(decision.fraction, terms.probability));
 }
 
-}  // namespace amortization
-
-double steps_for_probability(double fraction, double wanted_probability) {
-  if (!(wanted_probability > 0)) return 0;
-  if (!(fraction > 0) || wanted_probability >= 1) return amortization::kInfinity;
-  if (fraction >= 1) return 1;
-  return std::log1p(-wanted_probability) / std::log1p(-fraction);
-}
-
-}  // namespace idletune
+}  // namespace idletune::amortization

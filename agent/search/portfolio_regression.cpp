@@ -1,5 +1,7 @@
 #include "agent/search/portfolio_regression.hpp"
 
+#include <idletune/aims.hpp>
+
 #include <algorithm>
 #include <cmath>
 
@@ -21,8 +23,6 @@ constexpr double kNoise = 0.05;
 constexpr double kNoisePerDistance = 0.2;
 // ln 0.4: an entry that failed, or took longer, is told as one this far from the best.
 constexpr double kFurthest = 0.916290731874155;
-// Improvements of the logarithm below this are none (adoption's margin).
-constexpr double kMargin = 0.03;
 
 double sharp(double q) {
   const double square = q * q;
@@ -229,7 +229,7 @@ PortfolioRegression::Prediction PortfolioRegression::predict(std::size_t entry) 
 double PortfolioRegression::value(std::size_t entry) const {
   if (!has_best_) return static_cast<double>(-expected_[entry]);
   const Prediction prediction = predict(entry);
-  const double ahead = offset_ + best_ - kMargin - prediction.mean;
+  const double ahead = offset_ + best_ - kAdoptionMargin - prediction.mean;
   const double z = ahead / prediction.deviation;
   return ahead * normal_below(z) + prediction.deviation * normal_density(z);
 }

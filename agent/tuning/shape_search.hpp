@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <idletune/aims.hpp>
 #include <idletune/configuration.hpp>
 #include <idletune/device.hpp>
 #include <idletune/span.hpp>
@@ -40,9 +41,9 @@ struct SearchSubject {
   std::uint64_t seed = 1;
   std::uint64_t random_start = 0;          // as in SearcherOptions
   const SearchLearner* learner = nullptr;  // null: none
-  double target_ratio = 0.9;               // these three as in DecisionInput
-  double wanted_probability = 0.9;
-  double adoption_margin = 0.03;
+  double target_ratio = kWellPerforming;   // these three as in DecisionInput
+  double wanted_probability = kWantedProbability;
+  double adoption_margin = kAdoptionMargin;
   // Of the whole space, where `space` lists only some of it; 0: it lists all.
   std::uint64_t valid_configurations = 0;
 };

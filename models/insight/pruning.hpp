@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <idletune/aims.hpp>
 #include <idletune/result.hpp>
 
 #include "models/history/history.hpp"
@@ -25,9 +26,10 @@ const char* pruning_method_name(PruningMethod method);
 std::optional<PruningMethod> pruning_method_from_name(std::string_view name);
 
 struct PruningOptions {
-  double information_share =
-      0.2;                 // of the highest information: below it a parameter matters little
-  double retention = 0.9;  // of the best performance, that the pruned space has to keep
+  // Of the highest information: below it a parameter matters little.
+  double information_share = 0.2;
+  // Of the best performance, that the pruned space has to keep.
+  double retention = kWellPerforming;
 };
 
 struct PrunedParameter {

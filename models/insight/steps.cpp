@@ -1,7 +1,8 @@
 #include "models/insight/steps.hpp"
 
 #include <algorithm>
-#include <cmath>
+
+#include "models/core/random_search.hpp"
 
 namespace idletune {
 
@@ -13,10 +14,8 @@ constexpr std::uint64_t kMaxExactSteps = 10000000;
 
 std::optional<std::uint64_t> random_search_steps(double well_performing_fraction,
                                                  double probability) {
-  if (!(well_performing_fraction > 0)) return std::nullopt;
-  if (well_performing_fraction >= 1 || !(probability > 0)) return 1;
-  const double steps = std::ceil(std::log1p(-probability) / std::log1p(-well_performing_fraction));
-  if (!(steps < 1e18)) return std::nullopt;
+  const double steps = whole_steps(steps_for_probability(well_performing_fraction, probability));
+  if (!(well_performing_fraction > 0) || !(steps < 1e18)) return std::nullopt;
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(steps));
 }
 

@@ -2,6 +2,8 @@
 // of Drawing::kWidth units; names may be any text.
 #pragma once
 
+#include <idletune/aims.hpp>
+
 #include "agent/cli/report/density.hpp"
 #include "agent/cli/report/drawing.hpp"
 #include "agent/cli/report/page.hpp"
@@ -16,7 +18,7 @@ struct Violin {
 };
 struct ViolinPlot {
   Caption caption;
-  double threshold = 0.9;  // relative performance that counts as good; marked
+  double threshold = kWellPerforming;  // relative performance that counts as good; marked
   std::vector<Violin> violins;
 };
 std::string draw(const ViolinPlot& plot);
@@ -46,8 +48,8 @@ struct ScatterPlot {
   Caption caption;
   std::string x_name;
   std::string y_name;
-  double threshold = 0.9;     // the square beyond it on both axes is marked
-  std::vector<Point> points;  // up to kMostDiscs as discs, more as counts on a grid
+  double threshold = kWellPerforming;  // the square beyond it on both axes is marked
+  std::vector<Point> points;           // up to kMostDiscs as discs, more as counts on a grid
   static constexpr std::size_t kMostDiscs = 400;
   static constexpr std::size_t kCells = 70;  // per side
   static constexpr int kShades = 6;          // of cells: 1, 2, 3-4, 5-8, 9-16, more points

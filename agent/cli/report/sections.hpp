@@ -2,6 +2,8 @@
 // agent/search; here they are only put into words, tables and pictures.
 #pragma once
 
+#include <idletune/aims.hpp>
+
 #include "agent/cli/report/page.hpp"
 #include "agent/cli/report/study.hpp"
 #include "models/predict/model.hpp"
@@ -16,7 +18,7 @@ struct KnownRates {
 };
 
 struct ReportOptions {
-  double threshold = 0.9;              // relative performance that counts as well-performing
+  double threshold = kWellPerforming;  // relative performance that counts as well-performing
   double probability = 0.95;           // wanted probability of finding such a configuration
   std::size_t repeats = 100;           // simulated searches per curve of convergence
   std::size_t seeds = 3;               // applications per point of a regret curve

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include <idletune/aims.hpp>
 #include <idletune/result.hpp>
 
 namespace idletune {
@@ -74,11 +75,11 @@ struct AgentOptions {
   // has saved; 0 to 1. Higher gains more from long tuning and risks more.
   double overhead_limit = 0.02;
   // A configuration is adopted only if it is faster by this share; 0 to 0.9.
-  double adoption_margin = 0.03;
+  double adoption_margin = kAdoptionMargin;
   // r: configurations with at least this relative performance count as well-performing; 0.01 to 1.
-  double well_performing_ratio = 0.9;
+  double well_performing_ratio = kWellPerforming;
   // p_s: the chance to have found one after `expected_steps`; 0.01 to 0.9999.
-  double wanted_probability = 0.9;
+  double wanted_probability = kWantedProbability;
   // Launches still to come per launch seen so far, where the application has not said how many
   // (TunedKernel::expect_launches); 0 to 1e9.
   double unknown_horizon = 1.0;

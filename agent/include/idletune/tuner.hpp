@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <idletune/aims.hpp>
 #include <idletune/configuration.hpp>
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
@@ -29,8 +30,8 @@ struct TunerOptions {
   const SearchLearner* learner = nullptr;  // as AgentOptions::learner
   std::uint64_t seed = 0;                  // as AgentOptions::seed
   // r: satisfied at this share of the estimated optimum; and p_s. More than 0, at most 1.
-  double wanted_ratio = 0.9;
-  double wanted_probability = 0.9;
+  double wanted_ratio = kWellPerforming;
+  double wanted_probability = kWantedProbability;
 };
 
 // What came of a configuration. `run_time` matters only for `correct`.

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include <idletune/aims.hpp>
 #include <idletune/result.hpp>
 #include <idletune/verdict.hpp>
 
@@ -73,9 +74,9 @@ struct RegretOptions {
   Start start = Start::first_pick;
   bool ledger = true;  // false: `idletune` is the same as `idletune_no_ledger`
   double overhead_limit = 0.02;
-  double adoption_margin = 0.03;
-  double well_performing_ratio = 0.9;
-  double wanted_probability = 0.9;
+  double adoption_margin = kAdoptionMargin;
+  double well_performing_ratio = kWellPerforming;
+  double wanted_probability = kWantedProbability;
   const SearchLearner* learner = nullptr;  // null: none; not owned
 };
 

@@ -9,6 +9,7 @@ using namespace idletune;
 TEST_CASE("five percent good ones and 95 percent certainty take 59 steps") {
   // The example of Olha et al. 2020, section 3: log(0.05) / log(0.95) = 58.4.
   CHECK(random_search_steps(0.05, 0.95) == 59);
+  CHECK(random_search_steps(0.3, 0.51) == 2);  // 1 - 0.7^2; rounding adds no step
 }
 
 TEST_CASE("the steps are the smallest number that gives the probability") {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "agent/belief/uniform_draws.hpp"
+#include "models/core/random_search.hpp"
 #include "tests/unit/scheduler/decision_inputs.hpp"
 
 using namespace idletune;
@@ -55,7 +56,7 @@ TEST_CASE("without a model the share and its interval are those of the laws of d
   CHECK(after.fraction_low < after.fraction);
   CHECK(after.fraction_high > after.fraction);
   CHECK(after.fraction_origin == FractionOrigin::measured);
-  CHECK(after.expected_steps == std::ceil(steps_for_probability(after.fraction, 0.9) - 1e-9));
+  CHECK(after.expected_steps == whole_steps(steps_for_probability(after.fraction, 0.9)));
 }
 
 TEST_CASE("an uncertain fraction has an interval, which draws narrow") {
