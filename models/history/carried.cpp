@@ -12,11 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const Json* member(const Json& object, const char* key) {
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
-
 bool read_texts(const Json* list, std::vector<std::string>& texts) {
   if (list == nullptr) return true;
   if (!list->is_array()) return false;
@@ -80,23 +75,23 @@ void restore_carried(const Json& carried, HistoryBuilder& builder) {
   History& history = builder.history();
   bool good = carried.is_object();
   if (good) {
-    if (const Json* driver = member(carried, "driver")) {
+    if (const Json* driver = member_of(carried, "driver")) {
       good = driver->is_string();
       if (good) history.driver = driver->get<std::string>();
     }
-    if (const Json* count = member(carried, "valid_count")) {
+    if (const Json* count = member_of(carried, "valid_count")) {
       if (count->is_number_unsigned()) history.valid_count = count->get<std::uint64_t>();
       good = good && count->is_number_unsigned();
     }
     std::vector<std::string> added;
     std::vector<std::string> warnings;
-    good = read_texts(member(carried, kCarriedAdded), added) && good;
+    good = read_texts(member_of(carried, kCarriedAdded), added) && good;
     for (const std::string& name : added) builder.drop_extra(name);
-    good = read_texts(member(carried, "constraints"), history.constraints) && good;
-    good = read_texts(member(carried, "inputs"), history.inputs) && good;
-    good = read_features(member(carried, "features"), history.shape) && good;
-    good = read_texts(member(carried, "warnings"), warnings) && good;
-    good = read_notes(member(carried, "notes"), history.notes) && good;
+    good = read_texts(member_of(carried, "constraints"), history.constraints) && good;
+    good = read_texts(member_of(carried, "inputs"), history.inputs) && good;
+    good = read_features(member_of(carried, "features"), history.shape) && good;
+    good = read_texts(member_of(carried, "warnings"), warnings) && good;
+    good = read_notes(member_of(carried, "notes"), history.notes) && good;
     for (const std::string& warning : warnings) builder.warn(warning);
   }
   builder.expect_missing_compile_times();  // the exported history's warnings speak of them
@@ -133,13 +128,13 @@ ExportedOutcome outcome_of(const History& history, std::size_t row, const CellCo
 }
 
 bool restore_outcome(const Json& record, ImportedRow& row) {
-  const Json* name = member(record, kCarriedStatus);
+  const Json* name = member_of(record, kCarriedStatus);
   TrialStatus status = TrialStatus::correct;
   if (name == nullptr || !name->is_string() || !status_from_name(name->get<std::string>(), status))
     return false;
   if (status == TrialStatus::correct && std::isnan(row.run_time)) return false;
   row.status = status;
-  if (const Json* time = member(record, kCarriedTime)) row.extras.emplace_back("time", *time);
+  if (const Json* time = member_of(record, kCarriedTime)) row.extras.emplace_back("time", *time);
   return true;
 }
 

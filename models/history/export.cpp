@@ -20,10 +20,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMillisecond = 1e6;  // ns
-
-std::string text_of(const Json& value) { return json_text(value); }
-
 bool is_common_time(const std::string& extra) {
   return std::any_of(std::begin(kT4Times), std::end(kT4Times),
                      [&](const T4Name& n) { return extra == n.extra; });
@@ -202,10 +198,10 @@ Json T4Writer::result(std::size_t row) const {
 }
 
 std::string T4Writer::write() {
-  std::string text = "{\n\"metadata\": " + text_of(metadata()) +
+  std::string text = "{\n\"metadata\": " + json_text(metadata()) +
                      ",\n\"schema_version\": \"1.0.0\",\n\"results\": [\n";
   for (std::size_t row = 0; row < history_.rows(); ++row) {
-    text += text_of(result(row)) + (row + 1 < history_.rows() ? ",\n" : "\n");
+    text += json_text(result(row)) + (row + 1 < history_.rows() ? ",\n" : "\n");
   }
   return text + "]\n}\n";
 }
@@ -213,12 +209,6 @@ std::string T4Writer::write() {
 // --- Kernel Tuner ---
 
 // As Python's str() writes a value; a cache's keys are made of these.
-std::string python_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
-  return text_of(value);
-}
-
 std::string cache_key(const History& history, std::size_t row) {
   std::string key;
   for (const CellColumn& parameter : history.parameters) {
@@ -235,7 +225,7 @@ Json tune_params_of(const History& history) {
     std::unordered_set<std::string> seen;
     for (std::size_t row = 0; row < parameter.size(); ++row) {
       Json value = json_of(parameter, row);
-      if (seen.insert(text_of(value)).second) values.push_back(std::move(value));
+      if (seen.insert(json_text(value)).second) values.push_back(std::move(value));
     }
     lists[parameter.name()] = std::move(values);
   }
@@ -314,7 +304,7 @@ History in_unit(const History& history, double nanoseconds_per_unit) {
     column = std::move(converted);
   }
   scaled.nanoseconds_per_unit = nanoseconds_per_unit;
-  scaled.notes.emplace_back("nanoseconds_per_unit.source", text_of(Json(from)));
+  scaled.notes.emplace_back("nanoseconds_per_unit.source", json_text(Json(from)));
   return scaled;
 }
 
@@ -331,7 +321,7 @@ Result<std::string> export_kernel_tuner(const History& history) {
   if (Status status = check(history); !status.ok()) return status;
   if (history.nanoseconds_per_unit != kMillisecond)
     return export_kernel_tuner(in_unit(history, kMillisecond));
-  std::string header = text_of(cache_header(history));
+  std::string header = json_text(cache_header(history));
   header.pop_back();  // the closing brace; Kernel Tuner wants exactly "}\n}" at the end
   std::string text = header + ", \"cache\": {\n";
   const std::vector<std::size_t> offsets = history.sample_offsets();
@@ -344,7 +334,8 @@ Result<std::string> export_kernel_tuner(const History& history) {
                     "the history of " + history.kernel + " on " + history.device +
                         ": two configurations would have the same key in a Kernel Tuner cache");
     }
-    text += text_of(Json(key)) + ": " + text_of(cache_record(history, offsets, time_extra, row));
+    text +=
+        json_text(Json(key)) + ": " + json_text(cache_record(history, offsets, time_extra, row));
     text += row + 1 < history.rows() ? ",\n" : "}\n}";
   }
   return text;

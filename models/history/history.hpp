@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,9 @@
 #include "models/space/space.hpp"
 
 namespace idletune {
+
+// Of a row that has none.
+inline constexpr double kNoTime = std::numeric_limits<double>::quiet_NaN();
 
 // The extra column that says how each row came to be proposed, where it was not by an exploration.
 inline constexpr char kProposalColumn[] = "proposal";

@@ -15,7 +15,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t kMaxRows = std::size_t{1} << 22;
 constexpr std::size_t kMaxExtras = 4096;
 constexpr std::size_t kMaxCells = std::size_t{1} << 25;
@@ -55,15 +54,15 @@ std::string code_key(const std::vector<CellColumn>& parameters, std::size_t row)
 
 }  // namespace
 
-ImportedRow::ImportedRow() : run_time(kNone), compile_time(kNone) {}
+ImportedRow::ImportedRow() : run_time(kNoTime), compile_time(kNoTime) {}
 
 bool ImportedRow::set_time(const Json& time, double failure_time) {
-  const double value = time.is_number() ? time.get<double>() : kNone;
+  const double value = time.is_number() ? time.get<double>() : kNoTime;
   if (std::isfinite(value) && value > 0 && value < failure_time) {
     run_time = value;
     return true;
   }
-  run_time = kNone;
+  run_time = kNoTime;
   if (status == TrialStatus::correct) status = TrialStatus::runtime;
   if (!time.is_null()) extras.emplace_back("time", time);
   return false;
@@ -197,7 +196,7 @@ Status HistoryBuilder::add(ImportedRow&& row) {
     position->second = index;
   }
   history_.status.push_back(row.status);
-  history_.run_time.push_back(row.status == TrialStatus::correct ? row.run_time : kNone);
+  history_.run_time.push_back(row.status == TrialStatus::correct ? row.run_time : kNoTime);
   history_.compile_time.push_back(row.compile_time);
   history_.sample_count.push_back(static_cast<std::uint32_t>(row.samples.size()));
   history_.samples.insert(history_.samples.end(), row.samples.begin(), row.samples.end());

@@ -19,6 +19,10 @@ namespace idletune {
 // Run times from here on (11 days) stand for a failure: tuners that must return a number return a
 // huge one.
 inline constexpr double kFailureTime_ns = 1e15;
+inline constexpr double kFailureTime_ms = kFailureTime_ns / 1e6;
+
+// In one file.
+inline constexpr std::size_t kMaxImportedKernels = 64;
 
 // One configuration as an importer found it. Times in the source's unit.
 struct ImportedRow {

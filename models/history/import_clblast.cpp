@@ -11,6 +11,7 @@
 #include "models/history/json_cells.hpp"
 #include "models/history/json_stream.hpp"
 #include "models/history/source_name.hpp"
+#include "models/history/time_unit.hpp"
 
 namespace idletune {
 
@@ -18,17 +19,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMillisecond = 1e6;  // ns
-constexpr double kFailureTime_ms = kFailureTime_ns / kMillisecond;
-constexpr std::size_t kMaxKernels = 64;
 // What makes the shape, in this order, as far as the file has them.
 constexpr const char* kSizes[] = {
     "arg_m",     "arg_n",        "arg_k",        "arg_channels",    "arg_height",
     "arg_width", "arg_kernel_h", "arg_kernel_w", "arg_num_kernels", "arg_batch_count"};
 
-class Importer {
+class ClblastImporter {
  public:
-  Importer(const std::string& path, const ImportOptions& options)
+  ClblastImporter(const std::string& path, const ImportOptions& options)
       : path_(path), options_(options) {}
   Status header(const std::string& key, Json&& value) {
     header_[key] = std::move(value);
@@ -53,7 +51,7 @@ class Importer {
   std::map<std::string, std::unique_ptr<HistoryBuilder>> kernels_;
 };
 
-Status Importer::record(const Json& result) {
+Status ClblastImporter::record(const Json& result) {
   const auto corrupt = [](const char* what) { return Status(StatusCode::corrupt, what); };
   if (!result.is_object()) return corrupt("a result that is no object");
   const auto parameters = result.find("parameters");
@@ -65,7 +63,7 @@ Status Importer::record(const Json& result) {
   if (name.empty()) return corrupt("a result without \"kernel\"");
   std::unique_ptr<HistoryBuilder>& builder = kernels_[name];
   if (builder == nullptr) {
-    if (kernels_.size() > kMaxKernels) return corrupt("more than 64 kernels in one file");
+    if (kernels_.size() > kMaxImportedKernels) return corrupt("more than 64 kernels in one file");
     builder = std::make_unique<HistoryBuilder>();
     order_.push_back(name);
   }
@@ -86,7 +84,7 @@ Status Importer::record(const Json& result) {
   return builder->add(std::move(row));
 }
 
-void Importer::fill_shape(HistoryBuilder& builder) const {
+void ClblastImporter::fill_shape(HistoryBuilder& builder) const {
   Shape shape;
   for (const char* key : kSizes) {
     const std::string value = text(key);
@@ -102,7 +100,7 @@ void Importer::fill_shape(HistoryBuilder& builder) const {
   builder.history().shape = shape;
 }
 
-Status Importer::fill_header(const std::string& kernel, HistoryBuilder& builder) const {
+Status ClblastImporter::fill_header(const std::string& kernel, HistoryBuilder& builder) const {
   History& history = builder.history();
   history.nanoseconds_per_unit = kMillisecond;
   history.kernel = options_.kernel.empty() ? kernel : options_.kernel;
@@ -121,7 +119,7 @@ Status Importer::fill_header(const std::string& kernel, HistoryBuilder& builder)
   return Status();
 }
 
-Result<std::vector<History>> Importer::finish(bool torn) {
+Result<std::vector<History>> ClblastImporter::finish(bool torn) {
   if (order_.empty()) return Status(StatusCode::corrupt, path_ + ": no measurement in \"results\"");
   if (!options_.kernel.empty() && order_.size() > 1) {
     return Status(StatusCode::invalid_argument, path_ + ": holds " + std::to_string(order_.size()) +
@@ -145,7 +143,7 @@ Result<std::vector<History>> Importer::finish(bool torn) {
 
 Result<std::vector<History>> import_clblast(std::string_view json, const std::string& path,
                                             const ImportOptions& options) {
-  Importer importer(path, options);
+  ClblastImporter importer(path, options);
   JsonStreamCalls calls;
   calls.member = [&](const std::string& key, Json&& value) {
     return importer.header(key, std::move(value));

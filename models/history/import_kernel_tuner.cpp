@@ -11,6 +11,7 @@
 #include "models/history/json_cells.hpp"
 #include "models/history/json_stream.hpp"
 #include "models/history/source_name.hpp"
+#include "models/history/time_unit.hpp"
 
 namespace idletune {
 
@@ -18,17 +19,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kMillisecond = 1e6;  // ns
-constexpr double kFailureTime_ms = kFailureTime_ns / kMillisecond;
 constexpr char kError[] = "__error__";
 
 // As Python's str() writes a value: this is what keys are made of.
-std::string python_text(const Json& value) {
-  if (value.is_string()) return value.get<std::string>();
-  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
-  return json_text(value);
-}
-
 // A piece of a key for which the file lists no value.
 Json guess_value(const std::string& piece) {
   if (piece == "True") return true;
@@ -39,7 +32,7 @@ Json guess_value(const std::string& piece) {
 
 // What a record says of a failure; null if it says nothing. Kernel Tuner has a member for it since
 // 1.1; before that a word stood for the objective, which need not be the time.
-const Json* reason_in(const Json& record) {
+const Json* failure_in(const Json& record) {
   const auto error = record.find(kError);
   if (error != record.end() && !error->is_null()) return &*error;
   const auto time = record.find("time");
@@ -64,9 +57,9 @@ std::vector<std::string> split_key(const std::string& key) {
   return pieces;
 }
 
-class Importer {
+class KernelTunerImporter {
  public:
-  Importer(const std::string& path, const ImportOptions& options)
+  KernelTunerImporter(const std::string& path, const ImportOptions& options)
       : path_(path), options_(options) {}
 
   // A member of the top level, except the cache.
@@ -113,7 +106,7 @@ class Importer {
   bool header_is_late_ = false;
 };
 
-void Importer::read_restrictions() {
+void KernelTunerImporter::read_restrictions() {
   const auto restrictions = header_.find("restrictions");
   if (restrictions == header_.end() || restrictions->is_null()) return;
   std::vector<std::string>& constraints = builder_.history().constraints;
@@ -121,7 +114,7 @@ void Importer::read_restrictions() {
   for (const Json& restriction : *restrictions) constraints.push_back(python_text(restriction));
 }
 
-Status Importer::read_header() {
+Status KernelTunerImporter::read_header() {
   History& history = builder_.history();
   history.nanoseconds_per_unit = kMillisecond;
   const auto carried = header_.find(kCarriedMember);
@@ -146,7 +139,7 @@ Status Importer::read_header() {
   return Status();
 }
 
-Status Importer::read_parameters() {
+Status KernelTunerImporter::read_parameters() {
   const auto keys = header_.find("tune_params_keys");
   if (keys == header_.end() || !keys->is_array()) return corrupt("no list \"tune_params_keys\"");
   const auto lists = header_.find("tune_params");
@@ -163,7 +156,8 @@ Status Importer::read_parameters() {
   return Status();
 }
 
-Status Importer::add_parameters(const std::string& key, const Json& record, ImportedRow& row) {
+Status KernelTunerImporter::add_parameters(const std::string& key, const Json& record,
+                                           ImportedRow& row) {
   for (const std::string& name : names_) {
     const auto found = record.find(name);
     if (found == record.end()) break;
@@ -185,7 +179,7 @@ Status Importer::add_parameters(const std::string& key, const Json& record, Impo
   return Status();
 }
 
-void Importer::add_outcome(const Json& record, ImportedRow& row) {
+void KernelTunerImporter::add_outcome(const Json& record, ImportedRow& row) {
   const auto time = record.find("time");
   if (record.contains(kCarriedStatus)) {
     ImportedRow restored;
@@ -198,7 +192,7 @@ void Importer::add_outcome(const Json& record, ImportedRow& row) {
       return;
     }
   }
-  if (const Json* reason = reason_in(record)) {
+  if (const Json* reason = failure_in(record)) {
     bool known = false;
     row.status = reason->is_string() ? status_of_word(reason->get<std::string>(), known)
                                      : TrialStatus::runtime;
@@ -214,7 +208,7 @@ void Importer::add_outcome(const Json& record, ImportedRow& row) {
   }
 }
 
-void Importer::add_extras(const Json& record, ImportedRow& row) {
+void KernelTunerImporter::add_extras(const Json& record, ImportedRow& row) {
   for (const auto& [name, value] : record.items()) {
     if (name == "time" || name == kError || name == kCarriedStatus || name == kCarriedTime)
       continue;
@@ -230,7 +224,7 @@ void Importer::add_extras(const Json& record, ImportedRow& row) {
   }
 }
 
-Status Importer::add_row(const std::string& key, const Json& record) {
+Status KernelTunerImporter::add_row(const std::string& key, const Json& record) {
   if (!record.is_object()) return corrupt("configuration " + shown(key) + " is no object");
   ImportedRow row;
   if (Status status = add_parameters(key, record, row); !status.ok()) return status;
@@ -239,7 +233,7 @@ Status Importer::add_row(const std::string& key, const Json& record) {
   return builder_.add(std::move(row));
 }
 
-Result<History> Importer::finish(bool torn) {
+Result<History> KernelTunerImporter::finish(bool torn) {
   const auto failed = [this](const Status& status) {
     return Status(status.code(), path_ + ": " + status.message());
   };
@@ -263,7 +257,7 @@ Result<History> Importer::finish(bool torn) {
 
 Result<History> import_kernel_tuner(std::string_view json, const std::string& path,
                                     const ImportOptions& options) {
-  Importer importer(path, options);
+  KernelTunerImporter importer(path, options);
   JsonStreamCalls calls;
   calls.member = [&](const std::string& key, Json&& value) {
     return importer.header(key, std::move(value));

@@ -19,21 +19,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string text_of(const Json& object, const char* key) {
-  if (!object.is_object()) return "";
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-class Importer {
+class T4Importer {
  public:
-  Importer(const std::string& path, const ImportOptions& options)
+  T4Importer(const std::string& path, const ImportOptions& options)
       : path_(path), options_(options) {}
 
   Status header(const std::string& key, Json&& value) {
     if (key == "metadata") {
       metadata_ = std::move(value);
-      const std::optional<TimeUnit> unit = time_unit_from(text_of(metadata_, "timeunit"));
+      const std::optional<TimeUnit> unit = time_unit_from(text_member(metadata_, "timeunit"));
       if (unit) failure_time_ = kFailureTime_ns / unit->nanoseconds;
     } else {
       others_[key] = std::move(value);
@@ -62,7 +56,7 @@ class Importer {
   HistoryBuilder builder_;
 };
 
-void Importer::add_times(const Json& times, ImportedRow& row) {
+void T4Importer::add_times(const Json& times, ImportedRow& row) {
   if (!times.is_object()) return;
   for (const auto& [name, value] : times.items()) {
     if (name == "runtimes") {
@@ -76,11 +70,11 @@ void Importer::add_times(const Json& times, ImportedRow& row) {
   }
 }
 
-Json Importer::add_measurements(const Json& measurements, ImportedRow& row) {
+Json T4Importer::add_measurements(const Json& measurements, ImportedRow& row) {
   Json time = nullptr;
   if (!measurements.is_array()) return time;
   for (const Json& measurement : measurements) {
-    const std::string name = text_of(measurement, "name");
+    const std::string name = text_member(measurement, "name");
     const auto value = measurement.is_object() ? measurement.find("value") : measurement.end();
     if (name.empty() || value == measurement.end()) {
       builder_.met("with a measurement without name or value: left out");
@@ -93,15 +87,15 @@ Json Importer::add_measurements(const Json& measurements, ImportedRow& row) {
     } else {
       row.extras.emplace_back(name, *value);
     }
-    const std::string unit = text_of(measurement, "unit");
+    const std::string unit = text_member(measurement, "unit");
     if (!unit.empty()) row.extras.emplace_back(name + kT4UnitSuffix, unit);
   }
   return time;
 }
 
 // "invalidity" if it is there, else what the word in place of the time says.
-void Importer::add_status(const Json& result, const Json& time, ImportedRow& row) {
-  const std::string invalidity = text_of(result, "invalidity");
+void T4Importer::add_status(const Json& result, const Json& time, ImportedRow& row) {
+  const std::string invalidity = text_member(result, "invalidity");
   bool known = true;
   if (invalidity.empty()) {
     builder_.met("without \"invalidity\": judged by their time");
@@ -118,7 +112,7 @@ void Importer::add_status(const Json& result, const Json& time, ImportedRow& row
   }
 }
 
-void Importer::add_outcome(const Json& result, const Json& time, ImportedRow& row) {
+void T4Importer::add_outcome(const Json& result, const Json& time, ImportedRow& row) {
   if (result.contains(kCarriedStatus)) {
     ImportedRow restored;
     restored.set_time(time, failure_time_);
@@ -156,7 +150,7 @@ void Importer::add_outcome(const Json& result, const Json& time, ImportedRow& ro
   }
 }
 
-Status Importer::record(const Json& result) {
+Status T4Importer::record(const Json& result) {
   if (!result.is_object()) return corrupt("a result that is no object");
   const auto configuration = result.find("configuration");
   if (configuration == result.end() || !configuration->is_object()) {
@@ -181,10 +175,11 @@ Status Importer::record(const Json& result) {
   return builder_.add(std::move(row));
 }
 
-Status Importer::read_names() {
+Status T4Importer::read_names() {
   History& history = builder_.history();
   const SourceName guessed = name_from_path(path_);
-  history.kernel = options_.kernel.empty() ? text_of(metadata_, "kernel_name") : options_.kernel;
+  history.kernel =
+      options_.kernel.empty() ? text_member(metadata_, "kernel_name") : options_.kernel;
   if (history.kernel.empty()) {
     history.kernel = guessed.kernel;
     if (guessed.kernel.empty())
@@ -192,7 +187,7 @@ Status Importer::read_names() {
     builder_.warn("T4 files name no kernel: took " + shown(guessed.kernel) +
                   " from the file's name");
   }
-  history.device = options_.device.empty() ? text_of(metadata_, "device") : options_.device;
+  history.device = options_.device.empty() ? text_member(metadata_, "device") : options_.device;
   if (!names_a_device(history.device)) {
     history.device = guessed.device;
     if (guessed.device.empty())
@@ -203,9 +198,9 @@ Status Importer::read_names() {
   return Status();
 }
 
-Status Importer::read_unit() {
+Status T4Importer::read_unit() {
   double& unit = builder_.history().nanoseconds_per_unit;
-  const std::string word = text_of(metadata_, "timeunit");
+  const std::string word = text_member(metadata_, "timeunit");
   const std::optional<TimeUnit> known = time_unit_from(word);
   if (known) {
     unit = known->nanoseconds;
@@ -223,7 +218,7 @@ Status Importer::read_unit() {
   return Status();
 }
 
-Result<History> Importer::finish(bool torn) {
+Result<History> T4Importer::finish(bool torn) {
   const auto failed = [this](const Status& status) {
     return Status(status.code(), path_ + ": " + status.message());
   };
@@ -250,7 +245,7 @@ Result<History> Importer::finish(bool torn) {
 
 Result<History> import_t4(std::string_view json, const std::string& path,
                           const ImportOptions& options) {
-  Importer importer(path, options);
+  T4Importer importer(path, options);
   JsonStreamCalls calls;
   calls.member = [&](const std::string& key, Json&& value) {
     return importer.header(key, std::move(value));

@@ -47,4 +47,21 @@ Json json_of(const CellColumn& column, std::size_t row) {
   return nullptr;
 }
 
+std::string python_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_boolean()) return value.get<bool>() ? "True" : "False";
+  return json_text(value);
+}
+
+const Json* member_of(const Json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto found = object.find(key);
+  return found == object.end() ? nullptr : &*found;
+}
+
+std::string text_member(const Json& object, const char* key) {
+  const Json* found = member_of(object, key);
+  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 }  // namespace idletune

@@ -22,5 +22,12 @@ nlohmann::ordered_json json_of(const CellColumn& column, std::size_t row);
 
 // The JSON text of a value; bytes that are no UTF-8 become U+FFFD.
 std::string json_text(const nlohmann::ordered_json& value);
+// As Python prints it.
+std::string python_text(const nlohmann::ordered_json& value);
+
+// Null where there is none, or `object` is none.
+const nlohmann::ordered_json* member_of(const nlohmann::ordered_json& object, const char* key);
+// Empty where there is none, or it is no text.
+std::string text_member(const nlohmann::ordered_json& object, const char* key);
 
 }  // namespace idletune

@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMaxKernels = 64;
-
 // KTT's name of an overhead, and the one it has in all histories.
 struct Overhead {
   const char* ktt;
@@ -25,26 +23,15 @@ constexpr Overhead kOverheads[] = {{"SearcherOverhead", "strategy_time"},
                                    {"ValidationOverhead", "verification_time"},
                                    {"DataMovementOverhead", "data_movement_time"}};
 
-const Json* member(const Json& object, const char* key) {
-  if (!object.is_object()) return nullptr;
-  const auto found = object.find(key);
-  return found == object.end() ? nullptr : &*found;
-}
-
-std::string text_of(const Json& object, const char* key) {
-  const Json* found = member(object, key);
-  return found != nullptr && found->is_string() ? found->get<std::string>() : std::string();
-}
-
 double number_of(const Json& object, const char* key) {
-  const Json* found = member(object, key);
+  const Json* found = member_of(object, key);
   return found != nullptr && found->is_number() ? found->get<double>() : 0;
 }
 
 const Json& computations_of(const Json& result) {
-  static const Json kNone = Json::array();
-  const Json* computations = member(result, "ComputationResults");
-  return computations != nullptr && computations->is_array() ? *computations : kNone;
+  static const Json kEmpty = Json::array();
+  const Json* computations = member_of(result, "ComputationResults");
+  return computations != nullptr && computations->is_array() ? *computations : kEmpty;
 }
 
 TrialStatus status_from(const std::string& word, bool& known) {
@@ -61,16 +48,16 @@ TrialStatus status_from(const std::string& word, bool& known) {
 
 void KttResults::metadata(Json value) {
   metadata_ = std::move(value);
-  const std::optional<TimeUnit> unit = time_unit_from(text_of(metadata_, "TimeUnit"));
+  const std::optional<TimeUnit> unit = time_unit_from(text_member(metadata_, "TimeUnit"));
   if (unit) failure_time_ = kFailureTime_ns / unit->nanoseconds;
 }
 
 Result<KttResults::Kernel*> KttResults::kernel_of(const Json& result) {
-  const std::string name = text_of(result, "KernelName");
+  const std::string name = text_member(result, "KernelName");
   if (name.empty()) return Status(StatusCode::corrupt, "a result without \"KernelName\"");
   std::unique_ptr<Kernel>& kernel = kernels_[name];
   if (kernel == nullptr) {
-    if (kernels_.size() > kMaxKernels)
+    if (kernels_.size() > kMaxImportedKernels)
       return Status(StatusCode::corrupt, "more than 64 kernels in one file");
     kernel = std::make_unique<Kernel>();
     order_.push_back(name);
@@ -80,14 +67,14 @@ Result<KttResults::Kernel*> KttResults::kernel_of(const Json& result) {
 
 Status KttResults::add_parameters(const Json& configuration, Kernel& kernel, ImportedRow& row) {
   for (const Json& pair : configuration) {
-    const std::string name = text_of(pair, "Name");
-    const Json* value = member(pair, "Value");
+    const std::string name = text_member(pair, "Name");
+    const Json* value = member_of(pair, "Value");
     if (name.empty() || value == nullptr) {
       return Status(StatusCode::corrupt,
                     "a pair of \"Configuration\" without \"Name\" or \"Value\"");
     }
-    if (!kernel.builder.has_parameters() && !text_of(pair, "ValueType").empty()) {
-      kernel.parameter_types[name] = text_of(pair, "ValueType");
+    if (!kernel.builder.has_parameters() && !text_member(pair, "ValueType").empty()) {
+      kernel.parameter_types[name] = text_member(pair, "ValueType");
     }
     row.parameters.emplace_back(name, *value);
   }
@@ -102,11 +89,11 @@ void KttResults::add_profile(const Json& profile, const std::string& prefix, Ker
       continue;
     }
     for (const Json& counter : value) {
-      const std::string counted = text_of(counter, "Name");
-      const Json* count = member(counter, "Value");
+      const std::string counted = text_member(counter, "Name");
+      const Json* count = member_of(counter, "Value");
       if (counted.empty() || count == nullptr) continue;
       row.extras.emplace_back(prefix + "counter." + counted, *count);
-      kernel.counter_types.emplace(counted, text_of(counter, "Type"));
+      kernel.counter_types.emplace(counted, text_member(counter, "Type"));
       kernel.profiled = true;
     }
   }
@@ -132,7 +119,7 @@ void KttResults::add_computation(const Json& computation, const std::string& pre
 }
 
 void KttResults::add_outcome(const Json& result, Kernel& kernel, ImportedRow& row) {
-  const std::string word = text_of(result, "Status");
+  const std::string word = text_member(result, "Status");
   bool known = true;
   row.status = status_from(word, known);
   if (!known) kernel.builder.met("with an unknown status: failed (runtime)");
@@ -140,7 +127,7 @@ void KttResults::add_outcome(const Json& result, Kernel& kernel, ImportedRow& ro
 
   double sum = number_of(result, "ExtraDuration");
   for (const Json& computation : computations_of(result)) sum += number_of(computation, "Duration");
-  const Json* total = member(result, "TotalDuration");
+  const Json* total = member_of(result, "TotalDuration");
   const Json time = total != nullptr ? *total : Json(sum);
   if (row.status != TrialStatus::correct) {
     if (!time.is_number() || time.get<double>() != 0) row.extras.emplace_back("time", time);
@@ -160,7 +147,7 @@ void KttResults::add_outcome(const Json& result, Kernel& kernel, ImportedRow& ro
 // CompilationOverhead; before KTT had it, the kernels' Overhead is compilation and launch (and,
 // with counters, profiling: then the compile time is not known).
 void KttResults::add_compile_time(const Json& result, Kernel& kernel, ImportedRow& row) {
-  if (const Json* overhead = member(result, "CompilationOverhead")) {
+  if (const Json* overhead = member_of(result, "CompilationOverhead")) {
     row.set_compile_time("CompilationOverhead", *overhead);
     return;
   }
@@ -168,7 +155,7 @@ void KttResults::add_compile_time(const Json& result, Kernel& kernel, ImportedRo
   bool profiled = false;
   for (const Json& computation : computations_of(result)) {
     sum += number_of(computation, "Overhead");
-    profiled = profiled || member(computation, "ProfilingData") != nullptr;
+    profiled = profiled || member_of(computation, "ProfilingData") != nullptr;
   }
   kernel.overheads_only = true;
   if (sum > 0 && !profiled) row.set_compile_time("Overhead", sum);
@@ -176,7 +163,7 @@ void KttResults::add_compile_time(const Json& result, Kernel& kernel, ImportedRo
 
 Status KttResults::result(const Json& result) {
   if (!result.is_object()) return Status(StatusCode::corrupt, "a result that is no object");
-  const Json* configuration = member(result, "Configuration");
+  const Json* configuration = member_of(result, "Configuration");
   if (configuration == nullptr || !configuration->is_array()) {
     return Status(StatusCode::corrupt, "a result without \"Configuration\"");
   }
@@ -209,7 +196,7 @@ Status KttResults::result(const Json& result) {
 Status KttResults::read_metadata(const std::string& name, Kernel& kernel) const {
   History& history = kernel.builder.history();
   history.kernel = options_.kernel.empty() ? name : options_.kernel;
-  history.device = options_.device.empty() ? text_of(metadata_, "Device") : options_.device;
+  history.device = options_.device.empty() ? text_member(metadata_, "Device") : options_.device;
   if (!names_a_device(history.device)) {
     const std::string guessed = name_from_path(path_).device;
     if (guessed.empty())
@@ -219,7 +206,7 @@ Status KttResults::read_metadata(const std::string& name, Kernel& kernel) const 
                         " from the file's name");
     history.device = guessed;
   }
-  const std::string word = text_of(metadata_, "TimeUnit");
+  const std::string word = text_member(metadata_, "TimeUnit");
   const std::optional<TimeUnit> unit = time_unit_from(word);
   if (unit) {
     history.nanoseconds_per_unit = unit->nanoseconds;
@@ -246,7 +233,7 @@ Status KttResults::read_metadata(const std::string& name, Kernel& kernel) const 
 void KttResults::read_user_data(Kernel& kernel) const {
   if (!user_data_.is_object() || user_data_.empty()) return;
   kernel.builder.history().notes.emplace_back("ktt.user_data", json_text(user_data_));
-  const Json size = Json::parse(text_of(user_data_, "SpaceSize"), nullptr, false);
+  const Json size = Json::parse(text_member(user_data_, "SpaceSize"), nullptr, false);
   if (!size.is_number_unsigned() || kernels_.size() > 1) return;
   const auto configurations = size.get<std::uint64_t>();
   if (configurations >= kernel.builder.rows()) {

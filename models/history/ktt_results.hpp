@@ -54,8 +54,8 @@ class KttResults {
   ImportOptions options_;
   Json metadata_ = Json::object();
   Json user_data_ = Json::object();
-  double failure_time_ = kFailureTime_ns / 1e6;  // in the file's unit, if that is known
-  std::vector<std::string> order_;               // of the kernels
+  double failure_time_ = kFailureTime_ms;  // in the file's unit, if that is known
+  std::vector<std::string> order_;         // of the kernels
   std::map<std::string, std::unique_ptr<Kernel>> kernels_;
 };
 

@@ -6,6 +6,8 @@
 
 namespace idletune {
 
+inline constexpr double kMillisecond = 1e6;  // ns
+
 struct TimeUnit {
   double nanoseconds;  // per unit
   bool mistyped;       // the word had to be guessed
