@@ -1,14 +1,14 @@
 #include "agent/cli/slow_frames.hpp"
 
+#include "models/core/median.hpp"
+
 namespace idletune::cli {
 
 bool SlowFrames::ended(Clock::time_point now, Nanoseconds frame) {
   if (last_.size() == kWindow) last_.erase(last_.begin());
   last_.push_back(frame);
   if (last_.size() < kWindow) return false;
-  std::vector<Nanoseconds> sorted = last_;
-  std::nth_element(sorted.begin(), sorted.begin() + kWindow / 2, sorted.end());
-  const Nanoseconds median = sorted[kWindow / 2];
+  const Nanoseconds median = median_of(last_);
   usual_ = std::min(usual_, median);
   const bool was_slow = slow_;
   slow_ = static_cast<double>(median.count()) > kSlower * static_cast<double>(usual_.count());

@@ -1,16 +1,16 @@
 #include "agent/explore/results.hpp"
 
 #include <algorithm>
+#include <utility>
+
+#include "models/core/median.hpp"
 
 namespace idletune::explore {
 
-double median_ns(std::vector<Nanoseconds> samples) {
-  if (samples.empty()) return 0;
-  std::sort(samples.begin(), samples.end());
-  const std::size_t n = samples.size();
-  return (static_cast<double>(samples[(n - 1) / 2].count()) +
-          static_cast<double>(samples[n / 2].count())) /
-         2;
+double median_ns(const std::vector<Nanoseconds>& samples) {
+  std::vector<double> ns;
+  for (const Nanoseconds sample : samples) ns.push_back(static_cast<double>(sample.count()));
+  return median_of(std::move(ns));
 }
 
 Nanoseconds fastest(const std::vector<Nanoseconds>& samples) {

@@ -34,7 +34,7 @@ struct ControlMeasurement {
 };
 
 // The middle sample, the mean of the middle two for an even number; 0 for none.
-double median_ns(std::vector<Nanoseconds> samples);
+double median_ns(const std::vector<Nanoseconds>& samples);
 // 0 for none.
 Nanoseconds fastest(const std::vector<Nanoseconds>& samples);
 

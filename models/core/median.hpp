@@ -3,17 +3,20 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <vector>
+#include <type_traits>
 
 namespace idletune {
 
-// 0 of nothing.
-inline double median_of_ascending(const std::vector<double>& values) {
+// Of numbers or durations in a list; 0 of nothing.
+template <class List>
+auto median_of_ascending(const List& values) {
+  using Value = std::decay_t<decltype(values[0])>;
   const std::size_t n = values.size();
-  return n == 0 ? 0 : (values[(n - 1) / 2] + values[n / 2]) / 2;
+  return n == 0 ? Value{0} : Value((values[(n - 1) / 2] + values[n / 2]) / 2);
 }
 
-inline double median_of(std::vector<double> values) {
+template <class List>
+auto median_of(List values) {
   std::sort(values.begin(), values.end());
   return median_of_ascending(values);
 }

@@ -6,12 +6,11 @@
 #include <unordered_map>
 
 #include "models/core/digest.hpp"
+#include "models/core/median.hpp"
 
 namespace idletune {
 
 namespace {
-
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
 struct Gathered {
   Configuration configuration;
@@ -22,11 +21,8 @@ struct Gathered {
   bool drawn = false;
 };
 
-double median_or_none(std::vector<double>& values) {
-  if (values.empty()) return kNone;
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+double median_or_none(const std::vector<double>& values) {
+  return values.empty() ? kNoTime : median_of(values);
 }
 
 class Gatherer {
@@ -117,7 +113,7 @@ History combine_repeats(const std::vector<const History*>& repeats,
     }
     const bool correct = 2 * gathered.run_times_ns.size() >= gathered.rows;
     combined.status.push_back(correct ? TrialStatus::correct : gathered.failure);
-    combined.run_time.push_back(correct ? median_or_none(gathered.run_times_ns) : kNone);
+    combined.run_time.push_back(correct ? median_or_none(gathered.run_times_ns) : kNoTime);
     combined.compile_time.push_back(median_or_none(gathered.compile_times_ns));
     combined.sample_count.push_back(0);
   }

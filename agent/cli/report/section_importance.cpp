@@ -3,6 +3,7 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/report/plots.hpp"
 #include "agent/cli/report/sections.hpp"
+#include "models/core/median.hpp"
 #include "models/insight/importance.hpp"
 
 namespace idletune::report {
@@ -25,16 +26,16 @@ std::string kind_text(std::optional<ParameterKind> kind) {
   return text;
 }
 
-double median_of(const BoxRow& row) {
+double median_of_row(const BoxRow& row) {
   std::vector<double> values;
   for (const BoxRow::Value& value : row.values) values.push_back(value.value);
-  std::sort(values.begin(), values.end());
-  return values.empty() ? 0 : quantile_of(values, 0.5);
+  return median_of(std::move(values));
 }
 
 void sort_by_median(std::vector<BoxRow>& rows) {
-  std::stable_sort(rows.begin(), rows.end(),
-                   [](const BoxRow& a, const BoxRow& b) { return median_of(a) > median_of(b); });
+  std::stable_sort(rows.begin(), rows.end(), [](const BoxRow& a, const BoxRow& b) {
+    return median_of_row(a) > median_of_row(b);
+  });
 }
 
 // One row per parameter, the most informative first.
@@ -61,7 +62,7 @@ std::vector<BoxRow> rows_of(const GroupImportance& measured, const ParameterKind
 std::string described(const std::vector<BoxRow>& rows) {
   std::string text;
   for (const BoxRow& row : rows)
-    text += row.name + ": median " + percent_text(median_of(row)) + ". ";
+    text += row.name + ": median " + percent_text(median_of_row(row)) + ". ";
   return text;
 }
 

@@ -16,6 +16,7 @@
 #include "kernels/krylov/product_check.hpp"
 #include "kernels/krylov/product_choice.hpp"
 #include "kernels/krylov/sparse_matrix.hpp"
+#include "models/core/median.hpp"
 #include "models/history/compression.hpp"
 #include "tests/bench/conversion_pays/product_times_table.hpp"
 #include "tests/bench/required.hpp"
@@ -129,8 +130,7 @@ class Subject {
     for (double sum = 0; times.size() < kLeastRuns || (times.size() < kMostRuns && sum < kEnoughUs);
          sum += times.back())
       times.push_back(multiply(kernels, variant));
-    std::sort(times.begin(), times.end());
-    return times[times.size() / 2];
+    return median_of(std::move(times));
   }
   double check() {
     const Watch watch;

@@ -5,9 +5,11 @@
 #include <cstdio>
 #include <cstring>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "agent/src/model_file.hpp"
+#include "models/core/median.hpp"
 #include "models/core/random.hpp"
 #include "models/predict/model.hpp"
 #include "tests/bench/processor_cost.hpp"
@@ -40,8 +42,7 @@ double time_of(const std::vector<ProblemSize>& problems, const F& select) {
     (void)sink;
     rounds.push_back(1e3 * (end - begin) / static_cast<double>(problems.size()));
   }
-  std::sort(rounds.begin(), rounds.end());
-  return rounds[rounds.size() / 2];
+  return median_of(std::move(rounds));
 }
 
 std::vector<ProblemSize> grid() {

@@ -26,6 +26,7 @@
 #include "agent/cli/sparse_problem.hpp"
 #include "kernels/krylov/device_matrix.hpp"
 #include "kernels/krylov/product_check.hpp"
+#include "models/core/median.hpp"
 #include "models/core/random.hpp"
 #include "models/history/history_builder.hpp"
 #include "models/package/kernel_package.hpp"
@@ -47,11 +48,6 @@ constexpr double kTurnUs = 300;  // of products in a row
 constexpr int kMostInARow = 20;
 constexpr double kHopeless = 2.5;  // times the best, after kFewTurns: leaves
 constexpr int kFewTurns = 3;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 struct Candidate {
   std::size_t format = 0;
@@ -191,11 +187,11 @@ void Sweep::take_turns(std::vector<Candidate>& all) {
   for (int round = 0; round < rounds_; ++round) {
     for (std::size_t i = 0; i < all.size(); ++i) {
       Candidate& candidate = all[(i + 17 * static_cast<std::size_t>(round)) % all.size()];
-      if (candidate.turns.size() >= kFewTurns && median(candidate.turns) > kHopeless * best)
+      if (candidate.turns.size() >= kFewTurns && median_of(candidate.turns) > kHopeless * best)
         continue;
       candidate.turns.push_back(products_ns(candidate, candidate.in_a_row));
       if (candidate.turns.size() < kFewTurns) continue;
-      const double now = median(candidate.turns);
+      const double now = median_of(candidate.turns);
       best = best == 0 ? now : std::min(best, now);
     }
   }
@@ -213,7 +209,7 @@ void Sweep::keep(std::size_t format, const cli::SparseProblem& problem,
       row.parameters.emplace_back(std::string(package.space().parameter_name(p)),
                                   Json(candidate.configuration[p]));
     for (const double turn : candidate.turns) row.samples.push_back(std::round(turn));
-    row.run_time = std::round(median(candidate.turns));
+    row.run_time = std::round(median_of(candidate.turns));
     require(builder.add(std::move(row)));
   }
   History history = builder.finish();
@@ -283,12 +279,12 @@ void Sweep::judge_race(const std::string& text, SparseFormat format, int product
     std::vector<double> halves[2];
     for (std::size_t i = 0; i < candidate.turns.size(); ++i)
       halves[i % 2].push_back(candidate.turns[i]);
-    const double times[2] = {median(halves[0]), median(halves[1])};
+    const double times[2] = {median_of(halves[0]), median_of(halves[1])};
     if (candidate.variant.kind == kind &&
         candidate.variant.work_group == static_cast<std::int32_t>(chosen.work_group))
-      own[0] = median(candidate.turns), own[1] = times[1];
+      own[0] = median_of(candidate.turns), own[1] = times[1];
     if (best[0] == 0 || times[0] < best[0]) best[0] = times[0], best[1] = times[1];
-    const double all_turns = median(candidate.turns);
+    const double all_turns = median_of(candidate.turns);
     if (lucky == 0 || all_turns < lucky) lucky = all_turns;
   }
   std::printf("| `%s` | %s | %d, %u | %.1f | %.3f | %.3f |\n",
