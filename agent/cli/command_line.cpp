@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include "agent/cli/text_layout.hpp"
+#include "models/core/number_text.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -96,9 +97,7 @@ std::string expected_number(const CLI::Option& option, const char* number,
 std::string read_real(const CLI::Option& option, std::string& text) {
   const double number = number_in(text, unit_of(option));
   if (!std::isfinite(number)) return expected_number(option, "a finite number", text);
-  char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%.17g", number);
-  text = buffer;
+  text = number_text(number, 17);
   return {};
 }
 
@@ -125,11 +124,7 @@ std::string read_whole(const CLI::Option& option, bool has_sign, std::string& te
   return {};
 }
 
-std::string limit_text(double limit) {
-  char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%.12g", limit);
-  return buffer;
-}
+std::string limit_text(double limit) { return number_text(limit, 12); }
 
 std::string name_of(const CLI::Option& option) {
   if (option.get_positional()) {

@@ -3,6 +3,7 @@
 #include "agent/cli/interrupts.hpp"
 #include "agent/cli/profiled_program.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/core/number_text.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -13,17 +14,11 @@ struct ProfileArguments {
   bool no_time = false;
 };
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
 // How often a region took longer with the profiler than without; "" if either is not known.
 std::string slow_down(const offload::RegionProfile& region) {
   for (const auto& [name, count] : region.counts) {
     if (name != "profiling_us" || count == 0 || !region.cpu_ms) continue;
-    return number(std::round(1e-2 * static_cast<double>(count) / *region.cpu_ms) / 10);
+    return number_text(std::round(1e-2 * static_cast<double>(count) / *region.cpu_ms) / 10, 6);
   }
   return "";
 }
@@ -39,7 +34,8 @@ void print(const offload::Profile& profile, CliContext& context) {
   const std::vector<std::string>& names = offload::profiled_features().names;
   for (std::size_t f = 0; f < names.size(); ++f) {
     std::vector<std::string> row{names[f]};
-    for (std::size_t i = 0; i < shown; ++i) row.push_back(number(profile.regions[i].features[f]));
+    for (std::size_t i = 0; i < shown; ++i)
+      row.push_back(number_text(profile.regions[i].features[f], 6));
     table.add_row(row);
   }
   std::vector<std::string> slower{"times slower"};

@@ -15,6 +15,7 @@
 #include "agent/cli/solve_details.hpp"
 #include "agent/cli/verbs.hpp"
 #include "kernels/krylov/system_check.hpp"
+#include "models/core/number_text.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -286,13 +287,6 @@ json object_of(const Task& task, const SolveVerbOptions& given, const Answer& an
          {"tuning", report.tuning_seconds}}}});
 }
 
-// A residual: any size, three digits.
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 void print_answer(const Task& task, const Answer& answer, const CliContext& context) {
   using report::counted;
   using report::time_text;
@@ -306,8 +300,8 @@ void print_answer(const Task& task, const Answer& answer, const CliContext& cont
   context.print_paragraph("  " + task.method + std::string(12 - task.method.size(), ' '),
                           std::string(krylov::ended_name(report.ended)) + " after " +
                               counted(report.iterations, "iteration", "iterations") +
-                              "; residual " + number(report.residual) + ", truly " +
-                              number(report.true_residual));
+                              "; residual " + number_text(report.residual, 3) + ", truly " +
+                              number_text(report.true_residual, 3));
   if (!report.reason.empty()) context.print_paragraph("  because     ", report.reason);
   context.print_paragraph(
       "  chosen      ",

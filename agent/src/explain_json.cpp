@@ -8,6 +8,8 @@
 #include <string_view>
 #include <utility>
 
+#include "models/core/number_text.hpp"
+
 namespace idletune::detail {
 namespace {
 
@@ -51,9 +53,7 @@ class ObjectWriter {
     return names + name.size() + 1;
   }
   void number(double value) {
-    char buffer[32];
-    std::snprintf(buffer, sizeof buffer, "%.9g", value);
-    out_ += std::isfinite(value) ? buffer : "null";  // JSON has no infinity
+    out_ += std::isfinite(value) ? number_text(value, 9) : "null";  // JSON has no infinity
   }
   void key(std::string_view name) {
     out_ += first_ ? "{" : ", ";

@@ -3,24 +3,18 @@
 #include <idletune/text.hpp>
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
 #include <utility>
 
 #include "agent/trial/tuning_data.hpp"
+#include "models/core/number_text.hpp"
 #include "models/core/scalar.hpp"
 
 namespace idletune::trial {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-std::string number_text(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.9g", value);
-  return text;
-}
 
 // Exact below 2^53 also where a double cannot hold both integers.
 double difference(ScalarType type, const std::uint8_t* a, const std::uint8_t* b) {
@@ -77,7 +71,7 @@ double OutputCheck::error_of(const std::uint8_t* output, const std::uint8_t* ref
 }
 
 std::string OutputCheck::text_of(const std::uint8_t* value) const {
-  if (!is_integer(spec_.type)) return number_text(load_number(spec_.type, value));
+  if (!is_integer(spec_.type)) return number_text(load_number(spec_.type, value), 9);
   const std::uint64_t integer = load_integer(spec_.type, value);
   if (!is_signed(spec_.type)) return joined("%", integer);
   return joined("%", static_cast<std::int64_t>(integer));
@@ -96,7 +90,8 @@ void OutputCheck::record_wrong(std::uint64_t element, const std::uint8_t* output
     append(first_wrong_, " was written (%), expected untouched", text_of(output));
   } else {
     append(first_wrong_, " is %, expected % (allowed difference %)", text_of(output),
-           text_of(reference), number_text(tolerance_.allowed(load_number(spec_.type, reference))));
+           text_of(reference),
+           number_text(tolerance_.allowed(load_number(spec_.type, reference)), 9));
   }
 }
 

@@ -1,10 +1,10 @@
 #include "models/history/cells.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 
 #include "models/core/digest.hpp"
+#include "models/core/number_text.hpp"
 
 namespace idletune {
 
@@ -70,11 +70,7 @@ std::string CellColumn::to_string(std::size_t row) const {
     case CellKind::absent: return "";
     case CellKind::integer: return std::to_string(integer(row));
     case CellKind::boolean: return boolean(row) ? "True" : "False";
-    case CellKind::real: {
-      char buffer[40];
-      std::snprintf(buffer, sizeof buffer, "%.17g", real(row));
-      return buffer;
-    }
+    case CellKind::real: return number_text(real(row), 17);
     case CellKind::text:
     case CellKind::json: return text(row);
   }

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <limits>
+
+#include "models/core/number_text.hpp"
 
 namespace idletune {
 
@@ -73,9 +74,7 @@ std::string problem_text(const History& history) {
   for (std::size_t i = 0; i < shape.input_count(); ++i) {
     if (i > 0) text += named || i >= shape.size() ? " " : "x";
     if (named) text += history.inputs[i] + "=";
-    char number[32];
-    std::snprintf(number, sizeof number, "%.6g", shape.input(i));
-    text += i < shape.size() ? std::to_string(shape[i]) : number;
+    text += i < shape.size() ? std::to_string(shape[i]) : number_text(shape.input(i), 6);
   }
   return text;
 }

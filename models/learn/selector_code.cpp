@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "models/core/number_text.hpp"
 #include "models/predict/model_format.hpp"
 
 namespace idletune {
@@ -50,12 +51,6 @@ std::string plain(std::string_view text) {
 std::string hexadecimal(double value) {
   char text[40];
   std::snprintf(text, sizeof text, "%a", value);
-  return text;
-}
-
-std::string shortened(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.3g", value);
   return text;
 }
 
@@ -158,8 +153,8 @@ std::string selector_text(const KernelKnowledge& kernel, std::size_t number,
     if (quality.device != selector.device) continue;
     text += "// On shapes left out (" + std::to_string(quality.folds) + " folds of " +
             std::to_string(quality.shapes) + " shapes) its choices reached " +
-            shortened(quality.retained) + " of the best on average,\n// at least " +
-            shortened(quality.worst) + "; " + shortened(quality.against_single) +
+            number_text(quality.retained, 3) + " of the best on average,\n// at least " +
+            number_text(quality.worst, 3) + "; " + number_text(quality.against_single, 3) +
             " times as fast as one configuration for all of them.\n";
   }
   text += "namespace " + name + " {\n\n";

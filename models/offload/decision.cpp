@@ -2,18 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+
+#include "models/core/number_text.hpp"
 
 namespace idletune::offload {
 
 namespace {
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
 
 // Saved by a launch if the kernel is that much faster than the CPU.
 double gain_ms(const Sample& sample, double log_speedup, const OffloadCosts& costs) {
@@ -29,26 +24,29 @@ void widen(LogInterval& interval, const LogInterval& other) {
   interval.high = std::max(interval.high, other.high);
 }
 
-void explain_unknown(const OffloadDecision& decision, bool dependent, OffloadDecision& result) {
+void explain_unknown(bool dependent, OffloadDecision& decision) {
   const SpeedupPrediction& prediction = decision.prediction;
   const std::string kernel = "time a GPU kernel of this loop once, and learn again with it";
   if (dependent) {
-    result.reason = "iterations depend on each other: in parallel this would be another algorithm";
-    result.settled_by = "write the parallel algorithm for the CPU, and profile that";
+    decision.reason =
+        "iterations depend on each other: in parallel this would be another algorithm";
+    decision.settled_by = "write the parallel algorithm for the CPU, and profile that";
   } else if (prediction.distance > 1) {
-    result.reason = "no sample is like this one: the nearest, " + prediction.nearest.front().name +
-                    ", is " + number(prediction.distance) + " times as far as was tried";
-    result.settled_by = kernel;
+    decision.reason = "no sample is like this one: the nearest, " +
+                      prediction.nearest.front().name + ", is " +
+                      number_text(prediction.distance, 3) + " times as far as was tried";
+    decision.settled_by = kernel;
   } else if (!std::isfinite(prediction.deciding.high)) {
-    result.reason =
+    decision.reason =
         "what was learned from cannot promise few wrong verdicts: its groups are too few, "
         "or too many verdicts about those that were left out were wrong";
-    result.settled_by = "learn from more programs";
+    decision.settled_by = "learn from more programs";
   } else {
-    result.reason = "the speed-up may be " + number(std::exp(prediction.deciding.low)) + " or " +
-                    number(std::exp(prediction.deciding.high)) + " (" +
-                    number(100 * prediction.level) + " %), and only one of them would pay";
-    result.settled_by = kernel;
+    decision.reason = "the speed-up may be " + number_text(std::exp(prediction.deciding.low), 3) +
+                      " or " + number_text(std::exp(prediction.deciding.high), 3) + " (" +
+                      number_text(100 * prediction.level, 3) +
+                      " %), and only one of them would pay";
+    decision.settled_by = kernel;
   }
 }
 
@@ -86,21 +84,22 @@ OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
   const bool low = pays(sample, prediction.deciding.low, costs);
   const bool high = pays(sample, prediction.deciding.high, costs);
   if (dependent || prediction.distance > 1 || low != high) {
-    explain_unknown(decision, dependent, decision);
+    explain_unknown(dependent, decision);
     return decision;
   }
   decision.verdict = low ? OffloadVerdict::offload : OffloadVerdict::keep;
-  const std::string spent = number(costs.fixed_ms) + " ms once";
+  const std::string spent = number_text(costs.fixed_ms, 3) + " ms once";
   if (low) {
-    decision.reason = "each launch saves about " + number(gain) + " ms against " + spent +
+    decision.reason = "each launch saves about " + number_text(gain, 3) + " ms against " + spent +
                       ", also at the bad end of the interval";
   } else if (gain > 0) {
-    decision.reason = "each launch would save about " + number(gain) + " ms, too little against " +
-                      spent + " in " + number(costs.launches) + " launches";
+    decision.reason = "each launch would save about " + number_text(gain, 3) +
+                      " ms, too little against " + spent + " in " + number_text(costs.launches, 3) +
+                      " launches";
   } else {
     decision.reason = "kernel and transfers would take " +
-                      number(decision.kernel_ms + costs.transfer_ms) + " ms, the CPU takes " +
-                      number(sample.cpu_ms);
+                      number_text(decision.kernel_ms + costs.transfer_ms, 3) +
+                      " ms, the CPU takes " + number_text(sample.cpu_ms, 3);
   }
   return decision;
 }
@@ -121,8 +120,8 @@ OffloadDecision decide_offload(const Predictor& predictor, const Sample& sample,
   }
   if (decision.verdict == first) return decision;
   decision.reason = "what the code does not say decides: the speed-up may be " +
-                    number(std::exp(decision.prediction.deciding.low)) + " or " +
-                    number(std::exp(decision.prediction.deciding.high));
+                    number_text(std::exp(decision.prediction.deciding.low), 3) + " or " +
+                    number_text(std::exp(decision.prediction.deciding.high), 3);
   decision.settled_by = "profile a run of it, or give the values that are missing";
   return decision;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cfloat>
-#include <cstdio>
 #include <utility>
 
+#include "models/core/number_text.hpp"
 #include "models/core/scalar.hpp"
 #include "models/core/shared.hpp"
 #include "models/package/package_contents.hpp"
@@ -355,9 +355,7 @@ std::string KernelPackage::problem_text(const Shape& problem) const {
     if (value < static_cast<double>(feature.categories.size())) {
       text += feature.categories[static_cast<std::size_t>(value)];
     } else {
-      char number[32];
-      std::snprintf(number, sizeof number, "%.6g", value);
-      text += number;
+      text += number_text(value, 6);
     }
   }
   return text;

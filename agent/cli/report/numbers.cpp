@@ -1,5 +1,7 @@
 #include "agent/cli/report/numbers.hpp"
 
+#include "models/core/number_text.hpp"
+
 namespace idletune::report {
 namespace {
 
@@ -51,7 +53,7 @@ std::string significant(double value, int digits) {
   if (!std::isfinite(value)) return "-";
   if (value == 0) return "0";
   const double size = std::fabs(value);
-  if (size < 1e-5 || size >= 1e9) return formatted("%.*g", digits, value);
+  if (size < 1e-5 || size >= 1e9) return number_text(value, digits);
   // The exponent after rounding, so that 9.996 takes the digits of 10.
   const std::string scientific = formatted("%.*e", digits - 1, size);
   const char* digits_of_exponent = scientific.c_str() + scientific.find('e') + 1;
@@ -109,7 +111,7 @@ std::string shape_text(const Shape& shape) {
     text += std::to_string(dimension);
   }
   for (std::size_t i = 0; i < shape.feature_count(); ++i) {
-    text += formatted("/%.*g", 6, shape.feature(i));
+    text += "/" + number_text(shape.feature(i), 6);
   }
   return text.empty() ? "-" : text;
 }
@@ -117,9 +119,9 @@ std::string shape_text(const Shape& shape) {
 std::string axis_text(double value) {
   if (!std::isfinite(value)) return "-";
   const double size = std::fabs(value);
-  if (size >= 1e12) return formatted("%.*g", 3, value);
+  if (size >= 1e12) return number_text(value, 3);
   if (size > 0 && size < 1e-3) {  // "1e-4"
-    std::string text = formatted("%.*g", 2, value * 1e-3);
+    std::string text = number_text(value * 1e-3, 2);
     const std::size_t sign = text.find("e-");
     if (sign == std::string::npos) return text;
     const int exponent = std::atoi(text.c_str() + sign + 2) - 3;
@@ -134,7 +136,7 @@ std::string axis_text(double value) {
   } else if (size >= 1e3) {
     shown = value / 1e3, suffix = "k";
   }
-  return formatted("%.*g", 6, shown) + suffix;
+  return number_text(shown, 6) + suffix;
 }
 
 }  // namespace idletune::report
