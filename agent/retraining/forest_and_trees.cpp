@@ -12,7 +12,7 @@ class ForestAndTrees final : public SearchLearner {
                                          Span<const Favourite> favourites) const override {
     return forest_learner()->make(space, seed, favourites);
   }
-  detail::Retrainer* retrainer(const journal::State& journal, detail::KernelTask& kernel,
+  detail::Retrainer* retrainer(const journal::State& journal, const detail::KernelTask& kernel,
                                const MonotonicClock& clock) const override {
     return new detail::TreeRetraining(journal, kernel, clock);
   }

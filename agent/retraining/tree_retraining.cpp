@@ -25,7 +25,7 @@ bool TreeRetraining::is_due() const {
   return now >= measurements_ + kLeastNews + measurements_ / kNewsShare;
 }
 
-bool TreeRetraining::step(Nanoseconds left) {
+bool TreeRetraining::step(Nanoseconds left, std::shared_ptr<const KernelModel>& model) {
   if (phase_ != Phase::rests && judged_against_ != kernel_.model) end();  // another one was pushed
   if (phase_ == Phase::rests) {
     if (judged_against_ != kernel_.model) measurements_ = 0;
@@ -44,7 +44,7 @@ bool TreeRetraining::step(Nanoseconds left) {
     case Phase::reads: read_next(); break;
     case Phase::prepares: prepare(); break;
     case Phase::judges: judge_next(); break;
-    case Phase::grows: take_over(); break;
+    case Phase::grows: take_over(model); break;
   }
   const Nanoseconds took = clock_.now() - start;
   longest_ = std::max(longest_, took);
@@ -106,12 +106,12 @@ void TreeRetraining::judge_next() {
   if (!contest_.comparison().better()) end();
 }
 
-void TreeRetraining::take_over() {
-  auto model =
+void TreeRetraining::take_over(std::shared_ptr<const KernelModel>& model) {
+  auto grown =
       with_tree(*kernel_.model, kernel_.state->package(), kernel_.state->device().info().name,
                 measured_, contest_.winner(measured_));
-  if (model != nullptr) {
-    kernel_.model = judged_against_ = std::move(model);
+  if (grown != nullptr) {
+    model = judged_against_ = std::move(grown);
     ++replaced_;
   }
   end();

@@ -15,9 +15,10 @@ namespace idletune::detail {
 
 class TreeRetraining final : public Retrainer {
  public:
-  TreeRetraining(const journal::State& journal, KernelTask& kernel, const MonotonicClock& clock)
+  TreeRetraining(const journal::State& journal, const KernelTask& kernel,
+                 const MonotonicClock& clock)
       : journal_(journal), kernel_(kernel), clock_(clock) {}
-  bool step(Nanoseconds left) override;
+  bool step(Nanoseconds left, std::shared_ptr<const KernelModel>& model) override;
 
   // --- for tests, and for people ---
   std::size_t rows() const { return rows_.size(); }
@@ -34,11 +35,11 @@ class TreeRetraining final : public Retrainer {
   void read_next();
   void prepare();
   void judge_next();
-  void take_over();
+  void take_over(std::shared_ptr<const KernelModel>& model);
   void end();
 
   const journal::State& journal_;
-  KernelTask& kernel_;
+  const KernelTask& kernel_;
   const MonotonicClock& clock_;
   Phase phase_ = Phase::rests;
   std::shared_ptr<const KernelModel> judged_against_;

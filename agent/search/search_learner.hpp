@@ -52,7 +52,7 @@ class SearchLearner {
   // What learns the kernel's model anew of what is measured, for the caller to delete; null:
   // nothing does. All three outlive it.
   virtual detail::Retrainer* retrainer(const journal::State& /*journal*/,
-                                       detail::KernelTask& /*kernel*/,
+                                       const detail::KernelTask& /*kernel*/,
                                        const MonotonicClock& /*clock*/) const {
     return nullptr;
   }

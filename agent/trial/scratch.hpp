@@ -36,11 +36,11 @@ class Scratch {
   // Device memory that `fit` holds at least. Errors: out_of_memory when it cannot be counted; those
   // of KernelPackage::buffer_bytes.
   Result<std::uint64_t> needed_bytes(const Shape& shape, const Configuration& configuration) const;
-  // Makes the buffers fit; those whose size stays are kept. Zones may take `spare_bytes` more than
-  // needed_bytes(). Errors: out_of_memory, device_error.
   // Inputs of `captured`, which has passed its check, are what it holds from the next fit() on. It
   // must outlive that; null: there are none.
   void use(const CapturedArguments* captured) { captured_ = captured; }
+  // Makes the buffers fit; those whose size stays are kept. Zones may take `spare_bytes` more than
+  // needed_bytes(). Errors: out_of_memory, device_error.
   Status fit(const Shape& shape, const Configuration& configuration, std::uint64_t spare_bytes);
   bool fits(const Shape& shape, const Configuration& configuration) const;
   void release();

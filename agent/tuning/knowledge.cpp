@@ -279,7 +279,9 @@ void Knowledge::take_model(KernelTask& kernel, const std::shared_ptr<const Model
 // One stage; false if none was due.
 bool Knowledge::retrain(Nanoseconds left) {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
-    if (kernel->retrainer != nullptr && kernel->retrainer->step(left)) return true;
+    if (kernel->retrainer != nullptr && kernel->retrainer->step(left, kernel->model)) {
+      return true;
+    }
   }
   return false;
 }
@@ -324,9 +326,7 @@ void Knowledge::record(const ShapeTask& task, const StepResult& result) {
   measurement.compile = result.compile;
   measurement.checked_seeds = result.checked_seeds;
   measurement.origin = origin_of(result.proposal.origin);
-  measurement.unix_seconds = std::chrono::duration_cast<std::chrono::seconds>(
-                                 std::chrono::system_clock::now().time_since_epoch())
-                                 .count();
+  measurement.unix_seconds = core_.surroundings_.clock->unix_seconds();
   journal_.measured(measurement);
 }
 

@@ -21,14 +21,6 @@ namespace {
 // The lower end of an 80 % interval.
 constexpr double kCautiousDeviations = 1.2816;
 
-using model_schema::FirstPicksSection;
-using model_schema::KernelEntry;
-using model_schema::PortfolioSection;
-using model_schema::PublishedSection;
-using model_schema::QualitySection;
-using model_schema::SelectorSection;
-using model_schema::SourcesSection;
-
 std::string_view text(const flatbuffers::String* s) {
   return s == nullptr ? std::string_view() : std::string_view(s->c_str(), s->size());
 }
@@ -42,8 +34,6 @@ template <class Stored>
 Shape shape_of(const Stored& stored) {
   return Shape(elements(stored.shape()), elements(stored.features()));
 }
-
-const KernelEntry& entry_of(const void* p) { return *static_cast<const KernelEntry*>(p); }
 
 }  // namespace
 
@@ -59,25 +49,22 @@ const char* pick_quality_name(PickQuality quality) {
   return "default";
 }
 
-std::string_view KernelKnowledge::name() const { return text(entry_of(entry_).name()); }
+std::string_view KernelKnowledge::name() const { return text(entry_->name()); }
 
-std::size_t KernelKnowledge::parameter_count() const {
-  return entry_of(entry_).parameters()->size();
-}
+std::size_t KernelKnowledge::parameter_count() const { return entry_->parameters()->size(); }
 
 std::string_view KernelKnowledge::parameter(std::size_t i) const {
-  return text(entry_of(entry_).parameters()->Get(static_cast<flatbuffers::uoffset_t>(i)));
+  return text(entry_->parameters()->Get(static_cast<flatbuffers::uoffset_t>(i)));
 }
 
 std::size_t KernelKnowledge::source_count() const {
   if (sources_ == nullptr) return 0;
-  return static_cast<const SourcesSection*>(sources_)->sources()->size();
+  return sources_->sources()->size();
 }
 
 std::string KernelKnowledge::input_names() const {
   std::string names;
-  const auto* stored =
-      sources_ == nullptr ? nullptr : static_cast<const SourcesSection*>(sources_)->inputs();
+  const auto* stored = sources_ == nullptr ? nullptr : sources_->inputs();
   for (std::size_t i = 0; stored != nullptr && i < stored->size(); ++i) {
     append(names, "%%", i > 0 ? " " : "",
            text(stored->Get(static_cast<flatbuffers::uoffset_t>(i))));
@@ -86,8 +73,7 @@ std::string KernelKnowledge::input_names() const {
 }
 
 HistoricalSource KernelKnowledge::source(std::size_t i) const {
-  const auto* source = static_cast<const SourcesSection*>(sources_)->sources()->Get(
-      static_cast<flatbuffers::uoffset_t>(i));
+  const auto* source = sources_->sources()->Get(static_cast<flatbuffers::uoffset_t>(i));
   HistoricalSource view;
   view.device = text(source->device());
   view.shape = shape_of(*source);
@@ -103,64 +89,55 @@ HistoricalSource KernelKnowledge::source(std::size_t i) const {
 
 std::size_t KernelKnowledge::portfolio_size() const {
   if (portfolio_ == nullptr) return 0;
-  return static_cast<const PortfolioSection*>(portfolio_)->score()->size();
+  return portfolio_->score()->size();
 }
 
 Span<const std::int64_t> KernelKnowledge::portfolio_values(std::size_t entry) const {
-  return elements(static_cast<const PortfolioSection*>(portfolio_)->values())
-      .subspan(entry * parameter_count(), parameter_count());
+  return elements(portfolio_->values()).subspan(entry * parameter_count(), parameter_count());
 }
 
 double KernelKnowledge::portfolio_score(std::size_t entry) const {
-  return static_cast<double>(
-      elements(static_cast<const PortfolioSection*>(portfolio_)->score())[entry]);
+  return static_cast<double>(elements(portfolio_->score())[entry]);
 }
 
 double KernelKnowledge::portfolio_relative(std::size_t entry, std::size_t source) const {
-  return static_cast<double>(elements(static_cast<const PortfolioSection*>(portfolio_)
-                                          ->relative())[entry * source_count() + source]);
+  return static_cast<double>(elements(portfolio_->relative())[entry * source_count() + source]);
 }
 
 Span<const float> KernelKnowledge::portfolio_row(std::size_t entry) const {
   const std::size_t sources = source_count();
-  return elements(static_cast<const PortfolioSection*>(portfolio_)->relative())
-      .subspan(entry * sources, sources);
+  return elements(portfolio_->relative()).subspan(entry * sources, sources);
 }
 
 std::size_t KernelKnowledge::first_pick_count() const {
   if (first_picks_ == nullptr) return 0;
-  return static_cast<const FirstPicksSection*>(first_picks_)->picks()->size();
+  return first_picks_->picks()->size();
 }
 
 KernelKnowledge::Pick KernelKnowledge::first_pick(std::size_t i) const {
-  const auto* pick = static_cast<const FirstPicksSection*>(first_picks_)
-                         ->picks()
-                         ->Get(static_cast<flatbuffers::uoffset_t>(i));
+  const auto* pick = first_picks_->picks()->Get(static_cast<flatbuffers::uoffset_t>(i));
   return {pick->source(), shape_of(*pick), elements(pick->values()),
           static_cast<double>(pick->expected())};
 }
 
 std::size_t KernelKnowledge::held_out_count() const {
   if (quality_ == nullptr) return 0;
-  return static_cast<const QualitySection*>(quality_)->held_out()->size();
+  return quality_->held_out()->size();
 }
 
 KernelKnowledge::HeldOut KernelKnowledge::held_out(std::size_t i) const {
-  const auto* result = static_cast<const QualitySection*>(quality_)->held_out()->Get(
-      static_cast<flatbuffers::uoffset_t>(i));
+  const auto* result = quality_->held_out()->Get(static_cast<flatbuffers::uoffset_t>(i));
   return {text(result->device()), shape_of(*result), static_cast<double>(result->first_pick()),
           result->evaluations()};
 }
 
 std::size_t KernelKnowledge::selector_count() const {
   if (selectors_ == nullptr) return 0;
-  return static_cast<const SelectorSection*>(selectors_)->selectors()->size();
+  return selectors_->selectors()->size();
 }
 
 SelectorView KernelKnowledge::selector(std::size_t i) const {
-  const auto* stored = static_cast<const SelectorSection*>(selectors_)
-                           ->selectors()
-                           ->Get(static_cast<flatbuffers::uoffset_t>(i));
+  const auto* stored = selectors_->selectors()->Get(static_cast<flatbuffers::uoffset_t>(i));
   SelectorView view;
   view.device = text(stored->device());
   view.low = elements(stored->low());
@@ -173,8 +150,7 @@ SelectorView KernelKnowledge::selector(std::size_t i) const {
 }
 
 std::string_view KernelKnowledge::selector_input(std::size_t selector, std::size_t input) const {
-  return text(static_cast<const SelectorSection*>(selectors_)
-                  ->selectors()
+  return text(selectors_->selectors()
                   ->Get(static_cast<flatbuffers::uoffset_t>(selector))
                   ->inputs()
                   ->Get(static_cast<flatbuffers::uoffset_t>(input)));
@@ -182,13 +158,12 @@ std::string_view KernelKnowledge::selector_input(std::size_t selector, std::size
 
 std::size_t KernelKnowledge::selector_quality_count() const {
   if (quality_ == nullptr) return 0;
-  const auto* all = static_cast<const QualitySection*>(quality_)->selectors();
+  const auto* all = quality_->selectors();
   return all == nullptr ? 0 : all->size();
 }
 
 KernelKnowledge::SelectorQuality KernelKnowledge::selector_quality(std::size_t i) const {
-  const auto* stored = static_cast<const QualitySection*>(quality_)->selectors()->Get(
-      static_cast<flatbuffers::uoffset_t>(i));
+  const auto* stored = quality_->selectors()->Get(static_cast<flatbuffers::uoffset_t>(i));
   SelectorQuality quality;
   quality.device = text(stored->device());
   quality.shapes = stored->shapes();
@@ -202,19 +177,16 @@ KernelKnowledge::SelectorQuality KernelKnowledge::selector_quality(std::size_t i
 
 std::size_t KernelKnowledge::published_count() const {
   if (published_ == nullptr) return 0;
-  return static_cast<const PublishedSection*>(published_)->picks()->size();
+  return published_->picks()->size();
 }
 
 KernelKnowledge::Published KernelKnowledge::published(std::size_t i) const {
-  const auto* pick = static_cast<const PublishedSection*>(published_)
-                         ->picks()
-                         ->Get(static_cast<flatbuffers::uoffset_t>(i));
+  const auto* pick = published_->picks()->Get(static_cast<flatbuffers::uoffset_t>(i));
   return {text(pick->device()), elements(pick->values()), pick->devices()};
 }
 
 std::string_view KernelKnowledge::published_origin() const {
-  return published_ == nullptr ? std::string_view()
-                               : text(static_cast<const PublishedSection*>(published_)->origin());
+  return published_ == nullptr ? std::string_view() : text(published_->origin());
 }
 
 double HistoricalSource::fraction(double ratio) const {

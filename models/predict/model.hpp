@@ -20,6 +20,16 @@
 
 namespace idletune {
 
+namespace model_schema {
+struct KernelEntry;
+struct SourcesSection;
+struct PortfolioSection;
+struct FirstPicksSection;
+struct QualitySection;
+struct SelectorSection;
+struct PublishedSection;
+}  // namespace model_schema
+
 // The model-reader version of this build: models that ask for a higher one are refused.
 inline constexpr std::uint32_t kModelReaderVersion = 2;
 inline constexpr std::size_t kMaxModelBytes = std::size_t{64} << 20;
@@ -133,13 +143,13 @@ class KernelKnowledge {
 
  private:
   friend class Model;
-  const void* entry_ = nullptr;        // model_schema::KernelEntry
-  const void* sources_ = nullptr;      // model_schema::SourcesSection, may be null
-  const void* portfolio_ = nullptr;    // model_schema::PortfolioSection, may be null
-  const void* first_picks_ = nullptr;  // model_schema::FirstPicksSection, may be null
-  const void* quality_ = nullptr;      // model_schema::QualitySection, may be null
-  const void* selectors_ = nullptr;    // model_schema::SelectorSection, may be null
-  const void* published_ = nullptr;    // model_schema::PublishedSection, may be null
+  const model_schema::KernelEntry* entry_ = nullptr;
+  const model_schema::SourcesSection* sources_ = nullptr;         // may be null
+  const model_schema::PortfolioSection* portfolio_ = nullptr;     // may be null
+  const model_schema::FirstPicksSection* first_picks_ = nullptr;  // may be null
+  const model_schema::QualitySection* quality_ = nullptr;         // may be null
+  const model_schema::SelectorSection* selectors_ = nullptr;      // may be null
+  const model_schema::PublishedSection* published_ = nullptr;     // may be null
 };
 
 // A verified model in memory. Immutable.

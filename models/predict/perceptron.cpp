@@ -9,7 +9,9 @@ namespace {
 
 static_assert(kMaxLayerWidth >= kMaxInputs, "inputs and layers share their buffers");
 
-Status corrupt(const char* what) { return Status(StatusCode::corrupt, "perceptron: %", what); }
+Status corrupt_perceptron(const char* what) {
+  return Status(StatusCode::corrupt, "perceptron: %", what);
+}
 
 // One neuron; advances `weights` behind its bias.
 float weighted_sum(const float* inputs, std::size_t count, const float*& weights) {
@@ -47,23 +49,23 @@ float PerceptronView::predict(Span<const float> row) const {
 Status verify(const PerceptronView& perceptron) {
   if (Status columns = verify(perceptron.columns); !columns.ok()) return columns;
   if (perceptron.layers.empty() || perceptron.layers.size() > kMaxLayers) {
-    return corrupt("the number of layers");
+    return corrupt_perceptron("the number of layers");
   }
   std::size_t before = input_width(perceptron.columns);
   std::uint64_t weights = 0;
   for (const std::uint32_t width : perceptron.layers) {
-    if (width == 0 || width > kMaxLayerWidth) return corrupt("a layer's width");
+    if (width == 0 || width > kMaxLayerWidth) return corrupt_perceptron("a layer's width");
     weights += static_cast<std::uint64_t>(width) * (before + 1);
     before = width;
   }
   if (before != (perceptron.classes == 0 ? 1 : perceptron.classes))
-    return corrupt("the number of outputs");
-  if (perceptron.weights.size() != weights) return corrupt("the number of weights");
+    return corrupt_perceptron("the number of outputs");
+  if (perceptron.weights.size() != weights) return corrupt_perceptron("the number of weights");
   for (const float weight : perceptron.weights) {
-    if (!std::isfinite(weight)) return corrupt("a weight is not finite");
+    if (!std::isfinite(weight)) return corrupt_perceptron("a weight is not finite");
   }
   if (!std::isfinite(perceptron.offset) || !std::isfinite(perceptron.factor)) {
-    return corrupt("the output's scale is not finite");
+    return corrupt_perceptron("the output's scale is not finite");
   }
   return {};
 }

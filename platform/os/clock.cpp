@@ -8,6 +8,10 @@ class SteadyClock final : public MonotonicClock {
   std::chrono::nanoseconds now() const override {
     return std::chrono::steady_clock::now().time_since_epoch();
   }
+  std::int64_t unix_seconds() const override {
+    const auto since = std::chrono::system_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::seconds>(since).count();
+  }
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 
 namespace idletune {
 
@@ -9,6 +10,10 @@ class MonotonicClock {
  public:
   // Never goes back; where zero lies means nothing. Any thread.
   virtual std::chrono::nanoseconds now() const = 0;
+  // Since 1970, by the system's clock, which may be set back. Played time counts from its own zero.
+  virtual std::int64_t unix_seconds() const {
+    return std::chrono::duration_cast<std::chrono::seconds>(now()).count();
+  }
 
  protected:
   ~MonotonicClock() = default;  // nobody owns one through this interface

@@ -150,7 +150,7 @@ void run_judge(const Options& options) {
   detail::TreeRetraining retraining(journal->state(), judge.task, real_clock());
   const auto start = std::chrono::steady_clock::now();
   std::size_t stages = 0;
-  while (retraining.step(1s)) ++stages;
+  while (retraining.step(1s, judge.task.model)) ++stages;
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   std::printf(
       "%zu measurements in the journal, %zu problems compared, q better by %.3f on average "

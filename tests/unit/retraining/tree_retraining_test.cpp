@@ -176,7 +176,7 @@ TEST_CASE("a model that is pushed while a tree is grown is what the next tree is
   engine.use_model(model_saying(16, 3));
   refine(engine, 60, {16, 3});
   TreeRetraining& retraining = retraining_of(engine);
-  for (int stages = 0; stages < 63; ++stages) REQUIRE(retraining.step(20ms));
+  for (int stages = 0; stages < 63; ++stages) REQUIRE(retraining.step(20ms, engine.kernel->model));
   const auto pushed = model_saying(4, 3);
   engine.use_model(pushed);
   idle_until_trained(engine, 2);
@@ -189,15 +189,15 @@ TEST_CASE("a gap that is too short for a stage is left alone") {
   PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
   engine.use_model(model_saying(16, 3));
   refine(engine, 60, {16, 3});
-  CHECK_FALSE(retraining_of(engine).step(1us));
-  CHECK(retraining_of(engine).step(10ms));
+  CHECK_FALSE(retraining_of(engine).step(1us, engine.kernel->model));
+  CHECK(retraining_of(engine).step(10ms, engine.kernel->model));
 }
 
 TEST_CASE("without a model, or with few problems, no tree is grown") {
   const auto board = board_that();
   PlayedEngine engine(*board, std::make_shared<Disk>(), with_retraining());
   refine(engine, 60, {16, 3});
-  CHECK_FALSE(retraining_of(engine).step(10ms));
+  CHECK_FALSE(retraining_of(engine).step(10ms, engine.kernel->model));
   const auto other = board_that();
   PlayedEngine few(*other, std::make_shared<Disk>(), with_retraining());
   few.use_model(model_saying(16, 3));
