@@ -92,8 +92,7 @@ class State {
   const OpenTrial* open_trial(const TrialKey& key) const;  // no exposure
   bool is_exposed(const TrialKey& key, Where place) const;
 
-  // --- Knowledge
-  // -----------------------------------------------------------------------------------
+  // --- Knowledge ---
   using MeasurementVisitor = Visitor<const Measurement&>;
   // Of exactly this kernel, device, driver and shape, ordered by the configuration's digest.
   void for_each_measurement(const ShapeKey& key, const MeasurementVisitor& visit) const;

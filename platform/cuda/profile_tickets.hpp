@@ -19,7 +19,7 @@ struct ProfileTicket {
 // allocations of ours. The events of a ticket are made when it is used first and kept.
 class ProfileTickets {
  public:
-  // More are never in use at once: four per shape of a kernel (agent/src/launch_table.hpp).
+  // More are never in use at once: four per shape of a kernel (agent/launch/launch_table.hpp).
   static constexpr std::uint32_t kCount = 1024;
 
   explicit ProfileTickets(std::shared_ptr<const Driver> driver);
