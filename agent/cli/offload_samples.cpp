@@ -45,7 +45,7 @@ Result<std::vector<std::uint8_t>> read_bytes(const std::string& path) {
   return read_file(path, kMaxBytes);
 }
 
-Result<offload::OffloadModel> read_model(const std::string& path) {
+Result<offload::OffloadModel> read_offload_file(const std::string& path) {
   const auto bytes = must(read_bytes(path));
   return offload::read_offload_model(bytes, path);
 }

@@ -38,7 +38,7 @@ std::vector<Argument> add_learner_options(Verb& verb, LearnerArguments& argument
 offload::SpeedupOptions speedup_options(const LearnerArguments& arguments);
 
 // Errors: those of read_file() and of read_offload_model().
-Result<offload::OffloadModel> read_model(const std::string& path);
+Result<offload::OffloadModel> read_offload_file(const std::string& path);
 // version_mismatch, with the model's path, if it was learned from other features.
 Status check_features(const std::string& path, const offload::FeatureSet& learned,
                       const offload::FeatureSet& asked);

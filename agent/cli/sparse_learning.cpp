@@ -77,10 +77,11 @@ json report_choices(const std::vector<const History*>& histories, const CliConte
     for (const auto& [name, chooser] : choosers())
       qualities.push_back(sparse::evaluate(table, name, chooser));
     if (!context.json()) print(table, qualities, context);
-    devices.push_back({{"device", table.device},
-                       {"number_bytes", table.number_bytes},
-                       {"matrices", table.matrices.size()},
-                       {"learners", list_of(qualities, object_of)}});
+    devices.push_back(
+        {{"device", table.device},
+         {"number_bytes", table.number_bytes},
+         {"matrices", table.matrices.size()},
+         {"learners", list_of(qualities, [](const auto& one) { return object_of(one); })}});
   }
   return devices.empty() ? json(nullptr) : devices;
 }

@@ -11,7 +11,7 @@ namespace idletune::cli {
 
 namespace {
 
-struct DecideArguments {
+struct OffloadQuestion {
   std::string model;
   std::string untuned;
   std::string profile;
@@ -29,7 +29,7 @@ struct DecideArguments {
   double program_ms = 0;
 };
 
-struct Question {
+struct RegionQuestion {
   offload::Sample sample;
   std::vector<std::vector<double>> others;  // what its features could be as well
   offload::Iterations iterations = offload::Iterations::unknown;
@@ -37,14 +37,14 @@ struct Question {
   double accesses = 0;
 };
 
-Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
+Result<std::vector<RegionQuestion>> regions_of(const OffloadQuestion& arguments) {
   const auto bytes = must(read_bytes(arguments.profile));
   const auto profile = must(offload::parse_profile(
       {reinterpret_cast<const char*>(bytes.data()), bytes.size()}, arguments.profile));
-  std::vector<Question> questions;
+  std::vector<RegionQuestion> questions;
   for (const offload::RegionProfile& region : profile.regions) {
     if (!arguments.regions.empty() && !contains(arguments.regions, region.name)) continue;
-    Question question;
+    RegionQuestion question;
     question.sample.name = region.name;
     question.sample.groups = region.groups;
     question.sample.features = region.features;
@@ -65,24 +65,24 @@ Result<std::vector<Question>> regions_of(const DecideArguments& arguments) {
   return questions;
 }
 
-Result<std::vector<Question>> questions_of(const DecideArguments& arguments) {
+Result<std::vector<RegionQuestion>> questions_of(const OffloadQuestion& arguments) {
   if (!arguments.profile.empty()) return regions_of(arguments);
   const auto bytes = must(read_bytes(arguments.shapes));
   auto sample = must(offload::import_layer_shape(bytes, arguments.shapes, arguments.network,
                                                  arguments.layer, arguments.batch));
-  Question question{std::move(sample), {}, offload::Iterations::independent};
+  RegionQuestion question{std::move(sample), {}, offload::Iterations::independent};
   question.sample.cpu_ms = arguments.cpu_ms;
-  return std::vector<Question>{std::move(question)};
+  return std::vector<RegionQuestion>{std::move(question)};
 }
 
 // Of memory that both see: a map and an unmap, which a launch's overhead stands for.
-double transfer_ms(const Question& question, const DecideArguments& arguments) {
+double transfer_ms(const RegionQuestion& question, const OffloadQuestion& arguments) {
   const double bytes = offload::bytes_to_copy(question.sample, question.entries, question.accesses);
   const double copied = arguments.link_gbs > 0 ? bytes / (arguments.link_gbs * 1e6) : 0;
   return copied + question.entries * arguments.launch_us * 1e-3;
 }
 
-json json_of(const offload::OffloadDecision& decision, const Question& question,
+json json_of(const offload::OffloadDecision& decision, const RegionQuestion& question,
              const offload::OffloadCosts& costs, const offload::FeatureSet& features) {
   const offload::SpeedupPrediction& prediction = decision.prediction;
   const json nearest = list_of(prediction.nearest, [](const offload::Neighbour& one) {
@@ -111,7 +111,7 @@ json json_of(const offload::OffloadDecision& decision, const Question& question,
       {"features", values}};
 }
 
-void print_readable(const json& one, const CliContext& context) {
+void print_region(const json& one, const CliContext& context) {
   context.print_paragraph(one["region"].get<std::string>() + ": " +
                           one["verdict"].get<std::string>() + ": " +
                           one["reason"].get<std::string>() + "\n");
@@ -156,7 +156,7 @@ struct Learned {
 };
 
 Result<std::unique_ptr<Learned>> learned_of(const std::string& path, bool profiled) {
-  auto model = must(read_model(path));
+  auto model = must(read_offload_file(path));
   const offload::FeatureSet& features =
       profiled ? offload::profiled_features() : offload::layer_features();
   must(check_features(path, model.set.features, features));
@@ -167,7 +167,7 @@ Result<std::unique_ptr<Learned>> learned_of(const std::string& path, bool profil
   return learned;
 }
 
-offload::OffloadCosts costs_of(const Question& question, const DecideArguments& arguments,
+offload::OffloadCosts costs_of(const RegionQuestion& question, const OffloadQuestion& arguments,
                                bool tuned) {
   offload::OffloadCosts costs;
   costs.launches = arguments.launches;
@@ -177,8 +177,8 @@ offload::OffloadCosts costs_of(const Question& question, const DecideArguments& 
 }
 
 // What it would be with the default configuration, which nobody has to look for.
-json untuned_json(const Learned& untuned, const Question& question,
-                  const DecideArguments& arguments) {
+json untuned_json(const Learned& untuned, const RegionQuestion& question,
+                  const OffloadQuestion& arguments) {
   const auto decision =
       offload::decide_offload(*untuned.predictor, question.sample, question.others,
                               question.iterations, costs_of(question, arguments, false));
@@ -188,8 +188,8 @@ json untuned_json(const Learned& untuned, const Question& question,
           {"probability", decision.prediction.probability}};
 }
 
-json answer_of(const Learned& learned, const Learned* untuned, const Question& question,
-               const DecideArguments& arguments, double& gains) {
+json answer_of(const Learned& learned, const Learned* untuned, const RegionQuestion& question,
+               const OffloadQuestion& arguments, double& gains) {
   const offload::OffloadCosts costs = costs_of(question, arguments, true);
   const auto decision = offload::decide_offload(*learned.predictor, question.sample,
                                                 question.others, question.iterations, costs);
@@ -203,7 +203,7 @@ json answer_of(const Learned& learned, const Learned* untuned, const Question& q
   return one;
 }
 
-void run_decide(const DecideArguments& arguments, CliContext& context) {
+void run_offload_decide(const OffloadQuestion& arguments, CliContext& context) {
   if (arguments.profile.empty() == arguments.shapes.empty())
     return context.used_wrongly("name either --profile or --shapes with --network and --layer");
   const bool profiled = !arguments.profile.empty();
@@ -213,7 +213,7 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
   const auto questions = must(questions_of(arguments));
   json list = json::array();
   double gains = 0;
-  for (const Question& question : questions) {
+  for (const RegionQuestion& question : questions) {
     if (!offload::is_time_ms(question.sample.cpu_ms)) {
       return context.fail(Status(StatusCode::invalid_argument,
                                  question.sample.name + ": no time on the CPU; say --cpu-ms"));
@@ -226,7 +226,7 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
   if (arguments.program_ms > 0)
     answer["program_speedup"] = offload::program_speedup(arguments.program_ms, gains);
   if (context.json()) return context.print_json(answer);
-  for (const auto& one : list) print_readable(one, context);
+  for (const auto& one : list) print_region(one, context);
   if (answer.contains("program_speedup"))
     context.print_paragraph("The whole program: " + format_number(answer["program_speedup"], 2) +
                             " times as fast.\n");
@@ -235,7 +235,7 @@ void run_decide(const DecideArguments& arguments, CliContext& context) {
 }  // namespace
 
 void add_offload_decide_verb(Verb& offload, CliContext& context) {
-  auto arguments = std::make_shared<DecideArguments>();
+  auto arguments = std::make_shared<OffloadQuestion>();
   Verb verb = offload.add_verb("decide", "tells whether a loop is worth a GPU kernel, and why");
   verb.required("model", arguments->model, "Model that offload learn made");
   verb.option("--untuned FILE", arguments->untuned,
@@ -273,7 +273,7 @@ void add_offload_decide_verb(Verb& offload, CliContext& context) {
               "Time of the whole program on the CPU: tells its speed-up, too")
       .between(0.0, 1e12);
   verb.example("offload decide board.itmodel --profile p.json --launches 1000");
-  verb.runs([arguments, &context] { run_decide(*arguments, context); });
+  verb.runs([arguments, &context] { run_offload_decide(*arguments, context); });
 }
 
 }  // namespace idletune::cli

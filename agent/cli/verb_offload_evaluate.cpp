@@ -381,7 +381,7 @@ json with_few_of(const EvaluateArguments& arguments, const SampleSet& set,
 }
 
 void evaluate_model(const EvaluateArguments& arguments, CliContext& context) {
-  const auto model = must(read_model(arguments.files.set));
+  const auto model = must(read_offload_file(arguments.files.set));
   SampleFiles files = arguments.files;
   files.set.clear();
   const auto set = must(read_samples(files));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "platform/os/clock.hpp"
+
 namespace idletune::explore {
 namespace {
 
@@ -16,12 +18,6 @@ const char* stage_name(TrialStage stage) {
     case TrialStage::measure: return "measure";
   }
   return "unknown stage";
-}
-
-std::int64_t unix_seconds() {
-  return std::chrono::duration_cast<std::chrono::seconds>(
-             std::chrono::system_clock::now().time_since_epoch())
-      .count();
 }
 
 }  // namespace
@@ -417,14 +413,14 @@ Status Exploration::control_if_due() {
   ControlMeasurement measurement;
   measurement.after = pairs_.done();
   measurement.samples = result.samples;
-  measurement.unix_seconds = unix_seconds();
+  measurement.unix_seconds = real_clock().unix_seconds();
   return log_.append(measurement);
 }
 
 // --- records ---
 
 Status Exploration::record(ExploredConfiguration& result) {
-  result.unix_seconds = unix_seconds();
+  result.unix_seconds = real_clock().unix_seconds();
   if (Status status = log_.append(result); !status.ok()) return status;
   pairs_.note(result);
   return log_.sync_if_due();

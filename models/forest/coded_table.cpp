@@ -7,7 +7,6 @@
 namespace idletune::learners {
 namespace {
 
-constexpr std::size_t kMaxLevels = std::size_t{1} << 16;
 constexpr int kTargetBits = 30;
 
 // -0 and 0 are one level.

@@ -17,6 +17,7 @@ enum class FeatureKind : std::uint8_t {
 inline constexpr std::size_t kMaxFeatures = 1024;
 inline constexpr std::size_t kMaxCategories = 32;  // a split's set of categories is one 32-bit word
 inline constexpr std::size_t kMaxClasses = 4096;
+inline constexpr std::size_t kMaxLevels = std::size_t{1} << 16;  // distinct values of a column
 inline constexpr std::size_t kMaxRows = std::size_t{1} << 20;
 
 struct Dataset {

@@ -7,8 +7,7 @@
 namespace idletune::learners {
 namespace {
 
-constexpr std::size_t kBlock = 64;  // rows per word
-constexpr std::size_t kMaxLevels = std::size_t{1} << 16;
+constexpr std::size_t kBlock = 64;    // rows per word
 constexpr float kSteps = 4194304.0f;  // 2^22; the sum over kMaxTrees stays below 2^31
 
 std::size_t blocks_of(std::size_t rows) { return (rows + kBlock - 1) / kBlock; }
@@ -39,7 +38,7 @@ void add_to_rows(T* sums, std::uint64_t rows, Amount amount) {
   for (; rows != 0; rows &= rows - 1) sums[__builtin_ctzll(rows)] += amount;
 }
 
-Status wrong(const std::string& what) {
+Status wrong_rows(const std::string& what) {
   return Status(StatusCode::invalid_argument, "rows to predict for: " + what);
 }
 
@@ -59,8 +58,8 @@ float centre_of(const ForestView& forest) {
 Result<SlicedRows> SlicedRows::build(Span<const float> values, std::size_t columns,
                                      std::size_t max_bytes) {
   if (columns == 0 || columns > kMaxFeatures || values.size() % columns != 0) {
-    return wrong(std::to_string(values.size()) + " values do not make rows of " +
-                 std::to_string(columns) + " columns");
+    return wrong_rows(std::to_string(values.size()) + " values do not make rows of " +
+                      std::to_string(columns) + " columns");
   }
   SlicedRows rows;
   rows.rows_ = values.size() / columns;
@@ -87,16 +86,16 @@ Result<SlicedRows> SlicedRows::build(Span<const float> values, std::size_t colum
 Result<SlicedRows> SlicedRows::zeros(Span<const std::uint32_t> levels, std::size_t rows,
                                      std::size_t max_bytes) {
   if (levels.empty() || levels.size() > kMaxFeatures) {
-    return wrong(std::to_string(levels.size()) + " columns; expected 1 to " +
-                 std::to_string(kMaxFeatures));
+    return wrong_rows(std::to_string(levels.size()) + " columns; expected 1 to " +
+                      std::to_string(kMaxFeatures));
   }
   SlicedRows result;
   result.rows_ = rows;
   result.columns_.resize(levels.size());
   for (std::size_t c = 0; c < levels.size(); ++c) {
     if (levels[c] == 0 || levels[c] > kMaxLevels) {
-      return wrong("column " + std::to_string(c) + " has " + std::to_string(levels[c]) +
-                   " levels; expected 1 to " + std::to_string(kMaxLevels));
+      return wrong_rows("column " + std::to_string(c) + " has " + std::to_string(levels[c]) +
+                        " levels; expected 1 to " + std::to_string(kMaxLevels));
     }
     Column& column = result.columns_[c];
     column.levels.reserve(levels[c]);
@@ -153,14 +152,14 @@ Status SlicedRows::code_column(Span<const float> values, std::size_t c) {
   for (std::size_t i = c; i < values.size(); i += columns_.size()) {
     const float x = values[i];
     if (!std::isfinite(x)) {
-      return wrong("row " + std::to_string(i / columns_.size()) + ", column " + std::to_string(c) +
-                   ": not a finite number");
+      return wrong_rows("row " + std::to_string(i / columns_.size()) + ", column " +
+                        std::to_string(c) + ": not a finite number");
     }
     const auto at = std::lower_bound(column.levels.begin(), column.levels.end(), x);
     if (at != column.levels.end() && *at == x) continue;
     if (column.levels.size() == kMaxLevels) {
-      return wrong("column " + std::to_string(c) + " has more than " + std::to_string(kMaxLevels) +
-                   " distinct values");
+      return wrong_rows("column " + std::to_string(c) + " has more than " +
+                        std::to_string(kMaxLevels) + " distinct values");
     }
     column.levels.insert(at, x);
   }

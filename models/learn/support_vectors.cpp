@@ -30,7 +30,7 @@ struct FreeModel {
   void operator()(svm_model* model) const { svm_free_and_destroy_model(&model); }
 };
 
-Status wrong(const std::string& what) {
+Status wrong_options(const std::string& what) {
   return Status(StatusCode::invalid_argument, "support vectors: " + what);
 }
 
@@ -39,7 +39,7 @@ Status check(const SupportVectorOptions& options) {
                       std::isfinite(options.epsilon) && std::isfinite(options.tolerance);
   if (!finite || options.c <= 0 || options.gamma < 0 || options.epsilon < 0 ||
       options.tolerance <= 0) {
-    return wrong("expected c > 0, gamma >= 0, epsilon >= 0 and tolerance > 0");
+    return wrong_options("expected c > 0, gamma >= 0, epsilon >= 0 and tolerance > 0");
   }
   return {};
 }
@@ -147,8 +147,9 @@ Result<KernelMachine> train_support_vectors(const Dataset& data,
   if (Status sound = check(options); !sound.ok()) return sound;
   if (Status sound = learners::check(data); !sound.ok()) return sound;
   if (data.is_classification() && classes_among(data) > kMaxMachineClasses) {
-    return wrong(std::to_string(classes_among(data)) +
-                 " classes among the rows; expected at most " + std::to_string(kMaxMachineClasses));
+    return wrong_options(std::to_string(classes_among(data)) +
+                         " classes among the rows; expected at most " +
+                         std::to_string(kMaxMachineClasses));
   }
   auto columns = input_columns(data, options.standardize);
   if (!columns.ok()) return columns.status();
@@ -160,12 +161,12 @@ Result<KernelMachine> train_support_vectors(const Dataset& data,
   const svm_problem training = problem.as_libsvm();
   const svm_parameter parameters = parameters_for(data, options, gamma);
   if (const char* problem_with = svm_check_parameter(&training, &parameters))
-    return wrong(problem_with);
+    return wrong_options(problem_with);
   svm_set_print_string_function([](const char*) {});
   const std::unique_ptr<svm_model, FreeModel> model(svm_train(&training, &parameters));
   KernelMachine machine = machine_from(*model, std::move(*columns), scale);
   // What it learned must be readable everywhere; overflows of extreme data end here.
-  if (Status sound = verify(machine.view()); !sound.ok()) return wrong(sound.message());
+  if (Status sound = verify(machine.view()); !sound.ok()) return wrong_options(sound.message());
   return machine;
 }
 

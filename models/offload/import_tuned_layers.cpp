@@ -17,7 +17,7 @@ namespace idletune::offload {
 
 namespace {
 
-using Json = nlohmann::json;
+using PlainJson = nlohmann::json;
 
 constexpr std::size_t kMaxLogBytes = std::size_t{256} << 20;
 constexpr double kLargestSide = 1e6;
@@ -37,9 +37,9 @@ struct TunedLog {
 };
 
 // The element of nested arrays at those places; null if there is none.
-const Json& at(const Json& json, std::initializer_list<std::size_t> places) {
-  static const Json none;
-  const Json* found = &json;
+const PlainJson& at(const PlainJson& json, std::initializer_list<std::size_t> places) {
+  static const PlainJson none;
+  const PlainJson* found = &json;
   for (const std::size_t place : places) {
     if (!found->is_array() || place >= found->size()) return none;
     found = &(*found)[place];
@@ -48,7 +48,7 @@ const Json& at(const Json& json, std::initializer_list<std::size_t> places) {
 }
 
 // A whole number from `least` on that a layer may have; 0 if it is none.
-double side(const Json& json, double least = 1) {
+double side(const PlainJson& json, double least = 1) {
   const double value = json.is_number() ? json.get<double>() : 0;
   return value >= least && value <= kLargestSide && value == std::floor(value) ? value : 0;
 }
@@ -63,18 +63,18 @@ std::string board_of(const std::string& target) {
 }
 
 // Of rows (0) or columns (1): an argument that may be one number for both, or missing.
-double side_of_two(const Json& argument, std::size_t i) {
+double side_of_two(const PlainJson& argument, std::size_t i) {
   const double value =
       side(argument.is_array() ? at(argument, {argument.size() > 1 ? i : 0}) : argument);
   return value > 0 ? value : 1;
 }
 
 // ["TENSOR", [images, channels, height, width], type], the weights, strides, padding, dilation, ...
-std::optional<TunedLayer> layer_of(const std::string& name, const Json& arguments) {
+std::optional<TunedLayer> layer_of(const std::string& name, const PlainJson& arguments) {
   const auto data = [&](std::size_t i) { return side(at(arguments, {0, 1, i})); };
   const auto weights = [&](std::size_t i) { return side(at(arguments, {1, 1, i})); };
   const double stride = side(at(arguments, {2, 0}));
-  const Json& padding = at(arguments, {3});
+  const PlainJson& padding = at(arguments, {3});
   double padded[2] = {0, 0};
   for (std::size_t i = 0; i < 2; ++i) {
     for (std::size_t k = i; k < 4; k += 2) {
@@ -117,10 +117,10 @@ std::string likeness(const LayerShape& shape) {
 }
 
 // The best of a line's repeats; NaN if it failed.
-double time_ms(const Json& result) {
+double time_ms(const PlainJson& result) {
   double best = std::numeric_limits<double>::quiet_NaN();
   if (!at(result, {1}).is_number() || at(result, {1}).get<double>() != 0) return best;
-  const Json& repeats = at(result, {0});
+  const PlainJson& repeats = at(result, {0});
   for (std::size_t i = 0; repeats.is_array() && i < repeats.size(); ++i) {
     if (repeats[i].is_number()) best = std::fmin(best, 1e3 * repeats[i].get<double>());
   }
@@ -128,7 +128,7 @@ double time_ms(const Json& result) {
 }
 
 Status read_line(const std::string& line, const std::string& where, TunedLog& log) {
-  const Json json = Json::parse(line, nullptr, false);
+  const PlainJson json = PlainJson::parse(line, nullptr, false);
   if (!json.is_object() || !json.contains("input") || !json.contains("result") ||
       !at(json["input"], {0}).is_string() || !at(json["input"], {1}).is_string()) {
     return {StatusCode::corrupt, where + ": not a line of AutoTVM, with 'input' and 'result'"};
@@ -137,7 +137,7 @@ Status read_line(const std::string& line, const std::string& where, TunedLog& lo
   const std::string task = json["input"][1].get<std::string>();
   const bool convolution =
       task.rfind("conv2d_nchw", 0) == 0 || task.rfind("depthwise_conv2d_nchw", 0) == 0;
-  const Json& arguments = at(json["input"], {2});
+  const PlainJson& arguments = at(json["input"], {2});
   const auto layer = convolution ? layer_of(task, arguments) : std::nullopt;
   if (!layer) {
     ++log.others;

@@ -4,7 +4,7 @@
 namespace idletune::report {
 namespace {
 
-constexpr double kRowHeight = 40;
+constexpr double kRangeHeight = 40;
 
 Scale scale_of(const RangePlot& plot, const Frame& frame) {
   Limits limits;
@@ -41,14 +41,14 @@ void draw_row(Drawing& drawing, const RangeRow& row, const Scale& scale, double 
 }  // namespace
 
 std::string draw(const RangePlot& plot) {
-  const Frame frame = frame_of_rows(plot.rows.size(), kRowHeight);
+  const Frame frame = frame_of_rows(plot.rows.size(), kRangeHeight);
   Drawing drawing(plot.caption, frame.bottom + kAxisHeight);
   const Scale scale = scale_of(plot, frame);
   const std::vector<Tick> ticks = scale.ticks(7);
   draw_horizontal_axis(drawing, frame, scale, plot.percentages ? as_percentages(ticks) : ticks,
                        plot.axis);
   for (std::size_t i = 0; i < plot.rows.size(); ++i) {
-    draw_row(drawing, plot.rows[i], scale, frame.top + kRowHeight * static_cast<double>(i));
+    draw_row(drawing, plot.rows[i], scale, frame.top + kRangeHeight * static_cast<double>(i));
   }
   return drawing.take();
 }

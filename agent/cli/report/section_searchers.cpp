@@ -22,12 +22,12 @@ constexpr Player kPlayers[] = {{"random", 1, "random search"},
 constexpr std::size_t kMostRepeats = 20;
 constexpr std::uint64_t kMostEvaluations = 200;
 
-struct Played {
+struct PlayedSearches {
   const Player* player;
   std::vector<SimulatedSearch> searches;
 };
 
-Curve curve_of(const Played& played, CurveAxis axis) {
+Curve curve_of(const PlayedSearches& played, CurveAxis axis) {
   Curve curve;
   curve.series = played.player->series;
   for (const CurvePoint& point : performance_curve(played.searches, axis)) {
@@ -41,10 +41,10 @@ Curve curve_of(const Played& played, CurveAxis axis) {
 }
 
 // Nothing if the user asked to stop, or the searcher cannot play there.
-std::optional<Played> play(const Simulation& target, const Player& player,
-                           const ReportOptions& options, const Continue& go_on,
-                           const std::string& title) {
-  Played played{&player, {}};
+std::optional<PlayedSearches> play(const Simulation& target, const Player& player,
+                                   const ReportOptions& options, const Continue& go_on,
+                                   const std::string& title) {
+  PlayedSearches played{&player, {}};
   SimulationOptions simulation;
   simulation.until = 1;
   simulation.max_evaluations = kMostEvaluations;
@@ -57,7 +57,7 @@ std::optional<Played> play(const Simulation& target, const Player& player,
   return played;
 }
 
-double final_mean(const Played& played) {
+double final_mean(const PlayedSearches& played) {
   const auto curve = performance_curve(played.searches, CurveAxis::evaluations);
   return curve.empty() ? 0 : curve.back().mean;
 }
@@ -73,7 +73,7 @@ double bottom_of(const CurvePlot& plot) {
 }
 
 Figure::Panel panel_of(const std::string& kernel, const std::string& device,
-                       const std::vector<Played>& all, CurveAxis axis, std::size_t number,
+                       const std::vector<PlayedSearches>& all, CurveAxis axis, std::size_t number,
                        double threshold) {
   const bool over_time = axis == CurveAxis::tuning_ms;
   CurvePlot plot;
@@ -85,7 +85,7 @@ Figure::Panel panel_of(const std::string& kernel, const std::string& device,
   plot.y_name = "best so far, relative to the best of all";
   plot.percentages = true;
   plot.level = threshold;
-  for (const Played& played : all) {
+  for (const PlayedSearches& played : all) {
     plot.curves.push_back(curve_of(played, axis));
     plot.caption.description +=
         std::string(" ") + played.player->name + ", " + percent_text(final_mean(played)) + ".";
@@ -96,7 +96,7 @@ Figure::Panel panel_of(const std::string& kernel, const std::string& device,
 }
 
 // Evaluations until half of the searches were there; "-": they were not.
-std::string median_text(const Played& played, double threshold, CurveAxis axis) {
+std::string median_text(const PlayedSearches& played, double threshold, CurveAxis axis) {
   std::vector<double> all;
   for (const SimulatedSearch& search : played.searches) {
     double at = INFINITY;
@@ -117,7 +117,7 @@ std::string median_text(const Played& played, double threshold, CurveAxis axis) 
 
 // Over the share of the space that was sampled: the median of the searches, and below it down to
 // what 95 of 100 reach.
-Curve sample_curve(const Played& played, double space) {
+Curve sample_curve(const PlayedSearches& played, double space) {
   Curve curve;
   curve.series = played.player->series;
   for (std::uint64_t n = 1; n <= kMostEvaluations && static_cast<double>(n) <= space;
@@ -151,8 +151,9 @@ std::string share_text(const std::vector<Point>& points, double threshold) {
 // The random baseline and what learns; the others are in the figures above.
 bool is_sampled(const Player& player) { return player.series != 3 && player.series != 4; }
 
-Figure::Panel sample_panel(const Group& group, const Source& source, const std::vector<Played>& all,
-                           std::size_t number, double threshold) {
+Figure::Panel sample_panel(const Group& group, const Source& source,
+                           const std::vector<PlayedSearches>& all, std::size_t number,
+                           double threshold) {
   CurvePlot plot;
   plot.caption = {"samples-" + std::to_string(number),
                   group.title + " on " + source.device + ": over the share of the space", ""};
@@ -162,7 +163,7 @@ Figure::Panel sample_panel(const Group& group, const Source& source, const std::
   plot.level = threshold;
   std::string remark =
       "Share for the median, and for 95 of 100, to be at " + percent_text(threshold) + ":";
-  for (const Played& played : all) {
+  for (const PlayedSearches& played : all) {
     if (!is_sampled(*played.player)) continue;
     plot.curves.push_back(sample_curve(played, static_cast<double>(source.distribution.valid)));
     remark += std::string(" ") + played.player->name + " " +
@@ -187,14 +188,14 @@ struct Comparison {
 };
 
 void add(Comparison& comparison, const Group& group, const Source& source,
-         const std::vector<Played>& all, double threshold) {
+         const std::vector<PlayedSearches>& all, double threshold) {
   const std::size_t number = comparison.steps.panels.size() + 1;
   for (const CurveAxis axis : {CurveAxis::evaluations, CurveAxis::tuning_ms}) {
     (axis == CurveAxis::evaluations ? comparison.steps : comparison.time)
         .panels.push_back(panel_of(group.title, source.device, all, axis, number, threshold));
   }
   comparison.samples.panels.push_back(sample_panel(group, source, all, number, threshold));
-  for (const Played& played : all) {
+  for (const PlayedSearches& played : all) {
     comparison.sampled += is_sampled(*played.player) ? 1 : 0;
     comparison.table.rows.push_back({group.title, source.device, played.player->name,
                                      median_text(played, threshold, CurveAxis::evaluations),
@@ -229,7 +230,7 @@ Section searcher_section(const Study& study, const ReportOptions& options, const
       if (!target.ok()) continue;
       ++targets;
       if (steps.panels.size() == kMostPanels) continue;
-      std::vector<Played> all;
+      std::vector<PlayedSearches> all;
       for (const Player& player : kPlayers) {
         auto played = play(*target, player, options, go_on, group.title + " on " + source.device);
         if (!go_on("searchers")) return section;

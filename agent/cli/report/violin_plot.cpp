@@ -4,7 +4,7 @@
 namespace idletune::report {
 namespace {
 
-constexpr double kRowHeight = 50;
+constexpr double kViolinHeight = 50;
 constexpr double kHalfBand = 13;
 
 // The outline of the density between two positions, closed around the band's middle.
@@ -42,15 +42,15 @@ void draw_violin(Drawing& drawing, const Violin& violin, const Scale& scale, dou
 }  // namespace
 
 std::string draw(const ViolinPlot& plot) {
-  const Frame frame = frame_of_rows(plot.violins.size(), kRowHeight);
+  const Frame frame = frame_of_rows(plot.violins.size(), kViolinHeight);
   Drawing drawing(plot.caption, frame.bottom + kAxisHeight);
   const Scale scale = Scale::linear(0, 1, frame.left, frame.right);
   draw_horizontal_axis(drawing, frame, scale, as_percentages(scale.ticks(6)),
                        "performance relative to the best");
   const double threshold = scale.at(plot.threshold);
   for (std::size_t i = 0; i < plot.violins.size(); ++i) {
-    const double top = frame.top + kRowHeight * static_cast<double>(i);
-    drawing.line("threshold", {threshold, top + 19}, {threshold, top + kRowHeight - 2});
+    const double top = frame.top + kViolinHeight * static_cast<double>(i);
+    drawing.line("threshold", {threshold, top + 19}, {threshold, top + kViolinHeight - 2});
     draw_violin(drawing, plot.violins[i], scale, top, plot.threshold);
   }
   return drawing.take();

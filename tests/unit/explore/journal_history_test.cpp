@@ -58,7 +58,7 @@ journal::Measurement measurement(std::int64_t a, std::int64_t b, journal::Origin
   return result;
 }
 
-const CellColumn& extra(const History& history, const std::string& name) {
+const CellColumn& extra_of(const History& history, const std::string& name) {
   for (const CellColumn& column : history.extras) {
     if (column.name() == name) return column;
   }
@@ -191,10 +191,10 @@ TEST_CASE("a journal becomes a history with names, in the order of the board's c
   CHECK(history.status[0] == TrialStatus::timeout);
   CHECK(history.run_time_ns(1) == 1032);
   CHECK(history.compile_time_ns(1) == 3e6);
-  CHECK(extra(history, "proposal").text(0) == "learned");
-  CHECK(extra(history, "proposal").text(1) == "random");
-  CHECK(extra(history, "proposal").text(2) == "application");
-  CHECK(extra(history, "measured_at").integer(2) == 1750000000 - 16);
+  CHECK(extra_of(history, "proposal").text(0) == "learned");
+  CHECK(extra_of(history, "proposal").text(1) == "random");
+  CHECK(extra_of(history, "proposal").text(2) == "application");
+  CHECK(extra_of(history, "measured_at").integer(2) == 1750000000 - 16);
   CHECK(history.warnings.empty());
   const auto again = read_history(write_history(history), "again");
   REQUIRE(again.ok());

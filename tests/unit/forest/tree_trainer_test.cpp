@@ -16,7 +16,7 @@ using namespace idletune::learners;
 
 namespace {
 
-struct Data {
+struct TrainingData {
   std::vector<float> values;
   std::vector<FeatureKind> kinds;
   std::vector<float> targets;
@@ -26,9 +26,9 @@ struct Data {
 };
 
 // Rows of few values, so that equal ones and ties occur.
-Data mixed_data(std::uint64_t seed, std::size_t rows, std::uint32_t classes) {
+TrainingData mixed_data(std::uint64_t seed, std::size_t rows, std::uint32_t classes) {
   Random random(seed);
-  Data data;
+  TrainingData data;
   data.columns = 3;
   data.classes = classes;
   data.kinds = {FeatureKind::numeric, FeatureKind::categorical, FeatureKind::numeric};
@@ -42,8 +42,8 @@ Data mixed_data(std::uint64_t seed, std::size_t rows, std::uint32_t classes) {
   return data;
 }
 
-std::vector<TreeNode> grown(const Data& data, const TreeOptions& options,
-                            std::vector<std::uint16_t> weights = {}, std::uint64_t seed = 1) {
+std::vector<TreeNode> grown_tree(const TrainingData& data, const TreeOptions& options,
+                                 std::vector<std::uint16_t> weights = {}, std::uint64_t seed = 1) {
   const auto table = CodedTable::build(data.view());
   REQUIRE_MESSAGE(table.ok(), table.status().message());
   if (weights.empty()) weights.assign(data.targets.size(), 1);
@@ -62,7 +62,7 @@ bool same_nodes(const std::vector<TreeNode>& a, const std::vector<TreeNode>& b) 
 }
 
 // Sum of squared errors, or of Gini impurities times rows, when rows are parted by `left`.
-double cost_of(const Data& data, const std::vector<bool>& left) {
+double cost_of(const TrainingData& data, const std::vector<bool>& left) {
   double cost = 0;
   for (const bool side : {false, true}) {
     double count = 0, sum = 0, squares = 0;
@@ -88,7 +88,7 @@ double cost_of(const Data& data, const std::vector<bool>& left) {
 }
 
 // The least cost over all thresholds of numeric features and all subsets of categories.
-double least_cost(const Data& data) {
+double least_cost(const TrainingData& data) {
   const std::size_t rows = data.targets.size();
   double least = 1e300;
   std::vector<bool> left(rows);
@@ -126,10 +126,10 @@ std::size_t rows_in_smallest_leaf(const std::vector<TreeNode>& nodes) {
 TEST_CASE("the first split is the best of all thresholds and of all sets of categories") {
   for (const std::uint32_t classes : {0u, 2u}) {
     for (std::uint64_t seed = 1; seed <= 60; ++seed) {
-      const Data data = mixed_data(seed, 30, classes);
+      const TrainingData data = mixed_data(seed, 30, classes);
       TreeOptions stump;
       stump.height = 1;
-      const std::vector<TreeNode> nodes = grown(data, stump);
+      const std::vector<TreeNode> nodes = grown_tree(data, stump);
       REQUIRE(nodes.size() == 3);
       std::vector<bool> left;
       for (std::size_t r = 0; r < data.targets.size(); ++r) {
@@ -141,35 +141,35 @@ TEST_CASE("the first split is the best of all thresholds and of all sets of cate
 }
 
 TEST_CASE("a leaf holds the mean and the deviation, or the most frequent class and its share") {
-  Data data;
+  TrainingData data;
   data.columns = 1;
   data.values = {1, 1, 1, 1};
   data.targets = {1, 2, 3, 6};
-  const std::vector<TreeNode> mean = grown(data, {});
+  const std::vector<TreeNode> mean = grown_tree(data, {});
   REQUIRE(mean.size() == 1);
   CHECK(mean[0].value() == 3);
   CHECK(mean[0].spread() == doctest::Approx(std::sqrt(3.5)).epsilon(0.01));
   CHECK(mean[0].rows() == 4);
   data.targets = {1, 2, 0, 2};
   data.classes = 3;
-  const std::vector<TreeNode> share = grown(data, {});
+  const std::vector<TreeNode> share = grown_tree(data, {});
   REQUIRE(share.size() == 1);
   CHECK(share[0].class_number() == 2);
   CHECK(share[0].class_share() == doctest::Approx(0.5).epsilon(1e-4));
   data.targets = {1, 2, 1, 2};
-  CHECK(grown(data, {})[0].class_number() == 1);  // the lower of equals
+  CHECK(grown_tree(data, {})[0].class_number() == 1);  // the lower of equals
 }
 
 TEST_CASE("an unlimited tree tells apart all rows that differ") {
   Random random(5);
-  Data data;
+  TrainingData data;
   data.columns = 2;
   for (int i = 0; i < 200; ++i) {
     data.values.push_back(static_cast<float>(random.uniform()));
     data.values.push_back(static_cast<float>(random.below(4)));
     data.targets.push_back(static_cast<float>(random.uniform()));
   }
-  const std::vector<TreeNode> nodes = grown(data, {});
+  const std::vector<TreeNode> nodes = grown_tree(data, {});
   for (std::size_t r = 0; r < 200; ++r) {
     CHECK(TreeView(nodes).leaf(data.view().row(r)).value() ==
           doctest::Approx(data.targets[r]).epsilon(1e-6));
@@ -177,28 +177,28 @@ TEST_CASE("an unlimited tree tells apart all rows that differ") {
 }
 
 TEST_CASE("height, leaf size and share are limits") {
-  const Data data = mixed_data(11, 200, 0);
+  const TrainingData data = mixed_data(11, 200, 0);
   for (const std::size_t height : {0u, 1u, 2u, 4u, 8u}) {
     TreeOptions options;
     options.height = height;
-    CHECK(TreeView(grown(data, options)).height() <= height);
+    CHECK(TreeView(grown_tree(data, options)).height() <= height);
   }
   for (const std::size_t leaf : {2u, 4u, 30u}) {
     TreeOptions options;
     options.leaf_rows = leaf;
-    CHECK(rows_in_smallest_leaf(grown(data, options)) >= leaf);
+    CHECK(rows_in_smallest_leaf(grown_tree(data, options)) >= leaf);
   }
   for (const double share : {0.1, 0.2, 0.4, 0.5}) {
     TreeOptions options;
     options.leaf_share = share;
-    CHECK(static_cast<double>(rows_in_smallest_leaf(grown(data, options))) >= share * 200);
+    CHECK(static_cast<double>(rows_in_smallest_leaf(grown_tree(data, options))) >= share * 200);
   }
   TreeOptions whole;
   whole.leaf_share = 1;
-  CHECK(grown(data, whole).size() == 1);
+  CHECK(grown_tree(data, whole).size() == 1);
   TreeOptions splits;
   splits.split_rows = 201;
-  CHECK(grown(data, splits).size() == 1);
+  CHECK(grown_tree(data, splits).size() == 1);
   CHECK(check(TreeOptions()).ok());
   for (const double share : {-0.1, 1.1, std::nan("")}) {
     TreeOptions wrong;
@@ -209,7 +209,7 @@ TEST_CASE("height, leaf size and share are limits") {
 
 TEST_CASE("a path ends at the height that stacks are made for") {
   // Each row is far from all before it together, so that each split takes one row off.
-  Data data;
+  TrainingData data;
   data.columns = 1;
   float target = 1e-30f;
   for (int i = 0; i < 200; ++i) {
@@ -217,15 +217,15 @@ TEST_CASE("a path ends at the height that stacks are made for") {
     data.targets.push_back(target);
     target *= 2;
   }
-  const std::vector<TreeNode> nodes = grown(data, {});
+  const std::vector<TreeNode> nodes = grown_tree(data, {});
   CHECK(TreeView(nodes).height() <= kMaxTreeHeight);
   CHECK(TreeView(nodes).height() > 20);
 }
 
 TEST_CASE("a row of weight two counts as two rows") {
   for (const std::uint32_t classes : {0u, 3u}) {
-    const Data data = mixed_data(21, 60, classes);
-    Data doubled = data;
+    const TrainingData data = mixed_data(21, 60, classes);
+    TrainingData doubled = data;
     std::vector<std::uint16_t> weights(60, 1);
     for (std::size_t r = 0; r < 60; r += 3) {
       weights[r] = 2;
@@ -235,8 +235,8 @@ TEST_CASE("a row of weight two counts as two rows") {
     }
     TreeOptions options;
     options.height = 3;
-    const std::vector<TreeNode> a = grown(data, options, weights);
-    const std::vector<TreeNode> b = grown(doubled, options);
+    const std::vector<TreeNode> a = grown_tree(data, options, weights);
+    const std::vector<TreeNode> b = grown_tree(doubled, options);
     REQUIRE(a.size() == b.size());
     for (std::size_t r = 0; r < 60; ++r) {
       const Span<const float> row = data.view().row(r);
@@ -249,71 +249,71 @@ TEST_CASE("a row of weight two counts as two rows") {
 }
 
 TEST_CASE("rows of weight zero do not count") {
-  const Data data = mixed_data(31, 80, 0);
-  Data half = data;
+  const TrainingData data = mixed_data(31, 80, 0);
+  TrainingData half = data;
   half.values.resize(40 * data.columns);
   half.targets.resize(40);
   // The same range of targets on either side: their steps are then the same.
   half.targets[0] = -4;
   half.targets[1] = 4;
-  Data whole = half;
+  TrainingData whole = half;
   whole.values = data.values;
   whole.targets.insert(whole.targets.end(), data.targets.begin() + 40, data.targets.end());
   std::vector<std::uint16_t> weights(80, 0);
   std::fill_n(weights.begin(), 40, static_cast<std::uint16_t>(1));
-  CHECK(same_nodes(grown(whole, {}, weights), grown(half, {})));
+  CHECK(same_nodes(grown_tree(whole, {}, weights), grown_tree(half, {})));
 }
 
 TEST_CASE("the order of rows makes no difference") {
   for (const std::uint32_t classes : {0u, 4u}) {
-    const Data data = mixed_data(41, 120, classes);
-    Data reversed = data;
+    const TrainingData data = mixed_data(41, 120, classes);
+    TrainingData reversed = data;
     for (std::size_t r = 0; r < 120; ++r) {
       reversed.targets[r] = data.targets[119 - r];
       for (std::size_t c = 0; c < 3; ++c)
         reversed.values[r * 3 + c] = data.values[(119 - r) * 3 + c];
     }
-    CHECK(same_nodes(grown(data, {}), grown(reversed, {})));
+    CHECK(same_nodes(grown_tree(data, {}), grown_tree(reversed, {})));
   }
 }
 
 TEST_CASE("among equally good splits the lower feature and the lower threshold win") {
-  Data data;
+  TrainingData data;
   data.columns = 2;
   data.values = {0, 0, 1, 1, 2, 2, 3, 3};
   data.targets = {0, 1, 0, 1};
   TreeOptions stump;
   stump.height = 1;
-  const TreeNode root = grown(data, stump)[0];
+  const TreeNode root = grown_tree(data, stump)[0];
   CHECK(root.feature() == 0);
   CHECK(root.threshold() == 0.5f);
 }
 
 TEST_CASE("categories that a node never saw join the side with more rows") {
-  Data data;
+  TrainingData data;
   data.columns = 1;
   data.kinds = {FeatureKind::categorical};
   data.values = {0, 0, 0, 3, 3};
   data.targets = {1, 1, 1, 9, 9};
-  CHECK(TreeView(grown(data, {})).leaf(std::vector<float>{7}).value() == 1);
+  CHECK(TreeView(grown_tree(data, {})).leaf(std::vector<float>{7}).value() == 1);
   data.targets = {9, 9, 9, 1, 1};
-  CHECK(TreeView(grown(data, {})).leaf(std::vector<float>{7}).value() == 9);
+  CHECK(TreeView(grown_tree(data, {})).leaf(std::vector<float>{7}).value() == 9);
 }
 
 TEST_CASE("thresholds part neighbouring floats") {
-  Data data;
+  TrainingData data;
   data.columns = 1;
   const float low = 1.0f, high = std::nextafterf(1.0f, 2.0f);
   data.values = {low, high};
   data.targets = {1, 2};
-  const std::vector<TreeNode> nodes = grown(data, {});
+  const std::vector<TreeNode> nodes = grown_tree(data, {});
   CHECK(TreeView(nodes).leaf(std::vector<float>{low}).value() == 1);
   CHECK(TreeView(nodes).leaf(std::vector<float>{high}).value() == 2);
 }
 
 TEST_CASE("candidate features are drawn from the seed, and widen until one varies") {
   Random random(9);
-  Data data;
+  TrainingData data;
   data.columns = 12;
   for (int i = 0; i < 50; ++i) {
     for (std::size_t c = 0; c < 12; ++c) {
@@ -323,16 +323,16 @@ TEST_CASE("candidate features are drawn from the seed, and widen until one varie
   }
   TreeOptions options;
   options.candidate_features = 1;
-  const std::vector<TreeNode> nodes = grown(data, options);
+  const std::vector<TreeNode> nodes = grown_tree(data, options);
   CHECK(nodes.size() == 99);
 
-  const Data varied = mixed_data(51, 100, 0);
-  CHECK(same_nodes(grown(varied, options, {}, 3), grown(varied, options, {}, 3)));
-  CHECK(!same_nodes(grown(varied, options, {}, 3), grown(varied, options, {}, 4)));
+  const TrainingData varied = mixed_data(51, 100, 0);
+  CHECK(same_nodes(grown_tree(varied, options, {}, 3), grown_tree(varied, options, {}, 3)));
+  CHECK(!same_nodes(grown_tree(varied, options, {}, 3), grown_tree(varied, options, {}, 4)));
 }
 
 TEST_CASE("weights that are none are refused") {
-  const Data data = mixed_data(61, 10, 0);
+  const TrainingData data = mixed_data(61, 10, 0);
   const auto table = CodedTable::build(data.view());
   REQUIRE(table.ok());
   TreeTrainer trainer(*table, {});
@@ -347,7 +347,7 @@ TEST_CASE("weights that are none are refused") {
 }
 
 TEST_CASE("a tree of more nodes than links reach is refused") {
-  Data data;
+  TrainingData data;
   data.columns = 1;
   for (int i = 0; i < 33000; ++i) {
     data.values.push_back(static_cast<float>(i));

@@ -12,7 +12,7 @@ using namespace idletune;
 
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 History small_history() {
   History history;
@@ -30,8 +30,8 @@ History small_history() {
     history.parameters[0].push_integer(16 << row);
     history.parameters[1].push_text(modes[row]);
     history.status.push_back(row == 1 ? TrialStatus::timeout : TrialStatus::correct);
-    history.run_time.push_back(row == 1 ? kNone : 0.1 + row);
-    history.compile_time.push_back(row == 2 ? kNone : 17.25);
+    history.run_time.push_back(row == 1 ? kMissing : 0.1 + row);
+    history.compile_time.push_back(row == 2 ? kMissing : 17.25);
     history.sample_count.push_back(row == 0 ? 2 : 0);
   }
   history.samples = {0.1, 0.30000000000000004};

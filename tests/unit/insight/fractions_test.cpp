@@ -16,7 +16,8 @@ using namespace idletune;
 
 namespace {
 
-History history_of(const std::vector<double>& times_ms, const std::vector<std::int64_t>& values) {
+History timed_history(const std::vector<double>& times_ms,
+                      const std::vector<std::int64_t>& values) {
   History history;
   history.kernel = "k";
   history.device = "d";
@@ -38,7 +39,7 @@ History history_of(const std::vector<double>& times_ms, const std::vector<std::i
 }  // namespace
 
 TEST_CASE("failures count as zero and constraint violations do not count") {
-  const History h = history_of({1.0, 1.1, 2.0, 0.0, -1.0}, {1, 2, 3, 4, 5});
+  const History h = timed_history({1.0, 1.1, 2.0, 0.0, -1.0}, {1, 2, 3, 4, 5});
   const PerformanceDistribution d = distribution_of(h);
   CHECK(d.valid == 4);
   CHECK(d.measured == 4);
@@ -53,14 +54,14 @@ TEST_CASE("failures count as zero and constraint violations do not count") {
 }
 
 TEST_CASE("a history in which nothing ran has no good configuration") {
-  const PerformanceDistribution d = distribution_of(history_of({0.0, 0.0}, {1, 2}));
+  const PerformanceDistribution d = distribution_of(timed_history({0.0, 0.0}, {1, 2}));
   CHECK(d.valid == 2);
   CHECK(d.fraction(0.9) == 0);
   CHECK_FALSE(random_search_steps(d.fraction(0.9), 0.95).has_value());
 }
 
 TEST_CASE("a sample has an interval around its fraction") {
-  History h = history_of({1.0, 1.05, 2.0, 4.0}, {1, 2, 3, 4});
+  History h = timed_history({1.0, 1.05, 2.0, 4.0}, {1, 2, 3, 4});
   h.valid_count = 1000;
   const PerformanceDistribution d = distribution_of(h);
   CHECK(d.is_sample());
@@ -72,9 +73,9 @@ TEST_CASE("a sample has an interval around its fraction") {
 
 TEST_CASE("dropped failures are found by comparing devices") {
   const History whole =
-      history_of({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
-  const History part = history_of({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
-  const History sample = history_of({1, 2}, {1, 2});
+      timed_history({1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10});
+  const History part = timed_history({1, 2, 3, 4, 5, 6, 7, 8, 9}, {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  const History sample = timed_history({1, 2}, {1, 2});
   CHECK(dropped_failures({&whole, &part, &sample}) == std::vector<std::uint64_t>{0, 1, 0});
   CHECK(distribution_of(part, 1).valid == 10);
   CHECK(distribution_of(part, 1).sorted.front() == 0);

@@ -16,7 +16,7 @@ using idletune::test::even_cube;
 
 namespace {
 
-Observation took(double ns) {
+Observation genetic_took(double ns) {
   Observation seen;
   seen.run_time = Nanoseconds(std::llround(ns));
   return seen;
@@ -25,10 +25,10 @@ Observation took(double ns) {
 Observation bowl(const Configuration& c) {
   double ns = 1000;
   for (std::size_t p = 0; p < c.size(); ++p) ns += 100 * std::abs(static_cast<double>(c[p]) - 3);
-  return took(ns);
+  return genetic_took(ns);
 }
 
-SearcherOptions seeded(std::uint64_t seed) {
+SearcherOptions genetic_seeded(std::uint64_t seed) {
   SearcherOptions options;
   options.seed = seed;
   return options;
@@ -40,7 +40,7 @@ TEST_CASE("a genetic search proposes every configuration once, none excluded, an
   for (const std::int64_t size : {std::int64_t{1}, std::int64_t{2}, std::int64_t{6}}) {
     CAPTURE(size);
     const Space space = cube(size, 3);
-    GeneticSearcher searcher(space, seeded(2));
+    GeneticSearcher searcher(space, genetic_seeded(2));
     const Configuration excluded{0, 0, 0};
     searcher.exclude(excluded);
     std::set<std::uint64_t> seen;
@@ -57,7 +57,7 @@ TEST_CASE("a genetic search proposes every configuration once, none excluded, an
 
 TEST_CASE("children take each gene from one of two parents, but for mutations of one gene") {
   const Space space = cube(30, 4);
-  GeneticSearcher searcher(space, seeded(5));
+  GeneticSearcher searcher(space, genetic_seeded(5));
   std::vector<Configuration> first;
   for (std::size_t i = 0; i < GeneticSearcher::kPopulation; ++i) {
     const auto proposal = searcher.ask();
@@ -94,7 +94,7 @@ TEST_CASE("generations improve") {
   const Space space = cube(10, 5);
   int better = 0;
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
-    GeneticSearcher searcher(space, seeded(seed));
+    GeneticSearcher searcher(space, genetic_seeded(seed));
     double first = 0, later = 0;
     for (std::size_t i = 0; i < 10 * GeneticSearcher::kPopulation; ++i) {
       const auto proposal = searcher.ask();
@@ -113,7 +113,7 @@ TEST_CASE("generations improve") {
 TEST_CASE("children and mutants obey the constraints, and the valid ones run out") {
   const Space space = even_cube(8);
   REQUIRE(space.valid_count() == 256);
-  GeneticSearcher searcher(space, seeded(3));
+  GeneticSearcher searcher(space, genetic_seeded(3));
   std::size_t proposed = 0, learned = 0;
   while (const auto proposal = searcher.ask()) {
     const Configuration& c = proposal->configuration;
@@ -131,9 +131,9 @@ TEST_CASE("the bottom of a bowl is found far earlier than by random draws") {
   const Configuration best{3, 3, 3, 3};
   std::vector<std::size_t> genetic, random;
   for (std::uint64_t seed = 1; seed <= 41; ++seed) {
-    GeneticSearcher searcher(space, seeded(seed));
+    GeneticSearcher searcher(space, genetic_seeded(seed));
     genetic.push_back(evaluations_to(best, searcher, bowl));
-    RandomSearcher drawing(space, seeded(seed));
+    RandomSearcher drawing(space, genetic_seeded(seed));
     random.push_back(evaluations_to(best, drawing, bowl));
   }
   std::sort(genetic.begin(), genetic.end());
@@ -148,7 +148,7 @@ TEST_CASE("the same seed gives the same genetic search, and late results do no h
   std::vector<std::uint64_t> orders[3];
   const std::uint64_t seeds[] = {4, 4, 9};
   for (int run = 0; run < 3; ++run) {
-    GeneticSearcher searcher(space, seeded(seeds[run]));
+    GeneticSearcher searcher(space, genetic_seeded(seeds[run]));
     std::vector<Configuration> waiting;
     std::set<std::uint64_t> seen;
     for (int i = 0; i < 200; ++i) {

@@ -22,7 +22,7 @@ Observation took(double ns) {
   return seen;
 }
 
-SearcherOptions seeded(std::uint64_t seed) {
+SearcherOptions iterml_seeded(std::uint64_t seed) {
   SearcherOptions options;
   options.seed = seed;
   return options;
@@ -39,7 +39,7 @@ IterMlOptions with(std::string learner, double pick, double cut, std::size_t ite
 
 std::unique_ptr<Searcher> searcher_on(const Space& space, std::uint64_t seed,
                                       const IterMlOptions& options) {
-  auto made = IterMlSearcher::make(space, seeded(seed), options);
+  auto made = IterMlSearcher::make(space, iterml_seeded(seed), options);
   REQUIRE(made.ok());
   return std::move(*made);
 }

@@ -25,7 +25,7 @@ StandardsOptions quick() {
   return options;
 }
 
-bool always() { return true; }
+bool always_same() { return true; }
 
 }  // namespace
 
@@ -55,21 +55,21 @@ TEST_CASE("simulated random draws need what the exact figure says; IterML on a r
   REQUIRE(target.ok());
   const Standards random = standards_of_random(*target, 0.95);
   // One pick is random search.
-  const auto one = standards_of(*target, "iterml:cart:iterations=1", quick(), always);
+  const auto one = standards_of(*target, "iterml:cart:iterations=1", quick(), always_same);
   REQUIRE(one.ok());
   REQUIRE(one->standard1.has_value());
   const double ratio =
       static_cast<double>(*one->standard1) / static_cast<double>(*random.standard1);
   CHECK(ratio > 0.7);
   CHECK(ratio < 1.3);
-  const auto three = standards_of(*target, "iterml:cart", quick(), always);
+  const auto three = standards_of(*target, "iterml:cart", quick(), always_same);
   REQUIRE(three.ok());
   REQUIRE(three->standard1.has_value());
   REQUIRE(three->standard2.has_value());
   CHECK(*three->standard1 < *random.standard1 * 7 / 10);
   CHECK(*three->standard2 < *random.standard2 * 7 / 10);
   CHECK(*three->standard1 % 3 == 0);
-  const auto forest = standards_of(*target, "forest", quick(), always);
+  const auto forest = standards_of(*target, "forest", quick(), always_same);
   REQUIRE(forest.ok());
   REQUIRE(forest->standard2.has_value());
   CHECK(*forest->standard1 <= *forest->standard2);
@@ -84,8 +84,8 @@ TEST_CASE("a standard that is not reached is none, and unknown searchers are ref
   const auto stopped = standards_of(*target, "iterml:knn", quick(), [&] { return ++calls > 1e9; });
   REQUIRE(stopped.ok());
   CHECK_FALSE(stopped->standard1.has_value());
-  CHECK_FALSE(standards_of(*target, "best", quick(), always).ok());
+  CHECK_FALSE(standards_of(*target, "best", quick(), always_same).ok());
   StandardsOptions none = quick();
   none.repeats = 0;
-  CHECK_FALSE(standards_of(*target, "random", none, always).ok());
+  CHECK_FALSE(standards_of(*target, "random", none, always_same).ok());
 }

@@ -14,7 +14,7 @@ using namespace idletune;
 
 namespace {
 
-constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
 
 // Configurations x = 0, 1, 2: x = 0 is made for small problems (M * N up to 2^16), 1 for large ones
 // that are tall, 2 for large ones that are wide. The wrong one takes half as long again; 3 is good
@@ -36,7 +36,7 @@ History at_shape(const std::string& device, std::int64_t m, std::int64_t n) {
     history.parameters[0].push_integer(x);
     history.status.push_back(TrialStatus::correct);
     history.run_time.push_back(time_ms(x, m, n));
-    history.compile_time.push_back(kNone);
+    history.compile_time.push_back(kMissing);
     history.sample_count.push_back(0);
   }
   return history;

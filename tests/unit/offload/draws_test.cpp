@@ -13,7 +13,7 @@ using namespace idletune::offload;
 namespace {
 
 // Twelve programs of four samples, three of them derived. The GPU takes a multiple of the work.
-SampleSet example() {
+SampleSet drawn_example() {
   SampleSet set;
   set.features = {"example", 1, {"ninst", "share"}};
   set.variants = {"gpu"};
@@ -32,7 +32,7 @@ SampleSet example() {
   return set;
 }
 
-DrawOptions options_of(const char* method) {
+DrawOptions draw_options(const char* method) {
   DrawOptions options;
   options.learner.method = method;
   options.learner.models = 10;
@@ -44,8 +44,8 @@ DrawOptions options_of(const char* method) {
 }  // namespace
 
 TEST_CASE("tests are originals of different programs, and what is exact is predicted") {
-  const SampleSet set = example();
-  DrawOptions options = options_of("published");
+  const SampleSet set = drawn_example();
+  DrawOptions options = draw_options("published");
   options.inclusions = {0.6, 0, 1};
   const auto result = evaluate_draws(set, options, nullptr);
   REQUIRE_MESSAGE(result.ok(), result.status().to_string());
@@ -64,8 +64,8 @@ TEST_CASE("tests are originals of different programs, and what is exact is predi
 }
 
 TEST_CASE("derived samples are drawn where they may be, and draws follow the seed") {
-  const SampleSet set = example();
-  DrawOptions options = options_of("forest");
+  const SampleSet set = drawn_example();
+  DrawOptions options = draw_options("forest");
   options.derived = true;
   const auto result = evaluate_draws(set, options, nullptr);
   REQUIRE(result.ok());
@@ -81,8 +81,8 @@ TEST_CASE("derived samples are drawn where they may be, and draws follow the see
 
 TEST_CASE(
     "a stopped evaluation tells of the draws that were made, and too few groups are refused") {
-  const SampleSet set = example();
-  DrawOptions options = options_of("forest");
+  const SampleSet set = drawn_example();
+  DrawOptions options = draw_options("forest");
   const auto stopped =
       evaluate_draws(set, options, [](std::size_t done, std::size_t) { return done < 2; });
   REQUIRE(stopped.ok());

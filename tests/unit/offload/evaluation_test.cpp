@@ -16,7 +16,7 @@ namespace {
 
 // Work, a share, and noise; programs in three suites. The GPU needs 1 ms and a hundredth of
 // the work, the CPU a tenth of it: it pays from some 11 units of work on.
-SampleSet example(std::size_t devices = 1, int programs = 12) {
+SampleSet evaluated_example(std::size_t devices = 1, int programs = 12) {
   SampleSet set;
   set.name = "example";
   set.features = {"example", 1, {"ninst", "share", "noise"}};
@@ -119,7 +119,7 @@ TEST_CASE("intervals hold what they say for a further group, and are infinite wi
 }
 
 TEST_CASE("a feature that never varied does not make another value astronomically far") {
-  SampleSet set = example();
+  SampleSet set = evaluated_example();
   for (std::size_t i = 0; i < set.samples.size(); ++i) {
     // As the profiler has it: equal but for the last bits.
     set.samples[i].features[1] = 0.7 + 1.1e-16 * static_cast<double>(i % 3);
@@ -133,7 +133,7 @@ TEST_CASE("a feature that never varied does not make another value astronomicall
 }
 
 TEST_CASE("a sample without a time on one device is left out there, and nowhere else") {
-  const SampleSet whole = example(4);
+  const SampleSet whole = evaluated_example(4);
   NewDeviceOptions options;
   options.learner.models = 20;
   options.measured = 5;
@@ -163,7 +163,7 @@ TEST_CASE("groups have names, and an unknown one is refused with them") {
 }
 
 TEST_CASE("no group is in two parts, and nothing is lost") {
-  const SampleSet set = example();
+  const SampleSet set = evaluated_example();
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < set.samples.size(); ++i) rows.push_back(i);
   const auto parts = part_by_group(set, rows, GroupBy::program, 5);
@@ -182,7 +182,7 @@ TEST_CASE("no group is in two parts, and nothing is lost") {
 }
 
 TEST_CASE("what follows from the features is predicted for programs that were left out") {
-  const SampleSet set = example(1, 24);
+  const SampleSet set = evaluated_example(1, 24);
   for (const char* method : {"logarithm", "forest"}) {
     CAPTURE(method);
     const Figures figures = figures_without_programs(set, method);
@@ -200,7 +200,7 @@ TEST_CASE("what follows from the features is predicted for programs that were le
 }
 
 TEST_CASE("a time that is a multiple of the work is what the published form says") {
-  SampleSet set = example();
+  SampleSet set = evaluated_example();
   for (Sample& sample : set.samples)
     sample.gpu_ms = {0.01 * sample.features[0] * (1 + sample.features[1])};
   const Figures figures = figures_without_programs(set, "published");
@@ -209,7 +209,7 @@ TEST_CASE("a time that is a multiple of the work is what the published form says
 }
 
 TEST_CASE("the published error of who predicts too long is below one") {
-  const SampleSet set = example();
+  const SampleSet set = evaluated_example();
   LeftOut one;
   one.prediction.log_speedup =
       std::log(set.samples[0].cpu_ms / (1000 * set.samples[0].best_gpu_ms()));
@@ -220,7 +220,7 @@ TEST_CASE("the published error of who predicts too long is below one") {
 }
 
 TEST_CASE("a sample unlike all others is too far away") {
-  const SampleSet set = example();
+  const SampleSet set = evaluated_example();
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < set.samples.size(); ++i) rows.push_back(i);
   const auto predictor = Predictor::learn(set, rows, options_of("forest"));
@@ -238,7 +238,7 @@ TEST_CASE("a sample unlike all others is too far away") {
 TEST_CASE("verdicts of which one in twelve was wrong are not given") {
   // The GPU is twice as fast for eleven programs in twelve and half as fast for one; no feature
   // tells which.
-  SampleSet set = example(1, 24);
+  SampleSet set = evaluated_example(1, 24);
   Random random(5);
   for (Sample& sample : set.samples) {
     const bool slow = sample.groups.program == "p4" || sample.groups.program == "p16";
@@ -259,7 +259,7 @@ TEST_CASE("verdicts of which one in twelve was wrong are not given") {
 }
 
 TEST_CASE("verdicts that were right are given, however wide the usual interval is") {
-  const SampleSet set = example(1, 24);
+  const SampleSet set = evaluated_example(1, 24);
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < set.samples.size(); ++i) rows.push_back(i);
   PredictorOptions options = options_of("forest");
@@ -275,7 +275,7 @@ TEST_CASE("verdicts that were right are given, however wide the usual interval i
 }
 
 TEST_CASE("a forest sees the CPU's time per operation") {
-  SampleSet set = example();
+  SampleSet set = evaluated_example();
   Random random(11);
   for (Sample& sample : set.samples) {
     const double operations = std::exp(12 * random.uniform());
@@ -288,7 +288,7 @@ TEST_CASE("a forest sees the CPU's time per operation") {
 }
 
 TEST_CASE("what offloading costs besides moves the break-even") {
-  const SampleSet set = example();
+  const SampleSet set = evaluated_example();
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < set.samples.size(); ++i) rows.push_back(i);
   const auto predictor = Predictor::learn(set, rows, options_of("forest"));
@@ -307,7 +307,7 @@ TEST_CASE("what offloading costs besides moves the break-even") {
 }
 
 TEST_CASE("the most certain answers are the least often wrong") {
-  const SampleSet set = example();
+  const SampleSet set = evaluated_example();
   const auto results = leave_out(set, GroupBy::program, 0, options_of("forest"), nullptr);
   REQUIRE(results.ok());
   const auto curve = risk_curve(set, *results);
@@ -317,7 +317,7 @@ TEST_CASE("the most certain answers are the least often wrong") {
 }
 
 TEST_CASE("an evaluation that is stopped answers what is finished") {
-  const SampleSet set = example();
+  const SampleSet set = evaluated_example();
   const auto results = leave_out(set, GroupBy::program, 0, options_of("forest"),
                                  [](std::size_t done, std::size_t) { return done < 2; });
   REQUIRE(results.ok());
@@ -325,7 +325,7 @@ TEST_CASE("an evaluation that is stopped answers what is finished") {
 }
 
 TEST_CASE("what cannot be evaluated is said") {
-  SampleSet set = example();
+  SampleSet set = evaluated_example();
   for (Sample& sample : set.samples) sample.groups.suite = "one";
   CHECK(leave_out(set, GroupBy::suite, 0, options_of("forest"), nullptr).status().message() ==
         "all samples are of one suite: none can be left out");
@@ -339,7 +339,7 @@ TEST_CASE("what cannot be evaluated is said") {
 }
 
 TEST_CASE("a new device is known better the more was measured on it") {
-  const SampleSet set = example(4);
+  const SampleSet set = evaluated_example(4);
   NewDeviceOptions options;
   options.learner.models = 20;
   const auto nothing = evaluate_new_device(set, 3, options);
@@ -351,5 +351,6 @@ TEST_CASE("a new device is known better the more was measured on it") {
   CHECK(nothing->error_log > 1.2);
   CHECK(some->error_log < 0.3);
   CHECK(some->ratio_geometric <= nothing->ratio_geometric);
-  CHECK(evaluate_new_device(example(2), 0, options).code() == StatusCode::invalid_argument);
+  CHECK(evaluate_new_device(evaluated_example(2), 0, options).code() ==
+        StatusCode::invalid_argument);
 }

@@ -11,7 +11,7 @@ using namespace idletune::offload;
 
 namespace {
 
-Bytes bytes_of(const std::string& text) {
+Bytes table_bytes(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
@@ -32,10 +32,10 @@ const std::string kDepthwise =
     R"([1, 1], [0, 0], [1, 1], "float32"])";
 
 Result<SampleSet> read(const std::string& gpu, const std::string& cpu) {
-  return import_tuned_layers(bytes_of(gpu), "gpu.log", bytes_of(cpu), "cpu.log");
+  return import_tuned_layers(table_bytes(gpu), "gpu.log", table_bytes(cpu), "cpu.log");
 }
 
-double feature(const SampleSet& set, std::size_t sample, const char* name) {
+double tuned_feature(const SampleSet& set, std::size_t sample, const char* name) {
   return set.samples[sample].features[set.features.find(name)];
 }
 
@@ -58,10 +58,10 @@ TEST_CASE("a convolution that both devices were tuned for is a sample with its b
   CHECK(set->samples[0].gpu_ms[1] == doctest::Approx(2));
   CHECK(set->features == layer_features());
   CHECK(set->samples[0].groups.program == "81 pixels, side 3 every 2");
-  CHECK(feature(*set, 0, "batch") == 2);
-  CHECK(feature(*set, 0, "out_pixels") == 25);  // (9 + 2 - 3) / 2 + 1 = 5 on each side
-  CHECK(feature(*set, 0, "depth") == 54);
-  CHECK(feature(*set, 0, "groups") == 1);
+  CHECK(tuned_feature(*set, 0, "batch") == 2);
+  CHECK(tuned_feature(*set, 0, "out_pixels") == 25);  // (9 + 2 - 3) / 2 + 1 = 5 on each side
+  CHECK(tuned_feature(*set, 0, "depth") == 54);
+  CHECK(tuned_feature(*set, 0, "groups") == 1);
   CHECK(set->remarks.empty());
 }
 
@@ -79,29 +79,31 @@ TEST_CASE("windows may be oblong, dilated, and move by other steps in rows than 
   const SampleSet high = read_one(arguments("7, 1", "[1, 1], [3, 0], [1, 1]"));
   const SampleSet wide = read_one(arguments("1, 7", "[1, 1], [0, 3], [1, 1]"));
   for (const SampleSet* set : {&high, &wide}) {
-    CHECK(feature(*set, 0, "operations") == 17 * 17 * 192 * (2 * 192 * 7 + 1.0));
-    CHECK(feature(*set, 0, "depth") == 192 * 7);
-    CHECK(feature(*set, 0, "window") == doctest::Approx(std::sqrt(7.0)));
+    CHECK(tuned_feature(*set, 0, "operations") == 17 * 17 * 192 * (2 * 192 * 7 + 1.0));
+    CHECK(tuned_feature(*set, 0, "depth") == 192 * 7);
+    CHECK(tuned_feature(*set, 0, "window") == doctest::Approx(std::sqrt(7.0)));
   }
   CHECK(high.samples[0].groups.program == "289 pixels, side 7x1 every 1");
   // A dilated window of 3 reaches as far as one of 5.
   const SampleSet dilated = read_one(arguments("3, 3", "[1, 1], [0, 0], [2, 2]"));
-  CHECK(feature(dilated, 0, "out_pixels") == 13 * 13);
-  CHECK(feature(dilated, 0, "depth") == 192 * 9);
-  CHECK(feature(read_one(arguments("3, 3", "[1, 1], [0, 0], 2")), 0, "out_pixels") == 13 * 13);
-  CHECK(feature(read_one(arguments("3, 3", R"([1, 1], [0, 0], "NCHW")")), 0, "out_pixels") ==
+  CHECK(tuned_feature(dilated, 0, "out_pixels") == 13 * 13);
+  CHECK(tuned_feature(dilated, 0, "depth") == 192 * 9);
+  CHECK(tuned_feature(read_one(arguments("3, 3", "[1, 1], [0, 0], 2")), 0, "out_pixels") ==
+        13 * 13);
+  CHECK(tuned_feature(read_one(arguments("3, 3", R"([1, 1], [0, 0], "NCHW")")), 0, "out_pixels") ==
         15 * 15);
-  CHECK(feature(read_one(arguments("3, 3", "[1, 2], [1, 1], [1, 1]")), 0, "out_pixels") == 17 * 9);
+  CHECK(tuned_feature(read_one(arguments("3, 3", "[1, 2], [1, 1], [1, 1]")), 0, "out_pixels") ==
+        17 * 9);
 }
 
 TEST_CASE("a depthwise convolution has a group per channel, and padding may be told once") {
   const auto set = read(line(kGpu, "depthwise_conv2d_nchw.mali", kDepthwise, "[0.004], 0"),
                         line(kCpu, "depthwise_conv2d_nchw.arm_cpu", kDepthwise, "[0.001], 0"));
   REQUIRE_MESSAGE(set.ok(), set.status().to_string());
-  CHECK(feature(*set, 0, "groups") == 6);
-  CHECK(feature(*set, 0, "out_channels") == 12);
-  CHECK(feature(*set, 0, "out_pixels") == 35);
-  CHECK(feature(*set, 0, "depth") == 9);
+  CHECK(tuned_feature(*set, 0, "groups") == 6);
+  CHECK(tuned_feature(*set, 0, "out_channels") == 12);
+  CHECK(tuned_feature(*set, 0, "out_pixels") == 35);
+  CHECK(tuned_feature(*set, 0, "depth") == 9);
 }
 
 TEST_CASE("lines without a use are counted, and those of other boards are no partners") {

@@ -13,11 +13,11 @@ using namespace idletune::offload;
 
 namespace {
 
-Bytes bytes_of(const std::string& text) {
+Bytes layer_bytes(const std::string& text) {
   return {reinterpret_cast<const std::uint8_t*>(text.data()), text.size()};
 }
 
-const std::string kShapes =
+const std::string kLayerShapes =
     "network,layer,type,in_channels,in_height,in_width,out_channels,out_height,out_width,kernel,"
     "group,numbering\n"
     "net,01: conv,Convolution,4,9,9,16,7,7,3,2,caffe\n"
@@ -68,7 +68,7 @@ double best_single(const selection::Problems& problems) {
 }  // namespace
 
 TEST_CASE("layers become matrix products, and libraries methods with the median of their times") {
-  const auto problems = layer_methods(bytes_of(times()), "t", bytes_of(kShapes), "s");
+  const auto problems = layer_methods(layer_bytes(times()), "t", layer_bytes(kLayerShapes), "s");
   REQUIRE_MESSAGE(problems.ok(), problems.status().to_string());
   CHECK(problems->device == "board");
   CHECK(problems->members == std::vector<std::string>{"clblast", "viennacl"});
@@ -82,10 +82,11 @@ TEST_CASE("layers become matrix products, and libraries methods with the median 
 }
 
 TEST_CASE("tables without the columns or without five usable cases are refused by name") {
-  CHECK(layer_methods(bytes_of("device\n"), "t", bytes_of(kShapes), "s").status().message() ==
-        "t: no column network, variant, batch, layer, direction, time_ms");
+  CHECK(layer_methods(layer_bytes("device\n"), "t", layer_bytes(kLayerShapes), "s")
+            .status()
+            .message() == "t: no column network, variant, batch, layer, direction, time_ms");
   const std::string none = "device,network,variant,batch,layer,direction,time_ms\n";
-  CHECK(layer_methods(bytes_of(none), "t", bytes_of(kShapes), "s").status().message() ==
+  CHECK(layer_methods(layer_bytes(none), "t", layer_bytes(kLayerShapes), "s").status().message() ==
         "t: 0 layers and batches have times and shapes, expected at least 5");
 }
 

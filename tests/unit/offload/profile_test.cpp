@@ -13,7 +13,7 @@ using namespace idletune::offload;
 
 namespace {
 
-Profile example() {
+Profile profiled_example() {
   RegionProfile region;
   region.name = "conv1";
   region.groups.kernel = "conv";
@@ -57,7 +57,7 @@ TEST_CASE("the profiled features are the 32 of the publication's table, each onc
 }
 
 TEST_CASE("a profile is read as it was written") {
-  const Profile written = example();
+  const Profile written = profiled_example();
   const auto text = profile_text(written);
   REQUIRE(text.ok());
   const auto read = parse_profile(*text, "p.json");
@@ -82,25 +82,25 @@ TEST_CASE("a profile is read as it was written") {
 }
 
 TEST_CASE("a profile that cannot be read later is not written") {
-  Profile profile = example();
+  Profile profile = profiled_example();
   profile.regions[0].features[3] = std::numeric_limits<double>::quiet_NaN();
   CHECK(profile_text(profile).code() == StatusCode::invalid_argument);
-  profile = example();
+  profile = profiled_example();
   profile.regions[0].features.pop_back();
   CHECK(profile_text(profile).code() == StatusCode::invalid_argument);
-  profile = example();
+  profile = profiled_example();
   profile.regions[0].cpu_ms = 0;
   CHECK(profile_text(profile).code() == StatusCode::invalid_argument);
 }
 
 TEST_CASE("features of another version are refused with both versions") {
-  const std::string text = *profile_text(example());
+  const std::string text = *profile_text(profiled_example());
   check_error(replaced(text, "\"feature_version\": 1", "\"feature_version\": 7"),
               StatusCode::version_mismatch, "features of version 7; this program reads version 1");
 }
 
 TEST_CASE("whatever is wrong in a profile is named") {
-  const std::string text = *profile_text(example());
+  const std::string text = *profile_text(profiled_example());
   const auto corrupt = [&](const char* what, const char* by, const char* words) {
     check_error(replaced(text, what, by), StatusCode::corrupt, words);
   };
@@ -121,13 +121,13 @@ TEST_CASE("whatever is wrong in a profile is named") {
 }
 
 TEST_CASE("a region's name occurs once in a profile") {
-  Profile profile = example();
+  Profile profile = profiled_example();
   profile.regions.push_back(profile.regions.front());
   check_error(*profile_text(profile), StatusCode::corrupt, "region 'conv1': occurs twice");
 }
 
 TEST_CASE("a profile that ends early anywhere is refused") {
-  std::string text = *profile_text(example());
+  std::string text = *profile_text(profiled_example());
   text.pop_back();  // the line's end
   for (std::size_t size = 0; size < text.size(); size += 7) {
     const auto read = parse_profile(std::string_view(text).substr(0, size), "p.json");

@@ -17,7 +17,7 @@ namespace {
 
 using test::TemporaryFolder;
 
-std::vector<std::uint8_t> bytes_of(const std::string& text) { return {text.begin(), text.end()}; }
+std::vector<std::uint8_t> bytes_in(const std::string& text) { return {text.begin(), text.end()}; }
 
 std::string text_of(const Result<std::vector<std::uint8_t>>& bytes) {
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
@@ -41,7 +41,7 @@ TEST_CASE("a missing folder is made, one level deep") {
 
 TEST_CASE("a file in the folder's place is refused") {
   const TemporaryFolder folder;
-  REQUIRE(write_file_atomically(folder.file("plain"), bytes_of("x")).ok());
+  REQUIRE(write_file_atomically(folder.file("plain"), bytes_in("x")).ok());
   CHECK(open_posix_storage(folder.file("plain")).code() == StatusCode::invalid_argument);
 }
 
@@ -51,13 +51,13 @@ TEST_CASE("what is appended is read back, also by a file opened again") {
   {
     auto file = storage->create("log");
     REQUIRE(file.ok());
-    CHECK((*file)->append(bytes_of("one ")).ok());
-    CHECK((*file)->append(bytes_of("two ")).ok());
+    CHECK((*file)->append(bytes_in("one ")).ok());
+    CHECK((*file)->append(bytes_in("two ")).ok());
     CHECK((*file)->sync().ok());
   }
   auto file = storage->open_append("log");
   REQUIRE(file.ok());
-  CHECK((*file)->append(bytes_of("three")).ok());
+  CHECK((*file)->append(bytes_in("three")).ok());
   CHECK(text_of(storage->read("log", 100)) == "one two three");
   CHECK(storage->sync_folder().ok());
   CHECK(storage->create("log").ok());
@@ -69,9 +69,9 @@ TEST_CASE("a file goes on being written under its new name") {
   const auto storage = open_in(folder);
   auto file = storage->create("log.new");
   REQUIRE(file.ok());
-  REQUIRE((*file)->append(bytes_of("a")).ok());
+  REQUIRE((*file)->append(bytes_in("a")).ok());
   REQUIRE(storage->rename("log.new", "log").ok());
-  REQUIRE((*file)->append(bytes_of("b")).ok());
+  REQUIRE((*file)->append(bytes_in("b")).ok());
   CHECK(text_of(storage->read("log", 100)) == "ab");
   CHECK(storage->read("log.new", 100).code() == StatusCode::not_found);
 }
@@ -82,7 +82,7 @@ TEST_CASE("truncating, removing and listing") {
   for (const char* name : {"b", "a", "c"}) {
     auto file = storage->create(name);
     REQUIRE(file.ok());
-    REQUIRE((*file)->append(bytes_of("0123456789")).ok());
+    REQUIRE((*file)->append(bytes_in("0123456789")).ok());
   }
   CHECK(storage->truncate("a", 4).ok());
   CHECK(text_of(storage->read("a", 100)) == "0123");
@@ -114,7 +114,7 @@ TEST_CASE("errors name the path and have the right code") {
 
 TEST_CASE("a file longer than allowed is refused, one just as long is read") {
   const TemporaryFolder folder;
-  REQUIRE(write_file_atomically(folder.file("f"), bytes_of("12345")).ok());
+  REQUIRE(write_file_atomically(folder.file("f"), bytes_in("12345")).ok());
   CHECK(text_of(read_file(folder.file("f"), 5)) == "12345");
   CHECK(read_file(folder.file("f"), 4).code() == StatusCode::out_of_memory);
 }
@@ -127,7 +127,7 @@ TEST_CASE("a full medium is no_space" * doctest::test_suite("dev full")) {
   REQUIRE(devices.ok());
   auto full = (*devices)->open_append("full");
   REQUIRE(full.ok());
-  CHECK((*full)->append(bytes_of("x")).code() == StatusCode::no_space);
+  CHECK((*full)->append(bytes_in("x")).code() == StatusCode::no_space);
 }
 
 TEST_CASE("a medium that cannot be written is read_only" * doctest::test_suite("sysfs")) {
@@ -183,16 +183,16 @@ TEST_CASE("a file of unknown size is read to its end" * doctest::test_suite("pro
 
 TEST_CASE("an atomic write replaces the file and leaves nothing beside it") {
   const TemporaryFolder folder;
-  CHECK(write_file_atomically(folder.file("f"), bytes_of("old")).ok());
-  CHECK(write_file_atomically(folder.file("f"), bytes_of("new")).ok());
+  CHECK(write_file_atomically(folder.file("f"), bytes_in("old")).ok());
+  CHECK(write_file_atomically(folder.file("f"), bytes_in("new")).ok());
   CHECK(text_of(read_file(folder.file("f"), 100)) == "new");
   CHECK((*open_posix_storage(folder.path()))->list()->size() == 1);
-  const Status missing = write_file_atomically(folder.file("no/f"), bytes_of("x"));
+  const Status missing = write_file_atomically(folder.file("no/f"), bytes_in("x"));
   CHECK(missing.code() == StatusCode::not_found);
   CHECK(missing.message().find("no/f") != std::string::npos);
   REQUIRE(::mkdir(folder.file("d").c_str(), 0755) == 0);
-  REQUIRE(write_file_atomically(folder.file("d/inside"), bytes_of("x")).ok());
-  CHECK_FALSE(write_file_atomically(folder.file("d"), bytes_of("x")).ok());
+  REQUIRE(write_file_atomically(folder.file("d/inside"), bytes_in("x")).ok());
+  CHECK_FALSE(write_file_atomically(folder.file("d"), bytes_in("x")).ok());
   CHECK((*open_posix_storage(folder.path()))->list()->size() == 1);
 }
 
@@ -218,11 +218,11 @@ TEST_CASE("a state folder and what is in it are their owner's alone") {
   CHECK(mode_of(folder.file("state")) == 0700);
   REQUIRE(storage->create("new").ok());
   CHECK(mode_of(folder.file("state/new")) == 0600);
-  REQUIRE(write_file_atomically(folder.file("state/old"), bytes_of("x")).ok());
+  REQUIRE(write_file_atomically(folder.file("state/old"), bytes_in("x")).ok());
   CHECK(mode_of(folder.file("state/old")) == 0644);
   REQUIRE(storage->open_append("old").ok());
   CHECK(mode_of(folder.file("state/old")) == 0600);
-  REQUIRE(write_file_atomically(folder.file("state/own"), bytes_of("x"), FileSync::no,
+  REQUIRE(write_file_atomically(folder.file("state/own"), bytes_in("x"), FileSync::no,
                                 FileReaders::owner)
               .ok());
   CHECK(mode_of(folder.file("state/own")) == 0600);

@@ -14,7 +14,7 @@ using idletune::fake::setup_package;
 
 namespace {
 
-std::string refusal(const KernelDescription& description) {
+std::string refusal_of_setup(const KernelDescription& description) {
   const auto packed = pack(description);
   CHECK(packed.code() == StatusCode::invalid_argument);
   return packed.status().message();
@@ -81,15 +81,15 @@ TEST_CASE("a step of the setup is another kernel than the same step of every lau
 TEST_CASE("a setup takes nothing that changes from launch to launch") {
   KernelDescription wrong = setup_description();
   wrong.arguments[0].constant = false;
-  std::string message = refusal(wrong);
+  std::string message = refusal_of_setup(wrong);
   CHECK_MESSAGE(says(message, "step 'convert': the setup runs once, and 'w' may change"), message);
   wrong = setup_description();
   wrong.setup[0].arguments[0] = "y";  // nor does it write what is the application's
-  message = refusal(wrong);
+  message = refusal_of_setup(wrong);
   CHECK_MESSAGE(says(message, "'y' may change from launch to launch"), message);
   wrong = setup_description();
   wrong.arguments[2].constant = true;
-  message = refusal(wrong);
+  message = refusal_of_setup(wrong);
   CHECK_MESSAGE(says(message, "argument 'y': only a buffer of access=\"in\" can be constant"),
                 message);
 }
@@ -97,15 +97,15 @@ TEST_CASE("a setup takes nothing that changes from launch to launch") {
 TEST_CASE("what no setup writes, or no step reads, is refused") {
   KernelDescription wrong = setup_description();
   wrong.setup.clear();
-  std::string message = refusal(wrong);
+  std::string message = refusal_of_setup(wrong);
   CHECK_MESSAGE(says(message, "prepared memory 'p': expected a step of <setup>"), message);
   wrong = setup_description();
   wrong.steps.pop_back();
-  message = refusal(wrong);
+  message = refusal_of_setup(wrong);
   CHECK_MESSAGE(says(message, "prepared memory 'p': expected a step of <setup>"), message);
   wrong = setup_description();
   wrong.setup.resize(23, wrong.setup[0]);
-  message = refusal(wrong);
+  message = refusal_of_setup(wrong);
   CHECK_MESSAGE(says(message, "25 steps, expected at most 24"), message);
 }
 

@@ -12,7 +12,7 @@ using idletune::fake::steps_package;
 
 namespace {
 
-std::string refusal(const KernelDescription& description) {
+std::string refusal_of_steps(const KernelDescription& description) {
   const auto packed = pack(description);
   CHECK(packed.code() == StatusCode::invalid_argument);
   return packed.status().message();
@@ -83,31 +83,33 @@ TEST_CASE("what is wrong with steps is said of the step") {
   KernelDescription description = steps_description();
   description.steps[1].arguments.push_back("v");
   description.steps[1].where = "steps.xml:12";
-  CHECK(refusal(description) == "steps.xml:12: step 'increment': there is no argument 'v'");
+  CHECK(refusal_of_steps(description) ==
+        "steps.xml:12: step 'increment': there is no argument 'v'");
 
   description = steps_description();
   description.steps[1].arguments = {"t", "n"};
   description.steps[2].arguments = {"y", "n"};
-  CHECK(refusal(description) ==
+  CHECK(refusal_of_steps(description) ==
         "kernel 'steps': scratch 'u': expected two steps at least to take it");
 
   description = steps_description();
   description.steps[0].condition = "M > 8";
-  CHECK(refusal(description).find("'M'") != std::string::npos);
+  CHECK(refusal_of_steps(description).find("'M'") != std::string::npos);
 
   description = steps_description();
   description.steps[0].arguments.clear();
-  CHECK(refusal(description) == "kernel 'steps': step 'square': expected at least one argument");
+  CHECK(refusal_of_steps(description) ==
+        "kernel 'steps': step 'square': expected at least one argument");
 
   description = steps_description();
   while (description.steps.size() <= KernelPackage::kMaxSteps) {
     description.steps.push_back(description.steps[0]);
   }
-  CHECK(refusal(description) == "kernel 'steps': 25 steps, expected at most 24");
+  CHECK(refusal_of_steps(description) == "kernel 'steps': 25 steps, expected at most 24");
 
   description = steps_description();
   description.reference.launch = {};
-  CHECK(refusal(description) ==
+  CHECK(refusal_of_steps(description) ==
         "kernel 'steps': reference: expected global and local sizes of its own");
 
   description = steps_description();
@@ -115,7 +117,7 @@ TEST_CASE("what is wrong with steps is said of the step") {
   description.entry = "all";
   description.launch.global = {"N"};
   description.launch.local = {"1"};
-  CHECK(refusal(description) ==
+  CHECK(refusal_of_steps(description) ==
         "kernel 'steps': argument 't': scratch is what several steps share; expected <steps>");
 }
 
@@ -141,5 +143,6 @@ TEST_CASE("a package may have more steps than run at any shape, but not run more
   CHECK(refused.status().message() == "kernel 'steps': more than 6 steps would run");
 
   for (DescribedStep& step : description.steps) step.condition = {};
-  CHECK(refusal(description) == "kernel 'steps': 8 steps that always run, expected at most 6");
+  CHECK(refusal_of_steps(description) ==
+        "kernel 'steps': 8 steps that always run, expected at most 6");
 }

@@ -18,10 +18,10 @@ using namespace idletune;
 
 namespace {
 
-const std::string kFolder = std::string(IDLETUNE_TEST_DATA_FOLDER) + "/packages/";
+const std::string kXmlFolder = std::string(IDLETUNE_TEST_DATA_FOLDER) + "/packages/";
 
 std::string example() {
-  std::ifstream file(kFolder + "saxpy.xml");
+  std::ifstream file(kXmlFolder + "saxpy.xml");
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
@@ -33,23 +33,23 @@ std::string with(const std::string& from, const std::string& to) {
   return text.replace(at, from.size(), to);
 }
 
-std::string refusal(const std::string& text) {
-  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+std::string refusal_of_xml(const std::string& text) {
+  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
   REQUIRE_FALSE(description.ok());
   const std::string message = description.status().message();
-  REQUIRE(message.find(kFolder + "k.xml:") == 0);
-  return message.substr(kFolder.size());
+  REQUIRE(message.find(kXmlFolder + "k.xml:") == 0);
+  return message.substr(kXmlFolder.size());
 }
 
 std::string pack_refusal(const std::string& text) {
-  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().message());
   const auto bytes = pack(*description);
   REQUIRE_FALSE(bytes.ok());
   CHECK(bytes.code() == StatusCode::invalid_argument);
   const std::string message = bytes.status().message();
-  REQUIRE(message.find(kFolder + "k.xml") == 0);
-  return message.substr(kFolder.size());
+  REQUIRE(message.find(kXmlFolder + "k.xml") == 0);
+  return message.substr(kXmlFolder.size());
 }
 
 std::vector<std::int64_t> values(const std::string& text) {
@@ -61,7 +61,7 @@ std::vector<std::int64_t> values(const std::string& text) {
 }  // namespace
 
 TEST_CASE("the example of the reference is read as it stands") {
-  const auto read = read_kernel_xml(kFolder + "saxpy.xml");
+  const auto read = read_kernel_xml(kXmlFolder + "saxpy.xml");
   REQUIRE_MESSAGE(read.ok(), read.status().message());
   CHECK(read->name == "saxpy");
   CHECK(read->entry == "saxpy");
@@ -91,7 +91,7 @@ TEST_CASE("the example in the reference page is the one that is tested") {
 }
 
 TEST_CASE("packing the example without classes gives the golden package, byte for byte") {
-  auto description = read_kernel_xml(kFolder + "saxpy.xml");
+  auto description = read_kernel_xml(kXmlFolder + "saxpy.xml");
   REQUIRE(description.ok());
   description->classes.none = true;
   const auto bytes = pack(*description);
@@ -100,50 +100,51 @@ TEST_CASE("packing the example without classes gives the golden package, byte fo
 }
 
 TEST_CASE("mistakes are named with file, line and element") {
-  CHECK(refusal(with("default=\"64\"", "defualt=\"64\"")) ==
+  CHECK(refusal_of_xml(with("default=\"64\"", "defualt=\"64\"")) ==
         "k.xml:10: <parameter>: unknown attribute 'defualt', expected one of: name, kind, values, "
         "default");
-  CHECK(refusal(with("default=\"64\"", "default=\"65\"")) ==
+  CHECK(refusal_of_xml(with("default=\"64\"", "default=\"65\"")) ==
         "k.xml:10: <parameter>: the default 65 is not among the values");
-  CHECK(refusal(with("kind=\"coarsening\"", "kind=\"coarse\""))
+  CHECK(refusal_of_xml(with("kind=\"coarsening\"", "kind=\"coarse\""))
             .find("k.xml:11: <parameter>: unknown kind 'coarse', expected one of other, work_") ==
         0);
-  CHECK(refusal(with("values=\"1 2 4 8\"", "values=\"1 2 4 4\"")) ==
+  CHECK(refusal_of_xml(with("values=\"1 2 4 8\"", "values=\"1 2 4 4\"")) ==
         "k.xml:11: <parameter>: the value 4 occurs twice");
-  CHECK(refusal(with("values=\"1 2 4 8\"", "values=\"1 2 x\""))
+  CHECK(refusal_of_xml(with("values=\"1 2 4 8\"", "values=\"1 2 x\""))
             .find("k.xml:11: <parameter>: expected an integer or a range") == 0);
-  CHECK(refusal(with("name=\"WPT\"", "name=\"WG\"")) ==
+  CHECK(refusal_of_xml(with("name=\"WPT\"", "name=\"WG\"")) ==
         "k.xml:11: <parameter>: the name 'WG' is used twice");
-  CHECK(refusal(with("name=\"WPT\"", "name=\"N\"")) ==
+  CHECK(refusal_of_xml(with("name=\"WPT\"", "name=\"N\"")) ==
         "k.xml:11: <parameter>: the name 'N' is used twice");
-  CHECK(refusal(with("name=\"WPT\"", "name=\"2WPT\"")) ==
+  CHECK(refusal_of_xml(with("name=\"WPT\"", "name=\"2WPT\"")) ==
         "k.xml:11: <parameter>: '2WPT' is not a C identifier");
-  CHECK(refusal(with("<constraints>", "<constraint>")).find("k.xml:") == 0);
-  CHECK(refusal(with("<local-memory bytes=\"0\"/>", "<shared bytes=\"0\"/>"))
+  CHECK(refusal_of_xml(with("<constraints>", "<constraint>")).find("k.xml:") == 0);
+  CHECK(refusal_of_xml(with("<local-memory bytes=\"0\"/>", "<shared bytes=\"0\"/>"))
             .find("k.xml:24: <shared>: unknown element in <launch>, expected one of: global, ") ==
         0);
-  CHECK(refusal(with("<local  x=\"WG\"/>", "")) ==
+  CHECK(refusal_of_xml(with("<local  x=\"WG\"/>", "")) ==
         "k.xml:21: <launch>: expected <global> and <local>");
-  CHECK(refusal(with("<local  x=\"WG\"/>", "<local x=\"WG\" y=\"1\"/>")) ==
+  CHECK(refusal_of_xml(with("<local  x=\"WG\"/>", "<local x=\"WG\" y=\"1\"/>")) ==
         "k.xml:23: <local>: expected as many sizes as <global> has");
-  CHECK(refusal(with("type=\"f32\" fill=\"constant\"", "type=\"half\" fill=\"constant\"")) ==
+  CHECK(refusal_of_xml(with("type=\"f32\" fill=\"constant\"", "type=\"half\" fill=\"constant\"")) ==
         "k.xml:29: <scalar>: expected one of i8, u8, i16, u16, i32, u32, i64, u64, f16, f32, f64 "
         "as 'type', got 'half'");
-  CHECK(refusal(with("access=\"in\" ", "")) ==
+  CHECK(refusal_of_xml(with("access=\"in\" ", "")) ==
         "k.xml:30: <buffer>: expected an attribute 'access'");
-  CHECK(refusal(with("high=\"1\"", "high=\"-2\"")) == "k.xml:30: <buffer>: 'low' is above 'high'");
-  CHECK(refusal(with("relative=\"1e-6\"", "relative=\"tiny\"")) ==
+  CHECK(refusal_of_xml(with("high=\"1\"", "high=\"-2\"")) ==
+        "k.xml:30: <buffer>: 'low' is above 'high'");
+  CHECK(refusal_of_xml(with("relative=\"1e-6\"", "relative=\"tiny\"")) ==
         "k.xml:39: <tolerance>: expected a number as 'relative', got 'tiny'");
-  CHECK(refusal(with("relative=\"1e-6\"", "relative=\"-1\"")) ==
+  CHECK(refusal_of_xml(with("relative=\"1e-6\"", "relative=\"-1\"")) ==
         "k.xml:39: <tolerance>: expected tolerances of at least 0");
-  CHECK(refusal(with("saxpy.cl", "nothing.cl")).find("k.xml:3: <source>: ") == 0);
-  CHECK(refusal(with(" entry=\"saxpy\"", "")).find("k.xml:3: <source>: ") == 0);
-  CHECK(refusal(with("<dimension name=\"N\"/>", "")) ==
+  CHECK(refusal_of_xml(with("saxpy.cl", "nothing.cl")).find("k.xml:3: <source>: ") == 0);
+  CHECK(refusal_of_xml(with(" entry=\"saxpy\"", "")).find("k.xml:3: <source>: ") == 0);
+  CHECK(refusal_of_xml(with("<dimension name=\"N\"/>", "")) ==
         "k.xml:5: <dimensions>: expected 1 to 8 dimensions");
-  CHECK(refusal(with("<launch>", "text<launch>")) == "k.xml:2: <kernel>: unexpected text");
-  CHECK(refusal("<kernel name=\"x\">").find("k.xml:") == 0);
-  CHECK(refusal("<space/>") == "k.xml:1: expected <kernel> as the root element");
-  CHECK(refusal("").find("not well-formed") != std::string::npos);
+  CHECK(refusal_of_xml(with("<launch>", "text<launch>")) == "k.xml:2: <kernel>: unexpected text");
+  CHECK(refusal_of_xml("<kernel name=\"x\">").find("k.xml:") == 0);
+  CHECK(refusal_of_xml("<space/>") == "k.xml:1: expected <kernel> as the root element");
+  CHECK(refusal_of_xml("").find("not well-formed") != std::string::npos);
 }
 
 TEST_CASE("expressions that cannot be compiled are named where they stand") {
@@ -170,7 +171,7 @@ TEST_CASE("without <reference> the default configuration is the truth") {
   std::string text = example();
   const std::size_t begin = text.find("<reference"), end = text.find("</reference>");
   text.erase(begin, end + 12 - begin);
-  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
   REQUIRE(description.ok());
   auto bytes = pack(*description);
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
@@ -185,7 +186,7 @@ TEST_CASE("a reference may be the kernel in a fixed configuration") {
   std::string text = example();
   const std::size_t begin = text.find("<reference"), end = text.find("</reference>");
   text.replace(begin, end - begin, "<reference><set parameter=\"WG\" value=\"32\"/>");
-  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().message());
   auto bytes = pack(*description);
   REQUIRE(bytes.ok());
@@ -201,7 +202,7 @@ TEST_CASE("several sources are joined in order and keep their line numbers") {
       parse_kernel_xml(with("<source file=\"saxpy.cl\" entry=\"saxpy\" dialect=\"opencl\"/>",
                             "<source file=\"saxpy.xml\"/><source file=\"saxpy.cl\" entry=\"saxpy\" "
                             "options=\"-cl-mad-enable\"/>"),
-                       kFolder + "k.xml");
+                       kXmlFolder + "k.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().message());
   const std::size_t first = description->source.find("#line 1 \"saxpy.xml\"\n<!-- The example");
   const std::size_t second = description->source.find("#line 1 \"saxpy.cl\"\n// y = a * x");
@@ -221,7 +222,7 @@ TEST_CASE("a description that is no plain file is refused, and a pipe is not wai
   const test::TemporaryFolder folder;
   const std::string pipe = folder.path() + "/pipe.xml";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
-  for (const std::string& path : {pipe, kFolder}) {
+  for (const std::string& path : {pipe, kXmlFolder}) {
     const auto read = read_kernel_xml(path);
     REQUIRE_FALSE(read.ok());
     CHECK(read.code() == StatusCode::invalid_argument);
@@ -230,7 +231,7 @@ TEST_CASE("a description that is no plain file is refused, and a pipe is not wai
 }
 
 TEST_CASE("files that are not there are not found") {
-  const auto missing = read_kernel_xml(kFolder + "none.xml");
+  const auto missing = read_kernel_xml(kXmlFolder + "none.xml");
   REQUIRE_FALSE(missing.ok());
   CHECK(missing.code() == StatusCode::not_found);
 }
@@ -258,7 +259,7 @@ TEST_CASE("features and dimensions of 0 are read") {
   std::string text = with("</dimensions>", features);
   const std::string dimension = "<dimension name=\"N\"/>";
   text.replace(text.find(dimension), dimension.size(), "<dimension name=\"N\" minimum=\"0\"/>");
-  const auto description = parse_kernel_xml(text, kFolder + "k.xml");
+  const auto description = parse_kernel_xml(text, kXmlFolder + "k.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().message());
   const auto bytes = pack(*description);
   REQUIRE_MESSAGE(bytes.ok(), bytes.status().message());
@@ -274,18 +275,19 @@ TEST_CASE("what is wrong with a feature is said at its line") {
   const auto feature = [](const std::string& attributes) {
     return with("</dimensions>", "</dimensions><features><feature " + attributes + "/></features>");
   };
-  CHECK(refusal(feature("name=\"N\"")).find("the name 'N' is used twice") != std::string::npos);
-  CHECK(refusal(feature("names=\"x\"")).find("k.xml:7") == 0);
+  CHECK(refusal_of_xml(feature("name=\"N\"")).find("the name 'N' is used twice") !=
+        std::string::npos);
+  CHECK(refusal_of_xml(feature("names=\"x\"")).find("k.xml:7") == 0);
   CHECK(pack_refusal(feature("name=\"x\" value=\"N *\"")).find("k.xml:7") == 0);
   CHECK(pack_refusal(feature("name=\"x\" value=\"WG\"")).find("k.xml:7") == 0);
   CHECK(pack_refusal(feature("name=\"x\" over=\"N\"")) ==
         "k.xml:7: <feature>: feature 'x': 'over' divides a 'value', expected one");
-  CHECK(refusal(with("<dimension name=\"N\"/>", "<dimension name=\"N\" minimum=\"2\"/>"))
+  CHECK(refusal_of_xml(with("<dimension name=\"N\"/>", "<dimension name=\"N\" minimum=\"2\"/>"))
             .find("expected 0 or 1 as 'minimum'") != std::string::npos);
 }
 
 TEST_CASE("a kernel of several steps is read, with what each step takes") {
-  const auto description = read_kernel_xml(kFolder + "padded_product.xml");
+  const auto description = read_kernel_xml(kXmlFolder + "padded_product.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().to_string());
   REQUIRE(description->steps.size() == 4);
   CHECK(description->entry.empty());
@@ -302,7 +304,7 @@ TEST_CASE("a kernel of several steps is read, with what each step takes") {
 }
 
 TEST_CASE("a kernel with a setup is read, with what it prepares and of what") {
-  const auto description = read_kernel_xml(kFolder + "packed_product.xml");
+  const auto description = read_kernel_xml(kXmlFolder + "packed_product.xml");
   REQUIRE_MESSAGE(description.ok(), description.status().to_string());
   REQUIRE(description->setup.size() == 1);
   CHECK(description->setup[0].entry == "transpose");
@@ -314,12 +316,12 @@ TEST_CASE("a kernel with a setup is read, with what it prepares and of what") {
   CHECK((*package)->plan({16, 64, 32}, {1, 1, 16})->setup().size() == 1);
   CHECK((*package)->plan({16, 64, 32}, {0, 1, 1})->setup().empty());
 
-  std::ifstream file(kFolder + "packed_product.xml");
+  std::ifstream file(kXmlFolder + "packed_product.xml");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto refused = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
-    const auto wrong = parse_kernel_xml(changed, kFolder + "changed.xml");
+    const auto wrong = parse_kernel_xml(changed, kXmlFolder + "changed.xml");
     return wrong.ok() ? pack(*wrong).status().message() : wrong.status().message();
   };
   const auto found = [](const std::string& message, const char* part) {
@@ -333,12 +335,12 @@ TEST_CASE("a kernel with a setup is read, with what it prepares and of what") {
 }
 
 TEST_CASE("what is wrong with a step is said at its line") {
-  std::ifstream file(kFolder + "padded_product.xml");
+  std::ifstream file(kXmlFolder + "padded_product.xml");
   const std::string text{std::istreambuf_iterator<char>(file), {}};
   const auto refused = [&](const std::string& from, const std::string& to) {
     std::string changed = text;
     changed.replace(changed.find(from), from.size(), to);
-    const auto description = parse_kernel_xml(changed, kFolder + "changed.xml");
+    const auto description = parse_kernel_xml(changed, kXmlFolder + "changed.xml");
     if (!description.ok()) return description.status().message();
     return pack(*description).status().message();
   };
@@ -357,7 +359,7 @@ TEST_CASE("<classes> adds terms, leaves dimensions out, or says that there are n
     return with("</kernel>", "<classes" + text + "</kernel>");
   };
   const auto read = [&](const std::string& text) {
-    const auto description = parse_kernel_xml(classes(text), kFolder + "k.xml");
+    const auto description = parse_kernel_xml(classes(text), kXmlFolder + "k.xml");
     REQUIRE_MESSAGE(description.ok(), description.status().message());
     return description->classes;
   };
@@ -368,8 +370,9 @@ TEST_CASE("<classes> adds terms, leaves dimensions out, or says that there are n
   CHECK(some.any == std::vector<std::string>{"N"});
   CHECK_FALSE(some.none);
   CHECK(read(" derived=\"no\"/>").none);
-  CHECK(refusal(classes("><term tile=\"WG\"/></classes>")).find("'of'") != std::string::npos);
-  CHECK(refusal(classes("><other/></classes>")).find("<other>") != std::string::npos);
-  CHECK(refusal(classes(" derived=\"no\"><any dimension=\"N\"/></classes>")).find("no children") !=
+  CHECK(refusal_of_xml(classes("><term tile=\"WG\"/></classes>")).find("'of'") !=
         std::string::npos);
+  CHECK(refusal_of_xml(classes("><other/></classes>")).find("<other>") != std::string::npos);
+  CHECK(refusal_of_xml(classes(" derived=\"no\"><any dimension=\"N\"/></classes>"))
+            .find("no children") != std::string::npos);
 }

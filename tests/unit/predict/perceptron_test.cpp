@@ -13,7 +13,7 @@ using namespace idletune::learners;
 namespace {
 
 // Two inputs, two hidden neurons, one output.
-Perceptron regression() {
+Perceptron perceptron_regression() {
   Perceptron perceptron;
   perceptron.columns.resize(2);
   perceptron.layers = {2, 1};
@@ -23,7 +23,7 @@ Perceptron regression() {
   return perceptron;
 }
 
-void check_refused(const Perceptron& perceptron, const std::string& text) {
+void check_perceptron_refused(const Perceptron& perceptron, const std::string& text) {
   const Status status = verify(perceptron.view());
   CAPTURE(status.message());
   CHECK(status.code() == StatusCode::corrupt);
@@ -33,7 +33,7 @@ void check_refused(const Perceptron& perceptron, const std::string& text) {
 }  // namespace
 
 TEST_CASE("a perceptron passes sums through tanh and scales its output") {
-  const Perceptron perceptron = regression();
+  const Perceptron perceptron = perceptron_regression();
   REQUIRE(verify(perceptron.view()).ok());
   const std::vector<float> row{0.5f, -1};
   const double first = std::tanh(0.5 - 2 + 3), second = std::tanh(-0.5 - 0.5);
@@ -64,32 +64,32 @@ TEST_CASE("the widest perceptron that is allowed fits the buffers") {
 }
 
 TEST_CASE("perceptrons that are not sound are refused") {
-  Perceptron perceptron = regression();
+  Perceptron perceptron = perceptron_regression();
   perceptron.columns.clear();
-  check_refused(perceptron, "input columns");
-  perceptron = regression();
+  check_perceptron_refused(perceptron, "input columns");
+  perceptron = perceptron_regression();
   perceptron.layers.clear();
-  check_refused(perceptron, "number of layers");
+  check_perceptron_refused(perceptron, "number of layers");
   perceptron.layers.assign(kMaxLayers + 1, 1);
-  check_refused(perceptron, "number of layers");
+  check_perceptron_refused(perceptron, "number of layers");
   for (const std::uint32_t width : {0u, 1025u, 0xffffffffu}) {
-    perceptron = regression();
+    perceptron = perceptron_regression();
     perceptron.layers[0] = width;
-    check_refused(perceptron, "layer's width");
+    check_perceptron_refused(perceptron, "layer's width");
   }
-  perceptron = regression();
+  perceptron = perceptron_regression();
   perceptron.layers = {2, 2};
-  check_refused(perceptron, "number of outputs");
-  perceptron = regression();
+  check_perceptron_refused(perceptron, "number of outputs");
+  perceptron = perceptron_regression();
   perceptron.classes = 2;
-  check_refused(perceptron, "number of outputs");
-  perceptron = regression();
+  check_perceptron_refused(perceptron, "number of outputs");
+  perceptron = perceptron_regression();
   perceptron.weights.pop_back();
-  check_refused(perceptron, "number of weights");
-  perceptron = regression();
+  check_perceptron_refused(perceptron, "number of weights");
+  perceptron = perceptron_regression();
   perceptron.weights[3] = std::numeric_limits<float>::quiet_NaN();
-  check_refused(perceptron, "not finite");
-  perceptron = regression();
+  check_perceptron_refused(perceptron, "not finite");
+  perceptron = perceptron_regression();
   perceptron.factor = std::numeric_limits<float>::infinity();
-  check_refused(perceptron, "scale");
+  check_perceptron_refused(perceptron, "scale");
 }

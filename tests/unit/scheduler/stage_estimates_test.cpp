@@ -12,7 +12,7 @@ using doctest::Approx;
 
 namespace {
 
-Nanoseconds us(std::int64_t value) { return Nanoseconds(value * 1000); }
+Nanoseconds in_us(std::int64_t value) { return Nanoseconds(value * 1000); }
 
 TrialRequest request_of(TrialStage stage) {
   TrialRequest request;
@@ -94,61 +94,64 @@ TEST_CASE("a compile is predicted from compiles, first from the prior") {
   StageEstimates estimates;
   const TrialRequest compile = request_of(TrialStage::compile);
   CHECK(estimates.predict(compile, {}) == StagePriors().compile);
-  estimates.observe(compile, outcome_of(TrialStage::compile, us(1000)), {});
+  estimates.observe(compile, outcome_of(TrialStage::compile, in_us(1000)), {});
   const Nanoseconds high = estimates.predict(compile, {});
-  CHECK(high > us(2000));
-  CHECK(high < us(3000));
+  CHECK(high > in_us(2000));
+  CHECK(high < in_us(3000));
   CHECK(estimates.fits(compile, {}, high));
   CHECK_FALSE(estimates.fits(compile, {}, high - Nanoseconds(1)));
 }
 
 TEST_CASE("a compilation that waited for a processor counts with the processor time it had") {
   StageEstimates estimates;
-  TrialOutcome starved = outcome_of(TrialStage::compile, us(9000));
-  starved.processor = us(1000);
-  CHECK(compile_work(starved) == us(1000));
+  TrialOutcome starved = outcome_of(TrialStage::compile, in_us(9000));
+  starved.processor = in_us(1000);
+  CHECK(compile_work(starved) == in_us(1000));
   estimates.observe(request_of(TrialStage::compile), starved, {});
-  CHECK(estimates.typical_step({}).cpu == us(1000));
-  CHECK(compile_work(outcome_of(TrialStage::compile, us(9000))) == us(9000));  // nobody knows
+  CHECK(estimates.typical_step({}).cpu == in_us(1000));
+  CHECK(compile_work(outcome_of(TrialStage::compile, in_us(9000))) == in_us(9000));  // nobody knows
 }
 
 TEST_CASE("one disturbed stage does not rule out all that follow") {
   StageEstimates estimates;
   const TrialRequest check = request_of(TrialStage::check);
   const auto relaxed = [&](std::uint32_t missed_gaps) {
-    return estimates.relaxed(TrialStage::check, us(1000), missed_gaps);
+    return estimates.relaxed(TrialStage::check, in_us(1000), missed_gaps);
   };
-  CHECK(relaxed(9) == us(1000));
-  CHECK(relaxed(10) == us(500));  // the prior
-  estimates.observe(check, outcome_of(TrialStage::check, us(1000), us(100)), context_of(us(100)));
-  CHECK(relaxed(10) == us(900));
-  CHECK(relaxed(5000) <= us(16));
-  CHECK(relaxed(5000) > us(15));
+  CHECK(relaxed(9) == in_us(1000));
+  CHECK(relaxed(10) == in_us(500));  // the prior
+  estimates.observe(check, outcome_of(TrialStage::check, in_us(1000), in_us(100)),
+                    context_of(in_us(100)));
+  CHECK(relaxed(10) == in_us(900));
+  CHECK(relaxed(5000) <= in_us(16));
+  CHECK(relaxed(5000) > in_us(15));
   for (int i = 0; i < 8; ++i) {
-    estimates.observe(check, outcome_of(TrialStage::check, us(1000), us(100)), context_of(us(100)));
+    estimates.observe(check, outcome_of(TrialStage::check, in_us(1000), in_us(100)),
+                      context_of(in_us(100)));
   }
-  CHECK(relaxed(5000) == us(125));  // nine observations are no accident
+  CHECK(relaxed(5000) == in_us(125));  // nine observations are no accident
 }
 
 TEST_CASE("compile times are handed on to another shape, run times are not") {
   StageEstimates first;
   for (int i = 0; i < 9; ++i) {
-    first.observe(request_of(TrialStage::compile), outcome_of(TrialStage::compile, us(700)), {});
-    first.observe(request_of(TrialStage::check), outcome_of(TrialStage::check, us(90)), {});
+    first.observe(request_of(TrialStage::compile), outcome_of(TrialStage::compile, in_us(700)), {});
+    first.observe(request_of(TrialStage::check), outcome_of(TrialStage::check, in_us(90)), {});
   }
   StageEstimates second;
   second.adopt_compile(first);
-  CHECK(second.predict(request_of(TrialStage::compile), {}) == us(700));
+  CHECK(second.predict(request_of(TrialStage::compile), {}) == in_us(700));
   CHECK(second.predict(request_of(TrialStage::check), {}) ==
         StageEstimates().predict(request_of(TrialStage::check), {}));
   // The latest, not the first.
   for (int i = 0; i < 60; ++i) {
-    first.observe(request_of(TrialStage::compile), outcome_of(TrialStage::compile, us(2800)), {});
+    first.observe(request_of(TrialStage::compile), outcome_of(TrialStage::compile, in_us(2800)),
+                  {});
     second.adopt_compile(first);
   }
-  CHECK(second.predict(request_of(TrialStage::compile), {}) == us(2800));
+  CHECK(second.predict(request_of(TrialStage::compile), {}) == in_us(2800));
   second.adopt_compile(StageEstimates());
-  CHECK(second.predict(request_of(TrialStage::compile), {}) == us(2800));
+  CHECK(second.predict(request_of(TrialStage::compile), {}) == in_us(2800));
 }
 
 TEST_CASE("a measurement that stops early is one slow run, or all of them below the limit") {
@@ -157,78 +160,80 @@ TEST_CASE("a measurement that stops early is one slow run, or all of them below 
   StageEstimates estimates(priors);
   TrialRequest measure = request_of(TrialStage::measure);
   measure.repeats = 3;
-  const StageContext context = context_of(us(100));
+  const StageContext context = context_of(in_us(100));
   const Nanoseconds overhead = priors.overhead;
-  CHECK(estimates.predict(measure, context) == overhead + us(3 * 400));
-  measure.stop_above = us(125);
-  CHECK(estimates.predict(measure, context) == overhead + us(400));  // the first run is the last
-  measure.deadline = us(200);
-  CHECK(estimates.predict(measure, context) == overhead + us(3 * 125));  // three just below
+  CHECK(estimates.predict(measure, context) == overhead + in_us(3 * 400));
+  measure.stop_above = in_us(125);
+  CHECK(estimates.predict(measure, context) == overhead + in_us(400));  // the first run is the last
+  measure.deadline = in_us(200);
+  CHECK(estimates.predict(measure, context) == overhead + in_us(3 * 125));  // three just below
 }
 
 TEST_CASE("a configuration that was timed is predicted from its own time") {
   StageEstimates estimates;
   TrialRequest measure = request_of(TrialStage::measure);
-  StageContext context = context_of(us(100));
-  context.own_run = us(50);
-  CHECK(estimates.predict(measure, context) == StagePriors().overhead + us(60));
+  StageContext context = context_of(in_us(100));
+  context.own_run = in_us(50);
+  CHECK(estimates.predict(measure, context) == StagePriors().overhead + in_us(60));
 }
 
 TEST_CASE("how slow candidates are is learned from their first checks and from nothing else") {
   StageEstimates estimates;
-  const StageContext context = context_of(us(100));
+  const StageContext context = context_of(in_us(100));
   const TrialRequest check = request_of(TrialStage::check);
   const TrialRequest measure = request_of(TrialStage::measure);
   StageContext timed = context;
-  timed.own_run = us(100);
+  timed.own_run = in_us(100);
   for (int i = 0; i < 20; ++i) {
-    TrialOutcome outcome = outcome_of(TrialStage::measure, us(100), us(100));
-    outcome.samples = {us(100)};
-    estimates.observe(measure, outcome, timed);                                        // finals
-    estimates.observe(check, outcome_of(TrialStage::check, us(100), us(100)), timed);  // second
-    estimates.observe(measure, outcome, context);                                      // screening
+    TrialOutcome outcome = outcome_of(TrialStage::measure, in_us(100), in_us(100));
+    outcome.samples = {in_us(100)};
+    estimates.observe(measure, outcome, timed);  // finals
+    estimates.observe(check, outcome_of(TrialStage::check, in_us(100), in_us(100)),
+                      timed);                      // second
+    estimates.observe(measure, outcome, context);  // screening
   }
-  CHECK(estimates.predict(measure, context) == us(500));  // the prior slow-down, no overhead seen
+  CHECK(estimates.predict(measure, context) ==
+        in_us(500));  // the prior slow-down, no overhead seen
   for (int i = 0; i < 20; ++i) {
-    estimates.observe(check, outcome_of(TrialStage::check, us(180), us(180)), context);
+    estimates.observe(check, outcome_of(TrialStage::check, in_us(180), in_us(180)), context);
   }
-  CHECK(estimates.predict(measure, context) == us(180));
+  CHECK(estimates.predict(measure, context) == in_us(180));
 }
 
 TEST_CASE("scratch buffers count until the stage was seen") {
   StageEstimates estimates;
-  StageContext context = context_of(us(100));
+  StageContext context = context_of(in_us(100));
   const TrialRequest prepare = request_of(TrialStage::prepare);
   const Nanoseconds without = estimates.predict(prepare, context);
   context.scratch_bytes = 1000000;
-  CHECK(estimates.predict(prepare, context) == without + us(2000));  // 0.5 bytes per ns
-  estimates.observe(prepare, outcome_of(TrialStage::prepare, us(700), us(100)), context);
+  CHECK(estimates.predict(prepare, context) == without + in_us(2000));  // 0.5 bytes per ns
+  estimates.observe(prepare, outcome_of(TrialStage::prepare, in_us(700), in_us(100)), context);
   // The 600 us besides the device, and the reference's run with some slack.
-  CHECK(estimates.predict(prepare, context) > us(600 + 120));
-  CHECK(estimates.predict(prepare, context) < us(3 * 600 + 120));
+  CHECK(estimates.predict(prepare, context) > in_us(600 + 120));
+  CHECK(estimates.predict(prepare, context) < in_us(3 * 600 + 120));
 }
 
 TEST_CASE("a failed prepare and an outcome of another stage teach nothing") {
   StageEstimates estimates;
   const TrialRequest prepare = request_of(TrialStage::prepare);
   const Nanoseconds before = estimates.predict(prepare, {});
-  TrialOutcome failed = outcome_of(TrialStage::prepare, us(1));
+  TrialOutcome failed = outcome_of(TrialStage::prepare, in_us(1));
   failed.status = TrialStatus::runtime;
   estimates.observe(prepare, failed, {});
-  estimates.observe(prepare, outcome_of(TrialStage::check, us(1)), {});
+  estimates.observe(prepare, outcome_of(TrialStage::check, in_us(1)), {});
   CHECK(estimates.predict(prepare, {}) == before);
 }
 
 TEST_CASE("a step costs the mean of what steps took in all, processor and device apart") {
   StageEstimates estimates;
-  const StageContext context = context_of(us(100));
+  const StageContext context = context_of(in_us(100));
   const auto stage = [&](TrialStage which, std::int64_t wall) {
-    estimates.observe(request_of(which), outcome_of(which, us(wall)), context);
+    estimates.observe(request_of(which), outcome_of(which, in_us(wall)), context);
   };
   stage(TrialStage::check, 7000);  // of a baseline
   estimates.no_step();
   CHECK(estimates.typical_step(context).cpu == StagePriors().compile);
-  CHECK(estimates.typical_step(context).device >= 6 * us(100));
+  CHECK(estimates.typical_step(context).device >= 6 * in_us(100));
   // One that fails in its check, and a finalist: two checks and eleven runs.
   stage(TrialStage::compile, 1000);
   stage(TrialStage::check, 200);
@@ -238,15 +243,15 @@ TEST_CASE("a step costs the mean of what steps took in all, processor and device
   stage(TrialStage::check, 200);
   for (int i = 0; i < 11; ++i) stage(TrialStage::measure, 100);
   estimates.step_ended();
-  CHECK(estimates.typical_step(context).cpu == us(2000));
-  CHECK(estimates.typical_step(context).device == us((200 + 400 + 1100) / 2));
+  CHECK(estimates.typical_step(context).cpu == in_us(2000));
+  CHECK(estimates.typical_step(context).device == in_us((200 + 400 + 1100) / 2));
   // What is past weighs less and less.
   for (int i = 0; i < 200; ++i) {
     stage(TrialStage::compile, 500);
     estimates.step_ended();
   }
-  CHECK(estimates.typical_step(context).cpu < us(501));
-  CHECK(estimates.typical_step(context).device < us(1));
+  CHECK(estimates.typical_step(context).cpu < in_us(501));
+  CHECK(estimates.typical_step(context).device < in_us(1));
 }
 
 TEST_CASE("what runs faster is tried against faster, but for what the host takes") {
@@ -254,30 +259,31 @@ TEST_CASE("what runs faster is tried against faster, but for what the host takes
   for (int i = 0; i < 3; ++i) {
     for (int run = 0; run < 6; ++run) {
       estimates.observe(request_of(TrialStage::measure),
-                        outcome_of(TrialStage::measure, us(3050), us(3000)), context_of(us(3000)));
+                        outcome_of(TrialStage::measure, in_us(3050), in_us(3000)),
+                        context_of(in_us(3000)));
     }
     estimates.step_ended();
   }
-  CHECK(estimates.typical_step(context_of(us(3000))).device == us(6 * 3050));
-  CHECK(estimates.typical_step(context_of(us(100))).device == us(6 * 150));
+  CHECK(estimates.typical_step(context_of(in_us(3000))).device == in_us(6 * 3050));
+  CHECK(estimates.typical_step(context_of(in_us(100))).device == in_us(6 * 150));
 }
 
 TEST_CASE("the longest device stage is what a gap must offer") {
   StageEstimates estimates;
-  const StageContext context = context_of(us(100));
+  const StageContext context = context_of(in_us(100));
   const Nanoseconds longest = estimates.longest_device_stage(context);
   for (TrialStage stage : {TrialStage::prepare, TrialStage::check, TrialStage::measure}) {
     CHECK(estimates.predict(request_of(stage), context) <= longest);
   }
   // As the agent's trial asks for it.
   CandidateContext candidate;
-  candidate.incumbent_time = us(100);
+  candidate.incumbent_time = in_us(100);
   CandidateTrial trial(StepOptions(), candidate);
   while (const auto request = trial.next()) {
     CHECK(
         (request->stage == TrialStage::compile || estimates.predict(*request, context) <= longest));
     if (request->stage == TrialStage::measure) break;
-    trial.on_outcome(outcome_of(request->stage, us(1)));
+    trial.on_outcome(outcome_of(request->stage, in_us(1)));
   }
 }
 

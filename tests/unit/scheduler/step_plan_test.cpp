@@ -14,17 +14,19 @@ using doctest::Approx;
 
 namespace {
 
-Nanoseconds us(double value) { return Nanoseconds(static_cast<std::int64_t>(value * 1000)); }
+Nanoseconds microseconds(double value) {
+  return Nanoseconds(static_cast<std::int64_t>(value * 1000));
+}
 
 const Configuration kCandidate{8, 1};
 const Configuration kIncumbent{4, 0};
 
-CandidateContext context_of(double incumbent_us) {
+CandidateContext trial_context(double incumbent_us) {
   CandidateContext context;
   context.shape = Shape{64, 64};
   context.candidate = kCandidate;
   context.incumbent = kIncumbent;
-  context.incumbent_time = us(incumbent_us);
+  context.incumbent_time = microseconds(incumbent_us);
   return context;
 }
 
@@ -43,7 +45,7 @@ struct ScriptedRunner {
   TrialOutcome make(const TrialRequest& request) {
     TrialOutcome outcome;
     outcome.stage = request.stage;
-    outcome.wall = us(10);
+    outcome.wall = microseconds(10);
     const bool incumbent = request.configuration == kIncumbent;
     switch (request.stage) {
       case TrialStage::compile: log += incumbent ? 'I' : 'C'; break;
@@ -54,11 +56,11 @@ struct ScriptedRunner {
         break;
       case TrialStage::measure:
         log += incumbent ? 'i' : 'c';
-        outcome.setup = us(incumbent ? incumbent_setup_us : candidate_setup_us);
+        outcome.setup = microseconds(incumbent ? incumbent_setup_us : candidate_setup_us);
         for (std::uint32_t i = 0; i < request.repeats; ++i) {
           const double time = (incumbent ? incumbent_us : candidate_us) * drift(runs++);
-          outcome.samples.push_back(us(time));
-          if (request.stop_above.count() > 0 && us(time) > request.stop_above) break;
+          outcome.samples.push_back(microseconds(time));
+          if (request.stop_above.count() > 0 && microseconds(time) > request.stop_above) break;
         }
         break;
     }
@@ -76,8 +78,8 @@ struct ScriptedRunner {
   }
 };
 
-CandidateTrial play(ScriptedRunner& runner, const CandidateContext& context,
-                    const StepOptions& options = {}) {
+CandidateTrial play_trial(ScriptedRunner& runner, const CandidateContext& context,
+                          const StepOptions& options = {}) {
   CandidateTrial trial(options, context);
   runner.finish(trial);
   return trial;
@@ -87,47 +89,47 @@ CandidateTrial play(ScriptedRunner& runner, const CandidateContext& context,
 
 TEST_CASE("a faster candidate passes all stages in order and is adopted") {
   ScriptedRunner runner;
-  const CandidateTrial trial = play(runner, context_of(100));
+  const CandidateTrial trial = play_trial(runner, trial_context(100));
   CHECK(runner.log == "CPKcQLciicciicci");
   CHECK(trial.verdict() == TrialVerdict::adopt);
   CHECK(trial.status() == TrialStatus::correct);
   CHECK(trial.checked_all_seeds());
   CHECK(trial.pairs() == 5);
   CHECK(trial.ratio() == Approx(0.5));
-  CHECK(trial.candidate_time() == us(50));
-  CHECK(trial.raw_candidate_median() == us(50));
-  CHECK(trial.raw_incumbent_median() == us(100));
-  CHECK(trial.compile_time() == us(10));
+  CHECK(trial.candidate_time() == microseconds(50));
+  CHECK(trial.raw_candidate_median() == microseconds(50));
+  CHECK(trial.raw_incumbent_median() == microseconds(100));
+  CHECK(trial.compile_time() == microseconds(10));
 }
 
 TEST_CASE("a candidate that was checked for its class is checked with one seed only") {
   ScriptedRunner runner;
-  CandidateContext context = context_of(100);
+  CandidateContext context = trial_context(100);
   context.checked_for_class = true;
-  const CandidateTrial trial = play(runner, context);
+  const CandidateTrial trial = play_trial(runner, context);
   CHECK(runner.log == "CPKcciicciicci");
   CHECK(trial.verdict() == TrialVerdict::adopt);
   CHECK(trial.checked_all_seeds());
   runner.check_status[1] = TrialStatus::correctness;
-  CHECK(play(runner, context).status() == TrialStatus::correctness);
+  CHECK(play_trial(runner, context).status() == TrialStatus::correctness);
 }
 
 TEST_CASE("a hopeless candidate is dropped after one run and one check") {
   ScriptedRunner runner;
   runner.candidate_us = 401;
-  const CandidateTrial trial = play(runner, context_of(100));
+  const CandidateTrial trial = play_trial(runner, trial_context(100));
   CHECK(runner.log == "CPKc");
   CHECK(runner.runs == 1);
   CHECK(trial.verdict() == TrialVerdict::reject_slow);
   CHECK(trial.status() == TrialStatus::correct);
-  CHECK(trial.candidate_time() == us(401));
+  CHECK(trial.candidate_time() == microseconds(401));
   CHECK_FALSE(trial.checked_all_seeds());
 }
 
 TEST_CASE("a slow candidate is judged beside the incumbent before it is dropped") {
   ScriptedRunner runner;
   runner.candidate_us = 200;
-  const CandidateTrial trial = play(runner, context_of(100));
+  const CandidateTrial trial = play_trial(runner, trial_context(100));
   CHECK(runner.log == "CPKci");
   CHECK(trial.verdict() == TrialVerdict::reject_slow);
   CHECK(trial.ratio() == Approx(2.0));
@@ -137,18 +139,19 @@ TEST_CASE("screening that looks slow because the whole device slowed down goes o
   ScriptedRunner runner;
   runner.candidate_us = 80;
   runner.drift = [](int) { return 2.0; };  // since the incumbent was measured
-  const CandidateTrial trial = play(runner, context_of(100));
+  const CandidateTrial trial = play_trial(runner, trial_context(100));
   CHECK(trial.verdict() == TrialVerdict::adopt);
   CHECK(trial.ratio() == Approx(0.8));
-  CHECK(trial.candidate_time() == us(80));  // as it would have been beside the incumbent's 100
-  CHECK(trial.raw_incumbent_median() == us(200));
+  CHECK(trial.candidate_time() ==
+        microseconds(80));  // as it would have been beside the incumbent's 100
+  CHECK(trial.raw_incumbent_median() == microseconds(200));
 }
 
 TEST_CASE("a device that got faster does not make a slower candidate win") {
   ScriptedRunner runner;
   runner.candidate_us = 120;
   runner.drift = [](int) { return 0.5; };
-  const CandidateTrial trial = play(runner, context_of(100));
+  const CandidateTrial trial = play_trial(runner, trial_context(100));
   CHECK(trial.verdict() == TrialVerdict::reject_slow);
   CHECK(trial.ratio() == Approx(1.2));
 }
@@ -159,15 +162,15 @@ TEST_CASE("both slowing down in the middle of the finals does not change the ver
     ScriptedRunner better;
     better.candidate_us = 80;
     better.drift = [at](int run) { return run < at ? 1.0 : 2.0; };
-    CHECK(play(better, context_of(100)).verdict() == TrialVerdict::adopt);
+    CHECK(play_trial(better, trial_context(100)).verdict() == TrialVerdict::adopt);
     ScriptedRunner worse;
     worse.candidate_us = 110;
     worse.drift = better.drift;
-    CHECK(play(worse, context_of(100)).verdict() == TrialVerdict::reject_slow);
+    CHECK(play_trial(worse, trial_context(100)).verdict() == TrialVerdict::reject_slow);
     ScriptedRunner faster_clock;
     faster_clock.candidate_us = 110;
     faster_clock.drift = [at](int run) { return run < at ? 2.0 : 1.0; };
-    CHECK(play(faster_clock, context_of(100)).verdict() == TrialVerdict::reject_slow);
+    CHECK(play_trial(faster_clock, trial_context(100)).verdict() == TrialVerdict::reject_slow);
   }
 }
 
@@ -177,31 +180,31 @@ TEST_CASE("a steady drift does not favour the candidate or the incumbent") {
     ScriptedRunner runner;
     runner.candidate_us = 100;
     runner.drift = [step](int run) { return std::pow(step, run); };
-    CHECK(play(runner, context_of(100)).verdict() == TrialVerdict::reject_slow);
+    CHECK(play_trial(runner, trial_context(100)).verdict() == TrialVerdict::reject_slow);
   }
 }
 
 TEST_CASE("an improvement below the margin is not adopted") {
   ScriptedRunner runner;
   runner.candidate_us = 98;
-  CHECK(play(runner, context_of(100)).verdict() == TrialVerdict::reject_slow);
+  CHECK(play_trial(runner, trial_context(100)).verdict() == TrialVerdict::reject_slow);
   ScriptedRunner enough;
   enough.candidate_us = 96.9;
-  CHECK(play(enough, context_of(100)).verdict() == TrialVerdict::adopt);
+  CHECK(play_trial(enough, trial_context(100)).verdict() == TrialVerdict::adopt);
 }
 
 TEST_CASE("one lost pair needs more pairs, two are one too many") {
   for (int lost : {1, 2}) {
     ScriptedRunner runner;
     runner.candidate_us = 80;
-    CandidateTrial trial(StepOptions{}, context_of(100));
+    CandidateTrial trial(StepOptions{}, trial_context(100));
     int disturbed = 0;
     while (!trial.done()) {
       const auto request = trial.next();
       TrialOutcome outcome = runner.make(*request);
       const bool finals = trial.checked_all_seeds() && request->stage == TrialStage::measure;
       if (finals && !trial.next_is_incumbent() && disturbed < lost) {
-        outcome.samples = {us(300)};
+        outcome.samples = {microseconds(300)};
         ++disturbed;
       }
       trial.on_outcome(outcome);
@@ -224,11 +227,12 @@ TEST_CASE("in noise an equal candidate is rarely adopted and a clearly better on
     ScriptedRunner equal;
     equal.candidate_us = 100;
     equal.drift = noise;
-    equal_adopted += play(equal, context_of(100)).verdict() == TrialVerdict::adopt ? 1 : 0;
+    equal_adopted += play_trial(equal, trial_context(100)).verdict() == TrialVerdict::adopt ? 1 : 0;
     ScriptedRunner better;
     better.candidate_us = 75;
     better.drift = noise;
-    better_adopted += play(better, context_of(100)).verdict() == TrialVerdict::adopt ? 1 : 0;
+    better_adopted +=
+        play_trial(better, trial_context(100)).verdict() == TrialVerdict::adopt ? 1 : 0;
   }
   CHECK(equal_adopted <= 35);  // 7 %: two looks at the 5 % level
   CHECK(better_adopted >= 425);
@@ -243,7 +247,7 @@ TEST_CASE("a candidate that fails any stage is rejected with that status") {
   for (const auto& [at, status] : failures) {
     CAPTURE(at);
     ScriptedRunner runner;
-    CandidateTrial trial(StepOptions{}, context_of(100));
+    CandidateTrial trial(StepOptions{}, trial_context(100));
     for (std::size_t i = 0; !trial.done(); ++i) {
       TrialOutcome outcome = runner.make(*trial.next());
       if (i == at) {
@@ -261,7 +265,7 @@ TEST_CASE("a candidate that fails any stage is rejected with that status") {
 TEST_CASE("a wrong result for the second seed alone prevents adoption") {
   ScriptedRunner runner;
   runner.check_status[1] = TrialStatus::correctness;
-  const CandidateTrial trial = play(runner, context_of(100));
+  const CandidateTrial trial = play_trial(runner, trial_context(100));
   CHECK(runner.log == "CPKcQL");
   CHECK(trial.verdict() == TrialVerdict::reject_failed);
   CHECK(trial.status() == TrialStatus::correctness);
@@ -270,7 +274,7 @@ TEST_CASE("a wrong result for the second seed alone prevents adoption") {
 TEST_CASE("a failing incumbent or prepare says nothing about the candidate") {
   for (char failing : {'i', 'P', 'I'}) {
     ScriptedRunner runner;
-    CandidateContext context = context_of(100);
+    CandidateContext context = trial_context(100);
     context.incumbent_compiled = false;
     CandidateTrial trial(StepOptions{}, context);
     while (!trial.done()) {
@@ -286,7 +290,7 @@ TEST_CASE("a failing incumbent or prepare says nothing about the candidate") {
 
 TEST_CASE("a check that had to make up for a failed prepare does not blame the candidate") {
   ScriptedRunner runner;
-  CandidateTrial trial(StepOptions{}, context_of(100));
+  CandidateTrial trial(StepOptions{}, trial_context(100));
   trial.on_outcome(runner.make(*trial.next()));
   trial.on_outcome(runner.make(*trial.next()));
   REQUIRE(trial.next()->stage == TrialStage::check);
@@ -298,45 +302,45 @@ TEST_CASE("a check that had to make up for a failed prepare does not blame the c
 }
 
 TEST_CASE("what is already compiled and prepared is not done again") {
-  CandidateContext context = context_of(100);
+  CandidateContext context = trial_context(100);
   context.candidate_compiled = true;
   context.prepared = {false, true};
   ScriptedRunner runner;
-  play(runner, context);
+  play_trial(runner, context);
   CHECK(runner.log.substr(0, 4) == "LcPK");  // the prepared seed first
 
   context.prepared = {true, true};
   ScriptedRunner both;
   StepOptions options;
   options.keeps_both_seeds = true;
-  play(both, context, options);
+  play_trial(both, context, options);
   CHECK(both.log.substr(0, 4) == "KcLc");
 }
 
 TEST_CASE("an incumbent that is not compiled in the runner is compiled before it runs") {
-  CandidateContext context = context_of(100);
+  CandidateContext context = trial_context(100);
   context.incumbent_compiled = false;
   ScriptedRunner runner;
-  play(runner, context);
+  play_trial(runner, context);
   CHECK(runner.log == "CPKcQLIciicciicci");
   ScriptedRunner slow;
   slow.candidate_us = 150;
-  play(slow, context);
+  play_trial(slow, context);
   CHECK(slow.log == "CPKcIi");
 }
 
 TEST_CASE("without a time of the incumbent there is no screening") {
   ScriptedRunner runner;
-  const CandidateTrial trial = play(runner, context_of(0));
+  const CandidateTrial trial = play_trial(runner, trial_context(0));
   CHECK(runner.log == "CPKQLciicciicci");
   CHECK(trial.verdict() == TrialVerdict::adopt);
-  CHECK(trial.candidate_time() == us(50));
+  CHECK(trial.candidate_time() == microseconds(50));
 }
 
 TEST_CASE("requests carry deadline, early stop, seed and configuration") {
   StepOptions options;
-  options.shortest_deadline = us(500);
-  CandidateTrial trial(options, context_of(100));
+  options.shortest_deadline = microseconds(500);
+  CandidateTrial trial(options, trial_context(100));
   ScriptedRunner runner;
   CHECK(trial.next()->deadline == Nanoseconds(0));
   trial.on_outcome(runner.make(*trial.next()));
@@ -344,22 +348,22 @@ TEST_CASE("requests carry deadline, early stop, seed and configuration") {
   CHECK(trial.next()->seed == 1);
   trial.on_outcome(runner.make(*trial.next()));
   CHECK(trial.next()->stage == TrialStage::check);
-  CHECK(trial.next()->deadline == us(2000));  // 20 x the incumbent
+  CHECK(trial.next()->deadline == microseconds(2000));  // 20 x the incumbent
   trial.on_outcome(runner.make(*trial.next()));
   const TrialRequest screening = *trial.next();
   CHECK(screening.stage == TrialStage::measure);
   CHECK(screening.repeats == 2);
-  CHECK(screening.stop_above == us(125));
+  CHECK(screening.stop_above == microseconds(125));
   CHECK(screening.configuration == kCandidate);
   CHECK(screening.shape == Shape{64, 64});
   CHECK_FALSE(trial.next_is_incumbent());
 }
 
 TEST_CASE("outcomes of another stage and outcomes after the end are ignored") {
-  CandidateTrial trial(StepOptions{}, context_of(100));
+  CandidateTrial trial(StepOptions{}, trial_context(100));
   TrialOutcome stray;
   stray.stage = TrialStage::measure;
-  stray.samples = {us(1)};
+  stray.samples = {microseconds(1)};
   trial.on_outcome(stray);
   CHECK(trial.next()->stage == TrialStage::compile);
   stray.stage = TrialStage::compile;
@@ -371,7 +375,7 @@ TEST_CASE("outcomes of another stage and outcomes after the end are ignored") {
 }
 
 TEST_CASE("a run without a time decides nothing") {
-  CandidateTrial trial(StepOptions{}, context_of(100));
+  CandidateTrial trial(StepOptions{}, trial_context(100));
   ScriptedRunner runner;
   while (!trial.done()) {
     TrialOutcome outcome = runner.make(*trial.next());
@@ -400,7 +404,8 @@ TEST_CASE("a baseline is compiled, prepared, checked and timed") {
     if (request->stage == TrialStage::measure) {
       CHECK(request->repeats == 5);
       CHECK(request->deadline.count() > 0);
-      outcome.samples = {us(100), us(90), us(300), us(110), us(105)};
+      outcome.samples = {microseconds(100), microseconds(90), microseconds(300), microseconds(110),
+                         microseconds(105)};
     }
     baseline.on_outcome(outcome);
   }
@@ -408,8 +413,8 @@ TEST_CASE("a baseline is compiled, prepared, checked and timed") {
                                           TrialStage::check, TrialStage::measure});
   CHECK(baseline.done());
   CHECK(baseline.status() == TrialStatus::correct);
-  CHECK(baseline.time() == us(105));
-  CHECK(baseline.compile_time() == us(10));
+  CHECK(baseline.time() == microseconds(105));
+  CHECK(baseline.compile_time() == microseconds(10));
 }
 
 TEST_CASE("a baseline that fails says why and has no time") {
@@ -440,14 +445,14 @@ TEST_CASE("a helper that somebody kills says nothing of the baseline") {
 
 TEST_CASE("a candidate's setup counts over the launches that are left") {
   const auto verdict = [](double launches_left) {
-    CandidateContext context = context_of(100);
+    CandidateContext context = trial_context(100);
     context.launches_left = launches_left;
     ScriptedRunner runner;  // 50 against 100 us
     runner.candidate_setup_us = 1000;
     CandidateTrial trial({}, context);
     while (const auto request = trial.next()) trial.on_outcome(runner.make(*request));
-    CHECK(trial.setup_time() == us(1000));
-    CHECK(trial.candidate_time() == us(50));  // of a launch
+    CHECK(trial.setup_time() == microseconds(1000));
+    CHECK(trial.candidate_time() == microseconds(50));  // of a launch
     return trial.verdict();
   };
   CHECK(verdict(10) == TrialVerdict::reject_slow);  // 150 us each
@@ -457,7 +462,7 @@ TEST_CASE("a candidate's setup counts over the launches that are left") {
 
 TEST_CASE("an incumbent whose setup is still to be made counts it as well") {
   const auto verdict = [](bool was_set_up) {
-    CandidateContext context = context_of(100);
+    CandidateContext context = trial_context(100);
     context.launches_left = 10;
     context.incumbent_was_set_up = was_set_up;
     ScriptedRunner runner;

@@ -31,7 +31,7 @@ std::vector<std::int64_t> draw(Searcher& searcher, std::size_t count) {
   return values;
 }
 
-SearcherOptions seeded(std::uint64_t seed) {
+SearcherOptions random_seeded(std::uint64_t seed) {
   SearcherOptions options;
   options.seed = seed;
   return options;
@@ -42,7 +42,7 @@ SearcherOptions seeded(std::uint64_t seed) {
 TEST_CASE("random search visits every configuration exactly once and then ends") {
   for (const std::int64_t size : {1, 2, 7, 64, 1000}) {
     const Space space = line(size);
-    RandomSearcher searcher(space, seeded(5));
+    RandomSearcher searcher(space, random_seeded(5));
     const auto values = draw(searcher, 5000);
     CHECK(values.size() == static_cast<std::size_t>(size));
     CHECK(std::set<std::int64_t>(values.begin(), values.end()).size() == values.size());
@@ -52,9 +52,9 @@ TEST_CASE("random search visits every configuration exactly once and then ends")
 
 TEST_CASE("the same seed gives the same order and another seed another one") {
   const Space space = line(100);
-  RandomSearcher a(space, seeded(1));
-  RandomSearcher b(space, seeded(1));
-  RandomSearcher c(space, seeded(2));
+  RandomSearcher a(space, random_seeded(1));
+  RandomSearcher b(space, random_seeded(1));
+  RandomSearcher c(space, random_seeded(2));
   const auto first = draw(a, 100);
   CHECK(first == draw(b, 100));
   CHECK(first != draw(c, 100));
@@ -62,11 +62,11 @@ TEST_CASE("the same seed gives the same order and another seed another one") {
 
 TEST_CASE("a searcher made from the position of another goes on where that one stopped") {
   const Space space = line(50);
-  RandomSearcher whole(space, seeded(9));
+  RandomSearcher whole(space, random_seeded(9));
   const auto all = draw(whole, 50);
-  RandomSearcher before(space, seeded(9));
+  RandomSearcher before(space, random_seeded(9));
   auto resumed = draw(before, 20);
-  SearcherOptions options = seeded(9);
+  SearcherOptions options = random_seeded(9);
   options.random_position = before.position();
   RandomSearcher after(space, options);
   for (const std::int64_t value : draw(after, 50)) resumed.push_back(value);
@@ -75,7 +75,7 @@ TEST_CASE("a searcher made from the position of another goes on where that one s
 
 TEST_CASE("what was excluded is never proposed") {
   const Space space = line(40);
-  RandomSearcher searcher(space, seeded(3));
+  RandomSearcher searcher(space, random_seeded(3));
   std::set<std::int64_t> excluded;
   for (std::int64_t i = 0; i < 40; i += 3) {
     searcher.exclude(Configuration{10 * i});
@@ -92,7 +92,7 @@ TEST_CASE("the first draw is uniform over the configurations") {
   std::vector<int> counts(16, 0);
   constexpr int kSeeds = 8000;
   for (int seed = 0; seed < kSeeds; ++seed) {
-    RandomSearcher searcher(space, seeded(static_cast<std::uint64_t>(seed)));
+    RandomSearcher searcher(space, random_seeded(static_cast<std::uint64_t>(seed)));
     ++counts[static_cast<std::size_t>(searcher.ask()->configuration[0] / 10)];
   }
   double chi_square = 0;
@@ -104,13 +104,13 @@ TEST_CASE("searchers that begin at other places of one permutation share nothing
   const Space space = line(1000);
   std::set<std::int64_t> seen;
   for (const std::uint64_t start : {0, 300, 1600}) {  // 1600: modulo the length
-    SearcherOptions options = seeded(9);
+    SearcherOptions options = random_seeded(9);
     options.random_start = start;
     RandomSearcher searcher(space, options);
     for (const std::int64_t value : draw(searcher, 300)) CHECK(seen.insert(value).second);
   }
   // The ring goes on at its beginning, and every one sees all of it.
-  SearcherOptions options = seeded(9);
+  SearcherOptions options = random_seeded(9);
   options.random_start = 990;
   RandomSearcher whole(space, options);
   const auto all = draw(whole, 5000);
@@ -127,7 +127,7 @@ TEST_CASE("searchers that begin at other places of one permutation share nothing
 
 TEST_CASE("what another start drew is told from what was chosen") {
   const Space space = line(1000);
-  SearcherOptions options = seeded(9);
+  SearcherOptions options = random_seeded(9);
   options.random_start = 997;
   ProposedSet taken(space);
   RandomDraws draws(space, taken, options);
@@ -144,9 +144,9 @@ TEST_CASE("an earlier searcher's draws are recognised though many could not be l
   // Two of five cannot: nobody measured them.
   const auto possible = [](const Configuration& drawn) { return (drawn[0] / 10 * 7) % 5 >= 2; };
   for (const std::uint64_t seed : {1, 9, 33}) {
-    RandomSearcher earlier(space, seeded(seed));
+    RandomSearcher earlier(space, random_seeded(seed));
     ProposedSet taken(space);
-    RandomDraws draws(space, taken, seeded(seed));
+    RandomDraws draws(space, taken, random_seeded(seed));
     std::set<std::int64_t> passed_over;
     for (int i = 0; i < 300; ++i) {
       const Configuration drawn = earlier.ask()->configuration;
@@ -170,11 +170,11 @@ TEST_CASE("an earlier searcher's draws are recognised though many could not be l
 
 TEST_CASE("draws that are recalled in another order are recognised all the same") {
   const Space space = line(1000);
-  RandomSearcher earlier(space, seeded(4));
+  RandomSearcher earlier(space, random_seeded(4));
   std::vector<Configuration> drawn;
   for (int i = 0; i < 40; ++i) drawn.push_back(earlier.ask()->configuration);
   ProposedSet taken(space);
-  RandomDraws draws(space, taken, seeded(4));
+  RandomDraws draws(space, taken, random_seeded(4));
   for (std::size_t i = 0; i < drawn.size(); ++i) {
     const Configuration& next = drawn[i ^ 1u];
     CHECK(draws.recall(next));

@@ -15,18 +15,18 @@ using namespace std::chrono_literals;
 
 namespace {
 
-const Configuration kDefault{1, 1};
+const Configuration kSlowDefault{1, 1};
 
 bool is_wrong(const Configuration& configuration) { return configuration[0] % 5 == 0; }
 
 // Everything is a fifth faster than the default.
 RecordedTrial fifth_faster(const Configuration& configuration) {
-  return {TrialStatus::correct, configuration == kDefault ? 1000us : 800us, 20ms};
+  return {TrialStatus::correct, configuration == kSlowDefault ? 1000us : 800us, 20ms};
 }
 
 // Best of 256: a tenth faster than the others of its three kinds; some give wrong results.
 RecordedTrial of_three_kinds(const Configuration& configuration) {
-  if (configuration == kDefault) return {TrialStatus::correct, 1000us, 20ms};
+  if (configuration == kSlowDefault) return {TrialStatus::correct, 1000us, 20ms};
   if (is_wrong(configuration)) return {TrialStatus::correctness, 100us, 20ms};
   const std::int64_t kind = (configuration[0] + configuration[1]) % 3;
   return {TrialStatus::correct, kind == 0 ? 900us : kind == 1 ? 1000us : 1100us, 20ms};
@@ -82,7 +82,7 @@ TEST_CASE("what is wrong never races, and what the driver refuses leaves what ru
   bool refuse = false;
   board->device.launch_script = [&](const std::string& options) -> Result<Nanoseconds> {
     const Configuration configuration{fake::option(options, "A"), fake::option(options, "B")};
-    wrong += is_wrong(configuration) && configuration != kDefault;
+    wrong += is_wrong(configuration) && configuration != kSlowDefault;
     if (refuse && configuration[0] > 8) {
       ++refusals;
       return Status(StatusCode::device_error, "no resources");
@@ -116,17 +116,18 @@ TEST_CASE("the rhythm of the launches favours neither the candidate nor what run
   PlayedEngine engine(*board);
   engine.kernel->in_place = {true, 0.05};
   engine.task().said_launches = 1e6;
-  for (int frame = 0; frame < 2000 && engine.task().running() == kDefault; ++frame)
+  for (int frame = 0; frame < 2000 && engine.task().running() == kSlowDefault; ++frame)
     engine.play(1, 2, 30ms);
   CHECK(engine.explain().evaluated >= 3);
-  CHECK(engine.task().running() != kDefault);
+  CHECK(engine.task().running() != kSlowDefault);
   CHECK(engine.task().running_time == 800us);
 }
 
 TEST_CASE(
     "what racers cost between two looks is bounded and charged, however many launches there are") {
   const auto board = board_that([](const Configuration& configuration) {
-    return RecordedTrial{TrialStatus::correct, configuration == kDefault ? 1000us : 1200us, 20ms};
+    return RecordedTrial{TrialStatus::correct, configuration == kSlowDefault ? 1000us : 1200us,
+                         20ms};
   });
   const auto launches = board->device.launch_script;
   Nanoseconds lost{0};
