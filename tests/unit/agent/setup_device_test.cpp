@@ -30,7 +30,8 @@ KernelDescription description_of(const std::string& name) {
 // Whoever packs wins.
 KernelDescription packed_product() {
   return slow_where(description_of("packed_product"), "!PACK",
-                    "float sum = 0.0f;\n    for (int j = 0; j < k; ++j) sum += a[i * k + j] * w[");
+                    "float sum = 0.0f;\n    for (int j = 0; j < k; ++j) sum += a[i * k + j] * w[",
+                    300);
 }
 
 // c = a * b, or c = a * transposed w, with one of two sets of weights; compared with the host's.

@@ -34,11 +34,11 @@ inline KernelDescription broken_kernel() {
 // Each work item loses time before the code `before` of the source where `condition` holds: the
 // default, say, so that whatever the device likes, others beat it.
 inline KernelDescription slow_where(KernelDescription description, const std::string& condition,
-                                    const std::string& before) {
+                                    const std::string& before, int turns = 2000) {
   const std::size_t at = description.source.find(before);
   REQUIRE_MESSAGE(at != std::string::npos, before);
-  description.source.insert(
-      at, "\n#if " + condition + "\nfor (volatile int lost = 0; lost < 2000; ++lost) {}\n#endif\n");
+  description.source.insert(at, "\n#if " + condition + "\nfor (volatile int lost = 0; lost < " +
+                                    std::to_string(turns) + "; ++lost) {}\n#endif\n");
   return description;
 }
 
@@ -56,7 +56,7 @@ inline KernelDescription small_gemm() {
     gemm.parameters[i].values = values[i].second;
     gemm.parameters[i].default_value = values[i].second.front();
   }
-  return slow_where(std::move(gemm), "MWG == 8 && NWG == 8", "if (group_column + MWG <= N");
+  return slow_where(std::move(gemm), "MWG == 8 && NWG == 8", "if (group_column + MWG <= N", 300);
 }
 
 // out = 2 * in, in groups of WIDTH. FATAL 1 executes an illegal instruction; FATAL 2 takes 256 MiB
