@@ -19,11 +19,14 @@ std::vector<SpacePart> members_of(const Space& space) {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < space.parameter_count(); ++i)
     names.emplace_back(space.parameter_name(i));
-  const auto family = family_names(names);
-  if (!family) return {SpacePart()};
+  std::optional<std::size_t> choice = space.parameter_index(kMemberParameter);
+  if (!choice) {
+    if (const auto family = family_names(names)) choice = family->choice;
+  }
+  if (!choice) return {SpacePart()};
   std::vector<SpacePart> members;
-  for (const std::int64_t value : space.parameter_values(family->choice)) {
-    members.push_back({{family->choice, value}});
+  for (const std::int64_t value : space.parameter_values(*choice)) {
+    members.push_back({{*choice, value}});
   }
   return members;
 }
