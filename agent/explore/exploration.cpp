@@ -237,9 +237,10 @@ Status Exploration::explore_one(std::uint64_t number, bool last_chance, Fate& fa
     pairs_.leave_out_if_slow(number, s, settings_.far_too_slow);
   }
   if (pairs_.open(number) == 0) return {};
+  // First: problems that the kernel cannot have would refuse every configuration.
+  if (Status status = prepare(); !status.ok()) return status;
   Attempt attempt = attempt_at(number, order_.at(number));
   if (refused_beforehand(attempt)) return record_rest(attempt);
-  if (Status status = prepare(); !status.ok()) return status;
   JournaledTrial trial(journal_, trial_of(attempt.configuration));
   fate = Fate::postponed;
   if (!last_chance && journal_.state().is_suspect(trial.identity().key())) return {};

@@ -203,6 +203,12 @@ TEST_CASE("a broken reference ends the exploration, and no configuration is blam
   CHECK(status.code() == StatusCode::device_error);
   CHECK(status.message().find("the reference changed no output") != std::string::npos);
   CHECK(bench.results.empty());
+  // Nor are they found not to exist, one by one, where the problem itself is impossible.
+  bench.settings.problems = {Shape{8, 8}};
+  CHECK(bench.live().code() == StatusCode::invalid_argument);
+  bench.disk = std::make_shared<idletune::test::Disk>();
+  CHECK(bench.live().code() == StatusCode::device_error);
+  CHECK(bench.results.empty());
 }
 
 TEST_CASE("slow configurations are timed fewer times") {
