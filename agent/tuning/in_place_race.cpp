@@ -38,12 +38,13 @@ double InPlaceRace::median_ratio(std::size_t candidate) const {
 
 bool InPlaceRace::over() const {
   if (!launched(kSamples)) return false;
-  const std::size_t best = winner();
-  if (best == candidates_ || launched(RecentTimes::kCapacity)) return true;
+  if (launched(RecentTimes::kCapacity)) return true;
+  std::size_t best = winner();
+  if (best == candidates_) best = kIncumbent;
   for (std::size_t i = 0; i < candidates_; ++i) {
     if (contradicted(best, i)) return false;
   }
-  return !contradicted(best, kIncumbent);
+  return !incumbent_runs_ || !contradicted(best, kIncumbent);
 }
 
 std::uint32_t InPlaceRace::turns() const {
@@ -70,25 +71,16 @@ bool InPlaceRace::hopeless(std::size_t candidate) const {
   const std::size_t both = std::min(times(candidate).count(), times(kIncumbent).count());
   if (both == 0) return false;
   const double bound = both < kFirstLook ? hopeless_factor_ : screening_factor_;
-  return ratio(candidate) > bound && median_ratio(candidate) > bound;
+  return ratio(candidate) > bound && median_ratio(candidate) > bound &&
+         !contradicted(kIncumbent, candidate);
 }
 
-// That `faster` is faster.
+// That `faster` is faster. What runs need not be: it stays where nothing beats it by the margin.
 bool InPlaceRace::contradicted(std::size_t faster, std::size_t slower) const {
-  return times(faster).median() > times(slower).median() ||
-         times(faster).minimum() > times(slower).minimum();
-}
-
-// candidates(): nobody knows.
-std::size_t InPlaceRace::slowest() const {
-  std::size_t slowest = incumbent_runs_ ? kIncumbent : 0;
-  std::size_t fastest = slowest;
-  for (std::size_t i = 0; i < candidates_; ++i) {
-    if (time(i) > time(slowest)) slowest = i;
-    if (time(i) < time(fastest)) fastest = i;
-  }
-  const bool known = !contradicted(fastest, slowest) || launched(RecentTimes::kCapacity);
-  return known ? slowest : candidates_;
+  const RecentTimes &one = times(faster), &other = times(slower);
+  const double bound = faster == kIncumbent ? 1 - margin_ : 1;
+  return real_ns(other.median()) < bound * real_ns(one.median()) ||
+         real_ns(other.minimum()) < bound * real_ns(one.minimum());
 }
 
 std::size_t InPlaceRace::loser() {
@@ -96,8 +88,14 @@ std::size_t InPlaceRace::loser() {
     if (hopeless(i)) return i;
   }
   if (!launched(kFirstLook) || candidates_ + (incumbent_runs_ ? 1 : 0) <= 2) return candidates_;
-  const std::size_t last = slowest();
-  if (last != kIncumbent) return last;  // or nobody
+  std::size_t slowest = incumbent_runs_ ? kIncumbent : 0;
+  std::size_t fastest = slowest;
+  for (std::size_t i = 0; i < candidates_; ++i) {
+    if (time(i) > time(slowest)) slowest = i;
+    if (time(i) < time(fastest)) fastest = i;
+  }
+  if (contradicted(fastest, slowest) && !launched(RecentTimes::kCapacity)) return candidates_;
+  if (slowest != kIncumbent) return slowest;
   incumbent_runs_ = false;
   return loser();
 }

@@ -64,7 +64,6 @@ class InPlaceRace {
   bool hopeless(std::size_t candidate) const;
   bool contradicted(std::size_t faster, std::size_t slower) const;
   bool launched(std::size_t launches) const;
-  std::size_t slowest() const;
 
   double max_slowdown_;
   double margin_;

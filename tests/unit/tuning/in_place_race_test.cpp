@@ -179,25 +179,32 @@ TEST_CASE("20 launches find the best of four, 10 % ahead, in noise that was reco
   }
 }
 
-TEST_CASE("While the clock changes nothing slower wins, and nothing faster is hopeless") {
-  for (unsigned seed = 0; seed < 2000; ++seed) {
-    CAPTURE(seed);
+TEST_CASE("While the clock changes three times the fastest wins 499 of 500 races") {
+  int mistakes = 0;
+  for (unsigned seed = 0; seed < 5000; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&random](int n) { return static_cast<int>(random() % unsigned(n)); };
-    const bool faster = below(2) == 1;
-    InPlaceRace race = race_of({1.0});
-    const int change = below(20);
-    const std::int64_t clocks[] = {100, 190};
-    const bool up = below(2) == 1;
+    const int clocks[] = {100, 120 + below(100), 120 + below(100), 100};
+    const int changes[] = {below(12), below(12), below(12)};
+    std::vector<std::int64_t> parts;  // of the clock, per racer; what runs is the last
+    for (int i = 0; i < 1 + below(3); ++i) parts.push_back(110 + below(60));
+    if (below(3) > 0) parts[static_cast<std::size_t>(below(static_cast<int>(parts.size())))] = 90;
+    InPlaceRace race = race_of(std::vector<double>(parts.size(), 1.0));
     // Tickets run out: now one, now the other is timed more often between two looks.
     for (int look = 0; race.candidates() > 0 && !race.over(); ++look) {
-      const std::int64_t clock = clocks[(look >= change) == up ? 1 : 0];
+      std::int64_t clock = clocks[0];
+      for (int i = 0; i < 3; ++i) clock = look >= changes[i] ? clocks[i + 1] : clock;
       for (int i = below(3); i >= 0; --i) race.add(kIncumbent, us(clock));
-      for (int i = below(3); i >= 0; --i)
-        race.add(0, us(faster ? clock * 9 / 10 : clock * 11 / 10));
-      REQUIRE((race.loser() == race.candidates() || !faster));
-      if (race.loser() < race.candidates()) break;
+      for (std::size_t c = 0; c < race.candidates(); ++c)
+        for (int i = below(3); i >= 0; --i) race.add(c, us(clock * parts[c] / 100));
+      for (std::size_t out = race.loser(); out < race.candidates(); out = race.loser()) {
+        mistakes += parts[out] == 90;
+        race.leave(out);
+        parts[out] = parts[race.candidates()];
+      }
     }
-    if (!faster && race.over()) CHECK(race.winner() == race.candidates());
+    for (std::size_t c = 0; c < race.candidates(); ++c)
+      mistakes += (race.winner() == c) != (parts[c] == 90);
   }
+  CHECK(mistakes <= 10);
 }
