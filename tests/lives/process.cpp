@@ -209,6 +209,16 @@ void Process::allow_in_place(bool allowed) {
 
 // --- what its agent says ---
 
+namespace {
+std::string text(const journal::ShapeKey& key) {
+  return std::to_string(key.kernel ^ key.driver) + "/" + std::to_string(key.shape);
+}
+}  // namespace
+
+std::string Process::key_text(int s) const {
+  return text(inside_->trial_of(world_, 0, s).shape_key());
+}
+
 Snapshot Process::snapshot() const {
   Snapshot result = account();
   const journal::State& state = inside_->state();
@@ -217,9 +227,6 @@ Snapshot Process::snapshot() const {
     if (state.is_quarantined(key)) result.quarantined.insert(c);
     if (state.is_suspect(key)) result.suspect.insert(c);
   }
-  const auto text = [](const journal::ShapeKey& key) {
-    return std::to_string(key.kernel ^ key.driver) + "/" + std::to_string(key.shape);
-  };
   state.for_each_measurement([&](const journal::Measurement& m) {
     const std::string trial =
         text(m.trial.shape_key()) + "/" + std::to_string(m.trial.key().configuration);

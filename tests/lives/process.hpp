@@ -88,7 +88,8 @@ class Process {
 
   // What its agent says.
   Snapshot snapshot() const;
-  Snapshot account() const;  // seconds only
+  Snapshot account() const;           // seconds only
+  std::string key_text(int s) const;  // of the shape, in snapshots
   bool storage_ok() const;
   bool device_is_lost() const;
   bool tuning_goes_on() const;
