@@ -313,25 +313,32 @@ void Production::watch_production(ShapeTask& task) {
   }
   if (task.race != nullptr) return;
   const bool known = status != WatchStatus::unavailable && status != WatchStatus::learning;
-  if (status == WatchStatus::demote || (known && task.duel_due)) return begin_duel(task);
+  const bool loses = status == WatchStatus::demote;
+  if (loses || (known && task.launches() >= task.duel_at)) return begin_duel(task, loses);
   const bool unseen = !task.kernel.state->profiling_available() &&
                       (!task.compared_at || now() - *task.compared_at > kCompareAgain);
   if (!can_recheck || (!unseen && status != WatchStatus::recheck)) return;
   if (is<Resting>(task.work)) steps_.begin_recheck(task);
 }
 
-// Whether only the clock dropped: the default takes turns with what runs, in the application's own
-// launches. They have the last word, and no trial has to find a gap.
-void Production::begin_duel(ShapeTask& task) {
+// Whether only the clock dropped, or rose: the default takes turns with what runs, in the
+// application's own launches. They have the last word, and no trial has to find a gap. As nobody
+// knows by what clock the default was timed, or on what data, it comes again after ever more
+// launches. `loses`: what runs seems to.
+void Production::begin_duel(ShapeTask& task, bool loses) {
   constexpr double kSlowdown = 0.5;  // of two, neither of which is known to be the slower one
-  task.duel_due = false;
+  constexpr std::uint64_t kFactor = 4;
+  const bool known = !loses && task.duel_at > 0;
+  task.duel_interval *= kFactor;
+  task.duel_at = task.launches() + task.duel_interval;
   Result<std::unique_ptr<Variant>> rival =
       task.kernel.state->build(task.slot, task.slot.fallback.configuration, Selection::fallback);
   if (!rival.ok() || !(*rival)->plan.setup().empty()) {
+    if (!loses) return;
     return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
                              "slower in production than the default was");
   }
-  task.race.reset(new Race{InPlaceRace(core_.step_options(), kSlowdown), {}});
+  task.race.reset(new Race{InPlaceRace(core_.step_options(), kSlowdown), {}, known});
   task.race->times.join(0);
   task.variants.offer(std::move(*rival));
   task.variants.race(task.race->times.turns());
@@ -341,13 +348,14 @@ void Production::end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdi
   const InPlaceRace& times = task.race->times;
   const Nanoseconds untuned = times.times(racer).median();
   const Nanoseconds tuned = times.times(InPlaceRace::kIncumbent).median();
+  const bool known = task.race->times_are_known;
   task.variants.retire(take_racer(task, racer));
   if (task.variants.adopted() == nullptr) return;  // it was taken back meanwhile
   if (verdict == TrialVerdict::adopt) {
     return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
                              "slower in the application's launches than the default beside it");
   }
-  task.timed_anew(untuned, tuned);
+  if (!known) task.timed_anew(untuned, tuned);
 }
 
 bool Production::launches_are_timed() const {

@@ -27,7 +27,7 @@ class Production : EnginePart {
   void charge_race(ShapeTask& task);
   void judge_race(ShapeTask& task);
   void end_race(ShapeTask& task);
-  void begin_duel(ShapeTask& task);
+  void begin_duel(ShapeTask& task, bool loses);
   void end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdict);
   bool ran_for_long(const ShapeTask& task, const Unproven& each) const;
   std::unique_ptr<Variant> take_racer(ShapeTask& task, std::size_t racer);

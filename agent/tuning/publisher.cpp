@@ -8,11 +8,16 @@
 #include "models/core/lists.hpp"
 
 namespace idletune::detail {
+namespace {
+constexpr std::uint64_t kFirstDuel = 128;  // launches
+}  // namespace
+
 void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<Variant> variant) {
   // What was adopted had passed its checks at this shape.
   facts_.passed(task.facts(), install.configuration, task.slot.shape);
   publish(task, std::move(variant), install.time, install.setup);
-  task.duel_due = install.recalled;
+  task.duel_interval = kFirstDuel;
+  task.duel_at = install.recalled ? 0 : task.launches() + kFirstDuel;
   if (install.recalled) return;
   task.recalled.reset();  // acquitted meanwhile, and compared with nothing
   task.least_saving += install.least_gain;

@@ -46,6 +46,7 @@ struct Unproven {
 struct Race {
   InPlaceRace times;
   std::array<std::unique_ptr<TryingCandidate>, InPlaceRace::kCandidates> trials;
+  bool times_are_known = true;  // in a duel: what it tells of both times is nothing new
 };
 
 // A configuration that was measured, and lost to something that may run no more.
@@ -130,7 +131,9 @@ struct ShapeTask {
   Nanoseconds charged{0};
   std::uint32_t leases = 0;  // TaskLease
   std::vector<Unproven> unproven;
-  bool duel_due = false;  // recalled: by what clock the default was timed then nobody knows
+  // The launch from which on what was adopted is compared with the default in launches (0: by what
+  // clock the default was timed nobody knows), and how many were let pass.
+  std::uint64_t duel_at = 0, duel_interval = 0;
 
   // The configuration may not be tried again for some launches, four times as many each time. How
   // often it lost.
