@@ -50,12 +50,12 @@ void Steps::end_work(ShapeTask& task) {
 
 void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
   StepResult result = StepResult::of(trying.proposal, trying.plan);
-  if (result.verdict == TrialVerdict::adopt && trying.plan.context().incumbent != task.running()) {
+  if (trying.plan.context().incumbent == task.running()) {
+    follow_clock(task, result);
+  } else if (result.verdict == TrialVerdict::adopt) {
     // A race has put something else in its place meanwhile, which it was not compared with.
     result.verdict = TrialVerdict::reject_slow;
     task.look_for_comebacks = true;
-  } else {
-    follow_clock(task, result);
   }
   end_trial(task, result, trying.journaled);
 }
