@@ -157,7 +157,8 @@ class Player {
       played_.kernel_s += busy;
       recent.push_back(busy / kLaunchesPerFrame * 1e6);
       if (recent.size() == 300) {
-        played_.launch_us.push_back(median_of({recent.end() - 30, recent.end()}));
+        played_.launch_us.push_back(
+            median_of(std::vector<double>(recent.end() - 30, recent.end())));
         recent.clear();
       }
       const Nanoseconds spare = next - Clock::now() - kSpare;
