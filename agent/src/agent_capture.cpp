@@ -29,13 +29,17 @@ Status AgentState::capture(KernelState& kernel, const Shape& shape,
     path = engine_->capture_path(kernel, shape);
   }
   std::uint8_t beginning[CapturedArguments::kBeginningBytes];
-  const bool known =
-      read_beginning(path, beginning) && CapturedArguments::digest_in(beginning) == made->digest();
+  const bool known = read_state_file(surroundings_, path, beginning) &&
+                     CapturedArguments::digest_in(beginning) == made->digest();
   if (!known) {
     // The folder is made where it is missing.
-    const auto folder = open_posix_storage(joined("%/captures", options_.state));
-    if (!folder.ok()) return folder.status();
-    Status written = write_file_atomically(path, made->bytes(), FileSync::yes, FileReaders::owner);
+    Status written;
+    if (surroundings_.played == nullptr) {
+      written = open_posix_storage(joined("%/captures", options_.state)).status();
+    }
+    if (written.ok()) {
+      written = write_state_file(surroundings_, path, made->bytes(), FileSync::yes);
+    }
     if (!written.ok()) return written;
   }
   const Nanoseconds took = copied - start;

@@ -101,8 +101,8 @@ void AgentState::open_journal() {
   options.trace = [this](std::uint64_t session, std::vector<journal::Begun>& begun) {
     return open_trace(session, begun);
   };
-  if (surroundings_.open_storage) {
-    journal_ = journal::Journal::open(surroundings_.open_storage(), options);
+  if (surroundings_.played != nullptr) {
+    journal_ = journal::Journal::open(surroundings_.played->storage(), options);
   } else if (options_.state.empty() || options_.mode == Mode::off) {
     journal_ = journal::Journal::open(std::unique_ptr<Storage>(), options);
   } else {
@@ -126,8 +126,8 @@ void AgentState::open_journal() {
 
 bool AgentState::open_trace(std::uint64_t session, std::vector<journal::Begun>& begun) {
   LaunchTrace::Page* page = nullptr;
-  if (surroundings_.open_storage) {
-    if (surroundings_.open_trace) page = surroundings_.open_trace();
+  if (surroundings_.played != nullptr) {
+    page = surroundings_.played->trace();
   } else {
     Result<std::unique_ptr<MemoryFile>> file =
         MemoryFile::open(options_.state, sizeof(LaunchTrace::Page), MemoryFile::usual_places());
@@ -266,10 +266,9 @@ void AgentState::explain_if_due() {
 
 Status AgentState::write_explanation(const std::string& text, FileSync sync) const {
   if (text.empty()) return {};
-  return write_file_atomically(
-      joined("%/%", options_.state, kExplanationName),
-      Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()), sync,
-      FileReaders::owner);
+  return write_state_file(surroundings_, joined("%/%", options_.state, kExplanationName),
+                          Bytes(reinterpret_cast<const std::uint8_t*>(text.data()), text.size()),
+                          sync);
 }
 
 // --- one kernel ---

@@ -53,7 +53,8 @@ class ObjectWriter {
     return names + name.size() + 1;
   }
   void number(double value) {
-    out_ += std::isfinite(value) ? number_text(value, 9) : "null";  // JSON has no infinity
+    if (!std::isfinite(value)) out_ += "null";  // JSON has no infinity
+    if (std::isfinite(value)) out_ += number_text(value, 9);
   }
   void key(std::string_view name) {
     out_ += first_ ? "{" : ", ";

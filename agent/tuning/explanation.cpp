@@ -151,27 +151,22 @@ std::string EngineExplanation::advice(const ShapeTask& task, Blocker blocker) co
   switch (blocker) {
     case Blocker::gap: {
       const DurationTexts gaps(real_ns(task.gap_needed), real_ns(core_.longest_gap_));
-      if (task.gap_needed <= core_.longest_gap_) {
-        return joined("the next stage needs a gap of %, of which too little was left",
-                      gaps.longer.text);
-      }
       return joined(
-          "the next stage needs a gap of %, the longest offered was %: offer one by idle(), "
-          "or BackgroundOptions::max_gap; tune_now() and prepare() need none",
+          task.gap_needed > core_.longest_gap_
+              ? "the next stage needs a gap of %, the longest offered was %: offer one by "
+                "idle(), or BackgroundOptions::max_gap; tune_now() and prepare() need none"
+              : "the next stage needs a gap of %, of which too little was left of %",
           gaps.longer.text, gaps.shorter.text);
     }
     case Blocker::ledger: {
       const Nanoseconds charge = choice_.price(task).charge;
       const Nanoseconds allowed = core_.accounts_.ledger().allowance();
       const DurationTexts charges(real_ns(charge), real_ns(allowed));
-      if (charge <= allowed) {
-        return joined("the next step is charged %, which launches have earned by now",
-                      charges.longer.text);
-      }
-      return joined(
-          "the next step is charged %, the overhead limit allows %: more launches earn more, "
-          "or raise overhead_limit",
-          charges.longer.text, charges.shorter.text);
+      return joined(charge > allowed
+                        ? "the next step is charged %, the overhead limit allows %: more "
+                          "launches earn more, or raise overhead_limit"
+                        : "the next step is charged %, launches have earned % by now",
+                    charges.longer.text, charges.shorter.text);
     }
     case Blocker::limit: return "max_tuning is used up";
     case Blocker::compile: return compile_advice(task);

@@ -10,7 +10,6 @@
 #include "models/core/lists.hpp"
 #include "models/core/order.hpp"
 #include "models/package/captured_arguments.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune::detail {
 namespace {
@@ -38,7 +37,7 @@ static_assert(origin_of(ProposalOrigin::application) == journal::Origin::applica
 std::uint64_t Knowledge::captured_digest(const KernelState& kernel, const Shape& shape) const {
   if (options_.state.empty() || !has_captured(kernel.package())) return 0;
   std::uint8_t beginning[CapturedArguments::kBeginningBytes];
-  const bool read = read_beginning(core_.capture_path(kernel, shape), beginning);
+  const bool read = read_state_file(surroundings_, core_.capture_path(kernel, shape), beginning);
   return read ? CapturedArguments::digest_in(beginning) : 0;
 }
 
@@ -62,8 +61,8 @@ bool Knowledge::notice_capture(ShapeTask& task) {
 // It cannot be used: damaged, or of another package. The search goes on with made-up data.
 void Knowledge::drop_capture(ShapeTask& task) {
   if (notice_capture(task) || task.captured == 0) return;
-  (void)write_file_atomically(core_.capture_path(*task.kernel.state, task.slot.shape), Bytes(),
-                              FileSync::no, FileReaders::owner);
+  (void)write_state_file(surroundings_, core_.capture_path(*task.kernel.state, task.slot.shape),
+                         Bytes(), FileSync::no);
   task.captured = 0;
   task.lent = true;
 }

@@ -51,6 +51,17 @@ BoardReader sensors_below(const std::string& sysfs_root) {
 
 }  // namespace
 
+bool read_state_file(const Surroundings& surroundings, const std::string& path, MutableBytes out) {
+  PlayedSurroundings* const played = surroundings.played;
+  return played != nullptr ? played->read_beginning(path, out) : read_beginning(path, out);
+}
+
+Status write_state_file(const Surroundings& surroundings, const std::string& path, Bytes data,
+                        FileSync sync) {
+  if (surroundings.played != nullptr) return surroundings.played->write(path, data, sync);
+  return write_file_atomically(path, data, sync, FileReaders::owner);
+}
+
 std::string program_folder(const AgentOptions& options) { return options.state + "/programs"; }
 
 Surroundings real_surroundings(const AgentOptions& options) {

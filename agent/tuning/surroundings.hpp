@@ -43,6 +43,18 @@ class PlayedJobs {
   virtual bool wait(Nanoseconds timeout) = 0;
 };
 
+// What a test plays instead of thread, folder and memory.
+class PlayedSurroundings {
+ public:
+  virtual ~PlayedSurroundings() = default;
+  virtual std::unique_ptr<PlayedJobs> jobs() = 0;  // instead of the worker's thread
+  virtual std::unique_ptr<Storage> storage() = 0;  // of the journal, not in the state folder
+  virtual LaunchTrace::Page* trace() = 0;          // beside that storage; null: there is none
+  // As read_state_file() and write_state_file().
+  virtual bool read_beginning(const std::string& path, MutableBytes out) = 0;
+  virtual Status write(const std::string& path, Bytes data, FileSync sync) = 0;
+};
+
 // Where compiled programs are kept, the helper's and the application's.
 std::string program_folder(const AgentOptions& options);
 
@@ -52,16 +64,19 @@ struct Surroundings {
   TrialRunnerFactory make_trial_runner;
   Status trials{};  // ok, or why no runner will ever run a trial
   BuildThread builds = BuildThread::worker;
-  std::function<std::unique_ptr<PlayedJobs>()> play_jobs;  // instead of the worker's thread
-  std::function<std::unique_ptr<Storage>()>
-      open_storage;                                // of the journal, not in the state folder
-  std::function<LaunchTrace::Page*()> open_trace;  // beside that storage; null: there is none
-  LaunchTrace* trace = nullptr;                    // of launches and stages; null: nobody traces
-  std::optional<std::uint64_t> boot;               // boot_identity()
+  PlayedSurroundings* played = nullptr;  // not owned; null: nothing is played
+  LaunchTrace* trace = nullptr;          // of launches and stages; null: nobody traces
+  std::optional<std::uint64_t> boot;     // boot_identity()
   BoardReader read_board;
   std::shared_ptr<const QuirkTable> quirks{};  // null: none
   std::uint64_t board = 0;                     // board_identity(); kept nowhere
 };
+
+// Files of the state folder beside the journal: as read_beginning(), and as write_file_atomically()
+// for its owner alone.
+bool read_state_file(const Surroundings& surroundings, const std::string& path, MutableBytes out);
+Status write_state_file(const Surroundings& surroundings, const std::string& path, Bytes data,
+                        FileSync sync);
 
 // The real ones, as the options say. A quirk file that cannot be used is logged and left out.
 // Looks for the helper where it would be needed.

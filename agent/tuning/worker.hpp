@@ -17,7 +17,7 @@ class Worker {
   Worker(const char* name, const Surroundings& surroundings)
       : name_(name),
         runs_at_once_(surroundings.builds == BuildThread::caller),
-        played_(surroundings.play_jobs ? surroundings.play_jobs() : nullptr) {}
+        played_(surroundings.played != nullptr ? surroundings.played->jobs() : nullptr) {}
   ~Worker();  // waits for the running job
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;

@@ -55,6 +55,7 @@ void Simulation::begin_life(const test::Files& files) {
   parts.in_place = in_place_;
   parts.model = model_;
   parts.make_runner = [this] { return make_runner(); };
+  parts.files = &lent_;
   parts.gpu_load = [this] { return busy_ ? 0.95 : 0.1; };
   process_ = std::make_unique<Process>(parts);
   process_->start();
@@ -134,6 +135,7 @@ void Simulation::next_life() {
     files_ = disk_->files();
   } else if (ending_.death == Death::cut) {
     files_ = medium_after_cut(draw);
+    lent_.power_cut(draw);
   }
   const std::uint64_t boot_before = boot_;
   const bool cut = ending_.death == Death::cut;

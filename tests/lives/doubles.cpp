@@ -54,7 +54,8 @@ void Simulation::fly(const TrialRequest& request) {
   // In our own process.
   const Nature nature = world_.nature(reference_.driver(), c);
   const bool often = nature == Nature::crash_often && one_in(5, 90, c);
-  if (world_.crashes(reference_.driver(), c, s) || often || nature == Nature::memory)
+  const bool lent = nature == Nature::crash_lent && !request.captured.empty();
+  if (world_.crashes(reference_.driver(), c, s) || often || lent || nature == Nature::memory)
     die(Death::kill);
 }
 
@@ -74,21 +75,26 @@ Nanoseconds Simulation::at_speed(Nanoseconds time) const {
   return Nanoseconds(static_cast<std::int64_t>(static_cast<double>(time.count()) * speed_));
 }
 
-TrialStatus Simulation::status_of(int c, int s, TrialStage stage) {
+TrialStatus Simulation::status_of(int c, const TrialRequest& request) {
   if (process_->in_quirks(c)) return TrialStatus::constraints;
-  const int driver = reference_.driver();
+  const int driver = reference_.driver(), s = world_.index_of(request.shape);
+  const TrialStage stage = request.stage;
+  const bool lent = !request.captured.empty();
   const Nature nature = world_.nature(driver, c);
   TrialStatus status = TrialStatus::correct;
   if (nature == Nature::refused) status = TrialStatus::compile;
   if (nature == Nature::hang) status = TrialStatus::timeout;
   const bool check = stage == TrialStage::check;
   const bool late_wrong = nature == Nature::wrong_late && check && checks_of_[c]++ >= 3;
-  if (check && (late_wrong || world_.wrong(driver, c, s))) status = TrialStatus::correctness;
+  const bool lent_wrong = nature == Nature::wrong_lent && lent;
+  if (check && (late_wrong || lent_wrong || world_.wrong(driver, c, s)))
+    status = TrialStatus::correctness;
   if (!runs_configuration(stage)) return status;
   const std::uint64_t run = runs_of_[c]++;
   const bool late = nature == Nature::crash_late && run > 10;
   const bool often = nature == Nature::crash_often && one_in(5, 91, c);
-  if (world_.crashes(driver, c, s) || late || often) {
+  const bool crashes = world_.crashes(driver, c, s) || (nature == Nature::crash_lent && lent);
+  if (crashes || late || often) {
     const bool hangs =
         nature != Nature::crash && mix(world_.seed, 92, static_cast<std::uint64_t>(c)) % 3 == 0;
     status = hangs && world_.isolated ? TrialStatus::timeout : TrialStatus::crash;
@@ -101,13 +107,7 @@ bool Simulation::loses_device(const TrialRequest& request) {
          --plans_.stages_to_loss == 0;
 }
 
-TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
-  const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
-  const Nanoseconds run = at_speed(world_.time(c, s));
-  const TrialStatus status = c > 0 ? status_of(c, s, request.stage) : TrialStatus::correct;
-  TrialOutcome outcome = stage_of({status, run, milliseconds(20)}, request);
-  outcome.ambiguous = outcome.status == TrialStatus::crash && c > 0 &&
-                      world_.nature(reference_.driver(), c) == Nature::memory;
+void Simulation::prepare_data(const TrialRequest& request, TrialOutcome& outcome) {
   if (request.stage == TrialStage::prepare) {
     outcome.device = outcome.wall = milliseconds(1);
     if (plans_.memory_short > 0) {
@@ -116,6 +116,22 @@ TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
       outcome.message = "out of memory";
     }
   }
+  const bool enters = request.stage != TrialStage::compile && !request.captured.empty();
+  if (enters && !lent_.holds(request.captured, request.captured_digest)) {
+    outcome.stage = TrialStage::prepare;
+    outcome.status = TrialStatus::constraints;
+    outcome.message = "damaged, or replaced by others";
+  }
+}
+
+TrialOutcome Simulation::outcome_of(const TrialRequest& request) {
+  const int c = world_.index_of(request.configuration), s = world_.index_of(request.shape);
+  const Nanoseconds run = at_speed(world_.time(c, s));
+  const TrialStatus status = c > 0 ? status_of(c, request) : TrialStatus::correct;
+  TrialOutcome outcome = stage_of({status, run, milliseconds(20)}, request);
+  outcome.ambiguous = outcome.status == TrialStatus::crash && c > 0 &&
+                      world_.nature(reference_.driver(), c) == Nature::memory;
+  prepare_data(request, outcome);
   if (plans_.reaped > 0 && outcome.status == TrialStatus::crash && world_.isolated) {
     --plans_.reaped;
     outcome.ambiguous = true;
@@ -407,6 +423,16 @@ void Simulation::before_change() {
       ending_.between.insert(c);
   }
   die(std::exchange(plans_.death_at_write, Death::none));
+}
+
+// Of a file beside the journal.
+Status Simulation::before_write(FileSync sync) {
+  before_change();
+  const test::DiskFault& fault = disk_->fault;
+  const bool fails = disk_->changes >= fault.first && disk_->changes - fault.first < fault.count;
+  if (!alive() || fails) return Status(StatusCode::io_error, "nothing is written");
+  if (sync == FileSync::yes) time_->pass(milliseconds(1));
+  return alive() ? Status() : Status(StatusCode::io_error, "nothing is written");
 }
 
 // Of the journal's end; nothing: what was written last is on the medium.

@@ -23,7 +23,7 @@ constexpr KindTraits kKinds[] = {
     {"kill_at_write", 1}, {"power_cut", 1},     {"cut_at_stage", 2},  {"cut_at_write", 2},
     {"pause", 3},         {"wall_clock", 1},    {"next_driver", 1},   {"quirk", 1},
     {"in_place", 1},      {"constants", 2},     {"queue", 2},         {"device_lost", 1},
-    {"untimed", 2},       {"frames", 4}};
+    {"untimed", 2},       {"frames", 4},        {"capture", 3}};
 static_assert(sizeof kKinds / sizeof kKinds[0] == static_cast<std::size_t>(Kind::count));
 
 // A number below `bound`.
@@ -49,6 +49,7 @@ Event drawn(Kind kind, std::uint64_t h, int shapes, int configurations) {
     case Kind::prepare:
     case Kind::bad_launch: return {kind, shape, 0};
     case Kind::expect: return {kind, shape, below(y, 100000)};
+    case Kind::capture: return {kind, shape, below(y, 3)};
     case Kind::model:
       return {kind, x % 5 == 0 ? 0 : 1 + below(x / 5, configurations - 1),
               below(y, configurations)};

@@ -46,6 +46,7 @@ enum class Kind : std::uint8_t {
   device_lost,  // at the n-th stage: whatever a helper runs dies, until the process ends
   untimed,      // the next n launches tell no times
   frames,       // shape, times: ten launches, and a millisecond of idle time
+  capture,      // shape, which data: lent from now on
   count
 };
 const char* name_of(Kind kind);

@@ -40,6 +40,7 @@ class PlayedDevice final : public Device {
   Result<std::unique_ptr<Buffer>> allocate(std::size_t bytes) override;
   Status write(Buffer& buffer, std::size_t offset, Bytes data) override;
   Status read(const Buffer& buffer, std::size_t offset, MutableBytes data) override;
+  Status copy_out(const Argument& buffer, MutableBytes data) override;
   Result<RunTimes> run(Program& program, const Range& range, Span<const Argument> arguments,
                        Nanoseconds deadline) override;
   Status order(void* before, void* then) override;

@@ -1,5 +1,6 @@
 #include "tests/lives/process.hpp"
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -7,9 +8,9 @@
 
 #include "agent/journal/codec.hpp"
 #include "agent/journal/journal.hpp"
-#include "agent/journal/summary.hpp"
 #include "agent/src/agent_state.hpp"
 #include "agent/tuning/background_loop.hpp"
+#include "models/package/captured_arguments.hpp"
 
 namespace idletune::lives {
 
@@ -17,7 +18,35 @@ using detail::ShapeSlot;
 using detail::ShapeTask;
 using detail::TimeSource;
 
+namespace {
+
+class PlayedParts final : public detail::PlayedSurroundings {
+ public:
+  explicit PlayedParts(const ProcessParts& parts) : parts_(parts) {}
+  std::unique_ptr<detail::PlayedJobs> jobs() override {
+    return std::make_unique<PlayedWorker>(*parts_.time);
+  }
+  std::unique_ptr<Storage> storage() override { return test::open_faulty_storage(parts_.disk); }
+  detail::LaunchTrace::Page* trace() override {
+    parts_.page->resize(sizeof(detail::LaunchTrace::Page) / sizeof(std::uint64_t));
+    return reinterpret_cast<detail::LaunchTrace::Page*>(parts_.page->data());
+  }
+
+  bool read_beginning(const std::string& path, MutableBytes out) override {
+    return parts_.files->read_beginning(path, out);
+  }
+  Status write(const std::string& path, Bytes data, FileSync sync) override {
+    return parts_.files->write(path, data, sync);
+  }
+
+ private:
+  const ProcessParts& parts_;
+};
+
+}  // namespace
+
 struct Process::Inside {
+  std::unique_ptr<PlayedParts> played;  // outlives the agent
   std::unique_ptr<detail::AgentState> agent;
   detail::KernelState* kernel = nullptr;
   const World::Package* package = nullptr;
@@ -25,6 +54,7 @@ struct Process::Inside {
   char weights[2] = {}, queues[2] = {};
   int versions[2] = {};
   int weight = 0, queue = 0;
+  char indices = 0;  // what the application may lend
   std::shared_ptr<PlayedTime> time;
   std::shared_ptr<PlayedDevice> device;
   detail::Surroundings surroundings;
@@ -47,6 +77,10 @@ struct Process::Inside {
         kernel->table().find(detail::TunerLock::held(), shape, detail::LaunchTable::hash(shape));
     return slot ? &*slot : nullptr;
   }
+  std::array<Argument, 2> arguments(int s, bool captures) {
+    void* const second = captures ? &indices : &weights[weight];
+    return {Argument(static_cast<void*>(&buffers[static_cast<std::size_t>(s)])), Argument(second)};
+  }
   // What of the journal is on the medium, as far as it was read.
   struct Medium {
     std::uint64_t generation = 0;
@@ -59,7 +93,7 @@ struct Process::Inside {
   const journal::TrialKey& key_of(int c, int s) const {
     return keys[static_cast<std::size_t>(c * shapes + s)];
   }
-  journal::Trial trial_of(const World& world, int c, int s) const {
+  journal::Trial plain_trial_of(const World& world, int c, int s) const {
     journal::Trial trial;
     trial.kernel = package->read->digest();
     trial.device = device->info().device_key();
@@ -68,10 +102,24 @@ struct Process::Inside {
     trial.shape = world.shape(s);
     return trial;
   }
+  // On the data that the shape is tuned on.
+  journal::Trial trial_of(const World& world, int c, int s) const {
+    journal::Trial trial = plain_trial_of(world, c, s);
+    if (!world.captures) return trial;
+    const ShapeTask* task = task_of(trial.shape);
+    std::uint8_t beginning[CapturedArguments::kBeginningBytes];
+    const std::string path = engine().capture_path(*kernel, trial.shape);
+    if (task != nullptr) {
+      trial.data = task->identity.data;
+    } else if (read_state_file(surroundings, path, beginning)) {
+      trial.data = CapturedArguments::digest_in(beginning);
+    }
+    return trial;
+  }
   void make_keys(const World& world) {
     shapes = world.shapes();
     for (int c = 0; c < world.count(); ++c)
-      for (int s = 0; s < shapes; ++s) keys.push_back(trial_of(world, c, s).key());
+      for (int s = 0; s < shapes; ++s) keys.push_back(plain_trial_of(world, c, s).key());
   }
 };
 
@@ -98,15 +146,9 @@ Process::Process(const ProcessParts& parts)
   in.surroundings.clock = in.time.get();
   in.surroundings.builds =
       world_.worker ? detail::BuildThread::worker : detail::BuildThread::caller;
-  in.surroundings.play_jobs = [time = in.time.get()]() -> std::unique_ptr<detail::PlayedJobs> {
-    return std::make_unique<PlayedWorker>(*time);
-  };
-  in.surroundings.open_storage = [disk = parts.disk] { return test::open_faulty_storage(disk); };
+  in.played = std::make_unique<PlayedParts>(parts_);
+  in.surroundings.played = in.played.get();
   in.surroundings.boot = parts.boot;
-  in.surroundings.open_trace = [page = parts.page] {
-    page->resize(sizeof(detail::LaunchTrace::Page) / sizeof(std::uint64_t));
-    return reinterpret_cast<detail::LaunchTrace::Page*>(page->data());
-  };
   in.surroundings.read_board = [load = parts.gpu_load] {
     BoardState board;
     board.gpu_load = load();
@@ -145,12 +187,17 @@ Process::~Process() {
 }
 
 void Process::launch(int s) {
-  const Argument arguments[] = {
-      Argument(static_cast<void*>(&inside_->buffers[static_cast<std::size_t>(s)])),
-      Argument(static_cast<void*>(&inside_->weights[inside_->weight]))};
+  const std::array<Argument, 2> arguments = inside_->arguments(s, world_.captures);
   LaunchOptions options;
   if (inside_->queue != 0) options.queue = &inside_->queues[inside_->queue];
-  (void)inside_->kernel->launch(options, world_.shape(s), {arguments, world_.setups ? 2u : 1u});
+  const std::size_t count = world_.setups || world_.captures ? 2 : 1;
+  (void)inside_->kernel->launch(options, world_.shape(s), {arguments.data(), count});
+}
+
+void Process::capture(int s, int data) {
+  inside_->indices = static_cast<char>(data);
+  const std::array<Argument, 2> arguments = inside_->arguments(s, true);
+  (void)inside_->agent->capture(*inside_->kernel, world_.shape(s), {arguments.data(), 2});
 }
 
 void Process::use(int constants, int queue) {
@@ -279,7 +326,9 @@ bool Process::is_adopted(int c) const {
 }
 
 int Process::measured(int c, int s) const {
-  const auto known = inside_->state().measurement(inside_->key_of(c, s));
+  const Inside& in = *inside_;
+  const auto known =
+      in.state().measurement(world_.captures ? in.trial_of(world_, c, s).key() : in.key_of(c, s));
   return known ? static_cast<int>(known->status) : -1;
 }
 
@@ -304,6 +353,17 @@ int Process::adopted_at(int s) const {
 int Process::recorded_at(int s) const {
   const auto adoption = inside_->state().adoption(inside_->trial_of(world_, 0, s).shape_key());
   return adoption ? world_.index_of(adoption->trial.configuration) : 0;
+}
+
+bool Process::is_recorded(int c, int s) const {
+  bool found = false;
+  inside_->state().for_each_adoption([&](const journal::Adoption& adoption) {
+    found = found || (adoption.trial.configuration == world_.configuration(c) &&
+                      adoption.trial.shape == world_.shape(s) &&
+                      adoption.trial.driver == inside_->device->info().driver_key() &&
+                      adoption.trial.kernel == inside_->package->read->digest());
+  });
+  return found;
 }
 
 void Process::for_each_passed(const std::function<void(int, int)>& visit) const {
@@ -431,29 +491,6 @@ std::string Process::idle_slots() const {
     return text;
   }
   return text;
-}
-
-std::vector<Configuration> announced_at_end_of(const test::Files& files, std::size_t bytes) {
-  std::vector<Configuration> all;
-  const auto file = files.find(journal::kJournalName);
-  if (file == files.end()) return all;
-  const std::size_t from = file->second.size() - std::min(bytes, file->second.size());
-  if (const auto before = journal::read_journal({file->second.data(), from}); before.ok())
-    for (const auto& open : before->state.open_trials()) all.push_back(open.trial.configuration);
-  (void)journal::for_each_record(file->second, [&](const journal::RecordView& record) {
-    journal::Intent intent;
-    if (record.offset >= from && record.type == static_cast<int>(journal::RecordType::intent) &&
-        journal::decode(record.payload, intent))
-      all.push_back(intent.trial.configuration);
-  });
-  return all;
-}
-
-std::vector<journal::State::OpenTrial> open_trials_in(const test::Files& files) {
-  const auto file = files.find(journal::kJournalName);
-  if (file == files.end()) return {};
-  const auto summary = journal::read_journal(file->second);
-  return summary.ok() ? summary->state.open_trials() : std::vector<journal::State::OpenTrial>();
 }
 
 }  // namespace idletune::lives

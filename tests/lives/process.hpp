@@ -16,6 +16,7 @@
 #include "agent/journal/state.hpp"
 #include "agent/trial/trial.hpp"
 #include "tests/lives/played_device.hpp"
+#include "tests/lives/played_files.hpp"
 #include "tests/lives/played_time.hpp"
 #include "tests/lives/world.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
@@ -58,6 +59,7 @@ struct ProcessParts {
   std::shared_ptr<const Model> model;
   std::function<std::unique_ptr<TrialRunner>()> make_runner;
   std::function<double()> gpu_load;
+  PlayedFiles* files = nullptr;
 };
 
 class Process {
@@ -73,6 +75,7 @@ class Process {
   // From now on another constant buffer (0 or 1) or queue, or other contents, which it says.
   void use(int constants, int queue);
   void constants_change();
+  void capture(int s, int data);  // lends it
   // What a launch reads of constants now: the buffer, and its contents.
   std::pair<const void*, int> constants() const;
   int shape_of(const void* buffer) const;  // that such a launch passed
@@ -102,9 +105,10 @@ class Process {
   // Status of the measurement; -1: none.
   int measured(int c, int s) const;
   bool has_slot(int s) const;
-  int running(int s) const;      // what its slot runs; 0 without one
-  int adopted_at(int s) const;   // and has been adopted for it; 0: nothing; -1: no slot
-  int recorded_at(int s) const;  // as adopted, under this driver; 0: nothing
+  int running(int s) const;              // what its slot runs; 0 without one
+  int adopted_at(int s) const;           // and has been adopted for it; 0: nothing; -1: no slot
+  int recorded_at(int s) const;          // as adopted, under this driver; 0: nothing
+  bool is_recorded(int c, int s) const;  // likewise, on whatever data
 
   // What goes on inside.
   Role role(int c, int s) const;

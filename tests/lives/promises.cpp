@@ -202,7 +202,7 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   // What was lost by waiting for stages is charged, and takes nothing from what was saved.
   const double saved = std::max({0.0, bill.standard - bill.actual, bill.saved});
   const double bound = 0.02 * bill.standard + saved + 1.02 * bill.longest_stage + 0.001 +
-                       kGranted * bill.longest_launch;
+                       kGranted * bill.longest_launch + 1.02 * bill.captured;
   const bool exact = !bill.slowed && !bill.odd && !bill.untimed && world_.profiling;
   if (!bill.slowed && now.charged > bound)
     report_.say("I5:charged-too-much", beside(now.charged, bound, " > "));
@@ -238,18 +238,18 @@ void Promises::no_slower(const Bill& bill) {
 
 void Promises::taken_back_for_a_reason(const Process& process, int s, int was, int is) {
   const Known& known = reference_.of(was);
-  const bool recorded = process.recorded_at(s) == was;
+  const auto recorded = [&] { return process.is_recorded(was, s); };
   if (process.is_barred(was) || known.ever_bitten) return;
   // A setup may cost more than it saves.
   if (!world_.sound(reference_.driver(), was, s) || world_.has_setup(was)) return;
   if (is == 0 && process.is_suspect(was)) {
-    if (!recorded) report_.say("I7:suspect-is-no-longer-adopted", where(was, s));
+    if (!recorded()) report_.say("I7:suspect-is-no-longer-adopted", where(was, s));
     return;
   }
   if (known.timed_slow.count(s) || known.blamed) return;
   if (is > 0 && world_.time(is, s) > 1.03 * world_.time(was, s))
     report_.say("I6:replaced-by-what-is-slower", where(was, s) + " by " + where(is, s));
-  if (is == 0 && !recorded && world_.time(was, s) < 0.9 * world_.time(0, s))
+  if (is == 0 && world_.time(was, s) < 0.9 * world_.time(0, s) && !recorded())
     report_.say("I7:taken-back-for-nothing", where(was, s));
 }
 
@@ -292,7 +292,7 @@ std::string Promises::put_aside(const Process& process, int shapes) const {
   for (int c = 1; c < world_.count(); ++c)
     for (const int s : reference_.of(c).unprepared)
       if (s < shapes && !process.is_suspect(c) && !process.is_barred(c) && process.has_slot(s) &&
-          process.measured(c, s) < 0)
+          process.adopted_at(s) != c && process.measured(c, s) < 0)
         return where(c, s);
   return std::string();
 }

@@ -46,6 +46,7 @@ struct Bill {
   double longest_stage = 0, longest_launch = 0;
   bool slowed = false;   // the board changed its speed
   bool untimed = false;  // launches told no times for a while
+  double captured = 0;   // lending data took so long
   bool odd = false;      // something ran that is slower in production than in trials
 };
 

@@ -24,6 +24,7 @@ Simulation::Simulation(const World& world, const std::vector<Event>& events, boo
       time_(std::make_shared<PlayedTime>()),
       in_place_(world.in_place) {
   wall_clock_follows(*time_);
+  lent_.on_write = [this](FileSync sync) { return before_write(sync); };
   if (world.has_model) {
     const auto others = static_cast<std::uint64_t>(world.count() - 1);
     model_ = world.model_saying(1 + static_cast<int>(mix(world.seed, 50) % others), 0);
@@ -64,6 +65,7 @@ void Simulation::step(const Event& event) {
     case Kind::thread: return launch_beside(event.a, event.b);
     case Kind::prepare: process_->prepare(event.a); return looked(false);
     case Kind::expect: return process_->expect(event.a, event.b);
+    case Kind::capture: return capture(event.a, event.b);
     case Kind::explain: return process_->explain();
     case Kind::flush:
       if (process_->flush().ok() && alive()) flushed_ = process_->snapshot();
@@ -163,6 +165,15 @@ void Simulation::launch_beside(int s, int times) {
       time_->pass(microseconds(300));
     }
   });
+}
+
+// What it costs is charged, and asked for.
+void Simulation::capture(int s, int data) {
+  if (!world_.captures) return;
+  const Nanoseconds start = time_->now();
+  process_->capture(s, data);
+  const double took = static_cast<double>((time_->now() - start).count()) * 1e-9;
+  for (Bill* bill : {&bill_, &life_bill_}) bill->captured += took;
 }
 
 void Simulation::gap(Nanoseconds length, bool granted) {

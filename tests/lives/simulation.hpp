@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tests/lives/events.hpp"
+#include "tests/lives/played_files.hpp"
 #include "tests/lives/played_runner.hpp"
 #include "tests/lives/process.hpp"
 #include "tests/lives/promises.hpp"
@@ -56,6 +57,7 @@ class Simulation {
   void launch_once(int s);
   void frames(int s, int times);
   void launch_beside(int s, int times);
+  void capture(int s, int data);
   void gap(Nanoseconds length, bool granted);
   void background(Nanoseconds length);
   void looked(bool everywhere = true);
@@ -77,8 +79,10 @@ class Simulation {
   void announce(const Handed& handed);
   void fly(const TrialRequest& request);
   bool loses_device(const TrialRequest& request);
+  void prepare_data(const TrialRequest& request, TrialOutcome& outcome);
   TrialOutcome outcome_of(const TrialRequest& request);
-  TrialStatus status_of(int c, int s, TrialStage stage);
+  TrialStatus status_of(int c, const TrialRequest& request);
+  Status before_write(FileSync sync);
   void landed(const TrialRequest& request, const TrialOutcome& outcome);
   Nanoseconds wait_for_stage();
   void take_time(Nanoseconds time);
@@ -118,6 +122,7 @@ class Simulation {
   std::shared_ptr<PlayedTime> time_;
   std::shared_ptr<PlayedDevice> device_;
   std::shared_ptr<test::Disk> disk_;
+  PlayedFiles lent_;  // beside its journal
   std::uint64_t boot_ = 1;
   int next_driver_ = 0, next_quirk_ = 0;
   double speed_ = 1;

@@ -49,7 +49,16 @@ void add_setup(KernelDescription& description) {
   description.tolerance.relative = 1e-5;
 }
 
-KernelDescription description_of(int a, int b, bool setups, int version) {
+void add_captured(KernelDescription& description) {
+  DescribedArgument i;
+  i.name = "i";
+  i.type = ScalarType::i32;
+  i.size = "4";
+  i.captured = true;
+  description.arguments.push_back(i);
+}
+
+KernelDescription description_of(int a, int b, bool setups, bool captures, int version) {
   KernelDescription description;
   description.name = "play";
   description.source = "nobody compiles this, version " + std::to_string(version);
@@ -69,6 +78,7 @@ KernelDescription description_of(int a, int b, bool setups, int version) {
   x.size = "N";
   description.arguments = {x};
   if (setups) add_setup(description);
+  if (captures) add_captured(description);
   return description;
 }
 
@@ -90,7 +100,7 @@ const char* name_of(Nature nature) {
       "good",   "slow",         "wrong",       "wrong_shape",   "wrong_class",
       "crash",  "crash_shape",  "crash_often", "crash_late",    "crash_launch",
       "hang",   "hang_warm_up", "refused",     "refused_build", "refused_launch",
-      "memory", "slow_launch",  "wrong_late"};
+      "memory", "slow_launch",  "wrong_late",  "wrong_lent",    "crash_lent"};
   return names[static_cast<int>(nature)];
 }
 
@@ -113,6 +123,8 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
   options.read_environment = false;
   options.model = kNoModel;
   setups = draw(11) % 6 == 0;
+  captures = !setups && draw(12) % 4 == 0;
+  if (captures) options.state = "played";
   make_packages(na, nb);
   for (int c = 0; c < count(); ++c) {
     odd_shapes_.push_back(static_cast<int>(mix(seed, 32, static_cast<std::uint64_t>(c)) %
@@ -131,11 +143,11 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
 }
 
 void World::make_packages(int a, int b) {
-  static std::map<std::tuple<int, int, bool, int>, Package> all;
+  static std::map<std::tuple<int, int, bool, bool, int>, Package> all;
   for (int i = 0; i < kPackages; ++i) {
-    Package& made = all[{a, b, setups, i}];
+    Package& made = all[{a, b, setups, captures, i}];
     if (made.read == nullptr) {
-      made.bytes = must(pack(description_of(a, b, setups, i)));
+      made.bytes = must(pack(description_of(a, b, setups, captures, i)));
       made.read = must(KernelPackage::open(made.bytes, "played"));
     }
     packages[i] = &made;
@@ -176,6 +188,8 @@ Nature World::draw_nature(int driver, int c, bool sound_only) const {
     case Nature::crash_late:
     case Nature::crash_launch:
     case Nature::crash_often: return sound_only ? Nature::good : drawn;
+    case Nature::wrong_lent:
+    case Nature::crash_lent: return captures ? drawn : Nature::good;
     default: return drawn;
   }
 }

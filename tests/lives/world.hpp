@@ -36,6 +36,8 @@ enum class Nature : std::uint8_t {
   memory,          // its helper is killed by somebody
   slow_launch,     // fast in trials, slow in the application
   wrong_late,      // from its fourth check on
+  wrong_lent,      // on data that the application lent
+  crash_lent,      // in the helper, on such data
   count
 };
 const char* name_of(Nature nature);
@@ -62,7 +64,8 @@ struct World {
   int syncs() const { return worker ? 2 : 1; }
   bool profiling = true;
   bool has_model = true;
-  bool setups = false;  // some configurations prepare something once, of a constant buffer
+  bool setups = false;    // some configurations prepare something once, of a constant buffer
+  bool captures = false;  // the application may lend data
   AgentOptions options;
   struct Package {
     std::vector<std::uint8_t> bytes;
@@ -88,7 +91,7 @@ struct World {
   std::uint64_t class_of(int c, int s) const { return classes_[at_shape(c, s)]; }
   bool wrong(int driver, int c, int s) const;
   bool has_setup(int c) const;
-  bool crashes(int driver, int c, int s) const;  // surely
+  bool crashes(int driver, int c, int s) const;  // surely, on made-up data
   Nanoseconds time(int c, int s) const { return times_[at_shape(c, s)]; }
   Nanoseconds launch_time(int driver, int c, int s) const;
   // First pick and portfolio.

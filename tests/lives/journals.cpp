@@ -1,0 +1,34 @@
+// What journals say that lie in files.
+#include <algorithm>
+
+#include "agent/journal/codec.hpp"
+#include "agent/journal/journal.hpp"
+#include "agent/journal/summary.hpp"
+#include "tests/lives/process.hpp"
+
+namespace idletune::lives {
+
+std::vector<Configuration> announced_at_end_of(const test::Files& files, std::size_t bytes) {
+  std::vector<Configuration> all;
+  const auto file = files.find(journal::kJournalName);
+  if (file == files.end()) return all;
+  const std::size_t from = file->second.size() - std::min(bytes, file->second.size());
+  if (const auto before = journal::read_journal({file->second.data(), from}); before.ok())
+    for (const auto& open : before->state.open_trials()) all.push_back(open.trial.configuration);
+  (void)journal::for_each_record(file->second, [&](const journal::RecordView& record) {
+    journal::Intent intent;
+    if (record.offset >= from && record.type == static_cast<int>(journal::RecordType::intent) &&
+        journal::decode(record.payload, intent))
+      all.push_back(intent.trial.configuration);
+  });
+  return all;
+}
+
+std::vector<journal::State::OpenTrial> open_trials_in(const test::Files& files) {
+  const auto file = files.find(journal::kJournalName);
+  if (file == files.end()) return {};
+  const auto summary = journal::read_journal(file->second);
+  return summary.ok() ? summary->state.open_trials() : std::vector<journal::State::OpenTrial>();
+}
+
+}  // namespace idletune::lives
