@@ -155,7 +155,7 @@ std::string EngineExplanation::advice(const ShapeTask& task, Blocker blocker) co
           task.gap_needed > core_.longest_gap_
               ? "the next stage needs a gap of %, the longest offered was %: offer one by "
                 "idle(), or BackgroundOptions::max_gap; tune_now() and prepare() need none"
-              : "the next stage needs a gap of %, of which too little was left of %",
+              : "the next stage needs a gap of %, of which too little was left",
           gaps.longer.text, gaps.shorter.text);
     }
     case Blocker::ledger: {
@@ -165,7 +165,7 @@ std::string EngineExplanation::advice(const ShapeTask& task, Blocker blocker) co
       return joined(charge > allowed
                         ? "the next step is charged %, the overhead limit allows %: more "
                           "launches earn more, or raise overhead_limit"
-                        : "the next step is charged %, launches have earned % by now",
+                        : "the next step is charged %, which launches have earned by now",
                     charges.longer.text, charges.shorter.text);
     }
     case Blocker::limit: return "max_tuning is used up";

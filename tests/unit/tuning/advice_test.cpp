@@ -25,5 +25,5 @@ TEST_CASE("advice that compares two durations tells them apart, in milliseconds"
   CHECK(advice(20us, 3ns) ==
         "the next stage needs a gap of 0.02 ms, the longest offered was 3e-06 ");
   CHECK(advice(17500us, 18200us) ==
-        "the next stage needs a gap of 17.5 ms, of which too little was left of");
+        "the next stage needs a gap of 17.5 ms, of which too little was left");
 }
