@@ -54,8 +54,8 @@ void Simulation::fly(const TrialRequest& request) {
   // In our own process.
   const Nature nature = world_.nature(reference_.driver(), c);
   const bool often = nature == Nature::crash_often && one_in(5, 90, c);
-  const bool lent = nature == Nature::crash_lent && !request.captured.empty();
-  if (world_.crashes(reference_.driver(), c, s) || often || lent || nature == Nature::memory)
+  const bool lent = !request.captured.empty();
+  if (world_.crashes(reference_.driver(), c, s, lent) || often || nature == Nature::memory)
     die(Death::kill);
 }
 
@@ -86,15 +86,12 @@ TrialStatus Simulation::status_of(int c, const TrialRequest& request) {
   if (nature == Nature::hang) status = TrialStatus::timeout;
   const bool check = stage == TrialStage::check;
   const bool late_wrong = nature == Nature::wrong_late && check && checks_of_[c]++ >= 3;
-  const bool lent_wrong = nature == Nature::wrong_lent && lent;
-  if (check && (late_wrong || lent_wrong || world_.wrong(driver, c, s)))
-    status = TrialStatus::correctness;
+  if (check && (late_wrong || world_.wrong(driver, c, s, lent))) status = TrialStatus::correctness;
   if (!runs_configuration(stage)) return status;
   const std::uint64_t run = runs_of_[c]++;
   const bool late = nature == Nature::crash_late && run > 10;
   const bool often = nature == Nature::crash_often && one_in(5, 91, c);
-  const bool crashes = world_.crashes(driver, c, s) || (nature == Nature::crash_lent && lent);
-  if (crashes || late || often) {
+  if (world_.crashes(driver, c, s, lent) || late || often) {
     const bool hangs =
         nature != Nature::crash && mix(world_.seed, 92, static_cast<std::uint64_t>(c)) % 3 == 0;
     status = hangs && world_.isolated ? TrialStatus::timeout : TrialStatus::crash;
@@ -425,14 +422,11 @@ void Simulation::before_change() {
   die(std::exchange(plans_.death_at_write, Death::none));
 }
 
-// Of a file beside the journal.
+// Of a file beside the journal, on the same disk.
 Status Simulation::before_write(FileSync sync) {
-  before_change();
-  const test::DiskFault& fault = disk_->fault;
-  const bool fails = disk_->changes >= fault.first && disk_->changes - fault.first < fault.count;
-  if (!alive() || fails) return Status(StatusCode::io_error, "nothing is written");
-  if (sync == FileSync::yes) time_->pass(milliseconds(1));
-  return alive() ? Status() : Status(StatusCode::io_error, "nothing is written");
+  const bool fails = disk_->fails();
+  if (!fails && alive() && sync == FileSync::yes) time_->pass(milliseconds(1));
+  return !fails && alive() ? Status() : Status(StatusCode::io_error, "nothing is written");
 }
 
 // Of the journal's end; nothing: what was written last is on the medium.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/package/captured_arguments.hpp"
+#include "tests/lives/draw.hpp"
 
 namespace idletune::lives {
 
@@ -35,11 +36,10 @@ bool PlayedFiles::holds(const std::string& path, std::uint64_t digest) const {
 void PlayedFiles::power_cut(std::uint64_t draw) {
   for (auto& [path, file] : files_) {
     if (std::exchange(file.synced, true)) continue;
-    draw = draw * 6364136223846793005u + 1442695040888963407u;
-    const std::uint64_t which = draw >> 32;
-    if (which % 4 == 0) file.content = file.before;
-    if (which % 4 == 1) file.content.resize(file.content.size() / 2);
-    if (which % 4 == 2 && !file.content.empty()) file.content.back() ^= 1;
+    draw = mix(draw, 98);
+    if (draw % 4 == 0) file.content = file.before;
+    if (draw % 4 == 1) file.content.resize(file.content.size() / 2);
+    if (draw % 4 == 2 && !file.content.empty()) file.content.back() ^= 1;
   }
 }
 

@@ -6,7 +6,6 @@
 #include <functional>
 #include <map>
 #include <string>
-#include <string_view>
 
 #include "tests/unit/journal/faulty_storage.hpp"
 
@@ -14,7 +13,7 @@ namespace idletune::lives {
 
 class PlayedFiles {
  public:
-  // Before a file of that many bytes is there; an error: it will not be. May take played time.
+  // Before a file is there; an error: it will not be. May take played time.
   std::function<Status(FileSync)> on_write;
 
   bool read_beginning(const std::string& path, MutableBytes out) const;

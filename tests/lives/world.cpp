@@ -204,18 +204,20 @@ bool World::sound(int driver, int c, int s) const {
   }
 }
 
-bool World::wrong(int driver, int c, int s) const {
+bool World::wrong(int driver, int c, int s, bool lent) const {
   switch (nature(driver, c)) {
     case Nature::wrong: return true;
+    case Nature::wrong_lent: return lent;
     case Nature::wrong_shape: return s == odd_shape(c);
     case Nature::wrong_class: return class_of(c, s) == class_of(c, odd_shape(c));
     default: return false;
   }
 }
 
-bool World::crashes(int driver, int c, int s) const {
+bool World::crashes(int driver, int c, int s, bool lent) const {
   const Nature n = nature(driver, c);
-  return n == Nature::crash || (n == Nature::crash_shape && s == odd_shape(c));
+  return n == Nature::crash || (n == Nature::crash_shape && s == odd_shape(c)) ||
+         (n == Nature::crash_lent && lent);
 }
 
 double World::ratio(int c, int s) const {

@@ -89,9 +89,9 @@ struct World {
   bool sound(int driver, int c, int s) const;  // right and harmless at the shape, always
   int odd_shape(int c) const { return odd_shapes_[static_cast<std::size_t>(c)]; }
   std::uint64_t class_of(int c, int s) const { return classes_[at_shape(c, s)]; }
-  bool wrong(int driver, int c, int s) const;
+  bool wrong(int driver, int c, int s, bool lent = false) const;  // `lent`: on such data
   bool has_setup(int c) const;
-  bool crashes(int driver, int c, int s) const;  // surely, on made-up data
+  bool crashes(int driver, int c, int s, bool lent = false) const;  // surely
   Nanoseconds time(int c, int s) const { return times_[at_shape(c, s)]; }
   Nanoseconds launch_time(int driver, int c, int s) const;
   // First pick and portfolio.
