@@ -327,9 +327,9 @@ void Production::watch_production(ShapeTask& task) {
 // launches. `loses`: what runs seems to.
 void Production::begin_duel(ShapeTask& task, bool loses) {
   constexpr double kSlowdown = 0.5;  // of two, neither of which is known to be the slower one
-  constexpr std::uint64_t kFactor = 4;
+  constexpr std::uint64_t kFactor = 4, kFurthest = std::uint64_t{1} << 40;
   const bool known = !loses && task.duel_at > 0;
-  task.duel_interval *= kFactor;
+  task.duel_interval = std::min(task.duel_interval * kFactor, kFurthest);
   task.duel_at = task.launches() + task.duel_interval;
   Result<std::unique_ptr<Variant>> rival =
       task.kernel.state->build(task.slot, task.slot.fallback.configuration, Selection::fallback);
