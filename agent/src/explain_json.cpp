@@ -53,8 +53,8 @@ class ObjectWriter {
     return names + name.size() + 1;
   }
   void number(double value) {
-    if (!std::isfinite(value)) out_ += "null";  // JSON has no infinity
-    if (std::isfinite(value)) out_ += number_text(value, 9);
+    if (!std::isfinite(value)) return void(out_ += "null");  // JSON has no infinity
+    out_ += number_text(value, 9);
   }
   void key(std::string_view name) {
     out_ += first_ ? "{" : ", ";

@@ -95,7 +95,7 @@ std::int64_t unprepared(ShapeTask& task) {
 
 void Accounts::credit_launches(ShapeTask& task, Nanoseconds now) {
   charge_setups(task);
-  (void)task.kernel.device->at_most_the_clock(Nanoseconds{0}, now);
+  task.kernel.device->see_clock(now);
   const std::uint64_t launches = task.launches();
   const std::uint64_t fresh = launches - task.credited_launches;
   // What ran since then; turns with the default count as the default.

@@ -54,13 +54,16 @@ class DeviceTask {
   // Of `wanted` kernel time that nobody measured, at most what the clock says can have passed on
   // one queue: all calls together never get more than the time since this was made.
   Nanoseconds at_most_the_clock(Nanoseconds wanted, Nanoseconds now) {
-    clock_left_ += std::max(now - clock_seen_, Nanoseconds{0});
-    clock_seen_ = std::max(clock_seen_, now);
+    see_clock(now);
     const Nanoseconds granted = std::min(wanted, clock_left_);
     clock_left_ -= granted;
     return granted;
   }
-  // Of the clock, at the last call of that.
+  void see_clock(Nanoseconds now) {
+    clock_left_ += std::max(now - clock_seen_, Nanoseconds{0});
+    clock_seen_ = std::max(clock_seen_, now);
+  }
+  // Of what passed until it was seen last, what was not granted.
   Nanoseconds clock_left() const { return clock_left_; }
 
  private:
