@@ -28,13 +28,17 @@ ClassVariants::ClassVariants(std::uint32_t number, const KernelPackage& package,
     : number_(number), variants_(std::move(variants)) {
   for (ClassVariant& variant : variants_) {
     variant.place = place_of(variant.adopted_at);
-    variant.package = package.where(variant.configuration, &variant.adopted_at);
     variant.digest = digest_of(variant.configuration);
     const std::size_t known = earlier != nullptr ? earlier->variants_.size() : 0;
     for (std::size_t i = 0; i < known; ++i) {
       const ClassVariant& same = earlier->variants_[i];
-      if (same.digest == variant.digest) variant.proof = same.proof;
+      if (same.digest != variant.digest) continue;
+      variant.proof = same.proof;
+      if (same.adopted_at == variant.adopted_at) variant.package = same.package;
     }
+    // Not again and again: it reads the whole package.
+    if (variant.package == nullptr)
+      variant.package = package.where(variant.configuration, &variant.adopted_at);
     if (variant.proof == nullptr) variant.proof = new_shared<const UnslottedProof>();
   }
 }

@@ -38,7 +38,7 @@ class ClassVariants {
   static constexpr std::size_t kMax = 16;
 
   // At most kMax of them. `number`: not 0, a greater one for each list of a kernel.
-  // `earlier`: whose proofs go on; null: there is none.
+  // `earlier`: whose proofs go on, and packages; null: there is none.
   ClassVariants(std::uint32_t number, const KernelPackage& package,
                 std::vector<ClassVariant> variants, const ClassVariants* earlier = nullptr);
   // The same, under another number.
