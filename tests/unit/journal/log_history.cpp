@@ -20,12 +20,14 @@ std::uint64_t record_digest(const RecordView& record) {
 }  // namespace
 
 Found look_at(const test::Files& files) {
-  Found found;
+  // Cuts leave the same log many times.
+  static std::map<test::Content, Found> seen;
   const auto file = files.find(kJournalName);
-  if (file == files.end()) {
-    found.state = State().digest();
-    return found;
-  }
+  if (file == files.end()) return {State().digest(), {}, true};
+  if (seen.size() > 10000) seen.clear();
+  const auto [entry, is_new] = seen.try_emplace(file->second);
+  Found& found = entry->second;
+  if (!is_new) return found;
   const auto summary = read_journal(file->second);
   found.readable = summary.ok();
   if (!summary.ok()) return found;
