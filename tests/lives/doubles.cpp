@@ -85,11 +85,12 @@ TrialStatus Simulation::status_of(int c, const TrialRequest& request) {
   if (nature == Nature::refused) status = TrialStatus::compile;
   if (nature == Nature::hang) status = TrialStatus::timeout;
   const bool check = stage == TrialStage::check;
-  const bool late_wrong = nature == Nature::wrong_late && check && checks_of_[c]++ >= 3;
+  const bool late_wrong =
+      nature == Nature::wrong_late && check && checks_of_[c]++ >= world_.lateness(c);
   if (check && (late_wrong || world_.wrong(driver, c, s, lent))) status = TrialStatus::correctness;
   if (!runs_configuration(stage)) return status;
   const std::uint64_t run = runs_of_[c]++;
-  const bool late = nature == Nature::crash_late && run > 10;
+  const bool late = nature == Nature::crash_late && run > 3 * world_.lateness(c);
   const bool often = nature == Nature::crash_often && one_in(5, 91, c);
   if (world_.crashes(driver, c, s, lent) || late || often) {
     const bool hangs =

@@ -220,6 +220,10 @@ bool World::crashes(int driver, int c, int s, bool lent) const {
          (n == Nature::crash_lent && lent);
 }
 
+std::uint64_t World::lateness(int c) const {
+  return 1 + mix(seed, 33, static_cast<std::uint64_t>(c)) % 12;
+}
+
 double World::ratio(int c, int s) const {
   if (c == 0) return 1;
   const auto u = static_cast<std::uint64_t>(c), v = static_cast<std::uint64_t>(s);

@@ -26,7 +26,7 @@ enum class Nature : std::uint8_t {
   crash,           // wherever it runs
   crash_shape,     // or a hang, at one shape; in the application too
   crash_often,     // one run in five, in the helper
-  crash_late,      // from its tenth run in the helper on
+  crash_late,      // in the helper, after some runs
   crash_launch,    // in the application only, one launch in fifty
   hang,            // in the helper
   hang_warm_up,    // in the application's process only, before its first launch
@@ -35,7 +35,7 @@ enum class Nature : std::uint8_t {
   refused_launch,  // by the driver, in the application's launches
   memory,          // its helper is killed by somebody
   slow_launch,     // fast in trials, slow in the application
-  wrong_late,      // from its fourth check on
+  wrong_late,      // after some checks
   wrong_lent,      // on data that the application lent
   crash_lent,      // in the helper, on such data
   count
@@ -87,6 +87,7 @@ struct World {
 
   Nature nature(int driver, int c) const { return natures_[at(driver, c)]; }
   bool sound(int driver, int c, int s) const;  // right and harmless at the shape, always
+  std::uint64_t lateness(int c) const;         // after how many checks it is wrong, or runs crash
   int odd_shape(int c) const { return odd_shapes_[static_cast<std::size_t>(c)]; }
   std::uint64_t class_of(int c, int s) const { return classes_[at_shape(c, s)]; }
   bool wrong(int driver, int c, int s, bool lent = false) const;  // `lent`: on such data
