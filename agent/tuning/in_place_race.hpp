@@ -6,9 +6,9 @@
 #include <cstdint>
 
 #include <idletune/device.hpp>
+#include <idletune/race.hpp>
 
 #include "agent/scheduler/step_plan.hpp"
-#include "agent/tuning/recent_times.hpp"
 
 namespace idletune::detail {
 

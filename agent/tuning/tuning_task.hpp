@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/race.hpp>
 
 #include "agent/danger/facts.hpp"
 #include "agent/journal/entries.hpp"
@@ -23,7 +24,6 @@
 #include "agent/tuning/device_task.hpp"
 #include "agent/tuning/in_place_race.hpp"
 #include "agent/tuning/kernel_model.hpp"
-#include "agent/tuning/recent_times.hpp"
 #include "agent/tuning/retrainer.hpp"
 #include "agent/tuning/runner_contents.hpp"
 #include "agent/tuning/shape_search.hpp"

@@ -8,7 +8,7 @@ namespace idletune::krylov {
 
 Iterations::Iterations(DeviceVectors& vectors, Product& product, const Buffer* diagonal,
                        const SolveOptions& options, double norm_of_b,
-                       const ProgressForecast& forecast, StepRace& steps, SolveReport& report)
+                       const ProgressForecast& forecast, StepChoice& steps, SolveReport& report)
     : vectors_(vectors),
       product_(product),
       diagonal_(diagonal),

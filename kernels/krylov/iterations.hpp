@@ -10,7 +10,7 @@
 #include "kernels/krylov/device_vectors.hpp"
 #include "kernels/krylov/product.hpp"
 #include "kernels/krylov/progress_forecast.hpp"
-#include "kernels/krylov/step_race.hpp"
+#include "kernels/krylov/step_choice.hpp"
 
 namespace idletune::krylov {
 
@@ -20,7 +20,7 @@ class Iterations {
   // `diagonal`: its reciprocals, for Jacobi; null without a preconditioner.
   Iterations(DeviceVectors& vectors, Product& product, const Buffer* diagonal,
              const SolveOptions& options, double norm_of_b, const ProgressForecast& forecast,
-             StepRace& steps, SolveReport& report);
+             StepChoice& steps, SolveReport& report);
 
   Status cg(const Buffer& b, Buffer& x);
   Status bicgstab(const Buffer& b, Buffer& x);
@@ -62,7 +62,7 @@ class Iterations {
   const SolveOptions& options_;
   double norm_of_b_;
   ProgressForecast forecast_;
-  StepRace& steps_;
+  StepChoice& steps_;
   SolveReport& report_;
 };
 

@@ -132,7 +132,7 @@ class Solver::State {
   Product product_;
   DeviceVectors vectors_;  // as long as there are rows
   DeviceVectors inputs_;   // as long as there are columns
-  StepRace steps_;
+  StepChoice steps_;
   std::unique_ptr<Buffer> b_, x_, diagonal_;
   bool uploaded_ = true;    // the device has the matrix's numbers
   bool symmetric_ = false;  // known to be

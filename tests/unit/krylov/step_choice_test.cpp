@@ -1,7 +1,7 @@
 // Which way of CG's steps is taken, by the times that it is told.
 #include <doctest/doctest.h>
 
-#include "kernels/krylov/step_race.hpp"
+#include "kernels/krylov/step_choice.hpp"
 
 namespace {
 
@@ -9,12 +9,12 @@ using namespace idletune::krylov;
 
 constexpr double kMany = 1e6;  // iterations left
 
-void run_steps(StepRace& race, int steps, double microseconds) {
+void run_steps(StepChoice& race, int steps, double microseconds) {
   for (int i = 0; i < steps; ++i) race.took(microseconds);
 }
 
 // Runs all that is tried, once CSR has been measured; by format and way.
-void run_all(StepRace& race, const double (&us)[2][2]) {
+void run_all(StepChoice& race, const double (&us)[2][2]) {
   for (int i = 0; i < 600 && !race.settled(true); ++i) {
     race.look_ahead(kMany, 1, true);
     race.took(us[race.converted() ? 1 : 0][race.fused() ? 1 : 0]);
@@ -25,7 +25,7 @@ void run_all(StepRace& race, const double (&us)[2][2]) {
 
 TEST_CASE("fused steps are tried once they pay, and kept where they are faster") {
   for (const double fused_us : {60.0, 140.0}) {
-    StepRace race{SolverOptions()};
+    StepChoice race{SolverOptions()};
     CHECK(!race.fused());
     race.look_ahead(kMany, 1, false);
     CHECK(!race.fused());  // nothing was measured
@@ -53,7 +53,7 @@ TEST_CASE("fused steps are tried once they pay, and kept where they are faster")
 }
 
 TEST_CASE("a slow moment, as long as a turn, does not decide how steps go") {
-  StepRace race{SolverOptions()};
+  StepChoice race{SolverOptions()};
   int steps = 0;
   for (; race.running() && steps < 200; ++steps) {
     const double slow = steps >= 17 && steps < 34 ? 5 : 1;  // the first turn of fused steps
@@ -73,7 +73,7 @@ TEST_CASE("the format that was converted to is kept by whole iterations, not by 
   for (const bool known : {false, true}) {
     CAPTURE(known);  // CSR was measured before the conversion
     for (const auto* us : {&rows_win, &other_wins, &other_wins_apart}) {
-      StepRace race{SolverOptions()};
+      StepChoice race{SolverOptions()};
       for (int i = 0; known && i < 103; ++i) {
         race.took((*us)[0][race.fused() ? 1 : 0]);
         race.look_ahead(kMany, 1, false);
@@ -90,7 +90,7 @@ TEST_CASE("the format that was converted to is kept by whole iterations, not by 
 }
 
 TEST_CASE("where the product leaves the format that was converted to, its steps do") {
-  StepRace race{SolverOptions()};
+  StepChoice race{SolverOptions()};
   const double us[2][2] = {{100, 50}, {80, 40}};
   run_all(race, us);
   CHECK(race.converted());
@@ -104,14 +104,14 @@ TEST_CASE("a given way of the steps stays, and formats are compared in it") {
   SolverOptions options;
   options.steps = Steps::apart;
   const double us[2][2] = {{100, 50}, {80, 40}};
-  StepRace apart(options);
+  StepChoice apart(options);
   run_all(apart, us);
   CHECK(!apart.running());
   CHECK(!apart.fused());
   CHECK(apart.converted());
   options.steps = Steps::fused;
   const double slower[2][2] = {{100, 50}, {80, 60}};
-  StepRace fused(options);
+  StepChoice fused(options);
   run_all(fused, slower);
   CHECK(fused.fused());
   CHECK(!fused.converted());
@@ -120,10 +120,10 @@ TEST_CASE("a given way of the steps stays, and formats are compared in it") {
 TEST_CASE("where nothing is to be tried the way stays, but for fused steps that cannot be had") {
   SolverOptions options;
   options.choosing = Choosing::none;
-  CHECK(!StepRace(options).running());
-  CHECK(!StepRace(options).fused());
+  CHECK(!StepChoice(options).running());
+  CHECK(!StepChoice(options).fused());
   options.steps = Steps::fused;
-  StepRace race(options);
+  StepChoice race(options);
   CHECK(race.fused());
   run_steps(race, 100, 1e6);
   CHECK(race.fused());

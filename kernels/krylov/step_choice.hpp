@@ -1,24 +1,26 @@
 // Which way CG iterates: steps apart or fused, with CSR or with the format that was converted to.
-// Each way runs some iterations, in turns, since a slow moment may be as long as a turn: the best
+// Ways race in turns of some iterations, since a slow moment may be as long as a turn: the best
 // turn counts. And what counts is a whole iteration: the format with the faster product need not be
 // the one whose fused steps are faster.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include <idletune/krylov.hpp>
+#include <idletune/race.hpp>
 
 namespace idletune::krylov {
 
-class StepRace {
+class StepChoice {
  public:
-  explicit StepRace(const SolverOptions& options);
+  explicit StepChoice(const SolverOptions& options);
   bool running() const { return !over_; }
   // Whether look_ahead() would change nothing.
   bool settled(bool other_format) const { return over_ && other_format == other_; }
   // How the next step runs.
-  bool fused() const { return fused_; }
-  bool converted() const { return converted_; }
+  bool fused() const { return way_ % 2 != 0; }
+  bool converted() const { return way_ < 2; }
   // After a step: how it ran.
   void took(double microseconds);
   // Fused steps cannot be had in this format.
@@ -29,29 +31,21 @@ class StepRace {
   double best_us(bool converted) const;  // 0: not measured
 
  private:
-  struct Way {
-    float us[16] = {};
-    std::uint32_t runs = 0;   // of this turn; the first is not counted
-    std::uint32_t turns = 0;  // that are over
-    double best_us = 0;       // the least of the turns' medians
-    bool allowed = false;
-    void took(double microseconds);
-    bool in_turn() const { return allowed && (runs > 0 || turns == 0); }
-    bool measured() const;
-    double median() const;  // 0: not measured, or not allowed
-  };
-  Way& way(bool converted, bool fused) { return ways_[converted ? 1 : 0][fused ? 1 : 0]; }
-  bool there(bool converted) const { return other_ || !converted; }
-  double best_us() const;
-  bool try_next(double iterations_left, double price_us);
+  static constexpr std::size_t kWays = 4;
+  static std::size_t way(bool converted, bool fused) {
+    return (converted ? 0 : 2) + (fused ? 1 : 0);
+  }
+  void take(std::size_t way);
 
-  bool fused_;
+  Race race_;
+  RecentTimes turn_;        // the last steps of this turn: the first generates code
+  std::uint32_t runs_ = 0;  // all of them
+  std::size_t way_;
+  bool allowed_[kWays];
   bool always_;
   bool never_;
   bool over_;
-  bool converted_ = false;
   bool other_ = false;
-  Way ways_[2][2];
 };
 
 }  // namespace idletune::krylov

@@ -1,0 +1,85 @@
+#include "kernels/krylov/step_choice.hpp"
+
+#include "kernels/krylov/stopwatch.hpp"
+
+namespace idletune::krylov {
+namespace {
+
+constexpr std::uint32_t kStepRuns = 17;  // of a turn
+constexpr std::uint32_t kTurns = 3;      // of each way
+constexpr double kHopedOfFusing = 0.25;  // of fused steps, as a share of a step's time
+
+Race::Policy policy() {
+  Race::Policy policy;  // what is told is the median of a turn
+  policy.estimator = Estimator::minimum;
+  policy.enough = kTurns;
+  return policy;
+}
+
+}  // namespace
+
+StepChoice::StepChoice(const SolverOptions& options)
+    : race_(policy()),
+      way_(way(false, options.steps == Steps::fused)),
+      always_(options.choosing == Choosing::always),
+      never_(options.choosing == Choosing::none),
+      over_(never_) {
+  for (std::size_t i = 0; i < kWays; ++i) {
+    allowed_[i] = options.steps != (i % 2 != 0 ? Steps::apart : Steps::fused);
+    race_.join();
+  }
+}
+
+double StepChoice::best_us(bool converted) const {
+  double best = 0;
+  for (const std::size_t i : {way(converted, false), way(converted, true)}) {
+    const double us = allowed_[i] ? Microseconds(race_.time(i)).count() : 0;
+    if (best == 0 || (us > 0 && us < best)) best = us;
+  }
+  return best;
+}
+
+// Another way begins with a turn of its own.
+void StepChoice::take(std::size_t way) {
+  way_ = way;
+  turn_.clear();
+  runs_ = 0;
+}
+
+void StepChoice::took(double microseconds) {
+  turn_.add(std::chrono::round<Nanoseconds>(Microseconds(microseconds)));
+  if (++runs_ < kStepRuns) return;
+  race_.add(way_, turn_.median());
+  take(way_);
+}
+
+void StepChoice::refuse() {
+  allowed_[way(converted(), true)] = false;
+  take(way(converted(), false));
+}
+
+void StepChoice::look_ahead(double iterations_left, double price_us, bool other_format) {
+  if (other_format != other_) {
+    other_ = other_format;
+    over_ = never_;
+    take(way(other_, !allowed_[way(other_, false)]));
+  }
+  if (over_ || (allowed_[way_] && (runs_ > 0 || race_.runs(way_) == 0))) return;
+  const std::size_t fastest = race_.best();
+  const double least_us = fastest < kWays ? Microseconds(race_.time(fastest)).count() : 0;
+  const bool pays = always_ || !allowed_[way(false, false)] ||
+                    iterations_left * kHopedOfFusing * least_us >= price_us;
+  bool all = true;  // that can be had are in the race
+  for (std::size_t i = 0; i < kWays; ++i) {
+    const bool there = allowed_[i] && (other_ || i >= way(false, false));
+    const bool in = there && (i % 2 == 0 || pays || race_.counted(i) >= kTurns);
+    in ? race_.enter(i) : race_.leave(i);
+    all = all && in == there;
+  }
+  const bool over = race_.over();
+  const std::size_t next = over ? race_.best() : race_.next();
+  if (next < kWays) take(next);
+  over_ = over && (all || (other_ && !converted()));
+}
+
+}  // namespace idletune::krylov

@@ -1,0 +1,146 @@
+// Who wins a race, by the times that it is told.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <vector>
+
+#include <idletune/race.hpp>
+
+#include "models/core/random.hpp"
+
+using namespace idletune;
+
+namespace {
+
+Race::Policy policy_of(std::size_t finalists, std::uint32_t most_runs) {
+  Race::Policy policy;
+  policy.uncounted = 1;
+  policy.heat = 1;
+  policy.finalists = finalists;
+  policy.halving = 2;
+  policy.most_runs = most_runs;
+  policy.hopeless = 2;
+  return policy;
+}
+
+struct Played {
+  std::size_t best = Race::kNobody;
+  std::vector<std::uint32_t> runs;  // of each
+};
+
+// As many entrants as there are times; `time`: of the entrant, and how often it has run.
+template <class Time>
+Played play(const Race::Policy& policy, std::size_t entrants, const Time& time) {
+  Race race(policy);
+  for (std::size_t i = 0; i < entrants; ++i) REQUIRE(race.join() == i);
+  while (!race.over()) {
+    const std::size_t i = race.next();
+    race.add(i, time(i, race.runs(i)));
+    for (std::size_t out = race.loser(); out != Race::kNobody; out = race.loser()) race.leave(out);
+  }
+  Played played{race.best(), {}};
+  for (std::size_t i = 0; i < entrants; ++i) played.runs.push_back(race.runs(i));
+  return played;
+}
+
+}  // namespace
+
+TEST_CASE("heats, finals in turns, and the slower half leaves until two are left") {
+  const Played played = play(policy_of(5, 50), 8, [](std::size_t i, std::uint32_t run) {
+    return Nanoseconds{run == 0 ? 9000 : i == 2 ? 250 : 100 + static_cast<std::int64_t>(i)};
+  });
+  CHECK(played.best == 0);
+  // The third is hopeless; the last two do not reach the finals. 2 * 8 runs in heats; then 2 * 5,
+  // 2 * 3 and 2 * 9, in all 50.
+  CHECK(played.runs == std::vector<std::uint32_t>{15, 15, 2, 6, 4, 4, 2, 2});
+}
+
+TEST_CASE("a race of one is over after its heat, and one that everybody leaves has no winner") {
+  const auto same = [](std::size_t, std::uint32_t) { return Nanoseconds{100}; };
+  CHECK(play(policy_of(5, 50), 1, same).runs == std::vector<std::uint32_t>{2});
+  Race race(policy_of(5, 50));
+  CHECK(race.over());
+  (void)race.join();
+  race.leave(0);
+  CHECK(race.over());
+  CHECK(race.next() == Race::kNobody);
+  CHECK(race.best() == Race::kNobody);
+}
+
+TEST_CASE("there is room for kMost entrants") {
+  Race race(policy_of(5, 50));
+  for (std::size_t i = 0; i < Race::kMost; ++i) CHECK(race.join() == i);
+  CHECK(race.join() == Race::kNobody);
+  race.remove(3);
+  CHECK(race.size() == Race::kMost - 1);
+  CHECK(race.join() == Race::kMost - 1);
+}
+
+TEST_CASE("those who join a race that is reopened run in a heat, and then all in turns") {
+  Race race(policy_of(5, 50));
+  for (int i = 0; i < 2; ++i) (void)race.join();
+  const auto run = [&race](std::size_t i) { race.add(i, Nanoseconds{100 - i}); };
+  for (const std::size_t i : {0, 0, 1, 1, 0, 1, 0, 1}) {
+    CHECK(race.next() == i);
+    run(i);
+  }
+  race.reopen();
+  REQUIRE(race.join() == 2);
+  for (const std::size_t i : {2, 2, 0, 1, 2, 0, 1, 2}) {
+    CHECK(race.next() == i);
+    run(i);
+  }
+  CHECK(race.best() == 2);
+}
+
+TEST_CASE("the estimator says what an entrant's time is") {
+  for (const auto& [estimator, expected] : {std::pair{Estimator::minimum, 10},
+                                            {Estimator::lower_quartile, 20},
+                                            {Estimator::median, 30}}) {
+    Race::Policy policy;
+    policy.estimator = estimator;
+    Race race(policy);
+    (void)race.join();
+    for (const int ns : {50, 30, 10, 40, 20}) race.add(0, Nanoseconds{ns});
+    CHECK(race.time(0).count() == expected);
+  }
+}
+
+// Noisy races: `scale` of all times, entrants in the order `places`, and one more that is always
+// slower than another.
+TEST_CASE("times in another unit and other numbers change nothing, and who is slower never wins") {
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    Random random(seed);
+    const std::size_t count = 2 + random.below(10);
+    const std::size_t slower = random.below(count);
+    std::vector<std::vector<std::int64_t>> times(count);  // by entrant and run
+    for (std::vector<std::int64_t>& of_one : times) {
+      const double typical = 1e5 * (1 + random.uniform());
+      for (int run = 0; run < 50; ++run)
+        of_one.push_back(static_cast<std::int64_t>(typical * (1 + 0.3 * random.uniform())));
+    }
+    const std::size_t faster = (slower + 1) % count;
+    for (std::size_t run = 0; run < 50; ++run) times[slower][run] = times[faster][run] + 1;
+    const Race::Policy policy = policy_of(2 + random.below(5), 50);
+    const Played played = play(policy, count, [&](std::size_t i, std::uint32_t run) {
+      return Nanoseconds{times[i][run]};
+    });
+    CAPTURE(seed);
+    CHECK(played.best != slower);
+    const Played scaled = play(policy, count, [&](std::size_t i, std::uint32_t run) {
+      return Nanoseconds{1000 * times[i][run]};
+    });
+    CHECK(scaled.best == played.best);
+    CHECK(scaled.runs == played.runs);
+    std::vector<std::size_t> places(count);
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    for (std::size_t i = count; i-- > 1;) std::swap(places[i], places[random.below(i + 1)]);
+    const Played mixed = play(policy, count, [&](std::size_t i, std::uint32_t run) {
+      return Nanoseconds{times[places[i]][run]};
+    });
+    CHECK(places[mixed.best] == played.best);
+  }
+}
