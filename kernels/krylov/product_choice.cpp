@@ -74,7 +74,7 @@ SolveMemory ProductChoice::memory(std::uint32_t iterations) const {
   memory.iterations = iterations;
   // Of a format that nothing was measured in yet nothing is known.
   memory.format = race().best_us() > 0 || !races_[0].begun() ? active_ : SparseFormat::csr;
-  const KernelRace& known = races_[static_cast<std::size_t>(memory.format)];
+  const KernelChoice& known = races_[static_cast<std::size_t>(memory.format)];
   memory.variant = known.best();
   memory.reverted = conversion_.verdict == Conversion::Verdict::reverted ||
                     (remembered_.reverted && active_ == SparseFormat::csr);

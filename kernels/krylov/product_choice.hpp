@@ -10,7 +10,7 @@
 
 #include <idletune/krylov.hpp>
 
-#include "kernels/krylov/kernel_race.hpp"
+#include "kernels/krylov/kernel_choice.hpp"
 #include "kernels/krylov/model_choice.hpp"
 #include "kernels/krylov/solve_memory.hpp"
 
@@ -30,8 +30,8 @@ class ProductChoice {
   ProductChoice(const SolverOptions& options, const ModelChoice& model);
 
   SparseFormat active() const { return active_; }
-  KernelRace& race() { return races_[static_cast<std::size_t>(active_)]; }
-  const KernelRace& race() const { return races_[static_cast<std::size_t>(active_)]; }
+  KernelChoice& race() { return races_[static_cast<std::size_t>(active_)]; }
+  const KernelChoice& race() const { return races_[static_cast<std::size_t>(active_)]; }
   double csr_us() const { return races_[0].best_us(); }
   double usual_trial_seconds() const { return trials_ > 0 ? trial_seconds_ / trials_ : 0; }
   const Conversion& conversion() const { return conversion_; }
@@ -96,7 +96,7 @@ class ProductChoice {
   SparseFormat active_ = SparseFormat::csr;
   SparseFormat wanted_ = SparseFormat::csr;
   SparseFormat first_format_ = SparseFormat::csr;
-  std::array<KernelRace, kSparseFormats> races_;
+  std::array<KernelChoice, kSparseFormats> races_;
   std::array<double, kSparseFormats> predicted_us_{};
   std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
   Conversion conversion_;

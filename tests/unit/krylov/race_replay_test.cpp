@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/krylov/kernel_race.hpp"
+#include "kernels/krylov/kernel_choice.hpp"
 #include "tests/paths.hpp"
 
 namespace {
@@ -49,10 +49,10 @@ std::vector<Field> recorded_fields() {
 
 // The median of every other turn.
 double half_median(const std::vector<double>& times, std::size_t half) {
-  std::vector<float> chosen;
-  for (std::size_t i = half; i < times.size(); i += 2)
-    chosen.push_back(static_cast<float>(times[i]));
-  return median_of(chosen.data(), chosen.size());
+  std::vector<double> chosen;
+  for (std::size_t i = half; i < times.size(); i += 2) chosen.push_back(times[i]);
+  std::sort(chosen.begin(), chosen.end());
+  return chosen[(chosen.size() - 1) / 2];
 }
 
 const Recorded& recorded_of(const Field& field, const KernelVariant& variant) {
@@ -60,9 +60,9 @@ const Recorded& recorded_of(const Field& field, const KernelVariant& variant) {
                        [&](const Recorded& each) { return same(each.variant, variant); });
 }
 
-// The winner, from the turns of one half; `in_a_row` as KernelRace::begin() takes it.
+// The winner, from the turns of one half; `in_a_row` as KernelChoice::begin() takes it.
 const Recorded& winner(const Field& field, std::size_t half, std::uint32_t in_a_row) {
-  KernelRace race;
+  KernelChoice race;
   std::vector<KernelVariant> variants;
   for (const Recorded& recorded : field) variants.push_back(recorded.variant);
   race.begin(variants, in_a_row);

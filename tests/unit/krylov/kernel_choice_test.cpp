@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "kernels/krylov/kernel_race.hpp"
+#include "kernels/krylov/kernel_choice.hpp"
 #include "models/core/random.hpp"
 
 namespace {
@@ -19,7 +19,7 @@ std::vector<KernelVariant> variants(std::int32_t count) {
 
 // The number of products until the race is over.
 template <class Times>
-int run(KernelRace& race, const Times& us) {
+int run(KernelChoice& race, const Times& us) {
   int products = 0;
   while (!race.over()) {
     race.go_on();
@@ -33,7 +33,7 @@ int run(KernelRace& race, const Times& us) {
 
 TEST_CASE("the fastest of twelve kernels wins within 50 products, however slow its first run") {
   for (int fastest = 1; fastest <= 12; ++fastest) {
-    KernelRace race;
+    KernelChoice race;
     race.begin(variants(12));
     int runs[13] = {};
     const int products = run(race, [&](std::int32_t group) {
@@ -46,7 +46,7 @@ TEST_CASE("the fastest of twelve kernels wins within 50 products, however slow i
 }
 
 TEST_CASE("one lucky product does not win a race") {
-  KernelRace race;
+  KernelChoice race;
   race.begin(variants(4));
   int runs[5] = {};
   run(race, [&](std::int32_t group) {
@@ -57,7 +57,7 @@ TEST_CASE("one lucky product does not win a race") {
 }
 
 TEST_CASE("hopeless kernels leave after one or two products, and failed ones at once") {
-  KernelRace race;
+  KernelChoice race;
   race.begin(variants(4));
   int runs[5] = {};
   while (!race.over()) {
@@ -78,7 +78,7 @@ TEST_CASE("hopeless kernels leave after one or two products, and failed ones at 
 }
 
 TEST_CASE("a race pauses between two kernels and before each round of the best") {
-  KernelRace race;
+  KernelChoice race;
   race.begin(variants(2));
   for (int i = 0; i < 3; ++i) race.took(100);
   CHECK(!race.running());
@@ -106,7 +106,7 @@ TEST_CASE("a race pauses between two kernels and before each round of the best")
 }
 
 TEST_CASE("short products are measured several in a row, once the race goes on") {
-  KernelRace race;
+  KernelChoice race;
   race.begin(variants(2));
   CHECK(race.in_a_row() == 1);
   race.took(1e6);
@@ -128,7 +128,7 @@ TEST_CASE("short products are measured several in a row, once the race goes on")
   for (int i = 0; i < 2; ++i) race.took(20);
   CHECK(race.in_a_row() == 11);
   CHECK(race.usual_row() == 11);
-  KernelRace next;  // of another format, to be compared with
+  KernelChoice next;  // of another format, to be compared with
   next.begin(variants(2), race.usual_row());
   for (int i = 0; i < 2; ++i) next.took(20);
   CHECK(next.running());
@@ -140,7 +140,7 @@ TEST_CASE("the faster kernel is found although waiting takes longer than it does
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     for (const std::uint32_t in_a_row : {0, 1}) {
       Random random(seed);
-      KernelRace race;
+      KernelChoice race;
       race.begin(variants(12), in_a_row);
       run(race, [&](std::int32_t group) {
         return (group == 7 ? 9.0 : 10.0) + 20 * random.uniform() / race.in_a_row();

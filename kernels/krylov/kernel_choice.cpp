@@ -1,0 +1,114 @@
+#include "kernels/krylov/kernel_choice.hpp"
+
+#include <algorithm>
+
+namespace idletune::krylov {
+namespace {
+
+constexpr double kHopelesslySlow = 2;  // times the best: not run again
+constexpr double kHopelessAlone = 3;   // the same of one product, which may have waited long
+constexpr double kSharingIsSlow = 2;   // times the best: rows are not shared by work items again
+constexpr double kRowUs = 100;         // that products in a row take at least
+constexpr std::uint32_t kFirstRow = 4;
+constexpr std::uint32_t kMostInARow = 16;
+
+Race::Policy policy() {
+  Race::Policy policy;
+  policy.uncounted = 2;  // the first, and one alone
+  policy.heat = 1;
+  policy.finalists = 5;
+  policy.halving = 2;
+  policy.most_runs = 50;
+  policy.hopeless = kHopelesslySlow;
+  return policy;
+}
+
+}  // namespace
+
+void KernelChoice::begin(const std::vector<KernelVariant>& variants, std::uint32_t in_a_row) {
+  *this = KernelChoice();
+  race_ = Race(policy());
+  finds_row_ = in_a_row == 0 && variants.size() > 1;
+  row_ = std::max(in_a_row, 1u);
+  for (const KernelVariant& variant : variants) {
+    if (race_.join() != Race::kNobody) variants_.push_back(variant);
+  }
+  note();
+}
+
+void KernelChoice::note() {
+  over_ = race_.over();
+  best_ = race_.best() < Race::kMost ? race_.best() : 0;
+}
+
+double KernelChoice::extra_us() const {
+  const double row = best_us() * (row_ - 1);
+  if (in_finals()) return row * static_cast<double>(race_.field().left);
+  return 2 * best_us() + (race_.next() == 0 ? 2 * kRowUs : row);
+}
+
+void KernelChoice::took(double microseconds) {
+  const std::size_t kernel = race_.next();
+  const std::uint32_t runs = race_.runs(kernel);
+  if (runs > 1 && !fills_row(microseconds)) return race_.ran(kernel);
+  race_.add(kernel, std::chrono::round<Nanoseconds>(Microseconds(microseconds)));
+  if (runs == 1) return ran_alone(kernel, microseconds);
+  if (runs == 0) return;
+  if (variants_[kernel].kind != 0 && microseconds > kSharingIsSlow * best_us()) stop_sharing();
+  for (std::size_t out = race_.loser(); out != Race::kNobody; out = race_.loser()) race_.leave(out);
+  note();
+  const Race::Field field = race_.field();
+  paused_ = field.rounds == 0 || field.due == field.left;
+}
+
+// Of the first kernel: whether several in a row are needed. Not before the race goes on, since
+// they are not due.
+bool KernelChoice::fills_row(double microseconds) {
+  if (!finds_row_) return true;
+  finds_row_ = false;
+  const std::uint32_t tried = row_;
+  row_ = static_cast<std::uint32_t>(std::min(kRowUs / microseconds + 1, double{kMostInARow}));
+  return row_ <= tried;
+}
+
+void KernelChoice::ran_alone(std::size_t kernel, double microseconds) {
+  if (kernel == 0) {
+    first_alone_us_ = least_alone_us_ = microseconds;
+    paused_ = finds_row_ = finds_row_ && microseconds < kRowUs;
+    if (finds_row_) row_ = kFirstRow;
+    return;
+  }
+  const bool hopeless = microseconds > kHopelessAlone * least_alone_us_;
+  least_alone_us_ = std::min(least_alone_us_, microseconds);
+  if (!hopeless) return;
+  if (variants_[kernel].kind != 0) stop_sharing();
+  failed();
+}
+
+void KernelChoice::failed() {
+  race_.leave(race_.next());
+  note();
+  paused_ = true;
+}
+
+void KernelChoice::stop_sharing() {
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if (race_.runs(i) == 0 && variants_[i].kind != 0) race_.leave(i);
+  }
+}
+
+void KernelChoice::follow(const std::vector<KernelVariant>& next) {
+  race_.reopen();
+  for (std::size_t i = 0; i < variants_.size(); ++i) {
+    if (race_.runs(i) == 0) race_.leave(i);
+  }
+  for (const KernelVariant& variant : next) {
+    std::size_t i = 0;
+    while (i < variants_.size() && !same(variants_[i], variant)) ++i;
+    if (i == variants_.size() && race_.join() == i) variants_.push_back(variant);
+    if (i < variants_.size() && race_.runs(i) == 0) race_.enter(i);
+  }
+  note();
+}
+
+}  // namespace idletune::krylov
