@@ -355,7 +355,8 @@ void Production::end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdi
     return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
                              "slower in the application's launches than the default beside it");
   }
-  if (!known) task.timed_anew(untuned, tuned);
+  // Given up, it says nothing: a few times of what is slow in launches would pass for another clock.
+  if (!known && verdict == TrialVerdict::reject_slow) task.timed_anew(untuned, tuned);
 }
 
 bool Production::launches_are_timed() const {

@@ -153,6 +153,9 @@ void Simulation::next_life() {
   if (print_) tell_end(ending, verdicts, files_);
   const bool same_driver = next_driver_ == reference_.driver();
   told_again_ = ending.begun;
+  // It may have been acquitted and be under suspicion again, which nobody has said to be kept.
+  for (const int c : dying_.suspect)
+    if (reference_.of(c).outcome) acknowledged_.suspect.erase(c);
   begin_life(files_);
   if (alive()) check_start(ending, verdicts, same_driver);
   flushed_.reset();

@@ -332,6 +332,10 @@ int Process::measured(int c, int s) const {
   return known ? static_cast<int>(known->status) : -1;
 }
 
+bool Process::is_wrong(int c, int s) const {
+  return inside_->state().is_wrong(inside_->trial_of(world_, c, s));
+}
+
 bool Process::has_slot(int s) const { return inside_->slot_of(world_.shape(s)) != nullptr; }
 
 int Process::running(int s) const {

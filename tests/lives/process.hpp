@@ -104,6 +104,7 @@ class Process {
   bool is_barred(int c) const { return is_quarantined(c) || in_quirks(c); }  // for good
   // Status of the measurement; -1: none.
   int measured(int c, int s) const;
+  bool is_wrong(int c, int s) const;  // on whatever data
   bool has_slot(int s) const;
   int running(int s) const;              // what its slot runs; 0 without one
   int adopted_at(int s) const;           // and has been adopted for it; 0: nothing; -1: no slot

@@ -292,7 +292,7 @@ std::string Promises::put_aside(const Process& process, int shapes) const {
   for (int c = 1; c < world_.count(); ++c)
     for (const int s : reference_.of(c).unprepared)
       if (s < shapes && !process.is_suspect(c) && !process.is_barred(c) && process.has_slot(s) &&
-          process.adopted_at(s) != c && process.measured(c, s) < 0)
+          process.adopted_at(s) != c && process.measured(c, s) < 0 && !process.is_wrong(c, s))
         return where(c, s);
   return std::string();
 }
