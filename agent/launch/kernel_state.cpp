@@ -114,8 +114,8 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
 
   const std::uint64_t launches = slot->launches.fetch_add(1, std::memory_order_relaxed);
   const std::uint32_t turns = slot->race_turns.load(std::memory_order_relaxed);
-  const std::uint32_t turn = turns == 0 ? RaceTurns::kNobody : RaceTurns::at(turns, launches);
-  if (turn < RaceTurns::kCandidates && profiling_available()) {
+  const std::uint32_t turn = turns == 0 ? LaunchTurns::kNobody : LaunchTurns::at(turns, launches);
+  if (turn < LaunchTurns::kCandidates && profiling_available()) {
     const Variant* racer = slot->racers[turn].load(std::memory_order_seq_cst);
     if (racer != nullptr && slot->take_grant()) {
       racer->trial_launches.fetch_add(1, std::memory_order_relaxed);
@@ -128,7 +128,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
     current = look_for_class(*slot, current, launches);
   }
   // While candidates race only those launches of it are timed that take turns with theirs.
-  const bool watched = turns != 0 ? turn == RaceTurns::kCandidates : is_sample(*slot, launches);
+  const bool watched = turns != 0 ? turn == LaunchTurns::kCandidates : is_sample(*slot, launches);
   IDLETUNE_YIELD("launching");
   IDLETUNE_HOLDS(slot->state.load() != ShapeSlot::empty && slot->shape == shape);
   return enqueue(*slot, guard.lane(), *current, all, options, watched);

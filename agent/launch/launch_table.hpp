@@ -99,7 +99,7 @@ class WatchTickets {
 
 // Whose turn it is while candidates race with what runs (`current`), in one word: 0: there is no
 // race. Of every `cycle` launches the first ones are the racers', the others nobody's.
-struct RaceTurns {
+struct LaunchTurns {
   static constexpr std::uint32_t kCandidates = 3;
   static constexpr std::uint32_t kNobody = kCandidates + 1;
 
@@ -131,7 +131,7 @@ struct alignas(64) ShapeSlot {
   std::atomic<std::uint64_t> launches{0};
   std::atomic<const Variant*> current{nullptr};  // never null once ready
   // Checked candidates that launches time in turn with it.
-  std::array<std::atomic<const Variant*>, RaceTurns::kCandidates> racers{};
+  std::array<std::atomic<const Variant*>, LaunchTurns::kCandidates> racers{};
   std::atomic<std::uint32_t> race_turns{0};
   // Launches still to be timed one after another: a few after each change of `current`. Threads
   // that race here time some too many, nothing else.

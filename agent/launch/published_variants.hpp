@@ -24,8 +24,8 @@ class PublishedVariants {
   const Variant* adopted() const { return adopted_.get(); }
   const Variant& running() const { return adopted_ ? *adopted_ : slot_.fallback; }
 
-  // Another candidate, the racers()-th, below RaceTurns::kCandidates. Launches take it in turn as
-  // soon as `race` says so (RaceTurns; 0: none for now).
+  // Another candidate, the racers()-th, below LaunchTurns::kCandidates. Launches take it in turn as
+  // soon as `race` says so (LaunchTurns; 0: none for now).
   void offer(std::unique_ptr<Variant> candidate);
   void race(std::uint32_t turns) { slot_.race_turns.store(turns, std::memory_order_relaxed); }
   // Takes it from the race, to be published or retired; the last one takes its place.
@@ -46,7 +46,7 @@ class PublishedVariants {
   ShapeSlot& slot_;
   const Lanes& lanes_;
   std::unique_ptr<Variant> adopted_;
-  std::array<std::unique_ptr<Variant>, RaceTurns::kCandidates> candidates_;
+  std::array<std::unique_ptr<Variant>, LaunchTurns::kCandidates> candidates_;
   std::size_t racers_ = 0;
   std::unique_ptr<Variant> retired_;             // the last of them
   std::optional<Lanes::Quiescence> quiescence_;  // since the last of them was retired

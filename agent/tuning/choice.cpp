@@ -53,7 +53,7 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
   if (is<Installing>(task.work)) return Want::nothing;
   if (next_request(task.work)) return in_debt(task, source) ? Want::nothing : Want::unfinished;
-  const bool full = task.variants.racers() == InPlaceRace::kCandidates;
+  const bool full = task.variants.racers() == LaunchTurns::kCandidates;
   // New data, or a new model: the search begins anew after the race.
   const bool stale =
       task.race != nullptr && (task.lent || task.search.model() != task.kernel.model);

@@ -40,7 +40,7 @@ class TurnTimes {
     return from_ns(loss() * static_cast<double>(launches));
   }
   // Whether they tell which of them stays.
-  bool tell() const { return loss() > 3 * other_ || least_ >= InPlaceRace::kSamples; }
+  bool tell() const { return loss() > 3 * other_ || least_ >= InPlaceTrials::kSamples; }
 
  private:
   double one_;
@@ -183,10 +183,10 @@ double Production::class_ratio(const ShapeTask& task) const {
 // What launches of racers took more than what runs would have, all of them, sampled or not. While
 // the account cannot bear that, none may come.
 void Production::charge_race(ShapeTask& task) {
-  const InPlaceRace& times = task.race->times;
+  const Race& times = task.race->times;
   const double running = real_ns(task.launch_time()) * class_ratio(task);
   double worst = 0;
-  for (std::size_t i = 0; i < times.candidates(); ++i) {
+  for (std::size_t i = 0; i < times.size(); ++i) {
     const Variant& racer = task.variants.racer(i);
     const double loss = running * (times.ratio(i) - 1);
     const std::uint64_t count = racer.trial_launches.exchange(0, std::memory_order_relaxed);
@@ -200,8 +200,8 @@ void Production::charge_race(ShapeTask& task) {
 
 void Production::judge_race(ShapeTask& task) {
   charge_race(task);
-  InPlaceRace& times = task.race->times;
-  for (std::size_t i = times.candidates(); i-- > 0;) {
+  Race& times = task.race->times;
+  for (std::size_t i = times.size(); i-- > 0;) {
     if (was_refused(task.variants.racer(i))) end_racer(task, i, TrialVerdict::reject_failed);
   }
   // Without times it never ends: trials decide. And what was adopted before comes back now, with
@@ -209,55 +209,55 @@ void Production::judge_race(ShapeTask& task) {
   if (!task.kernel.state->profiling_available() || task.recalled) {
     return end_race(task);
   }
-  for (std::size_t i = times.loser(); i < times.candidates(); i = times.loser()) {
+  for (std::size_t i = times.loser(); i < times.size(); i = times.loser()) {
     end_racer(task, i, TrialVerdict::reject_slow);
   }
-  if (times.candidates() > 0 && times.over()) {
-    const std::size_t winner = times.winner();
-    for (std::size_t i = times.candidates(); i-- > 0;) {
+  if (times.size() > 0 && times.over()) {
+    const std::size_t winner = times.best();
+    for (std::size_t i = times.size(); i-- > 0;) {
       if (i != winner) end_racer(task, i, TrialVerdict::reject_slow);
     }
     // The others are gone.
-    if (times.candidates() > 0) end_racer(task, 0, TrialVerdict::adopt);
+    if (times.size() > 0) end_racer(task, 0, TrialVerdict::adopt);
   }
-  task.variants.race(times.candidates() > 0 ? times.turns() : 0);
-  if (times.candidates() == 0) task.race.reset();
+  task.variants.race(times.size() > 0 ? task.race->turns() : 0);
+  if (times.size() == 0) task.race.reset();
 }
 
 void Production::end_race(ShapeTask& task) {
-  while (task.race->times.candidates() > 0) end_racer(task, 0, TrialVerdict::inconclusive);
+  while (task.race->times.size() > 0) end_racer(task, 0, TrialVerdict::inconclusive);
   task.variants.race(0);
   task.race.reset();
 }
 
 // Out of the race; the last one takes its place.
 std::unique_ptr<Variant> Production::take_racer(ShapeTask& task, std::size_t racer) {
-  Race& race = *task.race;
+  InPlaceTrials& race = *task.race;
   std::unique_ptr<Variant> variant = task.variants.withdraw(racer);
-  race.times.leave(racer);
-  const std::size_t last = race.times.candidates();
+  race.times.remove(racer);
+  const std::size_t last = race.times.size();
   if (racer != last) race.trials[racer] = std::move(race.trials[last]);
   return variant;
 }
 
 void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verdict) {
-  const InPlaceRace& times = task.race->times;
+  const Race& times = task.race->times;
   const std::unique_ptr<TryingCandidate> ended = std::move(task.race->trials[racer]);
   if (ended == nullptr) return end_duel(task, racer, verdict);
   StepResult result = StepResult::of(ended->proposal, ended->plan);
   result.verdict = verdict;
   if (result.time.count() > 0) result.time = task.search.evidence().as_now(ended->at_first);
   result.ratio = times.ratio(racer);
-  result.pairs = std::min(times.times(racer).count(), times.times(InPlaceRace::kIncumbent).count());
+  result.pairs = std::min(times.times(racer).count(), times.times(Race::kIncumbent).count());
   // By the clock that what runs was timed by: what launches say is a ratio. What was adopted may be
   // slow in launches only, and the trial may have been by a slower clock than the launches.
   if (result.pairs > 0) {
     const double running = real_ns(task.running_time) * class_ratio(task);
     const Nanoseconds raced = from_ns(running * result.ratio);
-    result.candidate = times.times(racer).lower_quartile();
+    result.candidate = times.time(racer);
     const Nanoseconds seen = std::min(result.time, result.candidate);
     result.time = task.variants.adopted() == nullptr ? raced : std::max(seen, raced);
-    result.incumbent = times.times(InPlaceRace::kIncumbent).lower_quartile();
+    result.incumbent = times.time(Race::kIncumbent);
   }
   if (verdict == TrialVerdict::reject_failed) {
     result.status = TrialStatus::runtime;
@@ -281,7 +281,7 @@ void Production::take_sample(ShapeTask& task, const Variant* variant, Nanosecond
     }
     variant->proof.prove();
   }
-  InPlaceRace* race = task.race != nullptr ? &task.race->times : nullptr;
+  Race* race = task.race != nullptr ? &task.race->times : nullptr;
   const std::size_t racer = task.variants.place_of(variant);
   if (racer < task.variants.racers()) {
     race->add(racer, time);
@@ -289,7 +289,7 @@ void Production::take_sample(ShapeTask& task, const Variant* variant, Nanosecond
   }
   const bool of_class = variant == &task.slot.of_class;
   if (!of_class && variant != &task.variants.running()) return;
-  if (race != nullptr) race->add(InPlaceRace::kIncumbent, time);
+  if (race != nullptr) race->add(Race::kIncumbent, time);
   if (of_class) return task.of_class.add(time);
   task.production.add(time);
   task.watch.sample(time);
@@ -338,16 +338,16 @@ void Production::begin_duel(ShapeTask& task, bool loses) {
     return publisher_.demote(task, journal::DemotionReason::slower_in_launches,
                              "slower in production than the default was");
   }
-  task.race.reset(new Race{InPlaceRace(core_.step_options(), kSlowdown), {}, known});
-  task.race->times.join(0);
+  task.race.reset(new InPlaceTrials(core_.step_options(), kSlowdown, known));
+  task.race->join(0);
   task.variants.offer(std::move(*rival));
-  task.variants.race(task.race->times.turns());
+  task.variants.race(task.race->turns());
 }
 
 void Production::end_duel(ShapeTask& task, std::size_t racer, TrialVerdict verdict) {
-  const InPlaceRace& times = task.race->times;
+  const Race& times = task.race->times;
   const Nanoseconds untuned = times.times(racer).median();
-  const Nanoseconds tuned = times.times(InPlaceRace::kIncumbent).median();
+  const Nanoseconds tuned = times.times(Race::kIncumbent).median();
   const bool known = task.race->times_are_known;
   task.variants.retire(take_racer(task, racer));
   if (task.variants.adopted() == nullptr) return;  // it was taken back meanwhile

@@ -285,14 +285,13 @@ void Steps::build_ended(Build build) {
     return publisher_.adopt(task, build.install, std::move(build.variant));
   }
   if (task.race == nullptr) {
-    task.race.reset(
-        new Race{InPlaceRace(core_.step_options(), task.kernel.in_place.max_slowdown), {}});
+    task.race.reset(new InPlaceTrials(core_.step_options(), task.kernel.in_place.max_slowdown));
   }
-  Race& race = *task.race;
-  race.times.join(build.candidate->plan.ratio());
+  InPlaceTrials& race = *task.race;
+  race.join(build.candidate->plan.ratio());
   race.trials[task.variants.racers()] = std::move(build.candidate);
   task.variants.offer(std::move(build.variant));
-  task.variants.race(race.times.turns());
+  task.variants.race(race.turns());
 }
 
 void Steps::build_failed(const Build& build) {

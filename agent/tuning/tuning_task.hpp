@@ -22,7 +22,7 @@
 #include "agent/scheduler/setup_decision.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/tuning/device_task.hpp"
-#include "agent/tuning/in_place_race.hpp"
+#include "agent/tuning/in_place_trials.hpp"
 #include "agent/tuning/kernel_model.hpp"
 #include "agent/tuning/retrainer.hpp"
 #include "agent/tuning/runner_contents.hpp"
@@ -39,14 +39,6 @@ struct Unproven {
   journal::Trial trial;
   Nanoseconds since{0};
   std::uint64_t launches = 0;  // of the shape, then
-};
-
-// Candidates that passed their checks and are timed by the application's launches; the i-th of each
-// is the i-th of PublishedVariants. Without a trial: the default, in a duel with what runs.
-struct Race {
-  InPlaceRace times;
-  std::array<std::unique_ptr<TryingCandidate>, InPlaceRace::kCandidates> trials;
-  bool times_are_known = true;  // in a duel: what it tells of both times is nothing new
 };
 
 // A configuration that was measured, and lost to something that may run no more.
@@ -95,7 +87,7 @@ struct ShapeTask {
 
   // --- work in progress, and what it found ---
   ShapeWork work;
-  std::unique_ptr<Race> race;  // null: there is none; goes on beside the work
+  std::unique_ptr<InPlaceTrials> race;  // null: there is none; goes on beside the work
   ShapeSearch search;
   // Adopted in an earlier session, not yet built in this one. Until then nothing is searched.
   std::optional<Install> recalled;

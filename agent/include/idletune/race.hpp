@@ -29,7 +29,6 @@ class RecentTimes {
   std::size_t count() const { return size_; }
   // 0 without any.
   Nanoseconds typical(Estimator estimator) const;
-  Nanoseconds minimum() const { return typical(Estimator::minimum); }
   Nanoseconds median() const { return typical(Estimator::median); }
   Nanoseconds lower_quartile() const { return typical(Estimator::lower_quartile); }
 

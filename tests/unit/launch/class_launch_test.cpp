@@ -242,7 +242,7 @@ TEST_CASE("Racers run as often as is granted, and are counted") {
   REQUIRE(variant.ok());
   CHECK_FALSE(application.launch({1, 8}));  // without a slot
   slot.racers[0].store(variant->get());
-  slot.race_turns.store(detail::RaceTurns::pack(3, 1, true));
+  slot.race_turns.store(detail::LaunchTurns::pack(3, 1, true));
   CHECK(application.launches({1001, 8}, 30) == 6);
   CHECK((*variant)->trial_launches == 6);
   slot.grant(100);

@@ -163,7 +163,7 @@ TEST_CASE("what the default is refused as well is no fault of the variant") {
   // Neither of one that is raced.
   application.slot->current.store(&application.slot->fallback);
   application.slot->racers[0].store(application.variant.get());
-  application.slot->race_turns.store(detail::RaceTurns::pack(1, 1, false));
+  application.slot->race_turns.store(detail::LaunchTurns::pack(1, 1, false));
   CHECK(application.launch(application.w).code() == StatusCode::device_error);
   CHECK_FALSE(application.variant->refused);
   application.device.failing = "scale";
