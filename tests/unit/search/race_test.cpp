@@ -114,8 +114,10 @@ TEST_CASE("the estimator says what an entrant's time is") {
 TEST_CASE("times in another unit and other numbers change nothing, and who is slower never wins") {
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
     Random random(seed);
-    const std::size_t count = 2 + random.below(10);
-    const std::size_t slower = random.below(count);
+    const auto below = [&](std::size_t bound) {
+      return static_cast<std::size_t>(random.below(bound));
+    };
+    const std::size_t count = 2 + below(10), slower = below(count);
     std::vector<std::vector<std::int64_t>> times(count);  // by entrant and run
     for (std::vector<std::int64_t>& of_one : times) {
       const double typical = 1e5 * (1 + random.uniform());
@@ -124,7 +126,7 @@ TEST_CASE("times in another unit and other numbers change nothing, and who is sl
     }
     const std::size_t faster = (slower + 1) % count;
     for (std::size_t run = 0; run < 50; ++run) times[slower][run] = times[faster][run] + 1;
-    const Race::Policy policy = policy_of(2 + random.below(5), 50);
+    const Race::Policy policy = policy_of(2 + below(5), 50);
     const Played played = play(policy, count, [&](std::size_t i, std::uint32_t run) {
       return Nanoseconds{times[i][run]};
     });
@@ -137,7 +139,7 @@ TEST_CASE("times in another unit and other numbers change nothing, and who is sl
     CHECK(scaled.runs == played.runs);
     std::vector<std::size_t> places(count);
     std::iota(places.begin(), places.end(), std::size_t{0});
-    for (std::size_t i = count; i-- > 1;) std::swap(places[i], places[random.below(i + 1)]);
+    for (std::size_t i = count; i-- > 1;) std::swap(places[i], places[below(i + 1)]);
     const Played mixed = play(policy, count, [&](std::size_t i, std::uint32_t run) {
       return Nanoseconds{times[places[i]][run]};
     });
