@@ -104,8 +104,15 @@ void LaunchTable::unlist(ShapeSlot& slot) {
   }
 }
 
+std::uint64_t LaunchTable::launches() const {
+  std::uint64_t sum = launches_of_others_;
+  for (std::size_t i = 0; i < max_shapes_; ++i)
+    sum += slots_[i].launches.load(std::memory_order_relaxed);
+  return sum;
+}
+
 void LaunchTable::give_back(ShapeSlot& slot) {
-  slot.launches.store(0, std::memory_order_relaxed);
+  launches_of_others_ += slot.launches.exchange(0, std::memory_order_relaxed);
   slot.current.store(nullptr, std::memory_order_relaxed);
   slot.eager_samples.store(16, std::memory_order_relaxed);
   slot.fallback.take_over(Variant());

@@ -267,6 +267,8 @@ class LaunchTable {
     ShapeSlot& slot = slots_[i];
     return slot.state.load(std::memory_order_acquire) == ShapeSlot::ready ? &slot : nullptr;
   }
+  // Of all shapes that ever had a slot. The tuner's thread.
+  std::uint64_t launches() const;
   // How many were ever published.
   std::size_t published() const { return published_.load(std::memory_order_acquire); }
   // The tuner: no lookup that begins from now on finds it. Once all lanes were free, and none of
@@ -287,6 +289,7 @@ class LaunchTable {
   std::atomic<std::size_t> reach_{0};  // no entry is farther from where its hash says
   std::atomic<std::size_t> claimed_{0};
   std::atomic<std::size_t> published_{0};
+  std::uint64_t launches_of_others_ = 0;  // whose slots were given back
 };
 
 // Which of a program's kernel objects a launching thread uses (their arguments are not shared), and

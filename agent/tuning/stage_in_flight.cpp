@@ -9,12 +9,7 @@ namespace {
 std::uint64_t all_launches(const StageInFlight::Kernels& kernels) {
   std::uint64_t sum = 0;
   for (const std::unique_ptr<KernelTask>& kernel : kernels) {
-    sum += kernel->state->unslotted_launches();
-    const LaunchTable& table = kernel->state->table();  // also of shapes that nobody noticed yet
-    for (std::size_t i = 0; i < table.capacity(); ++i) {
-      const ShapeSlot* slot = table.at(i);
-      if (slot != nullptr) sum += slot->launches.load(std::memory_order_relaxed);
-    }
+    sum += kernel->state->unslotted_launches() + kernel->state->table().launches();
   }
   return sum;
 }
