@@ -16,7 +16,9 @@ constexpr std::size_t kMaxPublishedAtStart = 16;
 bool Steps::recall_one() {
   for (const std::unique_ptr<KernelTask>& kernel : kernels_) {
     for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) {
-      if (!task->recalled || !is<Resting>(task->work) || task->race != nullptr) continue;
+      if (!task->recalled || is<Installing>(task->work) || task->race != nullptr) continue;
+      // It does not wait for a trial whose next stage may never find a gap.
+      if (!is<Resting>(task->work) && !shelve(*task)) continue;
       install(*task, *std::exchange(task->recalled, std::nullopt));
       return true;
     }
