@@ -44,7 +44,8 @@ class ProductionWatch {
   Nanoseconds median() const;  // of the window; 0 while learning
   // A careful figure of what each launch saves against the default: default_time minus the upper
   // quartile of the window, negative if that is a loss; while learning 0, but for a loss in the
-  // median. Feeds Ledger::credit.
+  // median. Where the window is faster than expected, the default counts as so much faster, too.
+  // Feeds Ledger::credit.
   Nanoseconds saving_per_launch() const;
   std::uint64_t samples() const { return samples_; }
 

@@ -48,6 +48,12 @@ TEST_CASE("a configuration that keeps its promise is fine and its saving is care
   CHECK(watch.saving_per_launch() == Nanoseconds(390));
 }
 
+TEST_CASE("what runs faster than it was timed has not saved more for that") {
+  ProductionWatch watch(Nanoseconds(1000), Nanoseconds(500));
+  feed(watch, 250, 15);  // the clock is twice as fast: the default would take 500
+  CHECK(watch.saving_per_launch() == Nanoseconds(250));
+}
+
 TEST_CASE("a single disturbed launch does not matter") {
   ProductionWatch watch(Nanoseconds(1000), Nanoseconds(500));
   feed(watch, 500, 15);
