@@ -108,7 +108,8 @@ void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& out
     return helper_was_killed(known, s, ran, remembered && role == Role::candidate, now);
   }
   if (outcome.stage == TrialStage::prepare) {
-    if (outcome.status != TrialStatus::correct) known.unprepared.insert(s);
+    if (outcome.status != TrialStatus::correct && role == Role::candidate)
+      known.unprepared.insert(s);
     return;
   }
   if (ran || outcome.status != TrialStatus::correct) known.outcome = true;
