@@ -62,9 +62,10 @@ Nanoseconds ProductionWatch::saving_per_launch() const {
   if (samples_ < kFewest || default_time_.count() <= 0) return Nanoseconds{0};
   if (samples_ >= options_.window) {
     // What is faster than expected may run by another clock than the default was timed by.
-    const bool faster = expected_.count() > 0 && median() < expected_;
-    const double clock =
-        faster ? static_cast<double>(median().count()) / static_cast<double>(expected_.count()) : 1;
+    const Nanoseconds typical = median();
+    const double clock = typical < expected_ ? static_cast<double>(typical.count()) /
+                                                   static_cast<double>(expected_.count())
+                                             : 1;
     return times(default_time_, clock) - order_statistic(3, 4);
   }
   return std::min(Nanoseconds{0}, default_time_ - order_statistic(1, 2));

@@ -38,7 +38,8 @@ void KernelChoice::begin(const std::vector<KernelVariant>& variants, std::uint32
 
 void KernelChoice::note() {
   over_ = race_.over();
-  best_ = race_.best() < Race::kMost ? race_.best() : 0;
+  const std::size_t best = race_.best();
+  best_ = best < Race::kMost ? best : 0;
 }
 
 double KernelChoice::extra_us() const {
