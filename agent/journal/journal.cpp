@@ -244,7 +244,7 @@ bool Journal::accuse_one(const Verdict& verdict) {
     suspect->key = trial.plain_key();
     suspect->deaths = 1;
     suspect->session = session;
-    suspect->retried = false;
+    suspect->retried = suspect->survived = false;
   }
   if (!suspect->crash_seen()) suspect->cause = verdict.cause;
   if (suspect->detail.empty()) suspect->detail = verdict.detail;

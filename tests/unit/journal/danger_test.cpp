@@ -206,6 +206,13 @@ TEST_CASE("a crash that was seen is confirmed by the reference, or nobody knows 
       CHECK(journal->state().suspect(trial_of(1))->cause == SuspicionCause::device_lost);
       journal->reference_ran(2, 3, true);
       CHECK(journal->state().quarantine_count() == 0);
+      // What it survived elsewhere it survived before it dies, and nobody else.
+      Trial elsewhere = trial_of(1);
+      elsewhere.shape = Shape{7, 7};
+      journal->closed(elsewhere, Where::helper);
+      CHECK(journal->state().suspect(trial_of(1))->survived);
+      journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
+      CHECK_FALSE(journal->state().suspect(trial_of(1))->survived);
     }
   }
 }
