@@ -221,6 +221,8 @@ void Knowledge::recall(ShapeTask& task) {
     }
   }
   for (const KnownMeasurement& known : measurements_of(task)) task.search.recall(known);
+  // What runs was adopted on other data: the default is measured anew, and that beside it.
+  if (options_.mode == Mode::tune && task.variants.adopted() != nullptr) return;
   recall_default(task);
   recall_adoption(task);
 }
