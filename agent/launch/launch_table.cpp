@@ -114,7 +114,7 @@ std::uint64_t LaunchTable::launches() const {
 void LaunchTable::give_back(ShapeSlot& slot) {
   launches_of_others_ += slot.launches.exchange(0, std::memory_order_relaxed);
   slot.current.store(nullptr, std::memory_order_relaxed);
-  slot.eager_samples.store(16, std::memory_order_relaxed);
+  slot.time_launches();
   slot.fallback.take_over(Variant());
   slot.of_class.take_over(Variant());
   slot.class_state.store(ShapeSlot::none, std::memory_order_relaxed);

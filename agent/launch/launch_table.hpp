@@ -133,9 +133,10 @@ struct alignas(64) ShapeSlot {
   // Checked candidates that launches time in turn with it.
   std::array<std::atomic<const Variant*>, LaunchTurns::kCandidates> racers{};
   std::atomic<std::uint32_t> race_turns{0};
-  // Launches still to be timed one after another: a few after each change of `current`. Threads
-  // that race here time some too many, nothing else.
-  std::atomic<std::int32_t> eager_samples{16};
+  // Launches still to be timed one after another: a few after each change of `current`, and when
+  // those before say nothing any more. Threads that race here time some too many, nothing else.
+  static constexpr std::int32_t kEagerSamples = 16;
+  std::atomic<std::int32_t> eager_samples{kEagerSamples};
   // Raised when the application says that what constant buffers hold has changed.
   std::atomic<std::uint32_t> constants_version{0};
   // The number of launches in all that the application said to expect; below 0: nothing new.
@@ -170,6 +171,8 @@ struct alignas(64) ShapeSlot {
          : class_stamp.fetch_and(~1u, std::memory_order_relaxed);
   }
   bool class_is_kept() const { return (class_stamp.load(std::memory_order_relaxed) & 1) != 0; }
+
+  void time_launches() { eager_samples.store(kEagerSamples, std::memory_order_relaxed); }
 
   // --- launches ---
   void took_sample() {

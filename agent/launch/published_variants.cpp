@@ -3,11 +3,6 @@
 #include <utility>
 
 namespace idletune::detail {
-namespace {
-
-constexpr std::int32_t kEagerSamples = 16;
-
-}  // namespace
 
 void PublishedVariants::retire(std::unique_ptr<Variant> variant) {
   if (variant) {
@@ -20,7 +15,7 @@ void PublishedVariants::retire(std::unique_ptr<Variant> variant) {
 void PublishedVariants::publish(std::unique_ptr<Variant> variant) {
   const Variant* next = variant ? variant.get() : &slot_.fallback;
   slot_.current.store(next, std::memory_order_seq_cst);
-  slot_.eager_samples.store(kEagerSamples, std::memory_order_relaxed);
+  slot_.time_launches();
   retire(std::move(adopted_));
   adopted_ = std::move(variant);
 }

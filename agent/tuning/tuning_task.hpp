@@ -230,6 +230,7 @@ inline FactSubject ShapeTask::facts() const { return kernel.facts(); }
 
 inline void ShapeTask::watch_anew() {
   watch = ProductionWatch(default_time, running_time);
+  slot.time_launches();
   if (!kernel.state->profiling_available()) watch.profiling_unavailable();
 }
 
