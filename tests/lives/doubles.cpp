@@ -292,8 +292,9 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   if (bad_launch_) return Status(StatusCode::device_error, "the application's own fault");
   const int driver = reference_.driver();
   const Nature nature = world_.nature(driver, c);
-  if (c > 0 && nature == Nature::refused_launch) return Status(StatusCode::device_error, "refused");
   const Runs runs = process_->runs(c, s);
+  if (runs == Runs::adopted) note_adopted(s, c);
+  if (c > 0 && nature == Nature::refused_launch) return Status(StatusCode::device_error, "refused");
   if (c > 0) check_launch(c, s, runs);
   if (step.entry == "scale")
     promises_.prepared_of_these(c, s, prepared_[step.second] == process_->constants());

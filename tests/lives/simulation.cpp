@@ -193,17 +193,18 @@ void Simulation::background(Nanoseconds length) {
 }
 
 void Simulation::note_adopted() {
-  for (int s = 0; s < world_.shapes() && alive(); ++s) {
-    int& was = standing_[s].adopted;
-    const int is = process_->adopted_at(s);
-    // What is adopted again later is another adoption.
-    if (was > 0 && is != was)
-      for (Snapshot* snapshot : {&last_, &acknowledged_})
-        snapshot->adopted.erase(process_->key_text(s));
-    if (was > 0 && is >= 0 && is != was && !excused_)
-      promises_.taken_back_for_a_reason(*process_, s, was, is);
-    was = is;
-  }
+  for (int s = 0; s < world_.shapes() && alive(); ++s) note_adopted(s, process_->adopted_at(s));
+}
+
+void Simulation::note_adopted(int s, int is) {
+  int& was = standing_[s].adopted;
+  // What is adopted again later is another adoption.
+  if (was > 0 && is != was)
+    for (Snapshot* snapshot : {&last_, &acknowledged_})
+      snapshot->adopted.erase(process_->key_text(s));
+  if (was > 0 && is >= 0 && is != was && !excused_)
+    promises_.taken_back_for_a_reason(*process_, s, was, is);
+  was = is;
 }
 
 void Simulation::note_unrun() {

@@ -46,7 +46,7 @@ class Simulation {
 
   // What was adopted for a shape.
   struct Standing {
-    int adopted = -1;  // at the last look or stage; as Process::adopted_at
+    int adopted = -1;  // at the last look, stage or launch; as Process::adopted_at
     int unrun = 0;     // looks since what is on record could run
   };
 
@@ -62,6 +62,7 @@ class Simulation {
   void background(Nanoseconds length);
   void looked(bool everywhere = true);
   void note_adopted();
+  void note_adopted(int s, int is);
   void note_unrun();
   // doubles.
   void make_device();
