@@ -205,7 +205,8 @@ Verdicts Reference::judge(const Ending& ending, const test::Disk& disk) {
     }
     // Without a page of this boot nobody knows who had begun.
     const bool unseen = ending.exposed.count(c) && !(ending.traced && ending.same_boot);
-    const bool died_too = under_way || unseen || ending.begun.count(c) > 0;
+    const bool in_process = ending.built.count(c) + ending.begun.count(c) > 0;
+    const bool died_too = under_way || unseen || in_process;
     if (verdicts.may.count(c)) known.deaths += std::max(1, known.kills + died_too);
     verdicts.deaths[c] = known.deaths + deaths_elsewhere(c);
     if (known.started) verdicts.started.insert(c);
