@@ -363,6 +363,8 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
   if (blind) running.looks = 0;
   const double incumbent =
       in_seconds(at_speed(world_.launch_time(reference_.driver(), running.configuration, s)));
+  // What trials say that it saves, tuning may spend.
+  const double believed = standard - in_seconds(at_speed(world_.time(c, s)));
   for (Bill* bill : {&bill_, &life_bill_}) {
     bill->longest_launch = std::max({bill->longest_launch, actual, standard});
     bill->actual += actual + waiting;
@@ -370,6 +372,7 @@ void Simulation::bill(int c, int s, Runs runs, Nanoseconds time) {
     if (waiting > 0) (flight_is_charged_ ? bill->loss["waiting"] : bill->forgiven) += waiting;
     if (runs == Runs::adopted) bill->saved += standard - actual;
     bill->odd = bill->odd || (runs == Runs::adopted && slow_launch);
+    if (blind && runs == Runs::adopted) bill->forgiven += std::max(0.0, believed);
     if (actual <= standard) continue;
     if (blind || (runs != Runs::racer && running.looks < 16)) {
       bill->forgiven += actual - standard;
