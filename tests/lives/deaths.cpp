@@ -102,10 +102,14 @@ void Simulation::die(Death death) {
     for (const Configuration& each : announced_at_end_of(files_, unsynced_bytes()))
       ending_.between.insert(world_.index_of(each));
   if (death == Death::clean) return;
-  // Nobody was left to charge it.
+  forgive_uncharged();
+  disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};  // nothing happens any more
+}
+
+// Nobody was left to charge it, or no storage to keep that.
+void Simulation::forgive_uncharged() {
   const double lost = life_bill_.waited + waited_in_flight_ + life_bill_.raced + raced_since_look_;
   bill_.forgiven += std::max(0.0, lost - (charged_last_ - before_.charged));
-  disk_->fault = {0, UINT64_MAX, StatusCode::internal, false};  // nothing happens any more
 }
 
 void Simulation::end_process(bool in_order) {
@@ -131,6 +135,7 @@ void Simulation::next_life() {
   if (clean) {
     const bool failed = disk_->changes > disk_->fault.first;
     ending_.storage_ok = ending_.storage_ok && !failed;
+    if (!ending_.storage_ok) forgive_uncharged();
     ending_.operations = disk_->operations.size();
     files_ = disk_->files();
   } else if (ending_.death == Death::cut) {

@@ -96,6 +96,7 @@ class Simulation {
   void die(Death death);
   void next_life();
   test::Files medium_after_cut(std::uint64_t draw) const;
+  void forgive_uncharged();
   void end_process(bool in_order);
   void check_standing();
   void check_start(const Ending& ending, const Verdicts& verdicts, bool same_driver);
