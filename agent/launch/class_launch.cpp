@@ -202,14 +202,14 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
                                    const trial::StepPrograms& programs, Argument* arguments,
                                    Profiles* profiles, bool& begun) const {
   LaunchPlan plan;
-  Sizes sizes;
+  GivenArguments::Sizes sizes;
   Status status = package.plan(shape, kNoParameters, plan);
   if (status.ok()) status = package.sizes(shape, kNoParameters, sizes);
-  if (status.ok()) status = check_given(sizes, arguments, options.buffer_bytes);
+  if (status.ok()) status = arguments_.check_buffers(sizes, arguments, options.buffer_bytes);
   bool lent = plan.setup().empty();
   std::size_t shared = 0;
-  for (std::size_t i = 0; i < derived_count_ && status.ok(); ++i) {
-    const std::size_t index = derived_[i];
+  for (const std::size_t index : arguments_.derived()) {
+    if (!status.ok()) break;
     const ArgumentSpec& spec = package.argument(index);
     if (is_own_memory(spec.kind)) {
       // One step alone hands nothing on, and what a setup prepares is not shared.
@@ -242,12 +242,11 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
 bool KernelState::share_scratch(const Shape& shape, Variant& variant) const {
   if (variant.plan.all().size() == 1) return true;
   if (!variant.plan.setup().empty()) return false;
-  Sizes sizes;
-  bool lent = package_->sizes(shape, variant.configuration, sizes).ok();
-  const std::size_t count = lent ? derived_count_ : 0;
+  GivenArguments::Sizes sizes;
+  if (!package_->sizes(shape, variant.configuration, sizes).ok()) return false;
+  bool lent = true;
   std::size_t shared = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::size_t index = derived_[i];
+  for (const std::size_t index : arguments_.derived()) {
     if (!is_own_memory(package_->argument(index).kind)) continue;
     variant.scratch = &shared_scratch_;
     const auto bytes = static_cast<std::uint64_t>(sizes[index]);
@@ -262,7 +261,7 @@ Status KernelState::launch_default_once(std::uint32_t lane, const LaunchOptions&
                                         bool& begun) const {
   Variant variant;
   Status status = plan_default(shape, variant);
-  if (status.ok()) status = complete_arguments(shape, variant, arguments);
+  if (status.ok()) status = arguments_.complete(shape, variant, arguments);
   if (!status.ok()) return status;
   return enqueue_variant(lane, variant, 0, arguments, options, nullptr, begun);
 }

@@ -6,25 +6,23 @@ namespace idletune::detail {
 Result<CapturedArguments> KernelState::capture(const Shape& shape, Span<const Argument> arguments,
                                                std::uint64_t limit_bytes) const {
   std::array<Argument, kMaxArguments> all;
-  if (Status status = take_arguments(arguments, all.data()); !status.ok()) return status;
+  if (Status status = arguments_.take(arguments, all.data()); !status.ok()) return status;
   Result<CapturedArguments> made = CapturedArguments::make(*package_, shape, limit_bytes);
   if (!made.ok()) return made;
   std::size_t next = 0;
-  for (std::size_t i = 0; i < argument_count_; ++i) {
+  for (std::size_t i = 0; i < package_->argument_count(); ++i) {
     if (!package_->argument(i).captured) continue;
     const MutableBytes data = made->writable(next++);
     Status status = device_.check_buffer(all[i], data.size());
-    if (!status.ok()) return refused(i, status.message());
+    if (!status.ok()) return arguments_.refused(i, status.message());
     status = device_.copy_out(all[i], data);
     if (!status.ok()) return status;
   }
   made->seal();
-  if (Status status = made->check(*package_); !status.ok()) return refused_data(status);
+  if (Status status = made->check(*package_); !status.ok()) {
+    return Status(status.code(), "kernel '%': %", name_, status.message());
+  }
   return made;
-}
-
-Status KernelState::refused_data(const Status& status) const {
-  return Status(status.code(), "kernel '%': %", name_, status.message());
 }
 
 }  // namespace idletune::detail

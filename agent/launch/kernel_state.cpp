@@ -12,13 +12,6 @@
 namespace idletune::detail {
 namespace {
 
-// Whether a scalar may be passed where another type is expected: integers of the same size, whose
-// numbers differ in the last bit.
-bool stands_for(ScalarType given, ScalarType expected) {
-  return given == expected || (is_integer(given) && (static_cast<unsigned>(given) ^
-                                                     static_cast<unsigned>(expected)) == 1);
-}
-
 // Of what a launch passes. Not made ready before it is there.
 struct ArgumentRoom {
   ArgumentRoom() {}  // NOLINT: as said
@@ -53,22 +46,12 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
     : device_(device),
       package_(std::move(package)),
       name_(package_->name()),
+      arguments_(device, *package_),
       default_package_(package_->where(package_->default_configuration())),
       scratch_use_{scratch_limit_bytes},
       table_(max_shapes),
       lanes_(kLanes) {
   publish(std::make_unique<ClassVariants>(1, *package_, std::vector<ClassVariant>()));
-  argument_count_ = package_->argument_count();
-  for (std::size_t i = 0; i < argument_count_; ++i) {
-    const ArgumentSpec& spec = package_->argument(i);
-    const auto index = static_cast<std::uint8_t>(i);
-    const bool is_buffer = spec.kind == ArgumentKind::buffer;
-    if (is_buffer || spec.kind == ArgumentKind::scalar) {
-      given_[given_count_++] = {index, is_buffer, spec.type};
-    } else {
-      derived_[derived_count_++] = index;
-    }
-  }
 }
 
 Result<std::unique_ptr<KernelState>> KernelState::create(
@@ -106,7 +89,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   }
   ArgumentRoom room;
   Argument* const all = room.arguments;
-  if (Status status = take_arguments(arguments, all); !status.ok()) return status;
+  if (Status status = arguments_.take(arguments, all); !status.ok()) return status;
   if (const MonotonicClock* clock = log_clock_.load(std::memory_order_relaxed)) {
     log_.write(clock->now(), slot ? &*slot : nullptr);
   }
@@ -149,7 +132,7 @@ Status KernelState::enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& 
   }
   Profiles profiles{};
   bool begun = false;
-  Status status = complete_arguments(slot.shape, variant, arguments);
+  Status status = arguments_.complete(slot.shape, variant, arguments);
   if (status.ok()) {
     status = enqueue_variant(lane, variant, slot.constants_version.load(std::memory_order_acquire),
                              arguments, options, watched ? &profiles : nullptr, begun);
@@ -260,67 +243,6 @@ bool KernelState::post(WatchTickets& tickets, const Profiles& profiles, const Va
   return false;
 }
 
-Status KernelState::take_arguments(Span<const Argument> given, Argument* all) const {
-  if (given.size() != given_count_) {
-    return Status(StatusCode::invalid_argument, "kernel '%': launched with % arguments, expected %",
-                  name_, given.size(), given_count_);
-  }
-  for (std::size_t i = 0; i < given_count_; ++i) {
-    const GivenArgument rule = given_[i];
-    const Argument& argument = given[i];
-    const bool fits = rule.is_buffer ? argument.is_buffer()
-                                     : argument.kind() == Argument::Kind::scalar &&
-                                           stands_for(argument.type(), rule.type);
-    if (!fits) return wrong_argument(rule, argument);
-    all[rule.index] = argument;
-  }
-  return {};
-}
-
-Status KernelState::wrong_argument(GivenArgument rule, const Argument& given) const {
-  const char* found = given.is_buffer()                        ? "a buffer"
-                      : given.kind() == Argument::Kind::scalar ? scalar_type_name(given.type())
-                                                               : "nothing";
-  return refused(rule.index, joined("got %, expected %", found,
-                                    rule.is_buffer ? "a buffer" : scalar_type_name(rule.type)));
-}
-
-Status KernelState::refused(std::size_t index, const std::string& why) const {
-  return Status(StatusCode::invalid_argument, "kernel '%', argument '%': %", name_,
-                package_->argument(index).name, why);
-}
-
-Status KernelState::complete_arguments(const Shape& shape, const Variant& variant,
-                                       Argument* arguments) const {
-  for (std::size_t i = 0; i < derived_count_; ++i) {
-    arguments[derived_[i]] = variant.derived[derived_[i]];
-  }
-  if (variant.buffers_fit.load(std::memory_order_relaxed)) return {};
-  return check_buffers(shape, variant, arguments);
-}
-
-Status KernelState::check_given(const Sizes& sizes, const Argument* arguments,
-                                const std::uint64_t* known) const {
-  for (std::size_t i = 0; i < given_count_; ++i) {
-    const std::size_t index = given_[i].index;
-    if (!given_[i].is_buffer) continue;
-    const auto bytes = static_cast<std::uint64_t>(sizes[index]);
-    if (known != nullptr && known[i] >= bytes) continue;
-    const Status fit = device_.check_buffer(arguments[index], bytes);
-    if (!fit.ok()) return refused(index, fit.message());
-  }
-  return {};
-}
-
-Status KernelState::check_buffers(const Shape& shape, const Variant& variant,
-                                  const Argument* arguments) const {
-  Sizes sizes;
-  Status status = package_->sizes(shape, variant.configuration, sizes);
-  if (status.ok()) status = check_given(sizes, arguments, nullptr);
-  if (status.ok()) variant.buffers_fit.store(true, std::memory_order_relaxed);
-  return status;
-}
-
 Status KernelState::plan_variant(const Shape& shape, const Configuration& configuration,
                                  Variant& variant) const {
   if (Status status = package_->plan(shape, configuration, variant.plan); !status.ok()) {
@@ -329,8 +251,7 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
   const LaunchPlan& plan = variant.plan;
   variant.simple = plan.all().size() == 1 && plan.first().spec.in_order;
   variant.configuration = configuration;
-  for (std::size_t i = 0; i < derived_count_; ++i) {
-    const std::size_t index = derived_[i];
+  for (const std::size_t index : arguments_.derived()) {
     if (is_own_memory(package_->argument(index).kind)) continue;
     Result<Argument> derived = trial::derived_argument(*package_, index, shape, configuration);
     if (!derived.ok()) return derived.status();
@@ -342,7 +263,7 @@ Status KernelState::plan_variant(const Shape& shape, const Configuration& config
 // One step alone hands nothing on.
 Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const {
   // A size that no memory has is told now, not at the first launch.
-  Sizes sizes;
+  GivenArguments::Sizes sizes;
   Status status = package_->sizes(shape, variant.configuration, sizes);
   const LaunchPlan& plan = variant.plan;
   if (!plan.setup().empty()) {
@@ -350,8 +271,8 @@ Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint
     variant.own_scratch->expect_setup(plan.setup());
     variant.own_scratch->setups_allowed = setups;
   }
-  for (std::size_t i = 0; i < derived_count_ && plan.all().size() > 1 && status.ok(); ++i) {
-    const std::size_t index = derived_[i];
+  for (const std::size_t index : arguments_.derived()) {
+    if (plan.all().size() == 1 || !status.ok()) break;
     if (!is_own_memory(package_->argument(index).kind)) continue;
     if (variant.own_scratch == nullptr)
       variant.own_scratch = std::make_unique<VariantScratch>(scratch_use_);

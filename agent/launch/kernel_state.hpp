@@ -14,6 +14,7 @@
 
 #include "agent/launch/class_audit.hpp"
 #include "agent/launch/class_variants.hpp"
+#include "agent/launch/given_arguments.hpp"
 #include "agent/launch/launch_table.hpp"
 #include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
@@ -183,19 +184,6 @@ class KernelState {
   // Puts it there, or under the offer's number.
   bool install_for_class(ShapeSlot& slot, const ClassVariants& offer);
   bool fill_for_class(ShapeSlot& slot, const ClassVariant& found);
-  // What the application passes, checked for kind and type, to its places in all[argument_count_].
-  Status take_arguments(Span<const Argument> given, Argument* all) const;
-  // The rest, which the variant has; and the size of the buffers, once per variant.
-  Status complete_arguments(const Shape& shape, const Variant& variant, Argument* arguments) const;
-  using Sizes = std::array<std::int64_t, kMaxArguments>;  // KernelPackage::sizes
-  // `known`: LaunchOptions::buffer_bytes.
-  Status check_given(const Sizes& sizes, const Argument* arguments,
-                     const std::uint64_t* known) const;
-  Status check_buffers(const Shape& shape, const Variant& variant, const Argument* arguments) const;
-  struct GivenArgument;
-  Status wrong_argument(GivenArgument rule, const Argument& given) const;
-  Status refused(std::size_t index, const std::string& why) const;
-  Status refused_data(const Status& status) const;
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
   // `begun`: whether anything was enqueued that may change the application's data, also where it
@@ -211,16 +199,10 @@ class KernelState {
   bool is_sample(ShapeSlot& slot, std::uint64_t launches) const;
   bool post(WatchTickets& tickets, const Profiles& profiles, const Variant* variant);
 
-  // What launches must know of an argument, compact for the hot path.
-  struct GivenArgument {
-    std::uint8_t index = 0;  // among all arguments
-    bool is_buffer = false;
-    ScalarType type = ScalarType::i32;
-  };
-
   Device& device_;
   std::shared_ptr<const KernelPackage> package_;
   std::string name_;
+  GivenArguments arguments_;
   SharedPrograms default_programs_;
   std::shared_ptr<const KernelPackage> default_package_;  // in the default configuration
   struct BuiltPrograms {
@@ -240,11 +222,6 @@ class KernelState {
   std::uint64_t trace_subject_ = 0;
   LaunchTable table_;
   Lanes lanes_;
-  std::array<GivenArgument, kMaxArguments> given_{};
-  std::array<std::uint8_t, kMaxArguments> derived_{};  // places of the others
-  std::size_t argument_count_ = 0;
-  std::size_t given_count_ = 0;
-  std::size_t derived_count_ = 0;
   std::atomic<const MonotonicClock*> log_clock_{nullptr};
   static constexpr std::uint32_t kUntimed = 64;  // in a row, once there was a timed one
   std::atomic<std::uint32_t> untimed_{kUntimed - 1};
