@@ -18,7 +18,7 @@ void KernelState::publish(std::unique_ptr<ClassVariants> offer) {
 }
 
 void KernelState::offer_for_classes(std::vector<ClassVariant> variants) {
-  shared_scratch_.enlarge(device_);
+  builder_.shared_scratch().enlarge(device_);
   publish(std::make_unique<ClassVariants>(offered_->number() + 1, *package_, std::move(variants),
                                           offered_.get()));
 }
@@ -37,14 +37,14 @@ void KernelState::lost_for_class(ShapeSlot& slot, const Configuration& configura
 }
 
 void KernelState::reclaim() {
-  shared_scratch_.enlarge(device_);
+  builder_.shared_scratch().enlarge(device_);
   if (since_offer_->reached(lanes_)) offered_->before.reset();
 }
 
 void KernelState::look_at_trace() {
-  if (trace_ == nullptr) return;
-  const Nanoseconds now = trace_clock_->now();
-  trace_->looked(now);
+  if (trace_.trace == nullptr) return;
+  const Nanoseconds now = trace_.clock->now();
+  trace_.trace->looked(now);
   offered_->look(now);
   for (std::size_t i = 0; i < table_.capacity(); ++i) {
     const ShapeSlot* slot = table_.at(i);
@@ -59,9 +59,9 @@ void KernelState::look_at_trace() {
 }
 
 bool KernelState::traced(const ShapeSlot& slot, const Variant& variant) const {
-  if (trace_ == nullptr) return true;
-  return variant.proof.begin(*trace_, trace_subject_ ^ digest_of(variant.configuration),
-                             digest_of(slot.shape), trace_clock_->now());
+  if (trace_.trace == nullptr) return true;
+  return variant.proof.begin(*trace_.trace, trace_.subject ^ digest_of(variant.configuration),
+                             digest_of(slot.shape), trace_.clock->now());
 }
 
 const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* current,
@@ -72,7 +72,7 @@ const Variant* KernelState::look_for_class(ShapeSlot& slot, const Variant* curre
   std::uint32_t stamp = slot.class_stamp.load(std::memory_order_relaxed);
   const bool stale = stamp / 2 != offer.number() && !IDLETUNE_SEEDED(stamps_not_compared);
   if (current == &slot.fallback || stale) {
-    const std::uint32_t looked = offer.number() + shared_scratch_.enlarged();
+    const std::uint32_t looked = offer.number() + builder_.shared_scratch().enlarged();
     if (slot.class_tried.load(std::memory_order_relaxed) == looked) return &slot.fallback;
     slot.class_tried.store(looked, std::memory_order_relaxed);
     if (!install_for_class(slot, offer)) return &slot.fallback;
@@ -99,7 +99,7 @@ bool KernelState::install_for_class(ShapeSlot& slot, const ClassVariants& offer)
   if (slot.class_state.compare_exchange_strong(state, ShapeSlot::filling,
                                                std::memory_order_acq_rel)) {
     IDLETUNE_YIELD("filling");
-    const bool filled = fill_for_class(slot, *found);
+    const bool filled = builder_.plan_for_class(slot.shape, *found, slot.of_class);
     slot.class_state.store(filled ? ShapeSlot::there : ShapeSlot::none, std::memory_order_release);
     if (!filled) return false;
   } else if (state == ShapeSlot::filling) {
@@ -123,16 +123,6 @@ bool KernelState::install_for_class(ShapeSlot& slot, const ClassVariants& offer)
   IDLETUNE_YIELD("installed");
   // Planning takes long.
   return offer_.load(std::memory_order_seq_cst) == &offer;
-}
-
-bool KernelState::fill_for_class(ShapeSlot& slot, const ClassVariant& found) {
-  Variant& variant = slot.of_class;
-  if (!plan_variant(slot.shape, found.configuration, variant).ok()) return false;
-  if (!share_scratch(slot.shape, variant)) return false;
-  if (trace_ == nullptr) variant.proof.not_needed();
-  variant.programs = found.programs;
-  variant.selection = Selection::shape_class;
-  return true;
 }
 
 bool KernelState::runs_for_class(const ShapeSlot& slot) const {
@@ -161,9 +151,9 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
   }
   const bool trusted = found != nullptr && found->elsewhere == ClassVariant::better;
   if (turn == Turn::defaults || (turn == Turn::nobodys && !trusted)) found = nullptr;
-  if (found != nullptr && trace_ != nullptr &&
-      !found->proof->begin(*trace_, trace_subject_ ^ found->digest, digest_of(shape),
-                           trace_clock_->now())) {
+  if (found != nullptr && trace_.trace != nullptr &&
+      !found->proof->begin(*trace_.trace, trace_.subject ^ found->digest, digest_of(shape),
+                           trace_.clock->now())) {
     found = nullptr;
   }
   // Timed for the audit where there are `tickets`.
@@ -187,7 +177,7 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
     if (status.ok() || begun) return status;
     if (status.code() == StatusCode::busy) found = nullptr;
   }
-  Status status = launch_one(*default_package_, *default_programs_,
+  Status status = launch_one(*default_package_, builder_.default_programs(),
                              turn == Turn::defaults ? &audit_.of_default : nullptr);
   if (status.code() == StatusCode::busy && !begun) {
     status = launch_default_once(lane, options, shape, arguments, begun);
@@ -200,12 +190,13 @@ Status KernelState::launch_unslotted(std::uint32_t lane, const LaunchOptions& op
 Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& options,
                                    const Shape& shape, const KernelPackage& package,
                                    const trial::StepPrograms& programs, Argument* arguments,
-                                   Profiles* profiles, bool& begun) const {
+                                   Profiles* profiles, bool& begun) {
   LaunchPlan plan;
   GivenArguments::Sizes sizes;
   Status status = package.plan(shape, kNoParameters, plan);
   if (status.ok()) status = package.sizes(shape, kNoParameters, sizes);
   if (status.ok()) status = arguments_.check_buffers(sizes, arguments, options.buffer_bytes);
+  SharedScratch& scratch = builder_.shared_scratch();
   bool lent = plan.setup().empty();
   std::size_t shared = 0;
   for (const std::size_t index : arguments_.derived()) {
@@ -216,7 +207,7 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
       arguments[index] = Argument();
       if (plan.all().size() == 1 || !plan.setup().empty()) continue;
       const auto bytes = static_cast<std::uint64_t>(sizes[index]);
-      if (!shared_scratch_.lend(shared++, bytes, arguments[index])) lent = false;
+      if (!scratch.lend(shared++, bytes, arguments[index])) lent = false;
     } else if (!trial::derived_from(spec, sizes[index], arguments[index])) {
       status = package.derived_value(index, shape, kNoParameters).status();
     }
@@ -231,36 +222,19 @@ Status KernelState::launch_planned(std::uint32_t lane, const LaunchOptions& opti
   if (shared == 0)
     return enqueue_steps(lane, programs, plan.steps(), arguments, options, profiles, begun);
   if (device_.capturing(options.queue)) return Status(StatusCode::busy, std::string());
-  const MutexLock lock(shared_scratch_.enqueueing);
-  status = shared_scratch_.begin_on(device_, options.queue);
+  const MutexLock lock(scratch.enqueueing);
+  status = scratch.begin_on(device_, options.queue);
   if (!status.ok()) return status;
   status = enqueue_steps(lane, programs, plan.steps(), arguments, options, profiles, begun);
-  const Status over = shared_scratch_.end_on(device_, options.queue);
+  const Status over = scratch.end_on(device_, options.queue);
   return status.ok() ? over : status;
-}
-
-bool KernelState::share_scratch(const Shape& shape, Variant& variant) const {
-  if (variant.plan.all().size() == 1) return true;
-  if (!variant.plan.setup().empty()) return false;
-  GivenArguments::Sizes sizes;
-  if (!package_->sizes(shape, variant.configuration, sizes).ok()) return false;
-  bool lent = true;
-  std::size_t shared = 0;
-  for (const std::size_t index : arguments_.derived()) {
-    if (!is_own_memory(package_->argument(index).kind)) continue;
-    variant.scratch = &shared_scratch_;
-    const auto bytes = static_cast<std::uint64_t>(sizes[index]);
-    if (!shared_scratch_.lend(shared++, bytes, variant.derived[index])) lent = false;
-  }
-  return lent;
 }
 
 // With device memory of its own for this launch.
 Status KernelState::launch_default_once(std::uint32_t lane, const LaunchOptions& options,
-                                        const Shape& shape, Argument* arguments,
-                                        bool& begun) const {
+                                        const Shape& shape, Argument* arguments, bool& begun) {
   Variant variant;
-  Status status = plan_default(shape, variant);
+  Status status = builder_.plan_default(shape, variant);
   if (status.ok()) status = arguments_.complete(shape, variant, arguments);
   if (!status.ok()) return status;
   return enqueue_variant(lane, variant, 0, arguments, options, nullptr, begun);

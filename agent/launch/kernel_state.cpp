@@ -7,7 +7,6 @@
 #include "agent/launch/yield.hpp"
 #include "agent/trial/limits.hpp"
 #include "agent/trial/tuning_data.hpp"
-#include "models/core/shared.hpp"
 
 namespace idletune::detail {
 namespace {
@@ -48,7 +47,7 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
       name_(package_->name()),
       arguments_(device, *package_),
       default_package_(package_->where(package_->default_configuration())),
-      scratch_use_{scratch_limit_bytes},
+      builder_(device, *package_, arguments_, trace_, scratch_limit_bytes),
       table_(max_shapes),
       lanes_(kLanes) {
   publish(std::make_unique<ClassVariants>(1, *package_, std::vector<ClassVariant>()));
@@ -60,11 +59,7 @@ Result<std::unique_ptr<KernelState>> KernelState::create(
   if (Status fit = trial::admit_dialect(device.info(), *package); !fit.ok()) return fit;
   std::unique_ptr<KernelState> kernel(
       new KernelState(device, std::move(package), max_shapes, scratch_limit_bytes));
-  const KernelPackage& p = *kernel->package_;
-  Result<trial::StepPrograms> programs =
-      trial::compile_steps(device, p, p.default_configuration(), kLanes);
-  if (!programs.ok()) return programs.status();
-  kernel->default_programs_ = new_shared<const trial::StepPrograms>(std::move(*programs));
+  if (Status compiled = kernel->builder_.compile_default(); !compiled.ok()) return compiled;
   return kernel;
 }
 
@@ -243,59 +238,12 @@ bool KernelState::post(WatchTickets& tickets, const Profiles& profiles, const Va
   return false;
 }
 
-Status KernelState::plan_variant(const Shape& shape, const Configuration& configuration,
-                                 Variant& variant) const {
-  if (Status status = package_->plan(shape, configuration, variant.plan); !status.ok()) {
-    return status;
-  }
-  const LaunchPlan& plan = variant.plan;
-  variant.simple = plan.all().size() == 1 && plan.first().spec.in_order;
-  variant.configuration = configuration;
-  for (const std::size_t index : arguments_.derived()) {
-    if (is_own_memory(package_->argument(index).kind)) continue;
-    Result<Argument> derived = trial::derived_argument(*package_, index, shape, configuration);
-    if (!derived.ok()) return derived.status();
-    variant.derived[index] = *derived;
-  }
-  return {};
-}
-
-// One step alone hands nothing on.
-Status KernelState::take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const {
-  // A size that no memory has is told now, not at the first launch.
-  GivenArguments::Sizes sizes;
-  Status status = package_->sizes(shape, variant.configuration, sizes);
-  const LaunchPlan& plan = variant.plan;
-  if (!plan.setup().empty()) {
-    variant.own_scratch = std::make_unique<VariantScratch>(scratch_use_);
-    variant.own_scratch->expect_setup(plan.setup());
-    variant.own_scratch->setups_allowed = setups;
-  }
-  for (const std::size_t index : arguments_.derived()) {
-    if (plan.all().size() == 1 || !status.ok()) break;
-    if (!is_own_memory(package_->argument(index).kind)) continue;
-    if (variant.own_scratch == nullptr)
-      variant.own_scratch = std::make_unique<VariantScratch>(scratch_use_);
-    status = variant.own_scratch->add(device_, static_cast<std::uint64_t>(sizes[index]),
-                                      variant.derived[index]);
-  }
-  variant.scratch = variant.own_scratch.get();
-  return status;
-}
-
-Status KernelState::plan_default(const Shape& shape, Variant& variant) const {
-  variant.programs = default_programs_;
-  variant.proof.not_needed();
-  Status status = plan_variant(shape, package_->default_configuration(), variant);
-  return status.ok() ? take_scratch(shape, variant, VariantScratch::kAlways) : status;
-}
-
 Result<SlotRef> KernelState::slot_for(SlotAccess access, const Shape& shape) {
   const std::uint64_t hash = LaunchTable::hash(shape);
   if (SlotRef slot = table_.find(access, shape, hash)) return slot;
   // Everything that may fail comes before a slot is taken.
   Variant fallback;
-  if (Status status = plan_default(shape, fallback); !status.ok()) return status;
+  if (Status status = builder_.plan_default(shape, fallback); !status.ok()) return status;
   ShapeSlot* slot = table_.claim(hash);
   if (slot == nullptr) return SlotRef();
   slot->shape = shape;
@@ -324,46 +272,6 @@ void KernelState::constants_changed(const Shape& shape) {
 // Where a dimension of 0 leaves nothing to do, nothing is done.
 Status KernelState::unless_no_work(const Shape& shape, Status status) const {
   return package_->has_no_work(shape) ? Status() : std::move(status);
-}
-
-Result<KernelState::SharedPrograms> KernelState::programs_of(const Configuration& configuration) {
-  if (configuration == package_->default_configuration()) return default_programs_;
-  BuiltPrograms* room = nullptr;
-  for (BuiltPrograms& built : built_programs_) {
-    SharedPrograms programs = built.programs.lock();
-    if (programs == nullptr) room = &built;
-    if (programs != nullptr && built.configuration == configuration) return programs;
-  }
-  Result<trial::StepPrograms> compiled =
-      trial::compile_steps(device_, *package_, configuration, kLanes);
-  if (!compiled.ok()) return compiled.status();
-  auto programs = new_shared<const trial::StepPrograms>(std::move(*compiled));
-  if (room == nullptr) room = &built_programs_.emplace_back();
-  *room = {configuration, programs};
-  return SharedPrograms(std::move(programs));
-}
-
-bool KernelState::can_be_built(const Configuration& configuration) const {
-  if (device_.info().has_compiler) return true;
-  const Span<const PrebuiltBinary> prebuilt = package_->prebuilt(configuration);
-  return std::any_of(prebuilt.begin(), prebuilt.end(),
-                     [this](const PrebuiltBinary& binary) { return device_.fits(binary); });
-}
-
-Result<std::unique_ptr<Variant>> KernelState::build(const ShapeSlot& slot,
-                                                    const Configuration& configuration,
-                                                    Selection selection) {
-  auto variant = std::make_unique<Variant>();
-  if (Status planned = plan_variant(slot.shape, configuration, *variant); !planned.ok()) {
-    return planned;
-  }
-  Result<SharedPrograms> programs = programs_of(configuration);
-  if (!programs.ok()) return programs.status();
-  if (Status taken = take_scratch(slot.shape, *variant, 0); !taken.ok()) return taken;
-  if (trace_ == nullptr || *programs == default_programs_) variant->proof.not_needed();
-  variant->selection = selection;
-  variant->programs = std::move(*programs);
-  return variant;
 }
 
 }  // namespace idletune::detail

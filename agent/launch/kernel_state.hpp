@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +15,7 @@
 #include "agent/launch/class_variants.hpp"
 #include "agent/launch/given_arguments.hpp"
 #include "agent/launch/launch_table.hpp"
+#include "agent/launch/variant_builder.hpp"
 #include "models/package/captured_arguments.hpp"
 #include "models/package/kernel_package.hpp"
 #include "platform/os/clock.hpp"
@@ -60,7 +60,7 @@ class LaunchLog {
 
 class KernelState {
  public:
-  static constexpr std::uint32_t kLanes = 4;
+  static constexpr std::uint32_t kLanes = VariantBuilder::kLanes;
   static constexpr std::uint64_t kWatchPeriod = 32;  // every 32nd launch of a shape is profiled
 
   // Compiles the default configuration. What the steps of its variants hand results on in takes
@@ -84,19 +84,20 @@ class KernelState {
   // queue. Errors: those of launch(); of CapturedArguments::make and check. Any thread.
   Result<CapturedArguments> capture(const Shape& shape, Span<const Argument> arguments,
                                     std::uint64_t limit_bytes) const;
-  // False where the device has no compiler and the package no binary of `configuration` for it: not
-  // worth proposing, since it could only be refused. Any thread.
-  bool can_be_built(const Configuration& configuration) const;
-  // Plans a configuration for the slot's shape and compiles it for launches, unless another shape
-  // runs it already: they share the program. Its setup is not allowed yet. One thread at a time,
-  // like Device::compile.
+  // These three: VariantBuilder.
+  const trial::StepPrograms& default_programs() const { return builder_.default_programs(); }
+  bool can_be_built(const Configuration& configuration) const {
+    return builder_.can_be_built(configuration);
+  }
   Result<std::unique_ptr<Variant>> build(const ShapeSlot& slot, const Configuration& configuration,
-                                         Selection selection);
+                                         Selection selection) {
+    return builder_.build(slot, configuration, selection);
+  }
 
   // What launches may run for shapes that have no variant of their own, instead of what was offered
   // before: no launch that begins from now on runs anything else for a class. Before that, what the
   // steps of each hand on. The tuner's thread, as for those that follow.
-  void expect_scratch(const VariantScratch& scratch) { shared_scratch_.note(scratch); }
+  void expect_scratch(const VariantScratch& scratch) { builder_.shared_scratch().note(scratch); }
   void offer_for_classes(std::vector<ClassVariant> variants);
   // The configuration lost against the default at the slot's shape, or was refused: it does not run
   // there for its class, as long as the slot is the shape's.
@@ -117,7 +118,6 @@ class KernelState {
   const KernelPackage& package() const { return *package_; }
   const std::shared_ptr<const KernelPackage>& shared_package() const { return package_; }
   const std::string& name() const { return name_; }
-  const trial::StepPrograms& default_programs() const { return *default_programs_; }
   LaunchTable& table() { return table_; }
   const Lanes& lanes() const { return lanes_; }
   const LaunchLog& launch_log() const { return log_; }
@@ -133,9 +133,7 @@ class KernelState {
   // nowhere. Before anything but the default is published. Both must outlive this. `subject`: the
   // kernel on its device under its driver (journal::Trial::who()).
   void trace_launches(LaunchTrace* trace, const MonotonicClock* clock, std::uint64_t subject) {
-    trace_ = trace;
-    trace_clock_ = clock;
-    trace_subject_ = subject;
+    trace_ = {trace, clock, subject};
   }
   // False while no sampled launch comes back with a profile: the queue has no profiling.
   bool profiling_available() const { return untimed_.load(std::memory_order_relaxed) < kUntimed; }
@@ -144,19 +142,6 @@ class KernelState {
  private:
   KernelState(Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes,
               std::uint64_t scratch_limit_bytes);
-  using SharedPrograms = std::shared_ptr<const trial::StepPrograms>;
-  Result<SharedPrograms> programs_of(const Configuration& configuration);
-  // Plan, configuration and derived arguments.
-  Status plan_variant(const Shape& shape, const Configuration& configuration,
-                      Variant& variant) const;
-  // With all that it needs.
-  Status plan_default(const Shape& shape, Variant& variant) const;
-  // Device memory for what the variant's steps hand on, and its setup prepares. `setups`: how many
-  // launches may make. Errors: out_of_memory, beyond the limit.
-  Status take_scratch(const Shape& shape, Variant& variant, std::uint32_t setups) const;
-  // What all shapes share, for a variant of this one. False where that is too small, or it has a
-  // setup.
-  bool share_scratch(const Shape& shape, Variant& variant) const;
   Status unless_no_work(const Shape& shape, Status status) const;
   Status launch_unslotted(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                           Argument* arguments);
@@ -164,9 +149,9 @@ class KernelState {
   // enqueued then.
   Status launch_planned(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
                         const KernelPackage& package, const trial::StepPrograms& programs,
-                        Argument* arguments, Profiles* profiles, bool& begun) const;
+                        Argument* arguments, Profiles* profiles, bool& begun);
   Status launch_default_once(std::uint32_t lane, const LaunchOptions& options, const Shape& shape,
-                             Argument* arguments, bool& begun) const;
+                             Argument* arguments, bool& begun);
   // Whether the trace knows of it. The variant is not proven.
   bool traced(const ShapeSlot& slot, const Variant& variant) const;
   void publish(std::unique_ptr<ClassVariants> offer);
@@ -174,16 +159,15 @@ class KernelState {
     return compares_.load(std::memory_order_relaxed) && profiling_available();
   }
   // No offer since has anything else for it.
-  bool looked_for_class(const ShapeSlot& slot) const {
+  bool looked_for_class(const ShapeSlot& slot) {
     return slot.class_tried.load(std::memory_order_relaxed) ==
-           offer_.load(std::memory_order_seq_cst)->number() + shared_scratch_.enlarged();
+           offer_.load(std::memory_order_seq_cst)->number() + builder_.shared_scratch().enlarged();
   }
   // What the slot runs that nobody adopted for it, where `current` is its fallback or its class's:
   // that one if the offer covers it, else the default.
   const Variant* look_for_class(ShapeSlot& slot, const Variant* current, std::uint64_t launches);
   // Puts it there, or under the offer's number.
   bool install_for_class(ShapeSlot& slot, const ClassVariants& offer);
-  bool fill_for_class(ShapeSlot& slot, const ClassVariant& found);
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
   // `begun`: whether anything was enqueued that may change the application's data, also where it
@@ -203,23 +187,14 @@ class KernelState {
   std::shared_ptr<const KernelPackage> package_;
   std::string name_;
   GivenArguments arguments_;
-  SharedPrograms default_programs_;
+  KernelTrace trace_;
   std::shared_ptr<const KernelPackage> default_package_;  // in the default configuration
-  struct BuiltPrograms {
-    Configuration configuration;
-    std::weak_ptr<const trial::StepPrograms> programs;  // owned by the variants that run them
-  };
-  std::list<BuiltPrograms> built_programs_;
-  mutable ScratchUse scratch_use_;
-  mutable SharedScratch shared_scratch_{scratch_use_};
+  VariantBuilder builder_;
   std::atomic<const ClassVariants*> offer_{nullptr};  // never null: `offered_`
   std::unique_ptr<ClassVariants> offered_;
   std::optional<Lanes::Quiescence> since_offer_;
   std::atomic<bool> compares_{false};
   ClassAudit audit_;
-  LaunchTrace* trace_ = nullptr;
-  const MonotonicClock* trace_clock_ = nullptr;
-  std::uint64_t trace_subject_ = 0;
   LaunchTable table_;
   Lanes lanes_;
   std::atomic<const MonotonicClock*> log_clock_{nullptr};
