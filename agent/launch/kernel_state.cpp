@@ -48,10 +48,9 @@ KernelState::KernelState(Device& device, std::shared_ptr<const KernelPackage> pa
       arguments_(device, *package_),
       default_package_(package_->where(package_->default_configuration())),
       builder_(device, *package_, arguments_, trace_, scratch_limit_bytes),
-      table_(max_shapes),
-      lanes_(kLanes) {
-  publish(std::make_unique<ClassVariants>(1, *package_, std::vector<ClassVariant>()));
-}
+      lanes_(kLanes),
+      classes_(device, *package_, builder_, lanes_),
+      table_(max_shapes) {}
 
 Result<std::unique_ptr<KernelState>> KernelState::create(
     Device& device, std::shared_ptr<const KernelPackage> package, std::size_t max_shapes,
@@ -67,7 +66,7 @@ KernelState::~KernelState() {
   for (std::size_t i = 0; i < table_.capacity(); ++i) {
     if (ShapeSlot* slot = table_.at(i)) slot->tickets.discard(device_);
   }
-  audit_.discard(device_);
+  classes_.audit.discard(device_);
 }
 
 Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
@@ -102,8 +101,8 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   }
   const Variant* current = slot->current.load(std::memory_order_seq_cst);
   IDLETUNE_HOLDS(current != nullptr);
-  if (current == &slot->of_class || (current == &slot->fallback && !looked_for_class(*slot))) {
-    current = look_for_class(*slot, current, launches);
+  if (current == &slot->of_class || (current == &slot->fallback && !classes_.looked_at(*slot))) {
+    current = classes_.look(*slot, current, launches, profiling_available());
   }
   // While candidates race only those launches of it are timed that take turns with theirs.
   const bool watched = turns != 0 ? turn == LaunchTurns::kCandidates : is_sample(*slot, launches);

@@ -5,14 +5,12 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include <idletune/agent.hpp>
 
-#include "agent/launch/class_audit.hpp"
-#include "agent/launch/class_variants.hpp"
+#include "agent/launch/class_offers.hpp"
 #include "agent/launch/given_arguments.hpp"
 #include "agent/launch/launch_table.hpp"
 #include "agent/launch/variant_builder.hpp"
@@ -94,30 +92,13 @@ class KernelState {
     return builder_.build(slot, configuration, selection);
   }
 
-  // What launches may run for shapes that have no variant of their own, instead of what was offered
-  // before: no launch that begins from now on runs anything else for a class. Before that, what the
-  // steps of each hand on. The tuner's thread, as for those that follow.
-  void expect_scratch(const VariantScratch& scratch) { builder_.shared_scratch().note(scratch); }
-  void offer_for_classes(std::vector<ClassVariant> variants);
-  // The configuration lost against the default at the slot's shape, or was refused: it does not run
-  // there for its class, as long as the slot is the shape's.
-  void lost_for_class(ShapeSlot& slot, const Configuration& configuration);
-  // Whether class variants are compared with the default where they run: then those that are not
-  // kept run as well, as far as launches are granted and timed.
-  void compare_class_variants(bool compare) { compares_.store(compare, std::memory_order_relaxed); }
-  bool runs_for_class(const ShapeSlot& slot) const;
-  ClassAudit& audit() { return audit_; }
-  // What is offered for the slot's class and did not lose there, whether it may run or not; null:
-  // nothing. Valid until the next offer.
-  const ClassVariant* class_candidate(const ShapeSlot& slot) const;
-  // Frees what no launch can still read of earlier offers, and takes scratch that launches lacked.
-  void reclaim();
   // What began long ago has ended well.
   void look_at_trace();
   Device& device() const { return device_; }
   const KernelPackage& package() const { return *package_; }
   const std::shared_ptr<const KernelPackage>& shared_package() const { return package_; }
   const std::string& name() const { return name_; }
+  ClassOffers& classes() { return classes_; }
   LaunchTable& table() { return table_; }
   const Lanes& lanes() const { return lanes_; }
   const LaunchLog& launch_log() const { return log_; }
@@ -154,20 +135,6 @@ class KernelState {
                              Argument* arguments, bool& begun);
   // Whether the trace knows of it. The variant is not proven.
   bool traced(const ShapeSlot& slot, const Variant& variant) const;
-  void publish(std::unique_ptr<ClassVariants> offer);
-  bool compares() const {
-    return compares_.load(std::memory_order_relaxed) && profiling_available();
-  }
-  // No offer since has anything else for it.
-  bool looked_for_class(const ShapeSlot& slot) {
-    return slot.class_tried.load(std::memory_order_relaxed) ==
-           offer_.load(std::memory_order_seq_cst)->number() + builder_.shared_scratch().enlarged();
-  }
-  // What the slot runs that nobody adopted for it, where `current` is its fallback or its class's:
-  // that one if the offer covers it, else the default.
-  const Variant* look_for_class(ShapeSlot& slot, const Variant* current, std::uint64_t launches);
-  // Puts it there, or under the offer's number.
-  bool install_for_class(ShapeSlot& slot, const ClassVariants& offer);
   Status enqueue(ShapeSlot& slot, std::uint32_t lane, const Variant& variant, Argument* arguments,
                  const LaunchOptions& options, bool watched);
   // `begun`: whether anything was enqueued that may change the application's data, also where it
@@ -190,13 +157,9 @@ class KernelState {
   KernelTrace trace_;
   std::shared_ptr<const KernelPackage> default_package_;  // in the default configuration
   VariantBuilder builder_;
-  std::atomic<const ClassVariants*> offer_{nullptr};  // never null: `offered_`
-  std::unique_ptr<ClassVariants> offered_;
-  std::optional<Lanes::Quiescence> since_offer_;
-  std::atomic<bool> compares_{false};
-  ClassAudit audit_;
-  LaunchTable table_;
   Lanes lanes_;
+  ClassOffers classes_;
+  LaunchTable table_;
   std::atomic<const MonotonicClock*> log_clock_{nullptr};
   static constexpr std::uint32_t kUntimed = 64;  // in a row, once there was a timed one
   std::atomic<std::uint32_t> untimed_{kUntimed - 1};

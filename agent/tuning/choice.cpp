@@ -241,7 +241,7 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
     return returning;
   }
   if (source == TimeSource::start_up) return task.search.next_first_pick(admit);
-  const ClassVariant* of_class = task.kernel.state->class_candidate(task.slot);
+  const ClassVariant* of_class = task.kernel.state->classes().candidate(task.slot);
   if (!task.class_hinted && of_class != nullptr && task.variants.adopted() == nullptr) {
     task.class_hinted = true;
     task.search.add_hint(of_class->configuration);

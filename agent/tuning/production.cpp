@@ -128,7 +128,7 @@ void Production::judge_class(ShapeTask& task) {
     task.slot.keep_class(true);
   } else {
     task.of_class.clear();
-    task.kernel.state->lost_for_class(task.slot, variant.configuration);
+    task.kernel.state->classes().lost(task.slot, variant.configuration);
   }
   publisher_.note_for_classes(task.kernel, digest_of(variant.configuration), times.loss() <= 0);
 }
@@ -137,7 +137,7 @@ void Production::audit_classes(KernelTask& kernel) {
   constexpr std::uint64_t kBetween = 128;  // launches, where the default costs what was won
   constexpr Nanoseconds kNoMore = std::chrono::seconds(1);
   constexpr std::uint64_t kOthers = 1024;  // launches of other shapes meanwhile
-  ClassAudit& audit = kernel.state->audit();
+  ClassAudit& audit = kernel.state->classes().audit;
   AuditTimes& known = kernel.audit;
   Device& device = kernel.state->device();
   take_times(audit.of_variant, device, [&known](const WatchTicket&, Nanoseconds time) {

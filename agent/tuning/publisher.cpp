@@ -63,7 +63,7 @@ void Publisher::forget_unproven(ShapeTask& task, const Configuration& configurat
 
 void Publisher::demote(ShapeTask& task, journal::DemotionReason why, const char* told) {
   tell(options_, 2, "%: back to the default, %", task.kernel.state->name(), told);
-  task.kernel.state->lost_for_class(task.slot, task.running());
+  task.kernel.state->classes().lost(task.slot, task.running());
   journal::Demotion demotion;
   demotion.key = task.identity.shape_key();
   demotion.configuration = task.running();
@@ -118,7 +118,7 @@ void Publisher::note_for_classes(KernelTask& kernel, std::uint64_t variant, bool
 }
 
 void Publisher::stop_for_class(ShapeTask& task) {
-  task.kernel.state->lost_for_class(task.slot, task.slot.of_class.configuration);
+  task.kernel.state->classes().lost(task.slot, task.slot.of_class.configuration);
   task.variants.publish(nullptr);
 }
 
@@ -141,11 +141,11 @@ void Publisher::offer_for_classes(KernelTask& kernel) {
     const std::uint64_t digest = digest_of(adopted->configuration);
     if (contains(kernel.good_for_classes, digest)) variant.elsewhere = ClassVariant::better;
     if (contains(kernel.slow_for_classes, digest)) variant.elsewhere = ClassVariant::slower;
-    if (adopted->scratch != nullptr) kernel.state->expect_scratch(*adopted->scratch);
+    if (adopted->scratch != nullptr) kernel.state->classes().expect_scratch(*adopted->scratch);
     if (++count == variants.size()) break;
   }
   while (variants.size() > count) variants.pop_back();
-  kernel.state->offer_for_classes(std::move(variants));
+  kernel.state->classes().offer(std::move(variants));
 }
 
 // Until then the default runs.

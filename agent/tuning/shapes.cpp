@@ -49,7 +49,7 @@ void Shapes::notice_new_shapes() {
 // Slots of shapes that are not launched any more, where others found none.
 void Shapes::recycle(KernelTask& kernel) {
   KernelState& state = *kernel.state;
-  state.reclaim();
+  state.classes().reclaim();
   if (!kernel.leaving.empty()) {
     if (!kernel.since_leaving->reached(state.lanes())) return;
     for (ShapeSlot* slot : kernel.leaving) {

@@ -192,7 +192,7 @@ KernelTask& TuningEngine::add_kernel(std::unique_ptr<KernelState> state,
   if (core_.options_.mode != Mode::off) {
     knowledge_.record_names(package, kernel.state->device().info());
     core_.facts_.learn(kernel.facts());
-    kernel.state->compare_class_variants(true);
+    kernel.state->classes().compare(true);
     Nanoseconds left = kLaunchesAtStart;
     launched = steps_.publish_adopted(kernel, left);
     launched += flight_.launch_known_defaults(kernel, left);

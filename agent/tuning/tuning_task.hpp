@@ -182,7 +182,7 @@ class TaskLease {
   ShapeTask& task_;
 };
 
-// What KernelState::audit() tells.
+// What ClassOffers::audit tells.
 struct AuditTimes {
   RecentTimes of_variant, of_default;
   std::uint64_t uncharged = 0;  // launches of the variant
@@ -225,7 +225,7 @@ struct KernelTask {
   bool can_tune() const { return runner_status.ok() && !device->ended(); }
 };
 
-inline bool ShapeTask::runs_for_class() const { return kernel.state->runs_for_class(slot); }
+inline bool ShapeTask::runs_for_class() const { return kernel.state->classes().run_at(slot); }
 inline FactSubject ShapeTask::facts() const { return kernel.facts(); }
 
 inline void ShapeTask::watch_anew() {

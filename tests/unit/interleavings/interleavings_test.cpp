@@ -87,7 +87,7 @@ struct Played {
     offered.adopted_at = kFirst;
     offered.classes = {kernel->package().class_key(kFirst, kTuned)};
     offered.elsewhere = ClassVariant::better;
-    kernel->offer_for_classes({offered});
+    kernel->classes().offer({offered});
     variants->publish(std::move(*built));
   }
   void launch(const Shape& shape) {
@@ -198,7 +198,7 @@ const Scenario kRefuted{
       played.launch(kSecond);
     },
     [](Played& played) {
-      played.kernel->offer_for_classes({});
+      played.kernel->classes().offer({});
       played.variants->publish(nullptr);
       played.withdrawn = true;
       SlotRef slot =
@@ -214,7 +214,7 @@ const Scenario kDemoted{2, [](Played& played) { played.adopt(); },
                         },
                         [](Played& played) {
                           played.elsewhere = true;
-                          played.kernel->lost_for_class(played.slot(kFirst), kTuned);
+                          played.kernel->classes().lost(played.slot(kFirst), kTuned);
                           played.variants->publish(nullptr);
                           played.withdrawn = true;
                           for (int i = 0; i < 3; ++i) played.variants->reclaim();

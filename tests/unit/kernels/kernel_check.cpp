@@ -323,8 +323,8 @@ std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
     variant.adopted_at = probe;
     variant.elsewhere = detail::ClassVariant::better;
     variant.classes = {package.class_key(probe, configuration)};
-    kernel.offer_for_classes({variant});
-    kernel.reclaim();
+    kernel.classes().offer({variant});
+    kernel.classes().reclaim();
     const Shape& shape = shapes[1 + random.below(shapes.size() - 1)];
     if (shape == probe) continue;
     CAPTURE(to_text(shape));
@@ -332,7 +332,7 @@ std::uint64_t launch_classes(const KernelCheck& check, const Subject& subject,
     const bool may_need_more = package.plan(shape, configuration)->all().size() > 1;
     if (!launch_right(check, subject, kernel, shape, configuration)) {
       REQUIRE(may_need_more);
-      kernel.reclaim();
+      kernel.classes().reclaim();
       REQUIRE(launch_right(check, subject, kernel, shape, configuration));
     }
     ++launched;

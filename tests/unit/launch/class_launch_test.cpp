@@ -94,7 +94,7 @@ struct RowApplication {
     offered.adopted_at = shapes.front();
     if (kept) offered.elsewhere = ClassVariant::better;
     for (const Shape& shape : shapes) offered.classes.push_back(key(shape, kTuned));
-    kernel->offer_for_classes({offered});
+    kernel->classes().offer({offered});
   }
   detail::ShapeSlot& slot(const Shape& shape) {
     auto found = kernel->slot_for(detail::TunerLock::held(), shape);
@@ -143,7 +143,7 @@ TEST_CASE("A shape that was never launched runs at once what was checked for its
   CHECK(application.kernel->unslotted_launches() == 3);
   CHECK(application.kernel->class_launches() == 1);
   // Nothing is offered any more.
-  application.kernel->offer_for_classes({});
+  application.kernel->classes().offer({});
   CHECK_FALSE(application.launch({7001, 9}));
   CHECK_FALSE(application.launch({5001, 8}));
 }
@@ -153,12 +153,12 @@ TEST_CASE("What is offered no more runs nowhere, and what is offered again runs 
   application.adopt({{1001, 8}});
   CHECK(application.launch({5001, 8}));
   detail::ShapeSlot& slot = application.slot({5001, 8});
-  CHECK(application.kernel->runs_for_class(slot));
+  CHECK(application.kernel->classes().run_at(slot));
   application.offer({{1001, 8}});
-  CHECK(application.kernel->runs_for_class(slot));
+  CHECK(application.kernel->classes().run_at(slot));
   CHECK(application.launch({5001, 8}));
-  application.kernel->offer_for_classes({});
-  CHECK_FALSE(application.kernel->runs_for_class(slot));
+  application.kernel->classes().offer({});
+  CHECK_FALSE(application.kernel->classes().run_at(slot));
   // Though a launch that began before puts it back.
   CHECK(slot.current.load() == &slot.of_class);
   CHECK_FALSE(application.launch({5001, 8}));
@@ -166,7 +166,7 @@ TEST_CASE("What is offered no more runs nowhere, and what is offered again runs 
   CHECK_FALSE(application.launch({5001, 8}));
   application.offer({{1001, 8}});
   CHECK(application.launch({5001, 8}));
-  CHECK(application.kernel->runs_for_class(slot));
+  CHECK(application.kernel->classes().run_at(slot));
 }
 
 TEST_CASE("What lost at a shape does not run there for its class, and goes on elsewhere") {
@@ -175,15 +175,15 @@ TEST_CASE("What lost at a shape does not run there for its class, and goes on el
   CHECK(application.launch({5001, 8}));
   CHECK(application.launch({7001, 8}));
   detail::ShapeSlot& slot = application.slot({5001, 8});
-  application.kernel->lost_for_class(slot, kTuned);
-  CHECK(application.kernel->class_candidate(slot) == nullptr);
+  application.kernel->classes().lost(slot, kTuned);
+  CHECK(application.kernel->classes().candidate(slot) == nullptr);
   CHECK_FALSE(application.launch({5001, 8}));
   CHECK(application.launch({7001, 8}));
   application.offer({{1001, 8}});
   CHECK_FALSE(application.launch({5001, 8}));
   // More than are remembered one by one.
   detail::ShapeSlot& other = application.slot({7001, 8});
-  for (std::int64_t i = 1; i < 6; ++i) application.kernel->lost_for_class(other, {i, 1});
+  for (std::int64_t i = 1; i < 6; ++i) application.kernel->classes().lost(other, {i, 1});
   CHECK_FALSE(application.launch({7001, 8}));
   // A slot that comes back remembers nothing.
   detail::LaunchTable& table = application.kernel->table();
@@ -198,7 +198,7 @@ TEST_CASE("What lost at a shape does not run there for its class, and goes on el
 TEST_CASE("What is to be compared runs as often as is granted, and freely once it is kept") {
   RowApplication application;
   application.device.profiling = true;
-  application.kernel->compare_class_variants(true);
+  application.kernel->classes().compare(true);
   application.adopt({{1001, 8}}, false);
   CHECK(application.launches({5001, 8}, 20) == 6);
   detail::ShapeSlot& slot = application.slot({5001, 8});
@@ -223,12 +223,13 @@ TEST_CASE("What is to be compared runs as often as is granted, and freely once i
 TEST_CASE("What was never compared does not run where nobody compares it") {
   RowApplication application;
   SUBCASE("since nobody looks") { application.device.profiling = true; }
-  SUBCASE("since the queue tells no times") { application.kernel->compare_class_variants(true); }
+  SUBCASE("since the queue tells no times") { application.kernel->classes().compare(true); }
   CHECK(application.launches({5001, 8}, 1) == 0);
   application.adopt({{1001, 8}}, false);
   CHECK(application.launches({5001, 8}, 20) == 0);
   CHECK(application.launches({7001, 8}, 20) == 0);  // without a slot
-  CHECK(application.kernel->class_candidate(application.slot({5001, 8}))->configuration == kTuned);
+  CHECK(application.kernel->classes().candidate(application.slot({5001, 8}))->configuration ==
+        kTuned);
   application.offer({{1001, 8}}, true);
   CHECK(application.launches({5001, 8}, 20) == 20);
   CHECK(application.launches({7001, 8}, 20) == 20);
@@ -319,7 +320,7 @@ TEST_CASE("What no launch has proven yet is in the trace from its first launch o
   };
   CHECK_FALSE(application.launch({5001, 8}));  // the default
   CHECK(begun() == 0);
-  application.kernel->offer_for_classes({});
+  application.kernel->classes().offer({});
   detail::ShapeSlot& slot = application.slot({5001, 8});
   application.adopt({{5001, 8}});
   CHECK(application.launches({5001, 8}, 3) == 3);
@@ -422,7 +423,7 @@ TEST_CASE("Threads launch new shapes while the tuner offers, withdraws and takes
   detail::LaunchTable& table = application.kernel->table();
   for (int i = 0; i < 300; ++i) {
     std::vector<ClassVariant> offered;
-    application.kernel->offer_for_classes(std::move(offered));
+    application.kernel->classes().offer(std::move(offered));
     for (std::size_t s = 0; s < table.capacity(); ++s) {
       detail::ShapeSlot* slot = table.at(s);
       if (slot == nullptr) continue;
@@ -432,7 +433,7 @@ TEST_CASE("Threads launch new shapes while the tuner offers, withdraws and takes
       (*slot).tickets.discard(application.device);
       table.give_back(*slot);
     }
-    application.kernel->reclaim();
+    application.kernel->classes().reclaim();
   }
   over = true;
   for (std::thread& thread : threads) thread.join();

@@ -41,8 +41,8 @@ struct SharingApplication {
     offered.adopted_at = {100};
     offered.classes = {key};
     offered.elsewhere = ClassVariant::better;
-    kernel->expect_scratch(*(*variant)->scratch);
-    kernel->offer_for_classes({offered});
+    kernel->classes().expect_scratch(*(*variant)->scratch);
+    kernel->classes().offer({offered});
     device.allocated = 0;
   }
   const ShapeSlot& slot_of(std::int64_t n) {
@@ -83,13 +83,13 @@ TEST_CASE("A shape that needs more runs the default until the tuner has taken mo
   REQUIRE(application.launch(116).ok());
   CHECK(application.kernel->class_launches() == 0);
   CHECK(application.device.allocated == 2 * 464);  // of that launch
-  application.kernel->reclaim();
+  application.kernel->classes().reclaim();
   CHECK(application.device.allocated == 2 * 464 + 2 * (464 + 400));
   for (const std::int64_t n : {116, 132, 196}) REQUIRE(application.launch(n).ok());
   CHECK(application.kernel->class_launches() == 3);
   // A default without a slot borrows it, too.
   REQUIRE(application.launch(96).ok());
-  application.kernel->reclaim();
+  application.kernel->classes().reclaim();
   CHECK(application.kernel->class_launches() == 3);
   CHECK(application.device.allocated == 2 * 464 + 2 * (464 + 400));
 }
@@ -105,7 +105,7 @@ TEST_CASE("A slot takes over its class's steps as soon as memory for them is the
   REQUIRE(application.launch(116).ok());
   CHECK(small.current.load() == &small.of_class);
   CHECK(large.current.load() == &large.fallback);
-  application.kernel->reclaim();
+  application.kernel->classes().reclaim();
   REQUIRE(application.launch(116).ok());
   CHECK(large.current.load() == &large.of_class);
   // What the first one took is still there for it.
@@ -122,7 +122,7 @@ TEST_CASE("Launches of a class take half of a kernel's scratch at most, and are 
   application.adopt();
   for (int i = 0; i < 3; ++i) {
     REQUIRE(application.launch(196).ok());  // 784 more for each buffer
-    application.kernel->reclaim();
+    application.kernel->classes().reclaim();
   }
   CHECK(application.kernel->class_launches() == 0);
   CHECK(application.device.allocated == 3 * 2 * 784);  // by the launches alone
@@ -173,7 +173,7 @@ TEST_CASE("Shapes with slots and without launch on threads while the tuner takes
     });
   }
   while (application.kernel->class_launches() < 1000) {
-    application.kernel->reclaim();
+    application.kernel->classes().reclaim();
     std::this_thread::yield();
   }
   over = true;
