@@ -113,6 +113,7 @@ void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& out
     return;
   }
   if (ran || outcome.status != TrialStatus::correct) known.outcome = true;
+  if (ran) known.unprepared.erase(s);
   if (ran && known.ambiguous_shape == s) known.ambiguous = Fact();  // tried again, and ended
   if (outcome.status == TrialStatus::crash || outcome.status == TrialStatus::timeout) {
     known.ever_bitten = true;
