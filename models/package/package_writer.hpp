@@ -1,4 +1,4 @@
-// Host side: the bytes of a kernel package. models/package/package_reader.cpp is its counterpart.
+// The bytes of a kernel package. models/package/package_reader.cpp is its counterpart.
 #pragma once
 
 #include <cstdint>
