@@ -179,7 +179,7 @@ AgentState::~AgentState() {
 }
 
 Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t> bytes,
-                                        const std::string& file_name) {
+                                        const std::string& file_name, Called* called) {
   Result<std::shared_ptr<const KernelPackage>> package =
       KernelPackage::open(std::move(bytes), file_name);
   if (!package.ok()) return package.status();
@@ -193,7 +193,23 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
   if (!kernel.ok()) return kernel.status();
   KernelTask& task = engine_->add_kernel(std::move(*kernel), model_.model);
   task.state->log_launches(launch_log_clock_);
+  if (called != nullptr) {
+    called_.push_back(std::move(called->device));
+    task.called = true;
+    task.runner = std::move(called->trials);
+    task.runner_status = Status();
+    task.in_place = called->in_place;
+  }
   return task.state.get();
+}
+
+Status AgentState::call_failed(KernelState& kernel, const Shape& problem,
+                               const Configuration& configuration, const Measurement& measurement) {
+  const MutexLock lock(mutex_);
+  const Result<ShapeTask*> task = shape_task(TunerLock(lock), kernel, problem);
+  if (!task.ok()) return task.status();
+  engine_->call_failed(**task, configuration, measurement);
+  return {};
 }
 
 IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
@@ -406,7 +422,11 @@ void AgentState::tune_in_background(const BackgroundOptions& options) {
     engine = &*engine_;
   }
   BackgroundLoop loop(*engine, options, surroundings_);  // rounds hold mutex_
-  while (!background_stops()) {
+  for (;;) {
+    {
+      const MutexLock lock(background_mutex_);
+      if (stop_background_) return;
+    }
     (void)notice_new_model();
     Nanoseconds sleep{0};
     {
@@ -419,11 +439,6 @@ void AgentState::tune_in_background(const BackgroundOptions& options) {
     while (!stop_background_ && background_changed_.wait_until(background_mutex_, until)) {
     }
   }
-}
-
-bool AgentState::background_stops() {
-  const MutexLock lock(background_mutex_);
-  return stop_background_;
 }
 
 }  // namespace idletune::detail

@@ -30,8 +30,17 @@ class AgentState {
   static Result<Agent> open_agent(const AgentOptions& options, Surroundings surroundings);
   ~AgentState();
 
+  // `called`: of calls that the application makes itself, on a device that stands for them; else
+  // null.
+  struct Called {
+    std::unique_ptr<Device> device;
+    std::unique_ptr<TrialRunner> trials;
+    InPlaceOptions in_place;
+  };
   Result<KernelState*> kernel(Device& device, std::vector<std::uint8_t> package,
-                              const std::string& file_name);
+                              const std::string& file_name, Called* called = nullptr);
+  Status call_failed(KernelState& kernel, const Shape& problem, const Configuration& configuration,
+                     const Measurement& measurement);
   IdleReport idle(Nanoseconds budget, TimeSource source);
   Status start_background(const BackgroundOptions& options);
   void stop_background();
@@ -66,7 +75,6 @@ class AgentState {
       IDLETUNE_REQUIRES(mutex_);
   AgentStatus status_locked() const IDLETUNE_REQUIRES(mutex_);
   void tune_in_background(const BackgroundOptions& options);
-  bool background_stops();
   void log_launches(const MonotonicClock* clock);
   std::string explain_locked() const IDLETUNE_REQUIRES(mutex_);
   // What `idletune explain` reads: for the state folder; empty where there is none.
@@ -93,6 +101,7 @@ class AgentState {
 
   AgentOptions options_;
   Surroundings surroundings_;
+  std::vector<std::unique_ptr<Device>> called_;  // outlives the engine
   std::unique_ptr<MemoryFile> trace_file_;
   std::unique_ptr<LaunchTrace> trace_;  // on it; before the engine's launches, and after them
   // Held in this order. Who starts and stops the thread; who changes the model; everything else.

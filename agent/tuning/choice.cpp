@@ -10,6 +10,7 @@ namespace idletune::detail {
 namespace {
 
 constexpr std::uint32_t kStreak = 8;  // steps in a row for the same shape
+constexpr int kLostInRace = 3;        // calls' time, by a candidate of which nothing is known
 
 }  // namespace
 
@@ -24,6 +25,11 @@ Nanoseconds Choice::gap_needed(const ShapeTask& task) const {
 
 // Of the next step. A first pick that another shape's trial has compiled costs no compilation.
 StepPrice Choice::price(const ShapeTask& task) const {
+  if (task.kernel.called) {
+    StepPrice race;
+    race.charge = race.charge_high = kLostInRace * task.launch_time();
+    return race;
+  }
   const bool compiled = task.search.first_pick_left() &&
                         task.kernel.contents.compiled(task.search.first_pick()->configuration);
   return task.search.step_price(core_.stage_context(task), accounts_.ledger(), compiled);
@@ -53,13 +59,18 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
   if (task.baseline_failed || recalled || now() < task.rests_until) return Want::nothing;
   if (is<Installing>(task.work)) return Want::nothing;
   if (next_request(task.work)) return in_debt(task, source) ? Want::nothing : Want::unfinished;
+  const KernelTask& kernel = task.kernel;
   const bool full = task.variants.racers() == LaunchTurns::kCandidates;
+  // Who joins makes a race begin anew: candidates of calls, which are ready at once, would keep one
+  // from ever ending.
+  const bool begun = kernel.called && task.race != nullptr && task.race->times.field().rounds > 0;
   // New data, or a new model: the search begins anew after the race.
-  const bool stale =
-      task.race != nullptr && (task.lent || task.search.model() != task.kernel.model);
-  if (full || stale) return Want::nothing;
+  const bool stale = task.race != nullptr && (task.lent || task.search.model() != kernel.model);
+  if (full || begun || stale) return Want::nothing;
   const bool missed = suspect(task, true).has_value();
   if (task.exhausted && !missed && comeback(task) == nullptr) return Want::nothing;
+  const bool untimed = task.default_time.count() == 0 || !kernel.state->profiling_available();
+  if (kernel.called && untimed) return Want::nothing;
   if (task.default_time.count() == 0) {
     const Nanoseconds baseline = task.search.estimates().baseline(core_.stage_context(task));
     task.blocker = accounts_.blocker(task, source, accounts_.ledger().idle_charge(baseline));
@@ -213,6 +224,7 @@ Admission Choice::admission(const ShapeTask& task, const Configuration& configur
     return Admission::refused;
   }
   if (configuration == task.running()) return Admission::refused;
+  if (kernel.called && !facts_.may_race(kernel.facts(), configuration)) return Admission::refused;
   for (std::size_t i = 0; i < task.variants.racers(); ++i) {
     if (configuration == task.variants.racer(i).configuration) return Admission::refused;
   }
@@ -302,7 +314,7 @@ bool Choice::propose(ShapeTask& task, TimeSource source) {
     }
   }
   CandidateContext context = core_.candidate_context(task, configuration, task.running());
-  context.incumbent_time = task.running_time;
+  if (!kernel.called) context.incumbent_time = task.running_time;
   if (task.variants.adopted() != nullptr) {
     // What is adopted instead of it makes its setup once more, or for the first time.
     const VariantScratch* setup = task.setup();
@@ -315,9 +327,10 @@ bool Choice::propose(ShapeTask& task, TimeSource source) {
   const bool has_setup = plan.ok() && !plan->setup().empty();
   StepOptions step = core_.step_options();
   // What runs for its class is the class's first candidate: it is compared with the default.
-  step.finals = !kernel.in_place.allowed || !kernel.state->profiling_available() || has_setup ||
-                task.runs_for_class() || source != TimeSource::idle ||
-                !facts_.may_race(task.facts(), configuration);
+  step.finals =
+      !kernel.called && (!kernel.in_place.allowed || !kernel.state->profiling_available() ||
+                         has_setup || task.runs_for_class() || source != TimeSource::idle ||
+                         !facts_.may_race(task.facts(), configuration));
   TryingCandidate trying{*proposal, CandidateTrial(step, context),
                          knowledge_.journaled_trial(task, configuration)};
   if (task.running() != task.slot.fallback.configuration) {

@@ -86,7 +86,8 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
     return Next::forbidden;
   }
   if (device.faulty()) request->stage = TrialStage::prepare;
-  if (request->stage == TrialStage::prepare) journaled = nullptr;  // the reference runs
+  // The reference runs, or nothing does.
+  if (request->stage == TrialStage::prepare || task.kernel.called) journaled = nullptr;
   if (const Next fits = fit(task, *request, source, remaining, report); fits != Next::started) {
     return fits;
   }
@@ -105,6 +106,7 @@ Flight::Next Flight::start_stage(ShapeTask& task, TimeSource source, Nanoseconds
 // Notes what it waits for where it does not.
 Flight::Next Flight::fit(ShapeTask& task, TrialRequest& request, TimeSource source,
                          Nanoseconds remaining, IdleReport& report) {
+  if (task.kernel.called) return Next::started;  // takes no time
   const Nanoseconds predicted = core_.predict(task, request);
   // Compilations need the processor only, and may outlive the gap.
   if (request.stage != TrialStage::compile) {

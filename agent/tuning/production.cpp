@@ -76,11 +76,47 @@ void Production::drain_tickets(ShapeTask& task) {
   take_times(task.slot.tickets, device, [&](const WatchTicket& ticket, Nanoseconds time) {
     if (time.count() > 0) take_sample(task, ticket.variant, time);
   });
+  if (task.kernel.called && task.default_time.count() == 0) time_default(task);
   if (task.race != nullptr) judge_race(task);
   judge_class(task);
   // Without times a while says the same.
   for (std::size_t i = task.unproven.size(); i-- > 0;) {
     if (ran_for_long(task, task.unproven[i])) prove(task, i);
+  }
+}
+
+// By the application's calls, where nobody else times it.
+void Production::time_default(ShapeTask& task) {
+  constexpr std::size_t kEnough = 5;
+  if (task.variants.adopted() != nullptr || task.production.count() < kEnough) return;
+  StepResult result;
+  result.proposal = {task.slot.fallback.configuration, ProposalOrigin::application};
+  result.verdict = TrialVerdict::adopt;
+  result.time = task.production.median();
+  steps_.baseline_ended(task, result);
+}
+
+// Nobody is to blame for what the default does as well.
+void Production::call_failed(ShapeTask& task, const Configuration& configuration,
+                             const Measurement& measurement) {
+  if (configuration == task.slot.fallback.configuration) return;
+  const TrialStatus status = measurement.status;
+  accounts_.launch_was_slower(task, measurement.run_time);  // to be made once more
+  const journal::Trial trial = task.trial(configuration);
+  if (is_death(status)) {
+    journal::Open open;
+    open.trial = trial;
+    open.place = Where::here;  // nobody else can have been the cause
+    return facts_.died(open, journal::Ending::hung, "so the application says");
+  }
+  if (status == TrialStatus::correctness) return facts_.wrong(task.facts(), trial);
+  for (std::size_t i = 0; i < task.variants.racers(); ++i) {
+    const Variant& racer = task.variants.racer(i);
+    if (racer.configuration == configuration) racer.refused.store(true, std::memory_order_relaxed);
+  }
+  const Variant* adopted = task.variants.adopted();
+  if (adopted != nullptr && adopted->configuration == configuration) {
+    adopted->refused.store(true, std::memory_order_relaxed);
   }
 }
 
@@ -188,6 +224,7 @@ void Production::charge_race(ShapeTask& task) {
   double worst = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Variant& racer = task.variants.racer(i);
+    if (times.ratio(i) == 0) continue;  // it is charged when that is known
     const double loss = running * (times.ratio(i) - 1);
     const std::uint64_t count = racer.trial_launches.exchange(0, std::memory_order_relaxed);
     if (task.race->trials[i] == nullptr) continue;  // the default: nothing is slower by it
@@ -318,6 +355,7 @@ void Production::watch_production(ShapeTask& task) {
   const bool unseen = !task.kernel.state->profiling_available() &&
                       (!task.compared_at || now() - *task.compared_at > kCompareAgain);
   if (!can_recheck || (!unseen && status != WatchStatus::recheck)) return;
+  if (task.kernel.called) return known ? begin_duel(task, true) : void();
   if (is<Resting>(task.work)) steps_.begin_recheck(task);
 }
 

@@ -1,6 +1,8 @@
 // What the application's own launches tell.
 #pragma once
 
+#include <idletune/tuner.hpp>
+
 #include "agent/tuning/steps.hpp"
 
 namespace idletune::detail {
@@ -18,10 +20,14 @@ class Production : EnginePart {
   // Takes candidates from the launches that may not run there any more.
   void withdraw_racers(ShapeTask& task);
   bool launches_are_timed() const;
+  // The application says that a call failed with that configuration.
+  void call_failed(ShapeTask& task, const Configuration& configuration,
+                   const Measurement& measurement);
 
  private:
   void take_sample(ShapeTask& task, const Variant* variant, Nanoseconds time);
   void prove(ShapeTask& task, std::size_t unproven);
+  void time_default(ShapeTask& task);
   void judge_class(ShapeTask& task);
   double class_ratio(const ShapeTask& task) const;
   void charge_race(ShapeTask& task);

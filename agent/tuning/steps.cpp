@@ -29,7 +29,7 @@ void Steps::end_work(ShapeTask& task) {
   ShapeWork ended = std::move(task.work);
   task.work = Resting();
   if (const auto* baseline = std::get_if<MeasuringDefault>(&ended)) {
-    end_baseline(task, baseline->plan);
+    baseline_ended(task, StepResult::of(task.slot.fallback.configuration, baseline->plan));
   } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
     const bool ended_well = trying->plan.verdict() != TrialVerdict::inconclusive;
     facts_.end_retry(trying->journaled.identity(), ended_well);
@@ -70,8 +70,7 @@ void Steps::follow_clock(ShapeTask& task, StepResult& result) {
   result.time = from_ns(real_ns(result.time) * factor);
 }
 
-void Steps::end_baseline(ShapeTask& task, const ReferenceBaseline& plan) {
-  const StepResult result = StepResult::of(task.slot.fallback.configuration, plan);
+void Steps::baseline_ended(ShapeTask& task, const StepResult& result) {
   if (!result.timed()) {
     // A helper that could not start, or a device that was busy, says nothing of the default.
     ++task.baseline_failures;

@@ -26,6 +26,8 @@ class Steps : EnginePart {
                  std::unique_ptr<Variant> built = nullptr);
   // Takes the work off the shape, to be done again later. False: a stage of it is under way.
   bool shelve(ShapeTask& task);
+  // The default was timed, or failed.
+  void baseline_ended(ShapeTask& task, const StepResult& result);
   // A throttled clock slows the default down as well: both are measured again, side by side.
   void begin_recheck(ShapeTask& task);
 
@@ -51,7 +53,6 @@ class Steps : EnginePart {
 
  private:
   void end_work(ShapeTask& task);
-  void end_baseline(ShapeTask& task, const ReferenceBaseline& plan);
   void follow_clock(ShapeTask& task, StepResult& result);
   void end_candidate(ShapeTask& task, TryingCandidate& trying);
   void end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTrial& journaled);

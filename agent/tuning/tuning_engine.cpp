@@ -140,6 +140,14 @@ void TuningEngine::hold_back(Blocker blocker, std::string_view why) {
   shapes_.notice_new_shapes();
 }
 
+void TuningEngine::call_failed(ShapeTask& task, const Configuration& configuration,
+                               const Measurement& measurement) {
+  const TaskLease lease(task);
+  production_.drain_tickets(task);
+  production_.call_failed(task, configuration, measurement);
+  follow_facts();
+}
+
 // What launches run follows what may run, in one place.
 void TuningEngine::follow_facts() {
   for (const std::unique_ptr<KernelTask>& kernel : core_.kernels_) {

@@ -47,6 +47,8 @@ class TuningEngine {
   std::string capture_path(const KernelState& kernel, const Shape& shape) const {
     return core_.capture_path(kernel, shape);
   }
+  void call_failed(ShapeTask& task, const Configuration& configuration,
+                   const Measurement& measurement);
   void capture_taken(ShapeTask& task, std::uint64_t digest, Nanoseconds took) {
     knowledge_.capture_taken(task, digest, took);
   }

@@ -205,6 +205,9 @@ struct KernelTask {
   std::uint32_t runner_failures = 0;  // in a row
   RunnerContents contents;            // of the runner
   InPlaceOptions in_place;
+  // The application makes calls of its own: its trials time nothing, and candidates go straight to a
+  // race in them.
+  bool called = false;
   std::vector<std::unique_ptr<ShapeTask>> shapes;
   std::size_t slots_seen = 0;
   // Digests: won and lost against the default where they were not adopted.

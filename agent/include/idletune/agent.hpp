@@ -147,6 +147,9 @@ class AgentState;
 class KernelState;
 }  // namespace detail
 
+struct CallDescription;  // <idletune/calls.hpp>
+class TunedCalls;
+
 // A kernel whose launches the agent tunes. A light handle; valid as long as its Agent. launch() may
 // be called from any number of threads; at most Program::lanes() of them (4 by default) proceed at
 // the very same time, further ones wait for each other's enqueue, never for tuning.
@@ -281,6 +284,7 @@ class Agent {
 
  private:
   friend class detail::AgentState;
+  friend Result<TunedCalls> open_calls(Agent& agent, const CallDescription& description);
   explicit Agent(std::unique_ptr<detail::AgentState> state);
   std::unique_ptr<detail::AgentState> state_;
 };

@@ -1,4 +1,5 @@
-// Ask/tell: for applications that launch kernels themselves, or tune what is no GPU kernel at all.
+// Ask/tell on a bench: whoever has time to measure asks for configurations of one problem. What an
+// application calls anyway is tuned while it does (<idletune/calls.hpp>).
 #pragma once
 
 #include <cstdint>

@@ -1,0 +1,85 @@
+#include <idletune/calls.hpp>
+
+#include <memory>
+#include <utility>
+
+#include "agent/calls/called_device.hpp"
+#include "agent/launch/kernel_state.hpp"
+#include "agent/src/agent_state.hpp"
+#include "models/package/call_package.hpp"
+#include "models/space/product_space.hpp"
+
+namespace idletune {
+namespace {
+
+Result<std::vector<std::uint8_t>> package_of(const CallDescription& description) {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::int64_t>> values;
+  Configuration untuned;
+  for (const TunerParameter& parameter : description.parameters) {
+    names.push_back(parameter.name);
+    values.push_back(parameter.values);
+    if (!parameter.values.empty()) untuned.push_back(parameter.values.front());
+  }
+  const Result<Space> space = product_space(names, values);
+  if (!space.ok()) return space.status();
+  return call_package(description.name, *space, untuned, description.dimensions,
+                      description.features);
+}
+
+}  // namespace
+
+Result<TunedCalls> open_calls(Agent& agent, const CallDescription& description) {
+  const auto refused = [&](const Status& why) {
+    return Status(why.code(), "calls '%': %", description.name, why.message());
+  };
+  if (!(description.max_slowdown > 0 && description.max_slowdown <= 1)) {
+    return refused(
+        Status(StatusCode::invalid_argument, "max_slowdown: expected more than 0 and at most 1"));
+  }
+  Result<std::vector<std::uint8_t>> package = package_of(description);
+  if (!package.ok()) return refused(package.status());
+  detail::AgentState::Called called{std::make_unique<detail::CalledDevice>(description.runs_on),
+                                    std::make_unique<detail::CallTrials>(),
+                                    {true, description.max_slowdown}};
+  Result<detail::KernelState*> kernel =
+      agent.state_->kernel(*called.device, std::move(*package), "(calls)", &called);
+  if (!kernel.ok()) return refused(kernel.status());
+  return TunedCalls(agent.state_.get(), *kernel);
+}
+
+Result<TunedCalls::Call> TunedCalls::begin(const Problem& problem) {
+  static const Problem kOnly{0};
+  detail::CallBegun begun;
+  LaunchOptions options;
+  options.event = &begun;
+  const Status status = kernel_->launch(options, problem.size() == 0 ? kOnly : problem, {});
+  if (!status.ok()) return status;
+  return Call{problem, begun.configuration, begun.number};
+}
+
+Status TunedCalls::end(const Call& call, const Measurement& measurement) {
+  const bool correct = measurement.status == TrialStatus::correct;
+  auto& device = static_cast<detail::CalledDevice&>(kernel_->device());
+  if (!device.calls().end(call.number, correct ? measurement.run_time : Nanoseconds(0))) {
+    return Status(StatusCode::invalid_argument, "calls '%': call % has ended, or was forgotten",
+                  kernel_->name(), call.number);
+  }
+  if (correct) return {};
+  return agent_->call_failed(*kernel_, call.problem, call.configuration, measurement);
+}
+
+void TunedCalls::expect(const Problem& problem, double calls) {
+  kernel_->expect_launches(problem, calls);
+}
+Result<Explanation> TunedCalls::explain(const Problem& problem) const {
+  return agent_->explain(*kernel_, problem);
+}
+std::size_t TunedCalls::parameter_count() const {
+  return kernel_->package().space().parameter_count();
+}
+std::string TunedCalls::text(const Configuration& configuration) const {
+  return to_text(kernel_->package().space(), configuration);
+}
+
+}  // namespace idletune
