@@ -40,6 +40,7 @@ typedef struct idletune_agent idletune_agent;
 typedef struct idletune_device idletune_device;
 typedef struct idletune_kernel idletune_kernel;
 typedef struct idletune_tuner idletune_tuner;
+typedef struct idletune_calls idletune_calls;
 
 /* --- devices; must outlive the agents that use them --- */
 /* The application's cl_context, cl_device_id, cl_command_queue (retained). */
@@ -189,6 +190,50 @@ idletune_status idletune_tuner_ask(idletune_tuner* tuner, int64_t* configuration
 void idletune_tuner_tell(idletune_tuner* tuner, const int64_t* configuration, int64_t run_time_ns);
 /* The best so far into configuration; returns its time in ns, 0 before any. */
 int64_t idletune_tuner_best(const idletune_tuner* tuner, int64_t* configuration);
+
+/* --- calls of the application's own, tuned while they are made --- */
+/* See <idletune/calls.hpp>, whose rules and errors hold. Any number of threads. */
+#define IDLETUNE_MAX_PARAMETERS 32
+
+typedef struct idletune_call_description {
+  const char* name;
+  /* As for idletune_tuner_open; first values are the default. */
+  const char* const* parameter_names;
+  const size_t* value_counts;
+  const int64_t* values;
+  size_t parameter_count;
+  const char* const* dimension_names; /* NULL: none */
+  size_t dimension_count;
+  const char* const* feature_names; /* NULL: none */
+  size_t feature_count;
+  const char* runs_on; /* NULL: "host" */
+  double max_slowdown; /* 0: 0.05 */
+} idletune_call_description;
+
+/* The handle is the caller's, and of no use without the agent. */
+idletune_status idletune_calls_open(idletune_agent* agent,
+                                    const idletune_call_description* description,
+                                    idletune_calls** calls);
+void idletune_calls_close(idletune_calls* calls); /* NULL is fine */
+
+typedef struct idletune_call {
+  uint64_t number;
+  int64_t configuration[IDLETUNE_MAX_PARAMETERS];
+} idletune_call;
+typedef enum idletune_ended { /* how a call did; failures must be the configuration's doing */
+                              IDLETUNE_ENDED_CORRECT = 0,
+                              IDLETUNE_ENDED_FAILED = 2,
+                              IDLETUNE_ENDED_WRONG = 3,
+                              IDLETUNE_ENDED_TIMEOUT = 4,
+                              IDLETUNE_ENDED_CRASH = 6
+} idletune_ended;
+
+/* `problem` may be NULL where the description has neither dimensions nor features. */
+idletune_status idletune_call_begin(idletune_calls* calls, const idletune_problem* problem,
+                                    idletune_call* call);
+idletune_status idletune_call_end(idletune_calls* calls, const idletune_problem* problem,
+                                  const idletune_call* call, idletune_ended ended,
+                                  int64_t run_time_ns);
 
 #ifdef __cplusplus
 }

@@ -37,11 +37,46 @@ static int tune_something(void) {
              : EXIT_FAILURE;
 }
 
+/* Two settings of a call of its own, told while it is made. */
+static int tune_calls(idletune_agent* agent) {
+  const char* const names[] = {"BLOCK", "THREADS"};
+  const size_t value_counts[] = {4, 2};
+  const int64_t values[] = {8, 16, 32, 64, 1, 4};
+  const char* const dimension = "KIND";
+  const int64_t kind = 3;
+  const idletune_problem problem = {&kind, 1, NULL, 0};
+  idletune_call_description description = {0};
+  description.name = "outside";
+  description.parameter_names = names;
+  description.value_counts = value_counts;
+  description.values = values;
+  description.parameter_count = 2;
+  description.dimension_names = &dimension;
+  description.dimension_count = 1;
+  idletune_calls* calls = NULL;
+  if (idletune_calls_open(agent, &description, &calls) != IDLETUNE_OK) {
+    return fail("idletune_calls_open");
+  }
+  idletune_call call = {0};
+  for (int i = 0; i < 20; ++i) {
+    if (idletune_call_begin(calls, &problem, &call) != IDLETUNE_OK) return fail("begin");
+    const int64_t took = pretend_run_ns(call.configuration[0], call.configuration[1]);
+    if (idletune_call_end(calls, &problem, &call, IDLETUNE_ENDED_CORRECT, took) != IDLETUNE_OK) {
+      return fail("end");
+    }
+    (void)idletune_idle(agent, 1000000);
+  }
+  const int twice = idletune_call_end(calls, &problem, &call, IDLETUNE_ENDED_CORRECT, 1);
+  idletune_calls_close(calls);
+  return twice == IDLETUNE_INVALID_ARGUMENT ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static int run_an_agent(void) {
   idletune_agent* agent = NULL;
   if (idletune_open_learning(NULL, NULL, idletune_forest_learner(), &agent) != IDLETUNE_OK) {
     return fail("idletune_open_learning");
   }
+  if (tune_calls(agent) != EXIT_SUCCESS) return EXIT_FAILURE;
   const int64_t used_ns = idletune_idle(agent, 1000000);
   char* explanation = idletune_explain(agent);
   const int explained = explanation != NULL && explanation[0] == '{';
