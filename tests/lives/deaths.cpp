@@ -26,6 +26,7 @@ void Simulation::begin_life(const test::Files& files) {
   flight_ends_ = Nanoseconds{0};  // the driver stops what a helper that is no more has begun
   built_.clear();
   launched_.clear();
+  failures_.clear();
   constants_ = queue_ = refused_orders_ = untimed_ = 0;
   prepared_.clear();
   running_.clear();

@@ -294,13 +294,25 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   const Nature nature = world_.nature(driver, c);
   const Runs runs = process_->runs(c, s);
   if (runs == Runs::adopted) note_adopted(s, c);
-  if (c > 0 && nature == Nature::refused_launch) return Status(StatusCode::device_error, "refused");
+  if (c > 0 && nature == Nature::refused_launch && !world_.called)
+    return Status(StatusCode::device_error, "refused");
   if (c > 0) check_launch(c, s, runs);
   if (step.entry == "scale")
     promises_.prepared_of_these(c, s, prepared_[step.second] == process_->constants());
   device_->profiling = world_.profiling && untimed_ == 0;
   untimed_ = std::max(0, untimed_ - 1);
   const Nanoseconds time = at_speed(world_.launch_time(driver, c, s));
+  if (const TrialStatus status = status_of_call(c, s); status != TrialStatus::correct) {
+    failures_.push_back({c, s, {status, time}});
+    const double lost = static_cast<double>(time.count()) * 1e-9;
+    for (Bill* bill : {&bill_, &life_bill_}) {
+      bill->actual += lost;
+      bill->loss["failed"] += lost;
+    }
+    take_time(time);
+    device_->profiling = false;  // of this one
+    return time;
+  }
   bill(c, s, runs, time);
   const bool dies =
       world_.crashes(driver, c, s) || (nature == Nature::crash_launch && one_in(50, 94, c));
@@ -324,6 +336,16 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
   if (c > 0) reference_.of(c).outcome = true;
   take_time(time + microseconds(5));
   return time;
+}
+
+// As the application finds out.
+TrialStatus Simulation::status_of_call(int c, int s) const {
+  if (!world_.called || c <= 0) return TrialStatus::correct;
+  const int driver = reference_.driver();
+  const Nature nature = world_.nature(driver, c);
+  if (nature == Nature::hang) return TrialStatus::timeout;
+  if (nature == Nature::refused_launch) return TrialStatus::runtime;
+  return world_.wrong(driver, c, s) ? TrialStatus::correctness : TrialStatus::correct;
 }
 
 void Simulation::check_launch(int c, int s, Runs runs) {

@@ -6,6 +6,7 @@
 #include <utility>
 #include <variant>
 
+#include "agent/calls/called_device.hpp"
 #include "agent/journal/codec.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/src/agent_state.hpp"
@@ -154,15 +155,7 @@ Process::Process(const ProcessParts& parts)
     board.gpu_load = load();
     return board;
   };
-  if (parts.quirk > 0) {
-    QuirkTable quirks;
-    const Configuration& named = world_.configuration(parts.quirk);
-    const std::string values =
-        "A == " + std::to_string(named[0]) + ", B == " + std::to_string(named[1]);
-    if (!quirks.add_text("kernel=\"play\": " + values + ": known to be bad", "played").ok())
-      std::abort();
-    in.surroundings.quirks = std::make_shared<QuirkTable>(std::move(quirks));
-  }
+  if (parts.quirk > 0) in.surroundings.quirks = world_.quirks_naming(parts.quirk);
   in.surroundings.make_trial_runner = [make = parts.make_runner](
                                           Device&, const std::shared_ptr<const KernelPackage>&)
       -> Result<std::unique_ptr<TrialRunner>> { return make(); };
@@ -171,7 +164,9 @@ Process::Process(const ProcessParts& parts)
 void Process::start() {
   Inside& in = *inside_;
   in.agent = std::move(*detail::AgentState::open(parts_.options, in.surroundings));
-  auto kernel = in.agent->kernel(*in.device, in.package->bytes, "played");
+  detail::AgentState::Called called{nullptr, std::make_unique<detail::CallTrials>(), {true, 0.05}};
+  auto kernel =
+      in.agent->kernel(*in.device, in.package->bytes, "played", world_.called ? &called : nullptr);
   if (!kernel.ok()) {
     std::fprintf(stderr, "lives: %s\n", kernel.status().to_string().c_str());
     std::abort();
@@ -190,8 +185,14 @@ void Process::launch(int s) {
   const std::array<Argument, 2> arguments = inside_->arguments(s, world_.captures);
   LaunchOptions options;
   if (inside_->queue != 0) options.queue = &inside_->queues[inside_->queue];
-  const std::size_t count = world_.setups || world_.captures ? 2 : 1;
+  if (world_.called) options.event = &inside_->buffers[static_cast<std::size_t>(s)];
+  const std::size_t count = world_.called ? 0 : world_.setups || world_.captures ? 2 : 1;
   (void)inside_->kernel->launch(options, world_.shape(s), {arguments.data(), count});
+}
+
+void Process::call_failed(int c, int s, const Measurement& measurement) {
+  (void)inside_->agent->call_failed(*inside_->kernel, world_.shape(s), world_.configuration(c),
+                                    measurement);
 }
 
 void Process::capture(int s, int data) {
@@ -302,7 +303,6 @@ Snapshot Process::account() const {
 }
 
 bool Process::storage_ok() const { return inside_->agent->journal().storage_status().ok(); }
-
 bool Process::device_is_lost() const { return inside_->engine().status().lost_devices > 0; }
 bool Process::tuning_goes_on() const { return inside_->engine().status().tuning_enabled; }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <idletune/agent.hpp>
+#include <idletune/tuner.hpp>
 
 #include "agent/journal/state.hpp"
 #include "agent/trial/trial.hpp"
@@ -72,6 +73,7 @@ class Process {
 
   // What applications do.
   void launch(int s);
+  void call_failed(int c, int s, const Measurement& measurement);  // of a launch
   // From now on another constant buffer (0 or 1) or queue, or other contents, which it says.
   void use(int constants, int queue);
   void constants_change();

@@ -42,7 +42,7 @@ void Promises::never_wrong(int c, int s, const std::string& as) {
         where(c, s));
     return;
   }
-  if (known.right.count(s)) return;
+  if (world_.called || known.right.count(s)) return;
   const std::uint64_t key = world_.class_of(c, s);
   for (const auto& [other, fact] : known.wrong) {
     if (world_.class_of(c, other) != key) continue;

@@ -133,6 +133,19 @@ void Reference::stage_ended(const TrialRequest& request, const TrialOutcome& out
   }
 }
 
+void Reference::call_failed(int c, int s, TrialStatus status, std::size_t operation) {
+  Known& known = of(c);
+  if (status == TrialStatus::correctness) {
+    known.wrong.emplace(s, Fact{life_, operation});
+    known.wrong_as = "call";
+  } else if (status == TrialStatus::timeout && !known.bitten.there()) {
+    known.ever_bitten = true;
+    known.bitten = {life_, operation};
+    known.bitten_as = "call";
+    known.bitten_shape = s;
+  }
+}
+
 void Reference::forget_unsynced(const Ending& ending, const test::Disk& disk) {
   const auto kept = [&](const Fact& fact) {
     if (!fact.there() || fact.life != life_) return true;

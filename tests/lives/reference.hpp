@@ -125,6 +125,8 @@ class Reference {
   // `remembered`: a journal keeps what is told now.
   void stage_ended(const TrialRequest& request, const TrialOutcome& outcome, Role role,
                    std::size_t operation, bool remembered);
+  // The application said so of a call.
+  void call_failed(int c, int s, TrialStatus status, std::size_t operation);
   // Who the journal says is under way.
   void are_open(const std::set<int>& open, std::size_t operation);
   // What the storage may have lost counts as never told.

@@ -56,6 +56,7 @@ int Simulation::index_of(Values values) const {
 void Simulation::step(const Event& event) {
   if (print_) std::printf("  %zu: %s\n", report_.event, to_text({event}).c_str());
   calling_ = name_of(event.kind);
+  tell_failures();
   switch (event.kind) {
     case Kind::launch: return launch(event.a, event.b);
     case Kind::gap: return gap(microseconds(event.a), false);
@@ -147,6 +148,16 @@ void Simulation::launch_once(int s) {
   process_->launch(s);
   if (const Nanoseconds owed = std::exchange(owed_, Nanoseconds{0}); owed.count() > 0)
     time_->pass(owed);
+  if (time_->on_main_thread()) tell_failures();
+}
+
+void Simulation::tell_failures() {
+  for (const Failure& failure : std::exchange(failures_, {})) {
+    if (!alive()) return;
+    reference_.call_failed(failure.c, failure.s, failure.measurement.status,
+                           disk_->operations.size());
+    process_->call_failed(failure.c, failure.s, failure.measurement);
+  }
 }
 
 void Simulation::frames(int s, int times) {

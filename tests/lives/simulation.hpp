@@ -55,6 +55,7 @@ class Simulation {
   void step_of_the_board(const Event& event);
   void launch(int s, int times);
   void launch_once(int s);
+  void tell_failures();
   void frames(int s, int times);
   void launch_beside(int s, int times);
   void capture(int s, int data);
@@ -84,6 +85,7 @@ class Simulation {
   TrialOutcome outcome_of(const TrialRequest& request);
   TrialStatus status_of(int c, const TrialRequest& request);
   Status before_write(FileSync sync);
+  TrialStatus status_of_call(int c, int s) const;
   void landed(const TrialRequest& request, const TrialOutcome& outcome);
   Nanoseconds wait_for_stage();
   void take_time(Nanoseconds time);
@@ -152,6 +154,12 @@ class Simulation {
   std::set<int> told_again_;                     // begun in lives whose starts could record nothing
   std::vector<std::uint64_t> page_, left_page_;  // the agent's trace; what the dead one left
   Nanoseconds owed_{0};                          // by launches, until they have returned
+  // Calls that failed, until the application says so.
+  struct Failure {
+    int c, s;
+    Measurement measurement;
+  };
+  std::vector<Failure> failures_;
   bool bad_launch_ = false;
   bool lost_ = false, lost_told_ = false;  // the device, for helpers; the reference failed
   int constants_ = 0, queue_ = 0, refused_orders_ = 0, untimed_ = 0;

@@ -7,7 +7,9 @@
 #include <tuple>
 #include <utility>
 
+#include "models/package/call_package.hpp"
 #include "models/package/pack.hpp"
+#include "models/space/product_space.hpp"
 #include "tests/lives/draw.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 
@@ -93,6 +95,30 @@ T must(Result<T> result) {
   std::abort();
 }
 
+// Others only tell in trials.
+bool shows_in_calls(Nature nature) {
+  switch (nature) {
+    case Nature::wrong:
+    case Nature::wrong_shape:
+    case Nature::crash:
+    case Nature::crash_shape:
+    case Nature::crash_launch:
+    case Nature::hang:
+    case Nature::refused_launch: return true;
+    default: return false;
+  }
+}
+
+std::vector<std::uint8_t> call_package_of(int a, int b, int version) {
+  std::vector<std::vector<std::int64_t>> values(2);
+  for (std::int64_t value = 1; value <= a; ++value) values[0].push_back(value);
+  for (std::int64_t value = 1; value <= b; ++value) values[1].push_back(value);
+  const std::vector<std::string> names = {"A", "B"}, dimensions = {"N"};
+  const char* const called[] = {"play", "play_2"};
+  return must(
+      call_package(called[version], must(product_space(names, values)), {1, 1}, dimensions, {}));
+}
+
 }  // namespace
 
 const char* name_of(Nature nature) {
@@ -125,6 +151,11 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
   setups = draw(11) % 6 == 0;
   captures = !setups && draw(12) % 4 == 0;
   if (captures) options.state = "played";
+  called = !setups && !captures && (draw(13) % 8 == 0 || says(limits.force, "calls"));
+  if (called) {
+    isolated = false;
+    profiling = true;
+  }
   make_packages(na, nb);
   for (int c = 0; c < count(); ++c) {
     odd_shapes_.push_back(static_cast<int>(mix(seed, 32, static_cast<std::uint64_t>(c)) %
@@ -143,11 +174,12 @@ World::World(std::uint64_t s, const WorldLimits& limits) : seed(s) {
 }
 
 void World::make_packages(int a, int b) {
-  static std::map<std::tuple<int, int, bool, bool, int>, Package> all;
+  static std::map<std::tuple<int, int, bool, bool, bool, int>, Package> all;
   for (int i = 0; i < kPackages; ++i) {
-    Package& made = all[{a, b, setups, captures, i}];
+    Package& made = all[{a, b, setups, captures, called, i}];
     if (made.read == nullptr) {
-      made.bytes = must(pack(description_of(a, b, setups, captures, i)));
+      made.bytes =
+          called ? call_package_of(a, b, i) : must(pack(description_of(a, b, setups, captures, i)));
       made.read = must(KernelPackage::open(made.bytes, "played"));
     }
     packages[i] = &made;
@@ -181,6 +213,7 @@ Nature World::draw_nature(int driver, int c, bool sound_only) const {
   if (h % 100 < 45) return h % 100 < 35 ? Nature::good : Nature::slow;
   const auto hostile = static_cast<unsigned>(Nature::count) - 2;
   const auto drawn = static_cast<Nature>(2 + (h / 128) % hostile);
+  if (called && !shows_in_calls(drawn)) return Nature::good;
   switch (drawn) {
     case Nature::slow_launch:
     case Nature::refused_launch:
@@ -238,6 +271,18 @@ bool World::has_setup(int c) const { return setups && configuration(c)[0] >= 3; 
 
 Nanoseconds World::launch_time(int driver, int c, int s) const {
   return nature(driver, c) == Nature::slow_launch ? 2 * time(0, s) : time(c, s);
+}
+
+std::shared_ptr<const QuirkTable> World::quirks_naming(int c) const {
+  auto quirks = std::make_shared<QuirkTable>();
+  const std::string values = "A == " + std::to_string(configuration(c)[0]) +
+                             ", B == " + std::to_string(configuration(c)[1]);
+  for (const char* const kernel : {"play", "play_2"}) {
+    const std::string line =
+        std::string("kernel=\"") + kernel + "\": " + values + ": known to be bad";
+    if (!quirks->add_text(line, "played").ok()) std::abort();
+  }
+  return quirks;
 }
 
 std::shared_ptr<const Model> World::model_saying(int c, int other) const {

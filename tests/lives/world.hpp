@@ -12,6 +12,7 @@
 #include <idletune/device.hpp>
 #include <idletune/options.hpp>
 
+#include "agent/trial/quirks.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
 
@@ -45,7 +46,8 @@ const char* name_of(Nature nature);
 // What a run of the program may say of its boards.
 struct WorldLimits {
   std::string natures;  // "friendly": good and slow only; "sound": none that change; empty: all
-  std::string force;    // words: worker, caller, in-place, no-race, helper, in-process, profiling
+  std::string
+      force;  // words: worker, caller, in-place, no-race, helper, in-process, profiling, calls
 };
 
 struct World {
@@ -66,6 +68,7 @@ struct World {
   bool has_model = true;
   bool setups = false;    // some configurations prepare something once, of a constant buffer
   bool captures = false;  // the application may lend data
+  bool called = false;    // calls of the application's own, which tell what no trial does
   AgentOptions options;
   struct Package {
     std::vector<std::uint8_t> bytes;
@@ -95,6 +98,8 @@ struct World {
   bool crashes(int driver, int c, int s, bool lent = false) const;  // surely
   Nanoseconds time(int c, int s) const { return times_[at_shape(c, s)]; }
   Nanoseconds launch_time(int driver, int c, int s) const;
+  // Of both packages.
+  std::shared_ptr<const QuirkTable> quirks_naming(int c) const;
   // First pick and portfolio.
   std::shared_ptr<const Model> model_saying(int c, int other) const;
 
