@@ -10,7 +10,8 @@ namespace idletune::detail {
 namespace {
 
 constexpr std::uint32_t kStreak = 8;  // steps in a row for the same shape
-constexpr int kLostInRace = 3;        // calls' time, by a candidate of which nothing is known
+// Calls' time that may be lost by a candidate: by one of which nothing is known, and by the model's.
+constexpr int kLostInRace = 3, kLostByPick = 1;
 
 }  // namespace
 
@@ -27,7 +28,8 @@ Nanoseconds Choice::gap_needed(const ShapeTask& task) const {
 StepPrice Choice::price(const ShapeTask& task) const {
   if (task.kernel.called) {
     StepPrice race;
-    race.charge = race.charge_high = kLostInRace * task.launch_time();
+    const int lost = task.search.first_pick_left() ? kLostByPick : kLostInRace;
+    race.charge = race.charge_high = lost * task.launch_time();
     return race;
   }
   const bool compiled = task.search.first_pick_left() &&

@@ -1,7 +1,7 @@
 // An application without a kernel of ours: zlib's level, strategy and memory, tuned by the calls
 // that it makes anyway. What counts is the time until a file is at the other end of a slow link.
 //
-// usage: idletune_encoder STATE_FOLDER [PASSES [FILES [SEED]]]
+// usage: idletune_encoder STATE_FOLDER [PASSES [FILES [SEED [MODEL]]]]
 //
 // Each file is encoded with what the agent says and, not told to anybody, with zlib's default; in
 // turns, so that both meet the same machine. The agent is opened anew after every third pass.
@@ -159,11 +159,11 @@ std::string running(const TunedCalls& calls, std::uint64_t& tried) {
 }
 
 // A process' worth of passes over all files.
-Result<std::string> play(const char* state, std::vector<Text>& files, int passes,
+Result<std::string> play(const char* state, const char* model, std::vector<Text>& files, int passes,
                          std::mt19937& random, Account& now, Account& all, std::uint64_t& tried) {
   AgentOptions options;
   options.state = state;
-  options.model = kNoModel;
+  options.model = model;
   options.read_environment = false;
   auto agent = Agent::open(options);
   if (!agent.ok()) return agent.status();
@@ -184,7 +184,7 @@ Result<std::string> play(const char* state, std::vector<Text>& files, int passes
 
 int main(int argc, char** argv) {
   if (argc < 2) {
-    std::fprintf(stderr, "usage: %s STATE_FOLDER [PASSES [FILES [SEED]]]\n", *argv);
+    std::fprintf(stderr, "usage: %s STATE_FOLDER [PASSES [FILES [SEED [MODEL]]]]\n", *argv);
     return 2;
   }
   const auto number = [&](int i, int otherwise) {
@@ -202,7 +202,8 @@ int main(int argc, char** argv) {
     const int more = std::min(passes - pass, kPassesPerProcess);
     Account now;
     std::uint64_t tried = 0;
-    const auto runs = play(argv[1], files, more, random, now, all, tried);
+    const auto runs =
+        play(argv[1], argc > 5 ? argv[5] : kNoModel, files, more, random, now, all, tried);
     if (!runs.ok()) {
       std::fprintf(stderr, "%s\n", runs.status().message().c_str());
       return EXIT_FAILURE;
