@@ -34,18 +34,21 @@ void StageInFlight::gap_ends(Nanoseconds now, const Kernels& kernels) {
   disturbed_gap_ = all_launches(kernels) != launches_before_;
 }
 
-// Nothing where launches are not logged.
+// Nothing where launches are not logged, or were not at first.
 std::optional<Nanoseconds> StageInFlight::first_logged_launch(const Kernels& kernels) const {
   std::optional<Nanoseconds> first;
+  std::uint64_t unlogged = all_launches(kernels) - launches_before_;
   for (std::size_t i = 0; i < log_ends_.size(); ++i) {
+    const LaunchLog& log = kernels[i]->state->launch_log();
     std::uint64_t position = log_ends_[i];
+    unlogged -= std::min(unlogged, log.end() - position);
     LaunchLog::Entry entry;
     bool lost = false;
-    const bool there = kernels[i]->state->launch_log().read(position, entry, lost);
+    const bool there = log.read(position, entry, lost);
     if (lost) return started_;
     if (there && (!first || entry.at < *first)) first = entry.at;
   }
-  return first;
+  return unlogged == 0 ? first : std::nullopt;
 }
 
 Nanoseconds StageInFlight::interference(const TrialOutcome& outcome, const Kernels& kernels) const {

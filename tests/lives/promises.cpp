@@ -209,8 +209,8 @@ void Promises::account_is_true(const Bill& bill, const Bill& life, const Snapsho
   const double most = std::max(0.0, bill.saved) * 1.02 + 0.05 + 16 * bill.longest_launch;
   if (exact && now.saved > most)
     report_.say("I5:savings-overclaimed", beside(now.saved, most, " > "));
-  // Of one stage it is not asked for: beside processes that were frozen less is charged than waited.
-  const double waited = std::max(0.0, life.waited - bill.longest_stage);
+  // Beside processes that were frozen less is charged than waited.
+  const double waited = std::max(0.0, life.waited - life.frozen * bill.longest_stage);
   const double least = life.raced + waited - 3 * bill.longest_launch;
   if (exact && now.charged - before.charged < least)
     report_.say("I5:charged-too-little", beside(now.charged - before.charged, least, " < "));
