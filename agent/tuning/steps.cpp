@@ -150,7 +150,9 @@ void Steps::end_recheck(ShapeTask& task, const CandidateTrial& plan, JournaledTr
     return;
   }
   if (plan.verdict() != TrialVerdict::adopt) return;
-  task.timed_anew(plan.raw_incumbent_median(), plan.raw_candidate_median());
+  // A clock may have changed meanwhile: not so the ratio of a pair.
+  const Nanoseconds tuned = plan.raw_candidate_median();
+  task.timed_anew(from_ns(real_ns(tuned) / plan.ratio()), tuned);
 }
 
 // The trial is over without a death. `ran`: by an outcome of its own, which clears a suspicion.
