@@ -210,7 +210,7 @@ struct Demotion {
 
 // What a digest stands for, so that a journal can be read away from its board. Stored; the numbers
 // never change.
-enum class NameKind : std::uint8_t { device = 1, driver = 2, kernel = 3 };
+enum class NameKind : std::uint8_t { device = 1, driver = 2, kernel = 3, note = 4 };
 
 struct Name {
   NameKind kind = NameKind::device;
@@ -218,7 +218,7 @@ struct Name {
   // Lines without a newline at the end. device: backend, platform, name, vendor, compute units;
   // driver: its version; kernel: name, number of valid configurations, dimensions, parameters (the
   // last two separated by spaces) and, where there are any, features (separated by semicolons;
-  // those that are computed with "=" and how).
+  // those that are computed with "=" and how); note: what a library noted under a digest of its own.
   std::string text;
 };
 inline constexpr std::size_t kMaxNameBytes = 3000;  // of the text; longer ones are not kept

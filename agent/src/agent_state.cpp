@@ -258,6 +258,18 @@ Status AgentState::flush() {
   return storage;
 }
 
+std::string AgentState::noted(std::uint64_t digest) const {
+  const MutexLock lock(mutex_);
+  const std::optional<journal::Name> name = journal_->state().name(journal::NameKind::note, digest);
+  return name ? name->text : std::string();
+}
+
+void AgentState::note(std::uint64_t digest, const std::string& text) {
+  const MutexLock lock(mutex_);
+  journal_->named({journal::NameKind::note, digest, text});
+  engine_->begin_write();
+}
+
 std::string AgentState::explanation_to_keep() const {
   const bool keep =
       !options_.state.empty() && options_.mode != Mode::off && journal_->storage_status().ok();
@@ -289,7 +301,7 @@ Status AgentState::write_explanation(const std::string& text, FileSync sync) con
 
 // --- one kernel ---
 
-Result<SlotRef> AgentState::slot_for(TunerLock lock, KernelState& kernel, const Shape& shape) {
+Result<SlotRef> slot_for(TunerLock lock, KernelState& kernel, const Shape& shape) {
   Result<SlotRef> slot = kernel.slot_for(lock, shape);
   if (!slot.ok() || *slot) return slot;
   return Status(StatusCode::out_of_memory,

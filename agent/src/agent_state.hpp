@@ -49,6 +49,9 @@ class AgentState {
   AgentStatus status() const;
   std::string explain_json() const;
   Status flush();
+  // Notes.
+  std::string noted(std::uint64_t digest) const;
+  void note(std::uint64_t digest, const std::string& text);
 
   // For TunedKernel.
   Status prepare(KernelState& kernel, const Shape& shape);
@@ -56,7 +59,6 @@ class AgentState {
   void allow_in_place(KernelState& kernel, const InPlaceOptions& options);
   Result<Explanation> explain(const KernelState& kernel, const Shape& shape) const;
   std::vector<Shape> shapes(KernelState& kernel) const;
-  const AgentOptions& options() const { return options_; }
   // For tests, where one thread does everything.
   TuningEngine& engine() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS { return *engine_; }
   const journal::Journal& journal() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS { return *journal_; }
@@ -69,8 +71,6 @@ class AgentState {
   void open_journal() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;
   // JournalOptions::trace.
   bool open_trace(std::uint64_t session, std::vector<journal::Begun>& begun);
-  // As KernelState::slot_for; where there is no room for one: out_of_memory.
-  static Result<SlotRef> slot_for(TunerLock lock, KernelState& kernel, const Shape& shape);
   Result<ShapeTask*> shape_task(TunerLock lock, KernelState& kernel, const Shape& shape)
       IDLETUNE_REQUIRES(mutex_);
   AgentStatus status_locked() const IDLETUNE_REQUIRES(mutex_);
@@ -128,5 +128,8 @@ class AgentState {
   bool stop_background_ IDLETUNE_GUARDED_BY(background_mutex_) = false;
   Thread background_thread_ IDLETUNE_GUARDED_BY(control_mutex_);
 };
+
+// As KernelState::slot_for; where there is no room for one: out_of_memory.
+Result<SlotRef> slot_for(TunerLock lock, KernelState& kernel, const Shape& shape);
 
 }  // namespace idletune::detail

@@ -149,6 +149,7 @@ class KernelState;
 
 struct CallDescription;  // <idletune/calls.hpp>
 class TunedCalls;
+class Notes;  // <idletune/notes.hpp>
 
 // A kernel whose launches the agent tunes. A light handle; valid as long as its Agent. launch() may
 // be called from any number of threads; at most Program::lanes() of them (4 by default) proceed at
@@ -285,6 +286,7 @@ class Agent {
  private:
   friend class detail::AgentState;
   friend Result<TunedCalls> open_calls(Agent& agent, const CallDescription& description);
+  friend std::unique_ptr<Notes> open_notes(Agent& agent);
   explicit Agent(std::unique_ptr<detail::AgentState> state);
   std::unique_ptr<detail::AgentState> state_;
 };

@@ -1,0 +1,29 @@
+// What libraries beside the agent find out and want to know again: short texts in its journal, which
+// outlive power cuts like all that is in there.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace idletune {
+
+class Agent;
+
+class Notes {
+ public:
+  virtual ~Notes() = default;
+  // What was noted last under the digest, in this or an earlier process; empty: nothing.
+  virtual std::string noted(std::uint64_t digest) const = 0;
+  // Takes the place of what was noted under it. At most 3,000 bytes, else nothing is noted. The
+  // oldest notes go first where many are made (the limit is of bytes: thousands of short ones).
+  // Written by a thread of the agent's, without waiting for the medium; Agent::flush() waits.
+  virtual void note(std::uint64_t digest, const std::string& text) = 0;
+};
+
+// Any number of threads; waits while somebody tunes. Valid as long as the agent. Where another
+// process has its state folder, or there is none, notes are lost with this process, and
+// AgentStatus::storage says why.
+std::unique_ptr<Notes> open_notes(Agent& agent);
+
+}  // namespace idletune

@@ -1,0 +1,91 @@
+#include <idletune/agent.hpp>
+#include <idletune/notes.hpp>
+
+#include <doctest/doctest.h>
+
+#include <csignal>
+#include <string>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace idletune;
+
+namespace {
+
+Agent open_agent(const std::string& state, Mode mode = Mode::cached) {
+  AgentOptions options;
+  options.state = state;
+  options.mode = mode;
+  options.model = kNoModel;
+  options.read_environment = false;
+  auto agent = Agent::open(options);
+  REQUIRE(agent.ok());
+  return std::move(*agent);
+}
+
+}  // namespace
+
+TEST_CASE("a note is found again, the last one of a digest") {
+  const test::TemporaryFolder folder;
+  {
+    Agent agent = open_agent(folder.path());
+    const auto notes = open_notes(agent);
+    CHECK(notes->noted(1).empty());
+    notes->note(1, "one");
+    notes->note(2, "two");
+    notes->note(1, "another");
+    CHECK(notes->noted(1) == "another");
+  }
+  Agent agent = open_agent(folder.path());
+  CHECK(open_notes(agent)->noted(1) == "another");
+  CHECK(open_notes(agent)->noted(2) == "two");
+}
+
+TEST_CASE("a killed process' notes are there once they were flushed") {
+  const test::TemporaryFolder folder;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    Agent agent = open_agent(folder.path());
+    const auto notes = open_notes(agent);
+    for (std::uint64_t i = 0; i < 50; ++i) notes->note(i, "note " + std::to_string(i));
+    (void)agent.flush();
+    (void)kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  Agent agent = open_agent(folder.path());
+  const auto notes = open_notes(agent);
+  for (std::uint64_t i = 0; i < 50; ++i) CHECK(notes->noted(i) == "note " + std::to_string(i));
+}
+
+TEST_CASE("a second process notes in memory, and says so") {
+  const test::TemporaryFolder folder;
+  Agent first = open_agent(folder.path());
+  open_notes(first)->note(1, "first");
+  REQUIRE(first.flush().ok());
+  {
+    Agent second = open_agent(folder.path());
+    CHECK(second.status().storage.code() == StatusCode::busy);
+    const auto notes = open_notes(second);
+    CHECK(notes->noted(1) == "first");
+    notes->note(1, "second");
+    CHECK(notes->noted(1) == "second");
+  }
+  CHECK(open_notes(first)->noted(1) == "first");
+}
+
+TEST_CASE("notes are bounded, and the newest stay") {
+  Agent agent = open_agent("", Mode::off);
+  const auto notes = open_notes(agent);
+  notes->note(0, std::string(4000, 'x'));
+  CHECK(notes->noted(0).empty());
+  constexpr std::uint64_t kMany = 5000;
+  for (std::uint64_t i = 1; i <= kMany; ++i) notes->note(i, std::string(100, 'y'));
+  CHECK(notes->noted(kMany).size() == 100);
+  CHECK(notes->noted(kMany - 500).size() == 100);
+  CHECK(notes->noted(1).empty());
+}
