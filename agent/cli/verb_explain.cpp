@@ -3,6 +3,7 @@
 #include "agent/cli/explanation_output.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/journal_history.hpp"
+#include "agent/journal/codec.hpp"
 #include "agent/journal/journal.hpp"
 #include "models/insight/chosen_member.hpp"
 
@@ -52,10 +53,18 @@ json describe(const journal::Journal& journal) {
                            {"reason", journal::quarantine_reason_name(quarantine.reason)},
                            {"detail", quarantine.detail}});
   });
+  json notes = json::array();
+  state.for_each_live_record([&](std::uint8_t type, std::uint8_t, Bytes payload) {
+    journal::Name name;
+    if (type == static_cast<std::uint8_t>(journal::RecordType::name) &&
+        journal::decode(payload, name) && name.kind == journal::NameKind::note)
+      notes.push_back({{"digest", hexadecimal(name.digest)}, {"text", name.text}});
+  });
   return {{"journal", journal.recovery().damage().to_string()},
           {"journal_dropped_bytes", journal.recovery().dropped_bytes},
           {"adopted", adoptions},
           {"quarantined", quarantines},
+          {"notes", notes},
           {"suspects", state.suspect_count()},
           {"open_trials", state.open_trials().size()},
           {"measurements", state.measurement_count()},
@@ -166,6 +175,9 @@ void print_text(const json& facts, CliContext& context) {
                             with_chosen_member(q["configuration"]) + " (" +
                             q["reason"].get<std::string>() + ") " + q["detail"].get<std::string>() +
                             "\n");
+  }
+  for (const json& note : facts["notes"]) {
+    context.print_paragraph("noted: " + note["text"].get<std::string>() + "\n");
   }
 }
 

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <memory>
+#include <optional>
 #include <sstream>
 
+#include <idletune/agent.hpp>
 #include <idletune/krylov.hpp>
+#include <idletune/notes.hpp>
 
 #include "agent/cli/matrix_description.hpp"
 #include "agent/cli/open_device.hpp"
@@ -39,6 +43,7 @@ struct SolveVerbOptions {
   std::string memory;
   std::string page;
   std::vector<std::uint8_t> model_bytes;
+  Notes* notes = nullptr;  // in the folder of --memory
   double tolerance = 0;
   std::uint32_t max_iterations = 10000;
   std::uint32_t restart = 30;
@@ -158,6 +163,7 @@ krylov::SolverOptions solver_options(const SolveVerbOptions& given) {
                      : given.choose == "always" ? krylov::Choosing::always
                                                 : krylov::Choosing::when_pays;
   options.model = given.model_bytes;
+  options.notes = given.notes;
   options.memory_folder = given.memory;
   const char* const names[] = {"csr", "coo", "dia", "ell", "hyb", "sell"};
   for (std::size_t i = 0; i < krylov::kSparseFormats; ++i) {
@@ -326,7 +332,27 @@ void print_answer(const Task& task, const Answer& answer, const CliContext& cont
                               time_text(report.setup_seconds * 1e9) + " of setup");
 }
 
-void solve(const SolveVerbOptions& given, CliContext& context) {
+// Keeps what solves find out, and does nothing else.
+Agent open_memory(const std::string& folder, const CliContext& context) {
+  AgentOptions options;
+  options.state = folder;
+  options.mode = Mode::cached;
+  options.model = kNoModel;
+  options.read_environment = false;
+  Agent agent = must(Agent::open(options));
+  const Status kept = agent.status().storage;
+  if (!kept.ok()) context.warn(folder + ": " + kept.message() + "; nothing is kept");
+  return agent;
+}
+
+void solve(SolveVerbOptions given, CliContext& context) {
+  std::optional<Agent> memory;
+  std::unique_ptr<Notes> notes;
+  if (!given.memory.empty()) {
+    memory.emplace(open_memory(given.memory, context));
+    notes = open_notes(*memory);
+    given.notes = notes.get();
+  }
   auto device = must(open_device(given.device, Dialect::portable, given.programs));
   const auto queue = must(queue_of(*device));
   json results = json::array();
@@ -410,7 +436,7 @@ void add_solve_verb(CommandLine& line, CliContext& context) {
   verb.option("--model FILE", options->model,
               "A model of learn that says which formats, kernels and work groups to try");
   verb.option("--memory", options->memory,
-              "Folder where processes leave what they found out about a matrix's structure")
+              "Folder of an agent's journal, which keeps what is found out about a structure")
       .writes_below();
   verb.option("--html", options->page,
               "Writes a page: the matrix's pattern, its formats side by side, the residual's curve")

@@ -17,6 +17,7 @@ struct idletune_krylov {
   std::size_t rows;
   std::size_t columns;
   std::size_t entries;
+  std::unique_ptr<idletune::Notes> notes;
   idletune::krylov::Solver solver;
 };
 
@@ -116,6 +117,7 @@ idletune_krylov_setup idletune_krylov_usual_setup(void) {
           nullptr,
           0,
           nullptr,
+          nullptr,
           0};
 }
 
@@ -150,10 +152,18 @@ idletune_status idletune_krylov_open_with(idletune_device* device,
   if (!queue.ok()) return reported(queue.status());
   auto matrix = matrix_of(rows, columns, row_start, column, values);
   const std::size_t entries = matrix.values.size();
-  auto solver = Solver::make(opened, **queue, std::move(matrix), options_of(*setup));
+  idletune::krylov::SolverOptions options = options_of(*setup);
+  std::unique_ptr<idletune::Notes> notes;
+  if (setup->agent != nullptr) notes = idletune::open_notes(idletune::agent_of(setup->agent));
+  options.notes = notes.get();
+  auto solver = Solver::make(opened, **queue, std::move(matrix), options);
   if (!solver.ok()) return reported(solver.status());
-  *krylov = new idletune_krylov{std::move(*queue), static_cast<std::size_t>(rows),
-                                static_cast<std::size_t>(columns), entries, std::move(*solver)};
+  *krylov = new idletune_krylov{std::move(*queue),
+                                static_cast<std::size_t>(rows),
+                                static_cast<std::size_t>(columns),
+                                entries,
+                                std::move(notes),
+                                std::move(*solver)};
   return IDLETUNE_OK;
 }
 

@@ -5,8 +5,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cmath>
-#include <cstdlib>
+#include <cstdio>
 #include <cstring>
 
 namespace idletune::krylov {
@@ -37,20 +38,10 @@ class Fnv {
   std::uint64_t value_ = 0xcbf29ce484222325ULL;
 };
 
-void put(std::vector<std::uint8_t>& to, std::uint64_t value, int bytes) {
-  for (int i = 0; i < bytes; ++i) to.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
-}
-
 std::uint64_t take(Bytes from, std::size_t at, std::size_t bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = bytes; i > 0; --i) value = value << 8 | from[at + i - 1];
   return value;
-}
-
-std::uint64_t bits_of(double value) {
-  std::uint64_t bits;
-  std::memcpy(&bits, &value, sizeof bits);
-  return bits;
 }
 
 double number_at(Bytes from, std::size_t at) {
@@ -91,39 +82,39 @@ bool read(const std::string& path, std::vector<std::uint8_t>& bytes, std::string
   return got >= 0;
 }
 
-// Beside it first, under a name of its own: nobody finds half of it.
-bool write(const std::string& path, const std::vector<std::uint8_t>& bytes) {
-  std::string part = path + ".XXXXXX";
-  const int file = ::mkostemp(&part[0], O_CLOEXEC);
-  if (file < 0) return false;
-  const bool whole = ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(kBytes);
-  const bool fine = ::close(file) == 0 && whole && ::rename(part.c_str(), path.c_str()) == 0;
-  const int error = errno;
-  if (!fine) ::unlink(part.c_str());
-  errno = error;
-  return fine;
-}
-
 }  // namespace
 
-std::vector<std::uint8_t> bytes_of(const SolveMemory& memory, std::uint64_t key) {
-  std::vector<std::uint8_t> bytes;
-  bytes.reserve(kBytes);
-  put(bytes, kMagic, 4);
-  put(bytes, kVersion, 4);
-  put(bytes, key, 8);
-  put(bytes, memory.iterations, 4);
-  put(bytes, static_cast<std::uint64_t>(memory.format), 2);
-  put(bytes, memory.reverted ? 1 : 0, 2);
-  put(bytes, static_cast<std::uint32_t>(memory.variant.kind), 4);
-  put(bytes, static_cast<std::uint32_t>(memory.variant.work_group), 4);
-  put(bytes, bits_of(memory.product_us), 8);
-  put(bytes, bits_of(memory.csr_us), 8);
-  put(bytes, Fnv().add(Bytes(bytes)).value(), 8);
-  return bytes;
+std::string text_of(const SolveMemory& memory) {
+  return joined("solve iterations=% format=% kind=% group=% reverted=% product_ns=% csr_ns=%",
+                memory.iterations, sparse_format_name(memory.format), memory.variant.kind,
+                memory.variant.work_group, memory.reverted ? 1 : 0,
+                std::llround(1e3 * memory.product_us), std::llround(1e3 * memory.csr_us));
 }
 
-Result<SolveMemory> memory_in(Bytes bytes, std::uint64_t key) {
+std::optional<SolveMemory> memory_in(const std::string& text) {
+  SolveMemory memory;
+  char format[8] = "";
+  int reverted = 0, end = 0;
+  long long product_ns = -1, csr_ns = -1;
+  const int read = std::sscanf(text.c_str(),
+                               "solve iterations=%" SCNu32 " format=%7[A-Z] kind=%" SCNd32
+                               " group=%" SCNd32 " reverted=%d product_ns=%lld csr_ns=%lld%n",
+                               &memory.iterations, format, &memory.variant.kind,
+                               &memory.variant.work_group, &reverted, &product_ns, &csr_ns, &end);
+  std::size_t number = 0;
+  while (number < kSparseFormats &&
+         std::strcmp(format, sparse_format_name(static_cast<SparseFormat>(number))) != 0)
+    ++number;
+  const bool whole = read == 7 && static_cast<std::size_t>(end) == text.size();
+  if (!whole || number == kSparseFormats || product_ns < 0 || csr_ns < 0) return std::nullopt;
+  memory.format = static_cast<SparseFormat>(number);
+  memory.reverted = reverted != 0;
+  memory.product_us = 1e-3 * static_cast<double>(product_ns);
+  memory.csr_us = 1e-3 * static_cast<double>(csr_ns);
+  return memory;
+}
+
+Result<SolveMemory> memory_in_file(Bytes bytes, std::uint64_t key) {
   if (bytes.size() != kBytes || take(bytes, 0, 4) != kMagic)
     return {StatusCode::corrupt, "no memory of solves"};
   if (take(bytes, 4, 4) != kVersion) return {StatusCode::corrupt, "of another version"};
@@ -145,9 +136,10 @@ Result<SolveMemory> memory_in(Bytes bytes, std::uint64_t key) {
   return memory;
 }
 
-void MemoryFile::open(const std::string& folder, const DeviceInfo& device, std::size_t number_bytes,
-                      const SparsityPattern& pattern) {
-  if (folder.empty()) return;
+void StructureMemory::open(const SolverOptions& options, const DeviceInfo& device,
+                           std::size_t number_bytes, const SparsityPattern& pattern) {
+  notes_ = options.notes;
+  if (notes_ == nullptr && options.memory_folder.empty()) return;
   Fnv digest;
   digest.add({reinterpret_cast<const std::uint8_t*>(device.name.data()), device.name.size()});
   digest.add(device.driver_key()).add(number_bytes);
@@ -155,31 +147,41 @@ void MemoryFile::open(const std::string& folder, const DeviceInfo& device, std::
   digest.add(static_cast<std::uint64_t>(pattern.columns));
   digest.add(bytes_of(pattern.row_start)).add(bytes_of(pattern.column));
   key_ = digest.value();
-  char name[32] = "/";
-  for (int i = 0; i < 16; ++i) name[1 + i] = "0123456789abcdef"[key_ >> (60 - 4 * i) & 15];
-  path_ = folder + name + ".itsolves";
-  std::vector<std::uint8_t> bytes;
-  std::string fault;
-  const bool is_there = read(path_, bytes, fault);
-  if (!is_there && fault.empty()) {
-    note_ = "nothing was known of this structure";
-    return;
-  }
-  const auto memory =
-      is_there ? memory_in(bytes, key_) : Result<SolveMemory>(StatusCode::corrupt, {fault});
-  known_ = memory.ok();
-  if (known_) memory_ = *memory;
-  note_ = known_ ? joined("the last solve took % iterations, in %", memory_.iterations,
-                          sparse_format_name(memory_.format))
-                 : joined("%: %; done without it", path_, memory.status().message());
+  note_ = "nothing was known of this structure";
+  const auto noted =
+      notes_ != nullptr ? memory_in(notes_->noted(key_)) : std::optional<SolveMemory>();
+  kept_ = noted.has_value();
+  if (noted) return take(*noted);
+  if (!options.memory_folder.empty()) read_file(options.memory_folder);
 }
 
-void MemoryFile::keep(const SolveMemory& memory) {
-  if (path_.empty() || (known_ && similar(memory, memory_))) return;
-  memory_ = memory;
+void StructureMemory::take(const SolveMemory& memory) {
   known_ = true;
-  if (!write(path_, bytes_of(memory, key_)))
-    note_ = joined("%: cannot be written: %", path_, std::strerror(errno));
+  memory_ = memory;
+  note_ = joined("the last solve took % iterations, in %", memory.iterations,
+                 sparse_format_name(memory.format));
+}
+
+// Of an earlier version, which is left as it is.
+void StructureMemory::read_file(const std::string& folder) {
+  char name[32] = "/";
+  for (int i = 0; i < 16; ++i) name[1 + i] = "0123456789abcdef"[key_ >> (60 - 4 * i) & 15];
+  const std::string path = folder + name + ".itsolves";
+  std::vector<std::uint8_t> bytes;
+  std::string fault;
+  const bool is_there = read(path, bytes, fault);
+  if (!is_there && fault.empty()) return;
+  const auto memory =
+      is_there ? memory_in_file(bytes, key_) : Result<SolveMemory>(StatusCode::corrupt, {fault});
+  if (memory.ok()) return take(*memory);
+  note_ = joined("%: %; done without it", path, memory.status().message());
+}
+
+void StructureMemory::keep(const SolveMemory& memory) {
+  if (notes_ == nullptr || (known_ && similar(memory, memory_) && kept_)) return;
+  memory_ = memory;
+  known_ = kept_ = true;
+  notes_->note(key_, text_of(memory));
 }
 
 }  // namespace idletune::krylov

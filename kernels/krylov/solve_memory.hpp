@@ -1,13 +1,14 @@
-// What solves with one structure have found out on one device, in a file that later processes begin
-// with.
+// What solves with one structure have found out on one device, noted for later processes.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include <idletune/device.hpp>
 #include <idletune/krylov.hpp>
+#include <idletune/notes.hpp>
 #include <idletune/span.hpp>
 
 #include "kernels/krylov/device_kernels.hpp"
@@ -23,26 +24,34 @@ struct SolveMemory {
   double csr_us = 0;
 };
 
-// README.md has the bytes. `key` says of which device, precision and structure it is. Errors:
-// corrupt (says why).
-std::vector<std::uint8_t> bytes_of(const SolveMemory& memory, std::uint64_t key);
-Result<SolveMemory> memory_in(Bytes bytes, std::uint64_t key);
+// "solve iterations=120 format=ELL kind=0 group=256 reverted=0 product_ns=12500 csr_ns=20000". Nothing: it
+// is none.
+std::string text_of(const SolveMemory& memory);
+std::optional<SolveMemory> memory_in(const std::string& text);
+// What a file of an earlier version holds (README.md has its bytes). `key` says of which device,
+// precision and structure it is. Errors: corrupt (says why).
+Result<SolveMemory> memory_in_file(Bytes bytes, std::uint64_t key);
 
-class MemoryFile {
+// Of one structure on one device.
+class StructureMemory {
  public:
-  // Reads what is there; what is damaged counts as not there.
-  void open(const std::string& folder, const DeviceInfo& device, std::size_t number_bytes,
+  // Reads what is there; what is damaged counts as not there. The notes must outlive it.
+  void open(const SolverOptions& options, const DeviceInfo& device, std::size_t number_bytes,
             const SparsityPattern& pattern);
   bool known() const { return known_; }
   const SolveMemory& memory() const { return memory_; }
-  // Writes only what differs: times and iterations by more than a quarter.
+  // Notes only what differs: times and iterations by more than a quarter.
   void keep(const SolveMemory& memory);
-  const std::string& note() const { return note_; }  // one sentence; empty without a folder
+  const std::string& note() const { return note_; }  // one sentence; empty where nothing is kept
 
  private:
-  std::string path_;
+  void take(const SolveMemory& memory);
+  void read_file(const std::string& folder);
+
+  Notes* notes_ = nullptr;
   std::uint64_t key_ = 0;
   bool known_ = false;
+  bool kept_ = false;  // it is noted; a file's is not yet
   SolveMemory memory_;
   std::string note_;
 };

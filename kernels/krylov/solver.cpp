@@ -139,7 +139,7 @@ class Solver::State {
   bool diagonal_known_ = false;
   double usual_iterations_ = 0;
   double solves_ = 0;
-  MemoryFile memory_;
+  StructureMemory memory_;
   double setup_seconds_ = 0;
 };
 
@@ -147,8 +147,7 @@ Status Solver::State::start() {
   const Clock::time_point begin = Clock::now();
   Status status = check_values(matrix_.pattern, matrix_.values, options_.precision);
   if (!status.ok()) return status;
-  memory_.open(options_.memory_folder, kernels_.device().info(), kernels_.number_bytes(),
-               matrix_.pattern);
+  memory_.open(options_, kernels_.device().info(), kernels_.number_bytes(), matrix_.pattern);
   if (memory_.known()) {
     usual_iterations_ = memory_.memory().iterations;
     product_.remember(memory_.memory());

@@ -5,8 +5,13 @@
 #include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <string>
+#include <vector>
 
 #include "kernels/krylov/product_choice.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
@@ -32,61 +37,151 @@ DeviceInfo device() {
   return info;
 }
 
+// As version 0.2.0 wrote it, of what usual() says.
+std::vector<std::uint8_t> old_file(std::uint64_t key) {
+  std::vector<std::uint8_t> bytes;
+  const auto put = [&](std::uint64_t value, int count) {
+    for (int i = 0; i < count; ++i) bytes.push_back(static_cast<std::uint8_t>(value >> (8 * i)));
+  };
+  const auto put_double = [&](double value) {
+    std::uint64_t bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    put(bits, 8);
+  };
+  put(0x4d4b5449, 4);
+  put(1, 4);
+  put(key, 8);
+  put(120, 4);
+  put(static_cast<std::uint64_t>(SparseFormat::ell), 2);
+  put(0, 2);
+  put(0, 4);
+  put(256, 4);
+  put_double(12.5);
+  put_double(20);
+  std::uint64_t sum = 0xcbf29ce484222325ULL;
+  for (const std::uint8_t byte : bytes) sum = (sum ^ byte) * 0x100000001b3ULL;
+  put(sum, 8);
+  return bytes;
+}
+
+struct MadeUpNotes : Notes {
+  std::string noted(std::uint64_t digest) const override {
+    const auto found = texts.find(digest);
+    return found == texts.end() ? std::string() : found->second;
+  }
+  void note(std::uint64_t digest, const std::string& text) override {
+    texts[digest] = text;
+    ++written;
+  }
+  std::map<std::uint64_t, std::string> texts;
+  int written = 0;
+};
+
 const SparsityPattern kPattern = {2, 2, {0, 1, 2}, {0, 1}};
 
 }  // namespace
 
 TEST_CASE("what solves left is read as it was written") {
-  const auto bytes = bytes_of(usual(), 7);
-  const auto read = memory_in(bytes, 7);
-  REQUIRE(read.ok());
-  CHECK(read->iterations == 120);
-  CHECK(read->format == SparseFormat::ell);
+  const std::string text = text_of(usual());
+  CHECK(
+      text ==
+      "solve iterations=120 format=ELL kind=0 group=256 reverted=0 product_ns=12500 csr_ns=20000");
+  const auto read = memory_in(text);
+  REQUIRE(read.has_value());
+  CHECK(text_of(*read) == text);
   CHECK(same(read->variant, KernelVariant{0, 256}));
-  CHECK(!read->reverted);
   CHECK(read->product_us == 12.5);
-  CHECK(read->csr_us == 20);
-  CHECK(memory_in(bytes, 8).status().message() == "not of this structure");
 }
 
-TEST_CASE("every damaged bit and every missing byte of it is found") {
-  const auto bytes = bytes_of(usual(), 7);
+TEST_CASE("what is no memory of solves is none") {
+  const std::string text = text_of(usual());
+  for (std::size_t i = 0; i + 4 < text.size(); ++i) CHECK(!memory_in(text.substr(0, i)));
+  CHECK(!memory_in(text + " "));
+  CHECK(
+      !memory_in("solve iterations=1 format=XYZ kind=0 group=1 reverted=0 product_ns=1 csr_ns=1"));
+  CHECK(
+      !memory_in("solve iterations=1 format=ELL kind=0 group=1 reverted=0 product_ns=-1 csr_ns=1"));
+}
+
+TEST_CASE("every damaged bit and every missing byte of an earlier version's file is found") {
+  const auto bytes = old_file(7);
+  const auto read = memory_in_file(bytes, 7);
+  REQUIRE(read.ok());
+  CHECK(text_of(*read) == text_of(usual()));
+  CHECK(memory_in_file(bytes, 8).status().message() == "not of this structure");
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     CAPTURE(i);
-    CHECK(!memory_in({bytes.data(), i}, 7).ok());
+    CHECK(!memory_in_file({bytes.data(), i}, 7).ok());
     for (int bit = 0; bit < 8; ++bit) {
       auto damaged = bytes;
       damaged[i] = static_cast<std::uint8_t>(damaged[i] ^ (1 << bit));
-      CHECK(memory_in(damaged, 7).code() == StatusCode::corrupt);
+      CHECK(memory_in_file(damaged, 7).code() == StatusCode::corrupt);
     }
   }
 }
 
-TEST_CASE("a later process finds what an earlier one left, and writes only what differs") {
-  const test::TemporaryFolder folder;
-  MemoryFile first;
-  first.open(folder.path(), device(), 8, kPattern);
+TEST_CASE("a later process finds what an earlier one noted, and notes only what differs") {
+  MadeUpNotes notes;
+  SolverOptions options;
+  options.notes = &notes;
+  StructureMemory first;
+  first.open(options, device(), 8, kPattern);
   CHECK(!first.known());
   CHECK(first.note() == "nothing was known of this structure");
   first.keep(usual());
-  MemoryFile second;
-  second.open(folder.path(), device(), 8, kPattern);
+  StructureMemory second;
+  second.open(options, device(), 8, kPattern);
   REQUIRE(second.known());
   CHECK(second.memory().iterations == 120);
   CHECK(second.note() == "the last solve took 120 iterations, in ELL");
-  MemoryFile other;  // of another precision
-  other.open(folder.path(), device(), 4, kPattern);
+  StructureMemory other;  // of another precision
+  other.open(options, device(), 4, kPattern);
   CHECK(!other.known());
-  // A little more of the same is not written.
+  // A little more of the same is not noted.
   SolveMemory later = usual();
   later.iterations = 130;
   second.keep(later);
-  first.open(folder.path(), device(), 8, kPattern);
-  CHECK(first.memory().iterations == 120);
+  CHECK(notes.written == 1);
   later.iterations = 200;
   second.keep(later);
-  first.open(folder.path(), device(), 8, kPattern);
+  CHECK(notes.written == 2);
+  first.open(options, device(), 8, kPattern);
   CHECK(first.memory().iterations == 200);
+}
+
+TEST_CASE("an earlier version's file is read until something is noted, and left as it is") {
+  const test::TemporaryFolder folder;
+  MadeUpNotes notes;
+  SolverOptions options;
+  options.notes = &notes;
+  options.memory_folder = folder.path();
+  StructureMemory memory;
+  memory.open(options, device(), 8, kPattern);
+  memory.keep(usual());
+  REQUIRE(notes.texts.size() == 1);
+  const std::uint64_t key = notes.texts.begin()->first;
+  char name[32];
+  std::snprintf(name, sizeof name, "/%016llx.itsolves", static_cast<unsigned long long>(key));
+  const std::string path = folder.path() + name;
+  const auto bytes = old_file(key);
+  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), 56);
+  notes.texts.clear();
+  StructureMemory second;
+  second.open(options, device(), 8, kPattern);
+  REQUIRE(second.known());
+  second.keep(second.memory());
+  CHECK(notes.texts[key] == text_of(usual()));
+  CHECK(std::filesystem::file_size(path) == 56);
+  // What is no plain file there is waited for by nobody.
+  REQUIRE(::unlink(path.c_str()) == 0);
+  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
+  notes.texts.clear();
+  StructureMemory third;
+  third.open(options, device(), 8, kPattern);
+  CHECK(!third.known());
+  CHECK(third.note().find("done without it") != std::string::npos);
+  third.keep(usual());
+  CHECK(notes.texts.size() == 1);
 }
 
 TEST_CASE("a choice begins with the kernel that was the fastest, and knows the other format") {
@@ -106,29 +201,6 @@ TEST_CASE("a choice begins with the kernel that was the fastest, and knows the o
   for (int i = 0; i < 4; ++i) other.took(40);
   other.sized({100, 100, 100, 100, 100, 100}, 0);
   CHECK(other.predicted_us(SparseFormat::ell) == 25);  // 12.5 where CSR took 20
-}
-
-TEST_CASE("what is no plain file in the place of a memory is done without, and replaced") {
-  const test::TemporaryFolder folder;
-  MemoryFile first;
-  first.open(folder.path(), device(), 8, kPattern);
-  first.keep(usual());
-  std::string path;
-  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) path = entry.path();
-  REQUIRE(path.find(".itsolves") != std::string::npos);
-  const std::string other = folder.path() + "/other";
-  std::ofstream(other) << "somebody else's";
-  REQUIRE(::symlink(other.c_str(), (path + ".part").c_str()) == 0);
-  REQUIRE(::unlink(path.c_str()) == 0);
-  REQUIRE(::mkfifo(path.c_str(), 0600) == 0);
-  MemoryFile second;
-  second.open(folder.path(), device(), 8, kPattern);  // waits for nobody
-  CHECK(!second.known());
-  CHECK(second.note().find("done without it") != std::string::npos);
-  second.keep(usual());
-  second.open(folder.path(), device(), 8, kPattern);
-  CHECK(second.known());
-  CHECK(std::filesystem::file_size(other) == 15);
 }
 
 TEST_CASE("of a format that nothing was measured in nothing is left") {

@@ -42,7 +42,8 @@ typedef struct idletune_krylov_setup {
   uint64_t format_limit_bytes; /* of the matrix in a format other than CSR */
   const void* model;           /* of `idletune learn`, read by opening alone; NULL: none */
   size_t model_bytes;
-  const char* memory_folder; /* where processes leave what they found out; NULL: nowhere */
+  idletune_agent* agent;     /* whose notes keep what processes found out; NULL: nothing is kept */
+  const char* memory_folder; /* where version 0.2.0 left it in files; NULL: nowhere */
   int no_thread;             /* not 0: the calling thread converts, between two iterations */
 } idletune_krylov_setup;
 /* Double precision; what pays is tried, without a model. */

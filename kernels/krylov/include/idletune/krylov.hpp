@@ -15,6 +15,7 @@
 
 #include <idletune/application_queue.hpp>
 #include <idletune/device.hpp>
+#include <idletune/notes.hpp>
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
@@ -86,8 +87,12 @@ struct SolverOptions {
   // A model of `idletune learn`, read by make() alone: which formats, kernels and work groups are
   // tried is then what it expects of this matrix. Empty, or of other devices: it is done without.
   Span<const std::uint8_t> model;
-  // Where processes leave what they have found out about a structure, in a small file for each, and
-  // the next one begins with it. Must exist. Empty: nothing is left.
+  // Where processes note what they have found out about a structure, and the next one begins with
+  // it: an agent's (idletune::open_notes), crash-safe with all that it knows. Outlives the solver.
+  // Null: nothing is noted.
+  Notes* notes = nullptr;
+  // Where version 0.2.0 left such files, each of which is read as long as `notes` say nothing of its
+  // structure; nothing is written there. Empty: nowhere.
   std::string memory_folder;
 };
 
@@ -161,7 +166,7 @@ struct SolveReport {
   double solve_seconds = 0;   // of that, `tuning_seconds` went into what was tried
   double tuning_seconds = 0;  // compiling, checking and converting
   double setup_seconds = 0;   // of make() and set_values(), since the last solve
-  std::string memory;         // what earlier processes left; empty without `memory_folder`
+  std::string memory;         // what earlier processes left; empty without notes
 };
 
 // A matrix on a device. Not for several threads at a time. The device must not be one on which an
