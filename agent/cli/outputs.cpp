@@ -256,8 +256,7 @@ Status Outputs::write(const std::vector<Output>& outputs) {
     if (!status.ok()) return give_up(status);
   }
   for (const auto& [beside, place] : made) {
-    if (::rename(beside.c_str(), place.c_str()) != 0)
-      return give_up(system_error("renaming '" + beside + "' to", place, errno));
+    if (Status status = replace_file(beside, place); !status.ok()) return give_up(status);
   }
   return {};
 }

@@ -390,6 +390,11 @@ void tidy_folder(const std::string& folder, Span<const std::string_view> own_nam
   if (own) keep_for_owner(opened.get());
 }
 
+Status replace_file(const std::string& from, const std::string& to) {
+  if (::rename(from.c_str(), to.c_str()) == 0) return {};
+  return system_error(joined("renaming '%' to", from), to, errno);
+}
+
 Status write_file_atomically(const std::string& path, Bytes data, FileSync sync,
                              FileReaders readers) {
   const std::size_t slash = path.rfind('/');
@@ -413,10 +418,9 @@ Status write_file_atomically(const std::string& path, Bytes data, FileSync sync,
       return status;
     }
   }
-  if (::rename(temporary.c_str(), path.c_str()) != 0) {
-    const int error = errno;
+  if (Status status = replace_file(temporary, path); !status.ok()) {
     ::unlink(temporary.c_str());
-    return system_error(joined("renaming '%' to", temporary), path, error);
+    return status;
   }
   if (sync == FileSync::no) return {};
   const Descriptor opened(open_retrying(AT_FDCWD, folder.c_str(), O_RDONLY | O_DIRECTORY));

@@ -82,6 +82,8 @@ Status write_file_atomically(const std::string& path, Bytes data, FileSync sync 
 
 // So that it stays what it is when the application changes its working folder.
 std::string absolute_path(const std::string& path);
+// `from` takes the place of `to` at once; nothing is synced. Errors: those of the system.
+Status replace_file(const std::string& from, const std::string& to);
 // Removes from the folder what write_file_atomically left there in processes that have died. If
 // this user owns it and all names in it begin with one of `own_names` (none: whatever they are),
 // nobody else may read it from now on. Best effort; for whoever has the lock on it.
