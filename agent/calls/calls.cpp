@@ -7,6 +7,7 @@
 #include "agent/launch/kernel_state.hpp"
 #include "agent/src/agent_state.hpp"
 #include "models/package/call_package.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/space/product_space.hpp"
 
 namespace idletune {

@@ -2,6 +2,7 @@
 
 #include "agent/cli/context.hpp"
 #include "agent/cli/open_device.hpp"
+#include "models/core/random.hpp"
 
 namespace idletune::cli {
 namespace {

@@ -9,6 +9,7 @@
 #include "agent/cli/progress.hpp"
 #include "agent/explore/history_of.hpp"
 #include "agent/trial/helper_trials.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
 namespace {

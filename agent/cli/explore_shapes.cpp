@@ -5,6 +5,7 @@
 #include "agent/explore/listed_configurations.hpp"
 #include "agent/explore/shape_list.hpp"
 #include "models/learn/selection.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
 namespace {

@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "agent/cli/places.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "platform/os/storage.hpp"

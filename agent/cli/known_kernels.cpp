@@ -2,6 +2,7 @@
 
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/places.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
 namespace {

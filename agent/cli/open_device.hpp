@@ -5,7 +5,7 @@
 #include <idletune/device.hpp>
 
 #include "agent/cli/command_line.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::cli {
 

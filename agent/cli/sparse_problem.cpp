@@ -9,6 +9,7 @@
 #include "agent/cli/sparse_families.hpp"
 #include "kernels/krylov/features.hpp"
 #include "kernels/krylov/formats.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {

@@ -4,6 +4,7 @@
 #include "agent/cli/captured_files.hpp"
 #include "agent/cli/kernel_file.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {

@@ -13,6 +13,7 @@
 #include "agent/cli/places.hpp"
 #include "agent/cli/slow_frames.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {

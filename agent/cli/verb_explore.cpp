@@ -11,6 +11,7 @@
 #include "agent/cli/sparse_problem.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/explore/history_of.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
 namespace {

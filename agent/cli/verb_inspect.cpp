@@ -10,6 +10,7 @@
 #include "models/history/combine_repeats.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/learn/model_contents.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"
 

@@ -7,6 +7,7 @@
 #include "agent/trial/compiled_variants.hpp"
 #include "models/package/compressed.hpp"
 #include "models/package/family_xml.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "models/predict/model.hpp"

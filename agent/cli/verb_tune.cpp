@@ -12,6 +12,7 @@
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
 namespace {

@@ -6,6 +6,7 @@
 
 #include "models/core/digest.hpp"
 #include "models/core/lists.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

@@ -13,7 +13,7 @@
 #include "agent/journal/deaths.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/trial/quirks.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::detail {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/package/kernel_package.hpp"
 #include "platform/os/clock.hpp"
 
 namespace idletune::explore {

@@ -21,7 +21,7 @@
 #include "agent/journal/journal.hpp"
 #include "agent/trial/journaled_trial.hpp"
 #include "agent/trial/trial.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::explore {
 

@@ -6,6 +6,7 @@
 
 #include "models/core/median.hpp"
 #include "models/history/history_builder.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::explore {
 namespace {

@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "agent/explore/order.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/member_names.hpp"
 
 namespace idletune::explore {

@@ -9,7 +9,7 @@
 #include <idletune/configuration.hpp>
 #include <idletune/result.hpp>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::explore {
 

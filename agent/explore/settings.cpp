@@ -8,6 +8,7 @@
 #include "agent/explore/shape_list.hpp"
 #include "models/core/digest.hpp"
 #include "models/core/random.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::explore {
 

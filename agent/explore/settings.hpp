@@ -9,7 +9,7 @@
 #include <idletune/device.hpp>
 
 #include "agent/explore/log.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::explore {
 

@@ -4,6 +4,7 @@
 
 #include "agent/launch/yield.hpp"
 #include "models/core/digest.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 

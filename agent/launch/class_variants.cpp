@@ -7,6 +7,7 @@
 
 #include "models/core/digest.hpp"
 #include "models/core/shared.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

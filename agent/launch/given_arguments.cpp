@@ -2,6 +2,8 @@
 
 #include <idletune/text.hpp>
 
+#include "models/package/kernel_package.hpp"
+
 namespace idletune::detail {
 namespace {
 

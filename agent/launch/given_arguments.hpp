@@ -8,7 +8,7 @@
 #include <idletune/device.hpp>
 
 #include "agent/launch/launch_table.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::detail {
 

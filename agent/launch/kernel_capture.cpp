@@ -1,5 +1,6 @@
 // What the application lends of a launch's data.
 #include "agent/launch/kernel_state.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 

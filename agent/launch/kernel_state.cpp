@@ -7,6 +7,7 @@
 #include "agent/launch/yield.hpp"
 #include "agent/trial/limits.hpp"
 #include "agent/trial/tuning_data.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

@@ -15,7 +15,7 @@
 #include "agent/launch/launch_table.hpp"
 #include "agent/launch/variant_builder.hpp"
 #include "models/package/captured_arguments.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/launch_plan.hpp"
 #include "platform/os/clock.hpp"
 
 namespace idletune::detail {

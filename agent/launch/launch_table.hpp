@@ -14,7 +14,7 @@
 #include "agent/launch/launch_trace.hpp"
 #include "agent/launch/variant_scratch.hpp"
 #include "agent/trial/step_programs.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/launch_plan.hpp"
 #include "platform/os/mutex.hpp"
 
 namespace idletune::detail {

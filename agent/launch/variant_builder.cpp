@@ -5,6 +5,7 @@
 
 #include "agent/trial/tuning_data.hpp"
 #include "models/core/shared.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 

@@ -10,7 +10,7 @@
 #include <idletune/device.hpp>
 #include <idletune/result.hpp>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/launch_plan.hpp"
 #include "platform/os/mutex.hpp"
 
 namespace idletune::detail {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/devices/device_names.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/predict/model_format.hpp"
 #include "models/predict/model_writer.hpp"
 

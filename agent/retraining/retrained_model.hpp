@@ -7,7 +7,7 @@
 
 #include "agent/retraining/measured_rows.hpp"
 #include "agent/tuning/kernel_model.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::detail {
 

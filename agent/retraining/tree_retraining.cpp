@@ -5,6 +5,7 @@
 
 #include "agent/retraining/retrained_model.hpp"
 #include "models/core/digest.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

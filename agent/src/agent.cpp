@@ -2,6 +2,7 @@
 #include <idletune/agent.hpp>
 
 #include "agent/src/agent_state.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune {

@@ -6,6 +6,7 @@
 #include "agent/src/explain_json.hpp"
 #include "agent/tuning/background_loop.hpp"
 #include "models/core/lists.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"
 

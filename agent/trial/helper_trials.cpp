@@ -14,6 +14,7 @@
 #include "agent/trial/stage_thread.hpp"
 #include "agent/trial/trial_wire.hpp"
 #include "models/core/lists.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/completion_wait.hpp"
 #include "platform/os/awake_time.hpp"
 #include "platform/os/environment.hpp"

@@ -5,6 +5,8 @@
 #include <array>
 #include <utility>
 
+#include "models/package/kernel_package.hpp"
+
 namespace idletune::trial {
 namespace {
 

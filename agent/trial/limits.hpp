@@ -9,7 +9,7 @@
 
 #include "agent/trial/quirks.hpp"
 #include "agent/trial/step_programs.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/launch_plan.hpp"
 
 namespace idletune::trial {
 

@@ -6,7 +6,7 @@
 
 #include <idletune/span.hpp>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::trial {
 

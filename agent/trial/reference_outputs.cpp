@@ -7,6 +7,7 @@
 #include "agent/trial/compiled_variants.hpp"
 #include "agent/trial/trial_failure.hpp"
 #include "agent/trial/warm_up.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::trial {
 

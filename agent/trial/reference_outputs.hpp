@@ -13,7 +13,7 @@
 #include "agent/trial/scratch_runs.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/trial/trial_executor_options.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/launch_plan.hpp"
 
 namespace idletune::trial {
 

@@ -10,6 +10,7 @@
 
 #include "agent/trial/tuning_data.hpp"
 #include "models/core/lists.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::trial {
 namespace {

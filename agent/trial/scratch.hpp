@@ -11,7 +11,7 @@
 #include <idletune/result.hpp>
 
 #include "models/package/captured_arguments.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::trial {
 

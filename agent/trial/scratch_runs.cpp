@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "agent/trial/trial_failure.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::trial {
 ScratchRuns::ScratchRuns(Device& device, const KernelPackage& package,

@@ -11,7 +11,7 @@
 #include "agent/trial/step_programs.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/trial/trial_executor_options.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/launch_plan.hpp"
 
 namespace idletune::trial {
 

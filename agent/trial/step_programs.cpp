@@ -4,6 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "models/package/kernel_package.hpp"
+
 namespace idletune::trial {
 
 Result<std::unique_ptr<Program>> compile_entry(Device& device, const KernelPackage& package,

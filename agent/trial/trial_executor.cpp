@@ -14,6 +14,7 @@
 #include "agent/trial/trial_failure.hpp"
 #include "agent/trial/tuning_data.hpp"
 #include "models/package/captured_arguments.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/mutex.hpp"
 #include "platform/os/storage.hpp"
 

@@ -9,7 +9,7 @@
 #include "agent/trial/quirks.hpp"
 #include "agent/trial/trial.hpp"
 #include "agent/trial/trial_executor_options.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune {
 

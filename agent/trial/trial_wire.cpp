@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/core/digest.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::wire {
 namespace {

@@ -24,6 +24,7 @@
 
 #include "agent/trial/trial.hpp"
 #include "agent/trial/trial_executor.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::wire {
 

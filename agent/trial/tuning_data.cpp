@@ -4,6 +4,7 @@
 
 #include "models/core/random.hpp"
 #include "models/core/scalar.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::trial {
 namespace {

@@ -8,7 +8,7 @@
 #include <idletune/device.hpp>
 #include <idletune/span.hpp>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune::trial {
 

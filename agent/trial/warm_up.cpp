@@ -6,6 +6,7 @@
 
 #include "agent/trial/tuning_data.hpp"
 #include "models/core/lists.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune {
 namespace {

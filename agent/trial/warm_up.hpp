@@ -7,7 +7,7 @@
 #include <idletune/result.hpp>
 
 #include "agent/trial/step_programs.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/launch_plan.hpp"
 
 namespace idletune {
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "agent/scheduler/nanoseconds.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/core/digest.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 

@@ -4,6 +4,7 @@
 
 #include "agent/scheduler/decision_reason.hpp"
 #include "agent/scheduler/nanoseconds.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "agent/trial/warm_up.hpp"
 #include "models/core/digest.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/thread.hpp"
 
 namespace idletune::detail {

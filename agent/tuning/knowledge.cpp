@@ -10,6 +10,7 @@
 #include "models/core/lists.hpp"
 #include "models/core/order.hpp"
 #include "models/package/captured_arguments.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

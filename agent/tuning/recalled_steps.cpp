@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "agent/tuning/steps.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

@@ -9,6 +9,7 @@
 
 #include "agent/scheduler/nanoseconds.hpp"
 #include "models/core/lists.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

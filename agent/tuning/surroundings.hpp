@@ -14,7 +14,7 @@
 #include "agent/launch/launch_trace.hpp"
 #include "agent/trial/quirks.hpp"
 #include "agent/trial/trial.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 #include "platform/board/board.hpp"
 #include "platform/os/clock.hpp"
 #include "platform/os/storage.hpp"

@@ -6,6 +6,7 @@
 #include <idletune/text.hpp>
 
 #include "models/core/scalar.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::detail {
 namespace {

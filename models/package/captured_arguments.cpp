@@ -9,6 +9,7 @@
 
 #include "models/core/digest.hpp"
 #include "models/core/scalar.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/space/identifier.hpp"
 
 namespace idletune {

@@ -12,7 +12,7 @@
 #include <idletune/scalar.hpp>
 #include <idletune/span.hpp>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune {
 

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 #include "models/space/space.hpp"
 
 namespace idletune {

@@ -1,6 +1,7 @@
 #include <memory>
 #include <utility>
 
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/package_contents.hpp"
 #include "models/package/package_writer.hpp"

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "models/package/kernel_package.hpp"
 #include "models/schema/kernel_generated.h"
 
 namespace idletune {

@@ -5,7 +5,7 @@
 
 #include <idletune/result.hpp>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 
 namespace idletune {
 

@@ -12,6 +12,7 @@
 #include "agent/src/agent_state.hpp"
 #include "agent/tuning/background_loop.hpp"
 #include "models/package/captured_arguments.hpp"
+#include "models/package/kernel_package.hpp"
 
 namespace idletune::lives {
 

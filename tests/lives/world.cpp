@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/package/call_package.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/space/product_space.hpp"
 #include "tests/lives/draw.hpp"

@@ -13,7 +13,7 @@
 #include <idletune/options.hpp>
 
 #include "agent/trial/quirks.hpp"
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 #include "models/predict/model.hpp"
 
 namespace idletune::lives {

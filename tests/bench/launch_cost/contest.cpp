@@ -7,6 +7,7 @@
 
 #include <idletune/opencl.hpp>
 
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "tests/bench/launch_cost/tuning_beside.hpp"

@@ -10,7 +10,7 @@
 #include <idletune/agent.hpp>
 #include <idletune/device.hpp>
 
-#include "models/package/kernel_package.hpp"
+#include "models/package/package_specs.hpp"
 #include "platform/opencl/loader.hpp"
 
 namespace idletune::bench {

@@ -21,6 +21,7 @@
 #include "agent/retraining/tree_retraining.hpp"
 #include "models/history/history.hpp"
 #include "models/learn/selection.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/storage.hpp"
 #include "tests/bench/required.hpp"
 #include "tests/paths.hpp"

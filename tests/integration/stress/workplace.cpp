@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "agent/journal/journal.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "platform/os/boot.hpp"
 #include "platform/os/storage.hpp"

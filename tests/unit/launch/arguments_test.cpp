@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "agent/launch/kernel_state.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "tests/unit/trial/fake_device.hpp"
 

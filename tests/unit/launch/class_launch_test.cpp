@@ -9,6 +9,7 @@
 #include "agent/lab/scripted_clock.hpp"
 #include "agent/launch/kernel_state.hpp"
 #include "models/core/digest.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "tests/unit/launch/launch_only_device.hpp"
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "models/package/family_xml.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "tests/paths.hpp"

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <string>
 
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/value_list.hpp"
 #include "tests/paths.hpp"

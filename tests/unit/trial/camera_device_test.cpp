@@ -16,6 +16,7 @@
 #include <idletune/opencl.hpp>
 
 #include "agent/trial/trial_executor.hpp"
+#include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
 #include "platform/opencl/loader.hpp"

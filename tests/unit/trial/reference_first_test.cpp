@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 
 #include "agent/trial/helper_trials.hpp"
+#include "models/package/kernel_package.hpp"
 #include "platform/os/process.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/os/children.hpp"

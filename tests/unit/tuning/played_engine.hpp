@@ -9,6 +9,7 @@
 
 #include "agent/journal/journal.hpp"
 #include "agent/tuning/tuning_engine.hpp"
+#include "models/package/kernel_package.hpp"
 #include "tests/unit/agent/played_kernel.hpp"
 #include "tests/unit/journal/faulty_storage.hpp"
 
