@@ -88,7 +88,11 @@ void AgentState::mend_options() {
 
 Status AgentState::start() {
   if (Status status = check(options_); !status.ok()) return status;
-  open_model();
+  if (options_.mode != Mode::off) {
+    model_status_ = models_.open(options_.model);
+    if (!model_status_.ok()) tell(options_, 1, "%", model_status_.message());
+    model_ = models_.newest();
+  }
   open_journal();
   if (!surroundings_.trials.ok()) tell(options_, 1, "%", surroundings_.trials.message());
   engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
@@ -192,7 +196,7 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
   Result<std::unique_ptr<KernelState>> kernel =
       KernelState::create(device, *package, options_.max_shapes, options_.scratch_limit_bytes);
   if (!kernel.ok()) return kernel.status();
-  KernelTask& task = engine_->add_kernel(std::move(*kernel), model_.model);
+  KernelTask& task = engine_->add_kernel(std::move(*kernel), model_);
   task.state->log_launches(launch_log_clock_);
   if (called != nullptr) {
     called_.push_back(std::move(called->device));
@@ -242,7 +246,10 @@ AgentStatus AgentState::status_locked() const {
   status.journal_dropped_bytes = found.dropped_bytes;
   status.new_suspects = found.new_suspects;
   status.new_quarantines = found.new_quarantines;
-  fill_model_status(status);
+  status.model = model_status_;
+  if (model_ == nullptr) return status;
+  status.model_generation = model_->generation();
+  status.model_digest = model_->content_digest();
   return status;
 }
 

@@ -10,10 +10,10 @@
 #include <idletune/text.hpp>
 
 #include "agent/journal/journal.hpp"
+#include "agent/src/pushed_models.hpp"
 #include "agent/src/recent_longest.hpp"
 #include "agent/tuning/surroundings.hpp"
 #include "agent/tuning/tuning_engine.hpp"
-#include "models/predict/model.hpp"
 #include "platform/os/memory_file.hpp"
 #include "platform/os/mutex.hpp"
 #include "platform/os/storage.hpp"
@@ -85,17 +85,8 @@ class AgentState {
   Status write_explanation(const std::string& text, FileSync sync = FileSync::yes) const
       IDLETUNE_EXCLUDES(mutex_);
 
-  // A model and the file it was read from. model_reload.cpp.
-  struct ModelInUse {
-    std::shared_ptr<const Model> model;
-    std::string path;
-  };
-  void open_model() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;
-  Status read_and_take_over(const std::string& path) IDLETUNE_REQUIRES(reload_mutex_);
-  // Waits until nobody tunes.
-  ModelInUse model_in_use() const IDLETUNE_EXCLUDES(mutex_);
-  void take_over(ModelInUse next) IDLETUNE_REQUIRES(reload_mutex_);
-  void fill_model_status(AgentStatus& status) const IDLETUNE_REQUIRES(mutex_);
+  // The newest of the pushed ones, if it is another than was used. Waits until nobody tunes.
+  void use_newest_model() IDLETUNE_REQUIRES(reload_mutex_);
   // Takes over the model's file if it was replaced; returns how long that took.
   Nanoseconds notice_new_model();
 
@@ -109,12 +100,10 @@ class AgentState {
   Mutex reload_mutex_ IDLETUNE_ACQUIRED_BEFORE(mutex_);
   mutable Mutex mutex_;
 
-  ModelInUse model_ IDLETUNE_GUARDED_BY(mutex_);  // changed under reload_mutex_ as well
-  ModelInUse previous_model_ IDLETUNE_GUARDED_BY(reload_mutex_);
+  PushedModels models_ IDLETUNE_GUARDED_BY(reload_mutex_);
+  std::shared_ptr<const Model> model_ IDLETUNE_GUARDED_BY(mutex_);  // in use
   Nanoseconds explanation_due_ IDLETUNE_GUARDED_BY(mutex_){0};
   bool displaced_told_ IDLETUNE_GUARDED_BY(mutex_) = false;
-  // Of the options' file when it was read last.
-  std::uint64_t model_stamp_ IDLETUNE_GUARDED_BY(reload_mutex_) = 0;
   std::atomic<std::int64_t> model_checked_at_{0};
   Status model_status_ IDLETUNE_GUARDED_BY(mutex_);
   std::unique_ptr<journal::Journal> journal_ IDLETUNE_PT_GUARDED_BY(mutex_);

@@ -1,0 +1,41 @@
+// Which model an agent is to use: the one that it starts with, the ones that are pushed while it
+// runs, and the way back.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <idletune/result.hpp>
+
+#include "models/predict/model.hpp"
+
+namespace idletune::detail {
+
+// Owns the newest of them and the one before, and keeps their files. One thread at a time.
+class PushedModels {
+ public:
+  // Reads what the option says, and puts the file's path there; empty: there is none. A file that
+  // cannot be used costs nothing but itself: then the one before it serves. Errors: those of
+  // read_model, of the option's own file.
+  Status open(std::string& option);
+  // Null: there is none.
+  const std::shared_ptr<const Model>& newest() const { return newest_.model; }
+  // Agent::reload_model, Agent::rollback_model.
+  Status reload(const std::string& path);
+  Status rollback();
+  // Whether the option's file is another one than was read last.
+  bool was_replaced() const;
+
+ private:
+  // A model and the file it was read from.
+  struct Read {
+    std::shared_ptr<const Model> model;
+    std::string path;
+  };
+  Read newest_, previous_;
+  std::string option_;
+  std::uint64_t stamp_ = 0;  // of its file when it was read last
+};
+
+}  // namespace idletune::detail
