@@ -44,7 +44,7 @@ json describe(const journal::Journal& journal) {
     adoptions.push_back(adoption_object(state, adoption));
   });
   json quarantines = json::array();
-  state.for_each_quarantine([&](const journal::Quarantine& quarantine) {
+  state.dangers().for_each_quarantine([&](const journal::Quarantine& quarantine) {
     const explore::KernelNames names = explore::kernel_names(state, quarantine.key.kernel);
     const std::string text = explore::configuration_text(names, quarantine.trial.configuration);
     quarantines.push_back({{"kernel", names.name},
@@ -65,8 +65,8 @@ json describe(const journal::Journal& journal) {
           {"adopted", adoptions},
           {"quarantined", quarantines},
           {"notes", notes},
-          {"suspects", state.suspect_count()},
-          {"open_trials", state.open_trials().size()},
+          {"suspects", state.dangers().suspect_count()},
+          {"open_trials", state.dangers().open_trials().size()},
           {"measurements", state.measurement_count()},
           {"ledger",
            {{"charged_ms", milliseconds(state.ledger().charged)},

@@ -31,7 +31,7 @@ std::uint64_t Facts::key_of(const FactSubject& subject) {
 
 void Facts::learn(const FactSubject& subject) {
   const journal::Trial any = subject.trial({}, {});
-  journal_.state().for_each_wrong(
+  journal_.state().dangers().for_each_wrong(
       any.kernel, any.device, any.driver, [&](const journal::Wrong& wrong) {
         const Configuration& values = wrong.trial.configuration;
         note(subject, values, subject.package.class_key(wrong.trial.shape, values), false);
@@ -64,13 +64,13 @@ const char* Facts::why_not(const FactSubject& subject, const Configuration& conf
   if (configuration == subject.package.default_configuration()) return nullptr;
   const journal::Trial trial = subject.trial(configuration, shape);
   const journal::State& state = journal_.state();
-  if (state.is_quarantined(trial)) return "quarantined";
+  if (state.dangers().is_quarantined(trial)) return "quarantined";
   // What a helper is asked to run it compares with the patterns itself, launch figures included.
   if (where != Where::helper && quirky(subject, configuration)) return "in the quirk table";
-  if (const auto suspect = state.suspect(trial)) {
+  if (const auto suspect = state.dangers().suspect(trial)) {
     if (const char* why = why_not_suspect(*suspect, trial, where)) return why;
   }
-  return state.is_wrong(trial) ? "wrong at this shape" : nullptr;
+  return state.dangers().is_wrong(trial) ? "wrong at this shape" : nullptr;
 }
 
 const char* Facts::why_not_suspect(const journal::Suspect& suspect, const journal::Trial& trial,
@@ -92,7 +92,7 @@ const char* Facts::why_not_suspect(const journal::Suspect& suspect, const journa
 }
 
 bool Facts::may_race(const FactSubject& subject, const Configuration& configuration) const {
-  return !journal_.state().is_suspect(subject.trial(configuration, {}));
+  return !journal_.state().dangers().is_suspect(subject.trial(configuration, {}));
 }
 
 std::vector<std::uint64_t> Facts::classes(const FactSubject& subject,
@@ -100,7 +100,8 @@ std::vector<std::uint64_t> Facts::classes(const FactSubject& subject,
   std::vector<std::uint64_t> classes;
   const journal::Trial trial = subject.trial(configuration, {});
   if (classes_fail(subject) || quirky(subject, configuration) ||
-      journal_.state().is_quarantined(trial) || journal_.state().is_suspect(trial)) {
+      journal_.state().dangers().is_quarantined(trial) ||
+      journal_.state().dangers().is_suspect(trial)) {
     return classes;
   }
   const std::uint64_t key = key_of(subject);
@@ -174,7 +175,7 @@ void Facts::reference_ran(const DeviceInfo& device, bool well) {
 }
 
 void Facts::survived(const journal::Trial& trial, Where where) {
-  const bool suspect = journal_.state().is_suspect(trial);
+  const bool suspect = journal_.state().dangers().is_suspect(trial);
   journal_.closed(trial, where);
   if (suspect) ++version_;
 }
@@ -182,10 +183,12 @@ void Facts::survived(const journal::Trial& trial, Where where) {
 // --- retries ---
 
 bool Facts::may_retry(const journal::Trial& trial, bool missed) const {
-  const auto suspect = journal_.state().suspect(trial);
+  const auto suspect = journal_.state().dangers().suspect(trial);
   const std::uint64_t session = journal_.state().session().number;
   if (!suspect || suspect->crash_seen_in(session)) return false;
-  if (journal_.state().is_wrong(trial) || journal_.state().is_quarantined(trial)) return false;
+  if (journal_.state().dangers().is_wrong(trial) ||
+      journal_.state().dangers().is_quarantined(trial))
+    return false;
   if (!missed && suspect->session == session) return false;
   journal::TrialKey key = trial.plain_key();
   for (const Retry& retry : retries_) {

@@ -224,7 +224,7 @@ bool Exploration::refused_beforehand(Attempt& attempt) const {
   if (attempt.exists_at.empty()) {
     attempt.end(TrialStatus::constraints, "");
   } else if (const auto known =
-                 journal_.state().quarantine(trial_of(attempt.configuration).key())) {
+                 journal_.state().dangers().quarantine(trial_of(attempt.configuration).key())) {
     const bool hung = known->reason == journal::QuarantineReason::hang;
     attempt.end(hung ? TrialStatus::timeout : TrialStatus::crash,
                 std::string("quarantined earlier (") +
@@ -244,7 +244,7 @@ Status Exploration::explore_one(std::uint64_t number, bool last_chance, Fate& fa
   if (refused_beforehand(attempt)) return record_rest(attempt);
   JournaledTrial trial(journal_, trial_of(attempt.configuration));
   fate = Fate::postponed;
-  if (!last_chance && journal_.state().is_suspect(trial.identity().key())) return {};
+  if (!last_chance && journal_.state().dangers().is_suspect(trial.identity().key())) return {};
   attempt.trial = &trial;
   if (Status status = try_everywhere(attempt); !status.ok()) return status;
   // Should this process die too, the next one postpones the configuration.

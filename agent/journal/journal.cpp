@@ -137,7 +137,7 @@ void Journal::judge_open_trials() {
   const bool same_boot = traced || (options_.boot != 0 && options_.boot == state_.session().boot);
   if (!traced || state_.ended_cleanly()) begun.clear();
   std::vector<Open> open;
-  for (const State::OpenTrial& each : state_.open_trials()) {
+  for (const Dangers::OpenTrial& each : state_.dangers().open_trials()) {
     bool its = !traced;
     for (Begun& one : begun) {
       if (one.who != each.trial.who() || one.shape != each.key.shape || one.place != each.place) {
@@ -172,19 +172,19 @@ void Journal::start_session() {
 // --- Recording ---
 
 Serial Journal::intent(const Intent& intent) {
-  const State::OpenTrial* open = state_.open_trial(intent.trial.key());
+  const Dangers::OpenTrial* open = state_.dangers().open_trial(intent.trial.key());
   const Where place = intent.isolated ? Where::helper : Where::here;
   if (open != nullptr && open->stage >= intent.stage && open->place == place) return due_;
-  if (open == nullptr && !state_.has_room_for(1, false)) return 0;
+  if (open == nullptr && !state_.dangers().has_room_for(1, false)) return 0;
   record(RecordType::intent, encode(intent));
   return sync_record();
 }
 
 Serial Journal::exposed(Span<const Trial> trials, Where place) {
-  if (!state_.has_room_for(trials.size(), true)) return 0;
+  if (!state_.dangers().has_room_for(trials.size(), true)) return 0;
   bool announced = true;
   for (const Trial& trial : trials) {
-    if (state_.is_exposed(trial.key(), place)) continue;
+    if (state_.dangers().is_exposed(trial.key(), place)) continue;
     record(RecordType::exposure, encode(Exposure{trial, place, state_.session().number}));
     announced = false;
   }
@@ -193,8 +193,8 @@ Serial Journal::exposed(Span<const Trial> trials, Where place) {
 
 void Journal::parked(const Trial& trial, Where place) {
   const TrialKey key = trial.key();
-  const State::OpenTrial* open = state_.open_trial(key);
-  if ((open != nullptr && open->place == place) || state_.is_exposed(key, place)) {
+  const Dangers::OpenTrial* open = state_.dangers().open_trial(key);
+  if ((open != nullptr && open->place == place) || state_.dangers().is_exposed(key, place)) {
     record(RecordType::parked, encode(Ended{key, true, place, trial.data}));
   }
 }
@@ -207,9 +207,9 @@ void Journal::withdrawn(const Trial& trial, Where place) {
 
 void Journal::closed(const Trial& trial, Where place) {
   const TrialKey key = trial.key();
-  const State::OpenTrial* open = state_.open_trial(key);
-  if ((open != nullptr && open->place == place) || state_.is_exposed(key, place) ||
-      state_.is_suspect(trial)) {
+  const Dangers::OpenTrial* open = state_.dangers().open_trial(key);
+  if ((open != nullptr && open->place == place) || state_.dangers().is_exposed(key, place) ||
+      state_.dangers().is_suspect(trial)) {
     record(RecordType::closed, encode(Ended{key, true, place, trial.data}));
   }
 }
@@ -227,7 +227,7 @@ Journal::Accused Journal::accuse(const std::vector<Verdict>& verdicts) {
 bool Journal::accuse_one(const Verdict& verdict) {
   const Trial& trial = verdict.trial;
   const std::uint64_t session = state_.session().number;
-  std::optional<Suspect> suspect = state_.suspect(trial);
+  std::optional<Suspect> suspect = state_.dangers().suspect(trial);
   const bool fresh = !suspect || suspect->deaths == 0;
   const bool again = !fresh && (suspect->session != session || suspect->retried);
   if (again || verdict.conclusion == Conclusion::quarantine) {
@@ -265,7 +265,7 @@ void Journal::suspected(const Trial& trial, Where place, SuspicionCause cause,
 
 void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool well) {
   std::vector<Suspect> seen;
-  state_.for_each_suspect([&](const Suspect& suspect) {
+  state_.dangers().for_each_suspect([&](const Suspect& suspect) {
     if (suspect.crash_seen_in(state_.session().number) && suspect.key.device == device &&
         suspect.key.driver == driver) {
       push(seen, suspect);

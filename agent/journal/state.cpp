@@ -21,9 +21,9 @@ StateLimits StateLimits::of_file(std::uint64_t max_file_bytes, std::uint32_t per
   StateLimits limits;
   limits.measurement_bytes = max_file_bytes / 4;
   limits.adoption_bytes = max_file_bytes / 8;
-  limits.quarantine_bytes = max_file_bytes / 8;
-  limits.suspect_bytes = max_file_bytes / 32;
-  limits.wrong_bytes = max_file_bytes / 16;
+  limits.dangers.quarantine_bytes = max_file_bytes / 8;
+  limits.dangers.suspect_bytes = max_file_bytes / 32;
+  limits.dangers.wrong_bytes = max_file_bytes / 16;
   limits.demotion_bytes = max_file_bytes / 32;
   limits.statistics_bytes = max_file_bytes / 16;
   limits.name_bytes = max_file_bytes / 32;
@@ -46,19 +46,19 @@ Replayed State::apply(std::uint8_t type, std::uint8_t version, Bytes payload) {
 bool State::apply_known(RecordType type, std::uint8_t version, Bytes payload) {
   ended_cleanly_ = type == RecordType::clean_shutdown;
   switch (type) {
-    case RecordType::clean_shutdown: open_.clear(); return true;
+    case RecordType::clean_shutdown: dangers_.close_all(); return true;
     case RecordType::session:
       return decoded<Session>(payload, [this](const Session& session) {
         session_ = session;
-        open_.clear();
+        dangers_.close_all();
       });
     case RecordType::intent:
     case RecordType::exposure:
     case RecordType::parked:
-    case RecordType::closed: return apply_to_trial(type, payload);
+    case RecordType::closed: return dangers_.apply_to_trial(type, payload, session_.number, names_);
     case RecordType::quarantine:
     case RecordType::suspect:
-    case RecordType::wrong: return apply_danger(type, version, payload);
+    case RecordType::wrong: return dangers_.apply(type, version, payload, names_);
     case RecordType::measurement:
       return decoded<Measurement>(payload, [&](const Measurement& measurement) {
         apply_measurement(measurement, version, payload);
@@ -109,7 +109,7 @@ void State::apply_measurement(const Measurement& measurement, std::uint8_t versi
   const TrialKey key = measurement.trial.key();
   if (measurement.status == TrialStatus::correctness) {
     const Wrong wrong{measurement.trial, 0};
-    apply_wrong(wrong, kRecordVersion, encode(wrong));
+    dangers_.apply_wrong(wrong, kRecordVersion, encode(wrong), names_);
   }
   const auto old = measurements_.entries().find(key);
   if (old != measurements_.entries().end()) remove_measurement(old);
@@ -207,9 +207,7 @@ void State::for_each_live_record(const RecordSink& sink) const {
   };
   if (session_.number != 0) emit(RecordType::session, encode(session_));
   emit_table(RecordType::name, names_);
-  emit_table(RecordType::quarantine, quarantines_);
-  emit_table(RecordType::suspect, suspects_);
-  emit_table(RecordType::wrong, wrongs_);
+  dangers_.for_each_table(emit_table);
   emit_table(RecordType::measurement, measurements_);
   emit_table(RecordType::demotion, demotions_);  // each takes an adoption away
   emit_table(RecordType::adoption, adoptions_);
@@ -219,7 +217,7 @@ void State::for_each_live_record(const RecordSink& sink) const {
          entry.second.payload);
   }
   for (const UnknownRecord& record : unknown_) sink(record.type, record.version, record.payload);
-  for (const OpenTrial& open : open_) {
+  for (const Dangers::OpenTrial& open : dangers_.open_trials()) {
     if (open.exposed) {
       emit(RecordType::exposure, encode(Exposure{open.trial, open.place, session_.number}));
     } else {
@@ -232,9 +230,11 @@ void State::for_each_live_record(const RecordSink& sink) const {
 std::uint64_t State::live_bytes() const {
   constexpr std::uint64_t kSmallRecords = 128;  // session, ledger, clean mark
   constexpr std::uint64_t kIntentBytes = 512;
-  return kFileHeaderBytes + kSmallRecords + quarantines_.bytes() + suspects_.bytes() +
-         wrongs_.bytes() + measurements_.bytes() + adoptions_.bytes() + demotions_.bytes() +
-         statistics_.bytes() + names_.bytes() + unknown_bytes_ + open_.size() * kIntentBytes;
+  std::uint64_t bytes = 0;
+  dangers_.for_each_table([&](RecordType, const Table& table) { bytes += table.bytes(); });
+  return kFileHeaderBytes + kSmallRecords + bytes + measurements_.bytes() + adoptions_.bytes() +
+         demotions_.bytes() + statistics_.bytes() + names_.bytes() + unknown_bytes_ +
+         dangers_.open_trials().size() * kIntentBytes;
 }
 
 std::uint64_t State::digest() const {

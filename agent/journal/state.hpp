@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "agent/journal/codec.hpp"
+#include "agent/journal/dangers.hpp"
 #include "agent/journal/entries.hpp"
 #include "agent/journal/record.hpp"
 #include "agent/journal/table.hpp"
@@ -20,15 +21,12 @@ namespace idletune::journal {
 struct StateLimits {
   std::uint64_t measurement_bytes = 1u << 20;
   std::uint64_t adoption_bytes = 512u << 10;
-  std::uint64_t quarantine_bytes = 512u << 10;
-  std::uint64_t suspect_bytes = 128u << 10;
-  std::uint64_t wrong_bytes = 256u << 10;
   std::uint64_t demotion_bytes = 128u << 10;
   std::uint64_t statistics_bytes = 256u << 10;
   std::uint64_t name_bytes = 128u << 10;
   std::uint64_t unknown_bytes = 64u << 10;
   std::uint32_t measurements_per_shape = 4096;
-  std::uint32_t open_trials = 64;  // and as many exposures
+  Dangers::Limits dangers;
   // The shares of a file of at most `max_file_bytes` (three quarters of it in all).
   static StateLimits of_file(std::uint64_t max_file_bytes, std::uint32_t measurements_per_shape);
 };
@@ -39,7 +37,8 @@ enum class Replayed : std::uint8_t { understood, unknown_type, malformed };
 // change the state. Values handed to visitors live until the visitor returns.
 class State {
  public:
-  explicit State(const StateLimits& limits = StateLimits()) : limits_(limits) {}
+  explicit State(const StateLimits& limits = StateLimits())
+      : limits_(limits), dangers_(limits.dangers) {}
 
   // Takes over what a record says. Unknown types are kept verbatim (the newest unknown_bytes of
   // them).
@@ -52,45 +51,7 @@ class State {
   // The same for equal states, whatever way led there.
   std::uint64_t digest() const;
 
-  // --- Danger, looked up under the plain driver: neither the shape nor the data play a part. ---
-  bool is_quarantined(const TrialKey& plain) const;
-  bool is_quarantined(const Trial& trial) const { return is_quarantined(trial.plain_key()); }
-  // To be tried last and only in the helper program. What is quarantined under another driver and
-  // came to no outcome under this one is a suspect too.
-  bool is_suspect(const TrialKey& plain) const { return suspect(plain).has_value(); }
-  bool is_suspect(const Trial& trial) const { return is_suspect(trial.plain_key()); }
-  std::optional<Quarantine> quarantine(const TrialKey& plain) const;
-  std::optional<Suspect> suspect(const TrialKey& plain) const;
-  std::optional<Suspect> suspect(const Trial& trial) const { return suspect(trial.plain_key()); }
-  void for_each_quarantine(const Visitor<const Quarantine&>& visit) const;
-  // Those on record, without those of other drivers' quarantines.
-  void for_each_suspect(const Visitor<const Suspect&>& visit) const;
-  // All of the trial's kernel, device and driver whose configuration is known.
-  void for_each_suspect_of(const Trial& trial, const Visitor<const Suspect&>& visit) const;
-  std::size_t quarantine_count() const { return quarantines_.entries().size(); }
-  std::size_t suspect_count() const { return suspects_.entries().size(); }
-
-  // A check failed at this shape, whatever the data. Never forgotten for want of room elsewhere.
-  bool is_wrong(const Trial& trial) const;
-  void for_each_wrong(std::uint64_t kernel, std::uint64_t device, std::uint64_t driver,
-                      const Visitor<const Wrong&>& visit) const;
-  std::size_t wrong_count() const { return wrongs_.entries().size(); }
-  // Little room is left for dangers of this board, and none of them is forgotten: what is not the
-  // default should not be tried any more.
-  bool full() const;
-
-  // What is between announcement and outcome, oldest first: trials (intents), and exposures.
-  struct OpenTrial {
-    TrialKey key;
-    Trial trial;
-    Where place;
-    IntentStage stage;
-    bool exposed;  // an exposure; `stage` tells nothing then
-  };
-  const std::vector<OpenTrial>& open_trials() const { return open_; }
-  bool has_room_for(std::size_t count, bool exposed) const;
-  const OpenTrial* open_trial(const TrialKey& key) const;  // no exposure
-  bool is_exposed(const TrialKey& key, Where place) const;
+  const Dangers& dangers() const { return dangers_; }
 
   // --- Knowledge ---
   using MeasurementVisitor = Visitor<const Measurement&>;
@@ -143,23 +104,6 @@ class State {
   void apply_measurement(const Measurement& measurement, std::uint8_t version, Bytes payload);
   void keep_unknown(std::uint8_t type, std::uint8_t version, Bytes payload);
 
-  bool apply_to_trial(RecordType type, Bytes payload);
-  bool apply_danger(RecordType type, std::uint8_t version, Bytes payload);
-  void apply_intent(Intent intent);
-  void apply_exposure(const Exposure& exposure);
-  void open(const OpenTrial& trial);
-  template <class Closed>
-  void close(const Closed& closed);
-  void retried(const TrialKey& plain);
-  void acquit(const Ended& ended);
-  void apply_suspect(Suspect suspect, std::uint8_t version, Bytes payload);
-  void apply_quarantine(Quarantine quarantine, std::uint8_t version, Bytes payload);
-  void apply_wrong(const Wrong& wrong, std::uint8_t version, Bytes payload);
-  bool make_room(Table& table, std::uint64_t limit_bytes, const TrialKey& plain,
-                 std::uint64_t bytes);
-  void split_driver(Trial& trial) const;
-  std::uint64_t plain_driver(std::uint64_t driver) const;
-
   void evict_oldest(Table& table, std::uint64_t limit_bytes);
   void evict_worst_ranked(Table& table, std::uint64_t limit_bytes);
   void trim_shape(const ShapeKey& key, std::uint32_t keep);
@@ -170,10 +114,7 @@ class State {
   std::uint64_t next_serial_ = 1;
   Session session_;
   bool ended_cleanly_ = false;
-  std::vector<OpenTrial> open_;
-  Table quarantines_;  // these two by danger_key()
-  Table suspects_;
-  Table wrongs_;  // by Trial::plain_key()
+  Dangers dangers_;
   Table measurements_;
   std::map<ShapeKey, Group> groups_;
   Table adoptions_;

@@ -271,9 +271,9 @@ std::optional<Configuration> Choice::suspect(const ShapeTask& task, bool missed)
   std::optional<Configuration> found;
   const journal::State& state = journal_.state();
   if (task.kernel.trial_place() != Where::helper) return found;
-  if (state.suspect_count() + state.quarantine_count() == 0) return found;
+  if (state.dangers().suspect_count() + state.dangers().quarantine_count() == 0) return found;
   journal::Trial trial = task.facts().trial({}, task.slot.shape);
-  state.for_each_suspect_of(trial, [&](const journal::Suspect& suspect) {
+  state.dangers().for_each_suspect_of(trial, [&](const journal::Suspect& suspect) {
     trial.configuration = suspect.trial.configuration;
     if (is_adopted(task, trial.configuration) != missed) return;
     const KernelState& kernel = *task.kernel.state;

@@ -210,7 +210,7 @@ std::uint64_t EngineExplanation::quarantined(const KernelTask& kernel) const {
   std::uint64_t count = 0;
   const std::uint64_t digest = kernel.state->package().digest();
   const std::uint64_t driver = kernel.state->device().info().driver_key();
-  core_.journal_.state().for_each_quarantine([&](const journal::Quarantine& quarantine) {
+  core_.journal_.state().dangers().for_each_quarantine([&](const journal::Quarantine& quarantine) {
     count += quarantine.key.kernel == digest && quarantine.key.driver == driver;
   });
   return count;
@@ -241,7 +241,7 @@ AgentStatus EngineExplanation::status() const {
   status.saved_seconds = static_cast<double>(ledger.savings_ns) * 1e-9;
   status.helper_processor_seconds = real_seconds(core_.accounts_.helper_processor());
   status.build_processor_seconds = real_seconds(core_.accounts_.build_processor());
-  status.quarantined = core_.journal_.state().quarantine_count();
+  status.quarantined = core_.journal_.state().dangers().quarantine_count();
   return status;
 }
 

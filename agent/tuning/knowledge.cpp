@@ -133,7 +133,8 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
   known.reserve(order.size());
   for (const std::uint32_t i : order) {
     // A death for which the configuration was not blamed in the end says nothing of it.
-    if (is_death(all[i].status) && !journal_.state().is_quarantined(all[i].trial)) continue;
+    if (is_death(all[i].status) && !journal_.state().dangers().is_quarantined(all[i].trial))
+      continue;
     known.push_back({all[i].trial.configuration,
                      {all[i].status, all[i].median, all[i].compile},
                      all[i].origin == journal::Origin::random});

@@ -102,7 +102,7 @@ void Publisher::withdraw(ShapeTask& task) {
   const journal::Trial trial = task.trial(task.running());
   const char* why =
       facts_.why_not(task.facts(), trial.configuration, task.slot.shape, Where::launches);
-  if (!journal_.state().is_suspect(trial)) {
+  if (!journal_.state().dangers().is_suspect(trial)) {
     return demote(task, journal::DemotionReason::failed, why);
   }
   tell(options_, 2, "%: back to the default for now, %", task.kernel.state->name(), why);

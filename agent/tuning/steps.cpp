@@ -204,8 +204,8 @@ void Steps::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& 
 
 bool Steps::crash_was_seen(const ShapeTask& task, const StepResult& result) const {
   const journal::Trial trial = task.trial(result.proposal.configuration);
-  const std::optional<journal::Suspect> suspect = journal_.state().suspect(trial);
-  return suspect ? suspect->crash_seen() : journal_.state().is_quarantined(trial);
+  const std::optional<journal::Suspect> suspect = journal_.state().dangers().suspect(trial);
+  return suspect ? suspect->crash_seen() : journal_.state().dangers().is_quarantined(trial);
 }
 
 void Steps::log_step(const ShapeTask& task, const StepResult& result) const {

@@ -84,17 +84,19 @@ void query(const State& state) {
     if (state.adoption(key) || state.stale_adoption(key)) ++count;
     state.for_each_stale_measurement(key, [&](const Measurement&) { ++count; });
   });
-  state.for_each_quarantine([&](const Quarantine& q) { require(state.is_quarantined(q.key)); });
-  state.for_each_suspect([&](const Suspect& s) {
-    require(state.is_suspect(s.key) && s.at.size() <= kMaxDeathPlaces);
-    state.for_each_suspect_of(s.trial,
-                              [&](const Suspect& other) { require(state.is_suspect(other.key)); });
-    state.for_each_wrong(s.key.kernel, s.key.device, s.key.driver,
-                         [&](const Wrong& wrong) { require(state.is_wrong(wrong.trial)); });
+  state.dangers().for_each_quarantine(
+      [&](const Quarantine& q) { require(state.dangers().is_quarantined(q.key)); });
+  state.dangers().for_each_suspect([&](const Suspect& s) {
+    require(state.dangers().is_suspect(s.key) && s.at.size() <= kMaxDeathPlaces);
+    state.dangers().for_each_suspect_of(
+        s.trial, [&](const Suspect& other) { require(state.dangers().is_suspect(other.key)); });
+    state.dangers().for_each_wrong(
+        s.key.kernel, s.key.device, s.key.driver,
+        [&](const Wrong& wrong) { require(state.dangers().is_wrong(wrong.trial)); });
   });
-  for (const State::OpenTrial& open : state.open_trials()) {
-    require(open.exposed ? state.is_exposed(open.key, open.place)
-                         : state.open_trial(open.key) != nullptr);
+  for (const Dangers::OpenTrial& open : state.dangers().open_trials()) {
+    require(open.exposed ? state.dangers().is_exposed(open.key, open.place)
+                         : state.dangers().open_trial(open.key) != nullptr);
   }
   state.for_each_adoption([&](const Adoption&) { ++count; });
   for (const NameKind kind : {NameKind::device, NameKind::driver, NameKind::kernel}) {

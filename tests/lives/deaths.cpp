@@ -205,7 +205,7 @@ void Simulation::tell_end(const Ending& ending, const Verdicts& verdicts,
                 static_cast<long long>(ending.flying->shape[0]),
                 static_cast<int>(ending.flying->stage));
   }
-  for (const journal::State::OpenTrial& open : open_trials_in(files)) {
+  for (const journal::Dangers::OpenTrial& open : open_trials_in(files)) {
     std::printf("     open: %s at %lld, %s, %s\n",
                 world_.text(driver, world_.index_of(open.trial.configuration)).c_str(),
                 static_cast<long long>(open.trial.shape[0]),

@@ -441,7 +441,7 @@ void Simulation::before_change() {
   if (!alive() || plans_.death_at_write == Death::none || writes_-- > 0) return;
   constexpr std::size_t kRecords = 4;  // of an outcome
   ending_.between = process_->announced();
-  for (const journal::State::OpenTrial& open : open_trials_in(disk_->files()))
+  for (const journal::Dangers::OpenTrial& open : open_trials_in(disk_->files()))
     ending_.between.insert(world_.index_of(open.trial.configuration));
   for (int c = 1; c < world_.count(); ++c) {
     const Fact& last = reference_.of(c).last_stage;

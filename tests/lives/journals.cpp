@@ -14,7 +14,8 @@ std::vector<Configuration> announced_at_end_of(const test::Files& files, std::si
   if (file == files.end()) return all;
   const std::size_t from = file->second.size() - std::min(bytes, file->second.size());
   if (const auto before = journal::read_journal({file->second.data(), from}); before.ok())
-    for (const auto& open : before->state.open_trials()) all.push_back(open.trial.configuration);
+    for (const auto& open : before->state.dangers().open_trials())
+      all.push_back(open.trial.configuration);
   (void)journal::for_each_record(file->second, [&](const journal::RecordView& record) {
     journal::Intent intent;
     if (record.offset >= from && record.type == static_cast<int>(journal::RecordType::intent) &&
@@ -24,11 +25,12 @@ std::vector<Configuration> announced_at_end_of(const test::Files& files, std::si
   return all;
 }
 
-std::vector<journal::State::OpenTrial> open_trials_in(const test::Files& files) {
+std::vector<journal::Dangers::OpenTrial> open_trials_in(const test::Files& files) {
   const auto file = files.find(journal::kJournalName);
   if (file == files.end()) return {};
   const auto summary = journal::read_journal(file->second);
-  return summary.ok() ? summary->state.open_trials() : std::vector<journal::State::OpenTrial>();
+  return summary.ok() ? summary->state.dangers().open_trials()
+                      : std::vector<journal::Dangers::OpenTrial>();
 }
 
 }  // namespace idletune::lives

@@ -7,8 +7,6 @@
 #include <variant>
 
 #include "agent/calls/called_device.hpp"
-#include "agent/journal/codec.hpp"
-#include "agent/journal/journal.hpp"
 #include "agent/src/agent_state.hpp"
 #include "agent/tuning/background_loop.hpp"
 #include "models/package/captured_arguments.hpp"
@@ -16,8 +14,7 @@
 
 namespace idletune::lives {
 
-using detail::ShapeSlot;
-using detail::ShapeTask;
+using detail::ShapeSlot, detail::ShapeTask;
 using detail::TimeSource;
 
 namespace {
@@ -273,8 +270,8 @@ Snapshot Process::snapshot() const {
   const journal::State& state = inside_->state();
   for (int c = 1; c < world_.count(); ++c) {
     const journal::TrialKey key = inside_->key_of(c, 0);
-    if (state.is_quarantined(key)) result.quarantined.insert(c);
-    if (state.is_suspect(key)) result.suspect.insert(c);
+    if (state.dangers().is_quarantined(key)) result.quarantined.insert(c);
+    if (state.dangers().is_suspect(key)) result.suspect.insert(c);
   }
   state.for_each_measurement([&](const journal::Measurement& m) {
     const std::string trial =
@@ -307,15 +304,17 @@ bool Process::storage_ok() const { return inside_->agent->journal().storage_stat
 bool Process::device_is_lost() const { return inside_->engine().status().lost_devices > 0; }
 bool Process::tuning_goes_on() const { return inside_->engine().status().tuning_enabled; }
 
-bool Process::is_suspect(int c) const { return inside_->state().is_suspect(inside_->key_of(c, 0)); }
+bool Process::is_suspect(int c) const {
+  return inside_->state().dangers().is_suspect(inside_->key_of(c, 0));
+}
 
 bool Process::has_survived(int c) const {
-  const auto suspect = inside_->state().suspect(inside_->key_of(c, 0));
+  const auto suspect = inside_->state().dangers().suspect(inside_->key_of(c, 0));
   return suspect && suspect->survived;
 }
 
 bool Process::is_quarantined(int c) const {
-  return inside_->state().is_quarantined(inside_->key_of(c, 0));
+  return inside_->state().dangers().is_quarantined(inside_->key_of(c, 0));
 }
 
 bool Process::is_adopted(int c) const {
@@ -334,7 +333,7 @@ int Process::measured(int c, int s) const {
 }
 
 bool Process::is_wrong(int c, int s) const {
-  return inside_->state().is_wrong(inside_->trial_of(world_, c, s));
+  return inside_->state().dangers().is_wrong(inside_->trial_of(world_, c, s));
 }
 
 bool Process::has_slot(int s) const { return inside_->slot_of(world_.shape(s)) != nullptr; }
@@ -435,7 +434,7 @@ bool Process::works_at(int s) const {
 }
 
 bool Process::announced(int c, int s) const {
-  for (const auto& open : inside_->state().open_trials()) {
+  for (const auto& open : inside_->state().dangers().open_trials()) {
     if (open.trial.configuration == world_.configuration(c) &&
         (s < 0 || open.trial.shape == world_.shape(s)))
       return true;
@@ -446,20 +445,20 @@ bool Process::announced(int c, int s) const {
 std::set<int> Process::announced() const {
   std::set<int> all;
   if (inside_->agent == nullptr) return all;
-  for (const auto& open : inside_->state().open_trials())
+  for (const auto& open : inside_->state().dangers().open_trials())
     all.insert(world_.index_of(open.trial.configuration));
   return all;
 }
 
 std::set<int> Process::announced_in_helper() const {
   std::set<int> all;
-  for (const auto& open : inside_->state().open_trials())
+  for (const auto& open : inside_->state().dangers().open_trials())
     if (open.place == journal::Where::helper) all.insert(world_.index_of(open.trial.configuration));
   return all;
 }
 
 bool Process::announced_beside(int s) const {
-  for (const auto& open : inside_->state().open_trials())
+  for (const auto& open : inside_->state().dangers().open_trials())
     if (open.place == journal::Where::helper && open.trial.shape != world_.shape(s)) return true;
   return false;
 }
@@ -472,10 +471,10 @@ bool Process::announced_in(Bytes journal, int c, int s) const {
   if (medium.generation != header->generation || medium.read > journal.size())
     medium = {header->generation, journal::kFileHeaderBytes, journal::State()};
   journal::RecordReader reader(journal, header->generation, medium.read);
-  journal::RecordView record;
-  while (reader.next(record)) (void)medium.state.apply(record.type, record.version, record.payload);
+  for (journal::RecordView record; reader.next(record);)
+    (void)medium.state.apply(record.type, record.version, record.payload);
   medium.read = reader.offset();
-  for (const auto& open : medium.state.open_trials()) {
+  for (const auto& open : medium.state.dangers().open_trials()) {
     if (open.trial.configuration == world_.configuration(c) &&
         (s < 0 || open.trial.shape == world_.shape(s)))
       return true;

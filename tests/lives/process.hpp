@@ -143,6 +143,6 @@ class Process {
 // Who was announced before the last bytes of the journal among those files, or in them.
 std::vector<Configuration> announced_at_end_of(const test::Files& files, std::size_t bytes);
 // Who is announced in the journal among those files, for people.
-std::vector<journal::State::OpenTrial> open_trials_in(const test::Files& files);
+std::vector<journal::Dangers::OpenTrial> open_trials_in(const test::Files& files);
 
 }  // namespace idletune::lives

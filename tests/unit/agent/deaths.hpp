@@ -28,7 +28,7 @@ inline Death death_of(const std::string& state) {
   Death death;
   const journal::JournalSummary found = journal_of(state);
   std::vector<Configuration> running;
-  for (const journal::State::OpenTrial& trial : found.state.open_trials()) {
+  for (const journal::Dangers::OpenTrial& trial : found.state.dangers().open_trials()) {
     const Configuration& configuration = trial.trial.configuration;
     if (trial.stage != journal::IntentStage::run) {
       ++death.compiling;

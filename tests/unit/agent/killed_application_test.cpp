@@ -63,9 +63,10 @@ TEST_CASE("an application killed ten times keeps its adoptions and accuses only 
   }
   const journal::JournalSummary kept = journal_of(state);
   MESSAGE(adoptions << " adoptions told of, " << kept.state.measurement_count()
-                    << " measurements and " << kept.state.suspect_count() << " suspects kept; of "
-                    << kills << " deaths " << deaths.compiling << " while compiling, "
-                    << deaths.running << " while running, accused " << deaths.accused);
+                    << " measurements and " << kept.state.dangers().suspect_count()
+                    << " suspects kept; of " << kills << " deaths " << deaths.compiling
+                    << " while compiling, " << deaths.running << " while running, accused "
+                    << deaths.accused);
   CHECK(deaths.compiling >= 1);
   CHECK(deaths_while_tuning >= kills / 2);  // on a busy machine a life may end by itself
   CHECK(adoptions >= 1);

@@ -95,7 +95,7 @@ inline journal::JournalSummary journal_of(const std::string& state) {
 inline std::vector<journal::Quarantine> quarantines_of(const std::string& state) {
   std::vector<journal::Quarantine> result;
   const journal::JournalSummary summary = journal_of(state);
-  summary.state.for_each_quarantine(
+  summary.state.dangers().for_each_quarantine(
       [&](const journal::Quarantine& quarantine) { result.push_back(quarantine); });
   return result;
 }
@@ -103,7 +103,7 @@ inline std::vector<journal::Quarantine> quarantines_of(const std::string& state)
 inline std::vector<Configuration> suspects_of(const std::string& state) {
   std::vector<Configuration> result;
   const journal::JournalSummary summary = journal_of(state);
-  summary.state.for_each_suspect(
+  summary.state.dangers().for_each_suspect(
       [&](const journal::Suspect& suspect) { result.push_back(suspect.trial.configuration); });
   return result;
 }

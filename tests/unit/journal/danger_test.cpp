@@ -25,21 +25,22 @@ TEST_CASE("a first ambiguous death makes a suspect, a second one a quarantine") 
   {
     const auto journal = open_on(disk);
     CHECK(journal->recovery().new_suspects == 1);
-    CHECK(journal->state().is_suspect(key));
-    CHECK_FALSE(journal->state().is_quarantined(key));
-    CHECK(journal->state().suspect(key)->trial.configuration == intent.trial.configuration);
+    CHECK(journal->state().dangers().is_suspect(key));
+    CHECK_FALSE(journal->state().dangers().is_quarantined(key));
+    CHECK(journal->state().dangers().suspect(key)->trial.configuration ==
+          intent.trial.configuration);
   }
   {
     const auto journal = open_on(disk);
     CHECK(journal->recovery().new_suspects == 0);
-    CHECK(journal->state().suspect(key)->deaths == 1);
+    CHECK(journal->state().dangers().suspect(key)->deaths == 1);
   }
   die_during(disk, intent, kBoot + 1);
   const auto journal = open_on(disk, kBoot + 2);
   CHECK(journal->recovery().new_quarantines == 1);
-  CHECK_FALSE(journal->state().is_suspect(key));
-  REQUIRE(journal->state().is_quarantined(key));
-  CHECK(journal->state().quarantine(key)->reason == QuarantineReason::repeated_death);
+  CHECK_FALSE(journal->state().dangers().is_suspect(key));
+  REQUIRE(journal->state().dangers().is_quarantined(key));
+  CHECK(journal->state().dangers().quarantine(key)->reason == QuarantineReason::repeated_death);
 }
 
 TEST_CASE("a suspect that comes to an outcome is forgiven") {
@@ -54,8 +55,8 @@ TEST_CASE("a suspect that comes to an outcome is forgiven") {
   }
   die_during(disk, intent);
   const auto journal = open_on(disk);
-  CHECK(journal->state().is_suspect(intent.trial.key()));
-  CHECK_FALSE(journal->state().is_quarantined(intent.trial.key()));
+  CHECK(journal->state().dangers().is_suspect(intent.trial.key()));
+  CHECK_FALSE(journal->state().dangers().is_quarantined(intent.trial.key()));
 }
 
 TEST_CASE("a process or a board that died with the trial in it makes a suspect: nobody saw it") {
@@ -66,9 +67,9 @@ TEST_CASE("a process or a board that died with the trial in it makes a suspect: 
       const auto journal = open_on(disk, boot);
       CHECK(journal->recovery().new_suspects == 1);
       CHECK(journal->recovery().new_quarantines == 0);
-      REQUIRE(journal->state().is_suspect(trial_of(1)));
-      CHECK(journal->state().suspect(trial_of(1))->at[0].place == Where::here);
-      CHECK(journal->state().suspect(trial_of(1))->session == 1);
+      REQUIRE(journal->state().dangers().is_suspect(trial_of(1)));
+      CHECK(journal->state().dangers().suspect(trial_of(1))->at[0].place == Where::here);
+      CHECK(journal->state().dangers().suspect(trial_of(1))->session == 1);
     }
   }
 }
@@ -84,16 +85,16 @@ TEST_CASE("one power cut is one death, at however many shapes a configuration wa
   }
   const auto journal = open_on(disk, kBoot + 1);
   CHECK(journal->recovery().new_suspects == 1);
-  CHECK_FALSE(journal->state().is_quarantined(trial_of(1)));
-  REQUIRE(journal->state().suspect(trial_of(1)));
-  const Suspect suspect = *journal->state().suspect(trial_of(1));
+  CHECK_FALSE(journal->state().dangers().is_quarantined(trial_of(1)));
+  REQUIRE(journal->state().dangers().suspect(trial_of(1)));
+  const Suspect suspect = *journal->state().dangers().suspect(trial_of(1));
   CHECK(suspect.deaths == 1);
   REQUIRE(suspect.at.size() == 2);
   CHECK(suspect.at[0].shape == trial_of(1).key().shape);
   CHECK(suspect.at[0].place == Where::here);
   CHECK(suspect.at[1].shape == elsewhere.key().shape);
   CHECK(suspect.at[1].place == Where::helper);
-  CHECK(journal->state().open_trials().empty());
+  CHECK(journal->state().dangers().open_trials().empty());
 }
 
 TEST_CASE("a suspicion is recorded at the death, and no clean end forgives it") {
@@ -103,18 +104,18 @@ TEST_CASE("a suspicion is recorded at the death, and no clean end forgives it") 
     const std::uint64_t syncs = journal->file_syncs();
     journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
     CHECK(journal->file_syncs() == syncs + 1);
-    CHECK(journal->state().is_suspect(trial_of(1)));
+    CHECK(journal->state().dangers().is_suspect(trial_of(1)));
     CHECK(journal->shutdown().ok());
   }
   {
     const auto journal = open_on(disk);
-    REQUIRE(journal->state().suspect(trial_of(1)));
-    CHECK(journal->state().suspect(trial_of(1))->detail == "SIGKILL");
+    REQUIRE(journal->state().dangers().suspect(trial_of(1)));
+    CHECK(journal->state().dangers().suspect(trial_of(1))->detail == "SIGKILL");
     // The second one, in another session.
     journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
-    CHECK_FALSE(journal->state().is_suspect(trial_of(1)));
-    REQUIRE(journal->state().is_quarantined(trial_of(1)));
-    CHECK(journal->state().quarantine(trial_of(1).key())->reason ==
+    CHECK_FALSE(journal->state().dangers().is_suspect(trial_of(1)));
+    REQUIRE(journal->state().dangers().is_quarantined(trial_of(1)));
+    CHECK(journal->state().dangers().quarantine(trial_of(1).key())->reason ==
           QuarantineReason::repeated_death);
   }
 }
@@ -129,12 +130,12 @@ TEST_CASE("within a session it is one death until the suspect is announced anew"
   };
   dies_at(trial_of(1));
   dies_at(elsewhere);
-  REQUIRE(journal->state().suspect(trial_of(1)));
-  CHECK(journal->state().suspect(trial_of(1))->at.size() == 2);
+  REQUIRE(journal->state().dangers().suspect(trial_of(1)));
+  CHECK(journal->state().dangers().suspect(trial_of(1))->at.size() == 2);
   journal->intent({elsewhere, IntentStage::compile, true});
   CHECK(journal->compact().ok());
   dies_at(elsewhere);
-  CHECK(journal->state().is_quarantined(trial_of(1)));
+  CHECK(journal->state().dangers().is_quarantined(trial_of(1)));
 }
 
 TEST_CASE("the end of another trial does not close what a death left") {
@@ -142,11 +143,11 @@ TEST_CASE("the end of another trial does not close what a death left") {
   const auto journal = open_on(disk);
   journal->intent({trial_of(1), IntentStage::run, true});
   journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "");
-  CHECK(journal->state().open_trials().empty());
+  CHECK(journal->state().dangers().open_trials().empty());
   journal->intent({trial_of(1), IntentStage::run, true});
   journal->parked(trial_of(1), Where::helper);
-  CHECK(journal->state().is_suspect(trial_of(1)));
-  CHECK(open_on(std::make_shared<Disk>(disk->files()))->state().is_suspect(trial_of(1)));
+  CHECK(journal->state().dangers().is_suspect(trial_of(1)));
+  CHECK(open_on(std::make_shared<Disk>(disk->files()))->state().dangers().is_suspect(trial_of(1)));
 }
 
 TEST_CASE("trials acquit of deaths in trials at their shape, launches of deaths in launches") {
@@ -176,7 +177,7 @@ TEST_CASE("trials acquit of deaths in trials at their shape, launches of deaths 
     journal->suspected(trial_of(1), c.death, SuspicionCause::application_died, "");
     journal->closed(c.same_shape ? trial_of(1) : elsewhere, c.outcome);
     const auto check = [&](const State& state) {
-      const std::optional<Suspect> suspect = state.suspect(trial_of(1));
+      const std::optional<Suspect> suspect = state.dangers().suspect(trial_of(1));
       REQUIRE(suspect.has_value() != c.acquitted);
       if (suspect) CHECK(suspect->survived == c.survived);
     };
@@ -193,26 +194,27 @@ TEST_CASE("a crash that was seen is confirmed by the reference, or nobody knows 
     journal->suspected(trial_of(1), Where::helper, SuspicionCause::crash, "SIGSEGV");
     journal->suspected(trial_of(2), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
     journal->suspected(trial_of(3), Where::helper, SuspicionCause::hang, "250 ms");
-    CHECK(journal->state().suspect(trial_of(1))->crash_seen());
+    CHECK(journal->state().dangers().suspect(trial_of(1))->crash_seen());
     journal->reference_ran(2, 4, true);  // another driver
-    CHECK(journal->state().suspect_count() == 3);
+    CHECK(journal->state().dangers().suspect_count() == 3);
     journal->reference_ran(2, 3, well);
-    CHECK(journal->state().is_suspect(trial_of(2)));
-    CHECK(journal->state().quarantine_count() == (well ? 2 : 0));
+    CHECK(journal->state().dangers().is_suspect(trial_of(2)));
+    CHECK(journal->state().dangers().quarantine_count() == (well ? 2 : 0));
     if (well) {
-      CHECK(journal->state().quarantine(trial_of(1).key())->detail == "SIGSEGV");
-      CHECK(journal->state().quarantine(trial_of(3).key())->reason == QuarantineReason::hang);
+      CHECK(journal->state().dangers().quarantine(trial_of(1).key())->detail == "SIGSEGV");
+      CHECK(journal->state().dangers().quarantine(trial_of(3).key())->reason ==
+            QuarantineReason::hang);
     } else {
-      CHECK(journal->state().suspect(trial_of(1))->cause == SuspicionCause::device_lost);
+      CHECK(journal->state().dangers().suspect(trial_of(1))->cause == SuspicionCause::device_lost);
       journal->reference_ran(2, 3, true);
-      CHECK(journal->state().quarantine_count() == 0);
+      CHECK(journal->state().dangers().quarantine_count() == 0);
       // What it survived elsewhere it survived before it dies, and nobody else.
       Trial elsewhere = trial_of(1);
       elsewhere.shape = Shape{7, 7};
       journal->closed(elsewhere, Where::helper);
-      CHECK(journal->state().suspect(trial_of(1))->survived);
+      CHECK(journal->state().dangers().suspect(trial_of(1))->survived);
       journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
-      CHECK_FALSE(journal->state().suspect(trial_of(1))->survived);
+      CHECK_FALSE(journal->state().dangers().suspect(trial_of(1))->survived);
     }
   }
 }
@@ -227,18 +229,18 @@ TEST_CASE("the reference tells of the deaths of its session, and of no others") 
     }
     const auto journal = open_on(disk);
     journal->suspected(trial_of(3), Where::helper, SuspicionCause::crash, "SIGSEGV");
-    CHECK_FALSE(journal->state().suspect(trial_of(1))->crash_seen_in(2));
-    CHECK(journal->state().suspect(trial_of(3))->crash_seen_in(2));
+    CHECK_FALSE(journal->state().dangers().suspect(trial_of(1))->crash_seen_in(2));
+    CHECK(journal->state().dangers().suspect(trial_of(3))->crash_seen_in(2));
     journal->reference_ran(2, 3, well);
-    CHECK(journal->state().is_suspect(trial_of(1)));
-    CHECK(journal->state().is_quarantined(trial_of(3)) == well);
+    CHECK(journal->state().dangers().is_suspect(trial_of(1)));
+    CHECK(journal->state().dangers().is_quarantined(trial_of(3)) == well);
     journal->suspected(trial_of(2), Where::helper, SuspicionCause::crash, "SIGSEGV");
-    CHECK(journal->state().is_quarantined(trial_of(2)));  // the second
+    CHECK(journal->state().dangers().is_quarantined(trial_of(2)));  // the second
     if (well) continue;
     const auto on_disk = read_journal(disk->files().at(kJournalName));
-    CHECK(on_disk->state.suspect(trial_of(3))->deaths == 0);  // it was the device
+    CHECK(on_disk->state.dangers().suspect(trial_of(3))->deaths == 0);  // it was the device
     journal->suspected(trial_of(3), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
-    CHECK(journal->state().suspect(trial_of(3))->deaths == 1);
+    CHECK(journal->state().dangers().suspect(trial_of(3))->deaths == 1);
   }
 }
 
@@ -255,16 +257,16 @@ TEST_CASE("exposures are recorded together, and open ones make suspects of this 
     CHECK(journal->exposed(trial_of(1), Where::here) != 0);  // is already
     CHECK(journal->file_syncs() == syncs + 1);
     CHECK(journal->durable(journal->exposed(trial_of(1), Where::launches)));
-    CHECK(journal->state().is_exposed(trial_of(1).key(), Where::here));
+    CHECK(journal->state().dangers().is_exposed(trial_of(1).key(), Where::here));
     journal->parked(trial_of(1), Where::here);
     journal->closed(trial_of(2), Where::here);
     journal->withdrawn(trial_of(3), Where::here);
     CHECK(journal->file_syncs() == syncs + 3);
-    CHECK(journal->state().open_trials().size() == 1);
+    CHECK(journal->state().dangers().open_trials().size() == 1);
   }
   const auto journal = open_on(disk, kBoot + 1);
-  CHECK(journal->state().suspect_count() == 1);
-  CHECK(journal->state().suspect(trial_of(1))->at[0].place == Where::launches);
+  CHECK(journal->state().dangers().suspect_count() == 1);
+  CHECK(journal->state().dangers().suspect(trial_of(1))->at[0].place == Where::launches);
 }
 
 TEST_CASE("a trace tells who had begun, and of launches that nothing announced") {
@@ -296,11 +298,11 @@ TEST_CASE("a trace tells who had begun, and of launches that nothing announced")
       };
       const auto journal = Journal::open(idletune::test::open_faulty_storage(disk), options);
       const State& state = journal->state();
-      CHECK(state.is_suspect(begun) == !clean);
-      CHECK(state.is_suspect(announced) == (!clean && !knows));
-      CHECK(state.is_suspect(of_class) == (!clean && knows));
+      CHECK(state.dangers().is_suspect(begun) == !clean);
+      CHECK(state.dangers().is_suspect(announced) == (!clean && !knows));
+      CHECK(state.dangers().is_suspect(of_class) == (!clean && knows));
       if (clean || !knows) continue;
-      const std::optional<Suspect> suspect = state.suspect(of_class);
+      const std::optional<Suspect> suspect = state.dangers().suspect(of_class);
       CHECK(suspect->cause == SuspicionCause::application_died);
       REQUIRE(suspect->at.size() == 1);
       CHECK(suspect->at[0].shape == elsewhere);
@@ -315,9 +317,9 @@ TEST_CASE("an exposure of an earlier session, kept by those who cannot read it, 
   };
   apply(RecordType::session, encode(Session{kBoot, 4}));
   apply(RecordType::exposure, encode(Exposure{trial_of(1), Where::launches, 3}));
-  CHECK(state.open_trials().empty());
+  CHECK(state.dangers().open_trials().empty());
   apply(RecordType::exposure, encode(Exposure{trial_of(1), Where::launches, 4}));
-  CHECK(state.open_trials().size() == 1);
+  CHECK(state.dangers().open_trials().size() == 1);
 }
 
 // --- What is wrong, and what is known under other drivers ---
@@ -339,20 +341,20 @@ TEST_CASE("what is wrong at a shape stays wrong, and its measurement may be forg
   }
   const auto journal = open_on(disk);
   const State& state = journal->state();
-  CHECK(state.is_wrong(trial_of(1)));
-  CHECK(state.is_wrong(trial_of(2)));
-  CHECK_FALSE(state.is_wrong(trial_of(3)));
+  CHECK(state.dangers().is_wrong(trial_of(1)));
+  CHECK(state.dangers().is_wrong(trial_of(2)));
+  CHECK_FALSE(state.dangers().is_wrong(trial_of(3)));
   Trial elsewhere = trial_of(1);
   elsewhere.shape = Shape{7, 7};
-  CHECK_FALSE(state.is_wrong(elsewhere));
+  CHECK_FALSE(state.dangers().is_wrong(elsewhere));
   std::vector<std::uint64_t> classes;
-  state.for_each_wrong(1, 2, 3, [&](const Wrong& wrong) {
+  state.dangers().for_each_wrong(1, 2, 3, [&](const Wrong& wrong) {
     classes.push_back(wrong.class_key);
     CHECK(wrong.trial.data == (wrong.class_key == 77 ? 99 : 0));
   });
   std::sort(classes.begin(), classes.end());
   CHECK(classes == std::vector<std::uint64_t>{0, 77});
-  state.for_each_wrong(1, 2, 4, [](const Wrong&) { CHECK(false); });
+  state.dangers().for_each_wrong(1, 2, 4, [](const Wrong&) { CHECK(false); });
 }
 
 TEST_CASE("a danger on lent data is one on all data") {
@@ -365,12 +367,12 @@ TEST_CASE("a danger on lent data is one on all data") {
   const auto journal = open_on(disk);
   journal->intent({lent, IntentStage::run, true});
   journal->quarantine(lent, QuarantineReason::crash, "");
-  CHECK(journal->state().open_trials().empty());
-  CHECK(journal->state().is_quarantined(other));
-  CHECK(journal->state().is_quarantined(trial_of(1)));
+  CHECK(journal->state().dangers().open_trials().empty());
+  CHECK(journal->state().dangers().is_quarantined(other));
+  CHECK(journal->state().dangers().is_quarantined(trial_of(1)));
   other.configuration = lent.configuration = Configuration{2, 8};
   journal->suspected(lent, Where::helper, SuspicionCause::helper_killed, "");
-  CHECK(journal->state().is_suspect(other));
+  CHECK(journal->state().dangers().is_suspect(other));
 }
 
 TEST_CASE(
@@ -402,19 +404,19 @@ TEST_CASE(
   adoption.trial.driver = mixed;
   apply(RecordType::adoption, encode(adoption));
   apply(RecordType::intent, encode(Intent{adoption.trial, IntentStage::run, true}));
-  CHECK(state.is_quarantined(trial_of(1)));
-  CHECK(state.is_suspect(trial_of(2)));
-  CHECK(state.is_wrong(trial_of(3)));
+  CHECK(state.dangers().is_quarantined(trial_of(1)));
+  CHECK(state.dangers().is_suspect(trial_of(2)));
+  CHECK(state.dangers().is_wrong(trial_of(3)));
   Trial lent = trial_of(4);
   lent.data = 99;
   REQUIRE(state.adoption(lent.shape_key()));
   CHECK(state.adoption(lent.shape_key())->trial.driver == 3);
   CHECK(state.adoption(lent.shape_key())->trial.data == 99);
-  REQUIRE(state.open_trials().size() == 1);
-  CHECK(state.open_trials()[0].trial.plain_key().driver == 3);
+  REQUIRE(state.dangers().open_trials().size() == 1);
+  CHECK(state.dangers().open_trials()[0].trial.plain_key().driver == 3);
   old.configuration = Configuration{2, 8};
   apply(RecordType::closed, encode(Ended{old.key()}));
-  CHECK_FALSE(state.is_suspect(trial_of(2)));
+  CHECK_FALSE(state.dangers().is_suspect(trial_of(2)));
 }
 
 TEST_CASE("closed, parked and shut down trials are nobody's fault") {
@@ -443,7 +445,7 @@ TEST_CASE("recording goes on after a shutdown and is judged again") {
     CHECK(journal->shutdown().ok());
     CHECK(journal->intent({trial_of(1), IntentStage::run, true}));
   }
-  CHECK(open_on(disk)->state().is_suspect(trial_of(1).key()));
+  CHECK(open_on(disk)->state().dangers().is_suspect(trial_of(1).key()));
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST_CASE("a real folder keeps the journal") {
   }
   const auto journal = Journal::open(open_posix_storage(folder.path()), options);
   CHECK(journal->storage_status().ok());
-  CHECK(journal->state().is_suspect(trial_of(1).key()));
+  CHECK(journal->state().dangers().is_suspect(trial_of(1).key()));
 }
 
 std::string read_text(const std::string& path) {
@@ -66,8 +66,8 @@ TEST_CASE("a state folder that is deleted in use is made again with all that was
     REQUIRE(bytes.ok());
     const auto kept = read_journal(*bytes);
     REQUIRE(kept.ok());
-    CHECK(kept->state.is_quarantined(trial_of(1).key()));
-    CHECK(kept->state.open_trials().size() == 1);
+    CHECK(kept->state.dangers().is_quarantined(trial_of(1).key()));
+    CHECK(kept->state.dangers().open_trials().size() == 1);
     // The lock has moved with it.
     CHECK(open_in(folder)->storage_status().code() == StatusCode::busy);
   }

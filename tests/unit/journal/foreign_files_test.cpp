@@ -81,7 +81,7 @@ TEST_CASE("a journal of a newer format stays where it is, and this one lives in 
     CHECK(journal->intent({trial_of(1), IntentStage::run, true}) != 0);
     CHECK_FALSE(journal->storage_status().ok());
     journal->quarantine(trial_of(1), QuarantineReason::crash, "");
-    CHECK(journal->state().is_quarantined(trial_of(1).key()));
+    CHECK(journal->state().dangers().is_quarantined(trial_of(1).key()));
     journal->retry_storage(std::chrono::hours(1));
     journal->retry_storage(std::chrono::hours(99));
     CHECK_FALSE(journal->compact().ok());

@@ -39,7 +39,7 @@ TEST_CASE("what was recorded is there after the next open") {
   CHECK(state.session().number == 2);
   CHECK(state.measurement(trial_of(1).key())->median == nanoseconds(1001));
   CHECK(state.adoption(trial_of(1).shape_key())->default_time == nanoseconds(9));
-  CHECK(state.quarantine(trial_of(2).key())->detail == "SIGSEGV");
+  CHECK(state.dangers().quarantine(trial_of(2).key())->detail == "SIGSEGV");
   CHECK(state.ledger() == test::sample_ledger());
   CHECK(state.shape_statistics(test::sample_statistics().kernel, test::sample_statistics().shape));
   CHECK(journal->recovery().dropped_bytes == 0);
@@ -148,8 +148,8 @@ TEST_CASE("a second agent on the same journal reads it, writes nothing and judge
   const std::size_t operations = disk->operations.size();
   const auto second = open_on(disk);
   CHECK(second->storage_status().code() == StatusCode::busy);
-  CHECK(second->state().is_quarantined(trial_of(1).key()));
-  CHECK_FALSE(second->state().is_quarantined(trial_of(2).key()));
+  CHECK(second->state().dangers().is_quarantined(trial_of(1).key()));
+  CHECK_FALSE(second->state().dangers().is_quarantined(trial_of(2).key()));
   CHECK(second->intent({trial_of(3), IntentStage::run, true}) != 0);
   second->retry_storage(std::chrono::hours(99));
   second->retry_storage(std::chrono::hours(199));
@@ -166,8 +166,10 @@ TEST_CASE("a journal opened for reading writes nothing and takes no lock") {
   options.read_only = true;
   const auto reader = Journal::open(open_faulty_storage(disk), options);
   CHECK(reader->storage_status().code() == StatusCode::read_only);
-  CHECK(reader->state().open_trials().size() == 1);  // perhaps under way in an agent that runs
-  CHECK(reader->state().quarantine_count() + reader->state().suspect_count() == 0);
+  CHECK(reader->state().dangers().open_trials().size() ==
+        1);  // perhaps under way in an agent that runs
+  CHECK(reader->state().dangers().quarantine_count() + reader->state().dangers().suspect_count() ==
+        0);
   reader->measured(measurement_of(1));
   CHECK(disk->operations.size() == operations);
   CHECK(open_on(disk)->storage_status().ok());
@@ -272,14 +274,14 @@ TEST_CASE("version 1 is read as ever, and what is written only adds fields to it
   }
   const State& state = summary->state;
   CHECK(state.session().number == 2);
-  CHECK(state.is_suspect(trial_of(10).key()));
+  CHECK(state.dangers().is_suspect(trial_of(10).key()));
   CHECK(state.measurement(test::sample_trial().key())->median == nanoseconds(123456789));
   CHECK(state.measurement(test::sample_trial().key())->trial.configuration ==
         test::sample_trial().configuration);
   CHECK(state.adoption(test::sample_trial().shape_key())->expected ==
         std::chrono::microseconds(900));
   CHECK_FALSE(state.adoption(trial_of(8).shape_key()));
-  CHECK(state.quarantine(trial_of(7).key())->detail == "outlived 250 ms");
+  CHECK(state.dangers().quarantine(trial_of(7).key())->detail == "outlived 250 ms");
   CHECK(state.ledger() == test::sample_ledger());
   CHECK(state.shape_statistics(test::sample_statistics().kernel, test::sample_statistics().shape)
             ->sessions == 12);
@@ -384,8 +386,8 @@ TEST_CASE("a deferred write that fails makes the journal write all it knows into
     CHECK(journal->storage_status().ok());
     CHECK(journal->take_outbox() == nullptr);
     const auto next = open_on(std::make_shared<Disk>(disk->files()));
-    CHECK(next->state().quarantine_count() == 1);
-    CHECK(next->state().is_suspect(trial_of(2)));
+    CHECK(next->state().dangers().quarantine_count() == 1);
+    CHECK(next->state().dangers().is_suspect(trial_of(2)));
   }
 }
 

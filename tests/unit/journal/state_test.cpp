@@ -92,16 +92,16 @@ TEST_CASE("a quarantine holds at every shape, and under another driver it is a s
   State state;
   const Trial trial = trial_of(3, 10, 1);
   apply(state, RecordType::quarantine, Quarantine{trial, trial.key(), QuarantineReason::crash, ""});
-  CHECK(state.is_quarantined(trial_of(3, 10, 1).key()));
-  CHECK(state.is_quarantined(trial_of(3, 99, 1).key()));
-  CHECK_FALSE(state.is_quarantined(trial_of(3, 10, 2).key()));
-  CHECK_FALSE(state.is_quarantined(trial_of(4, 10, 1)));
-  CHECK_FALSE(state.is_suspect(trial));
-  CHECK(state.is_suspect(trial_of(4, 10, 1)));
-  CHECK(state.suspect(trial_of(4, 10, 1))->cause == SuspicionCause::other_driver);
-  CHECK_FALSE(state.is_suspect(trial_of(4, 10, 2)));
+  CHECK(state.dangers().is_quarantined(trial_of(3, 10, 1).key()));
+  CHECK(state.dangers().is_quarantined(trial_of(3, 99, 1).key()));
+  CHECK_FALSE(state.dangers().is_quarantined(trial_of(3, 10, 2).key()));
+  CHECK_FALSE(state.dangers().is_quarantined(trial_of(4, 10, 1)));
+  CHECK_FALSE(state.dangers().is_suspect(trial));
+  CHECK(state.dangers().is_suspect(trial_of(4, 10, 1)));
+  CHECK(state.dangers().suspect(trial_of(4, 10, 1))->cause == SuspicionCause::other_driver);
+  CHECK_FALSE(state.dangers().is_suspect(trial_of(4, 10, 2)));
   std::size_t suspects = 0;
-  state.for_each_suspect_of(trial_of(4, 99, 9), [&](const Suspect& suspect) {
+  state.dangers().for_each_suspect_of(trial_of(4, 99, 9), [&](const Suspect& suspect) {
     ++suspects;
     CHECK(suspect.trial.configuration == trial.configuration);
     CHECK(suspect.trial.driver == 4);
@@ -109,12 +109,12 @@ TEST_CASE("a quarantine holds at every shape, and under another driver it is a s
   CHECK(suspects == 1);
   // An outcome under the new driver, at whatever shape, says nothing of the old one.
   apply(state, RecordType::closed, Ended{trial_of(4, 99, 1).key(), true, Where::helper});
-  CHECK_FALSE(state.is_suspect(trial_of(4, 10, 1)));
-  CHECK(state.is_quarantined(trial));
-  CHECK(state.is_suspect(trial_of(5, 10, 1)));
-  CHECK_FALSE(replay_of(state).is_suspect(trial_of(4, 10, 1)));
-  REQUIRE(state.quarantine(trial.key()));
-  CHECK(state.quarantine(trial.key())->reason == QuarantineReason::crash);
+  CHECK_FALSE(state.dangers().is_suspect(trial_of(4, 10, 1)));
+  CHECK(state.dangers().is_quarantined(trial));
+  CHECK(state.dangers().is_suspect(trial_of(5, 10, 1)));
+  CHECK_FALSE(replay_of(state).dangers().is_suspect(trial_of(4, 10, 1)));
+  REQUIRE(state.dangers().quarantine(trial.key()));
+  CHECK(state.dangers().quarantine(trial.key())->reason == QuarantineReason::crash);
 }
 
 TEST_CASE(
@@ -124,30 +124,30 @@ TEST_CASE(
     State state;
     apply(state, RecordType::intent, Intent{trial, IntentStage::compile, true});
     apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
-    REQUIRE(state.open_trials().size() == 1);
-    CHECK(state.open_trial(trial.key())->stage == IntentStage::run);
+    REQUIRE(state.dangers().open_trials().size() == 1);
+    CHECK(state.dangers().open_trial(trial.key())->stage == IntentStage::run);
     return state;
   };
   State closed = opened();
   apply(closed, RecordType::closed, Ended{trial.key()});
-  CHECK(closed.open_trials().empty());
+  CHECK(closed.dangers().open_trials().empty());
   State parked = opened();
   apply(parked, RecordType::parked, Ended{trial.key()});
-  CHECK(parked.open_trials().empty());
+  CHECK(parked.dangers().open_trials().empty());
   State quarantined = opened();
   apply(quarantined, RecordType::quarantine,
         Quarantine{trial, trial.key(), QuarantineReason::crash, ""});
-  CHECK(quarantined.open_trials().empty());
+  CHECK(quarantined.dangers().open_trials().empty());
   State suspect = opened();
   apply(suspect, RecordType::suspect, suspect_of(trial));
-  CHECK(suspect.open_trials().empty());
+  CHECK(suspect.dangers().open_trials().empty());
   State session = opened();
   apply(session, RecordType::session, Session{1, 2});
-  CHECK(session.open_trials().empty());
+  CHECK(session.dangers().open_trials().empty());
   State shut_down = opened();
   CHECK(shut_down.apply(static_cast<std::uint8_t>(RecordType::clean_shutdown), 1, Bytes()) ==
         Replayed::understood);
-  CHECK(shut_down.open_trials().empty());
+  CHECK(shut_down.dangers().open_trials().empty());
   CHECK(shut_down.ended_cleanly());
 }
 
@@ -155,11 +155,11 @@ TEST_CASE("closing clears suspicion, parking does not") {
   State state;
   const Trial trial = trial_of(3, 10, 1);
   apply(state, RecordType::suspect, suspect_of(trial));
-  CHECK(state.is_suspect(trial.key()));
+  CHECK(state.dangers().is_suspect(trial.key()));
   apply(state, RecordType::parked, Ended{trial.key(), true, Where::helper});
-  CHECK(state.is_suspect(trial.key()));
+  CHECK(state.dangers().is_suspect(trial.key()));
   apply(state, RecordType::closed, Ended{trial.key(), true, Where::helper});
-  CHECK_FALSE(state.is_suspect(trial.key()));
+  CHECK_FALSE(state.dangers().is_suspect(trial.key()));
 }
 
 TEST_CASE("an adoption holds until it is demoted, replaced or its configuration quarantined") {
@@ -269,9 +269,9 @@ TEST_CASE("memory is bounded whatever is recorded") {
     apply(state, RecordType::intent, Intent{trial, IntentStage::run, true});
     most = std::max(most, state.live_bytes());
   }
-  CHECK(state.open_trials().size() == limits.open_trials);
+  CHECK(state.dangers().open_trials().size() == limits.dangers.open_trials);
   CHECK(most < (64u << 10) + 64 * 512);
-  CHECK(state.quarantine_count() > 20);
+  CHECK(state.dangers().quarantine_count() > 20);
   CHECK(state.measurement_count() > 100);
 }
 

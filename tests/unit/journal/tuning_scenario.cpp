@@ -110,7 +110,7 @@ void Scenario::step() {
 void Scenario::begin_trial() {
   Intent intent;
   intent.trial = any_trial();
-  if (journal_->state().is_quarantined(intent.trial)) return;
+  if (journal_->state().dangers().is_quarantined(intent.trial)) return;
   intent.isolated = random_.below(4) != 0;
   intent.stage = random_.below(2) == 0 ? IntentStage::compile : IntentStage::run;
   const TrialKey key = intent.trial.key();
@@ -123,7 +123,8 @@ void Scenario::begin_trial() {
   Fact fact;
   fact.from = position();
   fact.holds = [key](const State& state) {
-    return state.is_suspect(key) || state.is_quarantined(key) || state.open_trial(key) != nullptr;
+    return state.dangers().is_suspect(key) || state.dangers().is_quarantined(key) ||
+           state.dangers().open_trial(key) != nullptr;
   };
   open_facts_.push_back({key, promises_.facts.size()});
   promises_.facts.push_back(std::move(fact));
@@ -183,7 +184,7 @@ void Scenario::measure(const Trial& trial) {
   journal_->measured(measurement);
   if (measurement.status == TrialStatus::correctness) {
     pending_.push_back(
-        {0, SIZE_MAX, [trial](const State& state) { return state.is_wrong(trial); }});
+        {0, SIZE_MAX, [trial](const State& state) { return state.dangers().is_wrong(trial); }});
   }
   const TrialKey key = trial.key();
   const std::int64_t serial = serial_;
@@ -224,7 +225,7 @@ void Scenario::adopt() {
   fact.from = position();
   fact.holds = [key, trial, expected = adoption.expected](const State& state) {
     const auto found = state.adoption(key);
-    return (found && found->expected == expected) || state.is_quarantined(trial.key());
+    return (found && found->expected == expected) || state.dangers().is_quarantined(trial.key());
   };
   adoption_facts_.push_back({key, promises_.facts.size()});
   promises_.facts.push_back(std::move(fact));
@@ -236,13 +237,13 @@ void Scenario::quarantine() {
   release(key);
   journal_->quarantine(trial, QuarantineReason::crash, "killed by signal 6 (SIGABRT)");
   pending_.push_back(
-      {0, SIZE_MAX, [key](const State& state) { return state.is_quarantined(key); }});
+      {0, SIZE_MAX, [key](const State& state) { return state.dangers().is_quarantined(key); }});
   acknowledge_if(journal_->storage_status().ok());
 }
 
 void Scenario::expose() {
   const Trial trial = any_trial();
-  if (journal_->state().is_quarantined(trial)) return;
+  if (journal_->state().dangers().is_quarantined(trial)) return;
   const Where place = random_.below(2) == 0 ? Where::here : Where::launches;
   const std::uint64_t syncs = journal_->file_syncs();
   if (!journal_->durable(journal_->exposed(trial, place))) return;
@@ -252,8 +253,8 @@ void Scenario::expose() {
   Fact fact;
   fact.from = position();
   fact.holds = [trial, place](const State& state) {
-    return state.is_suspect(trial) || state.is_quarantined(trial) ||
-           state.is_exposed(trial.key(), place);
+    return state.dangers().is_suspect(trial) || state.dangers().is_quarantined(trial) ||
+           state.dangers().is_exposed(trial.key(), place);
   };
   open_facts_.push_back({trial.key(), promises_.facts.size()});
   promises_.facts.push_back(std::move(fact));
@@ -277,7 +278,8 @@ void Scenario::suspect() {
   acknowledge();
   suspect_facts_.push_back({trial, promises_.facts.size()});
   promises_.facts.push_back({position(), SIZE_MAX, [trial](const State& state) {
-                               return state.is_suspect(trial) || state.is_quarantined(trial);
+                               return state.dangers().is_suspect(trial) ||
+                                      state.dangers().is_quarantined(trial);
                              }});
 }
 
@@ -292,12 +294,13 @@ void Scenario::acquit(const Trial& trial) {
 void Scenario::wrong() {
   const Trial trial = any_trial();
   journal_->wrong(trial, random_.below(3));
-  pending_.push_back({0, SIZE_MAX, [trial](const State& state) { return state.is_wrong(trial); }});
+  pending_.push_back(
+      {0, SIZE_MAX, [trial](const State& state) { return state.dangers().is_wrong(trial); }});
   acknowledge_if(journal_->storage_status().ok());
 }
 
 Where Scenario::place_of(const Trial& trial) const {
-  const State::OpenTrial* open = journal_->state().open_trial(trial.key());
+  const Dangers::OpenTrial* open = journal_->state().dangers().open_trial(trial.key());
   return open == nullptr ? Where::helper : open->place;
 }
 
@@ -372,12 +375,13 @@ Promises use_a_little(const std::shared_ptr<Disk>& disk, Journal& journal) {
   if (!journal.sync().ok()) return promises;
   promises.acknowledged.push_back(disk->operations.size());
   promises.facts.push_back({disk->operations.size(), SIZE_MAX, [key](const State& state) {
-                              return state.measurement(key).has_value() && !state.is_suspect(key);
+                              return state.measurement(key).has_value() &&
+                                     !state.dangers().is_suspect(key);
                             }});
   journal.quarantine(trial_of(9, 9, 10), QuarantineReason::hang, "");
   promises.acknowledged.push_back(disk->operations.size());
   promises.facts.push_back({disk->operations.size(), SIZE_MAX, [](const State& state) {
-                              return state.is_quarantined(trial_of(9, 9, 10).key());
+                              return state.dangers().is_quarantined(trial_of(9, 9, 10).key());
                             }});
   return promises;
 }

@@ -56,8 +56,8 @@ enum class Judged { innocent, suspect, quarantined };
 // What the start after this one thinks of configuration 1.
 Judged judged(const std::shared_ptr<Disk>& disk, std::uint64_t boot = kBoot) {
   const auto journal = open_on(disk, boot);
-  if (journal->state().is_quarantined(kKey)) return Judged::quarantined;
-  return journal->state().is_suspect(kKey) ? Judged::suspect : Judged::innocent;
+  if (journal->state().dangers().is_quarantined(kKey)) return Judged::quarantined;
+  return journal->state().dangers().is_suspect(kKey) ? Judged::suspect : Judged::innocent;
 }
 
 // The process dies after `life`, without running any destructor of the trial.
@@ -169,13 +169,13 @@ TEST_CASE("an ambiguous death is left to the next start, a concluded one is quar
     JournaledTrial trial(*journal, trial_of(1));
     die(trial);
   }
-  CHECK(journal->state().open_trial(kKey) != nullptr);
+  CHECK(journal->state().dangers().open_trial(kKey) != nullptr);
   // The second attempt of the same process: an outcome clears what was open.
   JournaledTrial trial(*journal, trial_of(1));
   run_stage(trial, TrialStage::check);
   CHECK_FALSE(trial.death_is_ambiguous());
   trial.conclude(TrialStatus::correct, "");
-  CHECK(journal->state().open_trials().empty());
+  CHECK(journal->state().dangers().open_trials().empty());
 }
 
 TEST_CASE("crashes and timeouts are quarantined with their reason, everything else is closed") {
@@ -186,7 +186,7 @@ TEST_CASE("crashes and timeouts are quarantined with their reason, everything el
     trial.begin(TrialStage::check, kIsolated);
     trial.ended(outcome_of(status));
     trial.conclude(status, "why");
-    return journal->state().quarantine(trial.identity().key());
+    return journal->state().dangers().quarantine(trial.identity().key());
   };
   CHECK(conclude(1, TrialStatus::crash)->reason == journal::QuarantineReason::crash);
   CHECK(conclude(2, TrialStatus::timeout)->reason == journal::QuarantineReason::hang);
@@ -195,7 +195,7 @@ TEST_CASE("crashes and timeouts are quarantined with their reason, everything el
                              TrialStatus::correctness, TrialStatus::constraints}) {
     CHECK_FALSE(conclude(3, status));
   }
-  CHECK(journal->state().open_trials().empty());
+  CHECK(journal->state().dangers().open_trials().empty());
 }
 
 TEST_CASE("a suspect stays one while nothing came of it, and an outcome forgives it") {
@@ -205,16 +205,16 @@ TEST_CASE("a suspect stays one while nothing came of it, and an outcome forgives
     CHECK(journal->durable(journal->intent({trial_of(1), journal::IntentStage::run, kIsolated})));
   }
   const auto journal = open_on(disk);
-  REQUIRE(journal->state().is_suspect(kKey));
+  REQUIRE(journal->state().dangers().is_suspect(kKey));
   {
     JournaledTrial trial(*journal, trial_of(1));
     run_stage(trial, TrialStage::compile);
   }
-  CHECK(journal->state().is_suspect(kKey));
+  CHECK(journal->state().dangers().is_suspect(kKey));
   JournaledTrial trial(*journal, trial_of(1));
   run_stage(trial, TrialStage::check);
   trial.conclude(TrialStatus::correct, "");
-  CHECK_FALSE(journal->state().is_suspect(kKey));
+  CHECK_FALSE(journal->state().dangers().is_suspect(kKey));
 }
 
 TEST_CASE("a moved trial takes its obligations along, an overwritten one rests first") {
@@ -226,9 +226,9 @@ TEST_CASE("a moved trial takes its obligations along, an overwritten one rests f
     run_stage(trial, TrialStage::compile);
     slot = std::move(trial);
   }
-  CHECK(journal->state().open_trial(kKey) != nullptr);
+  CHECK(journal->state().dangers().open_trial(kKey) != nullptr);
   slot = JournaledTrial(*journal, trial_of(2));
-  CHECK(journal->state().open_trials().empty());
+  CHECK(journal->state().dangers().open_trials().empty());
   CHECK(slot->identity().configuration == trial_of(2).configuration);
 }
 
@@ -238,7 +238,7 @@ TEST_CASE("without a journal's folder a trial goes on, and only this process rem
   CHECK(trial.begin(TrialStage::compile, kIsolated));
   trial.ended(outcome_of(TrialStatus::crash));
   trial.conclude(TrialStatus::crash, "");
-  CHECK(journal->state().is_quarantined(kKey));
+  CHECK(journal->state().dangers().is_quarantined(kKey));
 }
 
 TEST_CASE("a step costs two syncs in one gap, and one more for each gap after a rest") {

@@ -55,7 +55,7 @@ std::vector<Moment> moments_of(bool isolated, std::size_t count) {
 bool announced_run(const Moment& moment) {
   const auto summary = journal::read_journal(moment.files.at(journal::kJournalName));
   REQUIRE(summary.ok());
-  const auto& open = summary->state.open_trials();
+  const auto& open = summary->state.dangers().open_trials();
   for (const auto& trial : open) {
     if (trial.trial.configuration == moment.under_trial) {
       return trial.stage == journal::IntentStage::run;
@@ -67,7 +67,7 @@ bool announced_run(const Moment& moment) {
 
 // Beside the candidate only what it is compared with may have been under way.
 void check_others(const journal::State& state, const Moment& moment) {
-  state.for_each_suspect([&](const journal::Suspect& suspect) {
+  state.dangers().for_each_suspect([&](const journal::Suspect& suspect) {
     const Configuration& configuration = suspect.trial.configuration;
     CHECK((configuration == moment.under_trial || configuration == moment.running));
     CHECK(configuration != Configuration{1, 1});
@@ -82,10 +82,10 @@ struct Restart {
     engine.emplace(*board, disk, AgentOptions(), boot);
   }
   bool is_suspect(const Configuration& configuration) {
-    return engine->journal->state().is_suspect(engine->key_of(configuration));
+    return engine->journal->state().dangers().is_suspect(engine->key_of(configuration));
   }
   bool is_quarantined(const Configuration& configuration) {
-    return engine->journal->state().is_quarantined(engine->key_of(configuration));
+    return engine->journal->state().dangers().is_quarantined(engine->key_of(configuration));
   }
   std::size_t stages_of(const Configuration& configuration) const {
     std::size_t count = 0;
@@ -107,8 +107,8 @@ TEST_CASE("a death before the first candidate accuses nobody") {
     for (const Moment& moment : moments_of(isolated, 40)) {
       if (!moment.under_trial.empty()) break;
       Restart restart(moment, kBoot, isolated);
-      CHECK(restart.engine->journal->state().suspect_count() == 0);
-      CHECK(restart.engine->journal->state().quarantine_count() == 0);
+      CHECK(restart.engine->journal->state().dangers().suspect_count() == 0);
+      CHECK(restart.engine->journal->state().dangers().quarantine_count() == 0);
     }
   }
 }
@@ -136,7 +136,7 @@ TEST_CASE("a death at any stage of a candidate accuses that candidate alone, if 
       CHECK_FALSE((can_have_run && moment.request.stage == TrialStage::compile));
       const bool harmless = expected.isolated && expected.boot == kBoot && !can_have_run;
       check_others(state, moment);
-      CHECK(state.quarantine_count() == 0);
+      CHECK(state.dangers().quarantine_count() == 0);
       CHECK(restart.is_suspect(moment.under_trial) != harmless);
     }
     CHECK(seen.count(TrialStage::compile) == 1);
@@ -152,7 +152,7 @@ TEST_CASE("a death while the incumbent is measured accuses nobody but the step's
     seen = true;
     Restart restart(moment, kBoot, true);
     const journal::State& state = restart.engine->journal->state();
-    CHECK(state.quarantine_count() == 0);
+    CHECK(state.dangers().quarantine_count() == 0);
     check_others(state, moment);
   }
   CHECK(seen);
@@ -229,8 +229,8 @@ TEST_CASE("an engine that is closed amid a trial accuses nobody") {
     }
     const auto board = board_that();
     PlayedEngine engine(*board, disk, {}, kBoot);
-    CHECK(engine.journal->state().suspect_count() == 0);
-    CHECK(engine.journal->state().quarantine_count() == 0);
+    CHECK(engine.journal->state().dangers().suspect_count() == 0);
+    CHECK(engine.journal->state().dangers().quarantine_count() == 0);
   }
 }
 
@@ -251,7 +251,7 @@ TEST_CASE("a helper's crash is quarantined at once, and one that somebody caused
       REQUIRE(engine.launch().ok());
       engine.tune(10h);
       REQUIRE_FALSE(victim.empty());
-      CHECK(engine.journal->state().is_quarantined(engine.key_of(victim)) != ambiguous);
+      CHECK(engine.journal->state().dangers().is_quarantined(engine.key_of(victim)) != ambiguous);
       std::size_t tries = 0;
       for (const TrialRequest& request : board->requested) {
         tries += request.configuration == victim && request.stage == TrialStage::check;
@@ -261,8 +261,8 @@ TEST_CASE("a helper's crash is quarantined at once, and one that somebody caused
     }
     const auto board = board_that();
     PlayedEngine next(*board, disk, {}, kBoot);
-    CHECK(next.journal->state().is_quarantined(next.key_of(victim)) != ambiguous);
-    CHECK(next.journal->state().is_suspect(next.key_of(victim)) == ambiguous);
+    CHECK(next.journal->state().dangers().is_quarantined(next.key_of(victim)) != ambiguous);
+    CHECK(next.journal->state().dangers().is_suspect(next.key_of(victim)) == ambiguous);
   }
 }
 
@@ -298,10 +298,10 @@ TEST_CASE("helpers killed by somebody else, again and again, never end tuning") 
   // All of them were tried in the end, and nobody is blamed.
   CHECK(engine.explain().evaluated == 255);
   CHECK(engine.explain().rejected == 0);
-  CHECK(engine.journal->state().suspect_count() == 0);
+  CHECK(engine.journal->state().dangers().suspect_count() == 0);
   REQUIRE(engine.launch().ok());
   (void)engine.idle(0ns);
-  CHECK(engine.journal->state().open_trials().empty());
+  CHECK(engine.journal->state().dangers().open_trials().empty());
 }
 
 TEST_CASE("what a helper was killed in three times in a row is left to the next start") {

@@ -40,7 +40,7 @@ TEST_CASE("a death at one shape takes nothing away for good where it did not hap
     REQUIRE(engine.launch(kElsewhere, 10).ok());
     for (int i = 0; i < 20 && kill; ++i) engine.tune(100ms);
     REQUIRE_FALSE(kill);
-    REQUIRE(engine.journal->state().is_suspect(engine.key_of(kBestHere)));
+    REQUIRE(engine.journal->state().dangers().is_suspect(engine.key_of(kBestHere)));
   }
   // The shape where it died is not launched any more.
   const auto board = board_that();
@@ -75,7 +75,7 @@ TEST_CASE("what a helper was killed in is not tried again by a search that begin
   REQUIRE(engine.launch(kElsewhere, 1000).ok());
   engine.tune(10h);
   CHECK(tries() == 1);
-  CHECK(engine.journal->state().is_suspect(engine.key_of(kBestHere)));
+  CHECK(engine.journal->state().dangers().is_suspect(engine.key_of(kBestHere)));
 }
 
 TEST_CASE("an application that ends cleanly on a full disk convicts nothing that raced") {
@@ -99,7 +99,7 @@ TEST_CASE("an application that ends cleanly on a full disk convicts nothing that
   }
   *disk = Disk(test::Files(disk->files()));
   PlayedEngine next(*board, disk);
-  CHECK_FALSE(next.journal->state().is_quarantined(next.key_of(racer)));
+  CHECK_FALSE(next.journal->state().dangers().is_quarantined(next.key_of(racer)));
 }
 
 TEST_CASE("what a quirk file names is launched no more, though it was adopted") {

@@ -186,7 +186,7 @@ TEST_CASE("what fails at any stage is counted and not adopted") {
     CHECK(engine.explain().rejected == 255);
     CHECK(engine.task().running() == kDefault);
     CHECK(engine.journal->state().adoption_count() == 0);
-    CHECK(engine.journal->state().quarantine_count() == 0);
+    CHECK(engine.journal->state().dangers().quarantine_count() == 0);
   }
 }
 

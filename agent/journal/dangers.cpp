@@ -1,0 +1,316 @@
+#include "agent/journal/dangers.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "models/core/lists.hpp"
+#include "models/core/order.hpp"
+
+namespace idletune::journal {
+namespace {
+
+constexpr std::string_view kOnLentData = ", captured arguments";
+
+// The last quarter is for what happens until nothing is tried any more.
+std::uint64_t roomy(std::uint64_t limit_bytes) { return limit_bytes - limit_bytes / 4; }
+
+// Whether an outcome at `place` acquits of a death at `death` and the same shape.
+bool acquits(Where place, Where death) {
+  switch (place) {
+    case Where::helper: return death == Where::helper;
+    case Where::here: return death != Where::launches;
+    case Where::launches: return death != Where::helper;
+  }
+  return false;
+}
+
+// What another driver's quarantine means under `driver`.
+Suspect suspect_of(const Quarantine& quarantine, std::uint64_t driver) {
+  Suspect suspect;
+  suspect.trial = quarantine.trial;
+  suspect.key = quarantine.key;
+  suspect.trial.driver = suspect.key.driver = driver;
+  suspect.deaths = 1;
+  suspect.cause = SuspicionCause::other_driver;
+  suspect.detail = quarantine.detail;
+  return suspect;
+}
+
+// Of a driver of an older version; itself where nobody can tell: another driver's quarantines are
+// suspicions at least.
+std::uint64_t plain_driver(std::uint64_t driver, const Table& names) {
+  const std::optional<Name> named = decode_entry<Name>(names, name_key(NameKind::driver, driver));
+  if (!named || named->text.size() < kOnLentData.size()) return driver;
+  const std::size_t length = named->text.size() - kOnLentData.size();
+  if (std::string_view(named->text).substr(length) != kOnLentData) return driver;
+  std::uint64_t plain = driver;
+  std::size_t found = 0;
+  visit_all<Name>(names, [&](const Name& other) {
+    if (other.kind != NameKind::driver ||
+        other.text.compare(0, std::string::npos, named->text, 0, length) != 0)
+      return;
+    plain = other.digest;
+    ++found;
+  });
+  return found == 1 ? plain : driver;
+}
+
+// Only what other drivers of the same device left may go, the oldest first.
+bool make_room(Table& table, std::uint64_t limit_bytes, const TrialKey& plain,
+               std::uint64_t bytes) {
+  bytes += kRecordHeaderBytes;
+  if (table.bytes() + bytes <= roomy(limit_bytes)) return true;
+  std::vector<Table::Map::iterator> oldest;
+  for (auto it = table.entries().begin(); it != table.entries().end(); ++it) {
+    const TrialKey& key = it->first;
+    if (key.device == plain.device && key.driver != plain.driver) push(oldest, it);
+  }
+  sort_stably(oldest,
+              [](const auto& a, const auto& b) { return a->second.serial < b->second.serial; });
+  for (const Table::Map::iterator& entry : oldest) {
+    if (table.bytes() + bytes <= roomy(limit_bytes)) break;
+    table.erase(entry);
+  }
+  return table.bytes() + bytes <= limit_bytes;
+}
+
+}  // namespace
+
+bool Dangers::apply_to_trial(RecordType type, Bytes payload, std::uint64_t session,
+                             const Table& names) {
+  if (type == RecordType::intent) {
+    return decoded<Intent>(payload, [&](Intent intent) {
+      split_driver(intent.trial, names);
+      const Where place = intent.isolated ? Where::helper : Where::here;
+      open({intent.trial.key(), intent.trial, place, intent.stage, false});
+    });
+  }
+  if (type == RecordType::exposure) {
+    // Older versions keep those of earlier sessions without knowing what they are.
+    return decoded<Exposure>(payload, [&](const Exposure& exposure) {
+      if (exposure.session != session) return;
+      open({exposure.trial.key(), exposure.trial, exposure.place, IntentStage::run, true});
+    });
+  }
+  return decoded<Ended>(payload, [&](const Ended& ended) {
+    close([&](const OpenTrial& open) {
+      return open.key == ended.key && (ended.told ? open.place == ended.place : !open.exposed);
+    });
+    if (type == RecordType::closed) acquit(ended, names);
+  });
+}
+
+bool Dangers::apply(RecordType type, std::uint8_t version, Bytes payload, const Table& names) {
+  if (type == RecordType::suspect) {
+    return decoded<Suspect>(
+        payload, [&](const Suspect& suspect) { apply_suspect(suspect, version, payload, names); });
+  }
+  if (type == RecordType::wrong) {
+    return decoded<Wrong>(payload,
+                          [&](const Wrong& wrong) { apply_wrong(wrong, version, payload, names); });
+  }
+  return decoded<Quarantine>(payload, [&](const Quarantine& quarantine) {
+    apply_quarantine(quarantine, version, payload, names);
+  });
+}
+
+// --- Announcements ---
+
+void Dangers::open(const OpenTrial& trial) {
+  close([&](const OpenTrial& other) {
+    return other.key == trial.key && other.exposed == trial.exposed &&
+           (!trial.exposed || other.place == trial.place);
+  });
+  if (!has_room_for(1, trial.exposed)) return;
+  open_.push_back(trial);
+  retried(trial.trial.plain_key());
+}
+
+template <class Closed>
+void Dangers::close(const Closed& closed) {
+  open_.erase(std::remove_if(open_.begin(), open_.end(), closed), open_.end());
+}
+
+bool Dangers::has_room_for(std::size_t count, bool exposed) const {
+  for (const OpenTrial& open : open_) count += open.exposed == exposed;
+  return count <= limits_.open_trials;
+}
+
+// --- Deaths ---
+
+void Dangers::retried(const TrialKey& plain) {
+  const auto entry = suspects_.entries().find(danger_key(plain));
+  Suspect suspect;
+  if (entry == suspects_.entries().end() || !decode(entry->second.payload, suspect)) return;
+  if (suspect.retried) return;
+  suspect.retried = true;
+  suspects_.replace(entry, encode(suspect));
+}
+
+void Dangers::acquit(const Ended& ended, const Table& names) {
+  TrialKey plain = ended.key;
+  plain.driver = ended.told ? plain.driver ^ ended.data : plain_driver(plain.driver, names);
+  const TrialKey danger = danger_key(plain);
+  TrialKey other_driver = danger;
+  other_driver.driver = 0;
+  for (auto it = quarantines_.entries().lower_bound(other_driver);
+       it != quarantines_.entries().end() && same_variant(it->first, danger); ++it) {
+    Quarantine quarantine;
+    if (it->first.driver == danger.driver || !decode(it->second.payload, quarantine)) continue;
+    quarantine.acquitted_by = plain.driver;
+    quarantines_.replace(it, encode(quarantine));
+  }
+  const auto entry = suspects_.entries().find(danger);
+  Suspect suspect;
+  if (entry == suspects_.entries().end() || !decode(entry->second.payload, suspect)) return;
+  const auto innocent = [&](const Suspect::Place& death) {
+    return !ended.told || (death.shape == plain.shape && acquits(ended.place, death.place));
+  };
+  suspect.at.erase(std::remove_if(suspect.at.begin(), suspect.at.end(), innocent),
+                   suspect.at.end());
+  suspect.survived = suspect.survived || ended.place != Where::launches;
+  if (suspect.at.empty()) {
+    suspects_.erase(entry);
+  } else {
+    suspects_.replace(entry, encode(suspect));
+  }
+}
+
+void Dangers::apply_suspect(Suspect suspect, std::uint8_t version, Bytes payload,
+                            const Table& names) {
+  const bool of_older_version = suspect.session == 0;
+  const TrialKey death = suspect.key;
+  close([&](const OpenTrial& open) {
+    if (of_older_version) return open.key == death;
+    const TrialKey plain = open.trial.plain_key();
+    return danger_key(plain) == danger_key(death) &&
+           std::any_of(suspect.at.begin(), suspect.at.end(), [&](const Suspect::Place& place) {
+             return place.shape == plain.shape && place.place == open.place;
+           });
+  });
+  suspect.key.driver = suspect.trial.driver = plain_driver(death.driver, names);
+  const Payload kept = suspect.key == death ? copy(payload) : encode(suspect);
+  if (!make_room(suspects_, limits_.suspect_bytes, suspect.key, kept.size())) return;
+  suspects_.put(danger_key(suspect.key), {kept, version, next_serial_++, 0});
+}
+
+void Dangers::apply_quarantine(Quarantine quarantine, std::uint8_t version, Bytes payload,
+                               const Table& names) {
+  const std::uint64_t driver = quarantine.key.driver;
+  quarantine.key.driver = quarantine.trial.driver = plain_driver(driver, names);
+  const TrialKey danger = danger_key(quarantine.key);
+  close([&](const OpenTrial& open) { return danger_key(open.trial.plain_key()) == danger; });
+  suspects_.erase(danger);
+  const Payload kept = quarantine.key.driver == driver ? copy(payload) : encode(quarantine);
+  if (!make_room(quarantines_, limits_.quarantine_bytes, quarantine.key, kept.size())) return;
+  quarantines_.put(danger, {kept, version, next_serial_++, 0});
+}
+
+void Dangers::apply_wrong(const Wrong& wrong, std::uint8_t version, Bytes payload,
+                          const Table& names) {
+  Trial trial = wrong.trial;
+  split_driver(trial, names);
+  const TrialKey key = trial.plain_key();
+  if (wrong.class_key == 0 && wrongs_.find(key) != nullptr) return;
+  const Payload kept =
+      trial.data == wrong.trial.data ? copy(payload) : encode(Wrong{trial, wrong.class_key});
+  if (!make_room(wrongs_, limits_.wrong_bytes, key, kept.size())) return;
+  wrongs_.put(key, {kept, version, next_serial_++, 0});
+}
+
+bool Dangers::full() const {
+  return quarantines_.bytes() > roomy(limits_.quarantine_bytes) ||
+         suspects_.bytes() > roomy(limits_.suspect_bytes) ||
+         wrongs_.bytes() > roomy(limits_.wrong_bytes);
+}
+
+// --- Queries ---
+
+bool Dangers::is_quarantined(const TrialKey& plain) const {
+  return quarantines_.find(danger_key(plain)) != nullptr;
+}
+
+std::optional<Quarantine> Dangers::quarantine(const TrialKey& plain) const {
+  return decode_entry<Quarantine>(quarantines_, danger_key(plain));
+}
+
+std::optional<Suspect> Dangers::suspect(const TrialKey& plain) const {
+  const TrialKey danger = danger_key(plain);
+  if (std::optional<Suspect> own = decode_entry<Suspect>(suspects_, danger)) return own;
+  std::optional<Suspect> suspect;
+  TrialKey any_driver = danger;
+  any_driver.driver = 0;
+  visit_range<Quarantine>(
+      quarantines_, any_driver, [&](const TrialKey& key) { return same_variant(key, danger); },
+      [&](const Quarantine& quarantine) {
+        if (quarantine.key.driver != plain.driver && quarantine.acquitted_by != plain.driver) {
+          suspect = suspect_of(quarantine, plain.driver);
+        }
+      });
+  return suspect;
+}
+
+void Dangers::for_each_suspect_of(const Trial& trial, const Visitor<const Suspect&>& visit) const {
+  const auto same_kernel = [&](const TrialKey& key) {
+    return key.kernel == trial.kernel && key.device == trial.device;
+  };
+  const TrialKey first{trial.kernel, trial.device, 0, 0, 0};
+  visit_range<Suspect>(suspects_, first, same_kernel, [&](const Suspect& suspect) {
+    if (suspect.key.driver == trial.driver && !suspect.trial.configuration.empty()) visit(suspect);
+  });
+  visit_range<Quarantine>(quarantines_, first, same_kernel, [&](const Quarantine& quarantine) {
+    TrialKey plain = quarantine.key;
+    plain.driver = trial.driver;
+    if (quarantine.trial.configuration.empty() || is_quarantined(plain) ||
+        quarantine.key.driver == trial.driver || quarantine.acquitted_by == trial.driver ||
+        suspects_.find(danger_key(plain)) != nullptr) {
+      return;
+    }
+    visit(suspect_of(quarantine, trial.driver));
+  });
+}
+
+void Dangers::for_each_quarantine(const Visitor<const Quarantine&>& visit) const {
+  visit_all<Quarantine>(quarantines_, visit);
+}
+
+void Dangers::for_each_suspect(const Visitor<const Suspect&>& visit) const {
+  visit_all<Suspect>(suspects_, visit);
+}
+
+bool Dangers::is_wrong(const Trial& trial) const {
+  return wrongs_.find(trial.plain_key()) != nullptr;
+}
+
+void Dangers::for_each_wrong(std::uint64_t kernel, std::uint64_t device, std::uint64_t driver,
+                             const Visitor<const Wrong&>& visit) const {
+  visit_range<Wrong>(
+      wrongs_, {kernel, device, 0, 0, 0},
+      [&](const TrialKey& key) { return key.kernel == kernel && key.device == device; },
+      [&](const Wrong& wrong) {
+        if (wrong.trial.driver == driver) visit(wrong);
+      });
+}
+
+const Dangers::OpenTrial* Dangers::open_trial(const TrialKey& key) const {
+  for (const OpenTrial& open : open_) {
+    if (open.key == key && !open.exposed) return &open;
+  }
+  return nullptr;
+}
+
+bool Dangers::is_exposed(const TrialKey& key, Where place) const {
+  for (const OpenTrial& open : open_) {
+    if (open.exposed && open.key == key && open.place == place) return true;
+  }
+  return false;
+}
+
+void split_driver(Trial& trial, const Table& names) {
+  if (trial.data != 0) return;
+  const std::uint64_t plain = plain_driver(trial.driver, names);
+  trial.data = trial.driver ^ plain;
+  trial.driver = plain;
+}
+
+}  // namespace idletune::journal
