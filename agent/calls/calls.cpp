@@ -54,7 +54,7 @@ Result<TunedCalls::Call> TunedCalls::begin(const Problem& problem) {
   detail::CallBegun begun;
   LaunchOptions options;
   options.event = &begun;
-  const Status status = kernel_->launch(options, problem.size() == 0 ? kOnly : problem, {});
+  Status status = kernel_->launch(options, problem.size() == 0 ? kOnly : problem, {});
   if (!status.ok()) return status;
   return Call{problem, begun.configuration, begun.number};
 }

@@ -34,7 +34,7 @@ Status PushedModels::open(std::string& option) {
   if (option.empty()) return {};
   stamp_ = file_stamp(option);
   Result<std::shared_ptr<const Model>> model = read_model(option);
-  const Status status = model.status();
+  Status status = model.status();
   // A file that was taken away is no model wanted; one that is broken was one.
   if (!model.ok() && model.code() != StatusCode::not_found) model = read_model(previous_of(option));
   if (model.ok()) newest_ = {*model, option};

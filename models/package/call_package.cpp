@@ -48,7 +48,7 @@ Result<std::vector<std::uint8_t>> call_package(std::string_view name, const Spac
   contents.space = space;
   contents.default_configuration = contents.reference_configuration = untuned;
   for (const std::string& dimension : named) contents.dimensions.emplace_back(dimension);
-  contents.zero_dimensions = 0xff >> (8 - named.size());
+  contents.zero_dimensions = static_cast<std::uint8_t>((1u << named.size()) - 1);
   for (const std::string& feature : features) {
     contents.features.emplace_back();
     contents.features.back().name = feature;
