@@ -25,8 +25,12 @@ class CAgent {
       : workplace_(workplace), device_(device) {
     expect(idletune_open(workplace.model().c_str(), nullptr, &agent_), {}, "idletune_open");
     kernel_ = load();
+    calls_ = open_calls();
   }
-  ~CAgent() { idletune_close(agent_); }
+  ~CAgent() {
+    idletune_calls_close(calls_);
+    idletune_close(agent_);
+  }
   CAgent(const CAgent&) = delete;
   CAgent& operator=(const CAgent&) = delete;
 
@@ -70,6 +74,7 @@ class CAgent {
            expect(idletune_rollback_model(agent_), {IDLETUNE_NOT_FOUND, IDLETUNE_CORRUPT},
                   "idletune_rollback_model");
          }},
+        {"call", [this](std::uint64_t turn) { call(turn); }},
         {"tuner", [](std::uint64_t turn) { ask_and_tell(turn); }},
     };
   }
@@ -80,6 +85,38 @@ class CAgent {
     expect(idletune_load_kernel(agent_, device_, workplace_.package_file().c_str(), &kernel), {},
            "idletune_load_kernel");
     return kernel;
+  }
+
+  idletune_calls* open_calls() {
+    const char* const names[] = {"A", "B"};
+    const std::size_t counts[] = {3, 3};
+    const std::int64_t values[] = {1, 2, 3, 1, 2, 3};
+    const char* const dimension = "KIND";
+    idletune_call_description description = {};
+    description.name = "stressed";
+    description.parameter_names = names;
+    description.value_counts = counts;
+    description.values = values;
+    description.parameter_count = 2;
+    description.dimension_names = &dimension;
+    description.dimension_count = 1;
+    idletune_calls* calls = nullptr;
+    expect(idletune_calls_open(agent_, &description, &calls), {}, "idletune_calls_open");
+    return calls;
+  }
+
+  // Some of them fail.
+  void call(std::uint64_t turn) {
+    const std::int64_t kind = static_cast<std::int64_t>(turn % 4);
+    const idletune_problem problem = {&kind, 1, nullptr, 0};
+    idletune_call call = {};
+    expect(idletune_call_begin(calls_, &problem, &call), {}, "idletune_call_begin");
+    require(call.configuration[0] >= 1 && call.configuration[1] <= 3, "a call's configuration");
+    const bool wrong = call.configuration[0] == 3 && call.configuration[1] == 2;
+    expect(idletune_call_end(calls_, &problem, &call,
+                             wrong ? IDLETUNE_ENDED_WRONG : IDLETUNE_ENDED_CORRECT,
+                             1000 * (call.configuration[0] + call.configuration[1])),
+           {}, "idletune_call_end");
   }
 
   void explain() {
@@ -109,6 +146,7 @@ class CAgent {
   idletune_device* device_;
   idletune_agent* agent_ = nullptr;
   idletune_kernel* kernel_ = nullptr;
+  idletune_calls* calls_ = nullptr;
   std::atomic<std::uint64_t> kernels_loaded_{0};
 };
 
