@@ -161,7 +161,11 @@ TEST_CASE("where groups along an axis are few, the rows of C go in several launc
   for (const MatrixStorage storage : kStorages) {
     Library library(storage);
     test::NarrowDevice narrow(*library.device, 8);  // 32 rows at once
-    auto gemm = Gemm::open(*library.agent, narrow, library.application_queue(), storage);
+    AgentOptions options;
+    options.model = kNoModel;
+    auto agent = Agent::open(options);  // goes before the device
+    REQUIRE(agent.ok());
+    auto gemm = Gemm::open(*agent, narrow, library.application_queue(), storage);
     REQUIRE_MESSAGE(gemm.ok(), gemm.status().to_string());
     library.gemm = std::move(*gemm);
     for (std::uint64_t i = 0; i < 150; ++i) {
