@@ -6,23 +6,16 @@
 #include "agent/calls/called_device.hpp"
 #include "agent/launch/kernel_state.hpp"
 #include "agent/src/agent_state.hpp"
+#include "agent/src/parameter_space.hpp"
 #include "models/package/call_package.hpp"
 #include "models/package/kernel_package.hpp"
-#include "models/space/product_space.hpp"
 
 namespace idletune {
 namespace {
 
 Result<std::vector<std::uint8_t>> package_of(const CallDescription& description) {
-  std::vector<std::string> names;
-  std::vector<std::vector<std::int64_t>> values;
   Configuration untuned;
-  for (const TunerParameter& parameter : description.parameters) {
-    names.push_back(parameter.name);
-    values.push_back(parameter.values);
-    if (!parameter.values.empty()) untuned.push_back(parameter.values.front());
-  }
-  const Result<Space> space = product_space(names, values);
+  const Result<Space> space = space_of(description.parameters, untuned);
   if (!space.ok()) return space.status();
   return call_package(description.name, *space, untuned, description.dimensions,
                       description.features);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "agent/src/model_file.hpp"
+#include "agent/src/parameter_space.hpp"
 #include "agent/tuning/shape_search.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
@@ -12,6 +13,19 @@
 #include "platform/os/storage.hpp"
 
 namespace idletune {
+
+Result<Space> space_of(Span<const TunerParameter> parameters, Configuration& untuned) {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::int64_t>> values;
+  for (const TunerParameter& parameter : parameters) {
+    names.push_back(parameter.name);
+    values.push_back(parameter.values);
+  }
+  Result<Space> made = product_space(names, values);
+  if (!made.ok()) return made;
+  for (const std::vector<std::int64_t>& all : values) untuned.push_back(all.front());
+  return made;
+}
 
 class Tuner::State {
  public:
@@ -78,19 +92,12 @@ Status Tuner::State::open_space(const TunerOptions& options) {
     space = package_->space();
     default_ = package_->default_configuration();
   } else {
-    std::vector<std::vector<std::int64_t>> values;
-    for (const TunerParameter& parameter : options.parameters) {
-      names.push_back(parameter.name);
-      values.push_back(parameter.values);
-    }
-    Result<Space> made = product_space(names, values);
+    Result<Space> made = space_of(options.parameters, default_);
     if (!made.ok()) {
       return Status(made.code(), "tuner '%': %", name_, made.status().message());
     }
     space = *made;
-    for (const std::vector<std::int64_t>& all : values) default_.push_back(all.front());
   }
-  names.clear();
   for (std::size_t i = 0; i < space.parameter_count(); ++i) {
     names.emplace_back(space.parameter_name(i));
   }
