@@ -51,10 +51,9 @@ bool read_description(const idletune_call_description& given, idletune::CallDesc
   return true;
 }
 
-idletune::Problem problem_of(const idletune_problem* given) {
-  if (given == nullptr) return {};
-  return idletune::Problem({given->dimensions, given->dimension_count},
-                           {given->features, given->feature_count});
+// NULL is the only problem there is.
+bool read_problem(const idletune_problem* given, idletune::Problem& problem) {
+  return given == nullptr || idletune::make_problem(*given, problem);
 }
 
 }  // namespace
@@ -82,7 +81,9 @@ idletune_status idletune_call_begin(idletune_calls* calls, const idletune_proble
                                     idletune_call* call) {
   if (calls == nullptr) return missing("calls");
   if (call == nullptr) return missing("call");
-  const auto begun = calls->calls.begin(problem_of(problem));
+  idletune::Problem made;
+  if (!read_problem(problem, made)) return missing("a part of the problem");
+  const auto begun = calls->calls.begin(made);
   if (!begun.ok()) return idletune::reported(begun.status());
   call->number = begun->number;
   const auto values = begun->configuration.values();
@@ -96,7 +97,7 @@ idletune_status idletune_call_end(idletune_calls* calls, const idletune_problem*
   if (calls == nullptr) return missing("calls");
   if (call == nullptr) return missing("call");
   idletune::TunedCalls::Call told;
-  told.problem = problem_of(problem);
+  if (!read_problem(problem, told.problem)) return missing("a part of the problem");
   const std::size_t parameters = calls->calls.parameter_count();
   told.configuration = idletune::Configuration({call->configuration, parameters});
   told.number = call->number;

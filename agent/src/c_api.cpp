@@ -59,17 +59,6 @@ idletune::Shape make_shape(const int64_t* shape, size_t dimensions) {
   return idletune::Shape(idletune::Span<const std::int64_t>(shape, dimensions));
 }
 
-// False if a part is missing.
-bool make_problem(const idletune_problem& given, idletune::Problem& problem) {
-  if (given.dimensions == nullptr || (given.features == nullptr && given.feature_count > 0)) {
-    return false;
-  }
-  problem =
-      idletune::Problem(idletune::Span<const std::int64_t>(given.dimensions, given.dimension_count),
-                        idletune::Span<const double>(given.features, given.feature_count));
-  return true;
-}
-
 // In the order of idletune_argument_kind, from IDLETUNE_I32 on.
 constexpr idletune::ScalarType kScalarKinds[] = {
     idletune::ScalarType::i32, idletune::ScalarType::u32, idletune::ScalarType::i64,
@@ -121,6 +110,14 @@ namespace idletune {
 
 Agent& agent_of(idletune_agent* agent) { return agent->agent; }
 Device& device_of(idletune_device* device) { return *device->device; }
+bool make_problem(const idletune_problem& given, Problem& problem) {
+  if (given.dimensions == nullptr || (given.features == nullptr && given.feature_count > 0)) {
+    return false;
+  }
+  problem = Problem(Span<const std::int64_t>(given.dimensions, given.dimension_count),
+                    Span<const double>(given.features, given.feature_count));
+  return true;
+}
 idletune_status reported(const Status& status) { return report(status); }
 
 }  // namespace idletune
@@ -224,7 +221,7 @@ idletune_status idletune_launch_problem(idletune_kernel* kernel, const idletune_
                                         uint32_t wait_count, void* event) {
   if (kernel == nullptr) return missing("kernel");
   idletune::Problem made;
-  if (problem == nullptr || !make_problem(*problem, made)) return missing("shape");
+  if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
   if (arguments == nullptr && argument_count > 0) return missing("arguments");
   if (argument_count > idletune::kMaxArguments) {
     return report(Status(StatusCode::invalid_argument, "launch: % arguments, expected at most %",
@@ -253,7 +250,7 @@ idletune_status idletune_launch(idletune_kernel* kernel, const int64_t* shape, s
 idletune_status idletune_prepare_problem(idletune_kernel* kernel, const idletune_problem* problem) {
   if (kernel == nullptr) return missing("kernel");
   idletune::Problem made;
-  if (problem == nullptr || !make_problem(*problem, made)) return missing("shape");
+  if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
   return report(kernel->kernel.prepare(made));
 }
 
@@ -282,7 +279,7 @@ idletune_status idletune_capture(idletune_kernel* kernel, const idletune_problem
                                  const idletune_argument* arguments, size_t argument_count) {
   if (kernel == nullptr) return missing("kernel");
   idletune::Problem made;
-  if (problem == nullptr || !make_problem(*problem, made)) return missing("shape");
+  if (problem == nullptr || !idletune::make_problem(*problem, made)) return missing("shape");
   if (arguments == nullptr || argument_count > idletune::kMaxArguments) {
     return missing("arguments");
   }
