@@ -53,7 +53,7 @@ Quarantine::Quarantine(const std::string& chosen, const std::string& output, Cli
   if (!journal_->storage_status().ok()) {
     context.warn("quarantine is not kept: " + journal_->storage_status().message());
   }
-  if (const Status damage = journal_->recovery().damage(); !damage.ok()) {
+  if (const Status damage = journal_->damage(); !damage.ok()) {
     context.warn(damage.message());
   }
 }

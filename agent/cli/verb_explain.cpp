@@ -60,7 +60,7 @@ json describe(const journal::Journal& journal) {
         journal::decode(payload, name) && name.kind == journal::NameKind::note)
       notes.push_back({{"digest", hexadecimal(name.digest)}, {"text", name.text}});
   });
-  return {{"journal", journal.recovery().damage().to_string()},
+  return {{"journal", journal.damage().to_string()},
           {"journal_dropped_bytes", journal.recovery().dropped_bytes},
           {"adopted", adoptions},
           {"quarantined", quarantines},

@@ -17,33 +17,12 @@ JournalOptions within_limits(JournalOptions options) {
   return options;
 }
 
-Status taken_away() {
-  return {StatusCode::not_found, "the journal was deleted or replaced while it was in use"};
-}
-
 }  // namespace
-
-Status RecoveryReport::damage() const {
-  if (!unreadable.ok()) {
-    const bool newer = unreadable.code() == StatusCode::version_mismatch;
-    return Status(unreadable.code(), "the journal could not be read (%%%%", unreadable.message(),
-                  set_aside ? "); it was set aside as " : "); it was left where it is",
-                  set_aside ? kSetAsideName : "",
-                  newer ? " for the newer agent that wrote it, and this one keeps nothing" : "");
-  }
-  if (malformed_records > 0) {
-    return Status(StatusCode::corrupt,
-                  "the journal holds % records of impossible content, which were skipped",
-                  malformed_records);
-  }
-  if (displaced) return taken_away();
-  return Status();
-}
 
 std::unique_ptr<Journal> Journal::open(std::unique_ptr<Storage> storage,
                                        const JournalOptions& options) {
   std::unique_ptr<Journal> journal(new Journal(std::move(storage), options));
-  journal->load();
+  journal->load({StatusCode::not_found, "the journal has no folder: it lives in memory"});
   return journal;
 }
 
@@ -51,49 +30,65 @@ std::unique_ptr<Journal> Journal::open(Result<std::unique_ptr<Storage>> storage,
                                        const JournalOptions& options) {
   if (storage.ok()) return open(std::move(*storage), options);
   std::unique_ptr<Journal> journal(new Journal(nullptr, options));
-  journal->load();
-  journal->storage_status_ = storage.status();
+  journal->load(storage.status());
   return journal;
 }
 
 Journal::Journal(std::unique_ptr<Storage> storage, const JournalOptions& options)
-    : log_(storage == nullptr ? nullptr : std::make_shared<LogFile>(std::move(storage))),
-      options_(within_limits(options)),
-      state_(StateLimits::of_file(options_.max_file_bytes, options_.max_measurements_per_shape)) {}
+    : options_(within_limits(options)),
+      state_(StateLimits::of_file(options_.max_file_bytes, options_.max_measurements_per_shape)),
+      outbox_(std::move(storage), options_, state_) {}
 
-Journal::~Journal() { settle(); }
+Journal::~Journal() { outbox_.settle(); }
+
+Status Journal::damage() const {
+  if (const Status& why = recovery_.unreadable; !why.ok()) {
+    const bool newer = why.code() == StatusCode::version_mismatch;
+    const bool set_aside = recovery_.set_aside;
+    return Status(why.code(), "the journal could not be read (%%%%", why.message(),
+                  set_aside ? "); it was set aside as " : "); it was left where it is",
+                  set_aside ? kSetAsideName : "",
+                  newer ? " for the newer agent that wrote it, and this one keeps nothing" : "");
+  }
+  if (recovery_.malformed_records > 0) {
+    return Status(StatusCode::corrupt,
+                  "the journal holds % records of impossible content, which were skipped",
+                  recovery_.malformed_records);
+  }
+  if (!outbox_.displaced()) return Status();
+  return {StatusCode::not_found, "the journal was deleted or replaced while it was in use"};
+}
 
 // --- Opening ---
 
-void Journal::load() {
-  if (log_ == nullptr) {
-    degrade({StatusCode::not_found, "the journal has no folder: it lives in memory"}, true);
+void Journal::load(Status no_storage) {
+  if (outbox_.storage() == nullptr) {
+    outbox_.degrade(std::move(no_storage), true);
     start_session();
     return;
   }
+  bool judging = true;
   if (options_.read_only) {
-    degrade({StatusCode::read_only, "the journal was opened for reading only"}, true);
-  } else if (Status locked = log_->storage()->lock(); !locked.ok()) {
+    outbox_.degrade({StatusCode::read_only, "the journal was opened for reading only"}, true);
+  } else if (Status locked = outbox_.storage()->lock(); !locked.ok()) {
     // Somebody alive may be in the middle of the trials that look open.
-    judging_ = locked.code() != StatusCode::busy;
-    degrade(std::move(locked), true);
+    judging = locked.code() != StatusCode::busy;
+    outbox_.degrade(std::move(locked), true);
   }
   const bool continued = replay_file();
   if (options_.read_only) return;
-  defers_ = true;  // one write for all
-  if (judging_) judge_open_trials();
+  if (judging) judge_open_trials();
   start_session();
-  fresh_due_ = !sealed_ && !continued;
-  defers_ = false;
-  (void)sync();
+  outbox_.begin(!continued);  // one write for all
 }
 
 // Reads the log and makes it ready for appending. False: it needs a fresh file (or is sealed).
 bool Journal::replay_file() {
-  Result<std::vector<std::uint8_t>> bytes = log_->storage()->read(kJournalName, kMaxFileBytes);
+  Storage& storage = *outbox_.storage();
+  Result<std::vector<std::uint8_t>> bytes = storage.read(kJournalName, kMaxFileBytes);
   if (!bytes.ok() && bytes.code() == StatusCode::not_found) return false;
   if (!bytes.ok() && bytes.code() != StatusCode::out_of_memory) {
-    degrade(bytes.status(), true);  // there is something that may be readable another day
+    outbox_.degrade(bytes.status(), true);  // there is something that may be readable another day
     return false;
   }
   const Result<FileHeader> header =
@@ -101,11 +96,11 @@ bool Journal::replay_file() {
   if (!header.ok()) {
     recovery_.unreadable = header.status();
     // The newer agent comes back when its firmware does, and wants what it knew.
-    if (header.code() == StatusCode::version_mismatch) degrade(header.status(), true);
-    if (sealed_) return false;
+    if (header.code() == StatusCode::version_mismatch) outbox_.degrade(header.status(), true);
+    if (outbox_.sealed()) return false;
     recovery_.set_aside = true;
-    if (Status moved = log_->storage()->rename(kJournalName, kSetAsideName); !moved.ok()) {
-      degrade(std::move(moved), true);
+    if (Status moved = storage.rename(kJournalName, kSetAsideName); !moved.ok()) {
+      outbox_.degrade(std::move(moved), true);
     }
     return false;
   }
@@ -119,15 +114,9 @@ bool Journal::replay_file() {
     }
   }
   recovery_.dropped_bytes = bytes->size() - reader.offset();
-  if (sealed_) return true;
-  const bool torn = recovery_.dropped_bytes > 0;
-  if (Status going_on = log_->go_on(header->generation, reader.offset(), torn); !going_on.ok()) {
-    degrade(std::move(going_on), false);
-    return true;
+  if (!outbox_.sealed()) {
+    outbox_.go_on(header->generation, reader.offset(), recovery_.dropped_bytes > 0);
   }
-  keeps_ = true;
-  file_bytes_ = log_->bytes();
-  ++recorded_;  // what a killed session appended may still be in the page cache alone
   return true;
 }
 
@@ -171,13 +160,18 @@ void Journal::start_session() {
 
 // --- Recording ---
 
+void Journal::record(RecordType type, Payload payload) {
+  (void)state_.apply(static_cast<std::uint8_t>(type), kRecordVersion, payload);
+  outbox_.add(type, std::move(payload));
+}
+
 Serial Journal::intent(const Intent& intent) {
   const Dangers::OpenTrial* open = state_.dangers().open_trial(intent.trial.key());
   const Where place = intent.isolated ? Where::helper : Where::here;
-  if (open != nullptr && open->stage >= intent.stage && open->place == place) return due_;
+  if (open != nullptr && open->stage >= intent.stage && open->place == place) return outbox_.due();
   if (open == nullptr && !state_.dangers().has_room_for(1, false)) return 0;
   record(RecordType::intent, encode(intent));
-  return sync_record();
+  return outbox_.sync_soon();
 }
 
 Serial Journal::exposed(Span<const Trial> trials, Where place) {
@@ -188,7 +182,7 @@ Serial Journal::exposed(Span<const Trial> trials, Where place) {
     record(RecordType::exposure, encode(Exposure{trial, place, state_.session().number}));
     announced = false;
   }
-  return announced ? due_ : sync_record();
+  return announced ? outbox_.due() : outbox_.sync_soon();
 }
 
 void Journal::parked(const Trial& trial, Where place) {
@@ -200,9 +194,9 @@ void Journal::parked(const Trial& trial, Where place) {
 }
 
 void Journal::withdrawn(const Trial& trial, Where place) {
-  const Serial before = recorded_;
+  const Serial before = outbox_.recorded();
   parked(trial, place);
-  if (recorded_ != before) (void)sync_record();
+  if (outbox_.recorded() != before) (void)outbox_.sync_soon();
 }
 
 void Journal::closed(const Trial& trial, Where place) {
@@ -219,7 +213,7 @@ Journal::Accused Journal::accuse(const std::vector<Verdict>& verdicts) {
   for (const Verdict& verdict : verdicts) {
     ++(accuse_one(verdict) ? accused.quarantines : accused.suspects);
   }
-  if (!verdicts.empty()) (void)sync_record();
+  if (!verdicts.empty()) (void)outbox_.sync_soon();
   return accused;
 }
 
@@ -283,17 +277,17 @@ void Journal::reference_ran(std::uint64_t device, std::uint64_t driver, bool wel
       record(RecordType::suspect, encode(suspect));
     }
   }
-  if (!seen.empty()) (void)sync_record();
+  if (!seen.empty()) (void)outbox_.sync_soon();
 }
 
 void Journal::quarantine(const Trial& trial, QuarantineReason reason, const std::string& detail) {
   record(RecordType::quarantine, encode(Quarantine{trial, trial.plain_key(), reason, detail}));
-  (void)sync_record();
+  (void)outbox_.sync_soon();
 }
 
 void Journal::wrong(const Trial& trial, std::uint64_t class_key) {
   record(RecordType::wrong, encode(Wrong{trial, class_key}));
-  (void)sync_record();
+  (void)outbox_.sync_soon();
 }
 
 void Journal::measured(const Measurement& measurement) {
@@ -308,21 +302,21 @@ void Journal::named(const Name& name) {
 
 void Journal::adopted(const Adoption& adoption) {
   record(RecordType::adoption, encode(adoption));
-  (void)sync_record();
+  (void)outbox_.sync_soon();
 }
 
 void Journal::demoted(const Demotion& demotion) {
   record(RecordType::demotion, encode(demotion));
-  (void)sync_record();
+  (void)outbox_.sync_soon();
 }
 
 void Journal::note_ledger(const Ledger& ledger, std::chrono::nanoseconds now) {
   if (!(ledger == state_.ledger())) {
     (void)state_.apply(static_cast<std::uint8_t>(RecordType::ledger), kRecordVersion,
                        encode(ledger));
-    ledger_noted_ = true;
+    outbox_.note_ledger();
   }
-  note_soon(now);
+  outbox_.note_soon(now);
 }
 
 // Time passes for shapes that nobody launches, too.
@@ -332,24 +326,20 @@ void Journal::note_shape(const ShapeStatistics& statistics, std::chrono::nanosec
     Payload payload = encode(statistics);
     (void)state_.apply(static_cast<std::uint8_t>(RecordType::shape_statistics), kRecordVersion,
                        payload);
-    Table::Entry entry;
-    entry.payload = std::move(payload);
-    shapes_noted_.put(statistics_key(statistics.kernel, statistics.shape), std::move(entry));
+    outbox_.note_shape(statistics_key(statistics.kernel, statistics.shape), std::move(payload));
   }
-  note_soon(now);
+  outbox_.note_soon(now);
 }
 
-// The first note starts the interval.
-void Journal::note_soon(std::chrono::nanoseconds now) {
-  if (!ledger_noted_ && shapes_noted_.entries().empty()) return;
-  if (!notes_due_known_) {
-    notes_due_known_ = true;
-    notes_due_ = now + options_.note_interval;
-  }
-  if (now < notes_due_) return;
-  post_notes();
-  notes_due_ = now + options_.note_interval;
-  if (!defers_) settle();
+Status Journal::flush() {
+  outbox_.post_notes();
+  return sync();
+}
+
+Status Journal::shutdown() {
+  outbox_.post_notes();
+  record(RecordType::clean_shutdown, Payload());
+  return sync();
 }
 
 }  // namespace idletune::journal

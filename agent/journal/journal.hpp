@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -13,7 +12,7 @@
 
 #include "agent/journal/deaths.hpp"
 #include "agent/journal/entries.hpp"
-#include "agent/journal/log_file.hpp"
+#include "agent/journal/outbox.hpp"
 #include "agent/journal/state.hpp"
 #include "platform/os/storage.hpp"
 
@@ -22,69 +21,16 @@ namespace idletune::journal {
 inline constexpr char kSetAsideName[] =
     "journal.unreadable";  // one we could not read; kept for people
 
-struct JournalOptions {
-  // Identity of this boot: boot_identity(). 0: unknown, every death then counts as the worst it can
-  // be.
-  std::uint64_t boot = 0;
-  // The file is compacted before it grows past this. Default 4 MiB; clipped to [64 KiB, 8 MiB]. A
-  // board with little flash takes less and remembers fewer measurements.
-  std::uint64_t max_file_bytes = 4u << 20;
-  // Measurements kept per (kernel, device, driver, shape). Default 4096, at least 16; the worst go
-  // first.
-  std::uint32_t max_measurements_per_shape = 4096;
-  // Ledger and launch statistics are written at most this often, to spare the flash. Default 60 s.
-  // A cut loses at most this much of the account (its charges and its earnings alike).
-  std::chrono::nanoseconds note_interval = std::chrono::seconds(60);
-  // After a failed write the journal lives in memory and tries the storage again at most this
-  // often.
-  std::chrono::nanoseconds retry_interval = std::chrono::seconds(60);
-  // Asked once, by whoever has the lock: who had begun and not ended when that session died. False:
-  // nobody knows; then all that is open counts as begun. Null: nobody can.
-  std::function<bool(std::uint64_t session, std::vector<Begun>& begun)> trace{};
-  // Only look: nothing is written, no lock is taken, and open trials stay open: the agent may be
-  // running, with one of them under way.
-  bool read_only = false;
-};
-
-// What opening found, and what became of the file since.
+// What opening found.
 struct RecoveryReport {
-  // Ok, or in one line what was lost: a whole file that is unreadable (its code), records whose
-  // content is impossible (corrupt), a log that somebody took away (not_found). A torn end is not
-  // lost: nobody was promised it.
-  Status damage() const;
-
   std::uint64_t records = 0;            // read and understood
   std::uint64_t unknown_records = 0;    // of a type this version does not know; skipped and kept
   std::uint64_t malformed_records = 0;  // right checksum, impossible content; skipped
   std::uint64_t dropped_bytes = 0;      // after the last good record: torn by a cut
   Status unreadable;                    // why nothing of the file could be read; ok if it could
   bool set_aside = false;               // an unreadable file was renamed to kSetAsideName
-  bool displaced = false;               // it was deleted or replaced while in use; see below
   std::uint32_t new_suspects = 0;       // configurations suspected because of how the last session
   std::uint32_t new_quarantines = 0;    // ended, and quarantined: it was their second death
-};
-
-// Counts what was recorded; see Journal::durable().
-using Serial = std::uint64_t;
-
-// What a journal has to write, in the hands of any one thread: once, and nothing else may be asked
-// of the journal's storage meanwhile.
-class JournalWrite {
- public:
-  void run();
-
- private:
-  friend class Journal;
-  std::shared_ptr<LogFile> log_;
-  std::vector<LogRecord> records_;
-  std::vector<LogRecord>
-      all_;  // into a fresh file, if `fresh_`; `records_` into the old one if not
-  bool fresh_ = false;
-  bool sync_ = false;
-  Serial serial_ = 0;
-  bool replaced_ = false;
-  Status not_replaced_;  // why; the old file goes on
-  Status status_;
 };
 
 // Single-threaded: one thread at a time. Recording never fails: where the storage is missing, full,
@@ -109,10 +55,14 @@ class Journal {
   // Everything that is remembered, and the queries on it.
   const State& state() const { return state_; }
   const RecoveryReport& recovery() const { return recovery_; }
+  // Ok, or in one line what was lost: a whole file that is unreadable (its code), records whose
+  // content is impossible (corrupt), a log that somebody took away (not_found). A torn end is not
+  // lost: nobody was promised it.
+  Status damage() const;
   // Success while records reach the storage; else why they do not: not_found, read_only, no_space,
   // io_error, busy (another process has the journal: what it knew at our opening is used),
   // version_mismatch (a newer agent wrote it, and may come back: nothing of it is used or changed).
-  const Status& storage_status() const { return storage_status_; }
+  const Status& storage_status() const { return outbox_.status(); }
 
   // --- Before and after danger -------------------------------------------------------------------
   // Call before the first compile, and again with `run` before the first run. Synced, unless this
@@ -168,78 +118,39 @@ class Journal {
   // --- Storage -----------------------------------------------------------------------------------
   // Whether all up to there is on the medium, or the journal lives in memory: then only this
   // process will remember.
-  bool durable(Serial serial) const { return !keeps_ || serial <= durable_; }
+  bool durable(Serial serial) const { return outbox_.durable(serial); }
   // Success: all that was recorded before is on the medium ("acknowledged"). Else storage_status();
   // busy while a write is out.
-  Status sync();
+  Status sync() { return outbox_.sync(); }
   // The same with the notes.
   Status flush();
-  // From now on recording changes what is known and nothing else: whoever calls take_outbox() lets
-  // a thread of its choice run what it gets (recording may go on meanwhile) and hands it back.
-  // Null: there is nothing to write, or a write is out. sync, flush, compact and shutdown stay what
-  // they are; call them while no write is out.
-  void defer_writes() { defers_ = true; }
-  std::unique_ptr<JournalWrite> take_outbox();
-  void written(std::unique_ptr<JournalWrite> write);
   // Tries a failed storage again if retry_interval has passed (a compaction into a fresh file).
   // Cheap when there is nothing to do; the agent calls it now and then. A journal that another
   // process had at our opening, that could not be read, or that is a newer agent's, stays in memory
   // for good.
-  void retry_storage(std::chrono::nanoseconds now);
+  void retry_storage(std::chrono::nanoseconds now) { outbox_.retry(now); }
   // Writes the live state alone into a fresh file and replaces the log with it. Happens by itself
   // when the file passes max(64 KiB, 4 times its live size) or max_file_bytes.
-  Status compact();
+  Status compact() { return outbox_.compact(); }
   // Writes pending notes and the clean-shutdown mark, and syncs. Recording may go on afterwards.
   Status shutdown();
-
-  // Size of the log file in bytes, and syncs of the file and of the folder since opening; as of the
-  // last write.
-  std::uint64_t file_bytes() const { return log_ == nullptr ? 0 : file_bytes_; }
-  std::uint64_t file_syncs() const { return file_syncs_; }
-  std::uint64_t folder_syncs() const { return folder_syncs_; }
+  // For whoever writes in a thread of its own, and what was written. While a write is out, call
+  // none of sync, flush, compact and shutdown.
+  Outbox& outbox() { return outbox_; }
 
  private:
   Journal(std::unique_ptr<Storage> storage, const JournalOptions& options);
-  void load();
+  void load(Status no_storage);
   bool replay_file();
   void judge_open_trials();
   bool accuse_one(const Verdict& verdict);
   void start_session();
   void record(RecordType type, Payload payload);
-  void post(RecordType type, Payload payload);
-  Serial sync_record();
-  void note_soon(std::chrono::nanoseconds now);
-  void post_notes();
-  bool is_large() const;
-  void settle();
-  void degrade(Status status, bool for_good);
 
-  std::shared_ptr<LogFile> log_;  // a write's while one is out; null: there is no storage
   JournalOptions options_;
   State state_;
   RecoveryReport recovery_;
-  Status storage_status_;
-  std::vector<LogRecord> outbox_;
-  std::uint64_t outbox_bytes_ = 0;
-  bool keeps_ = false;      // records reach the storage, or will
-  bool sealed_ = false;     // the storage is never written again
-  bool judging_ = true;     // the last session's open trials are ours to judge
-  bool defers_ = false;     // somebody else writes
-  bool writing_ = false;    // a write is out
-  bool fresh_due_ = false;  // all that is known goes into a fresh file
-  Serial recorded_ = 1;     // of the newest record
-  Serial due_ = 0;          // up to here a sync is due
-  Serial durable_ = 0;      // up to here everything is on the medium
-  std::uint64_t file_bytes_ = 0;
-  std::uint64_t file_syncs_ = 0;
-  std::uint64_t folder_syncs_ = 0;
-  std::uint64_t compact_at_bytes_ = 0;
-  bool retry_at_known_ = false;
-  std::chrono::nanoseconds retry_at_{0};
-  bool notes_due_known_ = false;
-  std::chrono::nanoseconds notes_due_{0};
-  bool ledger_noted_ = false;  // newer than the file's
-  Table shapes_noted_;         // likewise
+  Outbox outbox_;
 };
 
 }  // namespace idletune::journal

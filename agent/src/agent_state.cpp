@@ -118,7 +118,8 @@ void AgentState::open_journal() {
   }
   if (trace_ != nullptr && journal_->storage_status().ok()) trace_->forget();
   const journal::RecoveryReport& found = journal_->recovery();
-  if (const Status damage = found.damage(); !damage.ok()) tell(options_, 1, "%", damage.message());
+  if (const Status damage = journal_->damage(); !damage.ok())
+    tell(options_, 1, "%", damage.message());
   if (found.new_quarantines > 0 || found.new_suspects > 0) {
     tell(options_, 1,
          "the last process or board died during trials; quarantined for it: %, suspected: %",
@@ -242,7 +243,7 @@ AgentStatus AgentState::status() const {
 AgentStatus AgentState::status_locked() const {
   AgentStatus status = engine_->status();
   const journal::RecoveryReport& found = journal_->recovery();
-  status.journal = found.damage();
+  status.journal = journal_->damage();
   status.journal_dropped_bytes = found.dropped_bytes;
   status.new_suspects = found.new_suspects;
   status.new_quarantines = found.new_quarantines;
@@ -286,9 +287,9 @@ std::string AgentState::explanation_to_keep() const {
 
 // Once: all that is known is written anew.
 void AgentState::tell_if_displaced() {
-  if (displaced_told_ || !journal_->recovery().displaced) return;
+  if (displaced_told_ || !journal_->outbox().displaced()) return;
   displaced_told_ = true;
-  tell(options_, 1, "%", journal_->recovery().damage().message());
+  tell(options_, 1, "%", journal_->damage().message());
 }
 
 void AgentState::explain_if_due() {

@@ -54,7 +54,7 @@ void explain_figures(const ShapeTask& task, Explanation& text) {
 }  // namespace
 
 Status how_journal_is(const journal::Journal& journal) {
-  return journal.storage_status().ok() ? journal.recovery().damage() : journal.storage_status();
+  return journal.storage_status().ok() ? journal.damage() : journal.storage_status();
 }
 
 Explanation EngineExplanation::explain(const ShapeTask& task) const {

@@ -238,7 +238,7 @@ void Flight::run_errand(std::function<void()> work) {
 // A medium may take long.
 void Flight::begin_write() {
   while (write_ == nullptr) {
-    write_ = journal_.take_outbox();
+    write_ = journal_.outbox().take();
     if (write_ == nullptr) return;
     files_.start([this] { write_->run(); });
     if (!files_.busy()) end_write();
@@ -248,7 +248,7 @@ void Flight::begin_write() {
 void Flight::end_write() {
   if (write_ == nullptr) return;
   (void)files_.wait(kForever);
-  journal_.written(std::move(write_));
+  journal_.outbox().written(std::move(write_));
 }
 
 bool Flight::wait_for_errand(Nanoseconds timeout) {

@@ -39,7 +39,7 @@ TuningEngine::TuningEngine(const AgentOptions& options, journal::Journal& journa
       choice_(core_, knowledge_, flight_),
       explanation_(core_, choice_, held_back_),
       keeping_(how_journal_is(journal).code()) {
-  journal.defer_writes();
+  journal.outbox().defer();
 }
 
 TuningEngine::~TuningEngine() {

@@ -101,9 +101,9 @@ TEST_CASE("a suspicion is recorded at the death, and no clean end forgives it") 
   const auto disk = std::make_shared<Disk>();
   {
     const auto journal = open_on(disk);
-    const std::uint64_t syncs = journal->file_syncs();
+    const std::uint64_t syncs = journal->outbox().file_syncs();
     journal->suspected(trial_of(1), Where::helper, SuspicionCause::helper_killed, "SIGKILL");
-    CHECK(journal->file_syncs() == syncs + 1);
+    CHECK(journal->outbox().file_syncs() == syncs + 1);
     CHECK(journal->state().dangers().is_suspect(trial_of(1)));
     CHECK(journal->shutdown().ok());
   }
@@ -250,18 +250,18 @@ TEST_CASE("exposures are recorded together, and open ones make suspects of this 
   const auto disk = std::make_shared<Disk>();
   {
     const auto journal = open_on(disk);
-    const std::uint64_t syncs = journal->file_syncs();
+    const std::uint64_t syncs = journal->outbox().file_syncs();
     const std::vector<Trial> adopted{trial_of(1), trial_of(2), trial_of(3)};
     CHECK(journal->durable(journal->exposed(adopted, Where::here)));
-    CHECK(journal->file_syncs() == syncs + 1);
+    CHECK(journal->outbox().file_syncs() == syncs + 1);
     CHECK(journal->exposed(trial_of(1), Where::here) != 0);  // is already
-    CHECK(journal->file_syncs() == syncs + 1);
+    CHECK(journal->outbox().file_syncs() == syncs + 1);
     CHECK(journal->durable(journal->exposed(trial_of(1), Where::launches)));
     CHECK(journal->state().dangers().is_exposed(trial_of(1).key(), Where::here));
     journal->parked(trial_of(1), Where::here);
     journal->closed(trial_of(2), Where::here);
     journal->withdrawn(trial_of(3), Where::here);
-    CHECK(journal->file_syncs() == syncs + 3);
+    CHECK(journal->outbox().file_syncs() == syncs + 3);
     CHECK(journal->state().dangers().open_trials().size() == 1);
   }
   const auto journal = open_on(disk, kBoot + 1);
@@ -330,9 +330,9 @@ TEST_CASE("what is wrong at a shape stays wrong, and its measurement may be forg
   lent.data = 99;
   {
     const auto journal = open_on(disk);
-    const std::uint64_t syncs = journal->file_syncs();
+    const std::uint64_t syncs = journal->outbox().file_syncs();
     journal->wrong(lent, 77);
-    CHECK(journal->file_syncs() == syncs + 1);
+    CHECK(journal->outbox().file_syncs() == syncs + 1);
     Measurement old = measurement_of(2);
     old.status = TrialStatus::correctness;
     journal->measured(old);

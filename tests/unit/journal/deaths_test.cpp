@@ -165,18 +165,18 @@ TEST_CASE("the page's table of syncs is the code's") {
   const auto disk = std::make_shared<idletune::test::Disk>();
   for (const char* said : {"open, no journal", "open, journal exists"}) {
     const auto journal = test::open_on(disk);
-    CHECK(journal->file_syncs() == number_in(on_page(rows, said)[1]));
-    CHECK(journal->folder_syncs() == number_in(on_page(rows, said)[2]));
+    CHECK(journal->outbox().file_syncs() == number_in(on_page(rows, said)[1]));
+    CHECK(journal->outbox().folder_syncs() == number_in(on_page(rows, said)[2]));
   }
   for (const Step& step : steps()) {
     CAPTURE(step.said);
     const auto journal = test::open_on(std::make_shared<idletune::test::Disk>());
     step.before(*journal);
-    const std::uint64_t file = journal->file_syncs();
-    const std::uint64_t folder = journal->folder_syncs();
+    const std::uint64_t file = journal->outbox().file_syncs();
+    const std::uint64_t folder = journal->outbox().folder_syncs();
     step.make(*journal);
-    CHECK(journal->file_syncs() - file == number_in(on_page(rows, step.said)[1]));
-    CHECK(journal->folder_syncs() - folder == number_in(on_page(rows, step.said)[2]));
+    CHECK(journal->outbox().file_syncs() - file == number_in(on_page(rows, step.said)[1]));
+    CHECK(journal->outbox().folder_syncs() - folder == number_in(on_page(rows, step.said)[2]));
   }
 }
 

@@ -56,12 +56,12 @@ TEST_CASE("a state folder that is deleted in use is made again with all that was
     REQUIRE_MESSAGE(journal->storage_status().ok(), journal->storage_status().to_string());
     journal->quarantine(trial_of(1), QuarantineReason::crash, "SIGSEGV");
     std::filesystem::remove_all(folder_too ? folder : folder + "/" + kJournalName);
-    CHECK_FALSE(journal->recovery().displaced);
+    CHECK_FALSE(journal->outbox().displaced());
     CHECK(journal->intent({trial_of(2), IntentStage::run, true}) !=
           0);  // kept, and said so rightly
     CHECK(journal->storage_status().ok());
     CHECK(journal->storage_status().ok());
-    CHECK(journal->recovery().damage().code() == StatusCode::not_found);
+    CHECK(journal->damage().code() == StatusCode::not_found);
     const auto bytes = read_file(folder + "/" + kJournalName, 1 << 20);
     REQUIRE(bytes.ok());
     const auto kept = read_journal(*bytes);
@@ -121,7 +121,7 @@ TEST_CASE("a folder given by a relative path is no other one where the applicati
   std::filesystem::current_path(here);
   CHECK(journal->intent({trial_of(2), IntentStage::run, true}) != 0);
   CHECK(journal->storage_status().ok());
-  CHECK_FALSE(journal->recovery().displaced);
+  CHECK_FALSE(journal->outbox().displaced());
 }
 
 TEST_CASE("a limit on the size of files is a full disk, and kills nobody") {

@@ -44,15 +44,14 @@ TEST_CASE("an unreadable file is set aside and a new journal begun") {
     const auto journal = open_on(disk);
     CHECK(journal->storage_status().ok());
     CHECK(journal->recovery().set_aside);
-    CHECK(journal->recovery().damage().code() == StatusCode::corrupt);
-    CHECK(journal->recovery().damage().message().find("set aside as journal.unreadable") !=
-          std::string::npos);
+    CHECK(journal->damage().code() == StatusCode::corrupt);
+    CHECK(journal->damage().message().find("set aside as journal.unreadable") != std::string::npos);
     journal->measured(measurement_of(1));
   }
   CHECK(disk->files().at(kSetAsideName) == garbage);
   const auto next = open_on(disk);
   CHECK(next->state().measurement_count() == 1);
-  CHECK(next->recovery().damage().ok());
+  CHECK(next->damage().ok());
 }
 
 TEST_CASE("who only looks leaves an unreadable file where it is and says so") {
@@ -62,7 +61,7 @@ TEST_CASE("who only looks leaves an unreadable file where it is and says so") {
   options.read_only = true;
   const auto journal = Journal::open(open_faulty_storage(disk), options);
   CHECK_FALSE(journal->recovery().set_aside);
-  CHECK(journal->recovery().damage().message().find("left where it is") != std::string::npos);
+  CHECK(journal->damage().message().find("left where it is") != std::string::npos);
   CHECK(disk->files().count(kJournalName) == 1);
 }
 
@@ -73,8 +72,8 @@ TEST_CASE("a journal of a newer format stays where it is, and this one lives in 
   const auto disk = std::make_shared<Disk>(idletune::test::Files{{kJournalName, newer}});
   {
     const auto journal = open_on(disk);
-    CHECK(journal->recovery().damage().code() == StatusCode::version_mismatch);
-    CHECK(journal->recovery().damage().message().find("for the newer agent that wrote it") !=
+    CHECK(journal->damage().code() == StatusCode::version_mismatch);
+    CHECK(journal->damage().message().find("for the newer agent that wrote it") !=
           std::string::npos);
     CHECK(journal->storage_status().code() == StatusCode::version_mismatch);
     CHECK_FALSE(journal->recovery().set_aside);

@@ -79,7 +79,7 @@ TEST_CASE("names are recorded once, and a compaction and a restart keep them") {
 TEST_CASE("a step costs two syncs, adopting one more") {
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
-  const std::uint64_t before = journal->file_syncs();
+  const std::uint64_t before = journal->outbox().file_syncs();
   for (std::int64_t i = 0; i < 10; ++i) {
     CHECK(journal->intent({trial_of(i), IntentStage::compile, true}));
     CHECK(
@@ -90,12 +90,12 @@ TEST_CASE("a step costs two syncs, adopting one more") {
     journal->measured(measurement_of(i));
     journal->closed(trial_of(i), Where::helper);
   }
-  CHECK(journal->file_syncs() - before == 20);
+  CHECK(journal->outbox().file_syncs() - before == 20);
   journal->adopted({trial_of(1), nanoseconds(5), nanoseconds(9), 2});
-  CHECK(journal->file_syncs() - before == 21);
+  CHECK(journal->outbox().file_syncs() - before == 21);
   CHECK(journal->sync().ok());
-  CHECK(journal->file_syncs() - before == 21);
-  CHECK(journal->folder_syncs() == 1);
+  CHECK(journal->outbox().file_syncs() - before == 21);
+  CHECK(journal->outbox().folder_syncs() == 1);
 }
 
 TEST_CASE("notes are written at most once per interval and by the shutdown") {
@@ -206,11 +206,11 @@ TEST_CASE("a compaction keeps the state and shrinks the file") {
   const auto journal = open_on(disk);
   for (std::int64_t i = 0; i < 200; ++i) journal->measured(measurement_of(i % 10));
   journal->intent({trial_of(3), IntentStage::run, true});
-  const std::uint64_t before = journal->file_bytes();
+  const std::uint64_t before = journal->outbox().file_bytes();
   const std::uint64_t digest = journal->state().digest();
   REQUIRE(journal->compact().ok());
-  CHECK(journal->file_bytes() < before / 5);
-  CHECK(journal->file_bytes() == disk->files().at(kJournalName).size());
+  CHECK(journal->outbox().file_bytes() < before / 5);
+  CHECK(journal->outbox().file_bytes() == disk->files().at(kJournalName).size());
   CHECK(read_journal(disk->files().at(kJournalName))->state.digest() == digest);
   journal->measured(measurement_of(300));
   CHECK(read_journal(disk->files().at(kJournalName))->state.measurement_count() == 11);
@@ -224,7 +224,7 @@ TEST_CASE("the file stays within its limit however much is recorded") {
   const auto journal = Journal::open(open_faulty_storage(disk), options);
   for (std::int64_t i = 0; i < 5000; ++i) {
     journal->measured(measurement_of(i));
-    REQUIRE(journal->file_bytes() <= options.max_file_bytes);
+    REQUIRE(journal->outbox().file_bytes() <= options.max_file_bytes);
   }
   CHECK(journal->storage_status().ok());
   CHECK(journal->state().measurement_count() > 200);
@@ -312,40 +312,40 @@ TEST_CASE("version 1 is read as ever, and what is written only adds fields to it
 TEST_CASE("recording neither writes nor syncs where writes are deferred, and goes on meanwhile") {
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
-  journal->defer_writes();
-  CHECK(journal->take_outbox() == nullptr);
+  journal->outbox().defer();
+  CHECK(journal->outbox().take() == nullptr);
   const std::size_t operations = disk->operations.size();
-  const std::uint64_t syncs = journal->file_syncs();
+  const std::uint64_t syncs = journal->outbox().file_syncs();
   const Serial intent = journal->intent({trial_of(1), IntentStage::compile, true});
   CHECK_FALSE(journal->durable(intent));
-  auto write = journal->take_outbox();
+  auto write = journal->outbox().take();
   REQUIRE(write != nullptr);
-  CHECK(journal->take_outbox() == nullptr);
+  CHECK(journal->outbox().take() == nullptr);
   CHECK(journal->sync().code() == StatusCode::busy);
   journal->closed(trial_of(1), Where::helper);
   CHECK(disk->operations.size() == operations);
   write->run();
   CHECK(disk->operations.size() == operations + 2);  // written and synced
   CHECK_FALSE(journal->durable(intent));
-  journal->written(std::move(write));
+  journal->outbox().written(std::move(write));
   CHECK(journal->durable(intent));
-  CHECK(journal->file_syncs() == syncs + 1);
-  write = journal->take_outbox();  // what came meanwhile needs no sync
+  CHECK(journal->outbox().file_syncs() == syncs + 1);
+  write = journal->outbox().take();  // what came meanwhile needs no sync
   REQUIRE(write != nullptr);
   write->run();
-  journal->written(std::move(write));
+  journal->outbox().written(std::move(write));
   CHECK(disk->operations.size() == operations + 3);
-  CHECK(journal->take_outbox() == nullptr);
+  CHECK(journal->outbox().take() == nullptr);
   CHECK(journal->sync().ok());
-  CHECK(journal->file_syncs() == syncs + 2);
+  CHECK(journal->outbox().file_syncs() == syncs + 2);
   CHECK(journal->sync().ok());
-  CHECK(journal->file_syncs() == syncs + 2);
+  CHECK(journal->outbox().file_syncs() == syncs + 2);
 }
 
 TEST_CASE("a journal grows past its limits and is compacted by who writes, and loses nothing") {
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
-  journal->defer_writes();
+  journal->outbox().defer();
   std::size_t before = disk->operations.size();
   for (std::int64_t i = 0; i < 20000; ++i) {
     journal->measured(measurement_of(i % 10));
@@ -353,38 +353,38 @@ TEST_CASE("a journal grows past its limits and is compacted by who writes, and l
     if (i % 7 == 1) journal->closed(trial_of((i - 1) % 10), Where::helper);
     REQUIRE(disk->operations.size() == before);
     if (i % 50 != 0) continue;
-    auto write = journal->take_outbox();
+    auto write = journal->outbox().take();
     REQUIRE(write != nullptr);
     journal->measured(measurement_of(1000 + i));
     write->run();
-    journal->written(std::move(write));
+    journal->outbox().written(std::move(write));
     before = disk->operations.size();
   }
-  CHECK(journal->folder_syncs() > 2);
+  CHECK(journal->outbox().folder_syncs() > 2);
   CHECK(journal->sync().ok());
   CHECK(read_journal(disk->files().at(kJournalName))->state.digest() == journal->state().digest());
-  CHECK(disk->files().at(kJournalName).size() == journal->file_bytes());
+  CHECK(disk->files().at(kJournalName).size() == journal->outbox().file_bytes());
 }
 
 TEST_CASE("a deferred write that fails makes the journal write all it knows into a fresh file") {
   for (const std::uint64_t fails : {std::uint64_t{0}, std::uint64_t{1}}) {  // written, synced
     const auto disk = std::make_shared<Disk>();
     const auto journal = open_on(disk);
-    journal->defer_writes();
+    journal->outbox().defer();
     journal->quarantine(trial_of(1), QuarantineReason::crash, "x");
     const Serial intent = journal->intent({trial_of(2), IntentStage::run, true});
-    auto write = journal->take_outbox();
+    auto write = journal->outbox().take();
     disk->fault = {disk->changes + fails, 1, StatusCode::io_error, false};
     write->run();
-    journal->written(std::move(write));
+    journal->outbox().written(std::move(write));
     CHECK_FALSE(journal->durable(intent));
-    write = journal->take_outbox();
+    write = journal->outbox().take();
     REQUIRE(write != nullptr);
     write->run();
-    journal->written(std::move(write));
+    journal->outbox().written(std::move(write));
     CHECK(journal->durable(intent));
     CHECK(journal->storage_status().ok());
-    CHECK(journal->take_outbox() == nullptr);
+    CHECK(journal->outbox().take() == nullptr);
     const auto next = open_on(std::make_shared<Disk>(disk->files()));
     CHECK(next->state().dangers().quarantine_count() == 1);
     CHECK(next->state().dangers().is_suspect(trial_of(2)));
@@ -394,27 +394,27 @@ TEST_CASE("a deferred write that fails makes the journal write all it knows into
 TEST_CASE("where no fresh file can be written either, only this process remembers, and says so") {
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
-  journal->defer_writes();
+  journal->outbox().defer();
   const Serial intent = journal->intent({trial_of(2), IntentStage::run, true});
   disk->fault = {disk->changes, UINT64_MAX, StatusCode::no_space, false};
   for (int i = 0; i < 2; ++i) {
     CHECK_FALSE(journal->durable(intent));
-    auto write = journal->take_outbox();
+    auto write = journal->outbox().take();
     REQUIRE(write != nullptr);
     write->run();
-    journal->written(std::move(write));
+    journal->outbox().written(std::move(write));
   }
   CHECK(journal->durable(intent));
   CHECK(journal->storage_status().code() == StatusCode::no_space);
-  CHECK(journal->take_outbox() == nullptr);
+  CHECK(journal->outbox().take() == nullptr);
   journal->measured(measurement_of(1));
   disk->fault = {};
   journal->retry_storage(seconds(0));
   journal->retry_storage(seconds(60));
-  auto write = journal->take_outbox();
+  auto write = journal->outbox().take();
   REQUIRE(write != nullptr);
   write->run();
-  journal->written(std::move(write));
+  journal->outbox().written(std::move(write));
   CHECK(journal->storage_status().ok());
   CHECK(read_journal(disk->files().at(kJournalName))->state.measurement_count() == 1);
 }

@@ -154,7 +154,7 @@ TEST_CASE("a cut finds the old or the new log while a journal grows past its lim
     const auto journal = Journal::open(test::open_faulty_storage(disk), options);
     Adoption adoption;
     adoption.trial = trial_of(0, 0, 0);
-    while (journal->folder_syncs() < 3) {  // the second compaction has happened
+    while (journal->outbox().folder_syncs() < 3) {  // the second compaction has happened
       adoption.expected += nanoseconds(1);
       for (std::size_t i = adoption.trial.configuration.size(); i < kMaxParameters; ++i) {
         adoption.trial.configuration.push_back(INT64_MAX);
@@ -163,7 +163,7 @@ TEST_CASE("a cut finds the old or the new log while a journal grows past its lim
       REQUIRE(journal->storage_status().ok());
       promises.acknowledged.push_back(disk->operations.size());
     }
-    CHECK(journal->file_bytes() < 4096);
+    CHECK(journal->outbox().file_bytes() < 4096);
   }
   // Only around the compactions: the rest is as above.
   const History history(*disk);

@@ -41,7 +41,7 @@ void Scenario::open() {
   open_.clear();
   exposed_.clear();
   if (journal_->storage_status().ok()) acknowledge();
-  if (deferred_) journal_->defer_writes();
+  if (deferred_) journal_->outbox().defer();
 }
 
 void Scenario::acknowledge(std::size_t count) {
@@ -60,15 +60,16 @@ void Scenario::acknowledge_if(bool durable) {
 }
 
 void Scenario::write() {
-  std::unique_ptr<JournalWrite> taken = journal_->take_outbox();
+  std::unique_ptr<JournalWrite> taken = journal_->outbox().take();
   if (taken == nullptr) return;
   const std::size_t promised = pending_.size();
-  const std::uint64_t syncs = journal_->file_syncs();
+  const std::uint64_t syncs = journal_->outbox().file_syncs();
   measure(any_trial());
   taken->run();
   measure(any_trial());
-  journal_->written(std::move(taken));
-  if (journal_->file_syncs() > syncs && journal_->storage_status().ok()) acknowledge(promised);
+  journal_->outbox().written(std::move(taken));
+  if (journal_->outbox().file_syncs() > syncs && journal_->storage_status().ok())
+    acknowledge(promised);
 }
 
 Trial Scenario::any_trial() {
@@ -114,12 +115,12 @@ void Scenario::begin_trial() {
   intent.isolated = random_.below(4) != 0;
   intent.stage = random_.below(2) == 0 ? IntentStage::compile : IntentStage::run;
   const TrialKey key = intent.trial.key();
-  const std::uint64_t syncs = journal_->file_syncs();
+  const std::uint64_t syncs = journal_->outbox().file_syncs();
   const bool durable =
       journal_->durable(journal_->intent(intent)) && journal_->storage_status().ok();
   open_.push_back(intent.trial);
   if (!durable) return;
-  acknowledge_if(journal_->file_syncs() > syncs);  // an open trial was announced already
+  acknowledge_if(journal_->outbox().file_syncs() > syncs);  // an open trial was announced already
   Fact fact;
   fact.from = position();
   fact.holds = [key](const State& state) {
@@ -245,11 +246,11 @@ void Scenario::expose() {
   const Trial trial = any_trial();
   if (journal_->state().dangers().is_quarantined(trial)) return;
   const Where place = random_.below(2) == 0 ? Where::here : Where::launches;
-  const std::uint64_t syncs = journal_->file_syncs();
+  const std::uint64_t syncs = journal_->outbox().file_syncs();
   if (!journal_->durable(journal_->exposed(trial, place))) return;
   exposed_.push_back({trial, place});
   if (!journal_->storage_status().ok()) return;
-  acknowledge_if(journal_->file_syncs() > syncs);
+  acknowledge_if(journal_->outbox().file_syncs() > syncs);
   Fact fact;
   fact.from = position();
   fact.holds = [trial, place](const State& state) {

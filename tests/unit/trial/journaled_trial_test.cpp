@@ -245,7 +245,7 @@ TEST_CASE("a step costs two syncs in one gap, and one more for each gap after a 
   const auto disk = std::make_shared<Disk>();
   const auto journal = open_on(disk);
   const auto syncs_of_step = [&](std::int64_t configuration, bool rests) {
-    const std::uint64_t before = journal->file_syncs();
+    const std::uint64_t before = journal->outbox().file_syncs();
     JournaledTrial trial(*journal, trial_of(configuration));
     for (TrialStage stage : {TrialStage::compile, TrialStage::check, TrialStage::check,
                              TrialStage::measure, TrialStage::measure}) {
@@ -253,7 +253,7 @@ TEST_CASE("a step costs two syncs in one gap, and one more for each gap after a 
       if (rests) trial.rest();
     }
     trial.conclude(TrialStatus::correct, "");
-    return journal->file_syncs() - before;
+    return journal->outbox().file_syncs() - before;
   };
   CHECK(syncs_of_step(1, false) == 2);
   CHECK(syncs_of_step(2, true) == 5);  // five gaps; the compile's and the first run's are the two

@@ -82,13 +82,13 @@ TEST_CASE("who gives time neither writes nor syncs, not even where the journal i
   };
   REQUIRE(engine.launch({64}, 5000).ok());
   engine.task().said_launches = 1e7;
-  const std::uint64_t compactions = engine.journal->folder_syncs();
-  for (int gap = 0; gap < 10000 && engine.journal->folder_syncs() == compactions; ++gap) {
+  const std::uint64_t compactions = engine.journal->outbox().folder_syncs();
+  for (int gap = 0; gap < 10000 && engine.journal->outbox().folder_syncs() == compactions; ++gap) {
     engine.idle(1s);
     board->clock.advance(61s);
     REQUIRE(engine.launch({64}, 100).ok());
   }
-  CHECK(engine.journal->folder_syncs() > compactions);
+  CHECK(engine.journal->outbox().folder_syncs() > compactions);
   CHECK(syncs > 100);
   CHECK(on_caller == 0);
 }

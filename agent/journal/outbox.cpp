@@ -1,8 +1,7 @@
-// How what was recorded reaches the storage.
 #include <algorithm>
 #include <utility>
 
-#include "agent/journal/journal.hpp"
+#include "agent/journal/outbox.hpp"
 #include "models/core/lists.hpp"
 
 namespace idletune::journal {
@@ -13,20 +12,62 @@ constexpr std::uint64_t kLiveFactor = 4;              // file size over live siz
 
 }  // namespace
 
-void Journal::record(RecordType type, Payload payload) {
-  (void)state_.apply(static_cast<std::uint8_t>(type), kRecordVersion, payload);
+bool Interval::has_passed(std::chrono::nanoseconds now) {
+  if (!begun_) until_ = now + length_;
+  begun_ = true;
+  if (now < until_) return false;
+  until_ = now + length_;
+  return true;
+}
+
+Outbox::Outbox(std::unique_ptr<Storage> storage, const JournalOptions& options, const State& state)
+    : log_(storage == nullptr ? nullptr : std::make_shared<LogFile>(std::move(storage))),
+      state_(state),
+      max_file_bytes_(options.max_file_bytes),
+      retries_(options.retry_interval),
+      notes_(options.note_interval) {}
+
+void Outbox::go_on(std::uint64_t generation, std::uint64_t size_bytes, bool torn) {
+  if (Status going_on = log_->go_on(generation, size_bytes, torn); !going_on.ok()) {
+    return degrade(std::move(going_on), false);
+  }
+  keeps_ = true;
+  file_bytes_ = log_->bytes();
+  ++recorded_;  // what a killed session appended may still be in the page cache alone
+}
+
+void Outbox::begin(bool fresh) {
+  fresh_due_ = fresh && !sealed_;
+  defers_ = false;
+  (void)sync();
+}
+
+void Outbox::add(RecordType type, Payload payload) {
   post(type, std::move(payload));
   if (!defers_) settle();
 }
 
-void Journal::post(RecordType type, Payload payload) {
+void Outbox::post(RecordType type, Payload payload) {
   ++recorded_;
   if (!keeps_) return;
-  outbox_bytes_ += kRecordHeaderBytes + payload.size();
-  push(outbox_, LogRecord{static_cast<std::uint8_t>(type), kRecordVersion, std::move(payload)});
+  bytes_ += kRecordHeaderBytes + payload.size();
+  push(records_, LogRecord{static_cast<std::uint8_t>(type), kRecordVersion, std::move(payload)});
 }
 
-void Journal::post_notes() {
+void Outbox::note_shape(const TrialKey& key, Payload payload) {
+  Table::Entry entry;
+  entry.payload = std::move(payload);
+  shapes_noted_.put(key, std::move(entry));
+}
+
+void Outbox::note_soon(std::chrono::nanoseconds now) {
+  if (!ledger_noted_ && shapes_noted_.entries().empty()) return;
+  if (!notes_.has_passed(now)) return;
+  post_notes();
+  if (!defers_) settle();
+}
+
+void Outbox::post_notes() {
   if (ledger_noted_) post(RecordType::ledger, encode(state_.ledger()));
   ledger_noted_ = false;
   for (const auto& shape : shapes_noted_.entries()) {
@@ -35,24 +76,24 @@ void Journal::post_notes() {
   shapes_noted_ = Table();
 }
 
-Serial Journal::sync_record() {
+Serial Outbox::sync_soon() {
   due_ = recorded_;
   if (!defers_) settle();
   return due_;
 }
 
-bool Journal::is_large() const {
-  const std::uint64_t large = std::min(std::max(kSmallFileBytes, kLiveFactor * state_.live_bytes()),
-                                       options_.max_file_bytes);
-  return !outbox_.empty() && file_bytes_ + outbox_bytes_ > std::max(large, compact_at_bytes_);
+bool Outbox::is_large() const {
+  const std::uint64_t large =
+      std::min(std::max(kSmallFileBytes, kLiveFactor * state_.live_bytes()), max_file_bytes_);
+  return !records_.empty() && file_bytes_ + bytes_ > std::max(large, compact_at_bytes_);
 }
 
-std::unique_ptr<JournalWrite> Journal::take_outbox() {
+std::unique_ptr<JournalWrite> Outbox::take() {
   if (writing_ || sealed_ || (!keeps_ && !fresh_due_)) return nullptr;
   auto write = std::make_unique<JournalWrite>();
   write->fresh_ = fresh_due_ || is_large();
   write->sync_ = due_ > durable_;
-  if (!write->fresh_ && !write->sync_ && outbox_.empty()) return nullptr;
+  if (!write->fresh_ && !write->sync_ && records_.empty()) return nullptr;
   if (write->fresh_) {
     post_notes();
     state_.for_each_live_record([&](std::uint8_t type, std::uint8_t version, Bytes payload) {
@@ -60,10 +101,10 @@ std::unique_ptr<JournalWrite> Journal::take_outbox() {
     });
   }
   write->log_ = log_;
-  write->records_ = std::move(outbox_);
+  write->records_ = std::move(records_);
   write->serial_ = recorded_;
-  outbox_.clear();
-  outbox_bytes_ = 0;
+  records_.clear();
+  bytes_ = 0;
   fresh_due_ = false;
   writing_ = true;
   return write;
@@ -81,15 +122,15 @@ void JournalWrite::run() {
   if (status_.ok() && sync_) status_ = log_->sync();
 }
 
-void Journal::written(std::unique_ptr<JournalWrite> write) {
+void Outbox::written(std::unique_ptr<JournalWrite> write) {
   writing_ = false;
   file_bytes_ = log_->bytes();
   file_syncs_ = log_->file_syncs();
   folder_syncs_ = log_->folder_syncs();
-  recovery_.displaced = recovery_.displaced || log_->displaced();
+  displaced_ = displaced_ || log_->displaced();
   if (write->replaced_) {
     keeps_ = true;
-    storage_status_ = Status();
+    status_ = Status();
     compact_at_bytes_ = 0;
     durable_ = write->serial_;
     return;
@@ -103,34 +144,29 @@ void Journal::written(std::unique_ptr<JournalWrite> write) {
   }
   if (write->sync_) durable_ = write->serial_;
   if (write->not_replaced_.ok()) return;
-  if (file_bytes_ > options_.max_file_bytes) return degrade(std::move(write->not_replaced_), false);
+  if (file_bytes_ > max_file_bytes_) return degrade(std::move(write->not_replaced_), false);
   compact_at_bytes_ = file_bytes_ + kSmallFileBytes;
 }
 
-void Journal::settle() {
-  while (std::unique_ptr<JournalWrite> write = take_outbox()) {
+void Outbox::settle() {
+  while (std::unique_ptr<JournalWrite> write = take()) {
     write->run();
     written(std::move(write));
   }
 }
 
-Status Journal::sync() {
+Status Outbox::sync() {
   if (writing_) return {StatusCode::busy, "the journal is being written"};
   due_ = recorded_;
   settle();
-  return storage_status_;
+  return status_;
 }
 
-Status Journal::flush() {
-  post_notes();
-  return sync();
-}
-
-Status Journal::compact() {
+Status Outbox::compact() {
   if (writing_) return {StatusCode::busy, "the journal is being written"};
-  if (sealed_) return storage_status_;
+  if (sealed_) return status_;
   fresh_due_ = true;
-  std::unique_ptr<JournalWrite> write = take_outbox();
+  std::unique_ptr<JournalWrite> write = take();
   write->run();
   Status status = write->not_replaced_.ok() ? write->status_ : write->not_replaced_;
   written(std::move(write));
@@ -138,33 +174,21 @@ Status Journal::compact() {
   return status;
 }
 
-void Journal::retry_storage(std::chrono::nanoseconds now) {
-  if (sealed_ || keeps_ || writing_) return;
-  if (!retry_at_known_) {
-    retry_at_known_ = true;
-    retry_at_ = now + options_.retry_interval;
-  }
-  if (now < retry_at_) return;
-  retry_at_ = now + options_.retry_interval;
+void Outbox::retry(std::chrono::nanoseconds now) {
+  if (sealed_ || keeps_ || writing_ || !retries_.has_passed(now)) return;
   fresh_due_ = true;
   if (!defers_) settle();
 }
 
-Status Journal::shutdown() {
-  post_notes();
-  record(RecordType::clean_shutdown, Payload());
-  return sync();
-}
-
-void Journal::degrade(Status status, bool for_good) {
+void Outbox::degrade(Status status, bool for_good) {
   if (log_ != nullptr) log_->close();
   keeps_ = false;
-  outbox_.clear();
-  outbox_bytes_ = 0;
+  records_.clear();
+  bytes_ = 0;
   if (sealed_) return;  // the first reason stays
-  storage_status_ = std::move(status);
+  status_ = std::move(status);
   sealed_ = for_good;
-  retry_at_known_ = false;
+  retries_.begin_anew();
 }
 
 }  // namespace idletune::journal
