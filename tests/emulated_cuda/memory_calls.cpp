@@ -1,0 +1,126 @@
+// Calls on memory.
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include "tests/emulated_cuda/driver_state.hpp"
+
+using namespace emulated_cuda;
+using namespace idletune::cuda;
+
+namespace {
+
+// Who calls with what does not fit: an error, and a finding.
+Error refused(const char* call, const std::string& what) {
+  state().findings.add(std::string(call) + ": " + what);
+  return kInvalidValue;
+}
+
+// The allocation that has all these bytes; null: there is none.
+Allocation* allocation_with(DeviceMemory& memory, DeviceAddress address, std::size_t bytes) {
+  Allocation* found = memory.find(address);
+  return found != nullptr && found->holds(address, bytes) ? found : nullptr;
+}
+
+std::string outside(DeviceMemory& memory, DeviceAddress address, std::size_t bytes) {
+  return std::to_string(bytes) + " bytes from " + memory.describe(address);
+}
+
+// `copy` gets where the device's bytes are, and how many of them nobody wrote matters to it.
+template <class Copy>
+Error copy_on(const char* call, DeviceAddress address, std::size_t bytes, StreamHandle handle,
+              Copy copy) {
+  const Error error = check_context();
+  if (error != kSuccess) return error;
+  const auto stream = stream_of(handle);
+  if (stream == nullptr) return kInvalidHandle;
+  DeviceMemory& memory = current_context()->device->memory;
+  Allocation* allocation = allocation_with(memory, address, bytes);
+  if (allocation == nullptr) return refused(call, outside(memory, address, bytes));
+  stream->add([allocation, at = address - allocation->start, copy](Stream& self) {
+    Device& device = *self.context->device;
+    device.turn.take();
+    if (self.context->spoilt_by == kSuccess) {
+      copy(allocation->data.data() + at, allocation->written.data() + at);
+    }
+    device.turn.give_back();
+  });
+  return kSuccess;
+}
+
+}  // namespace
+
+extern "C" {
+#pragma GCC visibility push(default)
+
+Error cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
+  const Error error = check_context();
+  if (error != kSuccess) return error;
+  if (bytes == 0) return kInvalidValue;
+  *address = current_context()->device->memory.allocate(bytes);
+  return *address != 0 ? kSuccess : kOutOfMemory;
+}
+
+// Waits for all kernels of the device, as drivers do.
+Error cuMemFree_v2(DeviceAddress address) {
+  const Error error = check_context();
+  if (error != kSuccess) return error;
+  Device& device = *current_context()->device;
+  device.wait();
+  if (!device.memory.release(address)) {
+    return refused("cuMemFree",
+                   "an address where no allocation begins: " + device.memory.describe(address));
+  }
+  return check_context();
+}
+
+Error cuMemGetAddressRange_v2(DeviceAddress* start, std::size_t* bytes, DeviceAddress address) {
+  const Error error = check_context();
+  if (error != kSuccess) return error;
+  const Allocation* found = current_context()->device->memory.find(address);
+  if (found == nullptr) return kNotFound;
+  *start = found->start;
+  *bytes = static_cast<std::size_t>(found->bytes);
+  return kSuccess;
+}
+
+// The caller's bytes are taken at once.
+Error cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, std::size_t bytes,
+                           StreamHandle stream) {
+  if (bytes == 0) return check_context();
+  const auto* first = static_cast<const unsigned char*>(from);
+  const std::vector<unsigned char> taken(first, first + bytes);
+  return copy_on("cuMemcpyHtoD", to, bytes, stream,
+                 [taken](unsigned char* data, unsigned char* written) {
+                   std::copy(taken.begin(), taken.end(), data);
+                   std::fill_n(written, taken.size(), 1);
+                 });
+}
+
+// Waits until the bytes are there. They may be such as nobody wrote: programs copy whole buffers.
+Error cuMemcpyDtoHAsync_v2(void* to, DeviceAddress from, std::size_t bytes, StreamHandle stream) {
+  if (bytes == 0) return check_context();
+  const Error error = copy_on("cuMemcpyDtoH", from, bytes, stream,
+                              [to, bytes](const unsigned char* data, const unsigned char*) {
+                                std::memcpy(to, data, bytes);
+                              });
+  return error != kSuccess ? error : (stream_of(stream)->wait(), check_context());
+}
+
+Error cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, std::size_t bytes,
+                           StreamHandle stream) {
+  const Error error = check_context();
+  if (error != kSuccess || bytes == 0) return error;
+  DeviceMemory& memory = current_context()->device->memory;
+  Allocation* source = allocation_with(memory, from, bytes);
+  if (source == nullptr) return refused("cuMemcpyDtoD", outside(memory, from, bytes));
+  return copy_on(
+      "cuMemcpyDtoD", to, bytes, stream,
+      [source, at = from - source->start, bytes](unsigned char* data, unsigned char* written) {
+        std::memmove(data, source->data.data() + at, bytes);
+        std::memmove(written, source->written.data() + at, bytes);
+      });
+}
+
+#pragma GCC visibility pop
+}

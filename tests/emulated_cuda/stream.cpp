@@ -1,0 +1,86 @@
+#include "tests/emulated_cuda/stream.hpp"
+
+#include <thread>
+#include <utility>
+
+namespace emulated_cuda {
+
+std::uint64_t Event::record() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return ++recorded_;
+}
+
+void Event::reach(std::uint64_t record, double nanoseconds) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (record > reached_) reached_ = record;
+    nanoseconds_ = nanoseconds;
+  }
+  changed_.notify_all();
+}
+
+bool Event::reached() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return reached_ == recorded_;
+}
+
+std::uint64_t Event::last_record() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return recorded_;
+}
+
+double Event::wait_for(std::uint64_t record) const {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return reached_ >= record; });
+  return nanoseconds_;
+}
+
+double Event::nanoseconds() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return nanoseconds_;
+}
+
+void Stream::add(std::function<void(Stream&)> work) {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    waiting_.push_back(std::move(work));
+    if (!has_thread_) {
+      has_thread_ = true;
+      // Nobody joins it: an endless kernel must not keep a process from ending.
+      std::thread([self = shared_from_this()] { self->run(); }).detach();
+    }
+  }
+  changed_.notify_all();
+}
+
+void Stream::wait() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  changed_.wait(lock, [&] { return waiting_.empty() && !busy_; });
+}
+
+void Stream::close() {
+  {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    closed_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Stream::run() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return !waiting_.empty() || closed_; });
+    if (waiting_.empty()) return;
+    auto work = std::move(waiting_.front());
+    waiting_.pop_front();
+    busy_ = true;
+    lock.unlock();
+    work(*this);
+    work = nullptr;
+    lock.lock();
+    busy_ = false;
+    changed_.notify_all();
+  }
+}
+
+}  // namespace emulated_cuda

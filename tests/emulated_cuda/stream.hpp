@@ -1,0 +1,65 @@
+// Streams and events: what is to be done in order, and when it was done in modelled time.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace emulated_cuda {
+
+struct Context;
+
+// The place in a stream that was recorded last. Any thread may call.
+class Event {
+ public:
+  Event(Context* of, bool is_timed) : context(of), timed(is_timed) {}
+  // A new record; its number is what reach() is told.
+  std::uint64_t record();
+  void reach(std::uint64_t record, double nanoseconds);
+  bool reached() const;
+  // Until the record that is the last one now is reached; its time.
+  std::uint64_t last_record() const;
+  double wait_for(std::uint64_t record) const;
+  double nanoseconds() const;
+
+  Context* const context;
+  const bool timed;
+
+ private:
+  mutable std::mutex mutex_;
+  mutable std::condition_variable changed_;
+  std::uint64_t recorded_ = 0;
+  std::uint64_t reached_ = 0;
+  double nanoseconds_ = 0;
+};
+
+// Does what is added one after another, on a thread of its own.
+class Stream : public std::enable_shared_from_this<Stream> {
+ public:
+  Stream(Context* of, int its_priority) : context(of), priority(its_priority) {}
+  void add(std::function<void(Stream&)> work);
+  // Until all that was added is done.
+  void wait();
+  // The thread ends when all is done.
+  void close();
+  // Only for work of this stream: its modelled time.
+  double nanoseconds = 0;
+
+  Context* const context;
+  const int priority;
+
+ private:
+  void run();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void(Stream&)>> waiting_;
+  bool busy_ = false;
+  bool closed_ = false;
+  bool has_thread_ = false;
+};
+
+}  // namespace emulated_cuda

@@ -1,0 +1,129 @@
+// The CUDA back end on the emulated device: what is compiled, run, timed, and goes wrong.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/unit/emulated_cuda/emulated_driver.hpp"
+#include "tests/unit/skip.hpp"
+
+using namespace idletune;
+using namespace std::chrono_literals;
+using emulated_cuda::EmulatedDriver;
+
+namespace {
+
+constexpr const char* kSource = R"(
+extern "C" __global__ void scale(float* out, const float* in, float factor, int n) {
+  __shared__ float part[128];
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  part[threadIdx.x] = i < n ? in[i] : 0;
+  __syncthreads();
+#if BEHAVIOUR == 1
+  out += 100;
+#elif BEHAVIOUR == 2
+  while (i < 1000000) __syncthreads();
+#endif
+  if (i < n) out[i] = factor * part[blockDim.x - 1 - threadIdx.x];
+}
+)";
+
+// Null, and the case is skipped, where there is no NVRTC.
+std::unique_ptr<Device> open_device(const EmulatedDriver& emulated, std::uint32_t index = 0) {
+  auto opened = cuda::open(index, emulated.options());
+  REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
+  if ((*opened)->info().has_compiler) return std::move(*opened);
+  test::skip("no NVRTC");
+  return nullptr;
+}
+
+struct Work {
+  Work(Device& on, const char* options) : device(on) {
+    auto compiled = device.compile({kSource, "scale", options, 1});
+    REQUIRE_MESSAGE(compiled.ok(), compiled.status().to_string());
+    program = std::move(*compiled);
+    for (std::unique_ptr<Buffer>* buffer : {&in, &out}) {
+      auto made = device.allocate(values.size() * sizeof(float));
+      REQUIRE(made.ok());
+      *buffer = std::move(*made);
+    }
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i);
+    REQUIRE(device
+                .write(*in, 0,
+                       Bytes(reinterpret_cast<const std::uint8_t*>(values.data()),
+                             values.size() * sizeof(float)))
+                .ok());
+    range.local = {128, 1, 1};
+    range.global = {256, 1, 1};
+    arguments = {out->argument(), in->argument(), 2.0f, 200};
+  }
+  Result<RunTimes> run(Nanoseconds deadline = 60s) {
+    return device.run(*program, range, arguments, deadline);
+  }
+  std::vector<float> result() {
+    std::vector<float> result(values.size());
+    REQUIRE(device
+                .read(*out, 0,
+                      MutableBytes(reinterpret_cast<std::uint8_t*>(result.data()),
+                                   result.size() * sizeof(float)))
+                .ok());
+    return result;
+  }
+
+  Device& device;
+  std::unique_ptr<Program> program;
+  std::vector<float> values = std::vector<float>(200);
+  std::unique_ptr<Buffer> in, out;
+  Range range;
+  std::vector<Argument> arguments;
+};
+
+}  // namespace
+
+TEST_CASE("a kernel in CUDA runs on each board, and its time is modelled" *
+          doctest::test_suite("NVRTC")) {
+  const EmulatedDriver emulated("orin_nano,jetson_nano");
+  for (const std::uint32_t index : {0u, 1u}) {
+    const auto device = open_device(emulated, index);
+    if (device == nullptr) return;
+    CHECK(device->info().name ==
+          (index == 0 ? "Emulated Jetson Orin Nano" : "Emulated Jetson Nano"));
+    CHECK(device->info().compute_units == (index == 0 ? 8 : 1));
+    Work work(*device, "-DBEHAVIOUR=0");
+    const auto first = work.run();
+    REQUIRE_MESSAGE(first.ok(), first.status().to_string());
+    CHECK(first->device > 0ns);
+    CHECK(work.run()->device == first->device);
+    const std::vector<float> result = work.result();
+    // Of the last block only 72 of 128 threads have numbers: the others have put zeros.
+    for (std::size_t i = 0; i < 200; ++i) {
+      const std::size_t from = i < 128 ? 127 - i : 128 + 127 - (i - 128);
+      CHECK(result[i] == (from < 200 ? 2 * work.values[from] : 0));
+    }
+  }
+  CHECK(emulated.found() == "");
+}
+
+TEST_CASE("an access outside of a buffer ends the device, and names the line of the source" *
+          doctest::test_suite("NVRTC")) {
+  const EmulatedDriver emulated;
+  const auto device = open_device(emulated);
+  if (device == nullptr) return;
+  Work work(*device, "-DBEHAVIOUR=1");
+  CHECK(work.run().code() == StatusCode::device_error);
+  CHECK(device->usable().code() == StatusCode::device_error);
+  CHECK(emulated.found().find(
+            "illegal address: writes 4 bytes 0 behind 800 bytes: scale, PTX line ") == 0);
+  CHECK(emulated.found().find("(kernel.cu:12), block 0,0,0, thread 100,0,0") != std::string::npos);
+}
+
+TEST_CASE("a kernel without end outlives its deadline" * doctest::test_suite("NVRTC")) {
+  const EmulatedDriver emulated;
+  const auto device = open_device(emulated);
+  if (device == nullptr) return;
+  Work work(*device, "-DBEHAVIOUR=2");
+  CHECK(work.run(30ms).code() == StatusCode::timeout);
+  CHECK(!device->usable().ok());
+}

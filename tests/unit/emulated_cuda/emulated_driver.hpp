@@ -1,0 +1,63 @@
+// The emulated driver in this process, new for each test that makes one of these.
+#pragma once
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include <idletune/cuda.hpp>
+
+#include "tests/emulated_cuda/control.h"
+#include "tests/paths.hpp"
+
+namespace emulated_cuda {
+
+class EmulatedDriver {
+ public:
+  // `boards` as IDLETUNE_EMULATED_BOARDS has them.
+  explicit EmulatedDriver(const char* boards = "") {
+    ::setenv("IDLETUNE_EMULATED_FINDINGS", "/dev/null", 1);
+    ::setenv("IDLETUNE_EMULATED_BOARDS", boards, 1);
+    void* library = dlopen(IDLETUNE_EMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(library != nullptr, dlerror());
+    resolve(library, "emulated_cuda_findings", findings_);
+    resolve(library, "emulated_cuda_finding", finding_);
+    resolve(library, "emulated_cuda_reset", reset_);
+    reset_();
+  }
+  ~EmulatedDriver() { reset_(); }
+  EmulatedDriver(const EmulatedDriver&) = delete;
+  EmulatedDriver& operator=(const EmulatedDriver&) = delete;
+
+  idletune::cuda::OpenOptions options() const {
+    idletune::cuda::OpenOptions options;
+    options.library = IDLETUNE_EMULATED_CUDA;
+    options.nvrtc_library = IDLETUNE_EMULATED_CUDA;
+    return options;
+  }
+  // The findings, one a line, when all that was launched has run.
+  std::string found() const {
+    std::string text;
+    const std::size_t count = findings_();
+    for (std::size_t i = 0; i < count; ++i) {
+      char finding[1000];
+      finding_(i, finding, sizeof finding);
+      text += finding + std::string("\n");
+    }
+    return text;
+  }
+
+ private:
+  template <class Function>
+  static void resolve(void* library, const char* name, Function*& function) {
+    function = reinterpret_cast<Function*>(dlsym(library, name));
+    REQUIRE((function != nullptr));
+  }
+  decltype(&emulated_cuda_findings) findings_ = nullptr;
+  decltype(&emulated_cuda_finding) finding_ = nullptr;
+  decltype(&emulated_cuda_reset) reset_ = nullptr;
+};
+
+}  // namespace emulated_cuda
