@@ -1,9 +1,9 @@
 // The public handles: thin, so that everything they promise is visible in one place.
 #include <idletune/agent.hpp>
 
+#include "agent/signing/pushed_file.hpp"
 #include "agent/src/agent_state.hpp"
 #include "models/package/kernel_package.hpp"
-#include "platform/os/storage.hpp"
 
 namespace idletune {
 
@@ -29,9 +29,11 @@ Result<Agent> Agent::open(const AgentOptions& options) {
 }
 
 Result<TunedKernel> Agent::kernel(Device& device, const std::string& package_path) {
-  Result<std::vector<std::uint8_t>> bytes = read_file(package_path, KernelPackage::kMaxBytes);
-  if (!bytes.ok()) return bytes.status();
-  Result<detail::KernelState*> kernel = state_->kernel(device, std::move(*bytes), package_path);
+  Result<PushedFile> file =
+      read_pushed_file(package_path, KernelPackage::kMaxBytes, state_->trust());
+  if (!file.ok()) return file.status();
+  Result<detail::KernelState*> kernel =
+      state_->kernel(device, std::move(file->content), package_path);
   if (!kernel.ok()) return kernel.status();
   return TunedKernel(state_.get(), *kernel);
 }

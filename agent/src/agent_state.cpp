@@ -89,7 +89,7 @@ void AgentState::mend_options() {
 Status AgentState::start() {
   if (Status status = check(options_); !status.ok()) return status;
   if (options_.mode != Mode::off) {
-    model_status_ = models_.open(options_.model);
+    model_status_ = models_.open(options_.model, options_.trust);
     if (!model_status_.ok()) tell(options_, 1, "%", model_status_.message());
     model_ = models_.newest();
   }

@@ -44,6 +44,7 @@ class AgentState {
   IdleReport idle(Nanoseconds budget, TimeSource source);
   Status start_background(const BackgroundOptions& options);
   void stop_background();
+  const FileTrust* trust() const { return options_.trust; }
   Status reload_model(const std::string& path);
   Status rollback_model();
   AgentStatus status() const;

@@ -177,8 +177,15 @@ idletune_status idletune_open(const char* model, const char* state, idletune_age
 
 idletune_status idletune_open_learning(const char* model, const char* state,
                                        const idletune_learner* learner, idletune_agent** agent) {
+  return idletune_open_trusting(model, state, learner, nullptr, agent);
+}
+
+idletune_status idletune_open_trusting(const char* model, const char* state,
+                                       const idletune_learner* learner, const idletune_trust* trust,
+                                       idletune_agent** agent) {
   if (agent == nullptr) return missing("agent");
   idletune::AgentOptions options;
+  options.trust = reinterpret_cast<const idletune::FileTrust*>(trust);
   options.learner = reinterpret_cast<const idletune::SearchLearner*>(learner);
   if (model != nullptr) options.model = model;
   if (state != nullptr) options.state = state;

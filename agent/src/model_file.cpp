@@ -1,16 +1,23 @@
 #include "agent/src/model_file.hpp"
 
 #include <utility>
-#include <vector>
 
-#include "platform/os/storage.hpp"
+#include "agent/signing/pushed_file.hpp"
 
 namespace idletune {
 
+Result<PushedModel> read_pushed_model(const std::string& path, const FileTrust* trust) {
+  Result<PushedFile> file = read_pushed_file(path, kMaxModelBytes, trust);
+  if (!file.ok()) return file.status();
+  Result<std::shared_ptr<const Model>> model = Model::open(std::move(file->content), path);
+  if (!model.ok()) return model.status();
+  return PushedModel{std::move(*model), std::move(file->proof)};
+}
+
 Result<std::shared_ptr<const Model>> read_model(const std::string& path) {
-  Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxModelBytes);
-  if (!bytes.ok()) return bytes.status();
-  return Model::open(std::move(*bytes), path);
+  Result<PushedModel> pushed = read_pushed_model(path, nullptr);
+  if (!pushed.ok()) return pushed.status();
+  return std::move(pushed->model);
 }
 
 }  // namespace idletune

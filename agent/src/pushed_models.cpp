@@ -5,7 +5,6 @@
 
 #include <idletune/options.hpp>
 
-#include "agent/src/model_file.hpp"
 #include "platform/os/process.hpp"
 #include "platform/os/storage.hpp"
 
@@ -27,49 +26,56 @@ std::string shipped_model() {
 
 }  // namespace
 
-Status PushedModels::open(std::string& option) {
+Status PushedModels::open(std::string& option, const FileTrust* trust) {
   if (option.empty()) option = shipped_model();
   if (option == kNoModel) option.clear();
   option_ = option;
+  trust_ = trust;
   if (option.empty()) return {};
   stamp_ = file_stamp(option);
-  Result<std::shared_ptr<const Model>> model = read_model(option);
-  Status status = model.status();
+  Result<PushedModel> pushed = read_pushed_model(option, trust);
+  Status status = pushed.status();
   // A file that was taken away is no model wanted; one that is broken was one.
-  if (!model.ok() && model.code() != StatusCode::not_found) model = read_model(previous_of(option));
-  if (model.ok()) newest_ = {*model, option};
+  if (!pushed.ok() && pushed.code() != StatusCode::not_found)
+    pushed = read_pushed_model(previous_of(option), trust);
+  if (pushed.ok()) newest_ = {std::move(*pushed), option};
   return status;
+}
+
+Status PushedModels::write(const std::string& path, const PushedModel& pushed) {
+  const Bytes content = pushed.model->bytes();
+  std::vector<std::uint8_t> file(content.begin(), content.end());
+  file.insert(file.end(), pushed.proof.begin(), pushed.proof.end());
+  return write_file_atomically(path, file);
 }
 
 Status PushedModels::reload(const std::string& path) {
   if (path == option_) stamp_ = file_stamp(path);
-  Result<std::shared_ptr<const Model>> read = read_model(path);
-  if (!read.ok()) return read.status();
-  const std::shared_ptr<const Model> next = *read;
-  const std::shared_ptr<const Model> current = newest_.model;
-  if (current != nullptr) {
-    if (next->content_digest() == current->content_digest()) return {};
-    if (next->generation() < current->generation()) {
+  Result<PushedModel> next = read_pushed_model(path, trust_);
+  if (!next.ok()) return next.status();
+  if (const std::shared_ptr<const Model> current = newest(); current != nullptr) {
+    if (next->model->content_digest() == current->content_digest()) return {};
+    if (next->model->generation() < current->generation()) {
       return Status(StatusCode::version_mismatch,
                     "model '%': generation %, expected at least %, which is in use", path,
-                    next->generation(), current->generation());
+                    next->model->generation(), current->generation());
     }
-    if (newest_.path == path) (void)write_file_atomically(previous_of(path), current->bytes());
+    if (newest_.path == path) (void)write(previous_of(path), newest_.pushed);
   }
-  previous_ = std::exchange(newest_, {next, path});
+  previous_ = std::exchange(newest_, {std::move(*next), path});
   return {};
 }
 
 Status PushedModels::rollback() {
   const std::string path = newest_.path.empty() ? option_ : newest_.path;
-  if (previous_.model == nullptr) {
-    Result<std::shared_ptr<const Model>> stored = read_model(previous_of(path));
+  if (previous_.pushed.model == nullptr) {
+    Result<PushedModel> stored = read_pushed_model(previous_of(path), trust_);
     if (!stored.ok()) return stored.status();
-    previous_ = {*stored, path};
+    previous_ = {std::move(*stored), path};
   }
   newest_ = std::exchange(previous_, {});
   if (newest_.path != path) return {};  // the other file is somebody else's affair
-  Status status = write_file_atomically(path, newest_.model->bytes());
+  Status status = write(path, newest_.pushed);
   if (path == option_) stamp_ = file_stamp(path);
   if (status.ok()) (void)std::remove(previous_of(path).c_str());
   return status;

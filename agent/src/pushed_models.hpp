@@ -8,7 +8,7 @@
 
 #include <idletune/result.hpp>
 
-#include "models/predict/model.hpp"
+#include "agent/src/model_file.hpp"
 
 namespace idletune::detail {
 
@@ -16,11 +16,11 @@ namespace idletune::detail {
 class PushedModels {
  public:
   // Reads what the option says, and puts the file's path there; empty: there is none. A file that
-  // cannot be used costs nothing but itself: then the one before it serves. Errors: those of
-  // read_model, of the option's own file.
-  Status open(std::string& option);
+  // cannot be used costs nothing but itself: then the one before it serves. `trust` as in
+  // AgentOptions. Errors: those of read_pushed_model, of the option's own file.
+  Status open(std::string& option, const FileTrust* trust);
   // Null: there is none.
-  const std::shared_ptr<const Model>& newest() const { return newest_.model; }
+  const std::shared_ptr<const Model>& newest() const { return newest_.pushed.model; }
   // Agent::reload_model, Agent::rollback_model.
   Status reload(const std::string& path);
   Status rollback();
@@ -30,11 +30,14 @@ class PushedModels {
  private:
   // A model and the file it was read from.
   struct Read {
-    std::shared_ptr<const Model> model;
+    PushedModel pushed;
     std::string path;
   };
+  static Status write(const std::string& path, const PushedModel& pushed);
+
   Read newest_, previous_;
   std::string option_;
+  const FileTrust* trust_ = nullptr;
   std::uint64_t stamp_ = 0;  // of its file when it was read last
 };
 

@@ -82,10 +82,10 @@ Status Tuner::State::open_space(const TunerOptions& options) {
       return Status(StatusCode::invalid_argument,
                     "tuner '%': give a package or parameters, not both", name_);
     }
-    Result<std::vector<std::uint8_t>> bytes = read_file(options.package, KernelPackage::kMaxBytes);
-    if (!bytes.ok()) return bytes.status();
+    Result<PushedFile> file = read_pushed_file(options.package, KernelPackage::kMaxBytes, nullptr);
+    if (!file.ok()) return file.status();
     Result<std::shared_ptr<const KernelPackage>> package =
-        KernelPackage::open(std::move(*bytes), options.package);
+        KernelPackage::open(std::move(file->content), options.package);
     if (!package.ok()) return package.status();
     package_ = *package;
     name_ = std::string(package_->name());

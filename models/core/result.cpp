@@ -23,6 +23,7 @@ const char* status_code_name(StatusCode code) {
     case StatusCode::device_error: return "device_error";
     case StatusCode::compile_error: return "compile_error";
     case StatusCode::internal: return "internal";
+    case StatusCode::untrusted: return "untrusted";
   }
   return "unknown";
 }

@@ -28,7 +28,8 @@ typedef enum idletune_status {
   IDLETUNE_TIMEOUT,
   IDLETUNE_DEVICE_ERROR,
   IDLETUNE_COMPILE_ERROR,
-  IDLETUNE_INTERNAL
+  IDLETUNE_INTERNAL,
+  IDLETUNE_UNTRUSTED
 } idletune_status;
 
 /* "ok", "not_found", ...; never NULL. */
@@ -74,6 +75,16 @@ const idletune_learner* idletune_forest_learner(void);
 const idletune_learner* idletune_forest_and_tree_learner(void);
 idletune_status idletune_open_learning(const char* model, const char* state,
                                        const idletune_learner* learner, idletune_agent** agent);
+/* The same; and models and packages that are read from files are believed only if one of these keys
+ * has signed them for that product (idletune/signing.hpp). `keys` are texts in PEM. What is returned
+ * must outlive the agent. Link libidletune_signing.a and libbearssl.a. NULL: no file is asked. */
+typedef struct idletune_trust idletune_trust;
+idletune_status idletune_signed_files(const char* const* keys, size_t key_count,
+                                      const char* product, const idletune_trust** trust);
+void idletune_trust_close(const idletune_trust* trust);
+idletune_status idletune_open_trusting(const char* model, const char* state,
+                                       const idletune_learner* learner, const idletune_trust* trust,
+                                       idletune_agent** agent);
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
 void idletune_close(idletune_agent* agent);
 

@@ -22,6 +22,7 @@ using LogFunction = void (*)(void* user, int level, const char* message);
 
 inline constexpr char kNoModel[] = "-";
 
+class FileTrust;
 class SearchLearner;
 class TrialsInProcess;
 
@@ -35,6 +36,10 @@ struct AgentOptions {
   // one stat; taking over a new model may once make a call some milliseconds longer than its
   // budget. 0: they never look, only Agent::reload_model takes over. Launches never look.
   std::chrono::nanoseconds model_check_interval{0};
+  // Whom models and kernel packages that are read from files must come from (<idletune/trust.hpp>);
+  // outlives the agent. What is refused is as if it could not be read. Packages that an application
+  // hands over in memory are its own affair. Null: all that is intact is believed.
+  const FileTrust* trust = nullptr;
   // Folder of the journal, of compiled programs and of captured arguments. Only its owner may read
   // what is in it; the folder itself, if the agent made it or if it holds nothing else. Empty:
   // everything stays in memory, and what was measured is lost at the end.

@@ -7,6 +7,9 @@
 #ifdef WITH_FOREST
 #include <idletune/learning.hpp>
 #endif
+#ifdef WITH_SIGNING
+#include <idletune/signing.hpp>
+#endif
 #ifdef WITH_KRYLOV
 #include <idletune/krylov.hpp>
 #endif
@@ -28,6 +31,13 @@ int main(int argc, char** argv) {
   options.model = arguments[1];
 #ifdef WITH_FOREST
   options.learner = idletune::forest_learner();
+#endif
+#ifdef WITH_SIGNING
+  const auto key = idletune::PublicKey::read(arguments[0]);
+  if (!key) return 1;
+  const auto trust = idletune::signed_files({*key}, arguments[1]);
+  if (!trust) return 1;
+  options.trust = trust->get();
 #endif
   auto agent = idletune::Agent::open(options);
   if (!agent) return 1;

@@ -14,6 +14,7 @@
 #include "tests/unit/os/temporary_folder.hpp"
 #include "tests/unit/predict/model_builder.hpp"
 #include "tests/unit/repeats.hpp"
+#include "tests/unit/signing/signed_file.hpp"
 
 using namespace idletune;
 using idletune::test::ModelContent;
@@ -148,6 +149,49 @@ TEST_CASE("a file that is refused changes nothing") {
   CHECK(application.agent->reload_model().ok());
   CHECK(application.agent->status().model.ok());
   CHECK_FALSE(std::filesystem::exists(path + ".previous"));
+}
+
+TEST_CASE("where a key is set nothing unsigned is believed, before or after a reload") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  const test::DigestCheck check;
+  const PublicKey key = test::key_number(1);
+  const auto trust = signed_files({key}, "board", &check);
+  REQUIRE(trust.ok());
+  AgentOptions options;
+  options.trust = trust->get();
+  push(path, model_saying(2, 2, 1));
+  {
+    const Application application(path, options);
+    CHECK(application.agent->status().model.code() == StatusCode::untrusted);
+    CHECK(application.agent->status().model_digest == 0);
+  }
+  push(path, test::signed_by(key, "board", model_saying(2, 2, 1)));
+  Application application(path, options);
+  REQUIRE(application.agent->status().model.ok());
+  CHECK(application.agent->status().model_generation == 1);
+  for (const auto& file :
+       {model_saying(8, 8, 2), test::signed_by(key, "other board", model_saying(8, 8, 2)),
+        test::signed_by(test::key_number(2), "board", model_saying(8, 8, 2))}) {
+    push(path, file);
+    CHECK(application.agent->reload_model().code() == StatusCode::untrusted);
+    CHECK(application.agent->status().model_generation == 1);
+  }
+  push(path, test::signed_by(key, "board", model_saying(8, 8, 2)));
+  REQUIRE(application.agent->reload_model().ok());
+  // What is kept for going back keeps its signature.
+  const auto previous = read_file(path + ".previous", 1U << 20U);
+  REQUIRE(previous.ok());
+  CHECK((*trust)->believed(*previous).ok());
+  REQUIRE(application.agent->rollback_model().ok());
+  CHECK(Application(path, options).agent->status().model_generation == 1);
+
+  const std::string package = folder.path() + "/play.itkernel";
+  push(package, played_package());
+  CHECK(application.agent->kernel(application.device, package).status().code() ==
+        StatusCode::untrusted);
+  push(package, test::signed_by(key, "board", played_package()));
+  CHECK(application.agent->kernel(application.device, package).ok());
 }
 
 TEST_CASE("going back uses the model before, now and at the next start") {

@@ -27,7 +27,8 @@ enum class StatusCode : std::uint8_t {
   timeout,           // a deadline passed
   device_error,      // the device or its driver reported a failure
   compile_error,     // a kernel did not compile
-  internal           // an invariant of ours is broken
+  internal,          // an invariant of ours is broken
+  untrusted          // bytes that nobody signed who is believed (idletune/trust.hpp)
 };
 
 // The stable English name of a code ("not_found", ...). Never null.
