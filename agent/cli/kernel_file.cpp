@@ -3,6 +3,7 @@
 #include <cerrno>
 
 #include "agent/cli/places.hpp"
+#include "agent/signing/pushed_file.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/package/pack.hpp"
 #include "models/package/xml.hpp"
@@ -11,7 +12,11 @@
 namespace idletune::cli {
 
 Result<std::vector<std::uint8_t>> read_kernel(const std::string& path) {
-  if (!has_ending(path, ".xml")) return read_file(path, KernelPackage::kMaxBytes);
+  if (!has_ending(path, ".xml")) {
+    Result<PushedFile> file = read_pushed_file(path, KernelPackage::kMaxBytes, nullptr);
+    if (!file.ok()) return file.status();
+    return std::move(file->content);
+  }
   Result<KernelDescription> description = read_kernel_xml(path);
   if (!description.ok()) return description.status();
   return pack(*description);

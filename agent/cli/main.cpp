@@ -36,6 +36,10 @@ void add_verbs(CommandLine& line, CliContext& context) {
   add_decide_verb(line, context);
   add_simulate_verb(line, context);
   add_regret_verb(line, context);
+  line.begin_group("Bring it to boards");
+  add_key_verb(line, context);
+  add_sign_verb(line, context);
+  add_verify_verb(line, context);
   line.begin_group("Solve with it");
   add_solve_verb(line, context);
   line.begin_group("Before there is a kernel");

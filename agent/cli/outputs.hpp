@@ -17,7 +17,8 @@ enum class FileKind : std::uint8_t {
   curves,
   measurements,  // JSON of other tuners' formats
   profile,
-  code
+  code,
+  pushed  // a model or a package
 };
 
 struct Output {

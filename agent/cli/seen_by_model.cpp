@@ -1,6 +1,7 @@
 #include "agent/cli/seen_by_model.hpp"
 
 #include "agent/cli/context.hpp"
+#include "agent/signing/pushed_file.hpp"
 #include "models/learn/provenance.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/storage.hpp"
@@ -9,8 +10,8 @@ namespace idletune::cli {
 
 Result<std::vector<bool>> seen_by_model(const std::string& model,
                                         const std::vector<History>& histories) {
-  const auto bytes = must(read_file(model, kMaxModelBytes));
-  const auto contents = must(read_model(bytes, model));
+  const auto file = must(read_pushed_file(model, kMaxModelBytes, nullptr));
+  const auto contents = must(read_model(file.content, model));
   std::vector<bool> seen;
   seen.reserve(histories.size());
   for (const History& history : histories) {

@@ -7,6 +7,7 @@
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/summary.hpp"
+#include "agent/signing/trailer.hpp"
 #include "models/history/combine_repeats.hpp"
 #include "models/insight/fractions.hpp"
 #include "models/learn/model_contents.hpp"
@@ -375,7 +376,14 @@ void print_described(const json& value, const std::string& indent, const CliCont
 void run_inspect(const std::string& path, CliContext& context) {
   const auto files = must(history_files({path}));
   const json all = list_of(files, [&](const std::string& file) {
-    auto described = must(describe(must(read_file(file, kMaxFileBytes)), file));
+    auto bytes = must(read_file(file, kMaxFileBytes));
+    json signed_for;
+    if (signing::has_trailer(bytes)) {
+      signed_for = must_of(file, signing::read_trailer(bytes)).product;
+      bytes.resize(signing::bytes_without_trailer(bytes));
+    }
+    auto described = must(describe(std::move(bytes), file));
+    if (!signed_for.is_null()) described["signed_for"] = signed_for;
     if (files.size() > 1) described["file"] = file;
     return described;
   });

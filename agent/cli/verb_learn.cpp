@@ -6,6 +6,7 @@
 #include "agent/cli/progress.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/signing/pushed_file.hpp"
 #include "models/core/median.hpp"
 #include "models/learn/learn.hpp"
 #include "models/learn/model_contents.hpp"
@@ -152,7 +153,8 @@ bool write_outputs(const LearnArguments& arguments, const std::vector<std::uint8
 void run_merge(const LearnArguments& arguments, CliContext& context) {
   std::vector<ModelContents> models;
   for (const std::string& path : arguments.histories) {
-    models.push_back(must(read_model(must(read_file(path, kMaxModelBytes)), path)));
+    const PushedFile file = must(read_pushed_file(path, kMaxModelBytes, nullptr));
+    models.push_back(must(read_model(file.content, path)));
   }
   MergedModel merged = merge_models(models, arguments.histories);
   if (arguments.options.generation > 0) merged.contents.generation = arguments.options.generation;

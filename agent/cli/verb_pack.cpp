@@ -4,6 +4,7 @@
 #include "agent/cli/open_device.hpp"
 #include "agent/cli/report/numbers.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/signing/pushed_file.hpp"
 #include "agent/trial/compiled_variants.hpp"
 #include "models/package/compressed.hpp"
 #include "models/package/family_xml.hpp"
@@ -158,7 +159,7 @@ Configuration entry_of(const KernelKnowledge& knowledge, std::size_t entry,
 
 void add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
                std::vector<Configuration>& list) {
-  auto bytes = must(read_file(choice.model, kMaxModelBytes));
+  auto bytes = must(read_pushed_file(choice.model, kMaxModelBytes, nullptr)).content;
   const auto model = must(Model::open(std::move(bytes), choice.model));
   const KernelKnowledge* knowledge =
       model->kernel(package.name(), package.space(), package.input_names());
@@ -274,7 +275,7 @@ Result<KernelDescription> read(const PackArguments& arguments) {
 // The package that a program carries besides.
 Result<std::vector<std::uint8_t>> known_bytes(const std::string& file) {
   if (file.empty()) return std::vector<std::uint8_t>();
-  auto bytes = must(read_file(file, kLargestBeside));
+  auto bytes = must(read_pushed_file(file, kLargestBeside, nullptr)).content;
   must(KernelPackage::open(bytes, file));
   return bytes;
 }

@@ -28,6 +28,9 @@ void add_decide_verb(CommandLine& line, CliContext& context);
 void add_regret_verb(CommandLine& line, CliContext& context);
 void add_report_verb(CommandLine& line, CliContext& context);
 void add_demo_verb(CommandLine& line, CliContext& context);
+void add_key_verb(CommandLine& line, CliContext& context);
+void add_sign_verb(CommandLine& line, CliContext& context);
+void add_verify_verb(CommandLine& line, CliContext& context);
 
 // Those of `idletune offload`.
 void add_offload_profile_verb(Verb& offload, CliContext& context);

@@ -46,6 +46,8 @@ class Command:
             shutil.copy(f"{histories}/pocl/{name}.ithistory", self.folder)
         self.must("learn", "one.ithistory", "two.ithistory", "-o", "boards.itmodel")
         self.must("pack", self.data("tests/data/packages/product.xml"), "-o", "product.itkernel")
+        self.must("key", "product")
+        self.must("sign", "product.itkernel", "--product", "p", "--key", "product.key", "-o", "signed.itkernel")
         self.must("offload", "learn", self.data("tests/data/offload/kernels.csv"), "--models", "4", "-o",
                   "offload.itmodel")
         self.must("capture", self.data("kernels/histogram/histogram.xml"), "--shape", "3,3", "--array",
