@@ -258,11 +258,19 @@ FUNCTION void idletune_store_halves(IdletuneVector<W> v, IdletuneHalf* p) {
 #define IDLETUNE_PARTS(items) (((items) + 31) / 32)
 #define IDLETUNE_FIRST_OF_PART (LOCAL_ID(0) % 32 == 0)
 FUNCTION REAL idletune_part_sum(REAL x, int items) {
-  const int whole = items % 32 == 0 || LOCAL_ID(0) < items - items % 32;
-  const unsigned mask = whole ? 0xffffffffu : (1u << (items % 32)) - 1u;
+  const int there = items % 32;  // neighbours of the last warp, if that is not full
+  if (there == 0 || LOCAL_ID(0) < items - there) {
+    for (int distance = 16; distance > 0; distance /= 2) {
+      x += __shfl_down_sync(0xffffffffu, x, distance);
+    }
+    return x;
+  }
+  // What a neighbour has that there is not is undefined: who would ask one asks itself.
+  const int own = LOCAL_ID(0) % 32;
   for (int distance = 16; distance > 0; distance /= 2) {
-    const REAL other = __shfl_down_sync(mask, x, distance);
-    if (whole || LOCAL_ID(0) % 32 + distance < items % 32) x += other;
+    const int from = own + distance < there ? own + distance : own;
+    const REAL other = __shfl_sync((1u << there) - 1u, x, from);
+    if (from != own) x += other;
   }
   return x;
 }
