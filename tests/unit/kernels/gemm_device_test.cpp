@@ -23,7 +23,7 @@ using namespace idletune;
 using namespace idletune::kernel_tests;
 
 constexpr std::uint64_t kSeed = 20261121;
-constexpr std::size_t kGuardElements = 64;
+const std::size_t kGuardElements = guard_elements(64);
 constexpr float kGuard = -12345.0f;
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 

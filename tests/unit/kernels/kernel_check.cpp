@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 20261121;
 constexpr std::uint64_t kConfigurations = 12;  // besides those that cover all values
-constexpr std::size_t kGuardElements = 64;
+const std::size_t kGuardElements = guard_elements(64);
 constexpr float kGuard = -12345.0f;
 
 std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
@@ -176,7 +176,9 @@ class Call {
       inputs_.buffers[std::string(spec.name)] = values;
     }
     values.insert(values.end(), kGuardElements, kGuard);
-    auto buffer = upload(device_, values);
+    const bool unwritten = spec.access == Access::out || spec.kind == ArgumentKind::scratch;
+    auto buffer = unwritten && sees_every_access() ? allocate(device_, values.size())
+                                                   : upload(device_, values);
     arguments_.push_back(buffer->argument());
     buffers_.push_back({i, std::move(values), std::move(buffer)});
   }

@@ -5,12 +5,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include <idletune/cuda.hpp>
 #include <idletune/opencl.hpp>
 
 #include "agent/trial/output_check.hpp"
@@ -30,8 +32,18 @@ inline std::shared_ptr<const KernelPackage> open_package(const std::string& xml)
   return *package;
 }
 
+// Whether the device itself tells what is read before it is written, and what lies outside of buffers.
+inline bool sees_every_access() { return std::getenv("IDLETUNE_TEST_CUDA") != nullptr; }
+
+// Elements of the guard zone behind a buffer, which would hide an access there from such a device.
+inline std::size_t guard_elements(std::size_t wanted) { return sees_every_access() ? 0 : wanted; }
+
+// By OpenCL; or by the CUDA driver and the NVRTC that IDLETUNE_TEST_CUDA names, one library for both.
 inline std::unique_ptr<Device> open_first_device() {
-  auto device = opencl::open(0);
+  cuda::OpenOptions options;
+  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
+  if (library != nullptr) options.library = options.nvrtc_library = library;
+  auto device = library != nullptr ? cuda::open(0, options) : opencl::open(0);
   REQUIRE_MESSAGE(device.ok(), device.status().to_string());
   MESSAGE("device: " << (*device)->info().name);
   return std::move(*device);
@@ -60,13 +72,19 @@ inline std::unique_ptr<Program> compile(Device& device, const KernelPackage& pac
   return std::move(*program);
 }
 
-inline std::unique_ptr<Buffer> upload(Device& device, const std::vector<float>& values) {
-  auto buffer = device.allocate(values.size() * sizeof(float));
+// Of so many floats, which hold nothing yet.
+inline std::unique_ptr<Buffer> allocate(Device& device, std::size_t size) {
+  auto buffer = device.allocate(size * sizeof(float));
   REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
+  return std::move(*buffer);
+}
+
+inline std::unique_ptr<Buffer> upload(Device& device, const std::vector<float>& values) {
+  auto buffer = allocate(device, values.size());
   const Bytes bytes(reinterpret_cast<const std::uint8_t*>(values.data()),
                     values.size() * sizeof(float));
-  REQUIRE(device.write(**buffer, 0, bytes).ok());
-  return std::move(*buffer);
+  REQUIRE(device.write(*buffer, 0, bytes).ok());
+  return buffer;
 }
 
 // The first `size` elements.
