@@ -122,7 +122,9 @@ class Journal {
   // Success: all that was recorded before is on the medium ("acknowledged"). Else storage_status();
   // busy while a write is out.
   Status sync() { return outbox_.sync(); }
-  // The same with the notes.
+  // The same of whoever writes in a thread of its own: see durable().
+  Serial sync_soon() { return outbox_.sync_soon(); }
+  // As sync(), with the notes.
   Status flush();
   // Tries a failed storage again if retry_interval has passed (a compaction into a fresh file).
   // Cheap when there is nothing to do; the agent calls it now and then. A journal that another

@@ -276,7 +276,16 @@ std::string AgentState::noted(std::uint64_t digest) const {
 void AgentState::note(std::uint64_t digest, const std::string& text) {
   const MutexLock lock(mutex_);
   journal_->named({journal::NameKind::note, digest, text});
+  notes_due_ = 0;
   engine_->begin_write();
+}
+
+bool AgentState::notes_synced() {
+  if (!mutex_.try_lock()) return false;
+  const AdoptedLock lock(mutex_);
+  if (notes_due_ == 0) notes_due_ = journal_->sync_soon();
+  engine_->begin_write();
+  return journal_->durable(notes_due_);
 }
 
 std::string AgentState::explanation_to_keep() const {

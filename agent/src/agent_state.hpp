@@ -53,6 +53,7 @@ class AgentState {
   // Notes.
   std::string noted(std::uint64_t digest) const;
   void note(std::uint64_t digest, const std::string& text);
+  bool notes_synced();
 
   // For TunedKernel.
   Status prepare(KernelState& kernel, const Shape& shape);
@@ -109,7 +110,8 @@ class AgentState {
   Status model_status_ IDLETUNE_GUARDED_BY(mutex_);
   std::unique_ptr<journal::Journal> journal_ IDLETUNE_PT_GUARDED_BY(mutex_);
   std::unique_ptr<TuningEngine> engine_ IDLETUNE_PT_GUARDED_BY(mutex_);
-  RecentLongest offered_gaps_ IDLETUNE_GUARDED_BY(mutex_);  // by idle()
+  journal::Serial notes_due_ IDLETUNE_GUARDED_BY(mutex_) = 0;  // 0: nobody asked for a sync
+  RecentLongest offered_gaps_ IDLETUNE_GUARDED_BY(mutex_);     // by idle()
   // Null: launches are not logged.
   const MonotonicClock* launch_log_clock_ IDLETUNE_GUARDED_BY(mutex_) = nullptr;
 

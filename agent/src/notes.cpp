@@ -10,6 +10,7 @@ class AgentNotes final : public Notes {
   explicit AgentNotes(detail::AgentState& agent) : agent_(agent) {}
   std::string noted(std::uint64_t digest) const override { return agent_.noted(digest); }
   void note(std::uint64_t digest, const std::string& text) override { agent_.note(digest, text); }
+  bool synced() override { return agent_.notes_synced(); }
 
  private:
   detail::AgentState& agent_;

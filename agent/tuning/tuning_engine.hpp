@@ -39,7 +39,11 @@ class TuningEngine {
   // Tunes for at most `budget`. `only`: nothing but this shape (start_up).
   IdleReport run(Nanoseconds budget, TimeSource source, ShapeTask* only = nullptr);
   void run_errand(std::function<void()> work) { flight_.run_errand(std::move(work)); }
-  void begin_write() { flight_.begin_write(); }
+  // Of what was recorded between two gaps. Waits for nobody.
+  void begin_write() {
+    (void)flight_.wait_for_errand(Nanoseconds{0});
+    flight_.begin_write();
+  }
   bool worker_rests() const { return flight_.worker_rests(); }
   void release_device() { steps_.release_device(); }
   void publish_recalled(ShapeTask& task) { steps_.publish_recalled(task); }

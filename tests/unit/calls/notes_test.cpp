@@ -62,6 +62,29 @@ TEST_CASE("a killed process' notes are there once they were flushed") {
   for (std::uint64_t i = 0; i < 50; ++i) CHECK(notes->noted(i) == "note " + std::to_string(i));
 }
 
+TEST_CASE("a note is on the medium once that is said, without anybody's idle time") {
+  const test::TemporaryFolder folder;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    Agent agent = open_agent(folder.path());
+    const auto notes = open_notes(agent);
+    for (std::uint64_t i = 0; i < 50; ++i) {
+      notes->note(i, "note " + std::to_string(i));
+      while (!notes->synced()) (void)usleep(100);
+    }
+    (void)kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  Agent agent = open_agent(folder.path());
+  for (std::uint64_t i = 0; i < 50; ++i)
+    CHECK(open_notes(agent)->noted(i) == "note " + std::to_string(i));
+  Agent in_memory = open_agent("", Mode::off);
+  open_notes(in_memory)->note(1, "one");
+  CHECK(open_notes(in_memory)->synced());
+}
+
 TEST_CASE("a second process notes in memory, and says so") {
   const test::TemporaryFolder folder;
   Agent first = open_agent(folder.path());
