@@ -13,6 +13,16 @@ namespace {
 constexpr KernelVariant kUsual{0, 64};
 constexpr double kSumRounding = 64 * 0x1p-53;  // of sums over groups, as a share of their terms
 
+FirstRuns::End how_ended(const Result<bool>& right) {
+  if (right.ok()) return *right ? FirstRuns::End::well : FirstRuns::End::wrong;
+  switch (right.code()) {
+    case StatusCode::compile_error:
+    case StatusCode::unsupported:
+    case StatusCode::out_of_memory: return FirstRuns::End::did_not_run;
+    default: return FirstRuns::End::died;
+  }
+}
+
 }  // namespace
 
 Product::Product(DeviceKernels& kernels, ApplicationQueue& queue, const SparseMatrix& matrix,
@@ -35,6 +45,11 @@ Status Product::put(Result<StoredPattern> stored) {
   return {};
 }
 
+void Product::open_notes(Notes* notes) {
+  first_runs_.open(notes, kernels_.device().info(), kernels_.number_bytes());
+  choice_.refuse(first_runs_.marks());
+}
+
 Status Product::start() {
   Clock::time_point begin = Clock::now();
   Status status =
@@ -44,6 +59,10 @@ Status Product::start() {
   exponent_ = fitting_exponent(matrix_.values, kernels_.number_bytes());
   SparseFormat format = options_.format;
   std::string reason;
+  if (choice_.entrants(format).empty()) {
+    reason = joined("no kernel of % may run; CSR is used", sparse_format_name(format));
+    format = SparseFormat::csr;
+  }
   const std::size_t bytes = kernels_.number_bytes();
   if (format != SparseFormat::csr) {
     status = put(krylov::convert(matrix_.pattern, format, bytes, options_.format_limit_bytes));
@@ -55,10 +74,24 @@ Status Product::start() {
   if (format == SparseFormat::csr)
     status = put(krylov::convert(matrix_.pattern, format, bytes, UINT64_MAX));
   if (!status.ok()) return status;
-  choice_.begins_in(format, seconds_since(begin), reason);
-  begin = Clock::now();
-  status = kernels_.get(form().operation(), choice_.race().current()).status();
+  return begin_in(format, seconds_since(begin), reason);
+}
+
+Status Product::begin_in(SparseFormat format, double seconds, const std::string& reason) {
+  KernelMarks marks = first_runs_.marks();
+  choice_.begins_in(format, seconds, reason);
+  const auto first = [&] { return ProductKernel{format, choice_.race().current()}; };
+  while (first_runs_.announce_and_wait(first()) == FirstRuns::Answer::never) {
+    marks.put(first(), KernelMark::died);
+    choice_.refuse(marks);
+    if (choice_.entrants(format).empty())
+      return {StatusCode::device_error, "%: no kernel may run", sparse_format_name(format)};
+    choice_.begins_in(format, seconds, reason);
+  }
+  const Clock::time_point begin = Clock::now();
+  Status status = kernels_.get(form().operation(), first().variant).status();
   choice_.compiled(seconds_since(begin));
+  if (!status.ok()) first_runs_.ended(first(), how_ended(Result<bool>(status)));
   return status;
 }
 
@@ -82,34 +115,48 @@ Status Product::measured(const Buffer& x, Buffer& y) {
   if (Status status = queue_.wait(); !status.ok()) return status;
   const bool first = choice_.race().first_run();
   const std::uint32_t count = choice_.race().in_a_row();
+  const ProductKernel kernel{choice_.active(), choice_.race().current()};
+  const Clock::time_point asked = Clock::now();
+  if (first) {
+    const bool waits = options_.choosing == Choosing::always || choice_.race().best_us() == 0;
+    switch (waits ? first_runs_.announce_and_wait(kernel) : first_runs_.announce(kernel)) {
+      case FirstRuns::Answer::begin: break;
+      case FirstRuns::Answer::wait:
+        choice_.ran();
+        return form().multiply(kernels_, choice_.race().best(), x, y);
+      case FirstRuns::Answer::never:
+        return without_it({StatusCode::device_error, "a kernel that may not run"}, x, y);
+    }
+  }
   const Clock::time_point begin = Clock::now();
   Status status;
   for (std::uint32_t i = 0; i < count && status.ok(); ++i)
-    status = form().multiply(kernels_, choice_.race().current(), x, y);
+    status = form().multiply(kernels_, kernel.variant, x, y);
   if (status.ok()) status = queue_.wait();
   const double seconds = seconds_since(begin) / count;
   if (!first) {
     choice_.took(seconds * 1e6);
     return status;
   }
-  bool fine = status.ok();
-  if (fine) {
-    const Result<bool> checked = right(x, y);
-    if (!checked.ok()) return checked.status();
-    fine = *checked;
-  }
-  const double trial = seconds_since(begin);
+  const Result<bool> checked = status.ok() ? right(x, y) : Result<bool>(std::move(status));
+  first_runs_.ended(kernel, how_ended(checked));
+  const double trial = seconds_since(asked);
   choice_.tried(trial);
   tuning_seconds_ += trial;
-  if (fine) {
+  if (checked.ok() && *checked) {
     choice_.took(seconds * 1e6);
     return {};
   }
-  // What nobody has found right yet must be: of CSR the first kernel, of others CSR.
+  if (!checked.ok()) return without_it(checked.status(), x, y);
+  return without_it({StatusCode::device_error, "%: the device's product is not that of the rows",
+                     sparse_format_name(kernel.format)},
+                    x, y);
+}
+
+// What nobody has found right yet must be: of CSR the first kernel, of others CSR.
+Status Product::without_it(Status why, const Buffer& x, Buffer& y) {
   if (choice_.failed()) return form().multiply(kernels_, choice_.race().best(), x, y);
-  if (!status.ok()) return status;
-  return {StatusCode::device_error, "%: the device's product is not that of the rows",
-          sparse_format_name(choice_.active())};
+  return why;
 }
 
 // Each work-group leaves a pair of sums: with more groups than the usual kernel has, adding those
@@ -128,11 +175,14 @@ Result<bool> Product::multiply_fused(const FusedProduct& fused, const Buffer& x,
     return true;
   }
   const Clock::time_point begin = Clock::now();
+  ProductKernel running{choice_.active(), kernel};
+  running.variant.fused = fused.diagonal != nullptr ? 2 : 1;
+  if (first_runs_.announce_and_wait(running) == FirstRuns::Answer::never) return false;
   Status status = form().multiply(kernels_, kernel, x, y, &fused);
   if (status.ok()) status = queue_.wait();
-  Result<bool> fine = false;
-  if (status.ok()) fine = right(x, y);
+  Result<bool> fine = status.ok() ? right(x, y) : Result<bool>(std::move(status));
   if (fine.ok() && *fine) fine = right_sums(fused, form().groups(kernel));
+  first_runs_.ended(running, how_ended(fine));
   tuning_seconds_ += seconds_since(begin);
   if (!fine.ok() || !*fine) return fine;
   fused_format_ = choice_.active();

@@ -12,6 +12,7 @@
 #include "kernels/krylov/background_conversion.hpp"
 #include "kernels/krylov/device_kernels.hpp"
 #include "kernels/krylov/device_matrix.hpp"
+#include "kernels/krylov/first_runs.hpp"
 #include "kernels/krylov/model_choice.hpp"
 #include "kernels/krylov/product_choice.hpp"
 
@@ -22,8 +23,12 @@ class Product {
   // `matrix` must outlive it.
   Product(DeviceKernels& kernels, ApplicationQueue& queue, const SparseMatrix& matrix,
           const SolverOptions& options);
-  // What an earlier process found out; before start().
+  // What earlier processes found out; before start().
+  void open_notes(Notes* notes);
   void remember(const SolveMemory& memory) { choice_.remember(memory); }
+  const KernelMarks& marks() const { return first_runs_.marks(); }
+  // No product follows at once.
+  void rest() { first_runs_.rest(); }
   SolveMemory memory(std::uint32_t iterations) const { return choice_.memory(iterations); }
   // Puts the matrix onto the device and compiles its first kernel.
   Status start();
@@ -56,7 +61,9 @@ class Product {
   DeviceMatrix& form() const { return *forms_[static_cast<std::size_t>(choice_.active())]; }
   KernelVariant fused_kernel() const;
   Status put(Result<StoredPattern> stored);
+  Status begin_in(SparseFormat format, double seconds, const std::string& reason);
   Status measured(const Buffer& x, Buffer& y);
+  Status without_it(Status why, const Buffer& x, Buffer& y);
   Result<bool> right(const Buffer& x, const Buffer& y);
   // Of the numbers that right() has read.
   Result<bool> right_sums(const FusedProduct& fused, std::size_t pairs);
@@ -70,6 +77,7 @@ class Product {
   SolverOptions options_;
   ModelChoice model_;
   ProductChoice choice_;
+  FirstRuns first_runs_;
   std::array<std::unique_ptr<DeviceMatrix>, kSparseFormats> forms_;
   int exponent_ = 0;
   double tuning_seconds_ = 0;

@@ -47,12 +47,19 @@ ProductChoice::ProductChoice(const SolverOptions& options, const ModelChoice& mo
 }
 
 std::vector<KernelVariant> ProductChoice::entrants(SparseFormat format) const {
+  // Where the plain kernel was wrong it may be the conversion.
+  if (marks_.mark({format, KernelVariant()}) == KernelMark::wrong) return {};
   const bool one = options_.choosing == Choosing::none;
   std::vector<KernelVariant> variants = model_.fastest(format, one ? 1 : kConfirmed);
   if (variants.empty()) {
     const auto& all = format == SparseFormat::csr ? kOfRows : kVariants;
     variants.assign(std::begin(all), one ? std::begin(all) + 1 : std::end(all));
   }
+  variants.erase(std::remove_if(variants.begin(), variants.end(),
+                                [&](const KernelVariant& each) {
+                                  return marks_.refuses({format, each});
+                                }),
+                 variants.end());
   // The kernel that was the fastest before runs first.
   const auto before =
       std::find_if(variants.begin(), variants.end(),
@@ -64,6 +71,7 @@ std::vector<KernelVariant> ProductChoice::entrants(SparseFormat format) const {
 
 void ProductChoice::remember(const SolveMemory& memory) {
   remembered_ = memory;
+  if (marks_.refuses({memory.format, memory.variant})) remembered_.product_us = 0;
   if (!memory.reverted || options_.fixed_format || always()) return;
   decided_ = true;
   conversion_.reason = "an earlier process found CSR faster than the format that it converted to";
@@ -201,7 +209,8 @@ void ProductChoice::sized(const std::array<std::uint64_t, kSparseFormats>& store
 std::size_t ProductChoice::best_format() const {
   std::size_t best = 0;
   for (std::size_t i = 1; i < kSparseFormats; ++i) {
-    const bool fits = stored_bytes_[i] <= options_.format_limit_bytes;
+    const bool fits = stored_bytes_[i] <= options_.format_limit_bytes &&
+                      !entrants(static_cast<SparseFormat>(i)).empty();
     if (fits && predicted_us_[i] < predicted_us_[best]) best = i;
   }
   return best;

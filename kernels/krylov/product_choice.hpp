@@ -11,6 +11,7 @@
 #include <idletune/krylov.hpp>
 
 #include "kernels/krylov/kernel_choice.hpp"
+#include "kernels/krylov/kernel_marks.hpp"
 #include "kernels/krylov/model_choice.hpp"
 #include "kernels/krylov/solve_memory.hpp"
 
@@ -36,10 +37,14 @@ class ProductChoice {
   double usual_trial_seconds() const { return trials_ > 0 ? trial_seconds_ / trials_ : 0; }
   const Conversion& conversion() const { return conversion_; }
 
-  // What an earlier process found out; before anything else.
+  // What is not to be run, and what an earlier process found out; before anything else.
+  void refuse(const KernelMarks& marks) { marks_ = marks; }
   void remember(const SolveMemory& memory);
   // The same for a later one, after so many iterations.
   SolveMemory memory(std::uint32_t iterations) const;
+
+  // The kernels that race in a format, the first one first.
+  std::vector<KernelVariant> entrants(SparseFormat format) const;
 
   // The matrix lies on the device in this format, which took so long: the first one, or the one
   // that was wanted. `reason` says why it is not another one; may be empty.
@@ -81,7 +86,6 @@ class ProductChoice {
   double predicted_us(SparseFormat format) const;
 
  private:
-  std::vector<KernelVariant> entrants(SparseFormat format) const;
   bool always() const { return options_.choosing == Choosing::always; }
   double allowed_us(const Outlook& outlook) const;
   bool next_pays(const Outlook& outlook) const;
@@ -101,6 +105,7 @@ class ProductChoice {
   std::array<std::uint64_t, kSparseFormats> stored_bytes_{};
   Conversion conversion_;
   SolveMemory remembered_;
+  KernelMarks marks_;
   bool decided_ = false;       // nothing more is converted
   bool sized_ = false;         // predicted_us_ is known
   double upload_seconds_ = 0;  // of the first format

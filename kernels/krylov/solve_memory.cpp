@@ -16,11 +16,14 @@ namespace {
 constexpr std::size_t kBytes = 56;
 constexpr std::uint32_t kMagic = 0x4d4b5449;  // "ITKM"
 constexpr std::uint32_t kVersion = 1;
+constexpr const char* kMarkNames[] = {"running", "died", "wrong"};
 constexpr double kSame = 1.25;  // times of which one is less than this times the other
 
 // FNV-1a: another byte anywhere gives another number.
 class Fnv {
  public:
+  Fnv() = default;
+  explicit Fnv(std::uint64_t from) : value_(from) {}
   Fnv& add(Bytes bytes) {
     for (const std::uint8_t byte : bytes) value_ = (value_ ^ byte) * 0x100000001b3ULL;
     return *this;
@@ -64,6 +67,14 @@ Bytes bytes_of(const std::vector<std::int32_t>& numbers) {
           numbers.size() * sizeof(std::int32_t)};
 }
 
+bool read_format(const char* name, SparseFormat& format) {
+  for (std::size_t i = 0; i < kSparseFormats; ++i) {
+    format = static_cast<SparseFormat>(i);
+    if (std::strcmp(name, sparse_format_name(format)) == 0) return true;
+  }
+  return false;
+}
+
 // At most one byte more than there should be, of a plain file. False: there is nothing, or `fault`
 // says why not.
 bool read(const std::string& path, std::vector<std::uint8_t>& bytes, std::string& fault) {
@@ -101,17 +112,48 @@ std::optional<SolveMemory> memory_in(const std::string& text) {
                                " group=%" SCNd32 " reverted=%d product_ns=%lld csr_ns=%lld%n",
                                &memory.iterations, format, &memory.variant.kind,
                                &memory.variant.work_group, &reverted, &product_ns, &csr_ns, &end);
-  std::size_t number = 0;
-  while (number < kSparseFormats &&
-         std::strcmp(format, sparse_format_name(static_cast<SparseFormat>(number))) != 0)
-    ++number;
   const bool whole = read == 7 && static_cast<std::size_t>(end) == text.size();
-  if (!whole || number == kSparseFormats || product_ns < 0 || csr_ns < 0) return std::nullopt;
-  memory.format = static_cast<SparseFormat>(number);
+  if (!whole || !read_format(format, memory.format) || product_ns < 0 || csr_ns < 0)
+    return std::nullopt;
   memory.reverted = reverted != 0;
   memory.product_us = 1e-3 * static_cast<double>(product_ns);
   memory.csr_us = 1e-3 * static_cast<double>(csr_ns);
   return memory;
+}
+
+std::string text_of(const KernelMarks& marks) {
+  std::string text = "products";
+  for (const auto& [kernel, mark] : marks.all()) {
+    append(text, " %=%", name_of(kernel), kMarkNames[static_cast<std::size_t>(mark)]);
+  }
+  return text;
+}
+
+KernelMarks marks_in(const std::string& text) {
+  KernelMarks marks;
+  for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + 1)) {
+    ProductKernel kernel;
+    char format[8] = "", word[8] = "";
+    const int read = std::sscanf(
+        text.c_str() + at, " %7[A-Z]/%" SCNd32 "/%" SCNd32 "/%" SCNd32 "=%7[a-z]", format,
+        &kernel.variant.kind, &kernel.variant.work_group, &kernel.variant.fused, word);
+    if (read != 5 || !read_format(format, kernel.format)) continue;
+    for (std::size_t i = 0; i < std::size(kMarkNames); ++i) {
+      if (kMarkNames[i] == std::string_view(word)) marks.put(kernel, static_cast<KernelMark>(i));
+    }
+  }
+  return marks;
+}
+
+std::uint64_t device_digest(const DeviceInfo& device, std::size_t number_bytes) {
+  Fnv digest;
+  digest.add({reinterpret_cast<const std::uint8_t*>(device.name.data()), device.name.size()});
+  return digest.add(device.driver_key()).add(number_bytes).value();
+}
+
+std::string name_of(const ProductKernel& kernel) {
+  return joined("%/%/%/%", sparse_format_name(kernel.format), kernel.variant.kind,
+                kernel.variant.work_group, kernel.variant.fused);
 }
 
 Result<SolveMemory> memory_in_file(Bytes bytes, std::uint64_t key) {
@@ -140,9 +182,7 @@ void StructureMemory::open(const SolverOptions& options, const DeviceInfo& devic
                            std::size_t number_bytes, const SparsityPattern& pattern) {
   notes_ = options.notes;
   if (notes_ == nullptr && options.memory_folder.empty()) return;
-  Fnv digest;
-  digest.add({reinterpret_cast<const std::uint8_t*>(device.name.data()), device.name.size()});
-  digest.add(device.driver_key()).add(number_bytes);
+  Fnv digest(device_digest(device, number_bytes));
   digest.add(static_cast<std::uint64_t>(pattern.rows));
   digest.add(static_cast<std::uint64_t>(pattern.columns));
   digest.add(bytes_of(pattern.row_start)).add(bytes_of(pattern.column));

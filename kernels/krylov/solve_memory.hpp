@@ -12,6 +12,7 @@
 #include <idletune/span.hpp>
 
 #include "kernels/krylov/device_kernels.hpp"
+#include "kernels/krylov/kernel_marks.hpp"
 
 namespace idletune::krylov {
 
@@ -28,6 +29,14 @@ struct SolveMemory {
 // is none.
 std::string text_of(const SolveMemory& memory);
 std::optional<SolveMemory> memory_in(const std::string& text);
+// "products CSR/4/64/0=wrong ELL/0/256/0=died DIA/0/16/1=running": format, kind, work group, and
+// whether fused with CG's sums. What is none of that has no marks.
+std::string name_of(const ProductKernel& kernel);
+std::string text_of(const KernelMarks& marks);
+KernelMarks marks_in(const std::string& text);
+// Of a device, its driver and a precision: what marks are noted under, and where the digests of
+// structures begin.
+std::uint64_t device_digest(const DeviceInfo& device, std::size_t number_bytes);
 // What a file of an earlier version holds (README.md has its bytes). `key` says of which device,
 // precision and structure it is. Errors: corrupt (says why).
 Result<SolveMemory> memory_in_file(Bytes bytes, std::uint64_t key);

@@ -147,6 +147,7 @@ Status Solver::State::start() {
   const Clock::time_point begin = Clock::now();
   Status status = check_values(matrix_.pattern, matrix_.values, options_.precision);
   if (!status.ok()) return status;
+  product_.open_notes(options_.notes);
   memory_.open(options_, kernels_.device().info(), kernels_.number_bytes(), matrix_.pattern);
   if (memory_.known()) {
     usual_iterations_ = memory_.memory().iterations;
@@ -313,7 +314,13 @@ void Solver::State::finish(HostSystem& system, const SolveOptions& options, Solv
   usual_iterations_ = report.iterations;
   ++solves_;
   if (report.iterations > 0) memory_.keep(product_.memory(report.iterations));
+  product_.rest();
   report.memory = memory_.note();
+  std::string refused;
+  for (const auto& [kernel, mark] : product_.marks().all()) {
+    if (mark != KernelMark::running) append(refused, " %", name_of(kernel));
+  }
+  if (!refused.empty()) append(report.memory, "; not run again here:%", refused);
 }
 
 Result<SolveReport> Solver::State::solve(Span<const double> b, Span<double> x,

@@ -1,4 +1,4 @@
-// What solves left for later ones: a note, or an earlier version's file. What is accepted must be the
+// What solves left for later ones: notes, or an earlier version's file. What is accepted must be the
 // same after being written out again.
 #include <cstddef>
 #include <cstdint>
@@ -26,5 +26,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (memory.ok()) check(*memory);
   if (!memory.ok() && memory.status().message().empty()) std::abort();
   if (const auto noted = krylov::memory_in(std::string(data, data + size))) check(*noted);
+  const std::string marks = krylov::text_of(krylov::marks_in(std::string(data, data + size)));
+  if (marks.size() > 3000 || krylov::text_of(krylov::marks_in(marks)) != marks) std::abort();
   return 0;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "kernels/krylov/product_choice.hpp"
+#include "tests/unit/krylov/made_up_notes.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
 namespace {
@@ -63,19 +64,6 @@ std::vector<std::uint8_t> old_file(std::uint64_t key) {
   put(sum, 8);
   return bytes;
 }
-
-struct MadeUpNotes : Notes {
-  std::string noted(std::uint64_t digest) const override {
-    const auto found = texts.find(digest);
-    return found == texts.end() ? std::string() : found->second;
-  }
-  void note(std::uint64_t digest, const std::string& text) override {
-    texts[digest] = text;
-    ++written;
-  }
-  std::map<std::uint64_t, std::string> texts;
-  int written = 0;
-};
 
 const SparsityPattern kPattern = {2, 2, {0, 1, 2}, {0, 1}};
 

@@ -1,0 +1,57 @@
+// Kernels of products that run for the first time in this process: noted before, so that one which
+// takes the process or the board along is not run by the next one.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <idletune/device.hpp>
+#include <idletune/notes.hpp>
+
+#include "kernels/krylov/kernel_marks.hpp"
+
+namespace idletune::krylov {
+
+// Of one solver; solvers of several threads may share the notes. Without notes everything may run.
+class FirstRuns {
+ public:
+  FirstRuns() = default;
+  ~FirstRuns() { withdraw(); }
+  FirstRuns(const FirstRuns&) = delete;
+  FirstRuns& operator=(const FirstRuns&) = delete;
+  // The notes must outlive it.
+  void open(Notes* notes, const DeviceInfo& device, std::size_t number_bytes);
+  // As of the last look at the notes.
+  const KernelMarks& marks() const { return marks_; }
+
+  enum class Answer : std::uint8_t {
+    begin,  // it may run: that it does is on the medium, or was survived in this process before
+    wait,   // not yet; to be asked again
+    never
+  };
+  // Before it is compiled. One at a time: who was announced before and has not ended is withdrawn.
+  Answer announce(const ProductKernel& kernel);
+  // Waits for the medium, for a second at most, and answers `never` instead of `wait`.
+  Answer announce_and_wait(const ProductKernel& kernel);
+
+  enum class End : std::uint8_t { well, wrong, died, did_not_run };
+  void ended(const ProductKernel& kernel, End how);
+  // What was announced does not run after all.
+  void withdraw();
+  // The same where nothing follows at once: what ended is brought to the medium, too.
+  void rest();
+
+ private:
+  void look();
+  void write();
+
+  Notes* notes_ = nullptr;
+  std::uint64_t key_ = 0;
+  KernelMarks marks_;
+  std::optional<ProductKernel> announced_;
+  bool closed_ = false;  // announcements, which the medium may still have open
+  bool stuck_ = false;   // the medium does not answer: nobody waits for it again
+};
+
+}  // namespace idletune::krylov

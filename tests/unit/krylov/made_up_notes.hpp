@@ -1,0 +1,27 @@
+// Notes in memory, as an agent keeps them, and what they are like before the medium has answered.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include <idletune/notes.hpp>
+
+namespace idletune::test {
+
+struct MadeUpNotes : Notes {
+  std::string noted(std::uint64_t digest) const override {
+    const auto found = texts.find(digest);
+    return found == texts.end() ? std::string() : found->second;
+  }
+  void note(std::uint64_t digest, const std::string& text) override {
+    texts[digest] = text;
+    ++written;
+  }
+  bool synced() override { return answers; }
+  std::map<std::uint64_t, std::string> texts;
+  int written = 0;
+  bool answers = true;
+};
+
+}  // namespace idletune::test
