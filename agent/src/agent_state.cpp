@@ -267,27 +267,6 @@ Status AgentState::flush() {
   return storage;
 }
 
-std::string AgentState::noted(std::uint64_t digest) const {
-  const MutexLock lock(mutex_);
-  const std::optional<journal::Name> name = journal_->state().name(journal::NameKind::note, digest);
-  return name ? name->text : std::string();
-}
-
-void AgentState::note(std::uint64_t digest, const std::string& text) {
-  const MutexLock lock(mutex_);
-  journal_->named({journal::NameKind::note, digest, text});
-  notes_due_ = 0;
-  engine_->begin_write();
-}
-
-bool AgentState::notes_synced() {
-  if (!mutex_.try_lock()) return false;
-  const AdoptedLock lock(mutex_);
-  if (notes_due_ == 0) notes_due_ = journal_->sync_soon();
-  engine_->begin_write();
-  return journal_->durable(notes_due_);
-}
-
 std::string AgentState::explanation_to_keep() const {
   const bool keep =
       !options_.state.empty() && options_.mode != Mode::off && journal_->storage_status().ok();

@@ -50,10 +50,6 @@ class AgentState {
   AgentStatus status() const;
   std::string explain_json() const;
   Status flush();
-  // Notes.
-  std::string noted(std::uint64_t digest) const;
-  void note(std::uint64_t digest, const std::string& text);
-  bool notes_synced();
 
   // For TunedKernel.
   Status prepare(KernelState& kernel, const Shape& shape);
@@ -66,6 +62,7 @@ class AgentState {
   const journal::Journal& journal() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS { return *journal_; }
 
  private:
+  friend class AgentNotes;  // agent/src/notes.cpp
   AgentState() = default;
   Status start() IDLETUNE_NO_THREAD_SAFETY_ANALYSIS;  // nobody else has the agent yet
   void mend_options();
@@ -110,8 +107,7 @@ class AgentState {
   Status model_status_ IDLETUNE_GUARDED_BY(mutex_);
   std::unique_ptr<journal::Journal> journal_ IDLETUNE_PT_GUARDED_BY(mutex_);
   std::unique_ptr<TuningEngine> engine_ IDLETUNE_PT_GUARDED_BY(mutex_);
-  journal::Serial notes_due_ IDLETUNE_GUARDED_BY(mutex_) = 0;  // 0: nobody asked for a sync
-  RecentLongest offered_gaps_ IDLETUNE_GUARDED_BY(mutex_);     // by idle()
+  RecentLongest offered_gaps_ IDLETUNE_GUARDED_BY(mutex_);  // by idle()
   // Null: launches are not logged.
   const MonotonicClock* launch_log_clock_ IDLETUNE_GUARDED_BY(mutex_) = nullptr;
 
