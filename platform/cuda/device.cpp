@@ -59,6 +59,8 @@ class CudaDevice final : public Device {
   Status order_after(void* mark, void* before, void* then) override;
   void forget_mark(void* mark) override;
   bool capturing(void* queue) const override {
+    // A default stream is one of the context that is current.
+    const ContextScope scope(*session_, ContextScope::Purpose::launch);
     return session_->capturing(queue != nullptr ? static_cast<StreamHandle>(queue)
                                                 : session_->application);
   }

@@ -60,10 +60,13 @@ Error cuStreamWaitEvent(StreamHandle stream_handle, EventHandle event_handle, un
   return kSuccess;
 }
 
-// Graphs there are none.
-Error cuStreamIsCapturing(StreamHandle, CaptureStatus* status) {
+// Graphs there are none. A default stream is one of the current context, others know their own.
+Error cuStreamIsCapturing(StreamHandle handle, CaptureStatus* status) {
+  if (stream_of(handle) == nullptr) {
+    return current_context() == nullptr ? kInvalidContext : kInvalidHandle;
+  }
   *status = CaptureStatus::none;
-  return check_context();
+  return kSuccess;
 }
 
 Error cuThreadExchangeStreamCaptureMode(CaptureMode* mode) {

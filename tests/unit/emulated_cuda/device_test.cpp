@@ -127,3 +127,13 @@ TEST_CASE("a kernel without end outlives its deadline" * doctest::test_suite("NV
   CHECK(work.run(30ms).code() == StatusCode::timeout);
   CHECK(!device->usable().ok());
 }
+
+TEST_CASE(
+    "the default stream of an adopted context is not captured, on a thread without a context") {
+  const EmulatedDriver emulated;
+  auto opened = cuda::open(0, emulated.options());
+  REQUIRE_MESSAGE(opened.ok(), opened.status().to_string());
+  auto adopted = cuda::adopt(cuda::handles(**opened).context, nullptr, emulated.options());
+  REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
+  CHECK(!(*adopted)->capturing(nullptr));
+}
