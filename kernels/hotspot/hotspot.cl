@@ -101,6 +101,7 @@ KERNEL void hotspot_reference(const int rows, const int columns,
       for (int x = step; x <= 2 * STEPS - step; ++x) {
         const int row = own_row + y - STEPS;
         const int column = own_column + x - STEPS;
+        next[y][x] = now[y][x];
         if (row >= 0 && row < rows && column >= 0 && column < columns) {
           const float own = now[y][x];
           const float vertical = (row > 0 ? now[y - 1][x] - own : 0.0f) +
