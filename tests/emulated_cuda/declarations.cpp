@@ -8,7 +8,7 @@
 namespace emulated_cuda {
 namespace {
 
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 28;  // of one variable
+constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 26;  // of one variable
 constexpr std::uint64_t kMostAlign = 4096;
 
 std::uint64_t number_at(const std::vector<std::string>& words, std::size_t i, int line) {

@@ -12,6 +12,7 @@ namespace emulated_cuda {
 namespace {
 
 constexpr unsigned char kUnwritten = 0xff;
+constexpr std::size_t kMostLocalBytes = 512 * 1024;  // of a thread, on every GPU
 
 std::vector<CacheLine> constants_of(const Kernel& kernel, const LoadedModule& loaded) {
   std::vector<CacheLine> lines(kernel.constant_bytes / sizeof(CacheLine) + 1);
@@ -258,6 +259,9 @@ std::string over_limits(const Board& board, const Launch& launch) {
   const std::uint64_t shared = kernel.shared_bytes + launch.dynamic_shared_bytes;
   if (shared > board.shared_bytes) {
     return more(shared, "bytes of shared memory", board.shared_bytes);
+  }
+  if (kernel.local_bytes > kMostLocalBytes) {
+    return more(kernel.local_bytes, "bytes of local memory for a thread", kMostLocalBytes);
   }
   if (kernel.most_threads != 0 && threads > kernel.most_threads) {
     return kernel.name + ": " + std::to_string(threads) + " threads, its launch bounds say " +

@@ -8,6 +8,7 @@ namespace emulated_cuda {
 namespace {
 
 constexpr std::size_t kMostRegisterBytes = std::size_t{64} << 20;  // of a warp
+constexpr std::size_t kMostRegisters = 50000;
 constexpr const char* kSpecialRegisters[] = {"%tid.x",       "%tid.y",       "%tid.z",
                                              "%ntid.x",      "%ntid.y",      "%ntid.z",
                                              "%ctaid.x",     "%ctaid.y",     "%ctaid.z",
@@ -57,7 +58,8 @@ Operand Operands::new_register(Type type) {
   made.mark = static_cast<std::uint32_t>(kernel_.marks++);
   const std::size_t each = made.is_wide ? 8 : 4;
   kernel_.register_bytes += made.is_predicate ? 8 : each * kWarpThreads;
-  if (kernel_.register_bytes > kMostRegisterBytes) fail("too many registers");
+  if (kernel_.register_bytes > kMostRegisterBytes || kernel_.marks > kMostRegisters)
+    fail("too many registers");
   return made;
 }
 

@@ -11,6 +11,8 @@
 namespace emulated_cuda {
 namespace {
 
+constexpr std::size_t kMostGlobalBytes = std::size_t{1} << 26;  // of all variables of a module
+
 class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text), module_(std::make_unique<Module>()) {
@@ -104,6 +106,8 @@ class Parser {
     if (declared.space != Space::global && declared.space != Space::constant) {
       PtxText::fail_at(line, "unknown: " + trimmed(head).substr(0, 60));
     }
+    global_bytes_ += declared.bytes;
+    if (global_bytes_ > kMostGlobalBytes) PtxText::fail_at(line, "variables of too many bytes");
     GlobalVariable variable;
     variable.name = declared.name;
     variable.space = declared.space;
@@ -145,6 +149,7 @@ class Parser {
   std::unique_ptr<Module> module_;
   std::map<std::string, Variable> names_;
   std::size_t shared_bytes_ = 0;
+  std::size_t global_bytes_ = 0;
 };
 
 }  // namespace
