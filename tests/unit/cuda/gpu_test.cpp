@@ -1,8 +1,10 @@
-// The CUDA back end on this machine's own GPU and driver; skipped where there is none. A sticky
-// error at the end is the process's last word to the GPU, which is why this is one case.
+// The CUDA back end on this machine's own GPU and driver, or on the library that IDLETUNE_TEST_CUDA
+// names; skipped where there is none. A sticky error at the end is the process's last word to the
+// GPU, which is why this is one case.
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -104,6 +106,8 @@ TEST_CASE("this machine's GPU compiles, runs, times, and survives adoption; then
   TemporaryFolder folder;
   cuda::OpenOptions options;
   options.cache_folder = folder.path() + "/programs";
+  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
+  if (library != nullptr) options.library = options.nvrtc_library = library;
   auto opened = cuda::open(0, options);
   if (!opened.ok()) {
     return test::skip(opened.status().to_string());
