@@ -86,7 +86,8 @@ const char* Facts::why_not_suspect(const journal::Suspect& suspect, const journa
   if (!died_here) return nullptr;
   const journal::TrialKey key = trial.plain_key();
   for (const Retry& retry : retries_) {
-    if (where == Where::helper && retry.open && retry.key == key) return nullptr;
+    const bool there = (where == Where::helper) == (retry.where == Where::helper);
+    if (there && retry.open && retry.key == key) return nullptr;
   }
   return "under suspicion";
 }
@@ -182,7 +183,7 @@ void Facts::survived(const journal::Trial& trial, Where where) {
 
 // --- retries ---
 
-bool Facts::may_retry(const journal::Trial& trial, bool missed) const {
+bool Facts::may_retry(const journal::Trial& trial, bool missed, Where where) const {
   const auto suspect = journal_.state().dangers().suspect(trial);
   const std::uint64_t session = journal_.state().session().number;
   if (!suspect || suspect->crash_seen_in(session)) return false;
@@ -191,15 +192,23 @@ bool Facts::may_retry(const journal::Trial& trial, bool missed) const {
     return false;
   if (!missed && suspect->session == session) return false;
   journal::TrialKey key = trial.plain_key();
+  if (where == Where::launches) {
+    const bool here =
+        std::any_of(suspect->at.begin(), suspect->at.end(),
+                    [&](const journal::Suspect::Place& place) { return place.shape == key.shape; });
+    if (!here || suspect->cause != journal::SuspicionCause::machine_cut) return false;
+  }
   for (const Retry& retry : retries_) {
+    const bool runs = retry.open && retry.where == Where::launches;
+    if (runs && journal_.state().dangers().is_suspect(retry.key)) return false;
     key.shape = suspect->survived ? key.shape : retry.key.shape;
     if (retry.key == key) return false;
   }
   return true;
 }
 
-void Facts::begin_retry(const journal::Trial& trial) {
-  push(retries_, {trial.plain_key(), true});
+void Facts::begin_retry(const journal::Trial& trial, Where where) {
+  push(retries_, {trial.plain_key(), where, true});
   ++version_;
 }
 

@@ -75,8 +75,11 @@ class Facts {
   // Suspects get one trial a session, in a helper, from begin_retry to end_retry; one more at the
   // shape of a death that they survived elsewhere. Not in the session of the death, unless launches
   // miss it (`missed`). The trial's shape is where it would be made.
-  bool may_retry(const journal::Trial& trial, bool missed) const;
-  void begin_retry(const journal::Trial& trial);
+  // Calls have no helper: what ran in one when the board went down runs in calls of that shape
+  // again, one after the other, also once a session (`where` is launches). Who died with the application alone does
+  // not: nobody knows whether that was a crash.
+  bool may_retry(const journal::Trial& trial, bool missed, Where where) const;
+  void begin_retry(const journal::Trial& trial, Where where);
   // `tried`: it came to an end of its own; else it may be made again.
   void end_retry(const journal::Trial& trial, bool tried);
 
@@ -89,6 +92,7 @@ class Facts {
   };
   struct Retry {
     journal::TrialKey key;
+    Where where;
     bool open;
   };
   static std::uint64_t key_of(const FactSubject& subject);

@@ -148,8 +148,14 @@ void Journal::judge_open_trials() {
     });
   }
   const Ending ending = same_boot ? Ending::application_died : Ending::machine_cut;
-  const Accused accused =
-      accuse(judge(open, ending, traced ? Witness::trace : Witness::next_start));
+  std::vector<Verdict> verdicts =
+      judge(open, ending, traced ? Witness::trace : Witness::next_start);
+  if (options_.boot == 0 || state_.session().boot == 0) {
+    for (Verdict& verdict : verdicts) {
+      if (verdict.cause == SuspicionCause::machine_cut) verdict.cause = SuspicionCause::unknown;
+    }
+  }
+  const Accused accused = accuse(verdicts);
   recovery_.new_suspects = accused.suspects;
   recovery_.new_quarantines = accused.quarantines;
 }

@@ -14,6 +14,10 @@ constexpr std::uint32_t kStreak = 8;  // steps in a row for the same shape
 // Calls' time that may be lost by a candidate: by one of which nothing is known, and by the model's.
 constexpr int kLostInRace = 3, kLostByPick = 1;
 
+Where retry_place(const ShapeTask& task) {
+  return task.kernel.called ? Where::launches : Where::helper;
+}
+
 }  // namespace
 
 // 0 until a stage did not fit: then what the longest one takes, as the patience of start_stage sees
@@ -266,20 +270,23 @@ std::optional<Proposal> Choice::take_proposal(ShapeTask& task, TimeSource source
 }
 
 // Suspects are tried in a helper only: first where launches miss what was adopted, else last of
-// all.
+// all. Those of calls last, and in calls.
 std::optional<Configuration> Choice::suspect(const ShapeTask& task, bool missed) const {
   std::optional<Configuration> found;
   const journal::State& state = journal_.state();
-  if (task.kernel.trial_place() != Where::helper) return found;
+  const bool called = task.kernel.called;
+  if (!called && task.kernel.trial_place() != Where::helper) return found;
   if (state.dangers().suspect_count() + state.dangers().quarantine_count() == 0) return found;
   journal::Trial trial = task.facts().trial({}, task.slot.shape);
   state.dangers().for_each_suspect_of(trial, [&](const journal::Suspect& suspect) {
     trial.configuration = suspect.trial.configuration;
-    if (is_adopted(task, trial.configuration) != missed) return;
+    if ((!called && is_adopted(task, trial.configuration)) != missed) return;
     const KernelState& kernel = *task.kernel.state;
     const bool launchable = kernel.can_be_built(trial.configuration) &&
-                            kernel.package().plan(task.slot.shape, trial.configuration).ok();
-    if (launchable && facts_.may_retry(trial, missed)) found = trial.configuration;
+                            kernel.package().plan(task.slot.shape, trial.configuration).ok() &&
+                            !(called && facts_.quirky(task.facts(), trial.configuration));
+    if (launchable && facts_.may_retry(trial, missed, retry_place(task)))
+      found = trial.configuration;
   });
   return found;
 }
@@ -296,10 +303,9 @@ bool Choice::is_adopted(const ShapeTask& task, const Configuration& configuratio
 
 std::optional<Proposal> Choice::take_suspect(ShapeTask& task, bool missed) {
   const std::optional<Configuration> found = suspect(task, missed);
-  if (!found || !flight_.ensure_runner(task.kernel) || !task.kernel.runner->isolated()) {
-    return std::nullopt;
-  }
-  facts_.begin_retry(task.facts().trial(*found, task.slot.shape));
+  if (!found || !flight_.ensure_runner(task.kernel)) return std::nullopt;
+  if (!task.kernel.called && !task.kernel.runner->isolated()) return std::nullopt;
+  facts_.begin_retry(task.facts().trial(*found, task.slot.shape), retry_place(task));
   return Proposal{*found, ProposalOrigin::portfolio};
 }
 

@@ -249,6 +249,8 @@ void Knowledge::recall_adoption(ShapeTask& task) {
     return;
   }
   const Configuration& configuration = adoption->trial.configuration;
+  // That a suspect of calls is tried again does not make it adopted.
+  if (task.kernel.called && !facts_.may_race(task.facts(), configuration)) return;
   const Selection selection =
       task.search.is_first_pick(configuration) ? Selection::first_pick : Selection::tuned;
   const ShapeEvidence& evidence = task.search.evidence();

@@ -305,6 +305,7 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
     return steps_.end_trial(task, result, ended->journaled, std::move(variant));
   }
   publisher_.forget_unproven(task, variant->configuration);
+  facts_.end_retry(task.trial(variant->configuration), true);
   task.variants.retire(std::move(variant));
   steps_.end_trial(task, result, ended->journaled);
 }

@@ -33,7 +33,10 @@ void Steps::end_work(ShapeTask& task) {
     baseline_ended(task, StepResult::of(task.slot.fallback.configuration, baseline->plan));
   } else if (auto* trying = std::get_if<TryingCandidate>(&ended)) {
     const bool ended_well = trying->plan.verdict() != TrialVerdict::inconclusive;
-    facts_.end_retry(trying->journaled.identity(), ended_well);
+    // In calls it only begins.
+    if (!task.kernel.called || !ended_well) {
+      facts_.end_retry(trying->journaled.identity(), ended_well);
+    }
     if (trying->plan.to_finals_elsewhere()) {
       trying->at_first = task.search.evidence().as_at_first(trying->plan.candidate_time());
       Installing next;
@@ -277,7 +280,8 @@ void Steps::build_ended(Build build) {
     build.status = Status(StatusCode::unsupported, "it may not run any more");
   }
   if (build.variant == nullptr) return build_failed(build);
-  journal_.closed(trial, Where::here);
+  // Of a call nothing has run yet.
+  task.kernel.called ? journal_.parked(trial, Where::here) : journal_.closed(trial, Where::here);
   task.work.emplace<Resting>();
   push(task.unproven, {trial, now(), task.launches()});
   if (build.candidate == nullptr) {

@@ -366,7 +366,8 @@ void Simulation::check_launch(int c, int s, Runs runs) {
   promises_.quirks_rest(c, process_->in_quirks(c), as);
   const bool suspect = process_->is_suspect(c);
   const bool cleared = suspect && runs != Runs::racer && process_->has_survived(c);
-  promises_.suspects_rest(handed, suspect && !cleared, false);
+  const bool again = world_.called && reference_.of(c).cut;
+  promises_.suspects_rest(handed, suspect && !cleared && !again, false);
   promises_.never_wrong(c, s, as);
   promises_.launches_run_what_is_published(c, s, runs);
 }

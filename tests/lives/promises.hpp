@@ -74,7 +74,8 @@ class Promises {
   void never_twice_bitten(const Handed& handed);
   // I2. What the quirk table names is refused before it gets anywhere.
   void quirks_rest(int c, bool named, const std::string& as);
-  // I3. Suspects run in the helper only, once more, in another session.
+  // I3. Suspects run in the helper only, once more, in another session; of calls, which have none,
+  // those that the board went down with run there.
   void suspects_rest(const Handed& handed, bool suspect, bool adopted);
   // I3. What a power cut would accuse is under way.
   void nothing_rests_announced(const std::set<int>& announced);

@@ -34,6 +34,7 @@ struct Known {
   std::set<int> timed_slow;  // shapes at which it was timed last while the board was slow
   int deaths = 0;            // ambiguous ones in which it was or may have been under way
   std::set<int> app_deaths;  // lives that ended in a launch of it
+  bool cut = false;          // the board went down with it, its first death: calls may run it again
   Fact acquitted;            // of so many deaths
   int acquitted_of = 0;
   // In this life:

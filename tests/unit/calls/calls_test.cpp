@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/journal/journal.hpp"
 #include "tests/unit/os/temporary_folder.hpp"
 
 using namespace idletune;
@@ -83,6 +84,33 @@ struct Application {
   std::set<std::string> ran;
   double spent = 0, default_spent = 0, worst_over = 0;
 };
+
+// A process that is killed in the first call which runs the best.
+void die_in_best(const std::string& state) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    Application application(state);
+    application.judge = [](const Configuration& c) {
+      if (c == Configuration{4, 3}) (void)kill(getpid(), SIGKILL);
+      return TrialStatus::correct;
+    };
+    for (int i = 0; i < 40000; ++i) application.call({0});
+    _exit(0);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+  REQUIRE(WIFSIGNALED(status));
+}
+
+// What the first process after a power cut makes of that.
+void cut_power(const std::string& state) {
+  journal::JournalOptions options;
+  options.boot = 44;
+  const auto journal = journal::Journal::open(open_posix_storage(state), options);
+  REQUIRE(journal->recovery().new_suspects > 0);  // whoever was in the race
+  REQUIRE(journal->shutdown().ok());
+}
 
 }  // namespace
 
@@ -164,25 +192,39 @@ TEST_CASE("what fails at its own call gives way, and the default is never to bla
 
 TEST_CASE("a process that dies in a call does not begin that call again") {
   const test::TemporaryFolder folder;
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    Application application(folder.path());
-    application.judge = [](const Configuration& c) {
-      if (c == Configuration{4, 3}) (void)kill(getpid(), SIGKILL);
-      return TrialStatus::correct;
-    };
-    for (int i = 0; i < 20000; ++i) application.call({0});
-    _exit(0);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
-  REQUIRE(WIFSIGNALED(status));
+  die_in_best(folder.path());
   Application again(folder.path());
   CHECK(again.agent->status().new_suspects == 1);
   for (int i = 0; i < 6000; ++i) again.call({0});
   CHECK(again.ran.count(kBest) == 0);
   CHECK(again.running({0}) == kSecond);
+}
+
+TEST_CASE("what ran in a call when the power went comes back last of all") {
+  const test::TemporaryFolder folder;
+  die_in_best(folder.path());
+  cut_power(folder.path());
+  Application again(folder.path());
+  const auto suspect = again.calls->text({4, 3});
+  std::size_t before = 0;
+  for (int i = 0; i < 20000 && again.running({0}) != kBest; ++i) {
+    again.call({0});
+    if (again.ran.count(suspect) == 0) before = again.ran.size();
+  }
+  CHECK(again.running({0}) == kBest);
+  CHECK(before >= 9);
+  CHECK(again.worst_over <= 13000 * 11);
+}
+
+TEST_CASE("what ran in a call at a second death runs nowhere any more") {
+  const test::TemporaryFolder folder;
+  die_in_best(folder.path());
+  cut_power(folder.path());
+  die_in_best(folder.path());
+  Application again(folder.path());
+  CHECK(again.agent->status().new_quarantines == 1);
+  for (int i = 0; i < 6000; ++i) again.call({0});
+  CHECK(again.ran.count(kBest) == 0);
 }
 
 TEST_CASE("a later process runs from its first call what was adopted") {
