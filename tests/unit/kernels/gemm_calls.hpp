@@ -15,6 +15,7 @@
 
 #include <idletune/gemm.h>
 #include <idletune/c_handles.hpp>
+#include <idletune/cuda.hpp>
 #include <idletune/gemm.hpp>
 #include <idletune/opencl.hpp>
 
@@ -24,7 +25,9 @@
 namespace idletune::gemm_tests {
 
 inline constexpr std::uint64_t kSeed = 20261122;
-inline constexpr std::size_t kGuard = 32;  // elements behind each buffer's last
+// Elements behind each buffer's last. A device that sees every access itself needs none, but buffers
+// of nothing there are not.
+inline const std::size_t kGuard = std::getenv("IDLETUNE_TEST_CUDA") != nullptr ? 1 : 32;
 
 inline std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
   const char* text = std::getenv(name);
@@ -46,10 +49,24 @@ inline float stored(MatrixStorage storage, float value) {
   return static_cast<float>(load_number(ScalarType::f16, &half));
 }
 
+// By OpenCL; or by the CUDA driver and the NVRTC that IDLETUNE_TEST_CUDA names, one library for both.
+inline idletune_device* open_device() {
+  idletune_device* device = nullptr;
+  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
+  if (library == nullptr) {
+    done(idletune_opencl_open(0, &device));
+    return device;
+  }
+  ::setenv("IDLETUNE_CUDA_LIBRARY", library, 1);
+  ::setenv("IDLETUNE_NVRTC_LIBRARY", library, 1);
+  done(idletune_cuda_open(0, &device));
+  return device;
+}
+
 // The library by both its interfaces.
 struct Library {
   explicit Library(MatrixStorage as = MatrixStorage::single) : storage(as) {
-    done(idletune_opencl_open(0, &c_device));
+    c_device = open_device();
     done(idletune_open("-", nullptr, &c_agent));
     const bool halves = storage == MatrixStorage::half;
     done((halves ? idletune_gemm_open_half : idletune_gemm_open)(c_agent, c_device, &c_gemm));
@@ -70,7 +87,8 @@ struct Library {
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
   std::unique_ptr<ApplicationQueue> application_queue() const {
-    auto made = opencl::application_queue(*device);
+    auto made = device->info().backend == "cuda" ? cuda::application_queue(*device)
+                                                 : opencl::application_queue(*device);
     REQUIRE_MESSAGE(made.ok(), made.status().to_string());
     return std::move(*made);
   }

@@ -11,6 +11,7 @@ TEST_CASE("random calls of the gemm library are right in every element and touch
   const std::uint64_t tuned_ms = number_from_environment("IDLETUNE_GEMM_IDLE_MS", 0);
   for (const MatrixStorage storage : kStorages) {
     Library library(storage);
+    MESSAGE("device: " << library.device->info().name);
     std::size_t wrong = 0;
     for (std::uint64_t i = 0; i < calls; ++i) {
       CAPTURE(i);
