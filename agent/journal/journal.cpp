@@ -316,6 +316,11 @@ void Journal::demoted(const Demotion& demotion) {
   (void)outbox_.sync_soon();
 }
 
+void Journal::models(Bytes bytes) {
+  record(RecordType::models, Payload(bytes.begin(), bytes.end()));
+  (void)outbox_.sync_soon();
+}
+
 void Journal::note_ledger(const Ledger& ledger, std::chrono::nanoseconds now) {
   if (!(ledger == state_.ledger())) {
     (void)state_.apply(static_cast<std::uint8_t>(RecordType::ledger), kRecordVersion,

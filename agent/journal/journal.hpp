@@ -109,6 +109,8 @@ class Journal {
   void adopted(const Adoption& adoption);
   // The shape's adopted configuration no longer wins: back to the default. Synced.
   void demoted(const Demotion& demotion);
+  // Takes the place of what State::models() says. Synced.
+  void models(Bytes record);
   // The newest cumulative figures; those that changed (a shape's with its launches) are written
   // when note_interval of the tuner's clock `now` has passed since the last writing, and by flush()
   // and shutdown(). The state shows them at once.

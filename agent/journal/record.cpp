@@ -53,6 +53,7 @@ const char* record_type_name(std::uint8_t type) {
     case RecordType::name: return "name";
     case RecordType::exposure: return "exposure";
     case RecordType::wrong: return "wrong";
+    case RecordType::models: return "models";
   }
   return "unknown";
 }

@@ -33,9 +33,10 @@ enum class RecordType : std::uint8_t {
   shape_statistics = 12,
   name = 13,
   exposure = 14,
-  wrong = 15
+  wrong = 15,
+  models = 16
 };
-inline constexpr std::uint8_t kRecordTypeLimit = 16;  // known types are below
+inline constexpr std::uint8_t kRecordTypeLimit = 17;  // known types are below
 const char* record_type_name(std::uint8_t type);      // "unknown" for a type we do not know
 
 inline constexpr std::uint16_t kFormatVersion = 1;

@@ -81,6 +81,7 @@ bool State::apply_known(RecordType type, std::uint8_t version, Bytes payload) {
         names_.put(name_key(name.kind, name.digest), {copy(payload), version, next_serial_++, 0});
         evict_oldest(names_, limits_.name_bytes);
       });
+    case RecordType::models: models_ = copy(payload); return !payload.empty();
   }
   return false;
 }
@@ -211,6 +212,7 @@ void State::for_each_live_record(const RecordSink& sink) const {
   emit_table(RecordType::measurement, measurements_);
   emit_table(RecordType::demotion, demotions_);  // each takes an adoption away
   emit_table(RecordType::adoption, adoptions_);
+  if (!models_.empty()) emit(RecordType::models, models_);
   if (has_ledger_) emit(RecordType::ledger, encode(ledger_));
   for (const auto& entry : statistics_.entries()) {
     sink(static_cast<std::uint8_t>(RecordType::shape_statistics), entry.second.version,
@@ -234,7 +236,7 @@ std::uint64_t State::live_bytes() const {
   dangers_.for_each_table([&](RecordType, const Table& table) { bytes += table.bytes(); });
   return kFileHeaderBytes + kSmallRecords + bytes + measurements_.bytes() + adoptions_.bytes() +
          demotions_.bytes() + statistics_.bytes() + names_.bytes() + unknown_bytes_ +
-         dangers_.open_trials().size() * kIntentBytes;
+         models_.size() + dangers_.open_trials().size() * kIntentBytes;
 }
 
 std::uint64_t State::digest() const {

@@ -85,6 +85,9 @@ class State {
   // What a digest stands for; nothing if that was never recorded.
   std::optional<Name> name(NameKind kind, std::uint64_t digest) const;
 
+  // Which models are kept (agent/slots knows what it says); empty: nobody has said.
+  Bytes models() const { return models_; }
+
   const Session& session() const { return session_; }    // the newest; number 0: none yet
   bool ended_cleanly() const { return ended_cleanly_; }  // nothing was recorded after a shutdown
   std::size_t unknown_record_count() const { return unknown_.size(); }
@@ -123,6 +126,7 @@ class State {
   bool has_ledger_ = false;
   Table statistics_;
   Table names_;
+  Payload models_;
   std::list<UnknownRecord> unknown_;
   std::uint64_t unknown_bytes_ = 0;
 };

@@ -140,7 +140,7 @@ std::vector<Step> steps() {
        }},
       {"withdrawn: announced and never begun", announce(IntentStage::run),
        [](Journal& journal) { journal.withdrawn(trial_of(1), Where::helper); }},
-      {"adopted, demoted, suspected, quarantine, wrong", nothing,
+      {"adopted, demoted, suspected, quarantine, wrong, models", nothing,
        [](Journal& journal) { journal.wrong(trial_of(1), 7); }},
       {"compaction", rest, [](Journal& journal) { (void)journal.compact(); }},
       {"shutdown", rest, [](Journal& journal) { (void)journal.shutdown(); }}};
