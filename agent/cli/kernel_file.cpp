@@ -12,11 +12,7 @@
 namespace idletune::cli {
 
 Result<std::vector<std::uint8_t>> read_kernel(const std::string& path) {
-  if (!has_ending(path, ".xml")) {
-    Result<PushedFile> file = read_pushed_file(path, KernelPackage::kMaxBytes, nullptr);
-    if (!file.ok()) return file.status();
-    return std::move(file->content);
-  }
+  if (!has_ending(path, ".xml")) return read_pushed_file(path, KernelPackage::kMaxBytes, nullptr);
   Result<KernelDescription> description = read_kernel_xml(path);
   if (!description.ok()) return description.status();
   return pack(*description);

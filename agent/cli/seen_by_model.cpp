@@ -11,7 +11,7 @@ namespace idletune::cli {
 Result<std::vector<bool>> seen_by_model(const std::string& model,
                                         const std::vector<History>& histories) {
   const auto file = must(read_pushed_file(model, kMaxModelBytes, nullptr));
-  const auto contents = must(read_model(file.content, model));
+  const auto contents = must(read_model(file, model));
   std::vector<bool> seen;
   seen.reserve(histories.size());
   for (const History& history : histories) {

@@ -153,8 +153,8 @@ bool write_outputs(const LearnArguments& arguments, const std::vector<std::uint8
 void run_merge(const LearnArguments& arguments, CliContext& context) {
   std::vector<ModelContents> models;
   for (const std::string& path : arguments.histories) {
-    const PushedFile file = must(read_pushed_file(path, kMaxModelBytes, nullptr));
-    models.push_back(must(read_model(file.content, path)));
+    const auto file = must(read_pushed_file(path, kMaxModelBytes, nullptr));
+    models.push_back(must(read_model(file, path)));
   }
   MergedModel merged = merge_models(models, arguments.histories);
   if (arguments.options.generation > 0) merged.contents.generation = arguments.options.generation;

@@ -159,7 +159,7 @@ Configuration entry_of(const KernelKnowledge& knowledge, std::size_t entry,
 
 void add_picks(const KernelPackage& package, const PrebuiltChoice& choice,
                std::vector<Configuration>& list) {
-  auto bytes = must(read_pushed_file(choice.model, kMaxModelBytes, nullptr)).content;
+  auto bytes = must(read_pushed_file(choice.model, kMaxModelBytes, nullptr));
   const auto model = must(Model::open(std::move(bytes), choice.model));
   const KernelKnowledge* knowledge =
       model->kernel(package.name(), package.space(), package.input_names());
@@ -275,7 +275,7 @@ Result<KernelDescription> read(const PackArguments& arguments) {
 // The package that a program carries besides.
 Result<std::vector<std::uint8_t>> known_bytes(const std::string& file) {
   if (file.empty()) return std::vector<std::uint8_t>();
-  auto bytes = must(read_pushed_file(file, kLargestBeside, nullptr)).content;
+  auto bytes = must(read_pushed_file(file, kLargestBeside, nullptr));
   must(KernelPackage::open(bytes, file));
   return bytes;
 }

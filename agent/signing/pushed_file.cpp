@@ -1,6 +1,5 @@
 #include "agent/signing/pushed_file.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "agent/signing/trailer.hpp"
@@ -8,21 +7,23 @@
 
 namespace idletune {
 
-Result<PushedFile> read_pushed_file(const std::string& path, std::size_t limit_bytes,
-                                    const FileTrust* trust) {
+Result<std::vector<std::uint8_t>> read_pushed_file(const std::string& path, std::size_t limit_bytes,
+                                                   const FileTrust* trust) {
   Result<std::vector<std::uint8_t>> bytes = read_file(path, limit_bytes);
-  if (!bytes.ok()) return bytes.status();
-  std::size_t content = signing::bytes_without_trailer(*bytes);
+  if (!bytes.ok()) return bytes;
+  return believed_part(std::move(*bytes), path, trust);
+}
+
+Result<std::vector<std::uint8_t>> believed_part(std::vector<std::uint8_t> bytes,
+                                                const std::string& name, const FileTrust* trust) {
+  std::size_t part = signing::bytes_without_trailer(bytes);
   if (trust != nullptr) {
-    const Result<std::size_t> believed = trust->believed(*bytes);
-    if (!believed.ok()) return Status(believed.code(), "'%': %", path, believed.status().message());
-    content = std::min(*believed, bytes->size());
+    const Result<std::size_t> believed = trust->believed(bytes);
+    if (!believed.ok()) return Status(believed.code(), "'%': %", name, believed.status().message());
+    part = *believed;
   }
-  PushedFile file;
-  file.proof.assign(bytes->begin() + static_cast<std::ptrdiff_t>(content), bytes->end());
-  bytes->resize(content);
-  file.content = std::move(*bytes);
-  return file;
+  if (part < bytes.size()) bytes.resize(part);
+  return bytes;
 }
 
 }  // namespace idletune

@@ -1,5 +1,7 @@
 #include "agent/signing/trailer.hpp"
 
+#include <algorithm>
+
 namespace idletune::signing {
 namespace {
 

@@ -1,9 +1,9 @@
 // What a signed file ends with. README.md has the bytes.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,7 +26,7 @@ inline constexpr std::uint8_t kPointFollows[] = {
 
 inline bool has_trailer(Bytes file) {
   return file.size() >= kTrailerBytes &&
-         std::equal(std::begin(kMagic), std::end(kMagic), file.end() - kTrailerBytes);
+         std::memcmp(file.end() - kTrailerBytes, kMagic, sizeof kMagic) == 0;
 }
 // What is left without it.
 inline std::size_t bytes_without_trailer(Bytes file) {

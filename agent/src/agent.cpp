@@ -29,11 +29,10 @@ Result<Agent> Agent::open(const AgentOptions& options) {
 }
 
 Result<TunedKernel> Agent::kernel(Device& device, const std::string& package_path) {
-  Result<PushedFile> file =
-      read_pushed_file(package_path, KernelPackage::kMaxBytes, state_->trust());
+  Result<std::vector<std::uint8_t>> file =
+      read_pushed_file(package_path, KernelPackage::kMaxBytes, state_->models().trust());
   if (!file.ok()) return file.status();
-  Result<detail::KernelState*> kernel =
-      state_->kernel(device, std::move(file->content), package_path);
+  Result<detail::KernelState*> kernel = state_->kernel(device, std::move(*file), package_path);
   if (!kernel.ok()) return kernel.status();
   return TunedKernel(state_.get(), *kernel);
 }
@@ -54,8 +53,9 @@ Status Agent::start_background(const BackgroundOptions& options) {
   return state_->start_background(options);
 }
 void Agent::stop_background() { state_->stop_background(); }
-Status Agent::reload_model(const std::string& path) { return state_->reload_model(path); }
-Status Agent::rollback_model() { return state_->rollback_model(); }
+Status Agent::reload_model(const std::string& path) { return state_->models().reload(path); }
+Status Agent::confirm_model() { return state_->models().confirm(); }
+Status Agent::reject_model(const std::string& why) { return state_->models().reject(why); }
 AgentStatus Agent::status() const { return state_->status(); }
 std::string Agent::explain() const { return state_->explain_json(); }
 Status Agent::flush() { return state_->flush(); }

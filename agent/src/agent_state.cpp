@@ -88,12 +88,9 @@ void AgentState::mend_options() {
 
 Status AgentState::start() {
   if (Status status = check(options_); !status.ok()) return status;
-  if (options_.mode != Mode::off) {
-    model_status_ = models_.open(options_.model, options_.trust);
-    if (!model_status_.ok()) tell(options_, 1, "%", model_status_.message());
-    model_ = models_.newest();
-  }
   open_journal();
+  models_ = std::make_unique<AgentModels>(options_, *surroundings_.clock, *this);
+  models_->open();
   if (!surroundings_.trials.ok()) tell(options_, 1, "%", surroundings_.trials.message());
   engine_ = std::make_unique<TuningEngine>(options_, *journal_, surroundings_);
   explanation_due_ = surroundings_.clock->now() + kFirstExplanation;
@@ -157,16 +154,60 @@ bool AgentState::open_trace(std::uint64_t session, std::vector<journal::Begun>& 
 
 // Nobody else has the lock on it.
 void AgentState::tidy_state() const {
-  static constexpr std::string_view kOwn[] = {journal::kJournalName, kExplanationName, "captures",
-                                              "programs"};
+  static constexpr std::string_view kOwn[] = {
+      journal::kJournalName, kExplanationName, "captures", "programs", "models", "incoming"};
   tidy_folder(options_.state, kOwn);
   tidy_folder(joined("%/captures", options_.state));
   tidy_folder(program_folder(options_));
 }
 
+bool AgentState::tunes() {
+  if (!mutex_.try_lock()) return true;
+  mutex_.unlock();
+  return false;
+}
+
+std::vector<std::uint8_t> AgentState::kept_models() const {
+  const MutexLock lock(mutex_);
+  const Bytes record = journal_->state().models();
+  return {record.begin(), record.end()};
+}
+
+Status AgentState::keep_models(Bytes record) {
+  const MutexLock lock(mutex_);
+  journal_->models(record);
+  if (engine_ != nullptr) {
+    engine_->note(true);
+  } else {
+    (void)journal_->sync();
+  }
+  return journal_->storage_status();
+}
+
+std::string AgentState::model_folder() const {
+  return surroundings_.played != nullptr ? std::string() : options_.state;
+}
+
+bool AgentState::keeps_state() const {
+  const MutexLock lock(mutex_);
+  return journal_->storage_status().ok();
+}
+
+void AgentState::use_model(const std::shared_ptr<const Model>& model, const ModelStanding& standing,
+                           const Status& status) {
+  if (!status.ok()) tell(options_, 1, "%", status.message());
+  const MutexLock lock(mutex_);
+  model_standing_ = standing;
+  model_status_ = status;
+  if (model_ == model) return;
+  model_ = model;
+  if (engine_ != nullptr) engine_->use_model(model_);
+}
+
 AgentState::~AgentState() {
   stop_background();
   if (engine_ == nullptr) return;
+  models_->end();
   std::string explanation;
   {
     const MutexLock lock(mutex_);
@@ -200,7 +241,7 @@ Result<KernelState*> AgentState::kernel(Device& device, std::vector<std::uint8_t
   KernelTask& task = engine_->add_kernel(std::move(*kernel), model_);
   task.state->log_launches(launch_log_clock_);
   if (called != nullptr) {
-    called_.push_back(std::move(called->device));
+    called_.push_front(std::move(called->device));
     task.called = true;
     task.runner = std::move(called->trials);
     task.runner_status = Status();
@@ -219,7 +260,7 @@ Status AgentState::call_failed(KernelState& kernel, const Shape& problem,
 }
 
 IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
-  budget -= notice_new_model();
+  budget -= models_->look();
   if (!mutex_.try_lock()) {
     IdleReport report;
     report.why = "another thread is tuning";
@@ -248,6 +289,7 @@ AgentStatus AgentState::status_locked() const {
   status.new_suspects = found.new_suspects;
   status.new_quarantines = found.new_quarantines;
   status.model = model_status_;
+  status.model_standing = model_standing_;
   if (model_ == nullptr) return status;
   status.model_generation = model_->generation();
   status.model_digest = model_->content_digest();
@@ -436,7 +478,7 @@ void AgentState::tune_in_background(const BackgroundOptions& options) {
       const MutexLock lock(background_mutex_);
       if (stop_background_) return;
     }
-    (void)notice_new_model();
+    (void)models_->look();
     Nanoseconds sleep{0};
     {
       const MutexLock tuning(mutex_);

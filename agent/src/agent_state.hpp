@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <forward_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,7 @@
 #include <idletune/text.hpp>
 
 #include "agent/journal/journal.hpp"
-#include "agent/src/pushed_models.hpp"
+#include "agent/src/agent_models.hpp"
 #include "agent/src/recent_longest.hpp"
 #include "agent/tuning/surroundings.hpp"
 #include "agent/tuning/tuning_engine.hpp"
@@ -44,9 +45,17 @@ class AgentState {
   IdleReport idle(Nanoseconds budget, TimeSource source);
   Status start_background(const BackgroundOptions& options);
   void stop_background();
-  const FileTrust* trust() const { return options_.trust; }
-  Status reload_model(const std::string& path);
-  Status rollback_model();
+  AgentModels& models() { return *models_; }
+  // For the models. Uses this one from now on, if it is another one than before; `status`: ok, or
+  // why what was pushed last is not. Waits until nobody tunes.
+  void use_model(const std::shared_ptr<const Model>& model, const ModelStanding& standing,
+                 const Status& status);
+  bool tunes();  // somebody does, at this moment
+  // For slots. Their record in the journal; success: it is on the medium.
+  std::vector<std::uint8_t> kept_models() const;
+  Status keep_models(Bytes record);
+  std::string model_folder() const;  // in which they make theirs; empty: there is none
+  bool keeps_state() const;          // the journal is this process's, and is written
   AgentStatus status() const;
   std::string explain_json() const;
   Status flush();
@@ -84,32 +93,28 @@ class AgentState {
   Status write_explanation(const std::string& text, FileSync sync = FileSync::yes) const
       IDLETUNE_EXCLUDES(mutex_);
 
-  // The newest of the pushed ones, if it is another than was used. Waits until nobody tunes.
-  void use_newest_model() IDLETUNE_REQUIRES(reload_mutex_);
-  // Takes over the model's file if it was replaced; returns how long that took.
-  Nanoseconds notice_new_model();
-
   AgentOptions options_;
   Surroundings surroundings_;
-  std::vector<std::unique_ptr<Device>> called_;  // outlives the engine
+  std::forward_list<std::unique_ptr<Device>> called_;  // outlives the engine
   std::unique_ptr<MemoryFile> trace_file_;
   std::unique_ptr<LaunchTrace> trace_;  // on it; before the engine's launches, and after them
-  // Held in this order. Who starts and stops the thread; who changes the model; everything else.
+  // Held in this order. Who starts and stops the thread; everything else. That of the models comes
+  // before the latter, too.
   Mutex control_mutex_ IDLETUNE_ACQUIRED_BEFORE(mutex_);
-  Mutex reload_mutex_ IDLETUNE_ACQUIRED_BEFORE(mutex_);
   mutable Mutex mutex_;
 
-  PushedModels models_ IDLETUNE_GUARDED_BY(reload_mutex_);
   std::shared_ptr<const Model> model_ IDLETUNE_GUARDED_BY(mutex_);  // in use
   Nanoseconds explanation_due_ IDLETUNE_GUARDED_BY(mutex_){0};
   bool displaced_told_ IDLETUNE_GUARDED_BY(mutex_) = false;
-  std::atomic<std::int64_t> model_checked_at_{0};
+  ModelStanding model_standing_ IDLETUNE_GUARDED_BY(mutex_);
   Status model_status_ IDLETUNE_GUARDED_BY(mutex_);
   std::unique_ptr<journal::Journal> journal_ IDLETUNE_PT_GUARDED_BY(mutex_);
   std::unique_ptr<TuningEngine> engine_ IDLETUNE_PT_GUARDED_BY(mutex_);
   RecentLongest offered_gaps_ IDLETUNE_GUARDED_BY(mutex_);  // by idle()
   // Null: launches are not logged.
   const MonotonicClock* launch_log_clock_ IDLETUNE_GUARDED_BY(mutex_) = nullptr;
+
+  std::unique_ptr<AgentModels> models_;
 
   Mutex background_mutex_;
   Condition background_changed_;

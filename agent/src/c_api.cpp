@@ -202,9 +202,14 @@ idletune_status idletune_reload_model(idletune_agent* agent, const char* path) {
   return report(agent->agent.reload_model(path != nullptr ? path : ""));
 }
 
-idletune_status idletune_rollback_model(idletune_agent* agent) {
+idletune_status idletune_reject_model(idletune_agent* agent, const char* why) {
   if (agent == nullptr) return missing("agent");
-  return report(agent->agent.rollback_model());
+  return report(agent->agent.reject_model(why != nullptr ? why : ""));
+}
+
+idletune_status idletune_confirm_model(idletune_agent* agent) {
+  if (agent == nullptr) return missing("agent");
+  return report(agent->agent.confirm_model());
 }
 
 idletune_status idletune_load_kernel(idletune_agent* agent, idletune_device* device,

@@ -105,6 +105,9 @@ std::string status_json(const AgentStatus& status) {
                 {status.journal_dropped_bytes, status.new_suspects, status.new_quarantines});
   object.text("model", status.model.to_string());
   object.counts("model_generation model_digest", {status.model_generation, status.model_digest});
+  object.text("model_state", model_state_name(status.model_standing.state));
+  if (const Status& gone_back = status.model_standing.gone_back; !gone_back.ok())
+    object.text("model_refuted", gone_back.message());
   object.text("trials", status.trials.to_string());
   object.flag("tuning_enabled", status.tuning_enabled);
   object.text("blocker", blocker_name(status.blocker));

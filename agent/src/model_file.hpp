@@ -13,14 +13,10 @@
 
 namespace idletune {
 
-struct PushedModel {
-  std::shared_ptr<const Model> model;
-  std::vector<std::uint8_t> proof;  // of the file, behind the model's bytes
-};
+using ModelPointer = std::shared_ptr<const Model>;  // null: there is none
+
 // Reads and verifies the file. Errors: those of read_pushed_file() (at most kMaxModelBytes) and of
 // Model::open().
-Result<PushedModel> read_pushed_model(const std::string& path, const FileTrust* trust);
-// The same where everything is believed.
-Result<std::shared_ptr<const Model>> read_model(const std::string& path);
+Result<ModelPointer> read_model(const std::string& path, const FileTrust* trust = nullptr);
 
 }  // namespace idletune

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "agent/signing/pushed_file.hpp"
 #include "agent/src/model_file.hpp"
 #include "agent/src/parameter_space.hpp"
 #include "agent/tuning/shape_search.hpp"
@@ -82,10 +83,11 @@ Status Tuner::State::open_space(const TunerOptions& options) {
       return Status(StatusCode::invalid_argument,
                     "tuner '%': give a package or parameters, not both", name_);
     }
-    Result<PushedFile> file = read_pushed_file(options.package, KernelPackage::kMaxBytes, nullptr);
+    Result<std::vector<std::uint8_t>> file =
+        read_pushed_file(options.package, KernelPackage::kMaxBytes, nullptr);
     if (!file.ok()) return file.status();
     Result<std::shared_ptr<const KernelPackage>> package =
-        KernelPackage::open(std::move(file->content), options.package);
+        KernelPackage::open(std::move(*file), options.package);
     if (!package.ok()) return package.status();
     package_ = *package;
     name_ = std::string(package_->name());

@@ -19,6 +19,7 @@
 #include <idletune/device.hpp>
 #include <idletune/options.hpp>
 #include <idletune/result.hpp>
+#include <idletune/slots.hpp>
 #include <idletune/verdict.hpp>
 
 namespace idletune {
@@ -117,8 +118,9 @@ struct AgentStatus {
   Status model;                        // ok, or what was wrong with the model file read last
   std::uint64_t model_generation = 0;  // of the model in use
   std::uint64_t model_digest = 0;      // of its content; 0: none is in use
-  Status trials;                       // ok, or why no trial can be run
-  bool tuning_enabled = true;          // false: mode, or tuning has ended on every device
+  ModelStanding model_standing;
+  Status trials;               // ok, or why no trial can be run
+  bool tuning_enabled = true;  // false: mode, or tuning has ended on every device
   // Why nothing is tried just now, as in Explanation: of the shape whose next step is worth most,
   // or what holds all of background tuning back.
   Blocker blocker = Blocker::none;
@@ -265,17 +267,21 @@ class Agent {
   // waits until nobody tunes. Launches never wait. What was measured is kept: when the tuner comes
   // by next, each shape's search starts anew from the new model and from those measurements.
   // A refused file changes nothing; the old model stays, and status() says why. A file with the
-  // content in use is accepted without effect. The model before is kept for rollback_model(), in
-  // memory and, if that can be written, beside the file as `<path>.previous`.
-  // Any thread. Errors: those of reading; corrupt; version_mismatch (a newer format, or a lower
-  // generation than the one in use); invalid_argument (no path); unsupported (mode off).
+  // content in use is accepted without effect. The model before is kept for reject_model(). With
+  // AgentOptions::slots the file is copied and its model is on trial, also at the next starts;
+  // without, all this is of this process alone.
+  // Any thread. Errors: those of reading; corrupt; untrusted (AgentOptions::trust, or refuted);
+  // version_mismatch (a newer format, or a lower generation than is allowed); invalid_argument (no
+  // path); unsupported (mode off; with slots: no state folder of this process alone).
   Status reload_model(const std::string& path = std::string());
-  // Goes back to the model before the last reload or, if there was none in this process, to
-  // `<path>.previous`, whatever its generation. That file takes the place of the one in use, so
-  // that the next start reads it too. If it cannot take that place, the error of writing is
-  // returned, and it is in use all the same. Other errors: not_found; those of reading
-  // `<path>.previous`; unsupported (mode off).
-  Status rollback_model();
+  // The model on trial stays: the application's own health check says so. Any thread. Errors:
+  // not_found (none is on trial); those of writing; unsupported (mode off).
+  Status confirm_model();
+  // Goes back to the model before, now; with AgentOptions::slots also at the next starts, and the
+  // model, on trial or confirmed, is refused for good. `why` stands in status(). Any thread. Errors:
+  // not_found (there is no model, or without slots none before it); those of writing; unsupported
+  // (mode off).
+  Status reject_model(const std::string& why);
 
   AgentStatus status() const;
   // Everything explain() knows about every kernel and shape, as one JSON object.

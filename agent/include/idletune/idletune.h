@@ -91,9 +91,10 @@ void idletune_close(idletune_agent* agent);
 /* Takes over the model in the file; NULL: the file of idletune_open or IDLETUNE_MODEL. All that was
  * measured is kept, and launches never wait. A file that is refused changes nothing. */
 idletune_status idletune_reload_model(idletune_agent* agent, const char* path);
-/* Goes back to the model before, which takes the place of the file in use. IDLETUNE_NOT_FOUND:
- * there is none. */
-idletune_status idletune_rollback_model(idletune_agent* agent);
+/* Goes back to the model before. IDLETUNE_NOT_FOUND: there is none. `why` may be NULL. */
+idletune_status idletune_reject_model(idletune_agent* agent, const char* why);
+/* The model on trial stays (idletune/slots.hpp). IDLETUNE_NOT_FOUND: none is on trial. */
+idletune_status idletune_confirm_model(idletune_agent* agent);
 
 /* Blocks: builds the default and what was adopted earlier, and launches what will run once on
  * buffers of its own, so that no first frame waits for the driver's code (details: Agent::kernel

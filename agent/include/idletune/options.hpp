@@ -23,6 +23,7 @@ using LogFunction = void (*)(void* user, int level, const char* message);
 inline constexpr char kNoModel[] = "-";
 
 class FileTrust;
+class ModelSlots;
 class SearchLearner;
 class TrialsInProcess;
 
@@ -32,8 +33,11 @@ struct AgentOptions {
   // Path of an .itmodel. Empty: the one that ships with the kernels (`idletune.itmodel` beside the
   // program, then in the install prefix's share/idletune), if it is there. kNoModel: none.
   std::string model;
-  // How often idle() and background tuning look whether the model's file was replaced. A look is
-  // one stat; taking over a new model may once make a call some milliseconds longer than its
+  // What keeps and tries models that are pushed (<idletune/slots.hpp>). Null: the program's own
+  // model is the only one that outlives the process.
+  const ModelSlots* slots = nullptr;
+  // How often idle() and background tuning look whether the model's file was replaced, and with
+  // slots, whether one was pushed. A look is one stat, or the listing of a folder; taking over a new model may once make a call some milliseconds longer than its
   // budget. 0: they never look, only Agent::reload_model takes over. Launches never look.
   std::chrono::nanoseconds model_check_interval{0};
   // Whom models and kernel packages that are read from files must come from (<idletune/trust.hpp>);

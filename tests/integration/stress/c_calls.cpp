@@ -69,10 +69,11 @@ class CAgent {
            expect(idletune_reload_model(agent_, nullptr), {IDLETUNE_CORRUPT},
                   "idletune_reload_model");
          }},
-        {"rollback_model",
+        {"reject_model",
          [this](std::uint64_t) {
-           expect(idletune_rollback_model(agent_), {IDLETUNE_NOT_FOUND, IDLETUNE_CORRUPT},
-                  "idletune_rollback_model");
+           expect(idletune_confirm_model(agent_), {IDLETUNE_NOT_FOUND}, "idletune_confirm_model");
+           expect(idletune_reject_model(agent_, nullptr), {IDLETUNE_NOT_FOUND},
+                  "idletune_reject_model");
          }},
         {"call", [this](std::uint64_t turn) { call(turn); }},
         {"tuner", [](std::uint64_t turn) { ask_and_tell(turn); }},

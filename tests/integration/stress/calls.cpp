@@ -71,10 +71,13 @@ class AgentCalls {
            workplace_.push_model(turn);
            expect(agent_.reload_model(), {StatusCode::corrupt}, "reload_model");
          }},
-        {"rollback_model",
+        {"confirm_model",
          [this](std::uint64_t) {
-           expect(agent_.rollback_model(), {StatusCode::not_found, StatusCode::corrupt},
-                  "rollback_model");
+           expect(agent_.confirm_model(), {StatusCode::not_found}, "confirm_model");
+         }},
+        {"reject_model",
+         [this](std::uint64_t) {
+           expect(agent_.reject_model("stress"), {StatusCode::not_found}, "reject_model");
          }},
         {"flush", [this](std::uint64_t) { require(agent_.flush(), "flush"); }},
         {"allow_in_place",

@@ -1,4 +1,4 @@
-// Models that are pushed while an agent runs: taken over, refused, rolled back.
+// Models that are pushed while an agent runs: taken over, refused, gone back from.
 #include <idletune/agent.hpp>
 
 #include <doctest/doctest.h>
@@ -148,7 +148,6 @@ TEST_CASE("a file that is refused changes nothing") {
   push(path, model_saying(2, 2, 3));
   CHECK(application.agent->reload_model().ok());
   CHECK(application.agent->status().model.ok());
-  CHECK_FALSE(std::filesystem::exists(path + ".previous"));
 }
 
 TEST_CASE("where a key is set nothing unsigned is believed, before or after a reload") {
@@ -179,12 +178,7 @@ TEST_CASE("where a key is set nothing unsigned is believed, before or after a re
   }
   push(path, test::signed_by(key, "board", model_saying(8, 8, 2)));
   REQUIRE(application.agent->reload_model().ok());
-  // What is kept for going back keeps its signature.
-  const auto previous = read_file(path + ".previous", 1U << 20U);
-  REQUIRE(previous.ok());
-  CHECK((*trust)->believed(*previous).ok());
-  REQUIRE(application.agent->rollback_model().ok());
-  CHECK(Application(path, options).agent->status().model_generation == 1);
+  CHECK(application.agent->status().model_generation == 2);
 
   const std::string package = folder.path() + "/play.itkernel";
   push(package, played_package());
@@ -194,47 +188,67 @@ TEST_CASE("where a key is set nothing unsigned is believed, before or after a re
   CHECK(application.agent->kernel(application.device, package).ok());
 }
 
-TEST_CASE("going back uses the model before, now and at the next start") {
+TEST_CASE("going back uses the model before, in this process") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/board.itmodel";
   push(path, model_saying(2, 2, 1));
   {
     Application application(path);
-    CHECK(application.agent->rollback_model().code() == StatusCode::not_found);
+    CHECK(application.agent->reject_model("no").code() == StatusCode::not_found);
+    CHECK(application.agent->confirm_model().code() == StatusCode::not_found);
     push(path, model_saying(8, 8, 2));
     REQUIRE(application.agent->reload_model().ok());
-    REQUIRE(application.agent->rollback_model().ok());
+    REQUIRE(application.agent->reject_model("no").ok());
     CHECK(application.agent->status().model_generation == 1);
-    CHECK(application.agent->rollback_model().code() == StatusCode::not_found);
+    CHECK(application.agent->reject_model("no").code() == StatusCode::not_found);
   }
-  CHECK(Application(path).agent->status().model_generation == 1);
-
-  push(path, model_saying(8, 8, 2));
-  {
-    // Also after a restart, from the file beside it.
-    Application application(path);
-    push(path, model_saying(4, 4, 3));
-    REQUIRE(application.agent->reload_model().ok());
-  }
-  Application application(path);
-  CHECK(application.agent->status().model_generation == 3);
-  REQUIRE(application.agent->rollback_model().ok());
-  CHECK(application.agent->status().model_generation == 2);
+  CHECK(Application(path).agent->status().model_generation == 2);
 }
 
-TEST_CASE("a start with a broken file uses the one before it and says so") {
+TEST_CASE("a start with a broken file says so, and one without any does not") {
   const TemporaryFolder folder;
   const std::string path = folder.path() + "/board.itmodel";
   push(path, {1, 2, 3});
-  push(path + ".previous", model_saying(2, 2, 5));
+  CHECK(Application(path).agent->status().model.code() == StatusCode::corrupt);
+  CHECK(Application(path).agent->status().model_standing.state == ModelState::none);
+  CHECK(Application(kNoModel).agent->status().model.ok());
+}
+
+TEST_CASE("with slots a pushed model is on trial, over restarts, until somebody says what it is") {
+  const TemporaryFolder folder;
+  const std::string path = folder.path() + "/board.itmodel";
+  push(path, model_saying(2, 2, 1));
+  AgentOptions options;
+  options.state = folder.path() + "/state";
+  options.slots = model_slots();
+  options.model_check_interval = 1ns;
   {
-    Application application(path);
-    CHECK(application.agent->status().model.code() == StatusCode::corrupt);
-    CHECK(application.agent->status().model_generation == 5);
+    Application application(path, options);
+    CHECK(application.agent->status().model_standing.state == ModelState::confirmed);
+    push(options.state + "/incoming/fleet.itmodel", model_saying(8, 8, 2));
+    CHECK(application.agent->idle(1ms).stages == 0);
+    CHECK(application.agent->status().model_generation == 2);
+    CHECK(application.agent->status().model_standing.state == ModelState::trial);
+    CHECK_FALSE(std::filesystem::exists(options.state + "/incoming/fleet.itmodel"));
   }
-  // A file that was taken away is no model wanted.
-  std::filesystem::remove(path);
-  CHECK(Application(path).agent->status().model_digest == 0);
+  // It was closed as it should be: no start of these counts as a death.
+  for (int start = 0; start < 5; ++start) {
+    const Application application(path, options);
+    CHECK(application.agent->status().model_standing.state == ModelState::trial);
+  }
+  {
+    Application application(path, options);
+    REQUIRE(application.agent->confirm_model().ok());
+    CHECK(application.agent->status().model_standing.state == ModelState::confirmed);
+    CHECK(application.agent->status().model_standing.lowest_generation == 2);
+  }
+  Application application(path, options);
+  CHECK(application.agent->status().model_generation == 2);
+  CHECK(application.agent->reload_model().code() == StatusCode::version_mismatch);
+  REQUIRE(application.agent->reject_model("no").ok());
+  CHECK(application.agent->status().model_generation == 1);
+  CHECK(application.agent->status().model_standing.gone_back.message() == "no");
+  CHECK(application.agent->explain().find("\"model_state\": \"confirmed\"") != std::string::npos);
 }
 
 TEST_CASE("a file that was replaced is noticed between launches, if the application wants that") {
@@ -251,7 +265,7 @@ TEST_CASE("a file that was replaced is noticed between launches, if the applicat
   CHECK(watching.agent->status().model_generation == 2);
   CHECK(waiting.agent->status().model_generation == 1);
   // What was gone back from is not taken up again.
-  REQUIRE(watching.agent->rollback_model().ok());
+  REQUIRE(watching.agent->reject_model("no").ok());
   CHECK(watching.agent->idle(1ms).stages == 0);
   CHECK(watching.agent->status().model_generation == 1);
 }
@@ -292,7 +306,7 @@ TEST_CASE("models are replaced again and again while several threads launch and 
     if (i % 10 == 0) bytes.resize(bytes.size() / 2);
     push(path, bytes);
     (application.agent->reload_model().ok() ? taken : refused) += 1;
-    if (i % 25 == 0) CHECK(application.agent->rollback_model().ok());
+    if (i % 25 == 0) CHECK(application.agent->reject_model("no").ok());
   }
   stop = true;
   for (std::thread& thread : threads) thread.join();

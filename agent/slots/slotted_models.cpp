@@ -1,0 +1,331 @@
+#include "agent/slots/slotted_models.hpp"
+
+#include <utility>
+
+#include "agent/signing/pushed_file.hpp"
+#include "agent/src/agent_state.hpp"
+
+namespace idletune::slots {
+namespace {
+
+constexpr Nanoseconds kYouth = std::chrono::seconds(60);
+constexpr Place kSlots[] = {Place::a, Place::b};
+
+const char* file_of(Place place) { return place == Place::a ? "a.itmodel" : "b.itmodel"; }
+
+KnownModel known(const ModelPointer& pushed, Place place) {
+  if (pushed == nullptr) return {};
+  return {pushed->content_digest(), pushed->generation(), place};
+}
+
+Result<ModelPointer> open_model(std::vector<std::uint8_t> bytes, const std::string& name,
+                                const FileTrust* trust) {
+  Result<std::vector<std::uint8_t>> part = believed_part(std::move(bytes), name, trust);
+  if (!part.ok()) return part.status();
+  return Model::open(std::move(*part), name);
+}
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() &&
+         text.compare(text.size() - end.size(), end.size(), end.data(), end.size()) == 0;
+}
+
+}  // namespace
+
+// --- at the start ---
+
+Status SlottedModels::open(const std::string& own_path, const ModelPointer& image) {
+  own_path_ = own_path;
+  Status status;
+  folders_ = open_folders_();
+  SlotRecord next;
+  const std::vector<std::uint8_t> kept = kept_->kept();
+  const bool is_known = !kept.empty() && SlotRecord::decode(kept, next);
+  if (!is_known) next = begun_with(image);
+  if (Status found = find_confirmed(image, next); !found.ok()) status = found;
+  if (Status found = find_trial(image, next); !found.ok()) status = found;
+  const bool changes = is_known ? next.encode() != kept : next.trial.is_there();
+  // Nothing is tried that is not on the medium first.
+  if (!changes) {
+    record_ = std::move(next);
+  } else if (!keep(next).ok()) {
+    next.trial = {};
+    record_ = std::move(next);
+    trial_ = {};
+  }
+  if (trial_ != nullptr) begin_youth();
+  if (Status pushed = look(); !pushed.ok()) status = pushed;
+  return status;
+}
+
+Result<ModelPointer> SlottedModels::read(Place place) const {
+  if (folders_.models == nullptr) return Status(StatusCode::not_found, "no slots");
+  Result<std::vector<std::uint8_t>> bytes = folders_.models->read(file_of(place), kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  return open_model(std::move(*bytes), file_of(place), trust_);
+}
+
+// Nobody knows any more, or yet, what is confirmed: the program's own model, or the older one of the
+// slots where both are newer; of a trial nothing is known either.
+SlotRecord SlottedModels::begun_with(const ModelPointer& image) const {
+  SlotRecord record;
+  for (const Place place : kSlots) {
+    const Result<ModelPointer> slot = read(place);
+    if (!slot.ok()) continue;
+    const KnownModel model = known(*slot, place);
+    if (!record.confirmed.is_there() || model.generation < record.confirmed.generation)
+      record.confirmed = model;
+  }
+  const KnownModel own = known(image, Place::image);
+  if (own.is_there() && own.generation >= record.confirmed.generation) record.confirmed = own;
+  record.lowest_generation = record.confirmed.generation;
+  return record;
+}
+
+Status SlottedModels::find_confirmed(const ModelPointer& image, SlotRecord& record) {
+  const KnownModel wanted = record.confirmed;
+  const KnownModel own = known(image, Place::image);
+  if (!wanted.is_there()) return {};
+  Status status;
+  if (own.digest == wanted.digest) {
+    confirmed_ = image;
+  } else if (wanted.place != Place::image) {
+    Result<ModelPointer> slot = read(wanted.place);
+    status = slot.status();
+    if (slot.ok() && known(*slot, wanted.place).digest == wanted.digest)
+      confirmed_ = std::move(*slot);
+  }
+  if (confirmed_ != nullptr) return {};
+  if (status.ok() && wanted.place != Place::image) {
+    status = Status(StatusCode::corrupt, "'%': holds another model than was confirmed",
+                    file_of(wanted.place));
+  }
+  // A program with another model of its own has no older one any more; else what is left serves.
+  std::tie(record.confirmed, confirmed_) = another(image, record, wanted.digest);
+  return status;
+}
+
+std::pair<KnownModel, ModelPointer> SlottedModels::another(const ModelPointer& image,
+                                                           const SlotRecord& record,
+                                                           std::uint64_t not_this) const {
+  std::pair<KnownModel, ModelPointer> best;
+  const auto offer = [&](const ModelPointer& pushed, Place place) {
+    const KnownModel model = known(pushed, place);
+    if (!model.is_there() || model.digest == not_this || model.digest == record.trial.digest ||
+        record.is_refuted(model.digest)) {
+      return;
+    }
+    if (!best.first.is_there() || model.generation > best.first.generation) best = {model, pushed};
+  };
+  offer(image, Place::image);
+  for (const Place place : kSlots) {
+    if (const Result<ModelPointer> slot = read(place); slot.ok()) offer(*slot, place);
+  }
+  return best;
+}
+
+Status SlottedModels::find_trial(const ModelPointer& image, SlotRecord& record) {
+  const KnownModel own = known(image, Place::image);
+  if (!folders_.writable) record.trial = {};
+  if (record.trial.is_there() && record.young_starts >= kYoungDeaths)
+    record.refute_trial("three starts with it ended within a minute");
+  Status status;
+  if (record.trial.is_there()) {
+    const Place place = record.trial.place;
+    const Result<ModelPointer> pushed = place == Place::image ? image : read(place);
+    if (pushed.ok() && known(*pushed, place).digest == record.trial.digest) {
+      trial_ = *pushed;
+      ++record.young_starts;
+      return {};
+    }
+    status = pushed.status();
+    record.trial = {};
+  }
+  // The program came with a newer one.
+  if (folders_.writable && own.generation > record.confirmed.generation &&
+      own.digest != record.confirmed.digest && record.admits(own).ok()) {
+    record.begin_trial(own);
+    trial_ = image;
+  }
+  return status;
+}
+
+// --- while it runs ---
+
+Status SlottedModels::receive(const std::string& path) {
+  Result<std::vector<std::uint8_t>> bytes = read_file(path, kMaxModelBytes);
+  if (!bytes.ok()) return bytes.status();
+  return take(std::move(*bytes), path, path == own_path_);
+}
+
+Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& name,
+                           bool is_image) {
+  Result<ModelPointer> pushed = open_model(bytes, name, trust_);
+  if (!pushed.ok()) return pushed.status();
+  const KnownModel model = known(*pushed, is_image ? Place::image : record_.free_slot());
+  if (model.digest == record_.confirmed.digest || model.digest == record_.trial.digest) return {};
+  if (Status admitted = record_.admits(model); !admitted.ok())
+    return Status(admitted.code(), "model '%': %", name, admitted.message());
+  if (record_.trial.is_there() && model.generation < record_.trial.generation) {
+    return Status(StatusCode::version_mismatch,
+                  "model '%': generation %, expected at least %, which is on trial", name,
+                  model.generation, record_.trial.generation);
+  }
+  if (!folders_.writable) {
+    return Status(StatusCode::unsupported,
+                  "model '%': nothing is tried without a state folder of this process alone", name);
+  }
+  if (Status put_there = is_image ? Status() : put(model.place, bytes); !put_there.ok())
+    return put_there;
+  SlotRecord next = record_;
+  next.begin_trial(model);
+  if (Status kept = keep(next); !kept.ok()) return kept;
+  trial_ = std::move(*pushed);
+  begin_youth();
+  return {};
+}
+
+Status SlottedModels::put(Place place, Bytes bytes) const {
+  constexpr char kBeside[] = "new";
+  Storage& storage = *folders_.models;
+  Result<std::unique_ptr<AppendFile>> file = storage.create(kBeside);
+  if (!file.ok()) return file.status();
+  Status status = (*file)->append(bytes);
+  if (status.ok()) status = (*file)->sync();
+  file->reset();
+  if (status.ok()) status = storage.rename(kBeside, file_of(place));
+  if (!status.ok()) {
+    (void)storage.remove(kBeside);
+    return status;
+  }
+  return storage.sync_folder();
+}
+
+Status SlottedModels::keep(const SlotRecord& next) {
+  Status status = kept_->keep(next.encode());
+  if (status.ok()) record_ = next;
+  return status;
+}
+
+Status SlottedModels::confirm() {
+  if (!record_.trial.is_there())
+    return Status(StatusCode::not_found, "confirm_model: no model is on trial");
+  SlotRecord next = record_;
+  next.confirm();
+  if (Status kept = keep(next); !kept.ok()) return kept;
+  confirmed_ = std::exchange(trial_, {});
+  return {};
+}
+
+Status SlottedModels::reject(const std::string& why) {
+  SlotRecord next = record_;
+  if (next.trial.is_there()) {
+    next.refute_trial(why);
+    if (Status kept = keep(next); !kept.ok()) return kept;
+    trial_ = {};
+  } else if (!next.confirmed.is_there()) {
+    return Status(StatusCode::not_found, "reject_model: there is no model");
+  } else {
+    const Result<ModelPointer> image = read_model(own_path_, trust_);
+    const auto [model, pushed] =
+        another(image.ok() ? *image : ModelPointer(), record_, record_.confirmed.digest);
+    next.refute_confirmed(why, model);
+    if (Status kept = keep(next); !kept.ok()) return kept;
+    confirmed_ = pushed;
+  }
+  return {};
+}
+
+Status SlottedModels::look() {
+  if (clock_.now() >= young_until_) lived();
+  if (folders_.incoming == nullptr || !folders_.writable) return {};
+  Status status;
+  const Result<std::vector<std::string>> names = folders_.incoming->list();
+  if (!names.ok()) return names.status();
+  for (const std::string& name : *names) {
+    if (!ends_with(name, ".itmodel")) continue;
+    const std::string path = joined("%/%", folders_.incoming_name, name);
+    const std::uint64_t stamp = file_stamp(path);
+    const auto refused = refused_.find(name);
+    if (refused != refused_.end() && stamp != 0 && refused->second == stamp) continue;
+    Result<std::vector<std::uint8_t>> bytes = folders_.incoming->read(name, kMaxModelBytes);
+    Status taken = bytes.ok() ? take(std::move(*bytes), path, false) : bytes.status();
+    if (taken.ok()) {
+      (void)folders_.incoming->remove(name);
+    } else {
+      refused_[name] = stamp;
+      status = std::move(taken);
+    }
+  }
+  return status;
+}
+
+void SlottedModels::begin_youth() { young_until_ = clock_.now() + kYouth; }
+
+void SlottedModels::lived() {
+  young_until_ = Nanoseconds::max();
+  if (!record_.trial.is_there() || record_.young_starts == 0) return;
+  SlotRecord next = record_;
+  next.young_starts = 0;
+  (void)keep(next);
+}
+
+ModelStanding SlottedModels::standing() const {
+  ModelStanding standing;
+  if (newest() != nullptr)
+    standing.state = trial_ != nullptr ? ModelState::trial : ModelState::confirmed;
+  standing.lowest_generation = record_.lowest_generation;
+  standing.refuted = static_cast<std::uint32_t>(record_.refuted.size());
+  if (!record_.refuted.empty()) standing.gone_back = Status(StatusCode::untrusted, record_.reason);
+  return standing;
+}
+
+}  // namespace idletune::slots
+
+namespace idletune {
+namespace {
+
+class AgentsRecord final : public slots::ModelRecord {
+ public:
+  explicit AgentsRecord(detail::AgentState& agent) : agent_(agent) {}
+  std::vector<std::uint8_t> kept() const override { return agent_.kept_models(); }
+  Status keep(Bytes record) override { return agent_.keep_models(record); }
+
+ private:
+  detail::AgentState& agent_;
+};
+
+std::unique_ptr<Storage> open_folder(const std::string& path) {
+  Result<std::unique_ptr<Storage>> opened = open_posix_storage(path);
+  return opened.ok() ? std::move(*opened) : nullptr;
+}
+
+slots::ModelFolders folders_of(const detail::AgentState& agent) {
+  slots::ModelFolders folders;
+  const std::string state = agent.model_folder();
+  if (state.empty()) return folders;
+  folders.models = open_folder(state + "/models");
+  folders.incoming_name = state + "/incoming";
+  folders.incoming = open_folder(folders.incoming_name);
+  folders.writable = folders.models != nullptr && agent.keeps_state();
+  return folders;
+}
+
+class TwoSlots final : public ModelSlots {
+ public:
+  std::unique_ptr<detail::KeptModels> make(const FileTrust* trust, const MonotonicClock& clock,
+                                           detail::AgentState& agent) const override {
+    return std::make_unique<slots::SlottedModels>(
+        trust, std::make_unique<AgentsRecord>(agent), [&agent] { return folders_of(agent); },
+        clock);
+  }
+};
+
+}  // namespace
+
+const ModelSlots* model_slots() {
+  static const TwoSlots slots;
+  return &slots;
+}
+
+}  // namespace idletune

@@ -1,0 +1,83 @@
+// The models of a board: the program's own, and two slots in the state folder.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "agent/slots/slot_record.hpp"
+#include "agent/src/agent_models.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::slots {
+
+// What a source keeps across restarts: one record in the agent's journal. Any thread that has none
+// of the agent's locks.
+class ModelRecord {
+ public:
+  virtual ~ModelRecord() = default;
+  virtual std::vector<std::uint8_t> kept() const = 0;
+  // Success: it is on the medium. Else it is where the journal is, in memory, and this says why.
+  virtual Status keep(Bytes record) = 0;
+};
+
+// Where a source may keep models.
+struct ModelFolders {
+  std::unique_ptr<Storage> models;    // null: nothing can be kept
+  std::unique_ptr<Storage> incoming;  // where they are pushed to; null: nowhere
+  std::string incoming_name;          // its path
+  bool writable = false;              // by this process alone
+};
+using OpenModelFolders = std::function<ModelFolders()>;
+
+// Every change is on the medium before anything follows from it: first the slot, then the record.
+class SlottedModels final : public detail::KeptModels {
+ public:
+  SlottedModels(const FileTrust* trust, std::unique_ptr<ModelRecord> kept, OpenModelFolders folders,
+                const MonotonicClock& clock)
+      : trust_(trust), kept_(std::move(kept)), open_folders_(std::move(folders)), clock_(clock) {}
+
+  // A damaged slot costs nothing but itself: then the other one serves, or the program's own.
+  Status open(const std::string& own_path, const ModelPointer& own) override;
+  const ModelPointer& newest() const override { return trial_ != nullptr ? trial_ : confirmed_; }
+  Status receive(const std::string& path) override;
+  Status confirm() override;
+  Status reject(const std::string& why) override;
+  Status look() override;
+  Nanoseconds due() const override { return young_until_; }
+  void end() override { lived(); }
+  ModelStanding standing() const override;
+
+ private:
+  Result<ModelPointer> read(Place place) const;
+  void lived();
+  void begin_youth();
+  SlotRecord begun_with(const ModelPointer& image) const;
+  // Both read what the record says, and mend it where that is not there.
+  Status find_confirmed(const ModelPointer& image, SlotRecord& record);
+  Status find_trial(const ModelPointer& image, SlotRecord& record);
+  // The newest model that is neither this one, nor on trial, nor refuted; nothing: there is none.
+  std::pair<KnownModel, ModelPointer> another(const ModelPointer& image, const SlotRecord& record,
+                                              std::uint64_t not_this) const;
+  Status take(std::vector<std::uint8_t> bytes, const std::string& name, bool is_image);
+  Status put(Place place, Bytes bytes) const;
+  Status keep(const SlotRecord& next);
+
+  const FileTrust* trust_;
+  std::unique_ptr<ModelRecord> kept_;
+  std::string own_path_;
+  OpenModelFolders open_folders_;
+  ModelFolders folders_;
+  const MonotonicClock& clock_;
+  Nanoseconds young_until_ =
+      Nanoseconds::max();  // a process that dies before may have died of its model
+  SlotRecord record_;
+  ModelPointer confirmed_, trial_;
+  std::map<std::string, std::uint64_t> refused_;  // digests of what was found and refused
+};
+
+}  // namespace idletune::slots

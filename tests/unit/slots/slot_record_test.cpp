@@ -1,0 +1,57 @@
+#include <doctest/doctest.h>
+
+#include "agent/slots/slot_record.hpp"
+
+using namespace idletune;
+using namespace idletune::slots;
+
+TEST_CASE("what is known of models is the same after being kept") {
+  SlotRecord record;
+  record.confirmed = {11, 4, Place::b};
+  record.trial = {12, 5, Place::a};
+  record.young_starts = 2;
+  record.lowest_generation = 4;
+  record.refuted = {7, 8};
+  record.reason = "it was slow";
+  const auto bytes = record.encode();
+  SlotRecord again;
+  REQUIRE(SlotRecord::decode(bytes, again));
+  CHECK(again.encode() == bytes);
+  CHECK(again.trial.digest == 12);
+  CHECK(again.reason == "it was slow");
+  for (std::size_t size = 0; size < bytes.size(); ++size)
+    CHECK_FALSE(SlotRecord::decode(Bytes(bytes).subspan(0, size), again));
+  auto later = bytes;
+  later.push_back(9);  // a later version appends
+  CHECK(SlotRecord::decode(later, again));
+  auto wrong = bytes;
+  wrong[9] = 3;  // a place that there is not
+  CHECK_FALSE(SlotRecord::decode(wrong, again));
+}
+
+TEST_CASE("the next model never goes where the confirmed one is") {
+  for (const Place confirmed : {Place::image, Place::a, Place::b}) {
+    for (const Place trial : {Place::image, Place::a, Place::b}) {
+      SlotRecord record;
+      record.confirmed = {1, 1, confirmed};
+      record.trial = {2, 2, trial};
+      CHECK(record.free_slot() != Place::image);
+      CHECK(record.free_slot() != confirmed);
+      if (confirmed == Place::image) CHECK(record.free_slot() != trial);
+    }
+  }
+}
+
+TEST_CASE("of those that are refuted the newest 32 are known") {
+  SlotRecord record;
+  for (std::uint64_t digest = 1; digest <= 40; ++digest) {
+    record.begin_trial({digest, 1, Place::a});
+    record.refute_trial("no");
+  }
+  CHECK(record.refuted.size() == kMostRefuted);
+  CHECK_FALSE(record.is_refuted(8));
+  CHECK(record.is_refuted(9));
+  CHECK(record.is_refuted(40));
+  SlotRecord again;
+  CHECK(SlotRecord::decode(record.encode(), again));
+}

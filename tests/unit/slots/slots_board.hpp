@@ -1,0 +1,135 @@
+// A board's state folder in memory, with a journal and slots, on which processes come and go.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "agent/lab/scripted_clock.hpp"
+#include "agent/slots/slotted_models.hpp"
+#include "tests/unit/journal/small_journal.hpp"
+#include "tests/unit/predict/model_builder.hpp"
+
+namespace idletune::test {
+
+inline std::vector<std::uint8_t> model_number(std::int64_t number, std::uint64_t generation) {
+  ModelContent content;
+  content.generation = generation;
+  content.kernel = "kernel_" + std::to_string(number);
+  return build_model(content);
+}
+
+inline std::uint64_t digest_of_model(const std::vector<std::uint8_t>& bytes) {
+  const auto model = Model::open(bytes, "test");
+  REQUIRE_MESSAGE(model.ok(), model.status().to_string());
+  return (*model)->content_digest();
+}
+
+// One of the folders below the state folder: on the same medium, under longer names.
+class FolderBelow final : public Storage {
+ public:
+  FolderBelow(const std::shared_ptr<Disk>& disk, std::string name)
+      : name_(std::move(name) + "-"), all_(open_faulty_storage(disk)) {}
+  Result<std::vector<std::uint8_t>> read(std::string_view name, std::size_t limit) override {
+    return all_->read(long_name(name), limit);
+  }
+  Result<std::unique_ptr<AppendFile>> open_append(std::string_view name) override {
+    return all_->open_append(long_name(name));
+  }
+  Result<std::unique_ptr<AppendFile>> create(std::string_view name) override {
+    return all_->create(long_name(name));
+  }
+  Status rename(std::string_view from, std::string_view to) override {
+    return all_->rename(long_name(from), long_name(to));
+  }
+  Status remove(std::string_view name) override { return all_->remove(long_name(name)); }
+  Status truncate(std::string_view name, std::uint64_t size) override {
+    return all_->truncate(long_name(name), size);
+  }
+  Status sync_folder() override { return all_->sync_folder(); }
+  Result<std::vector<std::string>> list() override {
+    Result<std::vector<std::string>> names = all_->list();
+    std::vector<std::string> mine;
+    for (const std::string& name : *names) {
+      if (name.rfind(name_, 0) == 0) mine.push_back(name.substr(name_.size()));
+    }
+    return mine;
+  }
+  Status lock() override { return {}; }
+
+ private:
+  std::string long_name(std::string_view name) const { return name_ + std::string(name); }
+  std::string name_;
+  std::unique_ptr<Storage> all_;
+};
+
+// A process with that folder.
+class SlotProcess {
+  class Record final : public slots::ModelRecord {
+   public:
+    explicit Record(journal::Journal& journal) : journal_(journal) {}
+    std::vector<std::uint8_t> kept() const override {
+      const Bytes record = journal_.state().models();
+      return {record.begin(), record.end()};
+    }
+    Status keep(Bytes record) override {
+      journal_.models(record);
+      return journal_.sync();
+    }
+
+   private:
+    journal::Journal& journal_;
+  };
+
+ public:
+  SlotProcess(const std::shared_ptr<Disk>& disk, const std::string& image,
+              const FileTrust* trust = nullptr, bool writable = true)
+      : journal(journal::test::open_on(disk)), incoming(disk, "incoming") {
+    auto record = std::make_unique<Record>(*journal);
+    models = std::make_unique<slots::SlottedModels>(
+        trust, std::move(record),
+        [disk, writable] {
+          slots::ModelFolders folders;
+          folders.models = std::make_unique<FolderBelow>(disk, "models");
+          folders.incoming = std::make_unique<FolderBelow>(disk, "incoming");
+          folders.incoming_name = "incoming";
+          folders.writable = writable;
+          return folders;
+        },
+        clock);
+    incoming_at_start = incoming.list()->size();
+    const auto own = read_model(image, trust);
+    opened = models->open(image, own.ok() ? *own : ModelPointer());
+  }
+  std::vector<std::uint8_t> kept() const { return Record(*journal).kept(); }
+  // As a pusher writes: beside, synced, renamed.
+  void push(const std::string& name, Bytes bytes) {
+    auto file = incoming.create("part");
+    REQUIRE(file.ok());
+    REQUIRE((*file)->append(bytes).ok());
+    REQUIRE((*file)->sync().ok());
+    REQUIRE(incoming.rename("part", name).ok());
+    REQUIRE(incoming.sync_folder().ok());
+  }
+  std::uint64_t digest() const {
+    return models->newest() == nullptr ? 0 : models->newest()->content_digest();
+  }
+  ModelState state() const { return models->standing().state; }
+  // It has not died young.
+  void live() {
+    clock.advance(std::chrono::minutes(2));
+    CHECK(models->due() <= clock.now());
+    (void)models->look();
+  }
+  ScriptedClock clock;
+  std::unique_ptr<journal::Journal> journal;
+  FolderBelow incoming;
+  std::unique_ptr<slots::SlottedModels> models;
+  std::size_t incoming_at_start = 0;
+  Status opened;
+};
+
+}  // namespace idletune::test

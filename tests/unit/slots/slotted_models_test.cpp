@@ -1,0 +1,277 @@
+// What a board does with models that are pushed to it.
+#include <doctest/doctest.h>
+
+#include "tests/unit/os/temporary_folder.hpp"
+#include "tests/unit/signing/signed_file.hpp"
+#include "tests/unit/slots/slots_board.hpp"
+
+using namespace idletune;
+using idletune::test::digest_of_model;
+using idletune::test::Disk;
+using idletune::test::model_number;
+using idletune::test::SlotProcess;
+
+namespace {
+
+struct Board {
+  explicit Board(std::uint64_t generation = 1) { bring(model_number(1, generation)); }
+  // The program comes with this model.
+  void bring(const std::vector<std::uint8_t>& model) {
+    REQUIRE(write_file_atomically(image, model).ok());
+  }
+  SlotProcess start(bool writable = true) { return {disk, image, nullptr, writable}; }
+
+  const test::TemporaryFolder folder;
+  const std::string image = folder.path() + "/image.itmodel";
+  const std::shared_ptr<Disk> disk = std::make_shared<Disk>();
+};
+
+const auto kOne = model_number(1, 1);
+const auto kTwo = model_number(2, 2);
+const auto kThree = model_number(3, 3);
+
+}  // namespace
+
+TEST_CASE("a pushed model is tried, confirmed, and then is what nothing older replaces") {
+  Board board;
+  {
+    SlotProcess process = board.start();
+    CHECK(process.opened.ok());
+    CHECK(process.digest() == digest_of_model(kOne));
+    CHECK(process.state() == ModelState::confirmed);
+    CHECK(process.kept().empty());  // nothing to remember, and nothing written
+    process.push("any.itmodel", kTwo);
+    CHECK(process.models->look().ok());
+    CHECK(process.digest() == digest_of_model(kTwo));
+    CHECK(process.state() == ModelState::trial);
+    CHECK(process.incoming.list()->empty());
+    CHECK(process.models->confirm().ok());
+    CHECK(process.models->confirm().code() == StatusCode::not_found);
+  }
+  SlotProcess process = board.start();
+  CHECK(process.digest() == digest_of_model(kTwo));
+  CHECK(process.state() == ModelState::confirmed);
+  CHECK(process.models->standing().lowest_generation == 2);
+  process.push("old.itmodel", model_number(5, 1));
+  CHECK(process.models->look().code() == StatusCode::version_mismatch);
+  CHECK(process.digest() == digest_of_model(kTwo));
+}
+
+TEST_CASE("what was pushed while nothing ran is found at the start") {
+  Board board;
+  board.start().push("m.itmodel", kTwo);
+  CHECK(board.start().digest() == digest_of_model(kTwo));
+}
+
+TEST_CASE("a model that is gone back from is refused for good") {
+  Board board;
+  {
+    SlotProcess process = board.start();
+    process.push("m.itmodel", kTwo);
+    REQUIRE(process.models->look().ok());
+    CHECK(process.models->reject("pictures were late").ok());
+    CHECK(process.digest() == digest_of_model(kOne));
+    CHECK(process.models->standing().gone_back.message() == "pictures were late");
+    CHECK(process.models->standing().refuted == 1);
+  }
+  SlotProcess process = board.start();
+  CHECK(process.digest() == digest_of_model(kOne));
+  process.push("m.itmodel", kTwo);
+  CHECK(process.models->look().code() == StatusCode::untrusted);
+  CHECK(process.models->standing().gone_back.message() == "pictures were late");
+  process.push("m.itmodel", kThree);
+  CHECK(process.models->look().ok());
+  CHECK(process.digest() == digest_of_model(kThree));
+}
+
+TEST_CASE("three starts that die young end a trial, and others do not") {
+  Board board;
+  board.start().push("m.itmodel", kTwo);
+  for (int start = 0; start < 3; ++start) CHECK(board.start().state() == ModelState::trial);
+  {
+    const SlotProcess process = board.start();
+    CHECK(process.digest() == digest_of_model(kOne));
+    CHECK(process.models->standing().gone_back.message() ==
+          "three starts with it ended within a minute");
+  }
+  board.start().push("n.itmodel", kThree);
+  for (int start = 0; start < 9; ++start) {
+    SlotProcess process = board.start();
+    CHECK(process.state() == ModelState::trial);
+    if (start % 3 == 1) process.models->end();
+    if (start % 3 == 2) process.live();
+  }
+}
+
+TEST_CASE("a confirmed model that turns out bad gives way to the one before") {
+  Board board;
+  SlotProcess process = board.start();
+  for (const auto& model : {kTwo, kThree}) {
+    process.push("m.itmodel", model);
+    REQUIRE(process.models->look().ok());
+    REQUIRE(process.models->confirm().ok());
+  }
+  CHECK(process.models->reject("bad after all").ok());
+  CHECK(process.digest() == digest_of_model(kTwo));
+  CHECK(process.models->standing().lowest_generation == 2);
+  CHECK(process.models->reject("that, too").ok());
+  CHECK(process.digest() == digest_of_model(kOne));
+  CHECK(process.models->reject("all of them").ok());
+  CHECK(process.digest() == 0);
+  CHECK(process.models->reject("nothing").code() == StatusCode::not_found);
+}
+
+TEST_CASE("the program's newer model is tried, and its older one is not used again") {
+  Board board;
+  {
+    SlotProcess process = board.start();
+    process.push("m.itmodel", kTwo);
+    REQUIRE(process.models->look().ok());
+    REQUIRE(process.models->confirm().ok());
+  }
+  board.bring(kThree);
+  {
+    SlotProcess process = board.start();
+    CHECK(process.digest() == digest_of_model(kThree));
+    CHECK(process.state() == ModelState::trial);
+    REQUIRE(process.models->reject("no").ok());
+    CHECK(process.digest() == digest_of_model(kTwo));
+  }
+  CHECK(board.start().digest() == digest_of_model(kTwo));
+  board.bring(model_number(4, 4));
+  {
+    SlotProcess process = board.start();
+    REQUIRE(process.state() == ModelState::trial);
+    REQUIRE(process.models->confirm().ok());
+  }
+  // With another image what it brought is gone: the newest that is left serves.
+  board.bring(kOne);
+  CHECK(board.start().digest() == digest_of_model(kTwo));
+}
+
+TEST_CASE("a damaged slot gives way to the other one, and that is said") {
+  for (const bool lost : {false, true}) {
+    Board board;
+    {
+      SlotProcess process = board.start();
+      for (const auto& model : {kTwo, kThree}) {
+        process.push("m.itmodel", model);
+        REQUIRE(process.models->look().ok());
+        REQUIRE(process.models->confirm().ok());
+      }
+      test::FolderBelow models(board.disk, "models");
+      if (lost) {
+        CHECK(models.remove("b.itmodel").ok());
+      } else {
+        (void)(*models.create("b.itmodel"))->append(std::vector<std::uint8_t>(500, 1));
+      }
+    }
+    SlotProcess process = board.start();
+    CHECK_FALSE(process.opened.ok());
+    CHECK(process.digest() == digest_of_model(kTwo));
+    CHECK(process.state() == ModelState::confirmed);
+    CHECK(board.start().opened.ok());
+  }
+}
+
+TEST_CASE("a slot with another model than was confirmed is not used") {
+  Board board;
+  {
+    SlotProcess process = board.start();
+    process.push("m.itmodel", kTwo);
+    REQUIRE(process.models->look().ok());
+    REQUIRE(process.models->confirm().ok());
+    test::FolderBelow models(board.disk, "models");
+    (void)(*models.create("a.itmodel"))->append(kThree);
+  }
+  const SlotProcess process = board.start();
+  CHECK(process.opened.message() == "'a.itmodel': holds another model than was confirmed");
+}
+
+TEST_CASE("who loses the journal keeps a model that works") {
+  Board board;
+  {
+    SlotProcess process = board.start();
+    process.push("m.itmodel", kTwo);
+    REQUIRE(process.models->look().ok());
+    REQUIRE(process.models->confirm().ok());
+    process.push("n.itmodel", kThree);
+    REQUIRE(process.models->look().ok());
+  }
+  REQUIRE(test::open_faulty_storage(board.disk)->remove("journal").ok());
+  // The older one of the slots is the one that had been confirmed.
+  const SlotProcess process = board.start();
+  CHECK(process.opened.ok());
+  CHECK(process.digest() == digest_of_model(kTwo));
+  CHECK(process.state() == ModelState::confirmed);
+}
+
+TEST_CASE("a second process uses what is confirmed, and tries nothing") {
+  Board board;
+  SlotProcess first = board.start();
+  first.push("m.itmodel", kTwo);
+  REQUIRE(first.models->look().ok());
+  SlotProcess second = board.start(/*writable=*/false);
+  CHECK(second.digest() == digest_of_model(kOne));
+  const std::string path = board.folder.path() + "/three.itmodel";
+  REQUIRE(write_file_atomically(path, kThree).ok());
+  CHECK(second.models->receive(path).code() == StatusCode::unsupported);
+  CHECK(first.models->receive(path).ok());
+  CHECK(first.digest() == digest_of_model(kThree));
+}
+
+TEST_CASE("what is found among the pushed files and is none is refused, and the rest is taken") {
+  Board board;
+  SlotProcess process = board.start();
+  process.push("damaged.itmodel", std::vector<std::uint8_t>(100, 7));
+  process.push("empty.itmodel", {});
+  process.push("notes.txt", kTwo);
+  process.push("z.itmodel", kTwo);
+  CHECK_FALSE(process.models->look().ok());
+  CHECK(process.digest() == digest_of_model(kTwo));
+  CHECK(*process.incoming.list() ==
+        std::vector<std::string>{"damaged.itmodel", "empty.itmodel", "notes.txt"});
+}
+
+TEST_CASE("where a key is set pushed models must be signed, and slots stay so") {
+  const test::DigestCheck check;
+  const PublicKey key = test::key_number(1);
+  const auto trust = signed_files({key}, "board", &check);
+  REQUIRE(trust.ok());
+  Board board;
+  board.bring(test::signed_by(key, "board", kOne));
+  {
+    SlotProcess process(board.disk, board.image, trust->get());
+    CHECK(process.digest() == digest_of_model(kOne));
+    process.push("m.itmodel", kTwo);
+    CHECK(process.models->look().code() == StatusCode::untrusted);
+    process.push("m.itmodel", test::signed_by(key, "board", kTwo));
+    CHECK(process.models->look().ok());
+    CHECK(process.digest() == digest_of_model(kTwo));
+  }
+  CHECK(SlotProcess(board.disk, board.image, trust->get()).digest() == digest_of_model(kTwo));
+  const auto other = signed_files({test::key_number(2)}, "board", &check);
+  const SlotProcess process(board.disk, board.image, other->get());
+  CHECK(process.digest() == 0);
+  CHECK(process.opened.code() == StatusCode::untrusted);
+}
+
+TEST_CASE("a full or broken medium changes nothing") {
+  for (const StatusCode code : {StatusCode::no_space, StatusCode::io_error}) {
+    for (std::uint64_t first = 0; first < 12; ++first) {
+      Board board;
+      bool taken = false;
+      {
+        SlotProcess process = board.start();
+        process.push("m.itmodel", kTwo);
+        board.disk->fault = {board.disk->changes + first, UINT64_MAX, code, true};
+        taken = process.models->look().ok();
+        CHECK(process.digest() == digest_of_model(taken ? kTwo : kOne));
+      }
+      board.disk->fault = {};
+      const SlotProcess again = board.start();
+      CHECK(again.models->newest() != nullptr);
+      if (taken) CHECK(again.digest() == digest_of_model(kTwo));
+    }
+  }
+}
