@@ -63,7 +63,9 @@ class TestDevice {
     launch.grid[0] = blocks;
     launch.block[0] = threads;
     launch.parameters.resize(8 * parameters.size());
-    std::memcpy(launch.parameters.data(), parameters.data(), launch.parameters.size());
+    if (!parameters.empty()) {
+      std::memcpy(launch.parameters.data(), parameters.data(), launch.parameters.size());
+    }
     int error = 0;
     turn.take();
     try {
