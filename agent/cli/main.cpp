@@ -40,6 +40,8 @@ void add_verbs(CommandLine& line, CliContext& context) {
   add_key_verb(line, context);
   add_sign_verb(line, context);
   add_verify_verb(line, context);
+  add_push_verb(line, context);
+  add_pull_verb(line, context);
   line.begin_group("Solve with it");
   add_solve_verb(line, context);
   line.begin_group("Before there is a kernel");

@@ -5,6 +5,7 @@
 #include "agent/explore/journal_history.hpp"
 #include "agent/journal/codec.hpp"
 #include "agent/journal/journal.hpp"
+#include "agent/slots/slot_record.hpp"
 #include "models/insight/chosen_member.hpp"
 
 namespace idletune::cli {
@@ -37,6 +38,26 @@ json last_explanation(const std::string& folder) {
   return parsed.is_discarded() ? json(nullptr) : parsed;
 }
 
+json described(const slots::KnownModel& model) {
+  constexpr const char* kPlaces[] = {"program", "slot a", "slot b"};
+  if (!model.is_there()) return nullptr;
+  return {{"generation", model.generation},
+          {"digest", hexadecimal(model.digest)},
+          {"place", kPlaces[static_cast<std::size_t>(model.place)]}};
+}
+
+// Null: nothing was pushed to this board, or a later version says it in another way.
+json models_in(Bytes record) {
+  slots::SlotRecord models;
+  if (record.empty() || !slots::SlotRecord::decode(record, models)) return nullptr;
+  return {{"confirmed", described(models.confirmed)},
+          {"trial", described(models.trial)},
+          {"young_starts", models.young_starts},
+          {"lowest_generation", models.lowest_generation},
+          {"refuted", list_of(models.refuted, hexadecimal)},
+          {"reason", models.reason}};
+}
+
 json describe(const journal::Journal& journal) {
   const journal::State& state = journal.state();
   json adoptions = json::array();
@@ -65,6 +86,7 @@ json describe(const journal::Journal& journal) {
           {"adopted", adoptions},
           {"quarantined", quarantines},
           {"notes", notes},
+          {"models", models_in(state.models())},
           {"suspects", state.dangers().suspect_count()},
           {"open_trials", state.dangers().open_trials().size()},
           {"measurements", state.measurement_count()},
@@ -141,6 +163,25 @@ void print_status(const json& last, CliContext& context) {
   if (!advice.empty()) context.print_paragraph("waits: ", advice);
 }
 
+void print_models(const json& models, CliContext& context) {
+  if (models.is_null()) return;
+  const auto one = [](const json& model) {
+    return "generation " + std::to_string(model["generation"].get<std::uint64_t>()) + " (" +
+           model["place"].get<std::string>() + ")";
+  };
+  std::string text = models["confirmed"].is_null() ? "none is confirmed"
+                                                   : one(models["confirmed"]) + " is confirmed";
+  if (!models["trial"].is_null()) text += ", " + one(models["trial"]) + " is on trial";
+  text += "; refused: generations below " +
+          std::to_string(models["lowest_generation"].get<std::uint64_t>());
+  if (!models["refuted"].empty()) {
+    text += ", and " +
+            report::counted(models["refuted"].size(), "refuted model", "refuted models") +
+            ", the last one since \"" + models["reason"].get<std::string>() + "\"";
+  }
+  context.print_paragraph("models: ", text);
+}
+
 // How far the agent's own forecasts can be believed.
 void print_forecasts(const json& forecasts, CliContext& context) {
   const auto stages = forecasts["stages"].get<double>();
@@ -170,6 +211,7 @@ void print_text(const json& facts, CliContext& context) {
                 "\nledger: " + format_number(ledger["charged_ms"], 1) + " ms charged to " +
                 format_number(ledger["kernel_ms"], 1) + " ms of kernel time, at least " +
                 format_number(ledger["saved_ms"], 1) + " ms saved\n");
+  print_models(facts["models"], context);
   for (const json& q : facts["quarantined"]) {
     context.print_paragraph("quarantined: " + q["kernel"].get<std::string>() + " " +
                             with_chosen_member(q["configuration"]) + " (" +

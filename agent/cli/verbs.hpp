@@ -29,6 +29,8 @@ void add_regret_verb(CommandLine& line, CliContext& context);
 void add_report_verb(CommandLine& line, CliContext& context);
 void add_demo_verb(CommandLine& line, CliContext& context);
 void add_key_verb(CommandLine& line, CliContext& context);
+void add_push_verb(CommandLine& line, CliContext& context);
+void add_pull_verb(CommandLine& line, CliContext& context);
 void add_sign_verb(CommandLine& line, CliContext& context);
 void add_verify_verb(CommandLine& line, CliContext& context);
 

@@ -10,6 +10,7 @@
 
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
+#include "agent/slots/slot_record.hpp"
 
 namespace {
 
@@ -99,6 +100,13 @@ void query(const State& state) {
                          : state.dangers().open_trial(open.key) != nullptr);
   }
   state.for_each_adoption([&](const Adoption&) { ++count; });
+  slots::SlotRecord models;
+  if (slots::SlotRecord::decode(state.models(), models)) {
+    const Content encoded = models.encode();
+    slots::SlotRecord again;
+    require(slots::SlotRecord::decode(encoded, again) && again.encode() == encoded);
+    require(models.free_slot() != slots::Place::image);
+  }
   for (const NameKind kind : {NameKind::device, NameKind::driver, NameKind::kernel}) {
     if (const auto name = state.name(kind, 1)) require(name->digest == 1);
   }

@@ -58,7 +58,7 @@ struct Play {
       switch (random.below(5)) {
         case 0:
         case 1: {
-          const auto& model = models[random.below(models.size())];
+          const auto& model = models[static_cast<std::size_t>(random.below(models.size()))];
           process.push("m.itmodel", model);
           (void)process.models->look();
           break;
@@ -84,7 +84,7 @@ struct Play {
   Files cut(const Disk& disk, std::size_t least) {
     PowerCutter cutter(disk);
     const std::size_t all = disk.operations.size();
-    cut_at = least + random.below(all - least + 1);
+    cut_at = least + static_cast<std::size_t>(random.below(all - least + 1));
     while (cutter.position() < cut_at) cutter.advance();
     return cutter.image(test::kAllCuts[random.below(4)], random);
   }
