@@ -411,12 +411,11 @@ std::string AgentState::explain_json() const {
 
 std::string AgentState::explain_locked() const {
   engine_->notice_new_shapes();
-  std::vector<Explanation> all;
+  ExplanationText text;
   for (const std::unique_ptr<KernelTask>& kernel : engine_->kernels()) {
-    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes)
-      all.push_back(engine_->explain(*task));
+    for (const std::unique_ptr<ShapeTask>& task : kernel->shapes) text.add(engine_->explain(*task));
   }
-  return to_json(status_locked(), all);
+  return text.finish(status_locked());
 }
 
 // --- background ---

@@ -167,13 +167,13 @@ std::string explanation_json(const Explanation& e) {
 
 }  // namespace
 
-std::string to_json(const AgentStatus& status, const std::vector<Explanation>& explanations) {
-  std::string kernels = "[";
-  for (std::size_t i = 0; i < explanations.size(); ++i) {
-    kernels += i > 0 ? ",\n  " : "\n  ";
-    kernels += explanation_json(explanations[i]);
-  }
-  return joined("{\"status\": %,\n \"kernels\": %]}\n", status_json(status), kernels);
+void ExplanationText::add(const Explanation& explanation) {
+  kernels_ += kernels_.empty() ? "\n  " : ",\n  ";
+  kernels_ += explanation_json(explanation);
+}
+
+std::string ExplanationText::finish(const AgentStatus& status) const {
+  return joined("{\"status\": %,\n \"kernels\": [%]}\n", status_json(status), kernels_);
 }
 
 }  // namespace idletune::detail

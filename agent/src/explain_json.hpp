@@ -2,13 +2,19 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include <idletune/agent.hpp>
 
 namespace idletune::detail {
 
 // {"status": {...}, "kernels": [{...}, ...]}: every field of the two structures under its own name.
-std::string to_json(const AgentStatus& status, const std::vector<Explanation>& explanations);
+class ExplanationText {
+ public:
+  void add(const Explanation& explanation);
+  std::string finish(const AgentStatus& status) const;
+
+ private:
+  std::string kernels_;
+};
 
 }  // namespace idletune::detail

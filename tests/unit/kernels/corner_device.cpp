@@ -59,6 +59,10 @@ constexpr char kPrefix[] = R"cpp(
     return x;
   }
   template <class T>
+  T __shfl_sync(unsigned, T x, int) {
+    return x;
+  }
+  template <class T>
   T atomicAdd(T* p, T x) {
     T old = *p;
     *p += x;
