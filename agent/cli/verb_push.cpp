@@ -3,7 +3,6 @@
 #include <cmath>
 #include <filesystem>
 #include <functional>
-#include <mutex>
 #include <thread>
 
 #include "agent/cli/boards.hpp"
@@ -16,6 +15,7 @@
 #include "agent/signing/trailer.hpp"
 #include "agent/slots/slot_record.hpp"
 #include "models/predict/model.hpp"
+#include "platform/os/mutex.hpp"
 #include "platform/os/storage.hpp"
 
 namespace idletune::cli {
@@ -40,14 +40,14 @@ void for_each_board(const std::vector<const Board*>& boards, const std::string& 
                     const std::function<void(std::size_t)>& work, const CliContext& context) {
   Progress progress(what, boards.size(), context.json());
   std::atomic<std::size_t> next{0};
-  std::mutex told;
+  Mutex told;
   std::size_t ended = 0;
   std::vector<std::thread> threads;
   for (std::size_t i = 0; i < std::min(kAtOnce, boards.size()); ++i) {
     threads.emplace_back([&] {
       for (std::size_t one = next++; one < boards.size(); one = next++) {
         work(one);
-        const std::lock_guard<std::mutex> lock(told);
+        const MutexLock lock(told);
         progress.update(++ended);
       }
     });

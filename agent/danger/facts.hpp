@@ -76,8 +76,8 @@ class Facts {
   // shape of a death that they survived elsewhere. Not in the session of the death, unless launches
   // miss it (`missed`). The trial's shape is where it would be made.
   // Calls have no helper: what ran in one when the board went down runs in calls of that shape
-  // again, one after the other, also once a session (`where` is launches). Who died with the application alone does
-  // not: nobody knows whether that was a crash.
+  // again, one after the other, also once a session (`where` is launches). Who died with the
+  // application alone does not: nobody knows whether that was a crash.
   bool may_retry(const journal::Trial& trial, bool missed, Where where) const;
   void begin_retry(const journal::Trial& trial, Where where);
   // `tried`: it came to an end of its own; else it may be made again.

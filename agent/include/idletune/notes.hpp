@@ -19,7 +19,8 @@ class Notes {
   // oldest notes go first where many are made (the limit is of bytes: thousands of short ones).
   // Written by a thread of the agent's, without waiting for the medium; Agent::flush() waits.
   virtual void note(std::uint64_t digest, const std::string& text) = 0;
-  // Whether all that was noted here is on the medium, or nothing is kept and only this process knows.
+  // Whether all that was noted here is on the medium, or nothing is kept and only this process
+  // knows.
   // The first question lets that thread sync; to be asked again, since this waits for nobody.
   virtual bool synced() = 0;
 };
