@@ -267,7 +267,9 @@ void SlottedModels::lived() {
   if (!record_.trial.is_there() || record_.young_starts == 0) return;
   SlotRecord next = record_;
   next.young_starts = 0;
-  (void)keep(next);
+  // A cut that loses it counts one young start too many.
+  kept_->keep_soon(next.encode());
+  record_ = std::move(next);
 }
 
 ModelStanding SlottedModels::standing() const {
@@ -289,7 +291,8 @@ class AgentsRecord final : public slots::ModelRecord {
  public:
   explicit AgentsRecord(detail::AgentState& agent) : agent_(agent) {}
   std::vector<std::uint8_t> kept() const override { return agent_.kept_models(); }
-  Status keep(Bytes record) override { return agent_.keep_models(record); }
+  Status keep(Bytes record) override { return agent_.keep_models(record, /*wait=*/true); }
+  void keep_soon(Bytes record) override { (void)agent_.keep_models(record, /*wait=*/false); }
 
  private:
   detail::AgentState& agent_;

@@ -23,6 +23,8 @@ class ModelRecord {
   virtual std::vector<std::uint8_t> kept() const = 0;
   // Success: it is on the medium. Else it is where the journal is, in memory, and this says why.
   virtual Status keep(Bytes record) = 0;
+  // The same without waiting for the medium: a power cut may lose it.
+  virtual void keep_soon(Bytes record) = 0;
 };
 
 // Where a source may keep models.

@@ -173,10 +173,12 @@ std::vector<std::uint8_t> AgentState::kept_models() const {
   return {record.begin(), record.end()};
 }
 
-Status AgentState::keep_models(Bytes record) {
+Status AgentState::keep_models(Bytes record, bool wait) {
   const MutexLock lock(mutex_);
   journal_->models(record);
-  if (engine_ != nullptr) {
+  if (!wait) {
+    if (engine_ != nullptr) engine_->begin_write();
+  } else if (engine_ != nullptr) {
     engine_->note(true);
   } else {
     (void)journal_->sync();

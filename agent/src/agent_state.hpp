@@ -51,9 +51,9 @@ class AgentState {
   void use_model(const std::shared_ptr<const Model>& model, const ModelStanding& standing,
                  const Status& status);
   bool tunes();  // somebody does, at this moment
-  // For slots. Their record in the journal; success: it is on the medium.
+  // For slots. Their record in the journal; `wait`, success: it is on the medium.
   std::vector<std::uint8_t> kept_models() const;
-  Status keep_models(Bytes record);
+  Status keep_models(Bytes record, bool wait);
   std::string model_folder() const;  // in which they make theirs; empty: there is none
   bool keeps_state() const;          // the journal is this process's, and is written
   AgentStatus status() const;

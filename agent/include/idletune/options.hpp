@@ -37,8 +37,10 @@ struct AgentOptions {
   // model is the only one that outlives the process.
   const ModelSlots* slots = nullptr;
   // How often idle() and background tuning look whether the model's file was replaced, and with
-  // slots, whether one was pushed. A look is one stat, or the listing of a folder; taking over a new model may once make a call some milliseconds longer than its
-  // budget. 0: they never look, only Agent::reload_model takes over. Launches never look.
+  // slots, whether one was pushed. A look is one stat, or the listing of a folder; taking over a new
+  // model may once make a call some milliseconds longer than its budget, and with slots as much as
+  // the medium takes: prefer background tuning there. 0: they never look, only Agent::reload_model
+  // takes over. Launches never look.
   std::chrono::nanoseconds model_check_interval{0};
   // Whom models and kernel packages that are read from files must come from (<idletune/trust.hpp>);
   // outlives the agent. What is refused is as if it could not be read. Packages that an application

@@ -79,6 +79,7 @@ class SlotProcess {
       journal_.models(record);
       return journal_.sync();
     }
+    void keep_soon(Bytes record) override { journal_.models(record); }
 
    private:
     journal::Journal& journal_;
