@@ -46,7 +46,8 @@ Result<Trailer> read_trailer(Bytes file) {
   const auto* const product = reinterpret_cast<const char*>(at + kProductAt);
   const char* const end = product + kMaxProductBytes + 1;
   const char* const nul = std::find(product, end, '\0');
-  if (nul == product || std::find_if(nul, end, [](char c) { return c != '\0'; }) != end)
+  if (nul == product || nul == end ||
+      std::find_if(nul, end, [](char c) { return c != '\0'; }) != end)
     return untrusted("its signature names no product");
   Trailer trailer;
   trailer.signed_bytes = file.subspan(0, file.size() - kSignatureBytes);

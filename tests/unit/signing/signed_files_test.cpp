@@ -88,6 +88,9 @@ TEST_CASE("what is no signature is refused, and named") {
         "its signature is of another kind than ECDSA with P-256 and SHA-256");
   CHECK(refusal(*trust, with(56, 0)) == "its signature names no product");
   CHECK(refusal(*trust, with(127, 'x')) == "its signature names no product");
+  auto unended = once;
+  std::fill_n(unended.begin() + 556, 72, std::uint8_t{'p'});
+  CHECK(refusal(*trust, unended) == "its signature names no product");
 }
 
 TEST_CASE("every other bit of a signed file changes the verdict") {
