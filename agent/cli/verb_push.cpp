@@ -12,7 +12,7 @@
 #include "agent/cli/verbs.hpp"
 #include "agent/journal/journal.hpp"
 #include "agent/journal/summary.hpp"
-#include "agent/signing/trailer.hpp"
+#include "agent/signing/pushed_file.hpp"
 #include "agent/slots/slot_record.hpp"
 #include "models/predict/model.hpp"
 #include "platform/os/mutex.hpp"
@@ -36,16 +36,16 @@ struct BoardAnswer {
 };
 
 // Each on its board, several at once; the bar counts those that have ended.
-void for_each_board(const std::vector<const Board*>& boards, const std::string& what,
+void for_each_board(std::size_t boards, const std::string& what,
                     const std::function<void(std::size_t)>& work, const CliContext& context) {
-  Progress progress(what, boards.size(), context.json());
+  Progress progress(what, boards, context.json());
   std::atomic<std::size_t> next{0};
   Mutex told;
   std::size_t ended = 0;
   std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < std::min(kAtOnce, boards.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(kAtOnce, boards); ++i) {
     threads.emplace_back([&] {
-      for (std::size_t one = next++; one < boards.size(); one = next++) {
+      for (std::size_t one = next++; one < boards; one = next++) {
         work(one);
         const MutexLock lock(told);
         progress.update(++ended);
@@ -65,10 +65,11 @@ Standing standing_of(const slots::SlotRecord& models, std::uint64_t digest,
                      std::uint64_t generation) {
   if (models.confirmed.digest == digest) return Standing::confirmed;
   if (models.trial.digest == digest) return Standing::trial;
-  if (models.is_refuted(digest)) return Standing::refuted;
-  return generation < std::max(models.lowest_generation, models.trial.generation)
-             ? Standing::superseded
-             : Standing::unknown;
+  switch (models.admits({digest, generation, slots::Place::image}).code()) {
+    case StatusCode::ok: return Standing::unknown;
+    case StatusCode::untrusted: return Standing::refuted;
+    default: return Standing::superseded;
+  }
 }
 
 // --- push ---
@@ -88,9 +89,7 @@ struct Pushed {
 Pushed pushed_in(const std::string& path) {
   Pushed pushed;
   pushed.file = must(read_file(path, kMaxModelBytes));
-  auto content = pushed.file;
-  content.resize(signing::bytes_without_trailer(content));
-  const auto model = must(Model::open(std::move(content), path));
+  const auto model = must(Model::open(must(believed_part(pushed.file, path, nullptr)), path));
   pushed.digest = model->content_digest();
   pushed.generation = model->generation();
   return pushed;
@@ -129,13 +128,6 @@ void push_to(const Board& board, const Pushed& pushed, BoardAnswer& answer) {
   }
 }
 
-std::vector<const Board*> some(const std::vector<Board>& boards, std::size_t first,
-                               std::size_t last) {
-  std::vector<const Board*> chosen;
-  for (std::size_t i = first; i < last; ++i) chosen.push_back(&boards[i]);
-  return chosen;
-}
-
 void say_boards(const std::vector<Board>& boards, const std::vector<BoardAnswer>& answers,
                 const Pushed& pushed, CliContext& context) {
   TextTable table({"board", ">confirmed", ">on trial", "this model", "done"});
@@ -167,9 +159,9 @@ void run_push(const PushArguments& arguments, CliContext& context) {
   const Pushed pushed = pushed_in(arguments.model);
   const std::vector<Board> boards = must(boards_of(arguments.boards));
   std::vector<BoardAnswer> answers(boards.size());
-  const auto all = some(boards, 0, boards.size());
   for_each_board(
-      all, "looking", [&](std::size_t i) { look_at(boards[i], pushed, answers[i]); }, context);
+      boards.size(), "looking", [&](std::size_t i) { look_at(boards[i], pushed, answers[i]); },
+      context);
   const auto canaries =
       static_cast<std::size_t>(std::ceil(arguments.canary * static_cast<double>(boards.size())));
   std::size_t last = boards.size();
@@ -186,8 +178,7 @@ void run_push(const PushArguments& arguments, CliContext& context) {
     }
   }
   for_each_board(
-      some(boards, 0, last), "pushing",
-      [&](std::size_t i) { push_to(boards[i], pushed, answers[i]); }, context);
+      last, "pushing", [&](std::size_t i) { push_to(boards[i], pushed, answers[i]); }, context);
   say_boards(boards, answers, pushed, context);
 }
 
@@ -231,7 +222,7 @@ void run_pull(const PullArguments& arguments, CliContext& context) {
     std::filesystem::create_directories(answer.folder, failed);
     answer.status = write_file_atomically(answer.folder + "/" + journal::kJournalName, *bytes);
   };
-  for_each_board(some(boards, 0, boards.size()), "pulling", pull, context);
+  for_each_board(boards.size(), "pulling", pull, context);
   TextTable table({"board", ">measurements", "folder"});
   json all = json::array();
   for (std::size_t i = 0; i < boards.size(); ++i) {

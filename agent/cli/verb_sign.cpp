@@ -5,6 +5,7 @@
 #include "agent/cli/signing_keys.hpp"
 #include "agent/cli/text_layout.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/signing/pushed_file.hpp"
 #include "agent/signing/trailer.hpp"
 #include "models/package/kernel_package.hpp"
 #include "models/predict/model.hpp"
@@ -81,8 +82,7 @@ struct Signable {
 
 Signable signable(const SignArguments& arguments, const PublicKey& key) {
   Signable made;
-  made.content = must(read_file(arguments.file, kMaxModelBytes));
-  made.content.resize(signing::bytes_without_trailer(made.content));
+  made.content = must(read_pushed_file(arguments.file, kMaxModelBytes, nullptr));
   const auto package = KernelPackage::open(made.content, arguments.file);
   if (package.ok()) {
     made.kind = "kernel package";

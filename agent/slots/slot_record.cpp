@@ -41,6 +41,11 @@ Status SlotRecord::admits(const KnownModel& model) const {
     return Status(StatusCode::version_mismatch, "generation %, expected at least %",
                   model.generation, lowest_generation);
   }
+  if (trial.is_there() && model.generation < trial.generation) {
+    return Status(StatusCode::version_mismatch,
+                  "generation %, expected at least %, which is on trial", model.generation,
+                  trial.generation);
+  }
   return {};
 }
 

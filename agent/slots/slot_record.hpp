@@ -41,7 +41,7 @@ struct SlotRecord {
   // another.
   Place free_slot() const;
   bool is_refuted(std::uint64_t digest) const;
-  // Ok, or why it is refused for good: refuted (untrusted), or older than is allowed
+  // Ok, or why it is refused: refuted (untrusted), or older than is allowed or than the one on trial
   // (version_mismatch).
   Status admits(const KnownModel& model) const;
   void begin_trial(const KnownModel& model);

@@ -166,11 +166,6 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
   if (model.digest == record_.confirmed.digest || model.digest == record_.trial.digest) return {};
   if (Status admitted = record_.admits(model); !admitted.ok())
     return Status(admitted.code(), "model '%': %", name, admitted.message());
-  if (record_.trial.is_there() && model.generation < record_.trial.generation) {
-    return Status(StatusCode::version_mismatch,
-                  "model '%': generation %, expected at least %, which is on trial", name,
-                  model.generation, record_.trial.generation);
-  }
   if (!folders_.writable) {
     return Status(StatusCode::unsupported,
                   "model '%': nothing is tried without a state folder of this process alone", name);
