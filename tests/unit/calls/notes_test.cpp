@@ -26,6 +26,21 @@ Agent open_agent(const std::string& state, Mode mode = Mode::cached) {
   return std::move(*agent);
 }
 
+// A process with that state folder, killed once it has done so.
+template <class Work>
+void die_after(const std::string& state, const Work& work) {
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    Agent agent = open_agent(state);
+    const auto notes = open_notes(agent);
+    work(agent, *notes);
+    (void)kill(getpid(), SIGKILL);
+  }
+  int status = 0;
+  REQUIRE(waitpid(child, &status, 0) == child);
+}
+
 }  // namespace
 
 TEST_CASE("a note is found again, the last one of a digest") {
@@ -46,17 +61,10 @@ TEST_CASE("a note is found again, the last one of a digest") {
 
 TEST_CASE("a killed process' notes are there once they were flushed") {
   const test::TemporaryFolder folder;
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    Agent agent = open_agent(folder.path());
-    const auto notes = open_notes(agent);
-    for (std::uint64_t i = 0; i < 50; ++i) notes->note(i, "note " + std::to_string(i));
+  die_after(folder.path(), [](Agent& agent, Notes& notes) {
+    for (std::uint64_t i = 0; i < 50; ++i) notes.note(i, "note " + std::to_string(i));
     (void)agent.flush();
-    (void)kill(getpid(), SIGKILL);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
+  });
   Agent agent = open_agent(folder.path());
   const auto notes = open_notes(agent);
   for (std::uint64_t i = 0; i < 50; ++i) CHECK(notes->noted(i) == "note " + std::to_string(i));
@@ -64,19 +72,12 @@ TEST_CASE("a killed process' notes are there once they were flushed") {
 
 TEST_CASE("a note is on the medium once that is said, without anybody's idle time") {
   const test::TemporaryFolder folder;
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    Agent agent = open_agent(folder.path());
-    const auto notes = open_notes(agent);
+  die_after(folder.path(), [](Agent&, Notes& notes) {
     for (std::uint64_t i = 0; i < 50; ++i) {
-      notes->note(i, "note " + std::to_string(i));
-      while (!notes->synced()) (void)usleep(100);
+      notes.note(i, "note " + std::to_string(i));
+      while (!notes.synced()) (void)usleep(100);
     }
-    (void)kill(getpid(), SIGKILL);
-  }
-  int status = 0;
-  REQUIRE(waitpid(child, &status, 0) == child);
+  });
   Agent agent = open_agent(folder.path());
   for (std::uint64_t i = 0; i < 50; ++i)
     CHECK(open_notes(agent)->noted(i) == "note " + std::to_string(i));
