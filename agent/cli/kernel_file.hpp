@@ -4,6 +4,7 @@
 #include "agent/cli/report/common.hpp"
 
 #include <idletune/configuration.hpp>
+#include "models/core/problem_text.hpp"
 #include "models/space/space.hpp"
 
 namespace idletune::cli {
@@ -11,9 +12,7 @@ namespace idletune::cli {
 // The bytes of the package at `path`; an .xml file is packed in memory first. Errors name the file.
 Result<std::vector<std::uint8_t>> read_kernel(const std::string& path);
 
-// "256,256,256" or "256x256x256", with features "256,256:12.5,1". Error: invalid_argument.
-Result<Problem> parse_problem(const std::string& text);
-// What is wrong with such a text; empty: nothing.
+// What is wrong with the text of a problem; empty: nothing.
 std::string wrong_with_problem(const std::string& text);
 
 // "NAME=KIND": what kind the parameters of a name are.

@@ -12,6 +12,7 @@
 #include "agent/cli/places.hpp"
 #include "agent/cli/progress.hpp"
 #include "agent/cli/verbs.hpp"
+#include "agent/src/foreground.hpp"
 #include "models/package/kernel_package.hpp"
 
 namespace idletune::cli {
@@ -45,12 +46,6 @@ Result<AgentOptions> options_from(const TuneOptions& given) {
   return options;
 }
 
-// Why tuning ended, for people.
-enum class Ending { budget, nothing_left, interrupted };
-
-constexpr Nanoseconds kSlice = std::chrono::milliseconds(250);
-constexpr int kTries = 4;  // of a stage that takes longer than it was thought to
-
 Nanoseconds budget_of(const TuneOptions& given) {
   return std::chrono::duration_cast<Nanoseconds>(
       std::chrono::duration<double>(given.budget_seconds));
@@ -64,40 +59,25 @@ std::string note_of(const TunedKernel& kernel, const Shape& shape, Nanoseconds l
          readable(std::max(left, Nanoseconds(0))) + " of " + readable(budget) + " left";
 }
 
-// Until the budget is spent, nothing is left to try, or somebody interrupts.
-Ending tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKernel& kernel,
-                          const Shape& shape, const CliContext& context) {
+detail::Ending tune_within_budget(const TuneOptions& given, Agent& agent, const TunedKernel& kernel,
+                                  const Shape& shape, const CliContext& context) {
   const KeepsPart keeps;
   const Nanoseconds budget = budget_of(given);
   const Clock::time_point start = Clock::now();
-  std::uint64_t steps = 0;
   // How many there will be nobody knows: the bar has no end, the note tells the time.
   Progress progress("tuning " + kernel.name() + ", configurations tried:", 0, context.json());
-  for (;;) {
-    const Nanoseconds used = Clock::now() - start;
-    if (interrupted()) return Ending::interrupted;
-    if (used >= budget) return Ending::budget;
-    IdleReport report = agent.tune_now(std::min<Nanoseconds>(budget - used, kSlice));
-    steps += report.steps;
+  return detail::tune_within(agent, budget, [&](std::uint64_t steps) {
     progress.update(steps, note_of(kernel, shape, budget - (Clock::now() - start), budget));
-    // Stages of the foreground may be as long as they like: what does not fit a slice gets what it
-    // needs, and no more, so that an interrupt is heard after it.
-    for (int tries = 1; report.needs.count() > 0 && !interrupted() && tries <= kTries; ++tries) {
-      const Nanoseconds left = budget - (Clock::now() - start);
-      report = agent.tune_now(std::min<Nanoseconds>(left, tries * (report.needs + kSlice)));
-      steps += report.steps;
-    }
-    if (report.stages == 0 && !report.waiting) {
-      return Clock::now() - start >= budget ? Ending::budget : Ending::nothing_left;
-    }
-  }
+    return !interrupted();
+  });
 }
 
-std::string text_of(Ending ending, const TuneOptions& given) {
+std::string text_of(detail::Ending ending, const TuneOptions& given) {
   switch (ending) {
-    case Ending::budget: return "the budget of " + readable(budget_of(given)) + " is spent";
-    case Ending::nothing_left: return "nothing is left to try, or nothing that fits the budget";
-    case Ending::interrupted: return "interrupted";
+    case detail::Ending::budget: return "the budget of " + readable(budget_of(given)) + " is spent";
+    case detail::Ending::nothing_left:
+      return "nothing is left to try, or nothing that fits the budget";
+    case detail::Ending::interrupted: return "interrupted";
   }
   return {};
 }
