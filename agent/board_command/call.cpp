@@ -1,0 +1,89 @@
+#include "agent/board_command/call.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+
+#include "models/core/lists.hpp"
+#include "platform/os/error.hpp"
+
+namespace idletune::board {
+namespace {
+
+// Whether it is one of the words that `list` has with spaces between.
+bool is_listed(std::string_view list, std::string_view word) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(' '), list.size());
+    if (list.substr(0, end) == word) return true;
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return false;
+}
+
+// "STATE [WHY]": at least 1, at most 2.
+std::size_t counted(std::string_view words, bool least) {
+  std::size_t count = words.empty() ? 0 : 1;
+  for (const char c : words) count += c == ' ' ? 1 : 0;
+  for (const char c : words) count -= least && c == '[' ? 1 : 0;
+  return count;
+}
+
+}  // namespace
+
+std::string Call::option(const char* name, const char* otherwise) const {
+  const auto found = options.find(name);
+  return found != options.end() ? found->second : otherwise;
+}
+
+Result<std::uint64_t> Call::number(const char* name, std::uint64_t otherwise) const {
+  const auto found = options.find(name);
+  if (found == options.end()) return otherwise;
+  char* end = nullptr;
+  errno = 0;
+  const unsigned long long value = std::strtoull(found->second.c_str(), &end, 10);
+  const bool begins = found->second[0] >= '0' && found->second[0] <= '9';
+  if (begins && *end == '\0' && errno == 0) return std::uint64_t{value};
+  return Status(StatusCode::invalid_argument, "--% '%': expected a whole number", name,
+                found->second);
+}
+
+Result<Call> call_of(const Verb& verb, const std::vector<std::string>& words) {
+  Call call;
+  bool only_words = false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    if (only_words || word.size() < 2 || word[0] != '-') {
+      push(call.words, word);
+    } else if (word == "--") {
+      only_words = true;
+    } else if (word == "--json") {
+      call.json = true;
+    } else if (word == "--help" || word == "-h") {
+      call.help = true;
+    } else {
+      const std::size_t equals = std::min(word.find('='), word.size());
+      const std::string name = word.substr(std::min(word.find_first_not_of('-'), equals),
+                                           equals - std::min(word.find_first_not_of('-'), equals));
+      if (word[1] != '-' || !is_listed(verb.options, name)) {
+        return Status(StatusCode::invalid_argument, "%: there is no option %", verb.name,
+                      word.substr(0, equals));
+      }
+      if (equals == word.size() && i + 1 == words.size())
+        return Status(StatusCode::invalid_argument, "%: % needs a value", verb.name, word);
+      call.options[name] = equals < word.size() ? word.substr(equals + 1) : words[++i];
+    }
+  }
+  const std::size_t given = call.words.size();
+  if (call.help || (given >= counted(verb.words, true) && given <= counted(verb.words, false)))
+    return call;
+  return Status(StatusCode::invalid_argument, "%: expected %, got % words", verb.name,
+                *verb.words != '\0' ? verb.words : "nothing behind it", given);
+}
+
+Status write_to_standard_output(Bytes bytes) {
+  const bool written = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size();
+  if (written && std::fflush(stdout) == 0) return {};
+  return system_error("writing", "standard output", errno);
+}
+
+}  // namespace idletune::board

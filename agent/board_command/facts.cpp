@@ -1,0 +1,111 @@
+#include "agent/board_command/facts.hpp"
+
+#include <idletune/text.hpp>
+
+#include <utility>
+
+namespace idletune::board {
+namespace {
+
+// How many bytes of UTF-8 the character has that begins with this one; 0: none does.
+std::size_t character_bytes(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first < 0xe0) return 2;
+  if (first >= 0xe0 && first < 0xf0) return 3;
+  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
+}
+
+// Nothing that moves a terminal's cursor or that no JSON may hold, whatever wrote the file.
+std::string printable(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t bytes = character_bytes(static_cast<unsigned char>(text[0]));
+    bool whole = bytes > 0 && bytes <= text.size();
+    for (std::size_t i = 1; whole && i < bytes; ++i)
+      whole = (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80;
+    const auto first = static_cast<unsigned char>(text[0]);
+    const bool control = first < 0x20 || first == 0x7f;
+    const std::size_t taken = whole ? bytes : 1;
+    if (whole && !control) {
+      out += text.substr(0, taken);
+    } else {
+      out += '?';
+    }
+    text.remove_prefix(taken);
+  }
+  return out;
+}
+
+// Further in by two, behind `mark`.
+std::string indented(std::string_view lines, char mark) {
+  std::string out;
+  while (!lines.empty()) {
+    const std::size_t end = lines.find('\n') + 1;
+    out += {' ', ' ', std::exchange(mark, ' '), ' '};
+    out += lines.substr(0, end);
+    lines.remove_prefix(end);
+  }
+  return out;
+}
+
+}  // namespace
+
+void Facts::line(const char* name, std::string_view value) {
+  for (const char* c = name; *c != '\0'; ++c) lines_ += *c == '_' ? ' ' : *c;
+  append(lines_, value.empty() ? ":%\n" : ": %\n", value);
+}
+
+void Facts::text(const char* name, std::string_view value) {
+  const std::string shown = printable(value);
+  if (json_) return object_.text(name, std::string_view(shown));
+  line(name, shown);
+}
+
+void Facts::count(const char* name, std::uint64_t value) {
+  if (json_) return object_.counts(name, {value});
+  line(name, joined("%", value));
+}
+
+void Facts::number(const char* name, double value) {
+  if (json_) return object_.numbers(name, {value});
+  line(name, number_text(value, 5));
+}
+
+void Facts::number(const char* name, std::optional<double> value) {
+  if (value) return number(name, *value);
+  nothing(name);
+}
+
+void Facts::flag(const char* name, bool value) {
+  if (json_) return object_.flag(name, value);
+  line(name, value ? "yes" : "no");
+}
+
+void Facts::nothing(const char* name) {
+  if (json_) return object_.raw(name, "null");
+  line(name, "-");
+}
+
+void Facts::object(const char* name, Facts facts) {
+  if (json_) return object_.raw(name, facts.finish());
+  line(name, "");
+  lines_ += indented(facts.lines_, ' ');
+}
+
+void Facts::list(const char* name, std::vector<Facts> items) {
+  if (!json_) {
+    line(name, items.empty() ? "none" : "");
+    for (const Facts& item : items) lines_ += indented(item.lines_, '-');
+    return;
+  }
+  std::string all = "[";
+  for (Facts& item : items) {
+    if (all.size() > 1) all += ", ";
+    all += item.finish();
+  }
+  object_.raw(name, all + "]");
+}
+
+std::string Facts::finish() { return json_ ? object_.finish() : std::move(lines_); }
+
+}  // namespace idletune::board

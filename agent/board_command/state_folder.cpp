@@ -1,0 +1,152 @@
+#include "agent/board_command/state_folder.hpp"
+
+#include <idletune/text.hpp>
+
+#include <utility>
+
+#include "agent/board_command/lock_holder.hpp"
+#include "agent/board_command/verbs.hpp"
+#include "agent/journal/journal.hpp"
+#include "models/core/lists.hpp"
+#include "platform/os/storage.hpp"
+
+namespace idletune::board {
+namespace {
+
+std::string path_of(const std::string& state) {
+  return joined("%/%", state, journal::kJournalName);
+}
+
+// The line `number` of what a digest stands for, or the digest.
+std::string name_of(const journal::State& state, journal::NameKind kind, std::uint64_t digest,
+                    std::size_t number) {
+  const std::optional<journal::Name> name = state.name(kind, digest);
+  std::string_view rest = name ? std::string_view(name->text) : std::string_view();
+  for (std::size_t line = 0; line < number && !rest.empty(); ++line)
+    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
+  rest = rest.substr(0, rest.find('\n'));
+  return rest.empty() ? hexadecimal(digest) : std::string(rest);
+}
+
+std::string numbers_text(Span<const std::int64_t> values) {
+  std::string text;
+  for (const std::int64_t value : values) append(text, text.empty() ? "%" : ",%", value);
+  return text;
+}
+
+double milliseconds(std::chrono::nanoseconds time) {
+  return static_cast<double>(time.count()) / 1e6;
+}
+
+void tell_model(const char* name, const slots::KnownModel& model, Facts& answer) {
+  constexpr const char* kPlaces[] = {"program", "slot a", "slot b"};
+  if (!model.is_there()) return answer.nothing(name);
+  Facts facts(answer.json());
+  facts.count("generation", model.generation);
+  facts.text("digest", hexadecimal(model.digest));
+  facts.text("place", kPlaces[static_cast<std::size_t>(model.place)]);
+  answer.object(name, std::move(facts));
+}
+
+void tell_adoptions(const journal::State& state, Facts& answer) {
+  std::vector<Facts> all;
+  state.for_each_adoption([&](const journal::Adoption& adoption) {
+    const journal::Trial& trial = adoption.trial;
+    Facts facts(answer.json());
+    facts.text("kernel", name_of(state, journal::NameKind::kernel, trial.kernel, 0));
+    facts.text("device", name_of(state, journal::NameKind::device, trial.device, 2));
+    facts.text("shape", numbers_text(trial.shape.values()));
+    facts.text("configuration", numbers_text(trial.configuration.values()));
+    facts.number("default_ms", milliseconds(adoption.default_time));
+    facts.number("running_ms", milliseconds(adoption.expected));
+    all.push_back(std::move(facts));
+  });
+  answer.list("adopted", std::move(all));
+}
+
+void tell_counts(const journal::JournalSummary& summary, Facts& answer) {
+  answer.count("journal_bytes", summary.file_bytes);
+  answer.count("dropped_bytes", summary.dropped_bytes());
+  answer.count("records", summary.records);
+  answer.count("unknown_records", summary.unknown_records);
+  answer.count("malformed_records", summary.malformed_records);
+  answer.count("measurements", summary.state.measurement_count());
+}
+
+}  // namespace
+
+Result<std::vector<std::uint8_t>> journal_bytes(const std::string& state) {
+  Result<std::vector<std::uint8_t>> bytes = read_file(path_of(state), journal::kMaxFileBytes);
+  if (bytes.ok() || bytes.code() != StatusCode::not_found) return bytes;
+  return Status(StatusCode::not_found, "%: expected a state folder that an agent has run on",
+                bytes.status().message());
+}
+
+Result<journal::JournalSummary> journal_in(const std::string& state, Bytes bytes) {
+  Result<journal::JournalSummary> summary = journal::read_journal(bytes);
+  if (summary.ok()) return summary;
+  return Status(summary.code(), "'%': %", path_of(state), summary.status().message());
+}
+
+Result<slots::SlotRecord> models_in(const std::string& state,
+                                    const journal::JournalSummary& summary) {
+  slots::SlotRecord models;
+  const Bytes record = summary.state.models();
+  if (!record.empty() && slots::SlotRecord::decode(record, models)) return models;
+  return Status(StatusCode::not_found, "'%': no model was pushed to this board yet",
+                path_of(state));
+}
+
+void tell_models(const slots::SlotRecord& models, Facts& answer) {
+  tell_model("confirmed", models.confirmed, answer);
+  tell_model("trial", models.trial, answer);
+  if (models.trial.is_there()) {
+    const std::uint32_t used = std::min(models.young_starts, slots::kYoungDeaths);
+    answer.count("starts_left", slots::kYoungDeaths - used);
+  }
+  answer.count("lowest_generation", models.lowest_generation);
+  std::vector<Facts> refuted;
+  for (const std::uint64_t digest : models.refuted) {
+    refuted.emplace_back(answer.json());
+    refuted.back().text("digest", hexadecimal(digest));
+  }
+  answer.list("refuted", std::move(refuted));
+  if (!models.reason.empty()) answer.text("reason", models.reason);
+}
+
+Status tell_status(const Call& call, Facts& answer) {
+  const std::string state = call.word(0);
+  const Result<std::vector<std::uint8_t>> bytes = journal_bytes(state);
+  if (!bytes.ok()) return bytes.status();
+  const Result<journal::JournalSummary> summary = journal_in(state, *bytes);
+  if (!summary.ok()) return summary.status();
+  const long agent = lock_holder(state);
+  if (agent != 0) {
+    answer.count("agent", static_cast<std::uint64_t>(agent));
+  } else {
+    answer.nothing("agent");
+  }
+  tell_counts(*summary, answer);
+  tell_adoptions(summary->state, answer);
+  if (const Result<slots::SlotRecord> models = models_in(state, *summary); models.ok()) {
+    Facts facts(answer.json());
+    tell_models(*models, facts);
+    answer.object("models", std::move(facts));
+  } else {
+    answer.nothing("models");
+  }
+  return {};
+}
+
+Status write_journal(const Call& call, Facts& answer) {
+  const std::string state = call.word(0);
+  const Result<std::vector<std::uint8_t>> bytes = journal_bytes(state);
+  if (!bytes.ok()) return bytes.status();
+  const Result<journal::JournalSummary> summary = journal_in(state, *bytes);
+  if (!summary.ok()) return summary.status();
+  if (!answer.json()) return write_to_standard_output(*bytes);
+  tell_counts(*summary, answer);
+  return {};
+}
+
+}  // namespace idletune::board
