@@ -11,14 +11,28 @@ namespace idletune::board {
 namespace {
 
 constexpr Verb kVerbs[] = {
+    {"devices", "", "", "lists what can compute here, as an agent sees it", list_devices, ""},
     {"status", "STATE", "", "tells what is adopted, and which models are confirmed and on trial",
      tell_status, "Changes nothing; the agent may be running.\n"},
+    {"receive", "STATE [NAME]", "length digest", "takes a model from standard input", receive_model,
+     "Into STATE/incoming, as pushed.itmodel or NAME: written beside, synced, renamed.\nWhat is "
+     "cut off "
+     "leaves nothing. --length N: so many bytes; --digest D: of its\ncontent, as status tells.\n"},
     {"confirm", "STATE", "", "says that the model on trial stays", confirm_model,
      "While no agent has the folder open: a running one is told by its application.\n"},
     {"reject", "STATE [WHY]", "", "goes back from the model on trial, for good", reject_model,
      "While no agent has the folder open: a running one is told by its application.\n"},
     {"journal", "STATE", "", "writes what was measured to standard output, for import",
      write_journal, "--json: only how much there is, and how much of its end is torn.\n"},
+    {"explore", "PACKAGE STATE", "shape seconds backend device",
+     "tunes a kernel now, for import and learn", explore_kernel,
+     "--shape 256,256,256 (features behind a colon) is needed. --seconds N (60);\n--backend opencl "
+     "or cuda; "
+     "--device N, as devices lists them. Configurations are\ndrawn as the agent draws them without "
+     "a model. "
+     "What was measured is in STATE/journal.\n"},
+    {"sensors", "", "sysfs", "tells heat, supply, load, clocks and power", tell_sensors,
+     "--sysfs FOLDER stands in for /sys.\n"},
 };
 
 void print_usage(std::FILE* out) {
