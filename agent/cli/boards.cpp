@@ -148,16 +148,21 @@ Result<std::vector<Board>> boards_of(const std::vector<std::string>& words) {
   return boards;
 }
 
-Result<std::vector<std::uint8_t>> run_there(const Board& board, const std::string& script) {
-  return run_with(board, script, "/dev/null");
+Result<std::vector<std::uint8_t>> run_there(const Board& board, const std::string& script,
+                                            Bytes input) {
+  if (input.empty()) return run_with(board, script, "/dev/null");
+  const TemporaryFolder folder;
+  const std::string copy = folder.path() + "/copy";
+  if (Status written = write_file_atomically(copy, input, FileSync::no); !written.ok())
+    return written;
+  return run_with(board, script, copy);
 }
 
-Status put_there(const Board& board, const std::string& path, Bytes bytes) {
+Status copy_by_adb(const Board& board, const std::string& path, Bytes bytes) {
   const TemporaryFolder folder;
   const std::string copy = folder.path() + "/copy";
   if (Status written = write_file_atomically(copy, bytes, FileSync::no); !written.ok())
     return written;
-  if (board.way != Board::Way::adb) return run_with(board, "cat > " + quoted(path), copy).status();
   const Result<Answered> answered = run({"adb", "-s", board.at, "push", copy, path}, "/dev/null");
   if (!answered.ok()) return answered.status();
   if (answered->status == 0) return {};

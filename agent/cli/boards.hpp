@@ -1,5 +1,5 @@
 // Boards that models are pushed to and journals pulled from, through the system's ssh and adb. A
-// board needs a shell with cat, mkdir, mv, sync and wc, no scp.
+// board needs idletune-board, or a shell with cat, mkdir, mv, rm, sync and wc; no scp.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,13 @@ struct Board {
 // word, and the file's line), those of reading.
 Result<std::vector<Board>> boards_of(const std::vector<std::string>& words);
 
-// What the shell there writes to its standard output. Errors: io_error, with what it or the program
-// that leads there says, in one line. Any thread.
-Result<std::vector<std::uint8_t>> run_there(const Board& board, const std::string& script);
-// The bytes become that file there, which may be cut off where the way breaks. Likewise.
-Status put_there(const Board& board, const std::string& path, Bytes bytes);
+// What the shell there writes to its standard output; `input` is on its standard input, cut off where
+// the way breaks, and not by adb. Errors: io_error, with what it or the program that leads there says,
+// in one line. Any thread.
+Result<std::vector<std::uint8_t>> run_there(const Board& board, const std::string& script,
+                                            Bytes input = {});
+// The bytes become that file there, which may be cut off. Likewise.
+Status copy_by_adb(const Board& board, const std::string& path, Bytes bytes);
 // For the shell: 'it''s' as one word.
 std::string quoted(const std::string& text);
 

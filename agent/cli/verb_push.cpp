@@ -55,10 +55,14 @@ void for_each_board(std::size_t boards, const std::string& what,
   for (std::thread& thread : threads) thread.join();
 }
 
+// Shell: whether the board has the command for boards, and it runs.
+constexpr const char* kHasCommand = "idletune-board --version </dev/null >/dev/null 2>&1";
+
 Result<std::vector<std::uint8_t>> journal_of(const Board& board) {
-  // A board on which no agent has run yet has none.
-  return run_there(board,
-                   "cd " + quoted(board.state) + " && if [ -f journal ]; then cat journal; fi");
+  // A board on which no agent has run yet has none. One whose command does not read it, yet: we may.
+  const std::string has = kHasCommand;
+  return run_there(board, "cd " + quoted(board.state) + " && if [ -f journal ]; then { " + has +
+                              " && idletune-board journal . 2>/dev/null; } || cat journal; fi");
 }
 
 Standing standing_of(const slots::SlotRecord& models, std::uint64_t digest,
@@ -107,25 +111,37 @@ void look_at(const Board& board, const Pushed& pushed, BoardAnswer& answer) {
 }
 
 // Beside, then synced, then under the name that the agent looks for. What was cut off is not renamed.
+// With adb what is beside is there already.
+std::string taking_script(const Board& board, const Pushed& pushed, const std::string& part) {
+  const std::string incoming = board.state + "/incoming";
+  const std::string size = std::to_string(pushed.file.size());
+  const bool beside = board.way == Board::Way::adb;
+  std::string command = "idletune-board receive " + quoted(board.state) + " --length " + size +
+                        " --digest " + hexadecimal(pushed.digest) + " >/dev/null";
+  if (beside) command += " < " + quoted(part) + " && rm -f " + quoted(part);
+  std::string shell = "[ $(wc -c < " + quoted(part) + ") -eq " + size + " ] && sync && mv -f " +
+                      quoted(part) + " " + quoted(incoming + "/pushed.itmodel") +
+                      " && sync || { rm -f " + quoted(part) + "; false; }";
+  // What an earlier way that broke has left takes room.
+  if (!beside) {
+    shell = "mkdir -p " + quoted(incoming) + " && rm -f " + quoted(incoming) + "/part-* && cat > " +
+            quoted(part) + " && " + shell;
+  }
+  return std::string("if ") + kHasCommand + "; then " + command + "; else " + shell + "; fi";
+}
+
 void push_to(const Board& board, const Pushed& pushed, BoardAnswer& answer) {
   if (!answer.status.ok() || answer.standing != Standing::unknown) return;
-  const std::string incoming = board.state + "/incoming";
-  const std::string part = incoming + "/part-" + hexadecimal(pushed.digest);
-  const std::string name = incoming + "/pushed.itmodel";
-  answer.status = run_there(board, "mkdir -p " + quoted(incoming)).status();
-  if (answer.status.ok()) answer.status = put_there(board, part, pushed.file);
-  if (answer.status.ok()) {
-    const std::string whole =
-        "[ $(wc -c < " + quoted(part) + ") -eq " + std::to_string(pushed.file.size()) + " ]";
-    answer.status = run_there(board, whole + " && sync && mv -f " + quoted(part) + " " +
-                                         quoted(name) + " && sync")
-                        .status();
-  }
-  if (answer.status.ok()) {
-    answer.done = "pushed";
+  const std::string part = board.state + "/incoming/part-" + hexadecimal(pushed.digest);
+  const std::string script = taking_script(board, pushed, part);
+  if (board.way == Board::Way::adb) {
+    answer.status = run_there(board, "mkdir -p " + quoted(board.state + "/incoming")).status();
+    if (answer.status.ok()) answer.status = copy_by_adb(board, part, pushed.file);
+    if (answer.status.ok()) answer.status = run_there(board, script).status();
   } else {
-    (void)run_there(board, "rm -f " + quoted(part));
+    answer.status = run_there(board, script, pushed.file).status();
   }
+  if (answer.status.ok()) answer.done = "pushed";
 }
 
 void say_boards(const std::vector<Board>& boards, const std::vector<BoardAnswer>& answers,
