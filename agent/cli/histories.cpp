@@ -6,6 +6,7 @@
 
 #include "agent/explore/journal_history.hpp"
 #include "agent/journal/journal.hpp"
+#include "models/history/emulated.hpp"
 
 namespace idletune::cli {
 
@@ -65,15 +66,33 @@ std::vector<const History*> pointers_to(const std::vector<History>& histories) {
   return pointers;
 }
 
-Result<std::vector<History>> load_file(const std::string& path) {
-  const auto bytes = must(read_file(file_behind(path), kMaxFileBytes));
-  return is_history_file(bytes) ? read_histories(bytes, path) : import_named(bytes, path);
+Argument add_emulated(Verb verb, bool& emulated) {
+  return verb.flag("--emulated", emulated,
+                   "Also take histories of emulated devices, whose times nobody measured");
 }
 
-Result<LoadedHistories> load_with_files(const std::vector<std::string>& paths) {
+Status check_measured(const std::vector<History>& histories, const std::string& path,
+                      bool emulated) {
+  for (const History& history : histories) {
+    const Status status = emulated ? Status() : check_measured(history);
+    if (!status.ok()) return {status.code(), "%: %", path, status.message()};
+  }
+  return Status();
+}
+
+Result<std::vector<History>> load_file(const std::string& path, bool emulated) {
+  const auto bytes = must(read_file(file_behind(path), kMaxFileBytes));
+  auto histories =
+      must(is_history_file(bytes) ? read_histories(bytes, path) : import_named(bytes, path));
+  must(check_measured(histories, path, emulated));
+  return histories;
+}
+
+Result<LoadedHistories> load_with_files(const std::vector<std::string>& paths, bool emulated) {
   LoadedHistories all;
   for (const std::string& path : must(history_files(paths))) {
-    for (History& history : must(load_file(path))) all.histories.push_back(std::move(history));
+    for (History& history : must(load_file(path, emulated)))
+      all.histories.push_back(std::move(history));
     all.files.resize(all.histories.size(), path);
   }
   return all;
@@ -83,8 +102,8 @@ Result<std::vector<History>> load_histories(const std::string& path) {
   return load_histories(std::vector<std::string>{path});
 }
 
-Result<std::vector<History>> load_histories(const std::vector<std::string>& paths) {
-  return std::move(must(load_with_files(paths)).histories);
+Result<std::vector<History>> load_histories(const std::vector<std::string>& paths, bool emulated) {
+  return std::move(must(load_with_files(paths, emulated)).histories);
 }
 
 namespace {

@@ -20,12 +20,19 @@ Result<std::vector<History>> import_named(Bytes bytes, const std::string& path,
 // The file behind such an argument: `path`, or the journal in the state folder of that path.
 std::string file_behind(const std::string& path);
 
+// --emulated: what fits a model takes histories of emulated devices only where the user says so.
+Argument add_emulated(Verb verb, bool& emulated);
+// Errors: unless `emulated` that of check_measured, with the path.
+Status check_measured(const std::vector<History>& histories, const std::string& path,
+                      bool emulated);
+
 // The histories in a file: our own format, or whatever import_named knows.
-Result<std::vector<History>> load_file(const std::string& path);
+Result<std::vector<History>> load_file(const std::string& path, bool emulated = true);
 
 // All of them, in the order of the paths, which may be folders; the first failure ends it.
 Result<std::vector<History>> load_histories(const std::string& path);
-Result<std::vector<History>> load_histories(const std::vector<std::string>& paths);
+Result<std::vector<History>> load_histories(const std::vector<std::string>& paths,
+                                            bool emulated = true);
 
 // In their order; valid as long as these stay where they are.
 std::vector<const History*> pointers_to(const std::vector<History>& histories);
@@ -35,7 +42,8 @@ struct LoadedHistories {
   std::vector<History> histories;
   std::vector<std::string> files;  // of each
 };
-Result<LoadedHistories> load_with_files(const std::vector<std::string>& paths);
+Result<LoadedHistories> load_with_files(const std::vector<std::string>& paths,
+                                        bool emulated = true);
 
 // A name for each that no other one has: its file's, where that holds several with the problem.
 std::vector<std::string> target_names(const LoadedHistories& loaded);

@@ -20,15 +20,16 @@ struct PlayedTarget {
   std::shared_ptr<const Model> model;  // the given one, or one of the other devices
 };
 
-// --leave-one-out instead of `model`, and --training. Returns the former.
+// --leave-one-out instead of `model`, --training and --emulated. Returns the first.
 inline Argument add_leaving_out(Verb verb, Argument model, bool& leave_one_out,
-                                std::vector<std::string>& training) {
+                                std::vector<std::string>& training, bool& emulated) {
   const Argument leave = verb.flag(
       "--leave-one-out", leave_one_out,
       "For each target, learn a model from the other devices' histories instead of --model");
   verb.option("--training", training, "Histories to learn from with --leave-one-out")
       .shows_default("the targets")
       .needs(leave);
+  add_emulated(verb, emulated).needs(leave);
   return leave.excludes(model);
 }
 

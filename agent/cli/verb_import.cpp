@@ -16,6 +16,7 @@ struct ImportArguments {
   std::vector<std::string> files;
   std::string folder;
   bool together = false;
+  bool emulated = false;
   ImportOptions options;
 };
 
@@ -77,6 +78,7 @@ class Import {
   void take(const std::string& file) {
     auto bytes = must(read_file(file_behind(file), kMaxFileBytes));
     auto histories = must(import_named(bytes, file, arguments_.options));
+    must(check_measured(histories, file, arguments_.emulated));
     bytes.clear();
     bytes.shrink_to_fit();
     if (!arguments_.together) return write(problems_together(std::move(histories)), file);
@@ -172,6 +174,7 @@ void add_import_verb(CommandLine& line, CliContext& context) {
               "Device's name instead of the one in the files");
   verb.flag("--together", arguments->together,
             "Those of one kernel and device from all files into one, problem beside problem");
+  add_emulated(verb, arguments->emulated);
   verb.example("import results/*.json.gz -o histories");
   verb.runs([arguments, &context] {
     const KeepsPart keeps(KeepsPart::Patience::a_second);

@@ -30,6 +30,7 @@ struct LearnArguments {
   bool plain_features = false;
   bool merge = false;
   bool as_published = false;
+  bool emulated = false;
   std::string published;
   std::string published_kernel = "Xgemm=gemm";
   PublishedOptions published_options;
@@ -222,6 +223,7 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   options.cross_validate = !arguments.no_cross_validation;
   options.selector.learn = !arguments.no_selector;
   options.selector.derived_features = !arguments.plain_features;
+  options.emulated = arguments.emulated;
   set_time_of_learning(options.learned_unix_seconds);
   load_published(arguments);
   const auto files = must(history_files(arguments.histories));
@@ -230,7 +232,7 @@ void run_learn(LearnArguments& arguments, CliContext& context) {
   std::vector<History> histories;
   for (const std::string& path : files) {
     progress.update(read++, path);
-    auto loaded = must(load_file(path));
+    auto loaded = must(load_file(path, arguments.emulated));
     for (History& history : loaded) {
       if (const Status status = check_names(history); !status.ok())
         return context.fail(Status(status.code(), "%: %", path, status.message()));
@@ -346,6 +348,7 @@ void add_learn_verb(CommandLine& line, CliContext& context) {
   of_learning(verb.flag("--no-cross-validation", arguments->no_cross_validation,
                         "Do not learn again without each device"),
               *arguments);
+  add_emulated(verb, arguments->emulated).excludes(merge);
   verb.example("learn histories -o board.itmodel");
   verb.runs([arguments, &context] { run_learn(*arguments, context); });
 }

@@ -30,6 +30,7 @@ struct RegretArguments {
   std::vector<std::string> training;
   std::vector<std::string> starts{"first_pick"};
   bool leave_one_out = false;
+  bool emulated = false;
   bool shuffle = false;
   std::size_t rows = 0;  // 0: all
   std::string ledger = "on";
@@ -310,9 +311,10 @@ Result<PlayedSeed> play_seed(const Target& target, Start start, std::uint64_t se
 }
 
 void run_regret(const RegretArguments& arguments, CliContext& context) {
-  const auto loaded = must(load_with_files(arguments.targets));
+  const auto loaded =
+      must(load_with_files(arguments.targets, arguments.emulated || !arguments.leave_one_out));
   const std::vector<History>& histories = loaded.histories;
-  const auto more = must(load_histories(arguments.training));
+  const auto more = must(load_histories(arguments.training, arguments.emulated));
   auto targets = open_targets<Target>(loaded, context);
   const auto training = pointers_to(arguments.training.empty() ? histories : more);
   open_models(targets, arguments, histories, training, context);
@@ -344,8 +346,8 @@ void add_regret_verb(CommandLine& line, CliContext& context) {
   verb.required("targets", arguments->targets,
                 "Histories to play on (.ithistory, or what import reads)");
   const Argument model = verb.option("--model FILE", arguments->model, "Model to decide with");
-  const Argument leave =
-      add_leaving_out(verb, model, arguments->leave_one_out, arguments->training);
+  const Argument leave = add_leaving_out(verb, model, arguments->leave_one_out, arguments->training,
+                                         arguments->emulated);
   verb.flag("--shuffle", arguments->shuffle,
             "Deal the training results anew among the configurations: a wrong model")
       .needs(leave);

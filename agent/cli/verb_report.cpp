@@ -23,6 +23,7 @@ struct ReportArguments {
   std::vector<std::string> kinds;
   std::vector<std::string> sections;
   std::string model;
+  bool emulated = false;
   std::string title = "What the tuning histories say";
   std::string output;
   report::ReportOptions options;
@@ -72,8 +73,9 @@ Result<report::ParameterKinds> read_kinds(const ReportArguments& arguments) {
 }
 
 // A page that is shown around need not say in which folder somebody keeps his files.
-Result<std::vector<report::Recording>> load_recordings(const std::vector<std::string>& paths) {
-  auto loaded = must(load_with_files(paths));
+Result<std::vector<report::Recording>> load_recordings(const std::vector<std::string>& paths,
+                                                       bool emulated) {
+  auto loaded = must(load_with_files(paths, emulated));
   std::vector<report::Recording> recordings;
   for (std::size_t i = 0; i < loaded.files.size(); ++i) {
     const std::string& path = loaded.files[i];
@@ -159,7 +161,7 @@ bool has_wanted_sections(const ReportArguments& arguments, CliContext& context) 
 void run_report(const ReportArguments& arguments, CliContext& context) {
   if (!has_wanted_sections(arguments, context)) return;
   auto kinds = must(read_kinds(arguments));
-  auto recordings = must(load_recordings(arguments.histories));
+  auto recordings = must(load_recordings(arguments.histories, arguments.emulated));
   const report::Study study = report::study_of(std::move(recordings), std::move(kinds));
   for (const std::string& warning : study.warnings) context.warn(warning + ": left out");
   if (study.groups.empty()) {
@@ -255,6 +257,7 @@ void add_report_verb(CommandLine& line, CliContext& context) {
       .separated_by_commas()
       .one_of(section_names())
       .shows_default("all");
+  add_emulated(verb, arguments->emulated);
   verb.example("report histories -o report.html");
   verb.runs([arguments, &context] { run_report(*arguments, context); });
 }

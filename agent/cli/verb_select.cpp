@@ -151,6 +151,7 @@ struct SelectArguments {
   std::size_t measured = 8;
   std::string layers;
   std::string layer_shapes;
+  bool emulated = false;
   EvaluationOptions options;
 };
 
@@ -287,9 +288,9 @@ void print_evaluation(const Problems& problems, const SplitResults& evaluation,
 Result<Problems> read_problems(const SelectArguments& arguments) {
   constexpr std::size_t kMaxTableBytes = std::size_t{256} << 20;
   if (arguments.layers.empty()) {
-    auto histories = must(load_histories(arguments.histories));
+    auto histories = must(load_histories(arguments.histories, arguments.emulated));
     if (arguments.unseen.empty()) return problems_of({histories.data(), histories.size()});
-    auto unseen = must(load_histories(arguments.unseen));
+    auto unseen = must(load_histories(arguments.unseen, arguments.emulated));
     const std::size_t seen = histories.size();
     for (History& history : unseen) histories.push_back(std::move(history));
     auto problems = problems_of({histories.data(), histories.size()}, seen);
@@ -306,7 +307,7 @@ Result<Problems> read_problems(const SelectArguments& arguments) {
 
 // With --from: the answer about a board that begins with another device's tree.
 void run_from(const SelectArguments& arguments, const Problems& here, CliContext& context) {
-  auto histories = must(load_histories(arguments.from));
+  auto histories = must(load_histories(arguments.from, arguments.emulated));
   const auto there = must(problems_of({histories.data(), histories.size()}));
   if (there.inputs != here.inputs) {
     return context.fail("--from: its problems have other sizes; expected those of " + here.dataset);
@@ -405,6 +406,7 @@ void add_select_verb(CommandLine& line, CliContext& context) {
               "So many splits, with seeds one after the other")
       .between(1, 1000);
   verb.option("--seed", arguments->options.seed, "Of the first split");
+  add_emulated(verb, arguments->emulated).excludes(layers);
   verb.example("select gemm-shapes.ithistory --sweep --splits 10");
   verb.runs([arguments, &context] { run_select(*arguments, context); });
 }

@@ -63,6 +63,7 @@ struct SimulateArguments {
   std::vector<std::string> searchers{"product", "random"};
   std::vector<std::string> training;
   bool leave_one_out = false;
+  bool emulated = false;
   SimulationOptions options;
   std::size_t repeats = 20;
   std::uint64_t seed = 1;
@@ -244,8 +245,9 @@ void answer(const std::vector<Series>& series, const SimulateArguments& argument
 }
 
 void run_simulate(const SimulateArguments& arguments, CliContext& context) {
-  const auto loaded = must(load_with_files(arguments.targets));
-  const auto more = must(load_histories(arguments.training));
+  const auto loaded =
+      must(load_with_files(arguments.targets, arguments.emulated || !arguments.leave_one_out));
+  const auto more = must(load_histories(arguments.training, arguments.emulated));
   auto targets = open_targets<Target>(loaded, context);
   if (arguments.standards) return run_standards(targets, arguments, context);
   const auto training = pointers_to(arguments.training.empty() ? loaded.histories : more);
@@ -271,7 +273,8 @@ void run_simulate(const SimulateArguments& arguments, CliContext& context) {
 // Where models come from, and what is written.
 void add_source_options(Verb verb, SimulateArguments& arguments, Argument model, Argument most,
                         const CliContext& context) {
-  const Argument leave = add_leaving_out(verb, model, arguments.leave_one_out, arguments.training);
+  const Argument leave =
+      add_leaving_out(verb, model, arguments.leave_one_out, arguments.training, arguments.emulated);
   const Argument curves =
       verb.flag("--curves", arguments.curves,
                 "With --json: performance over evaluations and over tuning time")

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/core/median.hpp"
+#include "models/history/emulated.hpp"
 #include "models/history/history_builder.hpp"
 #include "models/package/kernel_package.hpp"
 
@@ -95,7 +96,7 @@ void set_size(const Space& space, History& history) {
 void describe(const KernelPackage& package, const DeviceInfo& device, const Shape& shape,
               History& history) {
   history.kernel = std::string(package.name());
-  history.device = device.name;
+  set_device(device.name, "", history);
   history.driver = device.platform + "; " + device.driver;
   history.shape = package.with_features(shape);
   for (std::size_t d = 0; d < package.dimension_count(); ++d) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "agent/journal/summary.hpp"
+#include "models/history/emulated.hpp"
 #include "models/history/history_builder.hpp"
 #include "models/space/expression_parser.hpp"
 
@@ -145,7 +146,7 @@ void describe(const journal::State& state, const journal::JournalSummary& summar
   const DeviceNames device = device_names(state, group.key.device);
   const auto driver = state.name(journal::NameKind::driver, group.key.driver);
   history.kernel = names.name;
-  history.device = device.name;
+  set_device(device.name, "", history);
   history.driver =
       device.platform + "; " + (driver ? plain(driver->text) : hexadecimal(group.key.driver));
   set_problem(names, group.measurements.front().trial.shape, history);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/history/emulated.hpp"
 #include "models/history/history_builder.hpp"
 #include "models/history/import.hpp"
 #include "models/history/json_cells.hpp"
@@ -104,7 +105,7 @@ Status ClblastImporter::fill_header(const std::string& kernel, HistoryBuilder& b
   History& history = builder.history();
   history.nanoseconds_per_unit = kMillisecond;
   history.kernel = options_.kernel.empty() ? kernel : options_.kernel;
-  history.device = options_.device.empty() ? text("clblast_device_name") : options_.device;
+  set_device(text("clblast_device_name"), options_.device, history);
   if (history.device.empty()) history.device = text("device");
   if (!names_a_device(history.device)) {
     return Status(StatusCode::corrupt,

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "models/history/carried.hpp"
+#include "models/history/emulated.hpp"
 #include "models/history/history_builder.hpp"
 #include "models/history/import.hpp"
 #include "models/history/json_cells.hpp"
@@ -126,7 +127,7 @@ Status KernelTunerImporter::read_header() {
   }
   history.kernel = options_.kernel.empty() ? text("kernel_name") : options_.kernel;
   if (history.kernel.empty()) return corrupt("no \"kernel_name\" (give the kernel's name)");
-  history.device = options_.device.empty() ? text("device_name") : options_.device;
+  set_device(text("device_name"), options_.device, history);
   if (!names_a_device(history.device)) {
     const std::string guessed = name_from_path(path_).device;
     if (guessed.empty()) return corrupt("no device name, neither inside nor in the file's name");

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "models/history/carried.hpp"
+#include "models/history/emulated.hpp"
 #include "models/history/history_builder.hpp"
 #include "models/history/import.hpp"
 #include "models/history/json_cells.hpp"
@@ -187,7 +188,7 @@ Status T4Importer::read_names() {
     builder_.warn("T4 files name no kernel: took " + shown(guessed.kernel) +
                   " from the file's name");
   }
-  history.device = options_.device.empty() ? text_member(metadata_, "device") : options_.device;
+  set_device(text_member(metadata_, "device"), options_.device, history);
   if (!names_a_device(history.device)) {
     history.device = guessed.device;
     if (guessed.device.empty())

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "models/history/emulated.hpp"
 #include "models/history/json_cells.hpp"
 #include "models/history/source_name.hpp"
 #include "models/history/time_unit.hpp"
@@ -196,7 +197,7 @@ Status KttResults::result(const Json& result) {
 Status KttResults::read_metadata(const std::string& name, Kernel& kernel) const {
   History& history = kernel.builder.history();
   history.kernel = options_.kernel.empty() ? name : options_.kernel;
-  history.device = options_.device.empty() ? text_member(metadata_, "Device") : options_.device;
+  set_device(text_member(metadata_, "Device"), options_.device, history);
   if (!names_a_device(history.device)) {
     const std::string guessed = name_from_path(path_).device;
     if (guessed.empty())

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/history/emulated.hpp"
 #include "models/learn/device_weights.hpp"
 #include "models/learn/kernel_learner.hpp"
 #include "models/learn/model_contents.hpp"
@@ -160,6 +161,8 @@ Result<LearnedModel> learn(const std::vector<const History*>& histories,
   contents.generation = options.generation;
   for (const History* history : histories) {
     if (Status status = check_names(*history); !status.ok()) return status;
+    const Status measured = options.emulated ? Status() : check_measured(*history);
+    if (!measured.ok()) return measured;
   }
   for (const std::vector<const History*>& group : group_by_kernel(histories)) {
     KernelLearner learner(group, options);

@@ -26,6 +26,7 @@ struct LearnOptions {
   SelectorOptions selector;
   std::vector<PublishedConfigurations> published;  // evidence without times, kept apart as such
   std::int64_t learned_unix_seconds = 0;           // for the provenance; 0: not recorded
+  bool emulated = false;                           // also of histories whose times nobody measured
 };
 
 // How a model learned without a device does on that device.
@@ -59,7 +60,7 @@ Status check_names(const History& history);
 
 // Kernels are histories of the same name and the same parameter names (in any order). Histories of
 // the same device and shape are repeats: their times are combined by the median. Deterministic.
-// Errors: those of check_names; invalid_argument if there is neither a history with a correct
+// Errors: those of check_names and, unless `emulated`, check_measured; invalid_argument if there is neither a history with a correct
 // measurement nor a published configuration; out_of_memory if a kernel does not fit its limit
 // whatever is dropped.
 Result<LearnedModel> learn(const std::vector<const History*>& histories,
