@@ -1,0 +1,135 @@
+// What the tests of the agent on the emulated device share.
+#pragma once
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <idletune/agent.hpp>
+
+#include "models/package/pack.hpp"
+#include "models/package/xml.hpp"
+#include "platform/cuda/driver.hpp"
+#include "tests/unit/emulated_cuda/emulated_driver.hpp"
+#include "tests/unit/skip.hpp"
+
+namespace emulated_cuda {
+
+using namespace std::chrono_literals;
+using namespace idletune;
+
+inline constexpr auto kPatience = 5min;
+
+// The helper opens the same library, and its findings go to a file.
+struct HelperEnvironment {
+  explicit HelperEnvironment(const std::string& findings_file) : findings(findings_file) {
+    ::setenv("IDLETUNE_CUDA_LIBRARY", IDLETUNE_EMULATED_CUDA, 1);
+    ::setenv("IDLETUNE_NVRTC_LIBRARY", IDLETUNE_EMULATED_CUDA, 1);
+    ::setenv("IDLETUNE_EMULATED_FINDINGS", findings.c_str(), 1);
+  }
+  ~HelperEnvironment() {
+    ::unsetenv("IDLETUNE_CUDA_LIBRARY");
+    ::unsetenv("IDLETUNE_NVRTC_LIBRARY");
+    ::setenv("IDLETUNE_EMULATED_FINDINGS", "/dev/null", 1);
+  }
+  std::string found() const {
+    std::ifstream file(findings);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
+  const std::string findings;
+};
+
+inline std::vector<std::uint8_t> packed(const std::string& xml) {
+  auto description = read_kernel_xml(xml);
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  auto bytes = pack(*description);
+  REQUIRE_MESSAGE(bytes.ok(), bytes.status().to_string());
+  return std::move(*bytes);
+}
+
+// A context and a stream of the application's, adopted.
+struct AdoptedContext {
+  explicit AdoptedContext(const EmulatedDriver& emulated) {
+    driver = *cuda::load_driver(IDLETUNE_EMULATED_CUDA);
+    REQUIRE(driver->DevicePrimaryCtxRetain(&context, 0) == cuda::kSuccess);
+    REQUIRE(driver->CtxPushCurrent(context) == cuda::kSuccess);
+    REQUIRE(driver->StreamCreate(&stream, cuda::kStreamNonBlocking) == cuda::kSuccess);
+    auto adopted = cuda::adopt(context, stream, emulated.options());
+    REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
+    device = std::move(*adopted);
+  }
+  ~AdoptedContext() {
+    cuda::ContextHandle popped = nullptr;
+    driver->CtxPopCurrent(&popped);
+  }
+  std::unique_ptr<Buffer> upload(const std::vector<float>& values) {
+    auto buffer = device->allocate(values.size() * sizeof(float));
+    REQUIRE_MESSAGE(buffer.ok(), buffer.status().to_string());
+    REQUIRE(device
+                ->write(**buffer, 0,
+                        {reinterpret_cast<const std::uint8_t*>(values.data()),
+                         values.size() * sizeof(float)})
+                .ok());
+    return std::move(*buffer);
+  }
+  std::vector<float> download(const Buffer& buffer, std::size_t size) {
+    std::vector<float> values(size);
+    const Argument from = buffer.argument();
+    REQUIRE(
+        device
+            ->copy_out(from, {reinterpret_cast<std::uint8_t*>(values.data()), size * sizeof(float)})
+            .ok());
+    return values;
+  }
+
+  std::shared_ptr<const cuda::Driver> driver;
+  cuda::ContextHandle context = nullptr;
+  cuda::StreamHandle stream = nullptr;
+  std::unique_ptr<Device> device;
+};
+
+inline AgentOptions options_with(const std::string& state) {
+  AgentOptions options;
+  options.state = state;
+  options.seed = 1;
+  options.run_deadline = 20s;  // the device is slow, and others use the processors
+  const char* helper = std::getenv("IDLETUNE_HELPER");
+  REQUIRE_MESSAGE(helper != nullptr, "IDLETUNE_HELPER: expected the path of idletune-helper");
+  options.helper = helper;
+  return options;
+}
+
+// Tunes until what is explained is `enough`, or tuning has ended; launches in between.
+template <class Enough, class Launch>
+Explanation tune(Agent& agent, TunedKernel& kernel, const Shape& shape, Enough enough,
+                 Launch launch) {
+  const auto start = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds needs{0};
+  for (;;) {
+    needs = agent.tune_now(500ms + needs).needs;
+    launch();
+    auto explanation = kernel.explain(shape);
+    REQUIRE(explanation.ok());
+    const bool is_late = std::chrono::steady_clock::now() - start > kPatience;
+    if (is_late || enough(*explanation) || !agent.status().tuning_enabled) {
+      return std::move(*explanation);
+    }
+  }
+}
+
+inline bool has_compiler(const EmulatedDriver& emulated) {
+  auto devices = cuda::list(emulated.options());
+  REQUIRE_MESSAGE(devices.ok(), devices.status().to_string());
+  if (devices->front().has_compiler) return true;
+  idletune::test::skip("no NVRTC");
+  return false;
+}
+
+}  // namespace emulated_cuda
