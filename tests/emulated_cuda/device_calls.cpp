@@ -37,6 +37,8 @@ constexpr struct {
     {kInvalidHandle, "CUDA_ERROR_INVALID_HANDLE"},
     {kNotFound, "CUDA_ERROR_NOT_FOUND"},
     {kNotReady, "CUDA_ERROR_NOT_READY"},
+    {kCaptureUnsupported, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+    {kCaptureInvalidated, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
     {kIllegalAddress, "CUDA_ERROR_ILLEGAL_ADDRESS"},
     {kLaunchOutOfResources, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"},
     {kMisalignedAddress, "CUDA_ERROR_MISALIGNED_ADDRESS"},
@@ -123,6 +125,15 @@ Error cuDevicePrimaryCtxRetain(ContextHandle* context, DeviceOrdinal ordinal) {
 
 Error cuDevicePrimaryCtxRelease_v2(DeviceOrdinal ordinal) {
   return device_at(ordinal) != nullptr ? kSuccess : kInvalidValue;
+}
+
+// One of the application's own; an error that ends it leaves the device's others as they are.
+Error cuCtxCreate_v2(ContextHandle* context, unsigned, DeviceOrdinal ordinal) {
+  Device* device = device_at(ordinal);
+  if (device == nullptr) return kInvalidValue;
+  state().contexts.keep(std::make_shared<Context>(device), context);
+  context_stack().push_back(reinterpret_cast<Context*>(*context));
+  return kSuccess;
 }
 
 Error cuCtxPushCurrent_v2(ContextHandle context) {

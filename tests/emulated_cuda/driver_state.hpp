@@ -12,6 +12,7 @@
 #include "tests/emulated_cuda/board.hpp"
 #include "tests/emulated_cuda/device_memory.hpp"
 #include "tests/emulated_cuda/findings.hpp"
+#include "tests/emulated_cuda/graph.hpp"
 #include "tests/emulated_cuda/launch.hpp"
 #include "tests/emulated_cuda/stream.hpp"
 #include "tests/emulated_cuda/turn.hpp"
@@ -34,6 +35,7 @@ struct Program {
   Context* context = nullptr;
   std::unique_ptr<Module> module;
   LoadedModule loaded;
+  std::atomic<bool> unloaded{false};  // only graphs and late launches still have it
 };
 struct Function {
   std::shared_ptr<Program> program;
@@ -92,10 +94,12 @@ struct State {
   State();
   Findings findings;
   std::vector<std::unique_ptr<Device>> devices;
+  Registry<Context> contexts;  // besides the primary ones
   Registry<Stream> streams;
   Registry<Event> events;
   Registry<Program> programs;
   Registry<Function> functions;
+  Registry<Graph> graphs;
 };
 
 // Outlives every exit handler, since kernels may still run then.

@@ -57,6 +57,8 @@ Error cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
   const Error error = check_context();
   if (error != kSuccess) return error;
   if (bytes == 0) return kInvalidValue;
+  const Error refused_now = refuse_while_capturing();
+  if (refused_now != kSuccess) return refused_now;
   *address = current_context()->device->memory.allocate(bytes);
   return *address != 0 ? kSuccess : kOutOfMemory;
 }
@@ -65,6 +67,8 @@ Error cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
 Error cuMemFree_v2(DeviceAddress address) {
   const Error error = check_context();
   if (error != kSuccess) return error;
+  const Error refused_now = refuse_while_capturing();
+  if (refused_now != kSuccess) return refused_now;
   Device& device = *current_context()->device;
   device.wait();
   if (!device.memory.release(address)) {

@@ -42,6 +42,9 @@ void run_on(Stream& stream, const std::shared_ptr<Program>& program, const Launc
   Context& context = *stream.context;
   Device& device = *context.device;
   device.turn.take();
+  if (program->unloaded) {
+    state().findings.add("launch: " + launch.kernel->name + " of a module that was unloaded");
+  }
   try {
     if (context.spoilt_by == kSuccess && !device.turn.ended()) {
       const Work work =
@@ -85,6 +88,8 @@ Error cuModuleLoadDataEx(ModuleHandle* handle, const void* image, unsigned count
                          JitOption* options, void** values) {
   const Error error = check_context();
   if (error != kSuccess) return error;
+  const Error refused = refuse_while_capturing();
+  if (refused != kSuccess) return refused;
   if (std::memcmp(image, "\177ELF", 4) == 0) return kNoBinaryForGpu;
   try {
     auto program = std::make_shared<Program>();
@@ -103,12 +108,15 @@ Error cuModuleLoadDataEx(ModuleHandle* handle, const void* image, unsigned count
 
 // Waits for all kernels of the device, as drivers do.
 Error cuModuleUnload(ModuleHandle handle) {
+  const Error refused = refuse_while_capturing();
+  if (refused != kSuccess) return refused;
   const auto program = state().programs.take(handle);
   if (program == nullptr) return kInvalidHandle;
   for (const auto& function : state().functions.all()) {
     if (function->program == program) state().functions.take(function.get());
   }
   program->context->device->wait();
+  program->unloaded = true;
   return check_context();
 }
 

@@ -3,6 +3,8 @@
 #include <thread>
 #include <utility>
 
+#include "tests/emulated_cuda/graph.hpp"
+
 namespace emulated_cuda {
 
 std::uint64_t Event::record() {
@@ -43,6 +45,7 @@ double Event::nanoseconds() const {
 void Stream::add(std::function<void(Stream&)> work) {
   {
     const std::lock_guard<std::mutex> lock(mutex_);
+    if (captured_ != nullptr) return captured_->work.push_back(std::move(work));
     waiting_.push_back(std::move(work));
     if (!has_thread_) {
       has_thread_ = true;
@@ -51,6 +54,17 @@ void Stream::add(std::function<void(Stream&)> work) {
     }
   }
   changed_.notify_all();
+}
+
+std::shared_ptr<Graph> Stream::capture(std::shared_ptr<Graph> graph) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::swap(captured_, graph);
+  return graph;
+}
+
+std::shared_ptr<Graph> Stream::captured() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return captured_;
 }
 
 void Stream::wait() {

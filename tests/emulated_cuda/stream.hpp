@@ -1,6 +1,7 @@
 // Streams and events: what is to be done in order, and when it was done in modelled time.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -11,6 +12,7 @@
 namespace emulated_cuda {
 
 struct Context;
+struct Graph;
 
 // The place in a stream that was recorded last. Any thread may call.
 class Event {
@@ -27,6 +29,7 @@ class Event {
 
   Context* const context;
   const bool timed;
+  std::atomic<bool> captured{false};  // recorded into a graph
 
  private:
   mutable std::mutex mutex_;
@@ -43,6 +46,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void add(std::function<void(Stream&)> work);
   // Until all that was added is done.
   void wait();
+  // From now on what is added goes to `graph`, or runs again (null). Gives the graph until now.
+  std::shared_ptr<Graph> capture(std::shared_ptr<Graph> graph);
+  std::shared_ptr<Graph> captured() const;
   // The thread ends when all is done.
   void close();
   // Only for work of this stream: its modelled time.
@@ -54,8 +60,9 @@ class Stream : public std::enable_shared_from_this<Stream> {
  private:
   void run();
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::shared_ptr<Graph> captured_;
   std::deque<std::function<void(Stream&)>> waiting_;
   bool busy_ = false;
   bool closed_ = false;

@@ -44,6 +44,8 @@ Error cuStreamSynchronize(StreamHandle handle) {
   if (error != kSuccess) return error;
   const auto stream = stream_of(handle);
   if (stream == nullptr) return kInvalidHandle;
+  const Error refused = refuse_while_capturing();
+  if (refused != kSuccess) return refused;
   stream->wait();
   return check_context();
 }
@@ -54,24 +56,13 @@ Error cuStreamWaitEvent(StreamHandle stream_handle, EventHandle event_handle, un
   const auto stream = stream_of(stream_handle);
   const auto event = state().events.find(event_handle);
   if (stream == nullptr || event == nullptr) return kInvalidHandle;
+  if (event->captured && stream->captured() == nullptr) {
+    state().findings.add("cuStreamWaitEvent: a stream cannot join a capture here");
+    return kCaptureUnsupported;
+  }
   stream->add([event, record = event->last_record()](Stream& self) {
     self.nanoseconds = std::max(self.nanoseconds, event->wait_for(record));
   });
-  return kSuccess;
-}
-
-// Graphs there are none. A default stream is one of the current context, others know their own.
-Error cuStreamIsCapturing(StreamHandle handle, CaptureStatus* status) {
-  if (stream_of(handle) == nullptr) {
-    return current_context() == nullptr ? kInvalidContext : kInvalidHandle;
-  }
-  *status = CaptureStatus::none;
-  return kSuccess;
-}
-
-Error cuThreadExchangeStreamCaptureMode(CaptureMode* mode) {
-  thread_local CaptureMode now = CaptureMode::global;
-  std::swap(*mode, now);
   return kSuccess;
 }
 
@@ -95,6 +86,7 @@ Error cuEventRecord(EventHandle event_handle, StreamHandle stream_handle) {
   if (stream == nullptr || event == nullptr || event->context != stream->context) {
     return kInvalidHandle;
   }
+  event->captured = stream->captured() != nullptr;
   stream->add(
       [event, record = event->record()](Stream& self) { event->reach(record, self.nanoseconds); });
   return kSuccess;
@@ -103,6 +95,8 @@ Error cuEventRecord(EventHandle event_handle, StreamHandle stream_handle) {
 Error cuEventQuery(EventHandle handle) {
   const auto event = state().events.find(handle);
   if (event == nullptr) return kInvalidHandle;
+  const Error refused = refuse_while_capturing();
+  if (refused != kSuccess) return refused;
   const bool reached = event->reached();
   const Error error = event->context->spoilt_by;
   return error != kSuccess ? error : reached ? kSuccess : kNotReady;

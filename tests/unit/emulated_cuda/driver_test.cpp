@@ -236,3 +236,47 @@ TEST_CASE("while a kernel without end runs, another stream goes on") {
   CHECK(value == 7);
   CHECK(driver.EventQuery(event) == kNotReady);
 }
+
+TEST_CASE("a capture is lost where something must not be called meanwhile, and graphs run again") {
+  const Opened opened;
+  const Driver& driver = *opened.driver;
+  const auto begin =
+      opened.emulated.function<Error(StreamHandle, CaptureMode)>("cuStreamBeginCapture_v2");
+  const auto end = opened.emulated.function<Error(StreamHandle, void**)>("cuStreamEndCapture");
+  const auto make = opened.emulated.function<Error(void**, void*, unsigned long long)>(
+      "cuGraphInstantiateWithFlags");
+  const auto replay = opened.emulated.function<Error(void*, StreamHandle)>("cuGraphLaunch");
+  constexpr Error kUnsupported = 900, kInvalidated = 901;
+  ModuleHandle module = nullptr;
+  REQUIRE(opened.load(kStoreNumber, module) == kSuccess);
+  FunctionHandle function = nullptr;
+  REQUIRE(driver.ModuleGetFunction(&function, module, "test") == kSuccess);
+  const std::uint64_t numbers = opened.allocate(64 * 4);
+  DeviceAddress more = 0;
+  void* graph = nullptr;
+  REQUIRE(begin(opened.stream, CaptureMode::global) == kSuccess);
+  CHECK(driver.MemAlloc(&more, 4) == kUnsupported);
+  CHECK(driver.StreamSynchronize(opened.stream) == kUnsupported);
+  CHECK(end(opened.stream, &graph) == kInvalidated);
+  REQUIRE(begin(opened.stream, CaptureMode::global) == kSuccess);
+  CaptureMode mode = CaptureMode::relaxed;
+  CHECK(driver.ThreadExchangeStreamCaptureMode(&mode) == kSuccess);
+  CHECK(driver.MemAlloc(&more, 4) == kSuccess);
+  CHECK(driver.ThreadExchangeStreamCaptureMode(&mode) == kSuccess);
+  CHECK(opened.launch(function, 1, 64, {numbers}) == kSuccess);
+  REQUIRE(end(opened.stream, &graph) == kSuccess);
+  void* executable = nullptr;
+  REQUIRE(make(&executable, graph, 0) == kSuccess);
+  std::vector<std::uint32_t> values(64, 9);
+  for (int i = 0; i < 2; ++i) {
+    CHECK(driver.MemcpyHtoDAsync(numbers, std::vector<std::uint32_t>(64, 9).data(), 256,
+                                 opened.stream) == kSuccess);
+    CHECK(replay(executable, opened.stream) == kSuccess);
+    CHECK(driver.MemcpyDtoHAsync(values.data(), numbers, 256, opened.stream) == kSuccess);
+    CHECK(values[63] == 63);
+  }
+  CHECK(opened.emulated.found() == "");
+  CHECK(driver.ModuleUnload(module) == kSuccess);
+  CHECK(replay(executable, opened.stream) == kSuccess);
+  CHECK(opened.emulated.found() == "launch: test of a module that was unloaded\n");
+}

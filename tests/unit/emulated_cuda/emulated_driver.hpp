@@ -20,11 +20,11 @@ class EmulatedDriver {
   explicit EmulatedDriver(const char* boards = "") {
     ::setenv("IDLETUNE_EMULATED_FINDINGS", "/dev/null", 1);
     ::setenv("IDLETUNE_EMULATED_BOARDS", boards, 1);
-    void* library = dlopen(IDLETUNE_EMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
-    REQUIRE_MESSAGE(library != nullptr, dlerror());
-    resolve(library, "emulated_cuda_findings", findings_);
-    resolve(library, "emulated_cuda_finding", finding_);
-    resolve(library, "emulated_cuda_reset", reset_);
+    library_ = dlopen(IDLETUNE_EMULATED_CUDA, RTLD_NOW | RTLD_LOCAL);
+    REQUIRE_MESSAGE(library_ != nullptr, dlerror());
+    findings_ = function<decltype(emulated_cuda_findings)>("emulated_cuda_findings");
+    finding_ = function<decltype(emulated_cuda_finding)>("emulated_cuda_finding");
+    reset_ = function<decltype(emulated_cuda_reset)>("emulated_cuda_reset");
     reset_();
   }
   ~EmulatedDriver() { reset_(); }
@@ -36,6 +36,13 @@ class EmulatedDriver {
     options.library = IDLETUNE_EMULATED_CUDA;
     options.nvrtc_library = IDLETUNE_EMULATED_CUDA;
     return options;
+  }
+  // One that idletune itself does not call.
+  template <class Function>
+  Function* function(const char* name) const {
+    auto* found = reinterpret_cast<Function*>(dlsym(library_, name));
+    REQUIRE((found != nullptr));
+    return found;
   }
   // The findings, one a line, when all that was launched has run.
   std::string found() const {
@@ -50,11 +57,7 @@ class EmulatedDriver {
   }
 
  private:
-  template <class Function>
-  static void resolve(void* library, const char* name, Function*& function) {
-    function = reinterpret_cast<Function*>(dlsym(library, name));
-    REQUIRE((function != nullptr));
-  }
+  void* library_ = nullptr;
   decltype(&emulated_cuda_findings) findings_ = nullptr;
   decltype(&emulated_cuda_finding) finding_ = nullptr;
   decltype(&emulated_cuda_reset) reset_ = nullptr;
