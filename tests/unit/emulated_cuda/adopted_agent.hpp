@@ -54,14 +54,23 @@ inline std::vector<std::uint8_t> packed(const std::string& xml) {
   return std::move(*bytes);
 }
 
-// A context and a stream of the application's, adopted.
+// A context and a stream of the application's, adopted: a device's primary context, or its own.
 struct AdoptedContext {
-  explicit AdoptedContext(const EmulatedDriver& emulated) {
+  explicit AdoptedContext(const EmulatedDriver& emulated, int ordinal = 0, bool own = false,
+                          const std::string& compiler = IDLETUNE_EMULATED_CUDA) {
     driver = *cuda::load_driver(IDLETUNE_EMULATED_CUDA);
-    REQUIRE(driver->DevicePrimaryCtxRetain(&context, 0) == cuda::kSuccess);
-    REQUIRE(driver->CtxPushCurrent(context) == cuda::kSuccess);
+    if (own) {
+      const auto create =
+          emulated.function<cuda::Error(cuda::ContextHandle*, unsigned, int)>("cuCtxCreate_v2");
+      REQUIRE(create(&context, 0, ordinal) == cuda::kSuccess);
+    } else {
+      REQUIRE(driver->DevicePrimaryCtxRetain(&context, ordinal) == cuda::kSuccess);
+      REQUIRE(driver->CtxPushCurrent(context) == cuda::kSuccess);
+    }
     REQUIRE(driver->StreamCreate(&stream, cuda::kStreamNonBlocking) == cuda::kSuccess);
-    auto adopted = cuda::adopt(context, stream, emulated.options());
+    cuda::OpenOptions options = emulated.options();
+    options.nvrtc_library = compiler;
+    auto adopted = cuda::adopt(context, stream, options);
     REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
     device = std::move(*adopted);
   }

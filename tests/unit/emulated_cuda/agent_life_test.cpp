@@ -1,0 +1,278 @@
+// What an agent lives through on the emulated device: graphs, several contexts and devices, races in
+// the application's launches, kernels without end, packages without a compiler.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <idletune/in_process.hpp>
+
+#include "models/package/kernel_package.hpp"
+#include "tests/unit/emulated_cuda/adopted_agent.hpp"
+#include "tests/unit/os/temporary_folder.hpp"
+
+using namespace emulated_cuda;
+using idletune::test::TemporaryFolder;
+
+namespace {
+
+constexpr std::int64_t kElements = 300;
+
+// out = 3 * in by a kernel whose parameter BEHAVIOUR says what is wrong with it.
+struct Scaled {
+  explicit Scaled(AdoptedContext& of)
+      : application(of),
+        in(of.upload(std::vector<float>(kElements, 1.5f))),
+        out(of.upload(std::vector<float>(kElements, 0.0f))) {}
+  Status launch(TunedKernel& kernel) {
+    return kernel.launch({kElements}, {out->argument(), in->argument(), Argument(3.0f)});
+  }
+  bool is(float value) {
+    return application.download(*out, kElements) == std::vector<float>(kElements, value);
+  }
+  void launch_and_check(TunedKernel& kernel) {
+    const Status launched = launch(kernel);
+    REQUIRE_MESSAGE(launched.ok(), launched.to_string());
+    CHECK(is(4.5f));
+  }
+  AdoptedContext& application;
+  std::unique_ptr<Buffer> in, out;
+};
+
+std::vector<std::uint8_t> scaling(const std::string& constraint) {
+  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml");
+  REQUIRE_MESSAGE(description.ok(), description.status().to_string());
+  description->constraints = {DescribedExpression(constraint)};
+  return *pack(*description);
+}
+
+Agent open_agent(const AgentOptions& options) {
+  auto agent = Agent::open(options);
+  REQUIRE_MESSAGE(agent.ok(), agent.status().to_string());
+  return std::move(*agent);
+}
+
+Agent open_in_process() {
+  AgentOptions options;
+  options.in_process = trials_in_process();
+  options.read_environment = false;
+  options.run_deadline = 20s;
+  return open_agent(options);
+}
+
+TunedKernel load(Agent& agent, Device& device, std::vector<std::uint8_t> package) {
+  auto kernel = agent.kernel(device, std::move(package));
+  REQUIRE_MESSAGE(kernel.ok(), kernel.status().to_string());
+  kernel->expect_launches({kElements}, 1e12);
+  return std::move(*kernel);
+}
+
+}  // namespace
+
+TEST_CASE("a graph that was captured while others are tuned is replayed, whatever runs by then" *
+          doctest::test_suite("agent")) {
+  const EmulatedDriver emulated;
+  if (!has_compiler(emulated)) return;
+  AdoptedContext application(emulated);
+  void* graph = nullptr;
+  void* executable = nullptr;
+  const auto begin = emulated.function<cuda::Error(cuda::StreamHandle, cuda::CaptureMode)>(
+      "cuStreamBeginCapture_v2");
+  const auto end = emulated.function<cuda::Error(cuda::StreamHandle, void**)>("cuStreamEndCapture");
+  const auto make = emulated.function<cuda::Error(void**, void*, unsigned long long)>(
+      "cuGraphInstantiateWithFlags");
+  const auto replay = emulated.function<cuda::Error(void*, cuda::StreamHandle)>("cuGraphLaunch");
+  {
+    Scaled work(application);
+    Agent agent = open_in_process();
+    TunedKernel kernel = load(agent, *application.device, scaling("BEHAVIOUR == 0"));
+    REQUIRE(begin(application.stream, cuda::CaptureMode::global) == cuda::kSuccess);
+    CHECK(application.device->capturing(nullptr));
+    // Allocations, modules and waiting on another thread would break this capture.
+    std::uint32_t stages = 0;
+    std::thread tuner([&] {
+      for (int i = 0; i < 20 && stages < 6; ++i) stages += agent.tune_now(500ms).stages;
+    });
+    for (int i = 0; i < 50; ++i) REQUIRE(work.launch(kernel).ok());
+    tuner.join();
+    CHECK(stages >= 4);
+    REQUIRE(work.launch(kernel).ok());
+    REQUIRE(end(application.stream, &graph) == cuda::kSuccess);
+    REQUIRE(make(&executable, graph, 0) == cuda::kSuccess);
+    CHECK(work.is(0.0f));  // nothing has run
+    tune(
+        agent, kernel, {kElements}, [](const Explanation& now) { return now.evaluated >= 2; },
+        [&] { work.launch_and_check(kernel); });
+    for (const float factor : {2.0f, 4.0f}) {
+      const std::vector<float> values(kElements, factor);
+      REQUIRE(application.device
+                  ->write(*work.in, 0,
+                          {reinterpret_cast<const std::uint8_t*>(values.data()),
+                           kElements * sizeof(float)})
+                  .ok());
+      REQUIRE(replay(executable, application.stream) == cuda::kSuccess);
+      CHECK(work.is(3 * factor));
+    }
+  }
+  CHECK(emulated.found() == "");
+}
+
+TEST_CASE("of two contexts on a device one is lost: tuning ends, and launches in the other go on" *
+          doctest::test_suite("agent")) {
+  const EmulatedDriver emulated;
+  if (!has_compiler(emulated)) return;
+  AdoptedContext first(emulated);
+  AdoptedContext second(emulated, 0, /*own=*/true);
+  CHECK(first.context != second.context);
+  Scaled right(first), wrong(second);
+  Agent agent = open_in_process();
+  TunedKernel good = load(agent, *first.device, scaling("BEHAVIOUR == 0"));
+  TunedKernel bad = load(agent, *second.device, scaling("BEHAVIOUR < 2"));
+  right.launch_and_check(good);
+  wrong.launch_and_check(bad);
+  tune(
+      agent, bad, {kElements}, [&](const Explanation&) { return agent.status().lost_devices > 0; },
+      [&] { right.launch_and_check(good); });
+  CHECK(agent.status().lost_devices == 1);
+  CHECK(!agent.status().tuning_enabled);  // both are the same hardware
+  CHECK(wrong.launch(bad).code() == StatusCode::device_error);
+  CHECK(first.device->usable().ok());
+  right.launch_and_check(good);
+}
+
+TEST_CASE("two devices of different kind are tuned by one agent, each for itself" *
+          doctest::test_suite("agent")) {
+  const EmulatedDriver emulated("jetson_nano,orin_nano");
+  if (!has_compiler(emulated)) return;
+  TemporaryFolder folder;
+  const HelperEnvironment environment(folder.path() + "/findings.txt");
+  AdoptedContext boards[2] = {AdoptedContext(emulated, 0), AdoptedContext(emulated, 1)};
+  Agent agent = open_agent(options_with(folder.path() + "/state"));
+  double default_ms[2] = {};
+  for (int i = 0; i < 2; ++i) {
+    AdoptedContext& board = boards[i];
+    Scaled work(board);
+    TunedKernel kernel = load(agent, *board.device, scaling("BEHAVIOUR == 0"));
+    work.launch_and_check(kernel);
+    CHECK(kernel.explain({kElements})->evaluated == 0);
+    const auto explanation = tune(
+        agent, kernel, {kElements}, [](const Explanation& now) { return now.evaluated >= 2; },
+        [&] { work.launch_and_check(kernel); });
+    CHECK_MESSAGE(explanation.evaluated >= 2, agent.explain());
+    CHECK(explanation.rejected == 0);
+    default_ms[i] = explanation.default_ms;
+  }
+  CHECK(default_ms[0] != default_ms[1]);
+  CHECK(emulated.found() == "");
+  CHECK(environment.found() == "");
+}
+
+TEST_CASE("candidates race in the application's launches, none of which is wrong" *
+          doctest::test_suite("agent")) {
+  const EmulatedDriver emulated;
+  if (!has_compiler(emulated)) return;
+  TemporaryFolder folder;
+  const HelperEnvironment environment(folder.path() + "/findings.txt");
+  AdoptedContext application(emulated);
+  Scaled work(application);
+  auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml");
+  REQUIRE(description.ok());
+  description->constraints = {DescribedExpression("BEHAVIOUR == 0 || BEHAVIOUR == 2")};
+  AgentOptions options = options_with(folder.path() + "/state");
+  options.sysfs_root = folder.path();  // no sensors
+  options.idle_cost = options.compile_cost = 0;
+  options.overhead_limit = 1;
+  {
+    Agent agent = open_agent(options);
+    TunedKernel kernel = load(agent, *application.device, *pack(*description));
+    InPlaceOptions in_place;
+    in_place.allowed = true;
+    in_place.max_slowdown = 1;
+    kernel.allow_in_place(in_place);
+    work.launch_and_check(kernel);
+    const auto start = std::chrono::steady_clock::now();
+    Explanation explanation;
+    bool raced = false;
+    do {
+      agent.idle(500ms);
+      for (int i = 0; i < 10; ++i) work.launch_and_check(kernel);
+      std::this_thread::sleep_for(2ms);  // the helper gets only what nobody else wants
+      explanation = *kernel.explain({kElements});
+      raced = raced || explanation.blocker == Blocker::in_place;
+    } while ((!raced || explanation.blocker == Blocker::in_place || explanation.rejected == 0) &&
+             std::chrono::steady_clock::now() - start < kPatience);
+    CHECK_MESSAGE(raced, agent.explain());
+    CHECK_MESSAGE(explanation.rejected > 0, agent.explain());  // wrong ones never come to race
+  }
+  CHECK(emulated.found() == "");
+  CHECK(environment.found() == "");
+}
+
+TEST_CASE("a kernel without end is quarantined at its deadline, also after a restart" *
+          doctest::test_suite("agent")) {
+  const EmulatedDriver emulated;
+  if (!has_compiler(emulated)) return;
+  TemporaryFolder folder;
+  const HelperEnvironment environment(folder.path() + "/findings.txt");
+  AdoptedContext application(emulated);
+  Scaled work(application);
+  const auto package = scaling("BEHAVIOUR == 0 || (BEHAVIOUR == 3 && BLOCK == 64)");
+  AgentOptions options = options_with(folder.path() + "/state");
+  options.run_deadline = 300ms;  // and many times that, where code may still be made
+  for (const bool restarted : {false, true}) {
+    Agent agent = open_agent(options);
+    TunedKernel kernel = load(agent, *application.device, package);
+    work.launch_and_check(kernel);
+    CHECK(kernel.explain({kElements})->quarantined == (restarted ? 1 : 0));
+    const auto explanation = tune(
+        agent, kernel, {kElements},
+        [&](const Explanation& now) { return now.quarantined > 0 && now.evaluated >= 2; },
+        [&] { work.launch_and_check(kernel); });
+    CHECK_MESSAGE(explanation.quarantined == 1, agent.explain());
+    CHECK_MESSAGE(explanation.running_text.find("BEHAVIOUR=0") == 0, explanation.running_text);
+    CHECK(agent.status().quarantined == 1);
+  }
+  CHECK(application.device->usable().ok());
+  CHECK(environment.found() == "");
+}
+
+TEST_CASE("a package with PTX made ahead runs where there is no compiler, and nothing else does" *
+          doctest::test_suite("agent")) {
+  const EmulatedDriver emulated;
+  if (!has_compiler(emulated)) return;
+  auto bytes = scaling("BEHAVIOUR == 0");
+  auto package = KernelPackage::open(bytes, "prebuilt");
+  REQUIRE(package.ok());
+  const Configuration chosen[] = {(*package)->default_configuration(), {0, 256}};
+  std::vector<std::vector<std::uint8_t>> images;
+  std::vector<BinaryOfConfiguration> binaries;
+  for (const Configuration& configuration : chosen) {
+    const std::string text = (*package)->compile_options(configuration);
+    auto image = cuda::compile_ahead({(*package)->source(), (*package)->entry(), text, 1}, 87,
+                                     BinaryFormat::ptx, emulated.options());
+    REQUIRE_MESSAGE(image.ok(), image.status().to_string());
+    images.push_back(std::move(*image));
+    binaries.push_back(
+        {configuration, {BinaryFormat::ptx, {images.back().data(), images.back().size()}, 87}});
+  }
+  auto with_images = with_prebuilt(bytes, binaries);
+  REQUIRE_MESSAGE(with_images.ok(), with_images.status().to_string());
+  TemporaryFolder folder;
+  const HelperEnvironment environment(folder.path() + "/findings.txt");
+  ::setenv("IDLETUNE_NVRTC_LIBRARY", "none", 1);
+  AdoptedContext application(emulated, 0, false, "none");
+  CHECK(!application.device->info().has_compiler);
+  Scaled work(application);
+  Agent agent = open_agent(options_with(folder.path() + "/state"));
+  CHECK(agent.kernel(*application.device, bytes).code() == StatusCode::unsupported);
+  TunedKernel kernel = load(agent, *application.device, *with_images);
+  work.launch_and_check(kernel);
+  const auto explanation = tune(
+      agent, kernel, {kElements},
+      [](const Explanation& now) { return now.verdict == Verdict::stop; },
+      [&] { work.launch_and_check(kernel); });
+  CHECK_MESSAGE(explanation.evaluated == 1, agent.explain());  // besides the default
+  CHECK(emulated.found() == "");
+  CHECK(environment.found() == "");
+}
