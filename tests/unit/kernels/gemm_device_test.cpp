@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include <idletune/text.hpp>
+
 #include "models/core/random.hpp"
 #include "tests/paths.hpp"
 #include "tests/unit/kernels/covering.hpp"
@@ -113,6 +115,7 @@ std::size_t run_and_count_wrong(Device& device, Program& program, const Range& r
                                           Argument(problem.beta)};
   run(device, program, range, arguments);
   const std::vector<float> result = download(device, *c, data.c.size());
+  keep_output("c", std::vector<float>(result.begin(), result.begin() + problem.m * problem.n));
   return wrong_elements(data, result, problem.k);
 }
 
@@ -133,6 +136,8 @@ void check_configuration(Device& device, const KernelPackage& package,
     CAPTURE(p.k);
     CAPTURE(p.alpha);
     CAPTURE(p.beta);
+    run_label() = joined("gemm|% x % x % % %|%", p.m, p.n, p.k, std::to_string(p.alpha),
+                         std::to_string(p.beta), to_text(package.space(), configuration));
     CHECK(run_and_count_wrong(device, *program, plan->first().range, p) == 0);
   }
 }
@@ -170,6 +175,7 @@ TEST_CASE("the reference of gemm agrees with double precision") {
   const auto device = open_first_device();
   const auto program =
       compile(*device, *package, package->reference_entry(), package->reference_options());
+  run_label() = "gemm|reference";
   for (const GemmProblem& p : kProblems) {
     auto plan = package->reference_plan({p.m, p.n, p.k});
     REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());

@@ -203,6 +203,8 @@ Findings run_and_compare(const KernelCheck& check, const Subject& subject,
                          const Shape& shape, const Configuration& configuration) {
   const auto tolerance = subject.package->tolerance(shape);
   REQUIRE_MESSAGE(tolerance.ok(), tolerance.status().to_string());
+  run_label() = check.name + ("|" + to_text(shape)) + "|" +
+                idletune::to_text(subject.package->space(), configuration);
   Call call(*subject.device, *subject.package, shape, configuration);
   // Generous, since simulators run this too.
   const auto times = trial::run_steps(*subject.device, programs, plan.steps(), call.arguments(),

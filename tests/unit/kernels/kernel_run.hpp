@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -102,12 +103,33 @@ inline void run(Device& device, Program& program, const Range& range,
   REQUIRE_MESSAGE(times.ok(), times.status().to_string());
 }
 
+// What runs, and its outputs: appended to the file that IDLETUNE_KEEP_OUTPUTS names, to be compared
+// with another back end's (tests/campaigns/emulated_cuda/compare).
+inline std::string& run_label() {
+  static std::string label;
+  return label;
+}
+inline std::FILE* output_file() {
+  const char* path = std::getenv("IDLETUNE_KEEP_OUTPUTS");
+  static std::FILE* const file = path != nullptr ? std::fopen(path, "ab") : nullptr;
+  return file;
+}
+template <class T>
+void keep_output(std::string_view argument, const std::vector<T>& values) {
+  std::FILE* file = output_file();
+  if (file == nullptr) return;
+  std::fprintf(file, "%s %s|%zu|%zu\n", run_label().c_str(), std::string(argument).c_str(),
+               sizeof(T), values.size());
+  std::fwrite(values.data(), sizeof(T), values.size(), file);
+}
+
 // What a trial says of an output that ought to hold `expected`; empty if it is right.
 template <class T>
 std::string judged(const ArgumentSpec& spec, const Tolerance& tolerance,
                    const std::vector<T>& output, const std::vector<double>& expected) {
   REQUIRE(scalar_size_bytes(spec.type) == sizeof(T));
   REQUIRE(output.size() == expected.size());
+  keep_output(spec.name, output);
   const std::vector<T> reference(expected.begin(), expected.end());
   const auto bytes = [](const std::vector<T>& of) {
     return Bytes(reinterpret_cast<const std::uint8_t*>(of.data()), of.size() * sizeof(T));

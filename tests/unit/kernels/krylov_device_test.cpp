@@ -13,6 +13,8 @@
 #include <utility>
 #include <vector>
 
+#include <idletune/text.hpp>
+
 #include "agent/trial/step_programs.hpp"
 #include "agent/trial/tuning_data.hpp"
 #include "kernels/krylov/formats.hpp"
@@ -257,6 +259,8 @@ void check_product(const Subject& subject, const Product& product,
                    const trial::StepPrograms& programs, const LaunchPlan& plan,
                    const Configuration& configuration) {
   CAPTURE(product.name);
+  run_label() = joined("%|%|%", subject.package->name(), product.name,
+                       to_text(subject.package->space(), configuration));
   Call call(subject);
   call.give("row_start", product.stored.row_start);
   call.give("slice_start", product.stored.row_start);
@@ -324,6 +328,11 @@ void check_format(Device& device, SparseFormat format, const std::string& name, 
 
 // --- vectors ---
 
+void keep_numbers(const std::string& name, const std::vector<double>& values, bool is_double) {
+  if (is_double) return keep_output(name, values);
+  keep_output(name, std::vector<float>(values.begin(), values.end()));
+}
+
 void check_vectors(Device& device, const std::string& name, bool is_double) {
   const Subject subject{device, open_package(xml_of("vectors", name, is_double)), is_double};
   CAPTURE(subject.package->name());
@@ -337,6 +346,8 @@ void check_vectors(Device& device, const std::string& name, bool is_double) {
       const Shape shape{static_cast<std::int64_t>(n)};
       const auto plan = subject.package->plan(shape, configuration);
       REQUIRE_MESSAGE(plan.ok(), plan.status().to_string());
+      run_label() = joined("%|%|%", subject.package->name(), n,
+                           to_text(subject.package->space(), configuration));
       const std::vector<double> x = numbers(n, 1, is_double);
       std::vector<double> y = numbers(n, 2, is_double);
       Call call(subject);
@@ -347,7 +358,9 @@ void check_vectors(Device& device, const std::string& name, bool is_double) {
         call.give_reals("y", y);
         call.give_output("sum", 1);
         call.run(*programs, *plan, shape, configuration);
-        CHECK(std::fabs(call.output("sum", 1)[0] - sum) <=
+        const std::vector<double> got = call.output("sum", 1);
+        keep_numbers("sum", got, is_double);
+        CHECK(std::fabs(got[0] - sum) <=
               4 * (std::sqrt(static_cast<double>(n)) + 4) * roundoff * static_cast<double>(n));
         continue;
       }
@@ -355,6 +368,7 @@ void check_vectors(Device& device, const std::string& name, bool is_double) {
       call.give_reals("y", y);
       call.run(*programs, *plan, shape, configuration);
       const std::vector<double> got = call.output("y", n);
+      keep_numbers("y", got, is_double);
       for (std::size_t i = 0; i < n; ++i) {
         CHECK(std::fabs(got[i] - (0.75 * x[i] + y[i])) <= 4 * roundoff);
       }

@@ -1,14 +1,16 @@
-// What tests of solvers stand on: the first OpenCL device, a queue of the application's, and solves
-// that keep what happened.
+// What tests of solvers stand on: the first OpenCL device or the CUDA device that IDLETUNE_TEST_CUDA
+// names, a queue of the application's, and solves that keep what happened.
 #pragma once
 
 #include <doctest/doctest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include <idletune/cuda.hpp>
 #include <idletune/krylov.hpp>
 #include <idletune/opencl.hpp>
 
@@ -20,9 +22,14 @@ struct Subject {
 };
 
 inline Subject open_subject() {
-  auto device = opencl::open(0);
+  cuda::OpenOptions options;
+  const char* library = std::getenv("IDLETUNE_TEST_CUDA");
+  if (library != nullptr) options.library = options.nvrtc_library = library;
+  auto device = library != nullptr ? cuda::open(0, options) : opencl::open(0);
   REQUIRE_MESSAGE(device.ok(), device.status().to_string());
-  auto queue = opencl::application_queue(**device);
+  MESSAGE("device: " << (*device)->info().name);
+  auto queue =
+      library != nullptr ? cuda::application_queue(**device) : opencl::application_queue(**device);
   REQUIRE_MESSAGE(queue.ok(), queue.status().to_string());
   return {std::move(*device), std::move(*queue)};
 }
