@@ -63,23 +63,16 @@ Status LogFile::replace(const std::vector<LogRecord>& all) {
     append_record(record.type, record.version, record.payload, generation_ + 1, bytes.size(),
                   bytes);
   }
-  Result<std::unique_ptr<AppendFile>> fresh = storage_->create(kCompactionName);
-  if (!fresh.ok()) {
-    displaced_ = fresh.code() == StatusCode::not_found;  // the folder is gone
-    return fresh.status();
+  Replacement fresh = replace_whole(*storage_, kCompactionName, kJournalName, bytes);
+  if (!fresh.status.ok()) {
+    // Without a file the folder is gone.
+    displaced_ = fresh.file == nullptr && fresh.status.code() == StatusCode::not_found;
+    if (!fresh.settled) close();
+    return fresh.status;
   }
-  if (Status status = write_all(**fresh, bytes); !status.ok()) {
-    fresh->reset();
-    (void)storage_->remove(kCompactionName);
-    return status;
-  }
-  Status status = storage_->rename(kCompactionName, kJournalName);
-  if (status.ok()) status = sync_folder();
-  if (!status.ok()) {
-    close();
-    return status;
-  }
-  file_ = std::move(*fresh);
+  ++file_syncs_;
+  ++folder_syncs_;
+  file_ = std::move(fresh.file);
   ++generation_;
   bytes_ = bytes.size();
   return {};
@@ -93,12 +86,6 @@ Status LogFile::find_new_place() {
   lost_ = true;
   close();
   return {StatusCode::busy, "another journal was put in the place of the one in use"};
-}
-
-Status LogFile::write_all(AppendFile& file, const Payload& bytes) {
-  if (Status status = file.append(bytes); !status.ok()) return status;
-  ++file_syncs_;
-  return file.sync();
 }
 
 }  // namespace idletune::journal

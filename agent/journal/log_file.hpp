@@ -49,7 +49,6 @@ class LogFile {
  private:
   Status sync_folder();
   Status find_new_place();
-  Status write_all(AppendFile& file, const Payload& bytes);
 
   std::unique_ptr<Storage> storage_;
   std::unique_ptr<AppendFile> file_;

@@ -181,19 +181,7 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
 }
 
 Status SlottedModels::put(Place place, Bytes bytes) const {
-  constexpr char kBeside[] = "new";
-  Storage& storage = *folders_.models;
-  Result<std::unique_ptr<AppendFile>> file = storage.create(kBeside);
-  if (!file.ok()) return file.status();
-  Status status = (*file)->append(bytes);
-  if (status.ok()) status = (*file)->sync();
-  file->reset();
-  if (status.ok()) status = storage.rename(kBeside, file_of(place));
-  if (!status.ok()) {
-    (void)storage.remove(kBeside);
-    return status;
-  }
-  return storage.sync_folder();
+  return replace_whole(*folders_.models, "new", file_of(place), bytes).status;
 }
 
 Status SlottedModels::keep(const SlotRecord& next) {

@@ -332,6 +332,25 @@ class PosixStorage final : public Storage {
 
 }  // namespace
 
+Replacement replace_whole(Storage& storage, std::string_view beside, std::string_view name,
+                          Bytes bytes) {
+  Replacement done;
+  Result<std::unique_ptr<AppendFile>> file = storage.create(beside);
+  done.status = file.status();
+  if (!file.ok()) return done;
+  done.file = std::move(*file);
+  done.status = done.file->append(bytes);
+  if (done.status.ok()) done.status = done.file->sync();
+  if (!done.status.ok()) {
+    (void)storage.remove(beside);
+    return done;
+  }
+  done.status = storage.rename(beside, name);
+  if (done.status.ok()) done.status = storage.sync_folder();
+  done.settled = done.status.ok();
+  return done;
+}
+
 Result<std::unique_ptr<Storage>> open_posix_storage(const std::string& folder) {
   Result<Descriptor> descriptor = open_folder(folder);
   if (!descriptor.ok()) return descriptor.status();

@@ -57,6 +57,17 @@ class Storage {
   virtual Status open_again() { return Status(); }
 };
 
+// What became of a file that was to take the place of another.
+struct Replacement {
+  Status status;
+  std::unique_ptr<AppendFile> file;  // it, open to append; null: it could not even be created
+  bool settled = true;               // false: nobody knows which of the two the medium has
+};
+// `bytes` under the name `beside`, synced, then under `name`, then the folder synced: a cut leaves the
+// old file or the new one. Settled, after an error, is the old one, and nothing is left beside.
+Replacement replace_whole(Storage& storage, std::string_view beside, std::string_view name,
+                          Bytes bytes);
+
 // The real thing. Creates the folder (one level) if it is missing. Folder and files that it creates
 // are their owner's alone, and so is a file of this user's that it opens to write. not_found (no
 // parent folder), read_only, no_space, io_error, invalid_argument (not a folder).
