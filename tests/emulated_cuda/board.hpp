@@ -15,6 +15,7 @@ struct Board {
   unsigned most_threads;  // of a block
   unsigned most_block[3];
   unsigned most_grid[3];
+  unsigned registers;        // of a block
   std::size_t shared_bytes;  // of a block
   std::uint64_t memory_bytes;
   // For the model of time, and for nothing else.

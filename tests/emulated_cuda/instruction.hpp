@@ -90,6 +90,8 @@ struct Kernel {
   std::size_t constant_bytes = 0;
   std::uint64_t most_threads = 0;      // .maxntid; 0: not said
   std::uint64_t exact_threads = 0;     // .reqntid; 0: not said
+  std::uint64_t most_registers = 0;    // .maxnreg; 0: not said
+  std::uint64_t named_registers = 0;   // of 32 bits, as declared
   std::size_t least_access_bytes = 8;  // of loads and stores
   std::vector<Instruction> code;
   struct Constant {

@@ -38,12 +38,17 @@ void KernelParser::parameters(const std::string& list, int line) {
   }
 }
 
-// ".maxntid 128, 1, 1 .minnctapersm 2"
+// ".maxntid 128, 1, 1 .minnctapersm 2", ".maxnreg 32"
 void KernelParser::thread_limits(const std::string& text, int line) {
   std::string spaced = text;
   std::replace(spaced.begin(), spaced.end(), ',', ' ');
   const auto words = words_of(spaced);
   for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == ".maxnreg") {
+      const bool is_said =
+          i + 1 < words.size() && parse_integer(words[i + 1], kernel_.most_registers);
+      if (!is_said || kernel_.most_registers == 0) PtxText::fail_at(line, words[i]);
+    }
     const bool is_exact = words[i] == ".reqntid";
     if (!is_exact && words[i] != ".maxntid") continue;
     std::uint64_t threads = 1;

@@ -239,6 +239,16 @@ void unload_module(const LoadedModule& loaded, DeviceMemory& memory) {
   for (const std::uint64_t address : loaded.addresses) memory.release(address);
 }
 
+std::uint64_t threads_with_registers(const Board& board, const Kernel& kernel) {
+  const bool is_bound = kernel.most_threads != 0 || kernel.exact_threads != 0;
+  if (kernel.most_registers == 0 && is_bound) return board.most_threads;
+  const std::uint64_t each =
+      kernel.most_registers != 0 ? kernel.most_registers : kernel.named_registers + 16;
+  const std::uint64_t warps =
+      board.registers / (kWarpThreads * ((std::min<std::uint64_t>(each, 255) + 7) / 8 * 8));
+  return std::min<std::uint64_t>(warps * kWarpThreads, board.most_threads);
+}
+
 std::string over_limits(const Board& board, const Launch& launch) {
   const std::uint64_t threads = std::uint64_t{launch.block[0]} * launch.block[1] * launch.block[2];
   const Kernel& kernel = *launch.kernel;
@@ -256,6 +266,10 @@ std::string over_limits(const Board& board, const Launch& launch) {
     }
   }
   if (threads > board.most_threads) return more(threads, "threads in a block", board.most_threads);
+  if (threads > threads_with_registers(board, kernel)) {
+    return more(threads, "threads without launch bounds that have registers for sure",
+                threads_with_registers(board, kernel));
+  }
   const std::uint64_t shared = kernel.shared_bytes + launch.dynamic_shared_bytes;
   if (shared > board.shared_bytes) {
     return more(shared, "bytes of shared memory", board.shared_bytes);

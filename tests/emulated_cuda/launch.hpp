@@ -18,6 +18,11 @@ struct LoadedModule {
 LoadedModule load_module(const Module& module, DeviceMemory& memory);
 void unload_module(const LoadedModule& loaded, DeviceMemory& memory);
 
+// Threads of a block for which the board has registers. With launch bounds the compiler keeps to
+// what there is. Without, nobody here knows how many it takes: no more than the PTX names, 16 for
+// itself, and 255.
+std::uint64_t threads_with_registers(const Board& board, const Kernel& kernel);
+
 // Why the board does not run this; empty: it does.
 std::string over_limits(const Board& board, const Launch& launch);
 

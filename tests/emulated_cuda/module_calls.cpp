@@ -133,7 +133,8 @@ Error cuFuncGetAttribute(int* value, FunctionAttribute attribute, FunctionHandle
   const auto function = state().functions.find(handle);
   if (function == nullptr) return kInvalidHandle;
   const Kernel& kernel = *function->kernel;
-  const std::uint64_t most = function->program->context->device->board.most_threads;
+  const std::uint64_t most =
+      threads_with_registers(function->program->context->device->board, kernel);
   switch (attribute) {
     case FunctionAttribute::max_threads_per_block:
       *value =

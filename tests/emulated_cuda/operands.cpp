@@ -71,7 +71,9 @@ void Operands::declare_registers(const std::string& declaration) {
   const std::size_t names = declaration.find(words[1]) + words[1].size();
   for (const std::string& name : split(declaration.substr(names), ',')) {
     const std::size_t open = name.find('<');
+    const std::uint64_t each = type == Type::pred ? 0 : is_wide(type) ? 2 : 1;
     if (open == std::string::npos) {
+      kernel_.named_registers += each;
       scopes_.back()[name] = new_register(type);
       continue;
     }
@@ -82,6 +84,7 @@ void Operands::declare_registers(const std::string& declaration) {
         count > kMostRegisterBytes) {
       fail("a number of registers: " + name);
     }
+    kernel_.named_registers += each * count;
     for (std::uint64_t i = 0; i < count; ++i) {
       scopes_.back()[name.substr(0, open) + std::to_string(i)] = new_register(type);
     }

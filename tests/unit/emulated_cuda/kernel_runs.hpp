@@ -23,7 +23,8 @@ inline std::string kernel_ptx(int parameters, const std::string& body,
     ptx += (i > 0 ? ", " : "") + std::string(".param .u64 p") + std::to_string(i);
   }
   ptx +=
-      ")\n{\n.reg .pred %p<20>; .reg .b16 %rs<20>; .reg .b32 %r<20>; .reg .f32 %f<20>; "
+      ") .maxntid 1024, 1, 1\n{\n.reg .pred %p<20>; .reg .b16 %rs<20>; .reg .b32 %r<20>; .reg .f32 "
+      "%f<20>; "
       ".reg .b64 %rd<20>; .reg .f64 %fd<20>;\n";
   for (int i = 0; i < parameters; ++i) {
     const std::string name = "%rd" + std::to_string(i + 1);

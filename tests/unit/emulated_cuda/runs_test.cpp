@@ -145,6 +145,20 @@ TEST_CASE("what is beyond a board's limits is named") {
   CHECK(over_limits(board, launch).find("49153 bytes of shared memory") != std::string::npos);
 }
 
+TEST_CASE(
+    "a block has registers for its threads where the compiler must see to it, or it is small") {
+  const auto threads = [](const std::string& limits, const std::string& registers) {
+    const auto module = parse_ptx(".version 8.0\n.target sm_53\n.address_size 64\n.entry test()\n" +
+                                  limits + "\n{\n" + registers + "\nret;\n}\n");
+    return threads_with_registers(*board_named("jetson_nano"), *module->find("test"));
+  };
+  CHECK(threads("", "") == 1024);
+  CHECK(threads("", ".reg .b32 %r<40>; .reg .b64 %rd<20>; .reg .pred %p<99>;") == 320);
+  CHECK(threads("", ".reg .b32 %r<999>;") == 128);
+  CHECK(threads(".maxntid 1024, 1, 1", ".reg .b32 %r<999>;") == 1024);
+  CHECK(threads(".maxntid 1024, 1, 1\n.maxnreg 64", ".reg .b32 %r<999>;") == 512);
+}
+
 TEST_CASE("a kernel without end lets others run, and ends when all are to end") {
   TestDevice device;
   int error = 0;
