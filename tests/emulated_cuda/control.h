@@ -2,6 +2,7 @@
  *   IDLETUNE_EMULATED_BOARDS    names of board.cpp between commas, a device for each (orin_nano)
  *   IDLETUNE_EMULATED_FINDINGS  a file to which findings are appended; else they go to stderr
  *   IDLETUNE_EMULATED_NVRTC     NVIDIA's run-time compiler; else it is looked for
+ *   IDLETUNE_EMULATED_INSTRUCTIONS  a file to which the instructions of loaded modules are appended
  * when the first function of it is called. */
 #ifndef EMULATED_CUDA_CONTROL_H
 #define EMULATED_CUDA_CONTROL_H

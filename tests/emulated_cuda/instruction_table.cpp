@@ -1,6 +1,10 @@
 #include "tests/emulated_cuda/instruction_table.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <set>
 
 #include "tests/emulated_cuda/decoders.hpp"
 
@@ -147,6 +151,16 @@ void collect_marks(Instruction& instruction) {
   }
 }
 
+// Once in each process to the file of IDLETUNE_EMULATED_INSTRUCTIONS.
+void note(const std::string& opcode) {
+  const char* path = std::getenv("IDLETUNE_EMULATED_INSTRUCTIONS");
+  if (path == nullptr) return;
+  static std::mutex mutex;
+  static std::set<std::string> noted;
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (noted.insert(opcode).second) std::ofstream(path, std::ios::app) << opcode << "\n";
+}
+
 }  // namespace
 
 const std::vector<InstructionRow>& instruction_table() {
@@ -177,6 +191,7 @@ void decode(const Statement& statement, Operands& operands, Instruction& instruc
     instruction.guard = operands.predicate(statement.guard);
   }
   row->decode(statement, operands, instruction);
+  note(statement.opcode);
   if (instruction.flow == Flow::next && instruction.run == nullptr) {
     operands.fail("unsupported instruction " + statement.opcode);
   }

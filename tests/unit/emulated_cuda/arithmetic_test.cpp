@@ -181,7 +181,7 @@ T smaller(T a, T b) {
 template <class T>
 void check_floats(const std::string& type, double relative) {
   check<T, T, T, T>("add." + type + " D, X, Y;", [](T a, T b, T) { return a + b; });
-  check<T, T, T, T>("sub.rn." + type + " D, X, Y;", [](T a, T b, T) { return a - b; });
+  check<T, T, T, T>("sub." + type + " D, X, Y;", [](T a, T b, T) { return a - b; });
   check<T, T, T, T>("mul." + type + " D, X, Y;", [](T a, T b, T) { return a * b; });
   check<T, T, T, T>("fma.rn." + type + " D, X, Y, Z;",
                     [](T a, T b, T c) { return std::fma(a, b, c); });
@@ -376,6 +376,69 @@ TEST_CASE("comparisons with what is no number are false, or true where they end 
       [](U32 a, U32 b, U32 c) { return a >= b && c != 0 ? a : b; });
   check<U64, U64, U64, U64>("setp.gt.u64 %p1, X, Y; @%p1 mov.u64 D, X; @!%p1 mov.u64 D, Y;",
                             [](U64 a, U64 b, U64) { return std::max(a, b); });
+}
+
+namespace {
+
+// Of one type, all comparisons: those that end in u are true of what is no number.
+template <class T>
+void check_comparisons(const std::string& type) {
+  const auto compare = [&](const char* name, bool (*is)(T, T)) {
+    check<U32, T, T, T>(
+        std::string("setp.") + name + "." + type + " %p1, X, Y; selp.u32 D, 1, 0, %p1;",
+        [is](T a, T b, T) { return is(a, b) ? 1u : 0u; });
+  };
+  compare("eq", [](T a, T b) { return a == b; });
+  compare("lt", [](T a, T b) { return a < b; });
+  compare("le", [](T a, T b) { return a <= b; });
+  compare("gt", [](T a, T b) { return a > b; });
+  compare("ge", [](T a, T b) { return a >= b; });
+  if constexpr (!std::is_floating_point_v<T>) {
+    compare("ne", [](T a, T b) { return a != b; });
+  } else {
+    compare("ne", [](T a, T b) { return a < b || a > b; });
+    compare("equ", [](T a, T b) { return !(a < b || a > b); });
+    compare("neu", [](T a, T b) { return a != b; });
+    compare("ltu", [](T a, T b) { return !(a >= b); });
+    compare("leu", [](T a, T b) { return !(a > b); });
+    compare("gtu", [](T a, T b) { return !(a <= b); });
+    compare("geu", [](T a, T b) { return !(a < b); });
+    compare("num", [](T a, T b) { return a == a && b == b; });
+    compare("nan", [](T a, T b) { return a != a || b != b; });
+  }
+}
+
+}  // namespace
+
+TEST_CASE("every comparison of every type is the host's") {
+  check_comparisons<float>("f32");
+  check_comparisons<double>("f64");
+  check_comparisons<S16>("s16");
+  check_comparisons<U16>("u16");
+  check_comparisons<S32>("s32");
+  check_comparisons<U32>("u32");
+  check_comparisons<S64>("s64");
+  check_comparisons<U64>("u64");
+}
+
+TEST_CASE("integers are widened, cut off and combined in each width") {
+  check<U16, U32, U32, U32>("cvt.u16.u32 D, X;", [](U32 a, U32, U32) { return U16(a); });
+  check<U32, U64, U32, U32>("cvt.u32.u64 D, X;", [](U64 a, U32, U32) { return U32(a); });
+  check<U64, U16, U32, U32>("cvt.u64.u16 D, X;", [](U16 a, U32, U32) { return U64(a); });
+  check<U64, U32, U32, U32>("cvt.u64.u32 D, X;", [](U32 a, U32, U32) { return U64(a); });
+  check<U16, U16, U16, U16>("and.b16 D, X, Y;", [](U16 a, U16 b, U16) { return U16(a & b); });
+  check<U64, U64, U64, U64>("and.b64 D, X, Y;", [](U64 a, U64 b, U64) { return a & b; });
+  check<U32, U32, U32, U32>("shr.u32 D, X, 5;", [](U32 a, U32, U32) { return a >> 5; });
+  check<S32, S32, S32, S32>("neg.s32 D, X;", [](S32 a, S32, S32) { return S32(0u - U32(a)); });
+  check<U64, U64, U64, U32>("setp.eq.u32 %p1, Z, 7; not.pred %p2, %p1; selp.b64 D, X, Y, %p2;",
+                            [](U64 a, U64 b, U32 c) { return c != 7 ? a : b; });
+  check<U32, U32, U32, U32>(
+      "setp.lt.u32 %p1, X, Y; setp.lt.u32 %p2, Y, Z; and.pred %p3, %p1, %p2; or.pred %p4, %p1, "
+      "%p2;\n"
+      "xor.pred %p5, %p3, %p4; selp.u32 D, 1, 0, %p5; selp.u32 %r9, 2, 0, %p3; or.b32 D, D, %r9;",
+      [](U32 a, U32 b, U32 c) { return (a < b) != (b < c) ? 1u
+                                       : a < b            ? 2u
+                                                          : 0u; });
 }
 
 TEST_CASE("conversions round as they say, and stay within the type") {
