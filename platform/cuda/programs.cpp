@@ -18,10 +18,15 @@ Programs::Programs(std::shared_ptr<Session> session, const OpenOptions& options)
 Result<std::unique_ptr<CudaProgram>> Programs::get(const CompileRequest& request,
                                                    std::uint32_t lanes) {
   const BinaryKey key = key_of(request);
-  if (auto prebuilt = from_prebuilt(request, lanes)) return prebuilt;
+  Status refused;
+  if (auto prebuilt = from_prebuilt(request, lanes, refused)) return prebuilt;
   if (auto cached = from_cache(key, request, lanes)) return cached;
   auto image = compile_image(request);
-  if (!image.ok()) return image.status();
+  if (!image.ok()) {
+    if (refused.ok()) return image.status();
+    return {image.status().code(), "%; of what was made ahead: %", image.status().message(),
+            refused.message()};
+  }
   auto program = load(*image, request, lanes);
   if (program.ok() && request.keep) keep(key, *image);
   return program;
@@ -34,14 +39,17 @@ bool Programs::fits(const PrebuiltBinary& binary) const {
   return binary.format == BinaryFormat::ptx && binary.made_for <= architecture;
 }
 
-// Machine code first: it needs no compiling. Null where none fits, or the driver does not want it.
+// Machine code first: it needs no compiling. Null where none fits, or the driver does not want it:
+// then `refused` says why.
 std::unique_ptr<CudaProgram> Programs::from_prebuilt(const CompileRequest& request,
-                                                     std::uint32_t lanes) {
+                                                     std::uint32_t lanes, Status& refused) {
   for (const BinaryFormat format : {BinaryFormat::cubin, BinaryFormat::ptx}) {
     for (const PrebuiltBinary& binary : request.prebuilt) {
       if (binary.format != format || !fits(binary)) continue;
       const Image image(binary.bytes.begin(), binary.bytes.end());
-      if (auto program = load(image, request, lanes); program.ok()) return std::move(*program);
+      auto program = load(image, request, lanes);
+      if (program.ok()) return std::move(*program);
+      refused = program.status();
     }
   }
   return nullptr;

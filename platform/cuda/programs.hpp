@@ -29,7 +29,8 @@ class Programs {
   const CacheCounters& counters() const { return counters_; }
 
  private:
-  std::unique_ptr<CudaProgram> from_prebuilt(const CompileRequest& request, std::uint32_t lanes);
+  std::unique_ptr<CudaProgram> from_prebuilt(const CompileRequest& request, std::uint32_t lanes,
+                                             Status& refused);
   using Image = std::vector<std::uint8_t>;
 
   BinaryKey key_of(const CompileRequest& request) const;

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <chrono>
+#include <fstream>
 #include <string>
 
 #include <idletune/cuda.hpp>
@@ -146,6 +147,18 @@ TEST_CASE("a device without a cache folder keeps programs where it is told") {
     CHECK(cuda::cache_counters(*device).hits == start);
   }
   CHECK(folder.files().size() == 1);
+}
+
+TEST_CASE("a program that cannot be kept runs, and is counted") {
+  CudaStub stub;
+  TemporaryFolder folder;
+  cuda::OpenOptions options = stub.options();
+  options.cache_folder = folder.path() + "/file";
+  REQUIRE(std::ofstream(options.cache_folder).put('x'));
+  auto device = cuda::open(0, options);
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  compile_on(**device);
+  CHECK(cuda::cache_counters(**device).store_errors == 1);
 }
 
 TEST_CASE("without NVRTC cached programs run, and others are refused with the reason") {

@@ -114,6 +114,7 @@ TEST_CASE("an access outside of a buffer ends the device, and names the line of 
   Work work(*device, "-DBEHAVIOUR=1");
   CHECK(work.run().code() == StatusCode::device_error);
   CHECK(device->usable().code() == StatusCode::device_error);
+  CHECK(device->allocate(4).code() == StatusCode::device_error);
   CHECK(emulated.found().find(
             "illegal address: writes 4 bytes 0 behind 800 bytes: scale, PTX line ") == 0);
   CHECK(emulated.found().find("(kernel.cu:12), block 0,0,0, thread 100,0,0") != std::string::npos);
@@ -136,4 +137,24 @@ TEST_CASE(
   auto adopted = cuda::adopt(cuda::handles(**opened).context, nullptr, emulated.options());
   REQUIRE_MESSAGE(adopted.ok(), adopted.status().to_string());
   CHECK(!(*adopted)->capturing(nullptr));
+}
+
+TEST_CASE(
+    "PTX that is newer than the driver is refused, and where nothing compiles it is told why") {
+  const EmulatedDriver emulated;
+  auto options = emulated.options();
+  options.nvrtc_library = "none";
+  auto device = cuda::open(0, options);
+  REQUIRE_MESSAGE(device.ok(), device.status().to_string());
+  const std::string ptx = ".version 12.0\n.target sm_87\n";
+  const PrebuiltBinary binary{
+      BinaryFormat::ptx, {reinterpret_cast<const std::uint8_t*>(ptx.c_str()), ptx.size() + 1}, 87};
+  CompileRequest request{kSource, "scale", "", 1};
+  request.prebuilt = {&binary, 1};
+  const auto refused = (*device)->compile(request);
+  REQUIRE(refused.code() == StatusCode::unsupported);
+  CHECK_MESSAGE(
+      refused.status().message().find("CUDA_ERROR_UNSUPPORTED_PTX_VERSION") != std::string::npos,
+      refused.status().message());
+  CHECK((*device)->usable().ok());
 }
