@@ -311,7 +311,6 @@ Result<Nanoseconds> Simulation::launched(const Enqueued& step) {
       bill->actual += lost;
       bill->loss["failed"] += lost;
     }
-    raced_since_look_ += lost;
     take_time(time);
     device_->profiling = false;  // of this one
     return time;

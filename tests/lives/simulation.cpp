@@ -154,6 +154,7 @@ void Simulation::launch_once(int s) {
 void Simulation::tell_failures() {
   for (const Failure& failure : std::exchange(failures_, {})) {
     if (!alive()) return;
+    raced_since_look_ += static_cast<double>(failure.measurement.run_time.count()) * 1e-9;
     reference_.call_failed(failure.c, failure.s, failure.measurement.status,
                            disk_->operations.size());
     process_->call_failed(failure.c, failure.s, failure.measurement);
@@ -198,6 +199,7 @@ void Simulation::background(Nanoseconds length) {
   const Nanoseconds end = time_->now() + length;
   while (alive() && time_->now() < end) {
     const Nanoseconds sleep = process_->background_round();
+    if (alive()) tell_failures();
     looked();
     time_->pass(std::max<Nanoseconds>(sleep, milliseconds(1)));
   }
