@@ -61,6 +61,10 @@ Nanoseconds Ledger::allowance() const {
   return Nanoseconds(std::max<std::int64_t>(0, bound_ns() - state_.charged_ns));
 }
 
+Nanoseconds Ledger::debt() const {
+  return Nanoseconds(std::max<std::int64_t>(0, state_.charged_ns - bound_ns()));
+}
+
 Nanoseconds Ledger::idle_charge(Nanoseconds duration) const {
   return weighted(options_.kappa_idle, duration);
 }

@@ -44,8 +44,8 @@ class Ledger {
   bool allows(Nanoseconds charge) const { return charge <= allowance(); }
   // share * kernel time + savings, never negative.
   std::int64_t bound_ns() const;
-  // More was charged than the bound allows (a step outlived its estimate, or savings fell).
-  bool overdrawn() const { return state_.charged_ns > bound_ns(); }
+  // What was charged beyond the bound (a step outlived its estimate, or savings fell); else 0.
+  Nanoseconds debt() const;
 
   // What using the device for `duration` in a gap would be charged: kappa, rounded up.
   Nanoseconds idle_charge(Nanoseconds duration) const;

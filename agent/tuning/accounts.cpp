@@ -131,12 +131,16 @@ Blocker Accounts::blocker(const ShapeTask& task, TimeSource source, Nanoseconds 
   if (task.default_time.count() == 0 && !task.kernel.state->profiling_available()) {
     // Nothing has been timed, so nothing was credited either: timing the default is what starts the
     // account, once the application has shown that it means it: few launches do if they may have
-    // taken long enough.
+    // taken long enough. What other shapes' defaults have cost counts, until it is earned.
     const auto launches = static_cast<double>(task.launches());
     const Nanoseconds passed = task.kernel.device->clock_left();
-    const bool few_do = launches * options_.overhead_limit >= kBaselineRuns * options_.idle_cost &&
-                        real_ns(passed) * options_.overhead_limit >= real_ns(charge);
-    return few_do || task.launches() >= kBlindLaunches ? Blocker::none : Blocker::ledger;
+    const bool few = launches * options_.overhead_limit >= kBaselineRuns * options_.idle_cost;
+    const bool many = task.launches() >= kBlindLaunches;
+    const bool long_enough =
+        real_ns(passed) * options_.overhead_limit >= real_ns(charge + ledger_.debt());
+    const bool owes = ledger_.debt().count() > 0;
+    const bool meant = owes ? many && long_enough : many || (few && long_enough);
+    return meant ? Blocker::none : Blocker::ledger;
   }
   return ledger_.allows(charge) ? Blocker::none : Blocker::ledger;
 }

@@ -97,7 +97,7 @@ Choice::Want Choice::want(ShapeTask& task, TimeSource source) {
 // What was begun with somebody else's time does not go on with what was not earned.
 bool Choice::in_debt(const ShapeTask& task, TimeSource source) const {
   return source == TimeSource::idle && task.default_time.count() > 0 &&
-         accounts_.ledger().overdrawn();
+         accounts_.ledger().debt().count() > 0;
 }
 
 // What was adopted and is under suspicion, or was measured, comes back before anything is searched:
