@@ -22,6 +22,13 @@ bool has_captured(const KernelPackage& package) {
   return false;
 }
 
+// By the clock by which the default takes `untuned`: another session may have had another one.
+Nanoseconds time_beside(const journal::Measurement& measurement, Nanoseconds untuned) {
+  const double then = real_ns(measurement.default_time);
+  if (then <= 0 || untuned.count() <= 0) return measurement.median;
+  return from_ns(real_ns(measurement.median) * (real_ns(untuned) / then));
+}
+
 constexpr journal::Origin origin_of(ProposalOrigin origin) {
   return static_cast<journal::Origin>(static_cast<std::uint8_t>(origin) + 1);
 }
@@ -131,12 +138,13 @@ std::vector<KnownMeasurement> Knowledge::measurements_of(const ShapeTask& task) 
       all.size(), [&](auto a, auto b) { return all[a].unix_seconds < all[b].unix_seconds; });
   std::vector<KnownMeasurement> known;
   known.reserve(order.size());
+  const Nanoseconds untuned = task.search.evidence().as_at_first(task.default_time);
   for (const std::uint32_t i : order) {
     // A death for which the configuration was not blamed in the end says nothing of it.
     if (is_death(all[i].status) && !journal_.state().dangers().is_quarantined(all[i].trial))
       continue;
     known.push_back({all[i].trial.configuration,
-                     {all[i].status, all[i].median, all[i].compile},
+                     {all[i].status, time_beside(all[i], untuned), all[i].compile},
                      all[i].origin == journal::Origin::random});
   }
   return known;
@@ -150,10 +158,11 @@ void Knowledge::look_for_comebacks(ShapeTask& task) const {
     if (all[i].tries == 0) all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
   }
   const double limit = real_ns(task.running_time) * (1 - options_.adoption_margin);
+  const Nanoseconds untuned = task.search.evidence().as_at_first(task.default_time);
   journal_.state().for_each_measurement(
       task.identity.shape_key(), [&](const journal::Measurement& measurement) {
         const Configuration& configuration = measurement.trial.configuration;
-        const Nanoseconds time = task.search.evidence().as_now(measurement.median);
+        const Nanoseconds time = task.search.evidence().as_now(time_beside(measurement, untuned));
         if (measurement.status != TrialStatus::correct || time.count() <= 0) return;
         if (real_ns(time) > limit || configuration == task.slot.fallback.configuration) return;
         for (Comeback& each : all) {
@@ -222,11 +231,12 @@ void Knowledge::recall(ShapeTask& task) {
       task.search.add_hint(stale->trial.configuration);
     }
   }
-  for (const KnownMeasurement& known : measurements_of(task)) task.search.recall(known);
   // What runs was adopted on other data: the default is measured anew, and that beside it.
-  if (options_.mode == Mode::tune && task.variants.adopted() != nullptr) return;
-  recall_default(task);
-  recall_adoption(task);
+  if (options_.mode != Mode::tune || task.variants.adopted() == nullptr) {
+    recall_default(task);
+    recall_adoption(task);
+  }
+  for (const KnownMeasurement& known : measurements_of(task)) task.search.recall(known);
 }
 
 // It was measured here, under this driver: once is enough.
@@ -258,6 +268,7 @@ void Knowledge::recall_adoption(ShapeTask& task) {
     task.default_time = evidence.as_now(adoption->default_time);
   }
   task.recalled = Install{configuration, selection, evidence.as_now(adoption->expected), true};
+  task.recalled->timed_alike = adoption->default_time.count() > 0;
   if (const std::optional<journal::Measurement> known = state.measurement(key)) {
     task.recalled->setup = known->setup;
   }
@@ -326,6 +337,9 @@ void Knowledge::record(const ShapeTask& task, const StepResult& result) {
   if (result.status == TrialStatus::correct) {
     measurement.median = measurement.minimum = task.search.evidence().as_at_first(result.time);
     measurement.samples = 1;
+    if (result.timed_alike) {
+      measurement.default_time = task.search.evidence().as_at_first(task.default_time);
+    }
   }
   measurement.setup = result.setup;
   measurement.compile = result.compile;

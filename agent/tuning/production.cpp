@@ -209,10 +209,10 @@ void Production::audit_classes(KernelTask& kernel) {
   known.held = !bearable;
 }
 
-// Of what runs to the default, if that runs for its class.
+// Of what runs to the default, if that runs for its class; 0: unknown.
 double Production::class_ratio(const ShapeTask& task) const {
-  if (!task.runs_for_class() || task.of_class.count() == 0 || task.production.count() == 0)
-    return 1;
+  if (!task.runs_for_class()) return 1;
+  if (task.of_class.count() == 0 || task.production.count() == 0) return 0;
   return real_ns(task.of_class.lower_quartile()) / real_ns(task.production.lower_quartile());
 }
 
@@ -220,7 +220,8 @@ double Production::class_ratio(const ShapeTask& task) const {
 // the account cannot bear that, none may come.
 void Production::charge_race(ShapeTask& task) {
   const Race& times = task.race->times;
-  const double running = real_ns(task.launch_time()) * class_ratio(task);
+  const double of_class = class_ratio(task);
+  const double running = real_ns(task.launch_time()) * (of_class > 0 ? of_class : 1);
   double worst = 0;
   for (std::size_t i = 0; i < times.size(); ++i) {
     const Variant& racer = task.variants.racer(i);
@@ -293,7 +294,9 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
     const Nanoseconds raced = from_ns(running * result.ratio);
     result.candidate = times.time(racer);
     const Nanoseconds seen = std::min(result.time, result.candidate);
-    result.time = task.variants.adopted() == nullptr ? raced : std::max(seen, raced);
+    const bool adopted = task.variants.adopted() != nullptr;
+    result.time = running == 0 ? result.candidate : adopted ? std::max(seen, raced) : raced;
+    result.timed_alike = task.timed_alike && real_ns(result.time) < 1.1 * real_ns(raced);
     result.incumbent = times.time(Race::kIncumbent);
   }
   if (verdict == TrialVerdict::reject_failed) {

@@ -16,8 +16,10 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   // What was adopted had passed its checks at this shape.
   facts_.passed(task.facts(), install.configuration, task.slot.shape);
   publish(task, std::move(variant), install.time, install.setup);
+  task.timed_alike = install.timed_alike;
   task.duel_interval = kFirstDuel;
-  task.duel_at = install.recalled ? 0 : task.launches() + kFirstDuel;
+  const bool known = !install.recalled && install.timed_alike;
+  task.duel_at = known ? task.launches() + kFirstDuel : 0;
   if (install.recalled) return;
   task.recalled.reset();  // acquitted meanwhile, and compared with nothing
   task.least_saving += install.least_gain;
@@ -26,7 +28,9 @@ void Publisher::adopt(ShapeTask& task, const Install& install, std::unique_ptr<V
   adoption.trial = task.identity;
   adoption.trial.configuration = install.configuration;
   adoption.expected = task.search.evidence().as_at_first(install.time);
-  adoption.default_time = task.search.evidence().as_at_first(task.default_time);
+  if (install.timed_alike) {
+    adoption.default_time = task.search.evidence().as_at_first(task.default_time);
+  }
   adoption.checked_seeds = 2;
   journal_.adopted(adoption);
 }
@@ -42,6 +46,7 @@ void Publisher::publish(ShapeTask& task, std::unique_ptr<Variant> variant, Nanos
     if (is<Rechecking>(task.work)) task.work.emplace<Resting>();
   }
   task.running_time = time;
+  task.timed_alike = true;
   task.look_for_comebacks = true;
   task.production.clear();
   task.watch_anew();

@@ -46,6 +46,7 @@ struct Install {
   bool recalled = false;      // an earlier session adopted it
   Nanoseconds least_gain{0};  // per launch against what runs, of comparisons side by side
   Nanoseconds setup{0};       // of the configuration; 0: none, or not known any more
+  bool timed_alike = true;    // ShapeTask's
 };
 
 // A configuration is built for launches, and will then be published, or race.

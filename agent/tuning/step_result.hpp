@@ -30,6 +30,7 @@ struct StepResult {
   std::size_t pairs = 0;
   double ratio = 0;
   Nanoseconds least_gain{0};  // CandidateTrial's
+  bool timed_alike = true;    // by the clock that the default was timed by
 
   // Ran correctly, and how long it takes is known.
   bool timed() const { return status == TrialStatus::correct && time.count() > 0; }

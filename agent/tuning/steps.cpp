@@ -67,11 +67,16 @@ void Steps::end_candidate(ShapeTask& task, TryingCandidate& trying) {
 // What runs was timed again beside the candidate: by another clock than before, maybe.
 void Steps::follow_clock(ShapeTask& task, StepResult& result) {
   constexpr double kClockNoise = 0.1;
+  result.timed_alike = task.timed_alike;
   if (result.pairs == 0 || result.incumbent.count() == 0 || task.running_time.count() == 0) return;
   const double factor = real_ns(result.incumbent) / real_ns(task.running_time);
-  if (std::abs(factor - 1) < kClockNoise) return;
-  task.timed_anew(from_ns(real_ns(task.default_time) * factor), result.incumbent);
+  if (task.timed_alike && std::abs(factor - 1) < kClockNoise) return;
   result.time = from_ns(real_ns(result.time) * factor);
+  if (task.timed_alike) {
+    task.timed_anew(from_ns(real_ns(task.default_time) * factor), result.incumbent);
+  } else {
+    task.running_time = result.incumbent;
+  }
 }
 
 void Steps::baseline_ended(ShapeTask& task, const StepResult& result) {
@@ -86,7 +91,8 @@ void Steps::baseline_ended(ShapeTask& task, const StepResult& result) {
     return;
   }
   task.default_time = result.time;
-  if (task.variants.adopted() == nullptr) task.running_time = result.time;
+  task.timed_alike = task.variants.adopted() == nullptr;
+  if (task.timed_alike) task.running_time = result.time;
   task.search.baseline_ended(result);
   knowledge_.record(task, result);
   // Adopted on other data.
@@ -199,7 +205,8 @@ void Steps::conclude(ShapeTask& task, const StepResult& result, JournaledTrial& 
                          result.time,
                          false,
                          result.least_gain,
-                         result.setup};
+                         result.setup,
+                         result.timed_alike};
   if (built == nullptr) return install(task, accepted);
   built->selection = accepted.selection;
   publisher_.adopt(task, accepted, std::move(built));

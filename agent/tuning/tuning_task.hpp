@@ -71,6 +71,7 @@ struct ShapeTask {
   PublishedVariants variants;
   Nanoseconds running_time{0};  // per launch, as last measured; 0: unknown
   Nanoseconds default_time{0};
+  bool timed_alike = true;    // both on the same data; else the former by launches, or on others
   Nanoseconds setup_time{0};  // of what runs; 0: it has none, or unknown
   RecentTimes production;     // sampled launches of what runs now
   RecentTimes of_class;       // of what was adopted for another shape of the class
@@ -143,6 +144,7 @@ struct ShapeTask {
     search.clock_changed(default_time, untuned);
     default_time = untuned;
     running_time = tuned;
+    timed_alike = true;
     watch_anew();
   }
   void watch_anew();
