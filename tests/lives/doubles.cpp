@@ -222,6 +222,7 @@ Status Simulation::compiled(Values values) {
     promises_.quirks_rest(c, process_->in_quirks(c), "build");
     announce({c, -1, "build", true, true});
     built_.insert(c);
+    reference_.of(c).built = true;
     if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
   }
   Nanoseconds time = milliseconds(1 + mix(world_.seed, 93, counter_++) % 30);
@@ -245,6 +246,7 @@ Status Simulation::warmed_up(Values values, Nanoseconds deadline) {
     const auto first = launched_.lower_bound({c, 0});
     if (first == launched_.end() || first->first.first != c) announce(handed);
     built_.insert(c);
+    reference_.of(c).built = true;
     if (plans_.stages_to_death > 0 && --plans_.stages_to_death == 0) die(plans_.death_at_stage);
   }
   if (world_.nature(reference_.driver(), c) != Nature::hang_warm_up) return {};

@@ -20,7 +20,7 @@ bool synced_between(const test::Disk& disk, std::size_t from, std::size_t until,
 void Known::new_life() {
   ambiguous = last_stage = closed = Fact();
   ambiguous_shape = -1;
-  outcome = started = ran = raced = adopted = blamed = open = false;
+  outcome = started = built = ran = raced = adopted = blamed = open = false;
   right_now.clear();
   unprepared.clear();
   kills = 0;
@@ -199,7 +199,7 @@ Verdicts Reference::judge(const Ending& ending, const test::Disk& disk) {
         ending.built.count(c) || ending.begun.count(c) ||
         (!ending.traced && ending.exposed.count(c))) {
       verdicts.may.insert(c);
-    } else if (ending.faults && (known.started || known.raced)) {
+    } else if (ending.faults && (known.started || known.built || known.raced)) {
       verdicts.stale.insert(c);
     }
     if (known.ambiguous.there() && ending.storage_ok) verdicts.must.insert(c);

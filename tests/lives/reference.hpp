@@ -46,6 +46,7 @@ struct Known {
   std::set<int> unprepared;  // shapes at which its data could not be prepared, the last time
   bool outcome = false;      // it came to one
   bool started = false;      // a stage of it
+  bool built = false;        // for launches
   bool ran = false;          // a stage that runs it
   bool raced = false;
   bool adopted = false;  // somewhere, at some time
