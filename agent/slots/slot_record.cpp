@@ -49,8 +49,9 @@ Status SlotRecord::admits(const KnownModel& model) const {
   return {};
 }
 
-void SlotRecord::begin_trial(const KnownModel& model) {
+void SlotRecord::begin_trial(const KnownModel& model, const TrialCount& so_far) {
   trial = model;
+  before = so_far;
   young_starts = 1;  // this one
 }
 
@@ -83,7 +84,7 @@ std::vector<std::uint8_t> SlotRecord::encode() const {
   writer.number(young_starts).number(lowest_generation).text(reason, kMaxReasonBytes);
   writer.byte(static_cast<std::uint8_t>(refuted.size()));
   for (const std::uint64_t digest : refuted) writer.word(digest);
-  return writer.take();
+  return writer.number(before.trials).number(before.deaths).take();
 }
 
 bool SlotRecord::decode(Bytes bytes, SlotRecord& out) {
@@ -96,6 +97,8 @@ bool SlotRecord::decode(Bytes bytes, SlotRecord& out) {
   out.reason = reader.text(kMaxReasonBytes);
   const std::uint8_t count = reader.byte();
   for (std::uint8_t i = 0; reader.ok() && i < count; ++i) out.refuted.push_back(reader.word());
+  out.before.trials = reader.number();
+  out.before.deaths = reader.number();
   return reader.ok();
 }
 

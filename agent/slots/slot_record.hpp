@@ -8,6 +8,8 @@
 #include <idletune/result.hpp>
 #include <idletune/span.hpp>
 
+#include "agent/slots/verdict.hpp"
+
 namespace idletune::slots {
 
 enum class Place : std::uint8_t {
@@ -33,6 +35,7 @@ struct SlotRecord {
   KnownModel confirmed;
   KnownModel trial;
   std::uint32_t young_starts = 0;  // of the trial, which have not lived for long, as far as known
+  TrialCount before;               // the trial
   std::uint64_t lowest_generation = 0;
   std::vector<std::uint64_t> refuted;  // digests, the newest last
   std::string reason;                  // why the last one was gone back from
@@ -44,7 +47,7 @@ struct SlotRecord {
   // Ok, or why it is refused: refuted (untrusted), or older than is allowed or than the one on trial
   // (version_mismatch).
   Status admits(const KnownModel& model) const;
-  void begin_trial(const KnownModel& model);
+  void begin_trial(const KnownModel& model, const TrialCount& so_far);
   void confirm();
   void refute_trial(const std::string& why);
   // Of the confirmed one, whose place `instead` takes, with whatever generation it has, or nothing.

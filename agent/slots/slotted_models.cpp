@@ -144,7 +144,7 @@ Status SlottedModels::find_trial(const ModelPointer& image, SlotRecord& record) 
   // The program came with a newer one.
   if (folders_.writable && own.generation > record.confirmed.generation &&
       own.digest != record.confirmed.digest && record.admits(own).ok()) {
-    record.begin_trial(own);
+    record.begin_trial(own, kept_->trials());
     trial_ = image;
   }
   return status;
@@ -173,7 +173,7 @@ Status SlottedModels::take(std::vector<std::uint8_t> bytes, const std::string& n
   if (Status put_there = is_image ? Status() : put(model.place, bytes); !put_there.ok())
     return put_there;
   SlotRecord next = record_;
-  next.begin_trial(model);
+  next.begin_trial(model, kept_->trials());
   if (Status kept = keep(next); !kept.ok()) return kept;
   trial_ = std::move(*pushed);
   begin_youth();
@@ -220,9 +220,12 @@ Status SlottedModels::reject(const std::string& why) {
 }
 
 Status SlottedModels::look() {
-  if (clock_.now() >= young_until_) lived();
-  if (folders_.incoming == nullptr || !folders_.writable) return {};
   Status status;
+  if (clock_.now() >= due_) {
+    lived();
+    status = judge_trial();
+  }
+  if (folders_.incoming == nullptr || !folders_.writable) return status;
   const Result<std::vector<std::string>> names = folders_.incoming->list();
   if (!names.ok()) return names.status();
   for (const std::string& name : *names) {
@@ -243,10 +246,20 @@ Status SlottedModels::look() {
   return status;
 }
 
-void SlottedModels::begin_youth() { young_until_ = clock_.now() + kYouth; }
+// What the journal says of the model on trial, once in a while.
+Status SlottedModels::judge_trial() {
+  if (trial_ == nullptr) return {};
+  due_ = clock_.now() + kYouth;
+  const Judgement judgement =
+      judge(kept_->picks(confirmed_.get(), *trial_), record_.before, kept_->trials());
+  if (judgement.verdict == ModelVerdict::stays) return confirm();
+  return judgement.verdict == ModelVerdict::goes_back ? reject(judgement.why) : Status();
+}
+
+void SlottedModels::begin_youth() { due_ = clock_.now() + kYouth; }
 
 void SlottedModels::lived() {
-  young_until_ = Nanoseconds::max();
+  due_ = Nanoseconds::max();
   if (!record_.trial.is_there() || record_.young_starts == 0) return;
   SlotRecord next = record_;
   next.young_starts = 0;
@@ -276,8 +289,25 @@ class AgentsRecord final : public slots::ModelRecord {
   std::vector<std::uint8_t> kept() const override { return agent_.kept_models(); }
   Status keep(Bytes record) override { return agent_.keep_models(record, /*wait=*/true); }
   void keep_soon(Bytes record) override { (void)agent_.keep_models(record, /*wait=*/false); }
+  slots::TrialCount trials() const override {
+    slots::TrialCount count;
+    agent_.look_at(
+        [&](const journal::State& state, Kernels) { count = slots::count_trials(state); });
+    return count;
+  }
+  slots::PickCount picks(const Model* confirmed, const Model& trial) const override {
+    slots::PickCount count;
+    agent_.look_at([&](const journal::State& state, Kernels kernels) {
+      for (const std::unique_ptr<detail::KernelTask>& each : kernels) {
+        const detail::KernelState& kernel = *each->state;
+        count.add(state, kernel.package(), kernel.device().info(), confirmed, trial);
+      }
+    });
+    return count;
+  }
 
  private:
+  using Kernels = Span<const std::unique_ptr<detail::KernelTask>>;
   detail::AgentState& agent_;
 };
 
@@ -288,12 +318,12 @@ std::unique_ptr<Storage> open_folder(const std::string& path) {
 
 slots::ModelFolders folders_of(const detail::AgentState& agent) {
   slots::ModelFolders folders;
-  const std::string state = agent.model_folder();
+  const auto [state, writable] = agent.model_folder();
   if (state.empty()) return folders;
   folders.models = open_folder(state + "/models");
   folders.incoming_name = state + "/incoming";
   folders.incoming = open_folder(folders.incoming_name);
-  folders.writable = folders.models != nullptr && agent.keeps_state();
+  folders.writable = folders.models != nullptr && writable;
   return folders;
 }
 

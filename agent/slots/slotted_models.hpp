@@ -25,6 +25,9 @@ class ModelRecord {
   virtual Status keep(Bytes record) = 0;
   // The same without waiting for the medium: a power cut may lose it.
   virtual void keep_soon(Bytes record) = 0;
+  // What the journal says of trials, and of two models' first picks at the agent's kernels.
+  virtual TrialCount trials() const = 0;
+  virtual PickCount picks(const Model* confirmed, const Model& trial) const = 0;
 };
 
 // Where a source may keep models.
@@ -50,7 +53,7 @@ class SlottedModels final : public detail::KeptModels {
   Status confirm() override;
   Status reject(const std::string& why) override;
   Status look() override;
-  Nanoseconds due() const override { return young_until_; }
+  Nanoseconds due() const override { return due_; }
   void end() override { lived(); }
   ModelStanding standing() const override;
 
@@ -58,6 +61,7 @@ class SlottedModels final : public detail::KeptModels {
   Result<ModelPointer> read(Place place) const;
   void lived();
   void begin_youth();
+  Status judge_trial();
   SlotRecord begun_with(const ModelPointer& image) const;
   // Both read what the record says, and mend it where that is not there.
   Status find_confirmed(const ModelPointer& image, SlotRecord& record);
@@ -75,8 +79,9 @@ class SlottedModels final : public detail::KeptModels {
   OpenModelFolders open_folders_;
   ModelFolders folders_;
   const MonotonicClock& clock_;
-  Nanoseconds young_until_ =
-      Nanoseconds::max();  // a process that dies before may have died of its model
+  // A process that dies before may have died of its model; later, the next verdict. Never: nothing
+  // is on trial.
+  Nanoseconds due_ = Nanoseconds::max();
   SlotRecord record_;
   ModelPointer confirmed_, trial_;
   std::map<std::string, std::uint64_t> refused_;  // digests of what was found and refused

@@ -186,13 +186,16 @@ Status AgentState::keep_models(Bytes record, bool wait) {
   return journal_->storage_status();
 }
 
-std::string AgentState::model_folder() const {
-  return surroundings_.played != nullptr ? std::string() : options_.state;
+std::pair<std::string, bool> AgentState::model_folder() const {
+  const MutexLock lock(mutex_);
+  return {surroundings_.played != nullptr ? std::string() : options_.state,
+          journal_->storage_status().ok()};
 }
 
-bool AgentState::keeps_state() const {
+void AgentState::look_at(const Look& look) const {
   const MutexLock lock(mutex_);
-  return journal_->storage_status().ok();
+  if (engine_ == nullptr) return look(journal_->state(), {});
+  look(journal_->state(), {engine_->kernels().data(), engine_->kernels().size()});
 }
 
 void AgentState::use_model(const std::shared_ptr<const Model>& model, const ModelStanding& standing,

@@ -54,8 +54,12 @@ class AgentState {
   // For slots. Their record in the journal; `wait`, success: it is on the medium.
   std::vector<std::uint8_t> kept_models() const;
   Status keep_models(Bytes record, bool wait);
-  std::string model_folder() const;  // in which they make theirs; empty: there is none
-  bool keeps_state() const;          // the journal is this process's, and is written
+  // In which they make theirs; empty: there is none. True: the journal is this process's, and is
+  // written.
+  std::pair<std::string, bool> model_folder() const;
+  // Of what is kept, and of all kernels so far. Waits until nobody tunes.
+  using Look = std::function<void(const journal::State&, Span<const std::unique_ptr<KernelTask>>)>;
+  void look_at(const Look& look) const;
   AgentStatus status() const;
   std::string explain_json() const;
   Status flush();

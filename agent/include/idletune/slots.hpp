@@ -28,9 +28,10 @@ class ModelSlots;
 // Keeps what is pushed in two slots of the state folder, beside the program's own model: a model in
 // `STATE/incoming/*.itmodel`, or that reload_model() names, is verified, copied and tried while the
 // confirmed one stays. Agent::confirm_model() and reject_model() end a trial; so do three starts
-// that end within a minute in another way than by closing the agent. What is gone back from is
-// refused for good, and what is older than the confirmed one, also after a restart. Without a state
-// folder, or where another process has it, nothing is tried.
+// that end within a minute in another way than by closing the agent, and what its first picks and
+// deaths were worth beside the confirmed one's, by tests that are wrong in one case of a hundred.
+// What is gone back from is refused for good, and what is older than the confirmed one, also after a
+// restart. Without a state folder, or where another process has it, nothing is tried.
 const ModelSlots* model_slots();
 
 }  // namespace idletune

@@ -10,6 +10,7 @@ TEST_CASE("what is known of models is the same after being kept") {
   record.confirmed = {11, 4, Place::b};
   record.trial = {12, 5, Place::a};
   record.young_starts = 2;
+  record.before = {300, 4};
   record.lowest_generation = 4;
   record.refuted = {7, 8};
   record.reason = "it was slow";
@@ -18,6 +19,8 @@ TEST_CASE("what is known of models is the same after being kept") {
   REQUIRE(SlotRecord::decode(bytes, again));
   CHECK(again.encode() == bytes);
   CHECK(again.trial.digest == 12);
+  CHECK(again.before.trials == 300);
+  CHECK(again.before.deaths == 4);
   CHECK(again.reason == "it was slow");
   for (std::size_t size = 0; size < bytes.size(); ++size)
     CHECK_FALSE(SlotRecord::decode(Bytes(bytes).subspan(0, size), again));
@@ -45,7 +48,7 @@ TEST_CASE("the next model never goes where the confirmed one is") {
 TEST_CASE("of those that are refuted the newest 32 are known") {
   SlotRecord record;
   for (std::uint64_t digest = 1; digest <= 40; ++digest) {
-    record.begin_trial({digest, 1, Place::a});
+    record.begin_trial({digest, 1, Place::a}, {});
     record.refute_trial("no");
   }
   CHECK(record.refuted.size() == kMostRefuted);

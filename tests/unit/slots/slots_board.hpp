@@ -80,6 +80,8 @@ class SlotProcess {
       return journal_.sync();
     }
     void keep_soon(Bytes record) override { journal_.models(record); }
+    slots::TrialCount trials() const override { return slots::count_trials(journal_.state()); }
+    slots::PickCount picks(const Model*, const Model&) const override { return {}; }
 
    private:
     journal::Journal& journal_;

@@ -13,8 +13,8 @@ using idletune::test::SlotProcess;
 
 namespace {
 
-struct Board {
-  explicit Board(std::uint64_t generation = 1) { bring(model_number(1, generation)); }
+struct SlotBoard {
+  explicit SlotBoard(std::uint64_t generation = 1) { bring(model_number(1, generation)); }
   // The program comes with this model.
   void bring(const std::vector<std::uint8_t>& model) {
     REQUIRE(write_file_atomically(image, model).ok());
@@ -33,7 +33,7 @@ const auto kThree = model_number(3, 3);
 }  // namespace
 
 TEST_CASE("a pushed model is tried, confirmed, and then is what nothing older replaces") {
-  Board board;
+  SlotBoard board;
   {
     SlotProcess process = board.start();
     CHECK(process.opened.ok());
@@ -58,13 +58,13 @@ TEST_CASE("a pushed model is tried, confirmed, and then is what nothing older re
 }
 
 TEST_CASE("what was pushed while nothing ran is found at the start") {
-  Board board;
+  SlotBoard board;
   board.start().push("m.itmodel", kTwo);
   CHECK(board.start().digest() == digest_of_model(kTwo));
 }
 
 TEST_CASE("a model that is gone back from is refused for good") {
-  Board board;
+  SlotBoard board;
   {
     SlotProcess process = board.start();
     process.push("m.itmodel", kTwo);
@@ -85,7 +85,7 @@ TEST_CASE("a model that is gone back from is refused for good") {
 }
 
 TEST_CASE("three starts that die young end a trial, and others do not") {
-  Board board;
+  SlotBoard board;
   board.start().push("m.itmodel", kTwo);
   for (int start = 0; start < 3; ++start) CHECK(board.start().state() == ModelState::trial);
   {
@@ -104,7 +104,7 @@ TEST_CASE("three starts that die young end a trial, and others do not") {
 }
 
 TEST_CASE("a confirmed model that turns out bad gives way to the one before") {
-  Board board;
+  SlotBoard board;
   SlotProcess process = board.start();
   for (const auto& model : {kTwo, kThree}) {
     process.push("m.itmodel", model);
@@ -122,7 +122,7 @@ TEST_CASE("a confirmed model that turns out bad gives way to the one before") {
 }
 
 TEST_CASE("the program's newer model is tried, and its older one is not used again") {
-  Board board;
+  SlotBoard board;
   {
     SlotProcess process = board.start();
     process.push("m.itmodel", kTwo);
@@ -151,7 +151,7 @@ TEST_CASE("the program's newer model is tried, and its older one is not used aga
 
 TEST_CASE("a damaged slot gives way to the other one, and that is said") {
   for (const bool lost : {false, true}) {
-    Board board;
+    SlotBoard board;
     {
       SlotProcess process = board.start();
       for (const auto& model : {kTwo, kThree}) {
@@ -175,7 +175,7 @@ TEST_CASE("a damaged slot gives way to the other one, and that is said") {
 }
 
 TEST_CASE("a slot with another model than was confirmed is not used") {
-  Board board;
+  SlotBoard board;
   {
     SlotProcess process = board.start();
     process.push("m.itmodel", kTwo);
@@ -189,7 +189,7 @@ TEST_CASE("a slot with another model than was confirmed is not used") {
 }
 
 TEST_CASE("who loses the journal keeps a model that works") {
-  Board board;
+  SlotBoard board;
   {
     SlotProcess process = board.start();
     process.push("m.itmodel", kTwo);
@@ -207,7 +207,7 @@ TEST_CASE("who loses the journal keeps a model that works") {
 }
 
 TEST_CASE("a second process uses what is confirmed, and tries nothing") {
-  Board board;
+  SlotBoard board;
   SlotProcess first = board.start();
   first.push("m.itmodel", kTwo);
   REQUIRE(first.models->look().ok());
@@ -221,7 +221,7 @@ TEST_CASE("a second process uses what is confirmed, and tries nothing") {
 }
 
 TEST_CASE("what is found among the pushed files and is none is refused, and the rest is taken") {
-  Board board;
+  SlotBoard board;
   SlotProcess process = board.start();
   process.push("damaged.itmodel", std::vector<std::uint8_t>(100, 7));
   process.push("empty.itmodel", {});
@@ -238,7 +238,7 @@ TEST_CASE("where a key is set pushed models must be signed, and slots stay so") 
   const PublicKey key = test::key_number(1);
   const auto trust = signed_files({key}, "board", &check);
   REQUIRE(trust.ok());
-  Board board;
+  SlotBoard board;
   board.bring(test::signed_by(key, "board", kOne));
   {
     SlotProcess process(board.disk, board.image, trust->get());
@@ -259,7 +259,7 @@ TEST_CASE("where a key is set pushed models must be signed, and slots stay so") 
 TEST_CASE("a full or broken medium changes nothing") {
   for (const StatusCode code : {StatusCode::no_space, StatusCode::io_error}) {
     for (std::uint64_t first = 0; first < 12; ++first) {
-      Board board;
+      SlotBoard board;
       bool taken = false;
       {
         SlotProcess process = board.start();
