@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <list>
 #include <string_view>
 
 #include "models/core/digest.hpp"
@@ -71,8 +72,8 @@ struct CachedFile {
 };
 
 // The binaries in `folder`; deletes what dead writers left behind. Other files are not touched.
-std::vector<CachedFile> scan(const std::string& folder) {
-  std::vector<CachedFile> files;
+std::list<CachedFile> scan(const std::string& folder) {
+  std::list<CachedFile> files;
   DIR* listing = ::opendir(folder.c_str());
   if (listing == nullptr) return files;
   const std::time_t now = std::time(nullptr);
@@ -144,15 +145,12 @@ void BinaryCache::drop(const BinaryKey& key) {
 }
 
 std::string BinaryCache::path_of(const BinaryKey& key) const {
-  constexpr char kDigits[] = "0123456789abcdef";
   const std::uint64_t value = Digest().add(key.driver).add(key.source).add(key.build).value();
-  std::string path = folder_ + "/";
-  for (int shift = 60; shift >= 0; shift -= 4) path += kDigits[(value >> shift) & 15];
-  return path.append(kSuffix);
+  return joined("%/%%", folder_, hexadecimal(value), kSuffix);
 }
 
 bool BinaryCache::make_room(std::uint64_t bytes) {
-  std::vector<CachedFile> files = scan(folder_);
+  std::list<CachedFile> files = scan(folder_);
   std::uint64_t held_bytes = 0;
   for (const CachedFile& file : files) held_bytes += file.size_bytes;
   struct statvfs disk {};
@@ -162,14 +160,12 @@ bool BinaryCache::make_room(std::uint64_t bytes) {
             : limit_bytes_;
   if (bytes > limit / 4 + kHeaderBytes) return false;
   while (!files.empty() && held_bytes + bytes > limit) {
-    std::size_t oldest = 0;
-    for (std::size_t i = 1; i < files.size(); ++i) {
-      const CachedFile &a = files[i], &b = files[oldest];
-      if (a.used != b.used ? a.used < b.used : a.path < b.path) oldest = i;
-    }
-    if (::unlink(files[oldest].path.c_str()) == 0) held_bytes -= files[oldest].size_bytes;
-    files[oldest] = std::move(files.back());
-    files.pop_back();
+    const auto oldest =
+        std::min_element(files.begin(), files.end(), [](const CachedFile& a, const CachedFile& b) {
+          return a.used != b.used ? a.used < b.used : a.path < b.path;
+        });
+    if (::unlink(oldest->path.c_str()) == 0) held_bytes -= oldest->size_bytes;
+    files.erase(oldest);
   }
   return true;
 }

@@ -1,12 +1,13 @@
 #include "agent/explore/journal_history.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
+
+#include <idletune/text.hpp>
 
 #include "agent/journal/summary.hpp"
 #include "models/history/emulated.hpp"
@@ -43,12 +44,6 @@ std::vector<std::string> words(const std::string& text) {
   std::vector<std::string> found = split(text, ' ');
   found.erase(std::remove(found.begin(), found.end(), std::string()), found.end());
   return found;
-}
-
-std::string hexadecimal(std::uint64_t digest) {
-  char buffer[17];
-  std::snprintf(buffer, sizeof buffer, "%016llx", static_cast<unsigned long long>(digest));
-  return buffer;
 }
 
 const char* origin_name(journal::Origin origin) {
