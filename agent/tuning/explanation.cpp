@@ -142,7 +142,7 @@ std::string EngineExplanation::compile_advice(const ShapeTask& task) const {
                                                          : std::string("never");
   return joined(
       "the next compilation takes some % ms of processor time, which max_compile_share allows %: "
-      "raise it to tune sooner; tune_now() and prepare() need none",
+      "raise it, or call tune_now()",
       up_milliseconds(work), when);
 }
 
@@ -155,7 +155,7 @@ std::string EngineExplanation::advice(const ShapeTask& task, Blocker blocker) co
       return joined(
           task.gap_needed > core_.longest_gap_
               ? "the next stage needs a gap of %, the longest offered was %: offer one by "
-                "idle(), or BackgroundOptions::max_gap; tune_now() and prepare() need none"
+                "idle() or BackgroundOptions::max_gap, or call tune_now()"
               : "the next stage needs a gap of %, of which too little was left",
           gaps.longer.text, gaps.shorter.text);
     }

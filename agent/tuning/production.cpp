@@ -294,8 +294,8 @@ void Production::end_racer(ShapeTask& task, std::size_t racer, TrialVerdict verd
     const Nanoseconds raced = from_ns(running * result.ratio);
     result.candidate = times.time(racer);
     const Nanoseconds seen = std::min(result.time, result.candidate);
-    const bool adopted = task.variants.adopted() != nullptr;
-    result.time = running == 0 ? result.candidate : adopted ? std::max(seen, raced) : raced;
+    const bool told = running > 0 && task.variants.adopted() == nullptr;
+    result.time = told ? raced : std::max(seen, raced);
     result.timed_alike = task.timed_alike && real_ns(result.time) < 1.1 * real_ns(raced);
     result.incumbent = times.time(Race::kIncumbent);
   }

@@ -172,7 +172,7 @@ TEST_CASE("nothing is compiled in idle time where no share is allowed, but where
   CHECK(std::string(blocker_name(blocked.blocker)) == "compile");
   CHECK(blocked.advice ==
         "the next compilation takes some 601 ms of processor time, which max_compile_share allows "
-        "never: raise it to tune sooner; tune_now() and prepare() need none");
+        "never: raise it, or call tune_now()");
   CHECK(camera.engine.engine->status().blocker == Blocker::compile);
   camera.engine.tune(10s);
   CHECK(camera.compiled > 0);
