@@ -95,7 +95,7 @@ Status KernelState::launch(const LaunchOptions& options, const Shape& shape,
   const std::uint32_t turn = turns == 0 ? LaunchTurns::kNobody : LaunchTurns::at(turns, launches);
   if (turn < LaunchTurns::kCandidates && profiling_available()) {
     const Variant* racer = slot->racers[turn].load(std::memory_order_seq_cst);
-    if (racer != nullptr && slot->take_grant()) {
+    if (racer != nullptr && slot->tickets.has_free() && slot->take_grant()) {
       racer->trial_launches.fetch_add(1, std::memory_order_relaxed);
       return enqueue(*slot, guard.lane(), *racer, all, options, true);
     }
