@@ -65,7 +65,7 @@ DurationTexts::DurationTexts(double longer_ns, double shorter_ns)
 }
 
 void explain_untimed(Decision& decision) {
-  say(decision, "What runs now has not been timed on this device yet, so nothing can be compared.");
+  say(decision, "What runs has not been timed here yet: nothing can be compared.");
 }
 
 void explain_tune(Decision& decision, const Terms& terms) {

@@ -119,7 +119,7 @@ void AgentState::open_journal() {
     tell(options_, 1, "%", damage.message());
   if (found.new_quarantines > 0 || found.new_suspects > 0) {
     tell(options_, 1,
-         "the last process or board died during trials; quarantined for it: %, suspected: %",
+         "the last process or board died in trials; quarantined for it: %, suspected: %",
          found.new_quarantines, found.new_suspects);
   }
   if (found.dropped_bytes > 0) {

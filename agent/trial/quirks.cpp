@@ -16,7 +16,7 @@ constexpr std::string_view kBuiltinText =
     // Apple's OpenCL on its CPUs dies of work-groups of more than one item in kernels with
     // barriers, which are the ones with local memory; see also Kernel Tuner's pull request 38.
     "platform=\"Apple\" name=\"CPU\": local_memory_bytes > 0, work_group_size > 1: "
-    "kernels with barriers run with one work-item only (github.com/CNugteren/CLTune/issues/54)\n";
+    "barriers need groups of one (CNugteren/CLTune/issues/54)\n";
 
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 

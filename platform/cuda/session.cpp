@@ -137,8 +137,7 @@ Status Session::launchable() const {
 Status Session::tunable() const {
   if (!hung_.load()) return launchable();
   return {StatusCode::device_error,
-          "device '%' is still busy with a run that outlived its deadline; expected no further "
-          "tuning in this process",
+          "device '%' is busy with a run that outlived its deadline: tuning is over here",
           info.name};
 }
 

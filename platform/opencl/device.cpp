@@ -115,8 +115,7 @@ class OpenclDevice final : public Device {
 Status OpenclDevice::usable() const {
   if (!session_->poisoned.load()) return {};
   return {StatusCode::device_error,
-          "device '%' is still busy with a run that outlived its deadline; expected no further "
-          "tuning in this process",
+          "device '%' is busy with a run that outlived its deadline: tuning is over here",
           session_->info.name};
 }
 

@@ -83,7 +83,7 @@ Result<std::shared_ptr<const Api>> load(const std::string& library) {
   }
   if (!first_failure.ok()) return first_failure;
   return {StatusCode::not_found,
-          "no OpenCL library: tried libOpenCL.so.1, libOpenCL.so and the vendors' libraries"};
+          "no OpenCL library: tried libOpenCL.so.1, libOpenCL.so and the vendors'"};
 }
 
 // clang-format off
