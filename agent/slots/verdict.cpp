@@ -8,6 +8,8 @@
 
 #include <idletune/text.hpp>
 
+#include "agent/trial/trial.hpp"
+
 namespace idletune::slots {
 namespace {
 

@@ -110,7 +110,7 @@ enum class Kind { spoilt, equal, better };
 struct Models {
   Models(Kind kind, Landscape& landscape, std::mt19937_64& random) {
     const auto among = [&](std::size_t from, std::size_t to) {
-      return from + random() % (to - from);
+      return from + static_cast<std::size_t>(random() % (to - from));
     };
     for (int i = 0; i < kProblems; ++i) {
       const std::size_t pick = among(4, 20);
@@ -195,7 +195,8 @@ TEST_CASE("a model on trial stays or goes back by what it is worth") {
     std::uint64_t back = 0, confirmed = 0;
     double slower = -1;
     for (std::uint64_t seed = 1; seed <= runs; ++seed) {
-      const Outcome outcome = play_trial(kind, spaces[seed % spaces.size()], seed);
+      const Outcome outcome =
+          play_trial(kind, spaces[static_cast<std::size_t>(seed % spaces.size())], seed);
       back += outcome.went_back ? 1 : 0;
       confirmed += outcome.confirmed ? 1 : 0;
       slower = std::max(slower, outcome.slower);
