@@ -179,11 +179,13 @@ TEST_CASE("candidates race in the application's launches, none of which is wrong
   auto description = read_kernel_xml(IDLETUNE_SOURCE_FOLDER "/tests/campaigns/gpu/faults.xml");
   REQUIRE(description.ok());
   description->constraints = {DescribedExpression("BEHAVIOUR == 0 || BEHAVIOUR == 2")};
-  AgentOptions options = options_with(folder.path() + "/state");
-  options.sysfs_root = folder.path();  // no sensors
-  options.idle_cost = options.compile_cost = 0;
-  options.overhead_limit = 1;
-  {
+  // Where others keep the processors busy, a trial may have decided before launches could.
+  bool raced = false;
+  for (int attempt = 0; attempt < 5 && !raced; ++attempt) {
+    AgentOptions options = options_with(folder.path() + "/state" + std::to_string(attempt));
+    options.sysfs_root = folder.path();  // no sensors
+    options.idle_cost = options.compile_cost = 0;
+    options.overhead_limit = 1;
     Agent agent = open_agent(options);
     TunedKernel kernel = load(agent, *application.device, *pack(*description));
     InPlaceOptions in_place;
@@ -193,18 +195,17 @@ TEST_CASE("candidates race in the application's launches, none of which is wrong
     work.launch_and_check(kernel);
     const auto start = std::chrono::steady_clock::now();
     Explanation explanation;
-    bool raced = false;
     do {
       agent.idle(500ms);
       for (int i = 0; i < 10; ++i) work.launch_and_check(kernel);
       std::this_thread::sleep_for(2ms);  // the helper gets only what nobody else wants
       explanation = *kernel.explain({kElements});
       raced = raced || explanation.blocker == Blocker::in_place;
-    } while ((!raced || explanation.blocker == Blocker::in_place || explanation.rejected == 0) &&
+    } while ((explanation.verdict != Verdict::stop || explanation.blocker == Blocker::in_place) &&
              std::chrono::steady_clock::now() - start < kPatience);
-    CHECK_MESSAGE(raced, agent.explain());
     CHECK_MESSAGE(explanation.rejected > 0, agent.explain());  // wrong ones never come to race
   }
+  CHECK(raced);
   CHECK(emulated.found() == "");
   CHECK(environment.found() == "");
 }
