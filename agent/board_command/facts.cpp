@@ -4,34 +4,23 @@
 
 #include <utility>
 
+#include "models/core/utf8.hpp"
+
 namespace idletune::board {
 namespace {
-
-// How many bytes of UTF-8 the character has that begins with this one; 0: none does.
-std::size_t character_bytes(unsigned char first) {
-  if (first < 0x80) return 1;
-  if (first >= 0xc2 && first < 0xe0) return 2;
-  if (first >= 0xe0 && first < 0xf0) return 3;
-  return first >= 0xf0 && first < 0xf5 ? 4 : 0;
-}
 
 // Nothing that moves a terminal's cursor or that no JSON may hold, whatever wrote the file.
 std::string printable(std::string_view text) {
   std::string out;
   while (!text.empty()) {
-    const std::size_t bytes = character_bytes(static_cast<unsigned char>(text[0]));
-    bool whole = bytes > 0 && bytes <= text.size();
-    for (std::size_t i = 1; whole && i < bytes; ++i)
-      whole = (static_cast<unsigned char>(text[i]) & 0xc0u) == 0x80;
-    const auto first = static_cast<unsigned char>(text[0]);
-    const bool control = first < 0x20 || first == 0x7f;
-    const std::size_t taken = whole ? bytes : 1;
-    if (whole && !control) {
-      out += text.substr(0, taken);
+    const Character next = first_character(text);
+    const bool control = next.code < 0x20 || next.code == 0x7f;
+    if (next.well_formed && !control) {
+      out += text.substr(0, next.bytes);
     } else {
       out += '?';
     }
-    text.remove_prefix(taken);
+    text.remove_prefix(next.bytes);
   }
   return out;
 }

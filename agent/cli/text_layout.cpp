@@ -1,9 +1,9 @@
 #include "agent/cli/text_layout.hpp"
 
-#include "agent/cli/report/markup.hpp"
-
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "models/core/utf8.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -30,10 +30,8 @@ std::size_t total_of(const std::vector<std::size_t>& widths) {
   return std::accumulate(widths.begin(), widths.end(), gaps);
 }
 
-using report::Character;
-
 Character character_at(const std::string& text, std::size_t at) {
-  return report::first_character(std::string_view(text).substr(at));
+  return first_character(std::string_view(text).substr(at));
 }
 
 using Range = std::pair<std::uint32_t, std::uint32_t>;

@@ -12,14 +12,6 @@ namespace idletune::report {
 // U+FFFD; line breaks and tabs become spaces.
 std::string escaped(std::string_view text);
 
-// The character at the start of `text` (not empty); a byte that is no UTF-8 is one by itself.
-struct Character {
-  std::uint32_t code = 0;
-  std::size_t bytes = 1;
-  bool well_formed = false;
-};
-Character first_character(std::string_view text);
-
 // The first `limit` characters (code points) of `text`; where it is longer, the last one of them is
 // an ellipsis. Bytes that are no UTF-8 count as one character each. `limit` >= 1.
 std::string shortened(std::string_view text, std::size_t limit);

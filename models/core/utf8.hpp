@@ -1,0 +1,18 @@
+// Characters of texts that anybody may have written.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace idletune {
+
+// The character at the start of `text` (not empty); a byte that is no UTF-8 is one by itself.
+struct Character {
+  std::uint32_t code = 0;
+  std::size_t bytes = 1;
+  bool well_formed = false;
+};
+Character first_character(std::string_view text);
+
+}  // namespace idletune
