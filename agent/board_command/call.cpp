@@ -5,20 +5,11 @@
 #include <cstdlib>
 
 #include "models/core/lists.hpp"
+#include "models/core/word_list.hpp"
 #include "platform/os/error.hpp"
 
 namespace idletune::board {
 namespace {
-
-// Whether it is one of the words that `list` has with spaces between.
-bool is_listed(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    if (list.substr(0, end) == word) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
-}
 
 // "STATE [WHY]": at least 1, at most 2.
 std::size_t counted(std::string_view words, bool least) {

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "models/core/word_list.hpp"
 #include "tests/emulated_cuda/decoders.hpp"
 
 namespace emulated_cuda {
@@ -105,23 +106,14 @@ constexpr InstructionRow kRows[] = {
     {"activemask", "b32", "", 1, 1, decode_active_threads},
 };
 
-bool is_listed(std::string_view list, std::string_view word) {
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(' '), list.size());
-    if (list.substr(0, end) == word) return true;
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return false;
-}
-
 // Every modifier is one that the row knows, and there is a type where it lists any.
 bool allows(const InstructionRow& row, const Statement& statement) {
   if (statement.base != row.name) return false;
   bool typed = row.types[0] == '\0';
   for (const std::string& modifier : statement.modifiers) {
-    if (is_listed(row.types, modifier)) {
+    if (idletune::is_listed(row.types, modifier)) {
       typed = true;
-    } else if (modifier.empty() || !is_listed(row.modifiers, modifier)) {
+    } else if (modifier.empty() || !idletune::is_listed(row.modifiers, modifier)) {
       return false;
     }
   }
@@ -177,7 +169,7 @@ void decode(const Statement& statement, Operands& operands, Instruction& instruc
                   " operands");
   }
   for (const std::string& modifier : statement.modifiers) {
-    const Type type = is_listed(row->types, modifier) ? type_named(modifier) : Type::none;
+    const Type type = idletune::is_listed(row->types, modifier) ? type_named(modifier) : Type::none;
     if (type == Type::none) continue;
     (instruction.type == Type::none ? instruction.type : instruction.from) = type;
   }
