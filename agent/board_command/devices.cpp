@@ -1,16 +1,10 @@
 // What can compute here, as an agent sees it.
 #include <idletune/device.hpp>
-#include <idletune/options.hpp>
-#ifdef IDLETUNE_WITH_CUDA
-#include <idletune/cuda.hpp>
-#endif
-#ifdef IDLETUNE_WITH_OPENCL
-#include <idletune/opencl.hpp>
-#endif
 
 #include <utility>
 
 #include "agent/board_command/verbs.hpp"
+#include "agent/src/back_end_options.hpp"
 
 namespace idletune::board {
 namespace {
@@ -52,15 +46,10 @@ struct Found {
 Status list_devices(const Call&, Facts& answer) {
   Found found;
 #ifdef IDLETUNE_WITH_OPENCL
-  opencl::OpenOptions opencl_options;
-  opencl_options.library = environment_opencl_library();
-  add("opencl", opencl::list(opencl_options), answer.json(), found);
+  add("opencl", opencl::list(detail::opencl_options()), answer.json(), found);
 #endif
 #ifdef IDLETUNE_WITH_CUDA
-  cuda::OpenOptions cuda_options;
-  cuda_options.library = environment_cuda_library();
-  cuda_options.nvrtc_library = environment_nvrtc_library();
-  add("cuda", cuda::list(cuda_options), answer.json(), found);
+  add("cuda", cuda::list(detail::cuda_options()), answer.json(), found);
 #endif
   answer.list("devices", std::move(found.devices));
   answer.list("backends", std::move(found.backends));

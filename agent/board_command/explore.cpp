@@ -1,12 +1,6 @@
 // Tunes a kernel on time that its user grants: what is measured is for learning elsewhere.
 #include <idletune/agent.hpp>
 #include <idletune/options.hpp>
-#ifdef IDLETUNE_WITH_CUDA
-#include <idletune/cuda.hpp>
-#endif
-#ifdef IDLETUNE_WITH_OPENCL
-#include <idletune/opencl.hpp>
-#endif
 
 #include <csignal>
 #include <utility>
@@ -14,6 +8,7 @@
 #include "agent/board_command/lock_holder.hpp"
 #include "agent/board_command/verbs.hpp"
 #include "agent/signing/pushed_file.hpp"
+#include "agent/src/back_end_options.hpp"
 #include "agent/src/foreground.hpp"
 #include "models/core/problem_text.hpp"
 #include "models/package/kernel_package.hpp"
@@ -29,9 +24,7 @@ using OpenedDevice = Result<std::unique_ptr<Device>>;
 
 OpenedDevice open_opencl([[maybe_unused]] std::uint32_t index) {
 #ifdef IDLETUNE_WITH_OPENCL
-  opencl::OpenOptions options;
-  options.library = environment_opencl_library();
-  return opencl::open(index, options);
+  return opencl::open(index, detail::opencl_options());
 #else
   return Status(StatusCode::unsupported, "this build has no OpenCL back end");
 #endif
@@ -39,10 +32,7 @@ OpenedDevice open_opencl([[maybe_unused]] std::uint32_t index) {
 
 OpenedDevice open_cuda([[maybe_unused]] std::uint32_t index) {
 #ifdef IDLETUNE_WITH_CUDA
-  cuda::OpenOptions options;
-  options.library = environment_cuda_library();
-  options.nvrtc_library = environment_nvrtc_library();
-  return cuda::open(index, options);
+  return cuda::open(index, detail::cuda_options());
 #else
   return Status(StatusCode::unsupported, "this build has no CUDA back end");
 #endif

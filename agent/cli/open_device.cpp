@@ -1,12 +1,6 @@
 #include "agent/cli/open_device.hpp"
 
-#include <idletune/options.hpp>
-#ifdef IDLETUNE_WITH_CUDA
-#include <idletune/cuda.hpp>
-#endif
-#ifdef IDLETUNE_WITH_OPENCL
-#include <idletune/opencl.hpp>
-#endif
+#include "agent/src/back_end_options.hpp"
 
 namespace idletune::cli {
 namespace {
@@ -16,8 +10,7 @@ using OpenedDevice = Result<std::unique_ptr<Device>>;
 OpenedDevice open_opencl([[maybe_unused]] std::uint32_t index,
                          [[maybe_unused]] const std::string& cache_folder) {
 #ifdef IDLETUNE_WITH_OPENCL
-  opencl::OpenOptions options;
-  options.library = environment_opencl_library();
+  opencl::OpenOptions options = detail::opencl_options();
   options.cache_folder = cache_folder;
   return opencl::open(index, options);
 #else
@@ -28,9 +21,7 @@ OpenedDevice open_opencl([[maybe_unused]] std::uint32_t index,
 OpenedDevice open_cuda([[maybe_unused]] std::uint32_t index,
                        [[maybe_unused]] const std::string& cache_folder) {
 #ifdef IDLETUNE_WITH_CUDA
-  cuda::OpenOptions options;
-  options.library = environment_cuda_library();
-  options.nvrtc_library = environment_nvrtc_library();
+  cuda::OpenOptions options = detail::cuda_options();
   options.cache_folder = cache_folder;
   return cuda::open(index, options);
 #else

@@ -10,13 +10,7 @@
 #include <idletune/c_handles.hpp>
 #include <idletune/tuner.hpp>
 
-#if IDLETUNE_WITH_CUDA
-#include <idletune/cuda.hpp>
-#endif
-#if IDLETUNE_WITH_OPENCL
-#include <idletune/opencl.hpp>
-#endif
-
+#include "agent/src/back_end_options.hpp"
 #include "platform/os/mutex.hpp"
 
 struct idletune_device {
@@ -78,23 +72,6 @@ idletune::Configuration make_configuration(const idletune::Tuner& tuner, const i
       idletune::Span<const std::int64_t>(values, tuner.parameter_count()));
 }
 
-#if IDLETUNE_WITH_OPENCL
-idletune::opencl::OpenOptions opencl_options() {
-  idletune::opencl::OpenOptions options;
-  options.library = idletune::environment_opencl_library();
-  return options;
-}
-#endif
-
-#if IDLETUNE_WITH_CUDA
-idletune::cuda::OpenOptions cuda_options() {
-  idletune::cuda::OpenOptions options;
-  options.library = idletune::environment_cuda_library();
-  options.nvrtc_library = idletune::environment_nvrtc_library();
-  return options;
-}
-#endif
-
 #if IDLETUNE_WITH_OPENCL || IDLETUNE_WITH_CUDA
 idletune_status hand_out(idletune::Result<std::unique_ptr<idletune::Device>> opened,
                          idletune_device** device) {
@@ -134,12 +111,14 @@ const char* idletune_last_message(void) { return last_message.c_str(); }
 idletune_status idletune_opencl_adopt(void* context, void* device_id, void* queue,
                                       idletune_device** device) {
   if (device == nullptr) return missing("device");
-  return hand_out(idletune::opencl::adopt(context, device_id, queue, opencl_options()), device);
+  return hand_out(
+      idletune::opencl::adopt(context, device_id, queue, idletune::detail::opencl_options()),
+      device);
 }
 
 idletune_status idletune_opencl_open(uint32_t index, idletune_device** device) {
   if (device == nullptr) return missing("device");
-  return hand_out(idletune::opencl::open(index, opencl_options()), device);
+  return hand_out(idletune::opencl::open(index, idletune::detail::opencl_options()), device);
 }
 
 void idletune_opencl_handles(idletune_device* device, void** context, void** device_id,
@@ -154,12 +133,12 @@ void idletune_opencl_handles(idletune_device* device, void** context, void** dev
 #if IDLETUNE_WITH_CUDA
 idletune_status idletune_cuda_adopt(void* context, void* stream, idletune_device** device) {
   if (device == nullptr) return missing("device");
-  return hand_out(idletune::cuda::adopt(context, stream, cuda_options()), device);
+  return hand_out(idletune::cuda::adopt(context, stream, idletune::detail::cuda_options()), device);
 }
 
 idletune_status idletune_cuda_open(uint32_t index, idletune_device** device) {
   if (device == nullptr) return missing("device");
-  return hand_out(idletune::cuda::open(index, cuda_options()), device);
+  return hand_out(idletune::cuda::open(index, idletune::detail::cuda_options()), device);
 }
 
 void idletune_cuda_handles(idletune_device* device, void** context, void** stream) {
