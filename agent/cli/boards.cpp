@@ -112,6 +112,14 @@ Result<Board> board_named(const std::string& word) {
                     "adb:SERIAL:/STATE, STATE being the agent's state folder");
 }
 
+// A file for a program to read, as long as this lives.
+struct Copy {
+  explicit Copy(Bytes bytes) : written(write_file_atomically(path, bytes, FileSync::no)) {}
+  const TemporaryFolder folder{};
+  const std::string path = folder.path() + "/copy";
+  const Status written;
+};
+
 }  // namespace
 
 Result<std::vector<Board>> boards_of(const std::vector<std::string>& words) {
@@ -151,19 +159,16 @@ Result<std::vector<Board>> boards_of(const std::vector<std::string>& words) {
 Result<std::vector<std::uint8_t>> run_there(const Board& board, const std::string& script,
                                             Bytes input) {
   if (input.empty()) return run_with(board, script, "/dev/null");
-  const TemporaryFolder folder;
-  const std::string copy = folder.path() + "/copy";
-  if (Status written = write_file_atomically(copy, input, FileSync::no); !written.ok())
-    return written;
-  return run_with(board, script, copy);
+  const Copy copy(input);
+  if (!copy.written.ok()) return copy.written;
+  return run_with(board, script, copy.path);
 }
 
 Status copy_by_adb(const Board& board, const std::string& path, Bytes bytes) {
-  const TemporaryFolder folder;
-  const std::string copy = folder.path() + "/copy";
-  if (Status written = write_file_atomically(copy, bytes, FileSync::no); !written.ok())
-    return written;
-  const Result<Answered> answered = run({"adb", "-s", board.at, "push", copy, path}, "/dev/null");
+  const Copy copy(bytes);
+  if (!copy.written.ok()) return copy.written;
+  const Result<Answered> answered =
+      run({"adb", "-s", board.at, "push", copy.path, path}, "/dev/null");
   if (!answered.ok()) return answered.status();
   if (answered->status == 0) return {};
   return Status(StatusCode::io_error,
