@@ -22,13 +22,28 @@ constexpr const char* kEnded = "idletune-ended=";  // old versions of adb tell n
 struct Answered {
   int status = 0;
   std::vector<std::uint8_t> output;
-  std::string error;  // the last line of standard error
+  std::string error;  // the line of standard error that says it
 };
 
-std::string last_line(const std::vector<std::uint8_t>& bytes) {
+// The first line that begins as adb's errors do (advice follows them), else the last one.
+std::string telling_line(Bytes bytes) {
   std::string text(bytes.begin(), bytes.end());
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  return text.substr(text.rfind('\n') + 1);
+  for (std::size_t begin = 0; begin < text.size(); begin = text.find('\n', begin) + 1) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    const std::string line = text.substr(begin, end - begin);
+    if (line.rfind("error: ", 0) == 0 || line.rfind("adb: error: ", 0) == 0) return line;
+    if (end == text.size()) return line;
+  }
+  return {};
+}
+
+// What a program or a board wrote where answers stand; nothing of what is no text.
+std::string told_instead(Bytes output) {
+  constexpr std::size_t kLongest = 300;
+  std::string line = telling_line(output);
+  const bool text = std::all_of(line.begin(), line.end(), [](unsigned char c) { return c >= ' '; });
+  return text && line.size() <= kLongest ? line : std::string();
 }
 
 // Files stand for its streams, so that nobody waits for anybody.
@@ -57,7 +72,7 @@ Result<Answered> run(const std::vector<std::string>& words, const std::string& i
   if (!said.ok()) return said.status();
   answered.output = std::move(*said);
   if (const auto complaints = read_file(error, kMaxOutput); complaints.ok())
-    answered.error = last_line(*complaints);
+    answered.error = telling_line(*complaints);
   return answered;
 }
 
@@ -82,9 +97,12 @@ Result<std::vector<std::uint8_t>> run_with(const Board& board, const std::string
   const bool whole = at != output.end();
   const bool well = whole && at + mark.size() != output.end() && at[mark.size()] == '0';
   if (!well) {
-    return Status(StatusCode::io_error, !answered->error.empty() ? answered->error
-                                        : whole                  ? "a command failed there"
-                                                                 : "the connection ended early");
+    std::string why = answered->error;
+    // Behind adb what a command complains of is in its output.
+    if (why.empty() && board.way == Board::Way::adb)
+      why = told_instead(Bytes(output).subspan(0, static_cast<std::size_t>(at - output.begin())));
+    if (why.empty()) why = whole ? "a command failed there" : "the connection ended early";
+    return Status(StatusCode::io_error, why);
   }
   output.erase(at, output.end());
   return std::move(output);
@@ -171,8 +189,9 @@ Status copy_by_adb(const Board& board, const std::string& path, Bytes bytes) {
       run({"adb", "-s", board.at, "push", copy.path, path}, "/dev/null");
   if (!answered.ok()) return answered.status();
   if (answered->status == 0) return {};
-  return Status(StatusCode::io_error,
-                answered->error.empty() ? "adb push failed" : answered->error);
+  std::string why = answered->error;
+  if (why.empty()) why = told_instead(answered->output);
+  return Status(StatusCode::io_error, why.empty() ? "adb push failed" : why);
 }
 
 std::string quoted(const std::string& text) {
