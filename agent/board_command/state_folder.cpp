@@ -7,6 +7,7 @@
 #include "agent/board_command/lock_holder.hpp"
 #include "agent/board_command/verbs.hpp"
 #include "agent/journal/journal.hpp"
+#include "agent/journal/names.hpp"
 #include "models/core/lists.hpp"
 #include "platform/os/storage.hpp"
 
@@ -15,23 +16,6 @@ namespace {
 
 std::string path_of(const std::string& state) {
   return joined("%/%", state, journal::kJournalName);
-}
-
-// The line `number` of what a digest stands for, or the digest.
-std::string name_of(const journal::State& state, journal::NameKind kind, std::uint64_t digest,
-                    std::size_t number) {
-  const std::optional<journal::Name> name = state.name(kind, digest);
-  std::string_view rest = name ? std::string_view(name->text) : std::string_view();
-  for (std::size_t line = 0; line < number && !rest.empty(); ++line)
-    rest.remove_prefix(std::min(rest.find('\n'), rest.size() - 1) + 1);
-  rest = rest.substr(0, rest.find('\n'));
-  return rest.empty() ? hexadecimal(digest) : std::string(rest);
-}
-
-std::string numbers_text(Span<const std::int64_t> values) {
-  std::string text;
-  for (const std::int64_t value : values) append(text, text.empty() ? "%" : ",%", value);
-  return text;
 }
 
 double milliseconds(std::chrono::nanoseconds time) {
@@ -53,10 +37,10 @@ void tell_adoptions(const journal::State& state, Facts& answer) {
   state.for_each_adoption([&](const journal::Adoption& adoption) {
     const journal::Trial& trial = adoption.trial;
     Facts facts(answer.json());
-    facts.text("kernel", name_of(state, journal::NameKind::kernel, trial.kernel, 0));
-    facts.text("device", name_of(state, journal::NameKind::device, trial.device, 2));
-    facts.text("shape", numbers_text(trial.shape.values()));
-    facts.text("configuration", numbers_text(trial.configuration.values()));
+    facts.text("kernel", journal::called(state, journal::NameKind::kernel, trial.kernel));
+    facts.text("device", journal::called(state, journal::NameKind::device, trial.device));
+    facts.text("shape", journal::named_values({}, trial.shape.values()));
+    facts.text("configuration", journal::named_values({}, trial.configuration.values()));
     facts.number("default_ms", milliseconds(adoption.default_time));
     facts.number("running_ms", milliseconds(adoption.expected));
     all.push_back(std::move(facts));
