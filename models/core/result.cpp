@@ -5,6 +5,19 @@
 #include <cstring>
 
 namespace idletune {
+namespace {
+
+// Never destroyed: nobody registers that, and who ends later may still ask.
+template <class Value>
+union Lasting {
+  Lasting() : value() {}
+  ~Lasting() {}
+  Value value;
+};
+const Lasting<Status> kSuccess;
+const Lasting<std::string> kNoMessage;
+
+}  // namespace
 
 const char* status_code_name(StatusCode code) {
   switch (code) {
@@ -44,16 +57,12 @@ Status::Status(PieceKinds kinds_and_code, const char* form, ...) {
 Status::Status(const Status& other)
     : failure_(other.failure_ == nullptr ? nullptr : new Failure(*other.failure_)) {}
 
-const Status& Status::success() {
-  static const Status none;
-  return none;
-}
+const Status& Status::success() { return kSuccess.value; }
 
 void Status::forget() { delete failure_; }
 
 const std::string& Status::message() const {
-  static const std::string none;
-  return failure_ == nullptr ? none : failure_->message;
+  return failure_ == nullptr ? kNoMessage.value : failure_->message;
 }
 
 std::string Status::to_string() const {
