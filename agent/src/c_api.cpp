@@ -151,23 +151,21 @@ void idletune_cuda_handles(idletune_device* device, void** context, void** strea
 void idletune_device_close(idletune_device* device) { delete device; }
 
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent) {
-  return idletune_open_learning(model, state, nullptr, agent);
+  idletune_options options = {};
+  options.model = model;
+  options.state = state;
+  return idletune_open_with(&options, agent);
 }
 
-idletune_status idletune_open_learning(const char* model, const char* state,
-                                       const idletune_learner* learner, idletune_agent** agent) {
-  return idletune_open_trusting(model, state, learner, nullptr, agent);
-}
-
-idletune_status idletune_open_trusting(const char* model, const char* state,
-                                       const idletune_learner* learner, const idletune_trust* trust,
-                                       idletune_agent** agent) {
+idletune_status idletune_open_with(const idletune_options* given, idletune_agent** agent) {
+  if (given == nullptr) return missing("options");
   if (agent == nullptr) return missing("agent");
   idletune::AgentOptions options;
-  options.trust = reinterpret_cast<const idletune::FileTrust*>(trust);
-  options.learner = reinterpret_cast<const idletune::SearchLearner*>(learner);
-  if (model != nullptr) options.model = model;
-  if (state != nullptr) options.state = state;
+  options.trust = reinterpret_cast<const idletune::FileTrust*>(given->trust);
+  options.learner = reinterpret_cast<const idletune::SearchLearner*>(given->learner);
+  options.slots = reinterpret_cast<const idletune::ModelSlots*>(given->slots);
+  if (given->model != nullptr) options.model = given->model;
+  if (given->state != nullptr) options.state = given->state;
   idletune::Result<idletune::Agent> opened = idletune::Agent::open(options);
   if (!opened.ok()) return report(opened.status());
   *agent = new idletune_agent(std::move(*opened));

@@ -66,25 +66,36 @@ void idletune_device_close(idletune_device* device);
  * is the folder of the journal; NULL: everything stays in memory. All other options have the
  * defaults of idletune::AgentOptions. The IDLETUNE_* environment variables override them. */
 idletune_status idletune_open(const char* model, const char* state, idletune_agent** agent);
-/* The same with a learner, which learns from what is measured while searching; NULL: none. A
- * program contains the learner only if it names idletune_forest_learner (see
- * idletune/learning.hpp). */
+/* What a program contains only if it names the function that makes it. NULL: none of it. */
 typedef struct idletune_learner idletune_learner;
+typedef struct idletune_trust idletune_trust;
+typedef struct idletune_slots idletune_slots;
+
+/* The same, with what else an application may want of it. What is named must outlive the agent. */
+typedef struct idletune_options {
+  const char* model;
+  const char* state;
+  const idletune_learner* learner;
+  const idletune_trust* trust;
+  const idletune_slots* slots;
+} idletune_options;
+idletune_status idletune_open_with(const idletune_options* options, idletune_agent** agent);
+
+/* It learns from what is measured while searching (idletune/learning.hpp). */
 const idletune_learner* idletune_forest_learner(void);
 /* It also learns anew, of what this board measures, what to try first at other problems. */
 const idletune_learner* idletune_forest_and_tree_learner(void);
-idletune_status idletune_open_learning(const char* model, const char* state,
-                                       const idletune_learner* learner, idletune_agent** agent);
-/* The same; and models and packages that are read from files are believed only if one of these keys
- * has signed them for that product (idletune/signing.hpp). `keys` are texts in PEM. What is returned
- * must outlive the agent. Link libidletune_signing.a and libbearssl.a. NULL: no file is asked. */
-typedef struct idletune_trust idletune_trust;
+
+/* Models and packages that are read from files are believed only if one of these keys has signed
+ * them for that product (idletune/signing.hpp). `keys` are texts in PEM. Link
+ * libidletune_signing.a and libbearssl.a. */
 idletune_status idletune_signed_files(const char* const* keys, size_t key_count,
                                       const char* product, const idletune_trust** trust);
 void idletune_trust_close(const idletune_trust* trust);
-idletune_status idletune_open_trusting(const char* model, const char* state,
-                                       const idletune_learner* learner, const idletune_trust* trust,
-                                       idletune_agent** agent);
+
+/* Keeps and tries models that are pushed (idletune/slots.hpp). */
+const idletune_slots* idletune_model_slots(void);
+
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
 void idletune_close(idletune_agent* agent);
 

@@ -73,9 +73,10 @@ static int tune_calls(idletune_agent* agent) {
 
 static int run_an_agent(void) {
   idletune_agent* agent = NULL;
-  if (idletune_open_learning(NULL, NULL, idletune_forest_learner(), &agent) != IDLETUNE_OK) {
-    return fail("idletune_open_learning");
-  }
+  idletune_options options = {0};
+  options.learner = idletune_forest_learner();
+  options.slots = idletune_model_slots();
+  if (idletune_open_with(&options, &agent) != IDLETUNE_OK) return fail("idletune_open_with");
   if (tune_calls(agent) != EXIT_SUCCESS) return EXIT_FAILURE;
   const int64_t used_ns = idletune_idle(agent, 1000000);
   char* explanation = idletune_explain(agent);
