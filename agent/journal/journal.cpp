@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/journal/event_sink.hpp"
 #include "models/core/lists.hpp"
 
 namespace idletune::journal {
@@ -167,6 +168,7 @@ void Journal::start_session() {
 // --- Recording ---
 
 void Journal::record(RecordType type, Payload payload) {
+  if (options_.events != nullptr) options_.events->recorded(type, payload, state_);
   (void)state_.apply(static_cast<std::uint8_t>(type), kRecordVersion, payload);
   outbox_.add(type, std::move(payload));
 }

@@ -15,6 +15,10 @@
 #include "agent/journal/state.hpp"
 #include "platform/os/storage.hpp"
 
+namespace idletune {
+class EventSink;
+}
+
 namespace idletune::journal {
 
 struct JournalOptions {
@@ -36,6 +40,7 @@ struct JournalOptions {
   // Asked once, by whoever has the lock: who had begun and not ended when that session died. False:
   // nobody knows; then all that is open counts as begun. Null: nobody can.
   std::function<bool(std::uint64_t session, std::vector<Begun>& begun)> trace{};
+  EventSink* events = nullptr;  // outlives the journal
   // Only look: nothing is written, no lock is taken, and open trials stay open: the agent may be
   // running, with one of them under way.
   bool read_only = false;

@@ -1,3 +1,4 @@
+#include "agent/journal/event_sink.hpp"
 #include "agent/src/agent_state.hpp"
 #include "agent/tuning/background_loop.hpp"
 
@@ -63,6 +64,7 @@ void AgentState::tune_in_background(const BackgroundOptions& options) {
     (void)models_->look();
     Nanoseconds sleep{0};
     {
+      const TellsAfter events(options_.events);
       const MutexLock tuning(mutex_);
       sleep = loop.round();
       explain_if_due();

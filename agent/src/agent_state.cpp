@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "agent/journal/event_sink.hpp"
 #include "agent/src/explain_json.hpp"
 #include "models/core/lists.hpp"
 #include "models/package/kernel_package.hpp"
@@ -99,6 +100,7 @@ Status AgentState::start() {
 void AgentState::open_journal() {
   journal::JournalOptions options;
   options.boot = surroundings_.boot ? *surroundings_.boot : boot_identity();
+  options.events = options_.events;
   options.trace = [this](std::uint64_t session, std::vector<journal::Begun>& begun) {
     return open_trace(session, begun);
   };
@@ -209,6 +211,7 @@ void AgentState::use_model(const std::shared_ptr<const Model>& model, const Mode
 }
 
 AgentState::~AgentState() {
+  const TellsAfter events(options_.events);
   stop_background();
   if (engine_ == nullptr) return;
   models_->end();
@@ -264,6 +267,7 @@ Status AgentState::call_failed(KernelState& kernel, const Shape& problem,
 }
 
 IdleReport AgentState::idle(Nanoseconds budget, TimeSource source) {
+  const TellsAfter events(options_.events);
   budget -= models_->look();
   if (!mutex_.try_lock()) {
     IdleReport report;
@@ -301,6 +305,7 @@ AgentStatus AgentState::status_locked() const {
 }
 
 Status AgentState::flush() {
+  const TellsAfter events(options_.events);
   std::string explanation;
   Status storage;
   {
@@ -328,6 +333,7 @@ void AgentState::tell_if_displaced() {
 
 void AgentState::explain_if_due() {
   tell_if_displaced();
+  if (options_.events != nullptr) options_.events->looked(journal_->storage_status());
   const Nanoseconds now = surroundings_.clock->now();
   if (now < explanation_due_ || !engine_->worker_rests()) return;
   explanation_due_ = now + kExplanationInterval;
@@ -363,6 +369,7 @@ Result<ShapeTask*> AgentState::shape_task(TunerLock lock, KernelState& kernel, c
 }
 
 Status AgentState::prepare(KernelState& kernel, const Shape& shape) {
+  const TellsAfter events(options_.events);
   const MutexLock lock(mutex_);
   const Result<ShapeTask*> made = shape_task(TunerLock(lock), kernel, shape);
   if (!made.ok()) return kernel.package().has_no_work(shape) ? Status() : made.status();
@@ -421,5 +428,7 @@ std::string AgentState::explain_locked() const {
   }
   return text.finish(status_locked());
 }
+
+// --- background ---
 
 }  // namespace idletune::detail

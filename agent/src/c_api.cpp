@@ -164,6 +164,7 @@ idletune_status idletune_open_with(const idletune_options* given, idletune_agent
   options.trust = reinterpret_cast<const idletune::FileTrust*>(given->trust);
   options.learner = reinterpret_cast<const idletune::SearchLearner*>(given->learner);
   options.slots = reinterpret_cast<const idletune::ModelSlots*>(given->slots);
+  options.events = reinterpret_cast<idletune::EventSink*>(given->events);
   if (given->model != nullptr) options.model = given->model;
   if (given->state != nullptr) options.state = given->state;
   idletune::Result<idletune::Agent> opened = idletune::Agent::open(options);

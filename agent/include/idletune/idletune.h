@@ -70,6 +70,7 @@ idletune_status idletune_open(const char* model, const char* state, idletune_age
 typedef struct idletune_learner idletune_learner;
 typedef struct idletune_trust idletune_trust;
 typedef struct idletune_slots idletune_slots;
+typedef struct idletune_events idletune_events;
 
 /* The same, with what else an application may want of it. What is named must outlive the agent. */
 typedef struct idletune_options {
@@ -78,6 +79,7 @@ typedef struct idletune_options {
   const idletune_learner* learner;
   const idletune_trust* trust;
   const idletune_slots* slots;
+  idletune_events* events;
 } idletune_options;
 idletune_status idletune_open_with(const idletune_options* options, idletune_agent** agent);
 
@@ -95,6 +97,39 @@ void idletune_trust_close(const idletune_trust* trust);
 
 /* Keeps and tries models that are pushed (idletune/slots.hpp). */
 const idletune_slots* idletune_model_slots(void);
+
+/* The same kinds and order as idletune::EventKind (idletune/events.hpp has what they mean). */
+typedef enum idletune_event_kind {
+  IDLETUNE_TRIAL_BEGUN = 0,
+  IDLETUNE_TRIAL_ENDED,
+  IDLETUNE_ADOPTED,
+  IDLETUNE_DEMOTED,
+  IDLETUNE_SUSPECTED,
+  IDLETUNE_QUARANTINED,
+  IDLETUNE_WRONG,
+  IDLETUNE_MODEL,
+  IDLETUNE_STORAGE,
+  IDLETUNE_MISSED
+} idletune_event_kind;
+/* Texts and arrays are valid until the callback returns; texts are never NULL. */
+typedef struct idletune_event {
+  idletune_event_kind kind;
+  const char* kernel;
+  const char* device;
+  const int64_t* dimensions;
+  size_t dimension_count;
+  const int64_t* configuration;
+  size_t parameter_count;
+  int64_t time_ns;         /* 0: unknown */
+  int64_t default_time_ns; /* 0: unknown */
+  uint64_t count;
+  const char* text; /* all of it in one line */
+} idletune_event;
+/* `callback` may be called by every thread that tunes, by one at a time; it must not call the
+ * agent. `context` is handed to it. */
+idletune_status idletune_tell_events(void (*callback)(void* context, const idletune_event* event),
+                                     void* context, idletune_events** events);
+void idletune_events_close(idletune_events* events);
 
 /* Stops background tuning, marks a clean shutdown, frees the agent's kernels. NULL is fine. */
 void idletune_close(idletune_agent* agent);

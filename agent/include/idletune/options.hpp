@@ -22,6 +22,7 @@ using LogFunction = void (*)(void* user, int level, const char* message);
 
 inline constexpr char kNoModel[] = "-";
 
+class EventSink;
 class FileTrust;
 class ModelSlots;
 class SearchLearner;
@@ -122,6 +123,8 @@ struct AgentOptions {
   LogFunction log = nullptr;     // called on whatever thread has something to say; null: silence
   void* log_user = nullptr;      // handed to `log`; stays the application's
   int log_level = 1;             // the highest level that is logged; 0: nothing
+  // To whom is told what happens (<idletune/events.hpp>); outlives the agent. Null: to nobody.
+  EventSink* events = nullptr;
 };
 
 struct BackgroundOptions {

@@ -71,9 +71,17 @@ static int tune_calls(idletune_agent* agent) {
   return twice == IDLETUNE_INVALID_ARGUMENT ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static void count_event(void* context, const idletune_event* event) {
+  if (event->text[0] != '\0') ++*(int*)context;
+}
+
 static int run_an_agent(void) {
   idletune_agent* agent = NULL;
   idletune_options options = {0};
+  int told = 0;
+  if (idletune_tell_events(count_event, &told, &options.events) != IDLETUNE_OK) {
+    return fail("idletune_tell_events");
+  }
   options.learner = idletune_forest_learner();
   options.slots = idletune_model_slots();
   if (idletune_open_with(&options, &agent) != IDLETUNE_OK) return fail("idletune_open_with");
@@ -83,7 +91,8 @@ static int run_an_agent(void) {
   const int explained = explanation != NULL && explanation[0] == '{';
   idletune_free(explanation);
   idletune_close(agent);
-  return used_ns >= 0 && explained ? EXIT_SUCCESS : EXIT_FAILURE;
+  idletune_events_close(options.events);
+  return used_ns >= 0 && explained && told > 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int misuse_is_told(void) {
