@@ -42,6 +42,8 @@ void Simulation::begin_life(const test::Files& files) {
   ProcessParts parts;
   parts.world = &world_;
   parts.options = world_.options;
+  told_ = std::make_unique<Told>(world_);
+  parts.options.events = told_->sink();
   if (print_) {
     parts.options.log_level = 2;
     parts.options.log = append_log;
@@ -60,6 +62,7 @@ void Simulation::begin_life(const test::Files& files) {
   parts.gpu_load = [this] { return busy_ ? 0.95 : 0.1; };
   process_ = std::make_unique<Process>(parts);
   process_->start();
+  told_->begin(*process_);
   if (process_->storage_ok() || page_.empty()) told_again_.clear();
   last_ = process_->snapshot();
   // What a storage or a power cut has lost was paid all the same.

@@ -323,4 +323,8 @@ void Promises::launches_run_what_is_published(int c, int s, Runs runs) {
   if (runs == Runs::unpublished) report_.say("I11:launch-of-what-is-not-published", where(c, s));
 }
 
+void Promises::told(const char* wrongly, int c, int s) {
+  if (*wrongly != '\0') report_.say(std::string("I12:") + wrongly, where(c, s));
+}
+
 }  // namespace idletune::lives

@@ -116,6 +116,8 @@ class Promises {
   void writes_follow_changes(std::size_t writes, std::size_t allowed);
   // I11. What launches run is what the agent says is published.
   void launches_run_what_is_published(int c, int s, Runs runs);
+  // I12. The application is told what is recorded, and nothing else. Empty: so it is.
+  void told(const char* wrongly, int c, int s);
 
  private:
   std::string where(int c, int s) const;

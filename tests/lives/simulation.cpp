@@ -200,6 +200,7 @@ void Simulation::background(Nanoseconds length) {
   while (alive() && time_->now() < end) {
     const Nanoseconds sleep = process_->background_round();
     if (alive()) tell_failures();
+    if (alive()) told_->deliver();
     looked();
     time_->pass(std::max<Nanoseconds>(sleep, milliseconds(1)));
   }
@@ -229,6 +230,7 @@ void Simulation::note_unrun() {
     int& looks = standing_[s].unrun;
     looks = may ? looks + 1 : 0;
     promises_.records_are_run(*process_, recorded, s, looks);
+    promises_.told(told_->of_shape(*process_, s, recorded), recorded, s);
   }
 }
 
@@ -251,6 +253,8 @@ void Simulation::looked(bool everywhere) {
     if (world_.profiling && !bill_.slowed && !bill_.untimed)
       promises_.what_loses_is_noticed(running.configuration, s, running.watched);
   }
+  for (int c = 1; c < world_.count() && alive(); ++c)
+    promises_.told(told_->of_quarantine(c, process_->is_quarantined(c)), c, 0);
   if (alive()) promises_.refuted_classes_end(process_->classes_fail());
 }
 

@@ -12,6 +12,7 @@
 #include "tests/lives/process.hpp"
 #include "tests/lives/promises.hpp"
 #include "tests/lives/reference.hpp"
+#include "tests/lives/told.hpp"
 #include "tests/lives/world.hpp"
 
 namespace idletune::lives {
@@ -133,6 +134,7 @@ class Simulation {
   bool busy_ = false, in_place_ = false;
   std::shared_ptr<const Model> model_;
   // --- the process ---
+  std::unique_ptr<Told> told_;  // outlives the process
   std::unique_ptr<Process> process_;
   Death death_ = Death::none;
   Ending ending_;  // of the process that died
