@@ -24,6 +24,7 @@ struct Work {
 
 struct Launch {
   const Kernel* kernel = nullptr;
+  const void* context = nullptr;  // whose memory it may use
   unsigned grid[3] = {1, 1, 1};
   unsigned block[3] = {1, 1, 1};
   std::vector<unsigned char> parameters;

@@ -156,9 +156,13 @@ void check_global_write(const Request& r, GlobalMark& mark, const unsigned char*
 Allocation& allocation_of(const Request& r) {
   Block& block = *r.warp.block;
   if (block.last != nullptr && block.last->holds(r.address, r.bytes)) return *block.last;
+  const void* context = block.launch->context;
   Allocation* found = block.memory->find(r.address);
-  if (found == nullptr || !found->holds(r.address, r.bytes)) {
-    outside(r, block.memory->describe(found == nullptr ? r.address : r.address + r.bytes - 1));
+  if (found == nullptr || found->context != context) {
+    outside(r, block.memory->describe(r.address, context));
+  }
+  if (!found->holds(r.address, r.bytes)) {
+    outside(r, block.memory->describe(r.address + r.bytes - 1, context));
   }
   found->provide_marks(block.kernel->least_access_bytes);
   block.last = found;

@@ -18,13 +18,14 @@ void Allocation::provide_marks(std::size_t least_access_bytes) {
   marks.assign(static_cast<std::size_t>(bytes) / mark_bytes + 1, GlobalMark{});
 }
 
-std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, bool read_only) {
+std::uint64_t DeviceMemory::allocate(std::uint64_t bytes, bool read_only, const void* context) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (bytes == 0 || bytes > total_bytes_ - used_bytes_) return 0;
   auto made = std::make_unique<Allocation>();
   made->start = next_;
   made->bytes = bytes;
   made->read_only = read_only;
+  made->context = context;
   made->data.assign(static_cast<std::size_t>(bytes), kUnwritten);
   made->written.assign(static_cast<std::size_t>(bytes), 0);
   next_ += (bytes + kGap + kAlignment - 1) / kAlignment * kAlignment;
@@ -52,7 +53,7 @@ Allocation* DeviceMemory::find(std::uint64_t address) {
   return before->holds(address, 1) ? before : nullptr;
 }
 
-std::string DeviceMemory::describe(std::uint64_t address) const {
+std::string DeviceMemory::describe(std::uint64_t address, const void* context) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   std::uint64_t nearest = ~std::uint64_t{0};
   std::string text = "where nothing is allocated";
@@ -70,7 +71,10 @@ std::string DeviceMemory::describe(std::uint64_t address) const {
     text = std::to_string(distance) + (before ? " before " : " behind ") + size;
   };
   for (const auto& entry : freed_) consider(entry.first, entry.second, " that were freed");
-  for (const auto& entry : living_) consider(entry.first, entry.second->bytes, "");
+  for (const auto& entry : living_) {
+    const bool own = entry.second->context == context;
+    consider(entry.first, entry.second->bytes, own ? "" : " of another context");
+  }
   return text;
 }
 

@@ -23,7 +23,8 @@ inline constexpr std::uint32_t kSeveralReaders = ~std::uint32_t{0};
 struct Allocation {
   std::uint64_t start = 0;
   std::uint64_t bytes = 0;
-  bool read_only = false;  // constant memory
+  bool read_only = false;         // constant memory
+  const void* context = nullptr;  // whose it is
   std::vector<unsigned char> data;
   std::vector<unsigned char> written;  // for each byte: not 0 if somebody has
   std::vector<GlobalMark> marks;       // for each `mark_bytes` bytes
@@ -42,14 +43,16 @@ class DeviceMemory {
  public:
   explicit DeviceMemory(std::uint64_t total_bytes) : total_bytes_(total_bytes) {}
 
-  // 0: no memory is left.
-  std::uint64_t allocate(std::uint64_t bytes, bool read_only = false);
+  // For one context, whoever that is. 0: no memory is left.
+  std::uint64_t allocate(std::uint64_t bytes, bool read_only = false,
+                         const void* context = nullptr);
   // False: nothing was allocated there.
   bool release(std::uint64_t address);
   // What holds the address; null: nothing.
   Allocation* find(std::uint64_t address);
-  // "4 bytes behind an allocation of 400", "in 400 bytes that were freed".
-  std::string describe(std::uint64_t address) const;
+  // "at 4 of 400 bytes", "4 behind 400 bytes", "at 0 of 400 bytes that were freed", "at 0 of 400
+  // bytes of another context".
+  std::string describe(std::uint64_t address, const void* context = nullptr) const;
   std::size_t allocations() const;
 
  private:

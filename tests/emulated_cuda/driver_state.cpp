@@ -76,6 +76,11 @@ std::shared_ptr<Stream> stream_of(idletune::cuda::StreamHandle handle) {
   return context != nullptr ? context->device->default_stream : nullptr;
 }
 
+bool is_of_current_context(const Stream& stream) {
+  const Context* context = current_context();
+  return stream.context == context || stream.context->device->default_stream.get() == &stream;
+}
+
 }  // namespace emulated_cuda
 
 extern "C" {

@@ -114,5 +114,7 @@ std::vector<Context*>& context_stack();
 Error check_context();
 // The stream of a handle, the default streams among them; null: there is none.
 std::shared_ptr<Stream> stream_of(idletune::cuda::StreamHandle handle);
+// The default streams are everybody's.
+bool is_of_current_context(const Stream& stream);
 
 }  // namespace emulated_cuda

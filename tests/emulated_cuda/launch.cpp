@@ -218,11 +218,12 @@ void stop(Warp& warp, const Instruction& instruction, int thread, int error,
   throw Problem{error, warp.block->kernel->name + ": " + what};
 }
 
-LoadedModule load_module(const Module& module, DeviceMemory& memory) {
+LoadedModule load_module(const Module& module, DeviceMemory& memory, const void* context) {
   LoadedModule loaded{&module, {}};
   for (const GlobalVariable& variable : module.variables) {
     const std::uint64_t bytes = std::max<std::uint64_t>(variable.initial.size(), 1);
-    const std::uint64_t address = memory.allocate(bytes, variable.space == Space::constant);
+    const std::uint64_t address =
+        memory.allocate(bytes, variable.space == Space::constant, context);
     if (address == 0) {
       unload_module(loaded, memory);
       throw Problem{idletune::cuda::kOutOfMemory, "no memory for variable '" + variable.name + "'"};

@@ -15,7 +15,7 @@ struct LoadedModule {
   std::vector<std::uint64_t> addresses;
 };
 // Puts the variables of a module into memory, and takes them out. Problem: there is too little.
-LoadedModule load_module(const Module& module, DeviceMemory& memory);
+LoadedModule load_module(const Module& module, DeviceMemory& memory, const void* context = nullptr);
 void unload_module(const LoadedModule& loaded, DeviceMemory& memory);
 
 // Threads of a block for which the board has registers. With launch bounds the compiler keeps to

@@ -16,14 +16,19 @@ Error refused(const char* call, const std::string& what) {
   return kInvalidValue;
 }
 
-// The allocation that has all these bytes; null: there is none.
-Allocation* allocation_with(DeviceMemory& memory, DeviceAddress address, std::size_t bytes) {
-  Allocation* found = memory.find(address);
-  return found != nullptr && found->holds(address, bytes) ? found : nullptr;
+// The current context's allocation that has all these bytes; null: there is none.
+Allocation* allocation_with(DeviceAddress address, std::size_t bytes) {
+  Allocation* found = current_context()->device->memory.find(address);
+  const bool is_own = found != nullptr && found->context == current_context();
+  return is_own && found->holds(address, bytes) ? found : nullptr;
 }
 
-std::string outside(DeviceMemory& memory, DeviceAddress address, std::size_t bytes) {
-  return std::to_string(bytes) + " bytes from " + memory.describe(address);
+std::string described(DeviceAddress address) {
+  return current_context()->device->memory.describe(address, current_context());
+}
+
+std::string outside(DeviceAddress address, std::size_t bytes) {
+  return std::to_string(bytes) + " bytes from " + described(address);
 }
 
 // `copy` gets where the device's bytes are, and how many of them nobody wrote matters to it.
@@ -34,9 +39,8 @@ Error copy_on(const char* call, DeviceAddress address, std::size_t bytes, Stream
   if (error != kSuccess) return error;
   const auto stream = stream_of(handle);
   if (stream == nullptr) return kInvalidHandle;
-  DeviceMemory& memory = current_context()->device->memory;
-  Allocation* allocation = allocation_with(memory, address, bytes);
-  if (allocation == nullptr) return refused(call, outside(memory, address, bytes));
+  Allocation* allocation = allocation_with(address, bytes);
+  if (allocation == nullptr) return refused(call, outside(address, bytes));
   stream->add([allocation, at = address - allocation->start, copy](Stream& self) {
     Device& device = *self.context->device;
     device.turn.take();
@@ -59,7 +63,7 @@ Error cuMemAlloc_v2(DeviceAddress* address, std::size_t bytes) {
   if (bytes == 0) return kInvalidValue;
   const Error refused_now = refuse_while_capturing();
   if (refused_now != kSuccess) return refused_now;
-  *address = current_context()->device->memory.allocate(bytes);
+  *address = current_context()->device->memory.allocate(bytes, false, current_context());
   return *address != 0 ? kSuccess : kOutOfMemory;
 }
 
@@ -71,9 +75,8 @@ Error cuMemFree_v2(DeviceAddress address) {
   if (refused_now != kSuccess) return refused_now;
   Device& device = *current_context()->device;
   device.wait();
-  if (!device.memory.release(address)) {
-    return refused("cuMemFree",
-                   "an address where no allocation begins: " + device.memory.describe(address));
+  if (allocation_with(address, 1) == nullptr || !device.memory.release(address)) {
+    return refused("cuMemFree", "an address where no allocation begins: " + described(address));
   }
   return check_context();
 }
@@ -81,7 +84,7 @@ Error cuMemFree_v2(DeviceAddress address) {
 Error cuMemGetAddressRange_v2(DeviceAddress* start, std::size_t* bytes, DeviceAddress address) {
   const Error error = check_context();
   if (error != kSuccess) return error;
-  const Allocation* found = current_context()->device->memory.find(address);
+  const Allocation* found = allocation_with(address, 1);
   if (found == nullptr) return kNotFound;
   *start = found->start;
   *bytes = static_cast<std::size_t>(found->bytes);
@@ -115,9 +118,8 @@ Error cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, std::size_t byt
                            StreamHandle stream) {
   const Error error = check_context();
   if (error != kSuccess || bytes == 0) return error;
-  DeviceMemory& memory = current_context()->device->memory;
-  Allocation* source = allocation_with(memory, from, bytes);
-  if (source == nullptr) return refused("cuMemcpyDtoD", outside(memory, from, bytes));
+  Allocation* source = allocation_with(from, bytes);
+  if (source == nullptr) return refused("cuMemcpyDtoD", outside(from, bytes));
   return copy_on(
       "cuMemcpyDtoD", to, bytes, stream,
       [source, at = from - source->start, bytes](unsigned char* data, unsigned char* written) {

@@ -96,7 +96,8 @@ Error cuModuleLoadDataEx(ModuleHandle* handle, const void* image, unsigned count
     program->context = current_context();
     program->module = parse_ptx(static_cast<const char*>(image));
     check_target(*program->module, current_context()->device->board);
-    program->loaded = load_module(*program->module, current_context()->device->memory);
+    program->loaded =
+        load_module(*program->module, current_context()->device->memory, current_context());
     state().programs.keep(std::move(program), handle);
     return kSuccess;
   } catch (const Problem& problem) {
@@ -167,6 +168,10 @@ Error cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, un
   const auto stream = stream_of(stream_handle);
   if (function == nullptr || stream == nullptr) return kInvalidHandle;
   const Kernel& kernel = *function->kernel;
+  if (function->program->context != current_context() || !is_of_current_context(*stream)) {
+    state().findings.add("launch: " + kernel.name + " or its stream is of another context");
+    return kInvalidHandle;
+  }
   if (lacks_parameters(kernel, parameters)) {
     state().findings.add("launch: " + kernel.name + " with too few arguments");
     return kInvalidValue;
@@ -177,6 +182,7 @@ Error cuLaunchKernel(FunctionHandle handle, unsigned grid_x, unsigned grid_y, un
   std::copy(grid, grid + 3, launch.grid);
   std::copy(block, block + 3, launch.block);
   launch.dynamic_shared_bytes = shared_bytes;
+  launch.context = current_context();
   const std::string over = over_limits(current_context()->device->board, launch);
   if (!over.empty()) {
     state().findings.add("limit: " + over);

@@ -1,6 +1,7 @@
 // The emulated driver's functions, called as a program does that brings its own PTX.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -175,6 +176,36 @@ TEST_CASE("memory that is not allocated is neither freed nor copied") {
   std::size_t bytes = 0;
   CHECK(driver.MemGetAddressRange(&start, &bytes, numbers) == kNotFound);
   CHECK(driver.MemAlloc(&start, std::size_t{1} << 40) == kOutOfMemory);
+}
+
+TEST_CASE("an address of one context is found where another uses it") {
+  const Opened opened;
+  const Driver& driver = *opened.driver;
+  const auto create =
+      opened.emulated.function<Error(ContextHandle*, unsigned, DeviceOrdinal)>("cuCtxCreate_v2");
+  const std::uint64_t own = opened.allocate(400);
+  const FunctionHandle kernel = opened.kernel(kStoreNumber);
+  ContextHandle other = nullptr;
+  REQUIRE(create(&other, 0, 0) == kSuccess);  // current from here on
+  std::uint32_t number = 0;
+  DeviceAddress start = 0;
+  std::size_t bytes = 0;
+  CHECK(driver.MemcpyHtoDAsync(own, &number, 4, nullptr) == kInvalidValue);
+  CHECK(driver.MemFree(own) == kInvalidValue);
+  CHECK(driver.MemGetAddressRange(&start, &bytes, own) == kNotFound);
+  CHECK(opened.launch(kernel, 1, 1, {own}) == kInvalidHandle);
+  const std::uint64_t others = opened.allocate(40);
+  REQUIRE(driver.CtxPopCurrent(&other) == kSuccess);
+  CHECK(opened.launch(kernel, 1, 1, {others}) == kSuccess);
+  CHECK(driver.StreamSynchronize(opened.stream) == kIllegalAddress);
+  const std::string found = opened.emulated.found();
+  CHECK(found.find("cuMemcpyHtoD: 4 bytes from at 0 of 400 bytes of another context\n"
+                   "cuMemFree: an address where no allocation begins: at 0 of 400 bytes of another "
+                   "context\n"
+                   "launch: test or its stream is of another context\n"
+                   "illegal address: writes 4 bytes at 0 of 40 bytes of another context: test, "
+                   "PTX line ") == 0);
+  CHECK(std::count(found.begin(), found.end(), '\n') == 4);
 }
 
 TEST_CASE("a module that cannot be read is refused, and its log says why") {
