@@ -20,6 +20,7 @@ struct Work {
   double sectors = 0;  // of 32 bytes, moved between multiprocessors and memory
   double shared_cycles = 0;
   double longest_warp_cycles = 0;
+  std::uint32_t launch_number = 0;  // from 1
 };
 
 struct Launch {

@@ -181,7 +181,11 @@ unsigned char* global_memory(const Request& r) {
   if (r.access != Access::write && std::find(written, written + r.bytes, 0) != written + r.bytes) {
     r.note("unwritten: reads global memory that nobody wrote");
   }
-  if (r.access != Access::read) std::fill(written, written + r.bytes, 1);
+  if (r.access != Access::write) allocation.read_in = block.launch_number;
+  if (r.access != Access::read) {
+    allocation.written_in = block.launch_number;
+    std::fill(written, written + r.bytes, 1);
+  }
   const std::size_t last = (at + r.bytes - 1) / allocation.mark_bytes;
   for (std::size_t i = at / allocation.mark_bytes; i <= last; ++i) {
     GlobalMark& mark = allocation.marks[i];

@@ -83,4 +83,11 @@ std::size_t DeviceMemory::allocations() const {
   return living_.size();
 }
 
+std::vector<Allocation*> DeviceMemory::living() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  std::vector<Allocation*> all;
+  for (const auto& entry : living_) all.push_back(entry.second.get());
+  return all;
+}
+
 }  // namespace emulated_cuda

@@ -1,6 +1,7 @@
 // The memory of an emulated device: what is allocated, what was written, and who reads and writes.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -29,6 +30,8 @@ struct Allocation {
   std::vector<unsigned char> written;  // for each byte: not 0 if somebody has
   std::vector<GlobalMark> marks;       // for each `mark_bytes` bytes
   std::size_t mark_bytes = 0;
+  std::uint64_t version = 0;                  // another one when the contents may be others
+  std::uint32_t read_in = 0, written_in = 0;  // the last launches that did
 
   bool holds(std::uint64_t address, std::uint64_t count) const {
     return address >= start && count <= bytes && address - start <= bytes - count;
@@ -54,6 +57,8 @@ class DeviceMemory {
   // bytes of another context".
   std::string describe(std::uint64_t address, const void* context = nullptr) const;
   std::size_t allocations() const;
+  std::vector<Allocation*> living();
+  std::uint64_t new_version() { return ++versions_; }
 
  private:
   mutable std::mutex mutex_;
@@ -62,6 +67,7 @@ class DeviceMemory {
   std::uint64_t next_ = std::uint64_t{7} << 32;  // address
   std::map<std::uint64_t, std::unique_ptr<Allocation>> living_;
   std::map<std::uint64_t, std::uint64_t> freed_;  // start: bytes
+  std::atomic<std::uint64_t> versions_{0};
 };
 
 }  // namespace emulated_cuda

@@ -14,6 +14,7 @@
 #include "tests/emulated_cuda/findings.hpp"
 #include "tests/emulated_cuda/graph.hpp"
 #include "tests/emulated_cuda/launch.hpp"
+#include "tests/emulated_cuda/remembered_launches.hpp"
 #include "tests/emulated_cuda/stream.hpp"
 #include "tests/emulated_cuda/turn.hpp"
 
@@ -35,6 +36,7 @@ struct Program {
   Context* context = nullptr;
   std::unique_ptr<Module> module;
   LoadedModule loaded;
+  RememberedLaunches remembered;
   std::atomic<bool> unloaded{false};  // only graphs and late launches still have it
 };
 struct Function {

@@ -96,6 +96,7 @@ class KernelRun {
       begin_block();
       run_block();
     }
+    block_.work.launch_number = block_.launch_number;
     return block_.work;
   }
 

@@ -31,19 +31,22 @@ std::string outside(DeviceAddress address, std::size_t bytes) {
   return std::to_string(bytes) + " bytes from " + described(address);
 }
 
+enum class Direction { from_device, to_device };
+
 // `copy` gets where the device's bytes are, and how many of them nobody wrote matters to it.
 template <class Copy>
-Error copy_on(const char* call, DeviceAddress address, std::size_t bytes, StreamHandle handle,
-              Copy copy) {
+Error copy_on(const char* call, Direction direction, DeviceAddress address, std::size_t bytes,
+              StreamHandle handle, Copy copy) {
   const Error error = check_context();
   if (error != kSuccess) return error;
   const auto stream = stream_of(handle);
   if (stream == nullptr) return kInvalidHandle;
   Allocation* allocation = allocation_with(address, bytes);
   if (allocation == nullptr) return refused(call, outside(address, bytes));
-  stream->add([allocation, at = address - allocation->start, copy](Stream& self) {
+  stream->add([allocation, at = address - allocation->start, direction, copy](Stream& self) {
     Device& device = *self.context->device;
     device.turn.take();
+    if (direction == Direction::to_device) allocation->version = device.memory.new_version();
     if (self.context->spoilt_by == kSuccess) {
       copy(allocation->data.data() + at, allocation->written.data() + at);
     }
@@ -97,7 +100,7 @@ Error cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, std::size_t bytes
   if (bytes == 0) return check_context();
   const auto* first = static_cast<const unsigned char*>(from);
   const std::vector<unsigned char> taken(first, first + bytes);
-  return copy_on("cuMemcpyHtoD", to, bytes, stream,
+  return copy_on("cuMemcpyHtoD", Direction::to_device, to, bytes, stream,
                  [taken](unsigned char* data, unsigned char* written) {
                    std::copy(taken.begin(), taken.end(), data);
                    std::fill_n(written, taken.size(), 1);
@@ -107,7 +110,7 @@ Error cuMemcpyHtoDAsync_v2(DeviceAddress to, const void* from, std::size_t bytes
 // Waits until the bytes are there. They may be such as nobody wrote: programs copy whole buffers.
 Error cuMemcpyDtoHAsync_v2(void* to, DeviceAddress from, std::size_t bytes, StreamHandle stream) {
   if (bytes == 0) return check_context();
-  const Error error = copy_on("cuMemcpyDtoH", from, bytes, stream,
+  const Error error = copy_on("cuMemcpyDtoH", Direction::from_device, from, bytes, stream,
                               [to, bytes](const unsigned char* data, const unsigned char*) {
                                 std::memcpy(to, data, bytes);
                               });
@@ -121,7 +124,7 @@ Error cuMemcpyDtoDAsync_v2(DeviceAddress to, DeviceAddress from, std::size_t byt
   Allocation* source = allocation_with(from, bytes);
   if (source == nullptr) return refused("cuMemcpyDtoD", outside(from, bytes));
   return copy_on(
-      "cuMemcpyDtoD", to, bytes, stream,
+      "cuMemcpyDtoD", Direction::to_device, to, bytes, stream,
       [source, at = from - source->start, bytes](unsigned char* data, unsigned char* written) {
         std::memmove(data, source->data.data() + at, bytes);
         std::memmove(written, source->written.data() + at, bytes);
